@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target is built with warnings as errors; `treatAllWarnings` does not affect packages that depend on this one.
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
+/// The engine's own modules also mark each use of an unsafe construct.
+let engine: [SwiftSetting] = strict + [.strictMemorySafety()]
+
+let package = Package(
+  name: "Esker",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  targets: [
+    .target(name: "CEskerShims"),
+    .target(name: "EskerPlatform", dependencies: ["CEskerShims"], swiftSettings: engine),
+    .target(
+      name: "EskerTestSupport",
+      dependencies: ["EskerPlatform", "CEskerShims"],
+      path: "Tests/TestSupport",
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "EskerPlatformTests",
+      dependencies: ["EskerPlatform", "EskerTestSupport"],
+      swiftSettings: strict
+    ),
+  ],
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .c11
+)

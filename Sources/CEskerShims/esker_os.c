@@ -1,0 +1,158 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "esker_os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+// ---- Files -------------------------------------------------------------------------------------------------------
+
+#ifdef __APPLE__
+#include <sys/stat.h>
+
+int esker_preallocate(int descriptor, int64_t size, int64_t length) {
+  struct stat status;
+  if (fstat(descriptor, &status) != 0) return errno;
+  int64_t missing = length - (int64_t)status.st_blocks * 512;
+  if (missing > 0) {
+    fstore_t store = {F_ALLOCATECONTIG | F_ALLOCATEALL, F_PEOFPOSMODE, 0, missing, 0};
+    if (fcntl(descriptor, F_PREALLOCATE, &store) != 0) {
+      store.fst_flags = F_ALLOCATEALL;
+      if (fcntl(descriptor, F_PREALLOCATE, &store) != 0) {
+        return errno == ENOTSUP || errno == EINVAL ? EOPNOTSUPP : errno;
+      }
+    }
+  }
+  if (length > size && ftruncate(descriptor, length) != 0) return errno;
+  return 0;
+}
+
+// fsync reaches the drive's cache only; F_FULLFSYNC empties that too.
+int esker_sync_file(int descriptor) {
+  for (;;) {
+    if (fcntl(descriptor, F_FULLFSYNC) != -1) return 0;
+    if (errno == EINTR) continue;
+    if (errno != ENOTSUP && errno != EINVAL && errno != ENOTTY) return errno;
+    // A volume without the call (a network share): fsync is the most it offers.
+    return fsync(descriptor) == 0 ? 0 : errno;
+  }
+}
+
+int esker_sync_directory(int descriptor) {
+  int code = esker_sync_file(descriptor);
+  return code == EINVAL || code == ENOTSUP ? 0 : code;
+}
+#else
+
+int esker_preallocate(int descriptor, int64_t size, int64_t length) {
+  (void)size;
+  int code;
+  do {
+    code = posix_fallocate(descriptor, 0, length);  // returns the error, leaves errno alone
+  } while (code == EINTR);
+  return code == EINVAL ? EOPNOTSUPP : code;
+}
+
+int esker_sync_file(int descriptor) {
+  while (fdatasync(descriptor) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+int esker_sync_directory(int descriptor) {
+  while (fsync(descriptor) != 0) {
+    if (errno == EINVAL || errno == EOPNOTSUPP) return 0;
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+#endif
+
+int esker_scratch_file(void) {
+#ifdef __linux__
+  int descriptor = memfd_create("esker", MFD_CLOEXEC);
+  return descriptor >= 0 ? descriptor : -errno;
+#else
+  const char *directory = getenv("TMPDIR");
+  char path[1024];
+  snprintf(path, sizeof path, "%s/esker-XXXXXX", directory != NULL ? directory : "/tmp");
+  int descriptor = mkstemp(path);
+  if (descriptor < 0) return -errno;
+  unlink(path);
+  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  return descriptor;
+#endif
+}
+
+int64_t esker_next_data(int descriptor, int64_t offset, int64_t *end) {
+  off_t start = lseek(descriptor, offset, SEEK_DATA);
+  if (start < 0) {
+    if (errno == ENXIO) return -1;
+    // Not known here: everything up to the end may be data.
+    *end = lseek(descriptor, 0, SEEK_END);
+    return offset < *end ? offset : -1;
+  }
+  *end = lseek(descriptor, start, SEEK_HOLE);
+  return start;
+}
+
+int esker_try_lock(int descriptor, bool exclusive) {
+  while (flock(descriptor, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+// ---- Memory ------------------------------------------------------------------------------------------------------
+
+size_t esker_page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+void *esker_reserve(size_t length) {
+  void *address = mmap(NULL, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return address == MAP_FAILED ? NULL : address;
+}
+
+#ifdef __linux__
+// Linux 5.14; older C libraries do not name them.
+enum { populate_read = 22, populate_write = 23 };
+
+int esker_populate_write(void *address, size_t length) {
+  while (madvise(address, length, populate_write) != 0) {
+    if (errno == EINVAL) return 0;  // an older kernel: the stores fault one by one
+    if (errno != EINTR && errno != EAGAIN) return errno;
+  }
+  return 0;
+}
+
+void esker_populate_read(void *address, size_t length) {
+  if (madvise(address, length, populate_read) != 0 && errno == EINVAL) madvise(address, length, MADV_WILLNEED);
+}
+
+// fdatasync writes pages dirtied through a mapping.
+int esker_sync_mapping(void *address, size_t length) {
+  (void)address, (void)length;
+  return 0;
+}
+#else
+
+int esker_populate_write(void *address, size_t length) {
+  (void)address, (void)length;
+  return 0;
+}
+
+void esker_populate_read(void *address, size_t length) { madvise(address, length, MADV_WILLNEED); }
+
+int esker_sync_mapping(void *address, size_t length) {
+  while (length > 0 && msync(address, length, MS_SYNC) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+#endif

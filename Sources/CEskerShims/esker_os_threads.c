@@ -1,0 +1,94 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "esker_os.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+// ---- Conditions --------------------------------------------------------------------------------------------------
+
+enum { nanoseconds_per_second = 1000000000 };
+
+#ifdef __APPLE__
+int esker_condition_init(pthread_cond_t *condition) { return pthread_cond_init(condition, NULL); }
+
+int esker_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t nanoseconds) {
+  struct timespec span = {
+    (time_t)(nanoseconds / nanoseconds_per_second), (long)(nanoseconds % nanoseconds_per_second)};
+  return pthread_cond_timedwait_relative_np(condition, mutex, &span);
+}
+#else
+int esker_condition_init(pthread_cond_t *condition) {
+  pthread_condattr_t attributes;
+  int code = pthread_condattr_init(&attributes);
+  if (code != 0) return code;
+  code = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  if (code == 0) code = pthread_cond_init(condition, &attributes);
+  pthread_condattr_destroy(&attributes);
+  return code;
+}
+
+int esker_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t nanoseconds) {
+  struct timespec deadline;
+  clock_gettime(CLOCK_MONOTONIC, &deadline);
+  deadline.tv_sec += (time_t)(nanoseconds / nanoseconds_per_second);
+  deadline.tv_nsec += (long)(nanoseconds % nanoseconds_per_second);
+  if (deadline.tv_nsec >= nanoseconds_per_second) {
+    deadline.tv_nsec -= nanoseconds_per_second;
+    deadline.tv_sec += 1;
+  }
+  return pthread_cond_timedwait(condition, mutex, &deadline);
+}
+#endif
+
+// ---- Threads -----------------------------------------------------------------------------------------------------
+
+struct start {
+  void (*body)(void *);
+  void *context;
+};
+
+static void *run(void *argument) {
+  struct start start = *(struct start *)argument;
+  free(argument);
+  start.body(start.context);
+  return NULL;
+}
+
+int esker_thread_start(struct esker_thread *thread, void (*body)(void *), void *context) {
+  struct start *start = malloc(sizeof *start);
+  if (start == NULL) return ENOMEM;
+  *start = (struct start){body, context};
+  // The new thread inherits the mask. Signals raised by a thread's own fault stay open: one that is blocked when it is
+  // raised kills the process without asking a handler.
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF};
+  for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(&blocked, faults[index]);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  int code = pthread_create(&thread->handle, NULL, run, start);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (code != 0) free(start);
+  return code;
+}
+
+int esker_thread_join(struct esker_thread thread) { return pthread_join(thread.handle, NULL); }
+
+int esker_thread_detach(struct esker_thread thread) { return pthread_detach(thread.handle); }
+
+bool esker_thread_is_current(struct esker_thread thread) { return pthread_equal(thread.handle, pthread_self()) != 0; }
+
+void esker_thread_set_name(const char *name) {
+#ifdef __APPLE__
+  pthread_setname_np(name);
+#else
+  char shortened[16];  // Linux takes 15 bytes and the end
+  strncpy(shortened, name, sizeof shortened - 1);
+  shortened[sizeof shortened - 1] = '\0';
+  pthread_setname_np(pthread_self(), shortened);
+#endif
+}

@@ -1,0 +1,105 @@
+#ifndef ESKER_OS_H
+#define ESKER_OS_H
+
+// What differs between operating systems, or what their headers hide from Swift. Functions that can fail return 0 or
+// the error number; none of them touches errno's meaning for the caller.
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// ---- Files -------------------------------------------------------------------------------------------------------
+
+/// Allocates storage for bytes [0, length) of a file that is `size` long now, and makes it at least `length` long.
+/// EOPNOTSUPP where the file system cannot; the caller then writes zeros.
+int esker_preallocate(int descriptor, int64_t size, int64_t length);
+
+/// Makes the file's contents and length durable, down to the medium.
+int esker_sync_file(int descriptor);
+
+/// Makes a directory's names durable. A file system that knows no such call orders its names itself and counts as done.
+int esker_sync_directory(int descriptor);
+
+/// Takes the whole-file lock without waiting; EWOULDBLOCK when somebody else holds it.
+int esker_try_lock(int descriptor, bool exclusive);
+
+/// A new file without a name, in memory where the system can; its descriptor, or the negated error number.
+int esker_scratch_file(void);
+
+/// The next run of bytes at or after `offset` that may differ from zero. Sets `*end`; returns its start, or -1 if none.
+int64_t esker_next_data(int descriptor, int64_t offset, int64_t *_Nonnull end);
+
+/// The name in a directory entry.
+static inline const char *_Nonnull esker_entry_name(const struct dirent *_Nonnull entry) { return entry->d_name; }
+
+// ---- Memory ------------------------------------------------------------------------------------------------------
+
+size_t esker_page_size(void);
+
+/// Sets address space aside that may not be touched; NULL when there is none (errno says why).
+void *_Nullable esker_reserve(size_t length);
+
+/// Prefaults pages for writing. EFAULT where a store would raise SIGBUS; 0 without effect where the system has no such call.
+int esker_populate_write(void *_Nonnull address, size_t length);
+
+/// Prefaults pages for reading, or asks for read-ahead. A hint.
+void esker_populate_read(void *_Nonnull address, size_t length);
+
+/// Writes a shared mapping's dirty pages where the system's file sync would not; a no-op elsewhere.
+int esker_sync_mapping(void *_Nonnull address, size_t length);
+
+// ---- The SIGBUS guard ----------------------------------------------------------------------------------------------
+
+/// One guarded address range. It lives in a table that is never freed, so that the signal handler and a late reader of
+/// the flag always find memory.
+struct esker_guard {
+  _Atomic(uintptr_t) start;   // 0: the slot is free
+  _Atomic(uintptr_t) end;     // end of what is mapped so far
+  _Atomic(uint32_t) faulted;
+  uint32_t writable;
+};
+
+/// Guards [start, start), to be grown by esker_guard_extend; NULL when the table is full. Installs the handler first.
+struct esker_guard *_Nullable esker_guard_register(void *_Nonnull start, bool writable);
+void esker_guard_extend(struct esker_guard *_Nonnull guard, void *_Nonnull end);
+void esker_guard_deregister(struct esker_guard *_Nonnull guard);
+
+/// Whether a page in the range was replaced by zeros.
+static inline uint32_t esker_flag_load(const void *_Nonnull flag) {
+  return atomic_load_explicit((const _Atomic(uint32_t) *)flag, memory_order_acquire);
+}
+
+static inline void esker_flag_raise(void *_Nonnull flag) {
+  atomic_store_explicit((_Atomic(uint32_t) *)flag, 1, memory_order_release);
+}
+
+static inline const void *_Nonnull esker_guard_flag(const struct esker_guard *_Nonnull guard) {
+  return &guard->faulted;
+}
+
+// ---- Threads -----------------------------------------------------------------------------------------------------
+
+int esker_condition_init(pthread_cond_t *_Nonnull condition);
+
+/// Waits at most `nanoseconds` on a clock that does not jump; ETIMEDOUT when they passed.
+int esker_condition_wait(
+  pthread_cond_t *_Nonnull condition, pthread_mutex_t *_Nonnull mutex, uint64_t nanoseconds);
+
+struct esker_thread {
+  pthread_t handle;
+};
+
+/// Starts a thread with asynchronous signals blocked, so that the program's own threads keep receiving them.
+int esker_thread_start(
+  struct esker_thread *_Nonnull thread, void (*_Nonnull body)(void *_Nonnull), void *_Nonnull context);
+int esker_thread_join(struct esker_thread thread);
+int esker_thread_detach(struct esker_thread thread);
+bool esker_thread_is_current(struct esker_thread thread);
+
+/// Names the calling thread; the name is cut to what the system takes.
+void esker_thread_set_name(const char *_Nonnull name);
+
+#endif

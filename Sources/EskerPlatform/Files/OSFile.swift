@@ -1,0 +1,244 @@
+import CEskerShims
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// One open file of the operating system.
+final class OSFile: File {
+  let path: String
+  private let descriptor: Int32
+  private let isWritable: Bool
+
+  /// How many calls are using the descriptor, plus `closed` once `close()` was called.
+  ///
+  /// The last to leave closes it, so
+  /// that a call in flight never meets a number that has been given to another file.
+  private let users = Atomic<Int>(0)
+  private static let closed = Int.min
+
+  /// Held while the length changes by `reserve` or `truncate`, and while a mapping compares itself with it: a failed
+  /// reservation is undone, and nobody may have mapped what is cut off again.
+  private let lengthLock = Lock()
+
+  private let mappings = Guarded(SyncedMappings())
+
+  init(path: String, descriptor: Int32, isWritable: Bool) {
+    self.path = path
+    self.descriptor = descriptor
+    self.isWritable = isWritable
+  }
+
+  deinit {
+    close()
+  }
+
+  func close() {
+    let before = users.bitwiseOr(Self.closed, ordering: .acquiringAndReleasing).oldValue
+    if before == 0 { closeDescriptor(descriptor) }
+  }
+
+  func status() throws(PlatformError) -> FileStatus {
+    try enter("status")
+    defer { leave() }
+    return try currentStatus("status")
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(PlatformError) -> Int {
+    try enter("read")
+    defer { leave() }
+    guard let base = buffer.baseAddress else { return 0 }
+    let moved = TransferLoop.run(count: buffer.count) { done, wanted in
+      let count = unsafe pread(descriptor, base + done, wanted, off_t(offset + done))
+      return count >= 0 ? count : -Int(errno)
+    }
+    if moved < 0 { throw PlatformError("read", path: path, code: Int32(-moved)) }
+    return moved
+  }
+
+  func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) throws(PlatformError) {
+    try enter("write")
+    defer { leave() }
+    guard let base = buffer.baseAddress else { return }
+    let moved = TransferLoop.run(count: buffer.count) { done, wanted in
+      let count = unsafe pwrite(descriptor, base + done, wanted, off_t(offset + done))
+      // A file that takes no more bytes and gives no reason is a full one.
+      return count > 0 ? count : count == 0 ? -Int(ENOSPC) : -Int(errno)
+    }
+    if moved < 0 { throw PlatformError("write", path: path, code: Int32(-moved)) }
+  }
+
+  func reserve(_ length: Int) throws(PlatformError) {
+    try enter("reserve")
+    defer { leave() }
+    guard length > 0 else { return }
+    lengthLock.lock()
+    defer { lengthLock.unlock() }
+    let size = try currentStatus("reserve").size
+    var code = esker_preallocate(descriptor, Int64(size), Int64(length))
+    if code == EOPNOTSUPP { code = writeZeros(from: size, to: length) }
+    guard code != 0 else { return }
+    // A file system may have grown the file as far as its space went.
+    if let now = try? currentStatus("reserve").size, now > size { _ = setLength(size) }
+    throw PlatformError("reserve", path: path, code: code)
+  }
+
+  func truncate(_ length: Int) throws(PlatformError) {
+    try enter("truncate")
+    defer { leave() }
+    lengthLock.lock()
+    defer { lengthLock.unlock() }
+    let code = setLength(length)
+    if code != 0 { throw PlatformError("truncate", path: path, code: code) }
+  }
+
+  func sync() throws(PlatformError) {
+    try enter("sync")
+    defer { leave() }
+    var code = writeBackMappings()
+    if code == 0 { code = esker_sync_file(descriptor) }
+    if code != 0 { throw PlatformError("sync", path: path, code: code) }
+  }
+
+  func map(capacity: Int, writable: Bool) throws(PlatformError) -> any Mapping {
+    try enter("map")
+    defer { leave() }
+    if writable && !isWritable { throw PlatformError("map", path: path, code: EACCES) }
+    let mapping = try OSMapping(path: path, capacity: capacity, writable: writable, origin: .shared(self))
+    if writable { mappings.withLock { $0.add(mapping) } }
+    return mapping
+  }
+
+  func mapPrivate(_ range: Range<Int>) throws(PlatformError) -> any Mapping {
+    try enter("map")
+    defer { leave() }
+    guard range.lowerBound >= 0, range.lowerBound % 4096 == 0 else {
+      throw PlatformError("map", path: path, code: EINVAL)
+    }
+    // The page may be larger than the multiple the caller was promised.
+    let skipped = range.lowerBound % Platform.pageSize
+    lengthLock.lock()
+    defer { lengthLock.unlock() }
+    let mapping = try OSMapping(
+      path: path,
+      capacity: range.count + skipped,
+      writable: true,
+      origin: .copyOnWrite(skipping: skipped)
+    )
+    if range.isEmpty { return mapping }
+    guard range.upperBound <= (try currentStatus("map").size) else {
+      throw PlatformError("map", path: path, code: EINVAL)
+    }
+    try mapping.attach(range.count, to: descriptor, at: range.lowerBound - skipped)
+    return mapping
+  }
+
+  func tryLock(exclusive: Bool) throws(PlatformError) -> Bool {
+    try enter("lock")
+    defer { leave() }
+    switch esker_try_lock(descriptor, exclusive) {
+    case 0: return true
+    case EWOULDBLOCK: return false
+    case let code: throw PlatformError("lock", path: path, code: code)
+    }
+  }
+
+  // MARK: For mappings
+
+  /// Runs `body` with the descriptor while the file cannot shrink through this object, if it is at least `length` long.
+  func withStableLength(
+    atLeast length: Int,
+    _ body: (Int32) throws(PlatformError) -> Void
+  ) throws(PlatformError) {
+    try enter("map")
+    defer { leave() }
+    lengthLock.lock()
+    defer { lengthLock.unlock() }
+    guard length <= (try currentStatus("map").size) else { throw PlatformError("map", path: path, code: EINVAL) }
+    try body(descriptor)
+  }
+
+  /// Notes that a writable mapping is gone, and whether its last stores could be written.
+  func forget(_ mapping: OSMapping, writeError: Int32) {
+    mappings.withLock { $0.remove(ObjectIdentifier(mapping), writeError: writeError) }
+  }
+
+  /// What a store would have died of, when the kernel only says that it would have.
+  func reasonForFault(below length: Int) -> Int32 {
+    guard let size = try? status().size, size >= length else { return EIO }
+    guard let free = try? OSFileSystem().freeSpace(at: path), free < Platform.pageSize else { return EIO }
+    return ENOSPC
+  }
+
+  // MARK: Descriptor
+
+  private func enter(_ operation: String) throws(PlatformError) {
+    var count = users.load(ordering: .relaxed)
+    while true {
+      if count < 0 { throw PlatformError(operation, path: path, code: EBADF) }
+      let (exchanged, original) = users.weakCompareExchange(
+        expected: count,
+        desired: count + 1,
+        ordering: .acquiring
+      )
+      if exchanged { return }
+      count = original
+    }
+  }
+
+  private func leave() {
+    if users.subtract(1, ordering: .acquiringAndReleasing).newValue == Self.closed { closeDescriptor(descriptor) }
+  }
+
+  private func currentStatus(_ operation: String) throws(PlatformError) -> FileStatus {
+    var result = stat()
+    while unsafe fstat(descriptor, &result) != 0 {
+      if errno != EINTR { throw PlatformError(operation, path: path, code: errno) }
+    }
+    return FileStatus(result)
+  }
+
+  private func writeBackMappings() -> Int32 {
+    var code: Int32 = 0
+    while true {
+      // Written outside the lock: the last reference to a mapping may go here, and going takes that lock.
+      let (written, pendingError, isLeaving) = mappings.withLock { $0.takeForSync() }
+      if code == 0 { code = pendingError }
+      for mapping in written {
+        let result = mapping.writeBack()
+        if code == 0 { code = result }
+      }
+      // One that is just going writes its own pages, which belong to this sync.
+      if !isLeaving { return code }
+      sched_yield()
+    }
+  }
+
+  private func setLength(_ length: Int) -> Int32 {
+    while ftruncate(descriptor, off_t(length)) != 0 {
+      if errno != EINTR { return errno }
+    }
+    return 0
+  }
+
+  /// Reserves the hard way.
+  ///
+  /// In small pieces: after large writes the page cache holds large folios, and each later sync
+  /// of one byte would write all of one.
+  private func writeZeros(from start: Int, to end: Int) -> Int32 {
+    let piece = [UInt8](repeating: 0, count: 16 << 10)
+    return unsafe piece.withUnsafeBytes { zeros in
+      guard let base = zeros.baseAddress, start < end else { return 0 }
+      let moved = TransferLoop.run(count: end - start) { done, wanted in
+        let count = unsafe pwrite(descriptor, base, min(wanted, zeros.count), off_t(start + done))
+        return count > 0 ? count : count == 0 ? -Int(ENOSPC) : -Int(errno)
+      }
+      return moved < 0 ? Int32(-moved) : 0
+    }
+  }
+}

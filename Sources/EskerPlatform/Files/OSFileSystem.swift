@@ -1,0 +1,148 @@
+import CEskerShims
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// The operating system's files: one thin function a system call.
+public struct OSFileSystem: FileSystem {
+  /// A view of the process's own file system; it has no state.
+  public init() {}
+
+  /// Opens a file with `open(2)`; not inherited across `exec`.
+  public func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File {
+    let flags =
+      switch mode {
+      case .read: O_RDONLY
+      case .readWrite: O_RDWR
+      case .create: O_RDWR | O_CREAT | O_EXCL
+      }
+    let descriptor = try Self.openDescriptor(path, flags)
+    return OSFile(path: path, descriptor: descriptor, isWritable: flags & O_RDWR != 0)
+  }
+
+  /// Asks `stat(2)`; nil for `ENOENT` and `ENOTDIR`.
+  public func status(_ path: String) throws(PlatformError) -> FileStatus? {
+    var result = stat()
+    while unsafe stat(path, &result) != 0 {
+      switch errno {
+      case EINTR: continue
+      case ENOENT, ENOTDIR: return nil
+      default: throw PlatformError("status", path: path, code: errno)
+      }
+    }
+    return FileStatus(result)
+  }
+
+  /// Reads a directory with `readdir(3)`.
+  public func list(_ directory: String) throws(PlatformError) -> [String] {
+    guard let stream = unsafe opendir(directory) else {
+      throw PlatformError("list", path: directory, code: errno)
+    }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = unsafe readdir(stream) else { break }
+      let name = unsafe String(cString: esker_entry_name(entry))
+      if name != ".", name != ".." { names.append(name) }
+    }
+    if errno != 0 { throw PlatformError("list", path: directory, code: errno) }
+    return names
+  }
+
+  /// Creates a directory with `mkdir(2)`.
+  public func createDirectory(_ path: String) throws(PlatformError) {
+    if unsafe mkdir(path, 0o755) != 0 { throw PlatformError("create directory", path: path, code: errno) }
+  }
+
+  /// Removes a name with `unlink(2)`.
+  public func remove(_ path: String) throws(PlatformError) {
+    if unsafe unlink(path) != 0 { throw PlatformError("remove", path: path, code: errno) }
+  }
+
+  /// Renames with `rename(2)`.
+  public func rename(_ path: String, to newPath: String) throws(PlatformError) {
+    #if canImport(Darwin)
+      let code = unsafe Darwin.rename(path, newPath)
+    #elseif canImport(Musl)
+      let code = unsafe Musl.rename(path, newPath)
+    #else
+      let code = unsafe Glibc.rename(path, newPath)
+    #endif
+    if code != 0 { throw PlatformError("rename", path: path, code: errno) }
+  }
+
+  /// Adds a name with `link(2)`.
+  public func link(_ path: String, to newPath: String) throws(PlatformError) {
+    #if canImport(Darwin)
+      let code = unsafe Darwin.link(path, newPath)
+    #elseif canImport(Musl)
+      let code = unsafe Musl.link(path, newPath)
+    #else
+      let code = unsafe Glibc.link(path, newPath)
+    #endif
+    if code != 0 { throw PlatformError("link", path: path, code: errno) }
+  }
+
+  /// Opens the directory and syncs it with `fsync(2)` (`F_FULLFSYNC` on Apple platforms).
+  public func syncDirectory(_ directory: String) throws(PlatformError) {
+    let descriptor = try Self.openDescriptor(directory, O_RDONLY | O_DIRECTORY)
+    let code = esker_sync_directory(descriptor)
+    closeDescriptor(descriptor)
+    if code != 0 { throw PlatformError("sync directory", path: directory, code: code) }
+  }
+
+  /// Asks `statvfs(3)`.
+  public func freeSpace(at path: String) throws(PlatformError) -> Int {
+    var result = statvfs()
+    while unsafe statvfs(path, &result) != 0 {
+      if errno != EINTR { throw PlatformError("free space", path: path, code: errno) }
+    }
+    let (bytes, overflow) = UInt64(result.f_bavail).multipliedReportingOverflow(by: UInt64(result.f_frsize))
+    return overflow ? Int.max : Int(clamping: bytes)
+  }
+
+  private static func openDescriptor(_ path: String, _ flags: Int32) throws(PlatformError) -> Int32 {
+    while true {
+      #if canImport(Darwin)
+        let descriptor = unsafe Darwin.open(path, flags | O_CLOEXEC, 0o644)
+      #elseif canImport(Musl)
+        let descriptor = unsafe Musl.open(path, flags | O_CLOEXEC, 0o644)
+      #else
+        let descriptor = unsafe Glibc.open(path, flags | O_CLOEXEC, 0o644)
+      #endif
+      if descriptor >= 0 { return descriptor }
+      if errno != EINTR { throw PlatformError("open", path: path, code: errno) }
+    }
+  }
+}
+
+/// Closes a descriptor.
+///
+/// No retry after `EINTR`: Linux has let go of the number by then and may have given it away.
+func closeDescriptor(_ descriptor: Int32) {
+  #if canImport(Darwin)
+    _ = Darwin.close(descriptor)
+  #elseif canImport(Musl)
+    _ = Musl.close(descriptor)
+  #else
+    _ = Glibc.close(descriptor)
+  #endif
+}
+
+extension FileStatus {
+  init(_ result: stat) {
+    let kind: Kind =
+      switch result.st_mode & S_IFMT {
+      case S_IFREG: .file
+      case S_IFDIR: .directory
+      default: .other
+      }
+    self.init(kind: kind, size: Int(result.st_size), linkCount: Int(result.st_nlink))
+  }
+}

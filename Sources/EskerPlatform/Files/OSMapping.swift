@@ -1,0 +1,164 @@
+import CEskerShims
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// A run of a file's bytes mapped into reserved address space.
+///
+/// ```
+/// start          base                base + length        start + reserved
+///   |  (skipped)   |  bytes of the file   |  (rest of page)  |  not accessible ...  |
+/// ```
+/// `skipped` is 0 except for a private mapping that starts inside a large page.
+@safe
+final class OSMapping: Mapping {
+  enum Origin {
+    /// Shares the file's pages and can grow with it.
+    case shared(OSFile)
+    /// Private pages; `base` stands so many bytes behind the first page's start.
+    case copyOnWrite(skipping: Int)
+  }
+
+  private let path: String
+  // The reservation never moves. It is given back once, by whoever takes `isReserved`.
+  nonisolated(unsafe) private let start: UnsafeMutableRawPointer
+  private let reserved: Int
+  private let capacity: Int
+  private let skipped: Int
+  private let file: OSFile?
+  private let protection: Int32
+  nonisolated(unsafe) private let guardSlot: UnsafeMutablePointer<esker_guard>
+
+  private let currentLength = Atomic<Int>(0)
+  /// End of what is mapped, from `start`; a multiple of the page size.
+  private let mappedEnd = Atomic<Int>(0)
+  private let extendLock = Lock()
+  private let isReserved = Atomic<Bool>(true)
+
+  init(path: String, capacity: Int, writable: Bool, origin: Origin) throws(PlatformError) {
+    guard capacity >= 0, capacity < Int.max / 2 else { throw PlatformError("map", path: path, code: EINVAL) }
+    let reserved = Platform.roundUpToPage(max(capacity, 1))
+    guard let start = unsafe esker_reserve(reserved) else { throw PlatformError("map", path: path, code: errno) }
+    guard let slot = unsafe esker_guard_register(start, writable) else {
+      unsafe munmap(start, reserved)
+      throw PlatformError("map", path: path, code: ENOMEM)
+    }
+    self.path = path
+    unsafe self.start = unsafe start
+    self.reserved = reserved
+    unsafe self.guardSlot = unsafe slot
+    self.protection = writable ? PROT_READ | PROT_WRITE : PROT_READ
+    switch origin {
+    case .shared(let file):
+      self.file = file
+      self.skipped = 0
+    case .copyOnWrite(let skipped):
+      self.file = nil
+      self.skipped = skipped
+    }
+    self.capacity = capacity - skipped
+  }
+
+  deinit {
+    unmap()
+  }
+
+  var base: UnsafeMutableRawPointer { unsafe start + skipped }
+
+  var length: Int { currentLength.load(ordering: .acquiring) }
+
+  var faultFlag: FaultFlag { unsafe FaultFlag(esker_guard_flag(guardSlot)) }
+
+  func extend(to newLength: Int) throws(PlatformError) {
+    extendLock.lock()
+    defer { extendLock.unlock() }
+    guard newLength > length else { return }
+    guard let file, newLength <= capacity, isReserved.load(ordering: .acquiring) else {
+      throw PlatformError("map", path: path, code: EINVAL)
+    }
+    try file.withStableLength(atLeast: newLength) { descriptor throws(PlatformError) in
+      let end = mappedEnd.load(ordering: .relaxed)
+      try mapPages(end..<Platform.roundUpToPage(newLength), MAP_SHARED, descriptor, at: end)
+    }
+    currentLength.store(newLength, ordering: .releasing)
+  }
+
+  /// Maps the whole private range.
+  ///
+  /// The caller has checked that the file is long enough.
+  func attach(_ length: Int, to descriptor: Int32, at offset: Int) throws(PlatformError) {
+    try mapPages(0..<reserved, MAP_PRIVATE, descriptor, at: offset)
+    currentLength.store(length, ordering: .releasing)
+  }
+
+  private func mapPages(
+    _ range: Range<Int>,
+    _ sharing: Int32,
+    _ descriptor: Int32,
+    at offset: Int
+  ) throws(PlatformError) {
+    guard !range.isEmpty else { return }
+    let address = unsafe start + range.lowerBound
+    let result = unsafe mmap(address, range.count, protection, sharing | MAP_FIXED, descriptor, off_t(offset))
+    guard unsafe result == address else { throw PlatformError("map", path: path, code: errno) }
+    mappedEnd.store(range.upperBound, ordering: .releasing)
+    unsafe esker_guard_extend(guardSlot, start + range.upperBound)
+  }
+
+  func populate(_ range: Range<Int>) throws(PlatformError) {
+    let pages = accessiblePages(of: range)
+    guard !pages.isEmpty else { return }
+    switch unsafe esker_populate_write(start + pages.lowerBound, pages.count) {
+    case 0: return
+    case EFAULT: throw PlatformError("populate", path: path, code: file?.reasonForFault(below: range.upperBound) ?? EIO)
+    case let code: throw PlatformError("populate", path: path, code: code)
+    }
+  }
+
+  func populateForReading(_ range: Range<Int>) {
+    let pages = accessiblePages(of: range)
+    if !pages.isEmpty { unsafe esker_populate_read(start + pages.lowerBound, pages.count) }
+  }
+
+  func detach(_ range: Range<Int>) {
+    #if !canImport(Darwin)
+      let pages = accessiblePages(of: range)
+      // Of a shared mapping of a file, this drops table entries only; what was stored is in the page cache.
+      if !pages.isEmpty, file != nil { unsafe madvise(start + pages.lowerBound, pages.count, Int32(MADV_DONTNEED)) }
+    #endif
+  }
+
+  /// The whole pages that hold `range`, as far as it may be touched, from `start`.
+  private func accessiblePages(of range: Range<Int>) -> Range<Int> {
+    let inside = range.clamped(to: 0..<length)
+    guard !inside.isEmpty else { return 0..<0 }
+    let first = (inside.lowerBound + skipped) / Platform.pageSize * Platform.pageSize
+    return first..<Platform.roundUpToPage(inside.upperBound + skipped)
+  }
+
+  /// Hands dirty pages to the file where its own sync would not see them; returns the error number or 0.
+  func writeBack() -> Int32 {
+    let code = unsafe esker_sync_mapping(start, mappedEnd.load(ordering: .acquiring))
+    // Given back in the meantime: `unmap` has written it before the range became nobody's.
+    return code == ENOMEM && !isReserved.load(ordering: .acquiring) ? 0 : code
+  }
+
+  func unmap() {
+    guard isReserved.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    extendLock.lock()
+    defer { extendLock.unlock() }
+    let isShared = protection & PROT_WRITE != 0 && file != nil
+    let code = isShared ? unsafe esker_sync_mapping(start, mappedEnd.load(ordering: .acquiring)) : 0
+    if isShared { file?.forget(self, writeError: code) }
+    currentLength.store(0, ordering: .releasing)
+    // First out of the table: as soon as the range is free, another mapping may be given it.
+    unsafe esker_guard_deregister(guardSlot)
+    unsafe munmap(start, reserved)
+  }
+}

@@ -1,0 +1,24 @@
+import CEskerShims
+
+/// A file without a name, in memory where the system can; gone with its last reference and mapping.
+package struct ScratchFile: Sendable {
+  /// The file, open for reading and writing.
+  package let file: any File
+  private let descriptor: Int32
+
+  /// Makes an empty one; throws the system's reason when there can be none.
+  package init() throws(PlatformError) {
+    descriptor = esker_scratch_file()
+    guard descriptor >= 0 else { throw PlatformError("create", path: "scratch", code: -descriptor) }
+    file = OSFile(path: "scratch", descriptor: descriptor, isWritable: true)
+  }
+
+  /// The next run of bytes at or after `offset` that may differ from zero; nil when only zeros follow.
+  ///
+  /// Cost follows what was written, not the length of the file.
+  package func data(from offset: Int) -> Range<Int>? {
+    var end: Int64 = 0
+    let start = unsafe esker_next_data(descriptor, Int64(offset), &end)
+    return start >= 0 && end > start ? Int(start)..<Int(end) : nil
+  }
+}

@@ -1,0 +1,7 @@
+import CEskerShims
+
+/// Asks for the cache line at an address to be brought in for reading. A hint: any address is allowed.
+@inlinable @inline(__always)
+public func prefetchForReading(_ address: UInt) {
+  unsafe esker_prefetch(UnsafeRawPointer(bitPattern: address))
+}

@@ -1,0 +1,37 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+extension PlatformError {
+  /// Nothing has that name.
+  public static let notFound = ENOENT
+  /// The name is taken.
+  public static let exists = EEXIST
+  /// The volume is full.
+  public static let noSpace = ENOSPC
+  /// The user's share of the volume is full.
+  public static let quotaExceeded = EDQUOT
+  /// There is no memory.
+  public static let outOfMemory = ENOMEM
+  /// The medium failed.
+  public static let inputOutput = EIO
+  /// The volume cannot be written to.
+  public static let readOnlyVolume = EROFS
+  /// The user may not.
+  public static let notPermitted = EACCES
+  /// An argument made no sense.
+  public static let invalid = EINVAL
+  /// The path leads through something that is not a directory.
+  public static let notADirectory = ENOTDIR
+
+  /// The system's own words for an error number.
+  public static func message(_ code: Int32) -> String {
+    // The C libraries of today keep the text for each thread apart.
+    guard let text = unsafe strerror(code) else { return "error \(code)" }
+    return unsafe String(cString: text)
+  }
+}

@@ -1,0 +1,54 @@
+import CEskerShims
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// A place to wait, under a lock, until another thread says that something changed.
+///
+/// A wait may end without a signal: test what you wait for in a loop.
+@frozen
+@safe
+public struct Condition: ~Copyable, @unchecked Sendable {
+  // On the heap, and freed with the only owner, as the mutex of a `Lock` is.
+  @usableFromInline
+  let condition: UnsafeMutablePointer<pthread_cond_t>
+
+  /// A condition nobody waits for.
+  public init() {
+    unsafe condition = .allocate(capacity: 1)
+    let code = unsafe esker_condition_init(condition)
+    precondition(code == 0, "a condition could not be made")
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(condition)
+    unsafe condition.deallocate()
+  }
+
+  /// Gives `lock` back, sleeps until signalled, and takes it again.
+  public func wait(_ lock: borrowing Lock) {
+    unsafe pthread_cond_wait(condition, lock.mutex)
+  }
+
+  /// As `wait`, for at most `nanoseconds`, which no change of the wall clock stretches; false when they passed.
+  public func wait(_ lock: borrowing Lock, nanoseconds: UInt64) -> Bool {
+    unsafe esker_condition_wait(condition, lock.mutex, nanoseconds) == 0
+  }
+
+  /// Wakes one waiter.
+  @inlinable
+  public func signal() {
+    unsafe pthread_cond_signal(condition)
+  }
+
+  /// Wakes all waiters.
+  @inlinable
+  public func broadcast() {
+    unsafe pthread_cond_broadcast(condition)
+  }
+}

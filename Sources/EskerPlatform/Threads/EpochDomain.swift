@@ -1,0 +1,176 @@
+import CEskerShims
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Proof that the calling thread is pinned; see ``EpochDomain/enter()``.
+@frozen
+@safe
+public struct EpochPin {
+  @usableFromInline let slot: UnsafeMutablePointer<esker_epoch_slot>
+
+  @inlinable
+  init(slot: UnsafeMutablePointer<esker_epoch_slot>) {
+    unsafe self.slot = slot
+  }
+}
+
+/// Keeps memory alive while a reader that takes no lock may stand in it.
+///
+/// A reader pins its thread, follows pointers, and unpins. A writer that unlinks something first makes it unreachable,
+/// then retires it; it is freed once every pin that existed at that time is gone:
+///
+///     let pin = epochs.enter()
+///     defer { epochs.exit(pin) }
+///
+/// A pin belongs to its thread: it must not live across an `await`, and it should be short, since nothing retired after
+/// it is freed before it ends. Pins nest. The epoch and the pins are one for the whole process, what is retired belongs
+/// to the domain, so that each store waits for readers only and frees what is its own.
+///
+/// How it works: a pin stores the global epoch in the thread's own record and then fences, so that either the fence of a
+/// later scan sees the record, or the reader sees what was unlinked before that scan. Retiring raises the global epoch
+/// and notes the old value; it has passed once no record shows a value at or below it.
+public final class EpochDomain: Sendable {
+  /// The domain for those that need none of their own.
+  public static let shared = EpochDomain()
+
+  private struct Retired {
+    var mark: UInt64
+    var free: @Sendable () -> Void
+  }
+
+  // In the order of retirement, so marks ascend.
+  private let retired = Mutex<[Retired]>([])
+
+  /// Creates a domain with nothing retired.
+  public init() {}
+
+  deinit {
+    // Readers of what was retired here may still stand in it, so wait rather than leak or free early.
+    if retired.withLock({ !$0.isEmpty }) {
+      synchronize()
+      collect()
+    }
+  }
+
+  /// Pins the calling thread: nothing retired from now on is freed before ``exit(_:)``.
+  ///
+  /// Complexity: about two nanoseconds. Thread safety: any thread; the pin must end on the same one.
+  @inlinable
+  public func enter() -> EpochPin {
+    let slot = unsafe esker_epoch_current()
+    let depth = unsafe esker_epoch_depth(slot)
+    if unsafe depth.pointee == 0 {
+      // Releasing, since a scan that reads this value instead of the zero before it must still happen after the
+      // previous pin's reads.
+      unsafe EpochDomain.word(of: slot).pointee.store(
+        EpochDomain.global().pointee.load(ordering: .acquiring),
+        ordering: .releasing
+      )
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+    }
+    unsafe depth.pointee &+= 1
+    return unsafe EpochPin(slot: slot)
+  }
+
+  /// Ends a pin that the calling thread took.
+  @inlinable
+  public func exit(_ pin: EpochPin) {
+    let depth = unsafe esker_epoch_depth(pin.slot)
+    unsafe depth.pointee &-= 1
+    if unsafe depth.pointee == 0 {
+      unsafe EpochDomain.word(of: pin.slot).pointee.store(0, ordering: .releasing)
+    }
+  }
+
+  /// Frees something once no present pin is left.
+  ///
+  /// It must be unreachable for new readers already.
+  ///
+  /// `free` runs on whichever thread calls ``collect()``. Thread safety: any thread, pinned or not.
+  public func retire(_ free: @escaping @Sendable () -> Void) {
+    retired.withLock { list in
+      // Under the lock, so that marks ascend along the list.
+      list.append(Retired(mark: mark(), free: free))
+    }
+  }
+
+  /// Frees what no reader can hold any more, without waiting.
+  ///
+  /// Complexity: linear in the number of threads and of things freed.
+  public func collect() {
+    let horizon = EpochDomain.oldestPin()
+    let ready = retired.withLock { list -> [Retired] in
+      let count = list.firstIndex { $0.mark >= horizon } ?? list.count
+      defer { list.removeFirst(count) }
+      return Array(list[..<count])
+    }
+    for item in ready { item.free() }
+  }
+
+  /// How many retired things wait to be freed.
+  public var pendingCount: Int {
+    retired.withLock { $0.count }
+  }
+
+  /// Starts a new epoch and returns the one that ended; see ``hasPassed(_:)``.
+  public func mark() -> UInt64 {
+    let mark = unsafe EpochDomain.global().pointee.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
+    return mark
+  }
+
+  /// True once every pin that existed when ``mark()`` returned `mark` is gone.
+  ///
+  /// Complexity: linear in the number of threads.
+  public func hasPassed(_ mark: UInt64) -> Bool {
+    EpochDomain.oldestPin() > mark
+  }
+
+  /// Waits until every pin that exists now is gone.
+  ///
+  /// Never call it while pinned.
+  public func synchronize() {
+    precondition(!isPinned, "a pinned thread would wait for itself")
+    let end = mark()
+    var rounds = 0
+    while !hasPassed(end) {
+      rounds += 1
+      if rounds < 64 { sched_yield() } else { usleep(50) }
+    }
+  }
+
+  /// Whether the calling thread is pinned.
+  public var isPinned: Bool {
+    unsafe esker_epoch_depth(esker_epoch_current()).pointee > 0
+  }
+
+  /// The oldest epoch in which a thread is pinned, `UInt64.max` when none is.
+  private static func oldestPin() -> UInt64 {
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    var oldest = UInt64.max
+    var next = unsafe esker_epoch_first()
+    while let slot = unsafe next {
+      let epoch = unsafe word(of: slot).pointee.load(ordering: .acquiring)
+      if epoch != 0 && epoch < oldest { oldest = epoch }
+      unsafe next = esker_epoch_next(slot)
+    }
+    return oldest
+  }
+
+  // `Atomic<UInt64>` has the layout of `UInt64`, and nobody accesses these words in any other way.
+  @inlinable
+  static func word(of slot: UnsafeMutablePointer<esker_epoch_slot>) -> UnsafeMutablePointer<Atomic<UInt64>> {
+    unsafe UnsafeMutableRawPointer(esker_epoch_value(slot)).assumingMemoryBound(to: Atomic<UInt64>.self)
+  }
+
+  @inlinable
+  static func global() -> UnsafeMutablePointer<Atomic<UInt64>> {
+    unsafe UnsafeMutableRawPointer(esker_epoch_global()).assumingMemoryBound(to: Atomic<UInt64>.self)
+  }
+}

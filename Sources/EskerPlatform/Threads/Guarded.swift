@@ -1,0 +1,35 @@
+/// A value and the lock that guards it: whoever holds the lock has the value to itself.
+@frozen
+@safe
+public struct Guarded<State: ~Copyable>: ~Copyable, @unchecked Sendable {
+  @usableFromInline
+  let lock: Lock
+
+  // On the heap so that `withLock` can hand it out `inout` from a borrowed guard. Only touched with the lock held.
+  @usableFromInline
+  let state: UnsafeMutablePointer<State>
+
+  /// Puts `state` under a lock of its own.
+  public init(_ state: consuming sending State) {
+    lock = Lock()
+    unsafe self.state = .allocate(capacity: 1)
+    unsafe self.state.initialize(to: state)
+  }
+
+  deinit {
+    unsafe state.deinitialize(count: 1)
+    unsafe state.deallocate()
+  }
+
+  /// Runs `body` with the value while no other thread can see it.
+  ///
+  /// Not recursive. A closure of several statements that throws a typed error says so: `{ state throws(MyError) in ... }`.
+  @inlinable
+  public func withLock<Result: ~Copyable, Failure: Error>(
+    _ body: (inout sending State) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result {
+    lock.lock()
+    defer { lock.unlock() }
+    return unsafe try body(&state.pointee)
+  }
+}

@@ -1,0 +1,60 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// A mutual exclusion lock for critical sections of any length: waiters sleep.
+///
+/// Not recursive; unlocked by the thread that locked it. It is a `pthread_mutex_t` because that one keeps its pace with
+/// more threads than cores.
+@frozen
+@safe
+public struct Lock: ~Copyable, @unchecked Sendable {
+  // On the heap: the mutex must not move, and its address is its identity. Freed with the only owner, so no reference
+  // can be left.
+  @usableFromInline
+  let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+  /// An unlocked lock.
+  public init() {
+    unsafe mutex = .allocate(capacity: 1)
+    let code = unsafe pthread_mutex_init(mutex, nil)
+    precondition(code == 0, "a mutex could not be made")
+  }
+
+  deinit {
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe mutex.deallocate()
+  }
+
+  /// Waits until the lock is free and takes it.
+  @inlinable
+  public func lock() {
+    unsafe pthread_mutex_lock(mutex)
+  }
+
+  /// Takes the lock if it is free; false when it is not.
+  @inlinable
+  public func tryLock() -> Bool {
+    unsafe pthread_mutex_trylock(mutex) == 0
+  }
+
+  /// Gives the lock back.
+  @inlinable
+  public func unlock() {
+    unsafe pthread_mutex_unlock(mutex)
+  }
+
+  /// Runs `body` with the lock held.
+  @inlinable
+  public func withLock<Result: ~Copyable, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    lock()
+    defer { unlock() }
+    return try body()
+  }
+}

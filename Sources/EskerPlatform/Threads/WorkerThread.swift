@@ -1,0 +1,66 @@
+import CEskerShims
+
+/// A thread of the operating system for work that may block: file I/O does not belong on Swift's cooperative pool.
+///
+/// Signals meant for the program are not delivered to it. Safe to use from any thread.
+public final class WorkerThread: Sendable {
+  private struct State {
+    var handle: esker_thread?
+  }
+
+  private final class Start: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(name: String, body: @escaping @Sendable () -> Void) {
+      self.name = name
+      self.body = body
+    }
+  }
+
+  private let state: Guarded<State>
+
+  /// Starts a thread that runs `body` once.
+  ///
+  /// `name` shows in debuggers; Linux keeps its first 15 bytes.
+  /// Throws the system's reason when there can be no further thread.
+  public init(name: String, _ body: @escaping @Sendable () -> Void) throws(PlatformError) {
+    let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
+    var handle = esker_thread()
+    let code = unsafe esker_thread_start(
+      &handle,
+      { context in
+        // Balances passRetained: this thread owns the closure and drops it when done.
+        let start = unsafe Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
+        unsafe esker_thread_set_name(start.name)
+        start.body()
+      },
+      start.toOpaque()
+    )
+    if code != 0 {
+      unsafe start.release()
+      throw PlatformError("thread", path: name, code: code)
+    }
+    state = Guarded(State(handle: handle))
+  }
+
+  deinit {
+    // The last reference may go on the thread itself, which cannot join itself.
+    state.withLock { state in
+      if let handle = state.handle { _ = esker_thread_detach(handle) }
+      state.handle = nil
+    }
+  }
+
+  /// Waits until the thread has ended.
+  ///
+  /// Idempotent. Must not be called on the thread itself.
+  public func join() {
+    state.withLock { state in
+      guard let handle = state.handle else { return }
+      precondition(!esker_thread_is_current(handle), "a thread cannot wait for its own end")
+      _ = esker_thread_join(handle)
+      state.handle = nil
+    }
+  }
+}

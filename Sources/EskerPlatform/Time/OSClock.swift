@@ -1,0 +1,31 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// The machine's clocks; 20-40 ns a reading.
+@frozen
+public struct OSClock: SystemClock {
+  /// The clocks have no state.
+  @inlinable
+  public init() {}
+
+  /// Reads `CLOCK_REALTIME`.
+  @inlinable
+  public func wallMilliseconds() -> Int64 {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
+  }
+
+  /// Reads `CLOCK_MONOTONIC`.
+  @inlinable
+  public func monotonicNanoseconds() -> UInt64 {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+    return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+  }
+}

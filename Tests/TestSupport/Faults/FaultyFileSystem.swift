@@ -1,0 +1,82 @@
+import EskerPlatform
+
+/// Any file system, with faults in its calls as a `FaultPlan` says.
+///
+/// It stands above the loops that finish short transfers and interrupted calls, so those do not show here; they have
+/// tests of their own. Stores to a mapping are not calls and cannot fail here: what a power failure does to them is the
+/// `SimulatedDisk`'s business.
+public struct FaultyFileSystem: FileSystem {
+  private let base: any FileSystem
+  private let plan: FaultPlan
+
+  /// Puts `plan` before every call to `base`.
+  public init(_ base: any FileSystem, plan: FaultPlan) {
+    self.base = base
+    self.plan = plan
+  }
+
+  /// Opens a file; `create` counts as an operation of its own.
+  public func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File {
+    if case .create = mode { try plan.check(.create, path) } else { try plan.check(.open, path) }
+    return FaultyFile(try base.open(path, mode), plan: plan)
+  }
+
+  /// What stands at a path.
+  public func status(_ path: String) throws(PlatformError) -> FileStatus? {
+    try plan.check(.status, path)
+    return try base.status(path)
+  }
+
+  /// The names in a directory.
+  public func list(_ directory: String) throws(PlatformError) -> [String] {
+    try plan.check(.list, directory)
+    return try base.list(directory)
+  }
+
+  /// Creates a directory.
+  public func createDirectory(_ path: String) throws(PlatformError) {
+    try plan.check(.createDirectory, path)
+    try base.createDirectory(path)
+  }
+
+  /// Removes a name.
+  public func remove(_ path: String) throws(PlatformError) {
+    try plan.check(.remove, path)
+    try base.remove(path)
+  }
+
+  /// Renames; rules see the new name.
+  public func rename(_ path: String, to newPath: String) throws(PlatformError) {
+    try plan.check(.rename, newPath)
+    try base.rename(path, to: newPath)
+  }
+
+  /// Adds a name; rules see the new one.
+  public func link(_ path: String, to newPath: String) throws(PlatformError) {
+    try plan.check(.link, newPath)
+    try base.link(path, to: newPath)
+  }
+
+  /// Makes names durable.
+  public func syncDirectory(_ directory: String) throws(PlatformError) {
+    try plan.check(.syncDirectory, directory)
+    try base.syncDirectory(directory)
+  }
+
+  /// Free bytes.
+  public func freeSpace(at path: String) throws(PlatformError) -> Int {
+    try plan.check(.freeSpace, path)
+    return try base.freeSpace(at: path)
+  }
+}
+
+extension FaultPlan {
+  /// For calls that either happen or fail; effects that mean nothing to such a call do nothing.
+  func check(_ operation: FaultOperation, _ path: String) throws(PlatformError) {
+    switch effect(operation, path) {
+    case .error(let code), .failedSync(let code, _), .partial(_, let code):
+      throw PlatformError(operation.rawValue, path: path, code: code)
+    case .split, .flipBit, nil: return
+    }
+  }
+}

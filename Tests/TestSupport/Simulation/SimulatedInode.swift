@@ -1,0 +1,146 @@
+import EskerPlatform
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// One file of a simulated disk: what programs see, and what the device would still have after losing power.
+///
+/// What programs see is a real nameless file, so that reads, writes and stores through mappings meet in the same bytes.
+/// It exists only while needed: a file nobody has opened since the last crash is its durable image and nothing else.
+/// Guarded by the disk's lock.
+final class SimulatedInode {
+  /// What survives a power failure.
+  private(set) var durable: PageImage
+  private(set) var length: Int
+  private var backing: ScratchFile?
+
+  /// Pages that a failed sync took for written, as they were then.
+  ///
+  /// The simulated kernel writes such a page again only after it has changed once more.
+  private var wronglyClean: [Int: [UInt8]] = [:]
+
+  /// How many names the file has.
+  var links = 0
+  var openFiles = 0
+
+  var sharedLocks: Set<ObjectIdentifier> = []
+  var exclusiveLock: ObjectIdentifier?
+
+  init(durable: PageImage = PageImage()) {
+    self.durable = durable
+    length = durable.length
+  }
+
+  /// The bytes programs see, brought into being if need be.
+  func contents() throws(PlatformError) -> any File {
+    if let backing { return backing.file }
+    let scratch = try ScratchFile()
+    try scratch.file.truncate(durable.length)
+    for (index, page) in durable.pages {
+      let start = index * PageImage.pageSize
+      try Self.write(page.prefix(durable.length - start), to: scratch.file, at: start)
+    }
+    backing = scratch
+    return scratch.file
+  }
+
+  func setLength(_ newLength: Int) throws(PlatformError) {
+    try contents().truncate(newLength)
+    length = newLength
+  }
+
+  /// Notes that a write may have grown the file.
+  func grew(to newLength: Int) {
+    length = max(length, newLength)
+  }
+
+  // MARK: What a sync would write
+
+  /// The pages that differ from what the kernel takes the device to hold, as they are now.
+  func dirtyPages() throws(PlatformError) -> [Int: [UInt8]] {
+    guard backing != nil else { return [:] }
+    var dirty: [Int: [UInt8]] = [:]
+    var unseen = Set(durable.pages.keys).union(wronglyClean.keys)
+    try forEachPage { index, page in
+      unseen.remove(index)
+      let isClean = (wronglyClean[index] ?? durable[index]).withUnsafeBytes { expected in
+        expected.baseAddress.map { memcmp($0, page, expected.count) == 0 } ?? false
+      }
+      if !isClean { dirty[index] = Array(UnsafeRawBufferPointer(start: page, count: PageImage.pageSize)) }
+    }
+    // Pages that may have become all zero.
+    for index in unseen where index * PageImage.pageSize < length {
+      if (wronglyClean[index] ?? durable[index]) != PageImage.zeros { dirty[index] = PageImage.zeros }
+    }
+    return dirty
+  }
+
+  /// Everything written so far, and the length, becomes durable.
+  func sync() throws(PlatformError) {
+    for (index, page) in try dirtyPages() {
+      durable[index] = page
+      wronglyClean[index] = nil
+    }
+    durable.setLength(length)
+    wronglyClean = wronglyClean.filter { $0.key * PageImage.pageSize < length }
+  }
+
+  /// What a kernel does after a failed write-back: the pages stay as they are in memory and count as written.
+  func forgetDirtyPages() throws(PlatformError) {
+    wronglyClean.merge(try dirtyPages()) { _, new in new }
+  }
+
+  /// Lets go of the memory when programs and the device agree and nobody has the file open.
+  func releaseIfIdle() {
+    guard openFiles == 0, wronglyClean.isEmpty, length == durable.length else { return }
+    if let dirty = try? dirtyPages(), dirty.isEmpty { backing = nil }
+  }
+
+  /// A copy that shares nothing that can change, with nothing open and nothing locked.
+  func copy() throws(PlatformError) -> SimulatedInode {
+    let copy = SimulatedInode(durable: durable)
+    guard backing != nil else { return copy }
+    let target = try copy.contents()
+    try copy.setLength(length)
+    for (index, page) in try dirtyPages().merging(wronglyClean, uniquingKeysWith: { dirty, _ in dirty }) {
+      let start = index * PageImage.pageSize
+      guard start < length else { continue }
+      try Self.write(page.prefix(length - start), to: target, at: start)
+    }
+    copy.wronglyClean = wronglyClean
+    return copy
+  }
+
+  /// Shows every page that may hold something else than zeros, padded with zeros at the end of the file.
+  private func forEachPage(_ body: (_ index: Int, _ page: UnsafeRawPointer) -> Void) throws(PlatformError) {
+    guard let backing else { return }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * PageImage.pageSize, alignment: 16)
+    defer { buffer.deallocate() }
+    var offset = 0
+    while let run = backing.data(from: offset), run.lowerBound < length {
+      offset = run.lowerBound / PageImage.pageSize * PageImage.pageSize
+      while offset < min(run.upperBound, length), let base = buffer.baseAddress {
+        // Read, not mapped: looking at a hole through a mapping would fill it.
+        let count = try backing.file.read(into: buffer, at: offset)
+        guard count > 0 else { return }
+        memset(base + count, 0, buffer.count - count)
+        for start in stride(from: 0, to: count, by: PageImage.pageSize) {
+          body((offset + start) / PageImage.pageSize, base + start)
+        }
+        offset += (count + PageImage.pageSize - 1) / PageImage.pageSize * PageImage.pageSize
+      }
+    }
+  }
+
+  private static func write(_ bytes: ArraySlice<UInt8>, to file: any File, at offset: Int) throws(PlatformError) {
+    let result: Result<Void, PlatformError> = bytes.withUnsafeBytes { buffer in
+      Result { () throws(PlatformError) in try file.write(buffer, at: offset) }
+    }
+    try result.get()
+  }
+}
