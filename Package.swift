@@ -11,8 +11,14 @@ let package = Package(
   name: "Esker",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   targets: [
+    .systemLibrary(
+      name: "CLZ4",
+      pkgConfig: "liblz4",
+      providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]
+    ),
     .target(name: "CEskerShims"),
     .target(name: "EskerPlatform", dependencies: ["CEskerShims"], swiftSettings: engine),
+    .target(name: "EskerFormat", dependencies: ["CLZ4", "CEskerShims"], swiftSettings: engine),
     .target(
       name: "EskerTestSupport",
       dependencies: ["EskerPlatform", "CEskerShims"],
@@ -24,6 +30,7 @@ let package = Package(
       dependencies: ["EskerPlatform", "EskerTestSupport"],
       swiftSettings: strict
     ),
+    .testTarget(name: "EskerFormatTests", dependencies: ["EskerFormat", "EskerTestSupport"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -1,0 +1,52 @@
+/// What every structure starts and ends with: magic, version, feature flags and a checksum.
+///
+/// Magic, version and the place of the checksum are the same in all versions to come. So a damaged version number is
+/// told from a newer one: the newer one's checksum is right.
+struct Envelope {
+  /// The version that this code writes, the only one so far.
+  static let version: UInt32 = 1
+
+  let magic: UInt64
+  /// Bytes of the structure, or of its header.
+  let length: Int
+  /// Where the checksum of all bytes before it stands.
+  let checksumOffset: Int
+  /// Where the feature flags stand, if there are any.
+  let featuresOffset: Int?
+
+  /// A magic number from its eight characters.
+  static func magic(_ text: StaticString) -> UInt64 {
+    var value: UInt64 = 0
+    "\(text)".utf8.enumerated().forEach { value |= UInt64($1) << (8 * UInt64($0)) }
+    return value
+  }
+
+  /// Throws unless the bytes start with an intact structure of this version.
+  func check(_ bytes: RawSpan) throws(FormatError) {
+    guard bytes.byteCount >= 8, bytes.u64(at: 0) == magic else { throw .notThisKind }
+    guard bytes.byteCount >= length else { throw .damaged(reason: "it is cut off", offset: bytes.byteCount) }
+    guard bytes.u32(at: checksumOffset) == bytes.checksum(of: 0..<checksumOffset) else {
+      throw .damaged(reason: "its checksum does not match", offset: checksumOffset)
+    }
+    let version = bytes.u32(at: 8)
+    if version == 0 { throw .damaged(reason: "its version is 0", offset: 8) }
+    if version != Self.version { throw .newerVersion(version) }
+    if let featuresOffset, bytes.u32(at: featuresOffset) != 0 {
+      throw .unknownFeatures(bytes.u32(at: featuresOffset))
+    }
+  }
+
+  /// Stores magic and version, and the checksum over what is there by then.
+  func seal(_ bytes: inout [UInt8]) {
+    bytes.store(magic, at: 0)
+    bytes.store(Self.version, at: 8)
+    bytes.store(bytes.checksum(of: 0..<checksumOffset), at: checksumOffset)
+  }
+}
+
+extension RawSpan {
+  /// Throws unless the reserved bytes in `range` are zero.
+  func requireZeros(in range: Range<Int>) throws(FormatError) {
+    if let offset = firstNonzero(in: range) { throw .damaged(reason: "a reserved byte is not zero", offset: offset) }
+  }
+}

@@ -1,0 +1,56 @@
+/// Where the sections of a checkpoint stand: main lines, overflow lines, page table, meta.
+public struct CheckpointLayout: Hashable, Sendable {
+  /// Where the buckets start, at a page boundary.
+  public internal(set) var mainOffset: UInt64
+  /// Bytes of the buckets, whole pages.
+  public let mainLength: UInt64
+  /// Where the overflow lines start, at a page boundary.
+  public internal(set) var overflowOffset: UInt64
+  /// Bytes of the overflow lines, whole pages.
+  public let overflowLength: UInt64
+  /// Where the page table starts.
+  public internal(set) var pageTableOffset: UInt64
+  /// Where the meta section starts.
+  public internal(set) var metaOffset: UInt64
+
+  /// The arrangement for an image of this size, one section after the other.
+  public init(bucketCount: UInt64, overflowCount: UInt64) {
+    let page = UInt64(CheckpointHeader.pageSize)
+    let line = UInt64(CheckpointHeader.lineSize)
+    mainOffset = page
+    mainLength = (bucketCount * line + page - 1) / page * page
+    overflowOffset = mainOffset + mainLength
+    overflowLength = (overflowCount * line + page - 1) / page * page
+    pageTableOffset = overflowOffset + overflowLength
+    metaOffset = pageTableOffset + ((mainLength + overflowLength) / page * 4 + 7) & ~7
+  }
+
+  /// How many pages the main section has.
+  public var mainPages: Int { Int(mainLength) / CheckpointHeader.pageSize }
+
+  /// How many pages the overflow section has.
+  public var overflowPages: Int { Int(overflowLength) / CheckpointHeader.pageSize }
+
+  /// Bytes of the page table: a checksum for each page of the main, then of the overflow section.
+  public var pageTableLength: Int { (mainPages + overflowPages) * 4 }
+
+  /// Bytes of a file with this arrangement.
+  public func fileLength(metaLength: UInt64) -> UInt64 { metaOffset + metaLength }
+
+  /// Whether every section lies after the header and within the file, and the lines at page boundaries.
+  ///
+  /// Sections that overlap do no harm: each is checked by checksums of its own and none is written.
+  func isWithin(_ fileLength: UInt64, metaLength: UInt64) -> Bool {
+    let page = UInt64(CheckpointHeader.pageSize)
+    guard mainOffset % page == 0, overflowOffset % page == 0, pageTableOffset % 8 == 0, metaOffset % 8 == 0 else {
+      return false
+    }
+    let sections = [
+      (mainOffset, mainLength), (overflowOffset, overflowLength), (pageTableOffset, UInt64(pageTableLength)),
+      (metaOffset, metaLength),
+    ]
+    return sections.allSatisfy { offset, length in
+      offset >= page && offset <= fileLength && length <= fileLength - offset
+    }
+  }
+}

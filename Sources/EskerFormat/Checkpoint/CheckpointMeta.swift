@@ -1,0 +1,104 @@
+/// What the engine knows beside the index at a checkpoint: live bytes and counts.
+public struct CheckpointMeta: Hashable, Sendable {
+  /// Live data of one segment.
+  public struct Segment: Hashable, Sendable {
+    static let length = 32
+
+    /// The segment's identifier.
+    public var id: UInt64
+    /// Its salt: addresses of a segment with another one are void.
+    public var salt: UInt32
+    /// The first granule of its address range.
+    public var granule: UInt32
+    /// Bytes of its live records.
+    public var liveBytes: UInt64
+    /// How many live records it has.
+    public var liveRecords: UInt64
+
+    /// A row with the given fields.
+    public init(id: UInt64, salt: UInt32, granule: UInt32, liveBytes: UInt64, liveRecords: UInt64) {
+      self.id = id
+      self.salt = salt
+      self.granule = granule
+      self.liveBytes = liveBytes
+      self.liveRecords = liveRecords
+    }
+  }
+
+  /// Live data of one keyspace.
+  public struct Keyspace: Hashable, Sendable {
+    static let length = 16
+
+    /// The keyspace and its incarnation.
+    public var tag: KeyspaceTag
+    /// How many entries it has.
+    public var count: UInt64
+
+    /// A row with the given fields.
+    public init(tag: KeyspaceTag, count: UInt64) {
+      self.tag = tag
+      self.count = count
+    }
+  }
+
+  /// A row for each segment.
+  public var segments: [Segment]
+  /// A row for each keyspace.
+  public var keyspaces: [Keyspace]
+
+  /// A meta section with the given rows.
+  public init(segments: [Segment], keyspaces: [Keyspace]) {
+    self.segments = segments
+    self.keyspaces = keyspaces
+  }
+
+  /// The section's bytes.
+  public func encoded() -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(8 + segments.count * Segment.length + keyspaces.count * Keyspace.length)
+    bytes.append(UInt32(segments.count))
+    bytes.append(UInt32(keyspaces.count))
+    for row in segments {
+      bytes.append(row.id)
+      bytes.append(row.salt)
+      bytes.append(row.granule)
+      bytes.append(row.liveBytes)
+      bytes.append(row.liveRecords)
+    }
+    for row in keyspaces {
+      bytes.append(row.tag.rawValue)
+      bytes.append(row.count)
+    }
+    return bytes
+  }
+
+  /// Decodes the section, all of it and nothing else.
+  ///
+  /// - Parameter checksum: What the header says is its checksum.
+  public init(decoding bytes: RawSpan, checksum: UInt32) throws(FormatError) {
+    guard CRC32C.checksum(of: bytes) == checksum else {
+      throw .damaged(reason: "the meta section's checksum does not match", offset: 0)
+    }
+    guard bytes.byteCount >= 8 else { throw .damaged(reason: "the meta section is cut off", offset: bytes.byteCount) }
+    let segmentCount = Int(bytes.u32(at: 0))
+    let keyspaceCount = Int(bytes.u32(at: 4))
+    let keyspaceStart = 8 + segmentCount * Segment.length
+    guard bytes.byteCount == keyspaceStart + keyspaceCount * Keyspace.length else {
+      throw .damaged(reason: "the meta section's counts do not match its length", offset: 0)
+    }
+    segments = (0..<segmentCount).map { index in
+      let offset = 8 + index * Segment.length
+      return Segment(
+        id: bytes.u64(at: offset),
+        salt: bytes.u32(at: offset + 8),
+        granule: bytes.u32(at: offset + 12),
+        liveBytes: bytes.u64(at: offset + 16),
+        liveRecords: bytes.u64(at: offset + 24)
+      )
+    }
+    keyspaces = (0..<keyspaceCount).map { index in
+      let offset = keyspaceStart + index * Keyspace.length
+      return Keyspace(tag: KeyspaceTag(rawValue: bytes.u64(at: offset)), count: bytes.u64(at: offset + 8))
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// The page table of a checkpoint: a checksum for each page of lines, so that a page is verified when it is first used.
+public enum CheckpointPages {
+  /// The checksum of one page.
+  @inlinable
+  public static func checksum(ofPageAt page: UnsafeRawPointer) -> UInt32 {
+    unsafe CRC32C.checksum(of: UnsafeRawBufferPointer(start: page, count: 4096))
+  }
+
+  /// Appends the checksums of whole pages to a page table.
+  public static func append(checksumsOf pages: UnsafeRawBufferPointer, to table: inout [UInt8]) {
+    precondition(pages.count % CheckpointHeader.pageSize == 0)
+    guard let base = pages.baseAddress else { return }
+    for offset in stride(from: 0, to: pages.count, by: CheckpointHeader.pageSize) {
+      table.append(unsafe checksum(ofPageAt: base + offset))
+    }
+  }
+
+  /// The checksums in a page table.
+  ///
+  /// - Throws: ``FormatError/damaged(reason:offset:)`` when the table is not the one that the header tells of.
+  public static func decode(_ table: RawSpan, header: CheckpointHeader) throws(FormatError) -> [UInt32] {
+    guard table.byteCount == header.layout.pageTableLength else {
+      throw .damaged(reason: "the page table's length does not match", offset: table.byteCount)
+    }
+    guard CRC32C.checksum(of: table) == header.pageTableChecksum else {
+      throw .damaged(reason: "the page table's checksum does not match", offset: 0)
+    }
+    return (0..<(table.byteCount / 4)).map { table.u32(at: $0 * 4) }
+  }
+}

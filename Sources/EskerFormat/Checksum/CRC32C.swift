@@ -1,0 +1,19 @@
+public import CEskerShims
+
+/// CRC-32C, the checksum of everything on disk.
+public enum CRC32C {
+  /// The checksum of `bytes` that follow bytes with the checksum `previous`.
+  ///
+  /// - Complexity: O(n); about 19 GB/s with the processor's instruction.
+  @inlinable
+  public static func checksum(of bytes: UnsafeRawBufferPointer, continuing previous: UInt32 = 0) -> UInt32 {
+    unsafe esker_crc32c(previous, bytes.baseAddress, bytes.count)
+  }
+
+  /// The checksum of `bytes` that follow bytes with the checksum `previous`.
+  ///
+  /// - Complexity: O(n); about 19 GB/s with the processor's instruction.
+  public static func checksum(of bytes: RawSpan, continuing previous: UInt32 = 0) -> UInt32 {
+    unsafe bytes.withUnsafeBytes { unsafe checksum(of: $0, continuing: previous) }
+  }
+}

@@ -1,0 +1,116 @@
+/// The keyed 64-bit hash of keys: one multiplication of 64 by 64 bits for each 16 bytes, as in wyhash and its kin.
+///
+/// A value is prepared once for a store's seed and a keyspace, and hashes any number of keys. The hash is on disk, so
+/// it is the same on every platform: words are little-endian and additions wrap.
+///
+/// Every word of the key is masked with a secret made from the seed before it is multiplied, so whoever does not know
+/// the seed can neither steer keys into one bucket nor find the word that makes a product vanish.
+@frozen
+public struct KeyHash: Sendable, Equatable {
+  @usableFromInline let first: UInt64
+  @usableFromInline let second: UInt64
+  @usableFromInline let third: UInt64
+  @usableFromInline let fourth: UInt64
+
+  /// Prepares the hash of a store's seed for a keyspace.
+  public init(seedLow: UInt64, seedHigh: UInt64, keyspace: KeyspaceTag = .default) {
+    // On disk: never change these numbers (the fraction of pi) or what is done with them.
+    let keyed = Self.mix(seedLow ^ 0x243f_6a88_85a3_08d3, seedHigh ^ 0x1319_8a2e_0370_7344)
+    let placed = Self.mix(keyspace.rawValue ^ seedHigh ^ 0xa409_3822_299f_31d0, seedLow ^ 0x082e_fa98_ec4e_6c89)
+    let state = keyed ^ placed
+    first = Self.scramble(state, 1)
+    second = Self.scramble(state, 2)
+    third = Self.scramble(state, 3)
+    fourth = Self.scramble(state, 4)
+  }
+
+  /// The hash of a key of `count` bytes.
+  ///
+  /// - Complexity: O(`count`); about 2 ns for 16 bytes, 6 when the next step waits for it.
+  @inlinable
+  public func hash(_ key: UnsafeRawPointer, count: Int) -> UInt64 {
+    var state = first
+    let a: UInt64
+    let b: UInt64
+    if count <= 16 {
+      if count >= 8 {
+        a = unsafe Self.word(key, 0)
+        b = unsafe Self.word(key, count - 8)
+      } else if count >= 4 {
+        a = unsafe UInt64(UInt32(littleEndian: key.loadUnaligned(as: UInt32.self)))
+        b = unsafe UInt64(UInt32(littleEndian: key.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)))
+      } else if count > 0 {
+        // First, middle and last byte: for one to three bytes that is all of them.
+        a =
+          unsafe UInt64(key.load(as: UInt8.self)) << 16
+          | UInt64(key.load(fromByteOffset: count >> 1, as: UInt8.self)) << 8
+          | UInt64(key.load(fromByteOffset: count - 1, as: UInt8.self))
+        b = 0
+      } else {
+        a = 0
+        b = 0
+      }
+    } else {
+      var offset = 0
+      if count > 48 {
+        // Three lanes, so that a multiplication does not wait for the one before it.
+        var lane1 = state
+        var lane2 = state
+        while count &- offset > 48 {
+          state = unsafe Self.mix(Self.word(key, offset) ^ second, Self.word(key, offset &+ 8) ^ state)
+          lane1 = unsafe Self.mix(Self.word(key, offset &+ 16) ^ third, Self.word(key, offset &+ 24) ^ lane1)
+          lane2 = unsafe Self.mix(Self.word(key, offset &+ 32) ^ fourth, Self.word(key, offset &+ 40) ^ lane2)
+          offset &+= 48
+        }
+        state ^= lane1 ^ lane2
+      }
+      while count &- offset > 16 {
+        state = unsafe Self.mix(Self.word(key, offset) ^ second, Self.word(key, offset &+ 8) ^ state)
+        offset &+= 16
+      }
+      // The last 16 bytes, some of them perhaps for the second time.
+      a = unsafe Self.word(key, count &- 16)
+      b = unsafe Self.word(key, count &- 8)
+    }
+    let product = (a ^ second).multipliedFullWidth(by: b ^ state)
+    return Self.mix(product.low ^ third, product.high ^ fourth ^ UInt64(truncatingIfNeeded: count))
+  }
+
+  /// The hash of a key.
+  ///
+  /// - Complexity: O(n).
+  @inlinable
+  public func hash(_ key: UnsafeRawBufferPointer) -> UInt64 {
+    guard let base = key.baseAddress else { return emptyHash }
+    return unsafe hash(base, count: key.count)
+  }
+
+  /// The hash of the empty key, for which there may be no pointer.
+  @inlinable
+  public var emptyHash: UInt64 {
+    let product = second.multipliedFullWidth(by: first)
+    return Self.mix(product.low ^ third, product.high ^ fourth)
+  }
+
+  @inlinable
+  @inline(__always)
+  static func word(_ key: UnsafeRawPointer, _ offset: Int) -> UInt64 {
+    unsafe UInt64(littleEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
+  /// Both halves of the product, folded into one.
+  @inlinable
+  @inline(__always)
+  static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
+    let product = a.multipliedFullWidth(by: b)
+    return product.high ^ product.low
+  }
+
+  /// Number `index` of the sequence that splitmix64 starts at `state`: distinct for distinct indices.
+  static func scramble(_ state: UInt64, _ index: UInt64) -> UInt64 {
+    var z = state &+ index &* 0x9e37_79b9_7f4a_7c15
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}

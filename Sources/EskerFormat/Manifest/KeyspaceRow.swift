@@ -1,0 +1,56 @@
+/// What the manifest says of a keyspace.
+public struct KeyspaceRow: Hashable, Sendable {
+  /// Bytes of a row with an empty name.
+  static let minimumLength = 24
+
+  /// Its identifier; 0 is the default keyspace.
+  public var id: UInt32
+  /// How often it has been emptied.
+  public var incarnation: UInt32
+  /// How long its entries live unless a write says otherwise, in milliseconds; -1 for ever.
+  public var defaultExpiry: Int64
+  /// Its name, at most 65,535 bytes of UTF-8.
+  public var name: String
+
+  /// A row with the given fields.
+  public init(id: UInt32, incarnation: UInt32 = 0, defaultExpiry: Int64 = -1, name: String) {
+    self.id = id
+    self.incarnation = incarnation
+    self.defaultExpiry = defaultExpiry
+    self.name = name
+  }
+
+  /// The tag that its records carry.
+  public var tag: KeyspaceTag { KeyspaceTag(id: id, incarnation: incarnation) }
+
+  func append(to bytes: inout [UInt8]) {
+    precondition(name.utf8.count <= UInt16.max)
+    bytes.append(id)
+    bytes.append(incarnation)
+    bytes.append(defaultExpiry)
+    bytes.append(UInt16(name.utf8.count))
+    bytes.append(contentsOf: name.utf8)
+    bytes.pad8()
+  }
+
+  /// Decodes the row at `offset` and moves `offset` past it; 24 bytes are known to be there.
+  init(decoding bytes: RawSpan, at offset: inout Int) throws(FormatError) {
+    id = bytes.u32(at: offset)
+    incarnation = bytes.u32(at: offset + 4)
+    defaultExpiry = bytes.i64(at: offset + 8)
+    guard defaultExpiry >= -1 else {
+      throw .damaged(reason: "a keyspace's default expiry is impossible", offset: offset + 8)
+    }
+    let nameStart = offset + 18
+    let nameEnd = nameStart + Int(bytes.u16(at: offset + 16))
+    let end = (nameEnd + 7) & ~7
+    guard end <= bytes.byteCount else { throw .damaged(reason: "a keyspace's name is cut off", offset: offset + 16) }
+    let utf8 = (nameStart..<nameEnd).map { bytes.u8(at: $0) }
+    guard let name = String(validating: utf8, as: UTF8.self) else {
+      throw .damaged(reason: "a keyspace's name is not UTF-8", offset: nameStart)
+    }
+    self.name = name
+    try bytes.requireZeros(in: nameEnd..<end)
+    offset = end
+  }
+}

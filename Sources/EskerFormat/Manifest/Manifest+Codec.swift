@@ -1,0 +1,124 @@
+extension Manifest {
+  /// Bytes before the payload.
+  static let headerLength = 40
+
+  /// Bytes of the payload before its rows.
+  static let fixedLength = 104
+
+  static let envelope = Envelope(
+    magic: Envelope.magic("ESKRMAN1"),
+    length: headerLength,
+    checksumOffset: 36,
+    featuresOffset: 12
+  )
+
+  /// The manifest's bytes.
+  ///
+  /// - Complexity: O(n) in segments and keyspaces.
+  public func encoded() -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Self.headerLength)
+    bytes.reserveCapacity(Self.headerLength + Self.fixedLength + segments.count * SegmentRow.length)
+    bytes.append(storeID.low)
+    bytes.append(storeID.high)
+    bytes.append(seed.low)
+    bytes.append(seed.high)
+    bytes.append(state.rawValue)
+    bytes.append(0 as UInt32)
+    bytes.append(durableSequence)
+    bytes.append(nextSequence)
+    bytes.append(storeTime)
+    bytes.append(nextSegmentID)
+    bytes.append(nextCheckpointID)
+    bytes.append(checkpointID)
+    bytes.append(UInt32(keyspaces.count))
+    bytes.append(0 as UInt32)
+    bytes.append(UInt32(segments.count))
+    bytes.append(0 as UInt32)
+    for segment in segments { segment.append(to: &bytes) }
+    for keyspace in keyspaces { keyspace.append(to: &bytes) }
+    bytes.store(generation, at: 16)
+    bytes.store(UInt64(bytes.count - Self.headerLength), at: 24)
+    bytes.store(bytes.checksum(of: Self.headerLength..<bytes.count), at: 32)
+    Self.envelope.seal(&bytes)
+    return bytes
+  }
+
+  /// Decodes the manifest that a file starts with; bytes after it are ignored.
+  ///
+  /// - Complexity: O(n log n) in segments and keyspaces; allocates no more than a small multiple of the input.
+  public init(decoding file: RawSpan) throws(FormatError) {
+    try Self.envelope.check(file)
+    let payloadLength = file.u64(at: 24)
+    guard payloadLength <= UInt64(file.byteCount - Self.headerLength) else {
+      throw .damaged(reason: "it is cut off", offset: file.byteCount)
+    }
+    let bytes = file.extracting(0..<(Self.headerLength + Int(payloadLength)))
+    guard bytes.checksum(of: Self.headerLength..<bytes.byteCount) == bytes.u32(at: 32) else {
+      throw .damaged(reason: "the checksum of its payload does not match", offset: 32)
+    }
+    guard payloadLength >= UInt64(Self.fixedLength) else {
+      throw .damaged(reason: "its payload is too short", offset: 24)
+    }
+    self.init(
+      storeID: StoreID(low: bytes.u64(at: 40), high: bytes.u64(at: 48)),
+      seed: HashSeed(low: bytes.u64(at: 56), high: bytes.u64(at: 64))
+    )
+    guard let state = State(rawValue: bytes.u32(at: 72)) else {
+      throw .damaged(reason: "its state is unknown", offset: 72)
+    }
+    self.state = state
+    for offset in [76, 132, 140] { try bytes.requireZeros(in: offset..<(offset + 4)) }
+    generation = bytes.u64(at: 16)
+    durableSequence = bytes.u64(at: 80)
+    nextSequence = bytes.u64(at: 88)
+    storeTime = bytes.i64(at: 96)
+    nextSegmentID = bytes.u64(at: 104)
+    nextCheckpointID = bytes.u64(at: 112)
+    checkpointID = bytes.u64(at: 120)
+    guard durableSequence <= RecordLayout.maximumSequence, nextSequence <= RecordLayout.maximumSequence + 1 else {
+      throw .damaged(reason: "a sequence number is impossible", offset: 80)
+    }
+    try decodeRows(bytes, keyspaceCount: Int(bytes.u32(at: 128)), segmentCount: Int(bytes.u32(at: 136)))
+    try checkRows()
+  }
+
+  private mutating func decodeRows(_ bytes: RawSpan, keyspaceCount: Int, segmentCount: Int) throws(FormatError) {
+    var offset = Self.headerLength + Self.fixedLength
+    guard segmentCount <= (bytes.byteCount - offset) / SegmentRow.length else {
+      throw .damaged(reason: "there are fewer segments than it says", offset: 136)
+    }
+    segments.reserveCapacity(segmentCount)
+    for _ in 0..<segmentCount {
+      segments.append(try SegmentRow(decoding: bytes, at: offset))
+      offset += SegmentRow.length
+    }
+    guard keyspaceCount <= (bytes.byteCount - offset) / KeyspaceRow.minimumLength else {
+      throw .damaged(reason: "there are fewer keyspaces than it says", offset: 128)
+    }
+    keyspaces.reserveCapacity(keyspaceCount)
+    for _ in 0..<keyspaceCount {
+      guard bytes.byteCount - offset >= KeyspaceRow.minimumLength else {
+        throw .damaged(reason: "there are fewer keyspaces than it says", offset: 128)
+      }
+      keyspaces.append(try KeyspaceRow(decoding: bytes, at: &offset))
+    }
+    guard offset == bytes.byteCount else {
+      throw .damaged(reason: "there is more than it says", offset: offset)
+    }
+  }
+
+  /// No two segments may share an identifier or an address, no two keyspaces an identifier or a name.
+  private func checkRows() throws(FormatError) {
+    guard Set(segments.map(\.id)).count == segments.count else {
+      throw .damaged(reason: "two segments have the same identifier", offset: 136)
+    }
+    var end: UInt32 = 0
+    for row in segments.sorted(by: { $0.granule < $1.granule }) where row.granules > 0 {
+      guard row.granule >= end else { throw .damaged(reason: "two segments share an address", offset: 136) }
+      end = row.granule + row.granules
+    }
+    guard Set(keyspaces.map(\.id)).count == keyspaces.count,
+      Set(keyspaces.map { Array($0.name.utf8) }).count == keyspaces.count
+    else { throw .damaged(reason: "two keyspaces have the same identifier or name", offset: 128) }
+  }
+}

@@ -1,0 +1,146 @@
+/// Whether a segment may still grow.
+///
+/// On disk: never renumber.
+@frozen
+public enum SegmentState: UInt8, Sendable, CaseIterable {
+  /// It may hold the tail of the log.
+  case active = 0
+  /// It is complete.
+  case sealed = 1
+}
+
+/// What the manifest says of a segment.
+public struct SegmentRow: Hashable, Sendable {
+  /// Bytes of a row.
+  static let length = 96
+
+  /// Bytes of address space that a granule stands for.
+  public static let granuleSize: UInt64 = 16 << 20
+
+  /// Granules that a 40-bit address in units of eight bytes can tell apart.
+  public static let granuleLimit: UInt32 = 1 << 19
+
+  /// The segment's identifier.
+  public var id: UInt64
+  /// The segment's salt.
+  public var salt: UInt32
+  /// Which records it holds.
+  public var kind: SegmentKind
+  /// Whether it may still grow.
+  public var state: SegmentState
+  /// The first granule of its address range.
+  public var granule: UInt32
+  /// How many granules its address range has.
+  public var granules: UInt32
+  /// The lowest sequence number in it, 0 when unknown.
+  public var firstSequence: UInt64
+  /// The highest sequence number in it, 0 when unknown.
+  public var lastSequence: UInt64
+  /// Where its last record ends, 0 when unknown.
+  public var recordsEnd: UInt64
+  /// Where its footer starts, 0 when it has none.
+  public var footerOffset: UInt64
+  /// Bytes of its footer, padding and trailer included.
+  public var footerLength: UInt64
+  /// The first expiry in it, `Int64.max` for none.
+  public var minExpiry: Int64
+  /// The last expiry in it, `Int64.min` for none.
+  public var maxExpiry: Int64
+  /// How many of its records never expire.
+  public var neverExpiring: UInt64
+  /// Bytes of the file.
+  public var fileLength: UInt64
+
+  /// A row with the given fields; what is left out is unknown or absent.
+  public init(
+    id: UInt64,
+    salt: UInt32,
+    kind: SegmentKind,
+    state: SegmentState,
+    granule: UInt32,
+    granules: UInt32,
+    firstSequence: UInt64 = 0,
+    lastSequence: UInt64 = 0,
+    recordsEnd: UInt64 = 0,
+    footerOffset: UInt64 = 0,
+    footerLength: UInt64 = 0,
+    minExpiry: Int64 = .max,
+    maxExpiry: Int64 = .min,
+    neverExpiring: UInt64 = 0,
+    fileLength: UInt64 = 0
+  ) {
+    self.id = id
+    self.salt = salt
+    self.kind = kind
+    self.state = state
+    self.granule = granule
+    self.granules = granules
+    self.firstSequence = firstSequence
+    self.lastSequence = lastSequence
+    self.recordsEnd = recordsEnd
+    self.footerOffset = footerOffset
+    self.footerLength = footerLength
+    self.minExpiry = minExpiry
+    self.maxExpiry = maxExpiry
+    self.neverExpiring = neverExpiring
+    self.fileLength = fileLength
+  }
+
+  func append(to bytes: inout [UInt8]) {
+    bytes.append(id)
+    bytes.append(salt)
+    bytes.append(kind.rawValue)
+    bytes.append(state.rawValue)
+    bytes.append(0 as UInt16)
+    bytes.append(granule)
+    bytes.append(granules)
+    bytes.append(firstSequence)
+    bytes.append(lastSequence)
+    bytes.append(recordsEnd)
+    bytes.append(footerOffset)
+    bytes.append(footerLength)
+    bytes.append(minExpiry)
+    bytes.append(maxExpiry)
+    bytes.append(neverExpiring)
+    bytes.append(fileLength)
+  }
+
+  /// Decodes the row at `offset`; the caller has checked that it is within the bytes.
+  init(decoding bytes: RawSpan, at offset: Int) throws(FormatError) {
+    guard let kind = SegmentKind(rawValue: bytes.u8(at: offset + 12)) else {
+      throw .damaged(reason: "a segment's kind is unknown", offset: offset + 12)
+    }
+    guard let state = SegmentState(rawValue: bytes.u8(at: offset + 13)) else {
+      throw .damaged(reason: "a segment's state is unknown", offset: offset + 13)
+    }
+    try bytes.requireZeros(in: (offset + 14)..<(offset + 16))
+    self.init(
+      id: bytes.u64(at: offset),
+      salt: bytes.u32(at: offset + 8),
+      kind: kind,
+      state: state,
+      granule: bytes.u32(at: offset + 16),
+      granules: bytes.u32(at: offset + 20),
+      firstSequence: bytes.u64(at: offset + 24),
+      lastSequence: bytes.u64(at: offset + 32),
+      recordsEnd: bytes.u64(at: offset + 40),
+      footerOffset: bytes.u64(at: offset + 48),
+      footerLength: bytes.u64(at: offset + 56),
+      minExpiry: bytes.i64(at: offset + 64),
+      maxExpiry: bytes.i64(at: offset + 72),
+      neverExpiring: bytes.u64(at: offset + 80),
+      fileLength: bytes.u64(at: offset + 88)
+    )
+    guard granule < Self.granuleLimit, granules <= Self.granuleLimit - granule else {
+      throw .damaged(reason: "a segment's address range is impossible", offset: offset + 16)
+    }
+    // Larger than any file: sums of two of these fields cannot overflow.
+    let limit: UInt64 = 1 << 62
+    guard recordsEnd < limit, footerOffset < limit, footerLength < limit, fileLength < limit else {
+      throw .damaged(reason: "an offset in a segment is impossible", offset: offset + 40)
+    }
+    guard firstSequence <= RecordLayout.maximumSequence, lastSequence <= RecordLayout.maximumSequence else {
+      throw .damaged(reason: "a sequence number of a segment is impossible", offset: offset + 24)
+    }
+  }
+}

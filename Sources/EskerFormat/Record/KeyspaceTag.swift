@@ -1,0 +1,28 @@
+/// The keyspace a record belongs to, and which life of it: emptying a keyspace starts the next incarnation.
+@frozen
+public struct KeyspaceTag: RawRepresentable, Hashable, Sendable {
+  /// The identifier in the low 32 bits, the incarnation in the high ones: so on disk.
+  public let rawValue: UInt64
+
+  /// The tag with the given representation.
+  @inlinable
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// The tag of an incarnation of a keyspace.
+  @inlinable
+  public init(id: UInt32, incarnation: UInt32 = 0) {
+    rawValue = UInt64(id) | UInt64(incarnation) << 32
+  }
+
+  /// The default keyspace in its first incarnation, which records do not spell out.
+  @inlinable
+  public static var `default`: KeyspaceTag { KeyspaceTag(rawValue: 0) }
+
+  /// The keyspace's identifier.
+  @inlinable
+  public var id: UInt32 { UInt32(truncatingIfNeeded: rawValue) }
+
+  /// How often the keyspace has been emptied.
+  @inlinable
+  public var incarnation: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 32) }
+}

@@ -1,0 +1,47 @@
+/// The bytes of footer entries as they accumulate.
+struct EntryStream: Sendable {
+  /// Bytes of the longest entry: a hash and four varints, rounded up.
+  private static let maximumEntryLength = 40
+
+  private var storage: [UInt8] = []
+  /// Bytes in use; what follows them in the storage is zero.
+  private(set) var count = 0
+
+  var bytes: ArraySlice<UInt8> { storage[..<count] }
+
+  /// Adds an entry whose sequence number is written as the distance from `previous`.
+  mutating func append(_ entry: FooterEntry, after previous: UInt64) {
+    if storage.count - count < Self.maximumEntryLength {
+      storage.append(contentsOf: repeatElement(0, count: storage.count + 2 * Self.maximumEntryLength))
+    }
+    let hasKeyspace = entry.keyspace != .default
+    let flags = UInt64(entry.kindCode) | (entry.expires ? 4 : 0) | (hasKeyspace ? 8 : 0)
+    var position = count
+    // Sound: there is room for the longest entry, and every store stays within it.
+    unsafe storage.withUnsafeMutableBytes { buffer in
+      unsafe buffer.storeBytes(of: entry.keyHash.littleEndian, toByteOffset: position, as: UInt64.self)
+      position += 8
+      unsafe Self.store((entry.size / 8) << 4 | flags, at: &position, in: buffer)
+      // A record that is older than the one before it costs ten bytes; a merge meets few of those.
+      unsafe Self.store(entry.sequence &- previous, at: &position, in: buffer)
+      if hasKeyspace {
+        unsafe Self.store(UInt64(entry.keyspace.id), at: &position, in: buffer)
+        unsafe Self.store(UInt64(entry.keyspace.incarnation), at: &position, in: buffer)
+      }
+    }
+    count = position
+  }
+
+  /// LEB128: seven bits a byte, the lowest first; the high bit says that more follow.
+  @inline(__always)
+  private static func store(_ varint: UInt64, at position: inout Int, in buffer: UnsafeMutableRawBufferPointer) {
+    var rest = varint
+    while rest >= 0x80 {
+      unsafe buffer[position] = UInt8(truncatingIfNeeded: rest) | 0x80
+      position += 1
+      rest >>= 7
+    }
+    unsafe buffer[position] = UInt8(truncatingIfNeeded: rest)
+    position += 1
+  }
+}

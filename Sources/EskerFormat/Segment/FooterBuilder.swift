@@ -1,0 +1,79 @@
+/// Collects the footer of a segment, record by record.
+public struct FooterBuilder: Sendable {
+  /// The entries after the first one.
+  private var rest = EntryStream()
+  /// Kept apart: it is written as its distance from the lowest sequence number, which the last record may have.
+  private var first: FooterEntry?
+  private var previous: UInt64 = 0
+  private var footer: SegmentFooter
+
+  /// A builder for a segment without records.
+  public init(segmentID: UInt64, salt: UInt32) {
+    footer = SegmentFooter(segmentID: segmentID, salt: salt)
+  }
+
+  /// Adds the next record in offset order; a seal has no entry.
+  ///
+  /// - Complexity: O(1) amortised.
+  public mutating func append(_ record: RecordHeader) {
+    precondition(record.kind != .seal)
+    let entry = FooterEntry(
+      offset: footer.recordsEnd,
+      size: UInt64(record.size),
+      keyHash: record.keyHash,
+      sequence: record.sequence,
+      keyspace: record.keyspace,
+      kind: record.kind,
+      expires: record.expires
+    )
+    if first == nil {
+      first = entry
+      footer.firstSequence = entry.sequence
+      footer.lastSequence = entry.sequence
+    } else {
+      rest.append(entry, after: previous)
+      footer.firstSequence = min(footer.firstSequence, entry.sequence)
+      footer.lastSequence = max(footer.lastSequence, entry.sequence)
+    }
+    previous = entry.sequence
+    footer.entryCount += 1
+    footer.recordsEnd += entry.size
+    if entry.expires {
+      footer.minExpiry = min(footer.minExpiry, record.expiry)
+      footer.maxExpiry = max(footer.maxExpiry, record.expiry)
+    } else {
+      footer.neverExpiring += 1
+    }
+  }
+
+  private var head: EntryStream {
+    var head = EntryStream()
+    if let first { head.append(first, after: footer.firstSequence) }
+    return head
+  }
+
+  /// The trailer as it would be written now.
+  public var summary: SegmentFooter {
+    var summary = footer
+    summary.streamLength = UInt64(head.count + rest.count)
+    return summary
+  }
+
+  /// Bytes of the footer as it is so far.
+  public var length: Int { summary.length }
+
+  /// The footer's bytes: entries, padding and trailer.
+  ///
+  /// - Complexity: O(n).
+  public func encoded() -> [UInt8] {
+    let summary = summary
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(summary.length)
+    bytes += head.bytes
+    bytes += rest.bytes
+    let checksum = bytes.checksum(of: 0..<bytes.count)
+    bytes.pad8()
+    bytes += summary.encodedTrailer(streamChecksum: checksum)
+    return bytes
+  }
+}

@@ -1,0 +1,96 @@
+/// Reads the entries of a footer one by one, and checks that they make up what the trailer says.
+///
+/// The cursor does not keep the bytes: it is given the same ones at each step. Whatever they are, it ends after at most
+/// as many steps as the trailer has entries, with `nil` or an error.
+public struct FooterCursor: Sendable {
+  /// A hash and two varints.
+  static let minimumEntryLength: UInt64 = 10
+
+  private let footer: SegmentFooter
+  private var position = 0
+  private var offset = UInt64(SegmentHeader.length)
+  private var sequence: UInt64
+  private var remaining: UInt64
+  private var neverExpiring: UInt64 = 0
+
+  init(_ footer: SegmentFooter) {
+    self.footer = footer
+    sequence = footer.firstSequence
+    remaining = footer.entryCount
+  }
+
+  /// The next entry, or `nil` after the last.
+  ///
+  /// - Throws: ``FormatError/damaged(reason:offset:)`` when the entries are not those that the trailer tells of.
+  /// - Complexity: O(1).
+  public mutating func next(in bytes: RawSpan) throws(FormatError) -> FooterEntry? {
+    guard remaining > 0 else {
+      guard position == footer.streamLength, offset == footer.recordsEnd, neverExpiring == footer.neverExpiring else {
+        throw .damaged(reason: "the entries are not all that the trailer tells of", offset: position)
+      }
+      return nil
+    }
+    let start = position
+    let end = min(Int(footer.streamLength), bytes.byteCount)
+    guard start <= end - 8 else { throw .damaged(reason: "an entry is cut off", offset: start) }
+    let keyHash = bytes.u64(at: start)
+    position += 8
+    let word = try varint(in: bytes, end: end)
+    sequence &+= try varint(in: bytes, end: end)
+    var keyspace = KeyspaceTag.default
+    if word & 8 != 0 {
+      let id = try varint(in: bytes, end: end)
+      let incarnation = try varint(in: bytes, end: end)
+      guard let id = UInt32(exactly: id), let incarnation = UInt32(exactly: incarnation), id | incarnation != 0 else {
+        throw .damaged(reason: "an entry's keyspace is impossible", offset: start)
+      }
+      keyspace = KeyspaceTag(id: id, incarnation: incarnation)
+    }
+    let kind = FooterEntry.kind(code: UInt8(word & 3))
+    let size = (word >> 4) << 3
+    guard let kind, size >= 32, size <= footer.recordsEnd - offset else {
+      throw .damaged(reason: "an entry's size or kind is impossible", offset: start)
+    }
+    guard sequence >= footer.firstSequence, sequence <= footer.lastSequence else {
+      throw .damaged(reason: "an entry's sequence number is out of range", offset: start)
+    }
+    let expires = word & 4 != 0
+    defer {
+      offset += size
+      remaining -= 1
+      neverExpiring += expires ? 0 : 1
+    }
+    return FooterEntry(
+      offset: offset,
+      size: size,
+      keyHash: keyHash,
+      sequence: sequence,
+      keyspace: keyspace,
+      kind: kind,
+      expires: expires
+    )
+  }
+
+  private mutating func varint(in bytes: RawSpan, end: Int) throws(FormatError) -> UInt64 {
+    // Most of them are a single byte.
+    if position < end {
+      let byte = bytes.u8(at: position)
+      if byte < 0x80 {
+        position += 1
+        return UInt64(byte)
+      }
+    }
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    while position < end {
+      let byte = bytes.u8(at: position)
+      // The tenth byte has room for the last bit only.
+      if shift == 63, byte > 1 { break }
+      position += 1
+      value |= UInt64(byte & 0x7f) << shift
+      if byte & 0x80 == 0 { return value }
+      shift += 7
+    }
+    throw .damaged(reason: "a number in an entry does not end", offset: position)
+  }
+}

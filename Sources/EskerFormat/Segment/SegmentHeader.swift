@@ -1,0 +1,97 @@
+/// Which records a segment holds.
+///
+/// On disk: never renumber.
+@frozen
+public enum SegmentKind: UInt8, Sendable, CaseIterable {
+  /// A gapless run of history.
+  case log = 0
+  /// What a merge kept.
+  case merged = 1
+}
+
+/// The first 128 bytes of a segment file.
+public struct SegmentHeader: Hashable, Sendable {
+  /// Bytes of a header; the first record follows.
+  public static let length = 128
+
+  /// The store that the segment belongs to.
+  public var storeID: StoreID
+  /// The seed of the key hashes in it.
+  public var seed: HashSeed
+  /// The segment's identifier.
+  public var segmentID: UInt64
+  /// Enters the header checksum of each record.
+  public var salt: UInt32
+  /// Which records the segment holds.
+  public var kind: SegmentKind
+  /// Store time of creation, in milliseconds.
+  public var creationTime: Int64
+  /// How large the segment was meant to become, in bytes.
+  public var plannedCapacity: UInt64
+
+  /// A header with the given fields.
+  public init(
+    storeID: StoreID,
+    seed: HashSeed,
+    segmentID: UInt64,
+    salt: UInt32,
+    kind: SegmentKind,
+    creationTime: Int64,
+    plannedCapacity: UInt64
+  ) {
+    self.storeID = storeID
+    self.seed = seed
+    self.segmentID = segmentID
+    self.salt = salt
+    self.kind = kind
+    self.creationTime = creationTime
+    self.plannedCapacity = plannedCapacity
+  }
+
+  static let envelope = Envelope(
+    magic: Envelope.magic("ESKRSEG1"),
+    length: length,
+    checksumOffset: 124,
+    featuresOffset: 12
+  )
+
+  /// The header's bytes.
+  public func encoded() -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Self.length)
+    bytes.store(storeID.low, at: 16)
+    bytes.store(storeID.high, at: 24)
+    bytes.store(seed.low, at: 32)
+    bytes.store(seed.high, at: 40)
+    bytes.store(segmentID, at: 48)
+    bytes.store(salt, at: 56)
+    bytes.store(UInt32(kind.rawValue), at: 60)
+    bytes.store(creationTime, at: 64)
+    bytes.store(plannedCapacity, at: 72)
+    Self.envelope.seal(&bytes)
+    return bytes
+  }
+
+  /// Decodes the header that a segment file starts with; bytes after it are ignored.
+  public init(decoding bytes: RawSpan) throws(FormatError) {
+    try Self.envelope.check(bytes)
+    guard let kind = SegmentKind(exactly: bytes.u32(at: 60)) else {
+      throw .damaged(reason: "the segment's kind is unknown", offset: 60)
+    }
+    try bytes.requireZeros(in: 80..<124)
+    storeID = StoreID(low: bytes.u64(at: 16), high: bytes.u64(at: 24))
+    seed = HashSeed(low: bytes.u64(at: 32), high: bytes.u64(at: 40))
+    segmentID = bytes.u64(at: 48)
+    salt = bytes.u32(at: 56)
+    self.kind = kind
+    creationTime = bytes.i64(at: 64)
+    plannedCapacity = bytes.u64(at: 72)
+  }
+}
+
+extension SegmentKind {
+  /// The kind with the given number, of any width.
+  init?(exactly number: some BinaryInteger) {
+    guard let byte = UInt8(exactly: number) else { return nil }
+    self.init(rawValue: byte)
+  }
+}

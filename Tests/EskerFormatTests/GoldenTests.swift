@@ -1,0 +1,140 @@
+import EskerFormat
+import Foundation
+import Testing
+
+/// Version 1 as it is on disk, for ever.
+@Suite struct GoldenTests {
+  @Test func segmentOfTheArticleDecodes() throws {
+    let file = AlignedBytes(bytes(hex: Golden.segment))
+    let header = try SegmentHeader(decoding: file.bytes.span.bytes)
+    #expect(header == Sample.segmentHeader)
+    let inKeyspace = KeyspaceTag(id: 3, incarnation: 1)
+    let expected: [(Int, RecordHeader, String, String)] = [
+      (128, Self.record(1, .put, "user:1", 3, lag: 1), "user:1", "Ada"),
+      (
+        176,
+        Self.record(2, .put, "user:2", 12, lag: 2, expiry: 1_700_000_060_000, keyspace: inKeyspace, continues: true),
+        "user:2", "Grace Hopper"
+      ),
+      (248, Self.record(3, .tombstone, "user:1", 0, lag: 1), "user:1", ""),
+      (
+        288,
+        RecordHeader(sequence: 3, kind: .seal, keyHash: 0, keyLength: 0, valueLength: 0, durableLag: 1),
+        "", ""
+      ),
+    ]
+    var builder = FooterBuilder(segmentID: header.segmentID, salt: header.salt)
+    var offset = SegmentHeader.length
+    for (place, record, key, value) in expected {
+      #expect(offset == place)
+      let units = UInt32(offset / 8)
+      let start = UnsafeRawPointer(file.start + offset)
+      #expect(
+        RecordHeader.read(at: start, limit: file.buffer.count - offset, salt: header.salt, offsetUnits: units)
+          == .record(record)
+      )
+      let view = try #require(RecordView(at: start, limit: file.buffer.count - offset))
+      #expect(view.damage(salt: header.salt, offsetUnits: units) == nil)
+      #expect(String(decoding: view.key, as: UTF8.self) == key)
+      #expect(String(decoding: view.value, as: UTF8.self) == value)
+      if record.kind != .seal { builder.append(record) }
+      offset += record.size
+    }
+    #expect(builder.encoded() == Array(file.bytes[offset...]))
+    #expect(try SegmentFooter(decoding: Array(file.bytes[offset...]).span.bytes).entryCount == 3)
+  }
+
+  /// The same segment, encoded.
+  @Test func segmentOfTheArticleEncodes() {
+    let golden = bytes(hex: Golden.segment)
+    #expect(Sample.segmentHeader.encoded() == Array(golden[..<128]))
+    let file = AlignedBytes(golden)
+    for (offset, key, value) in [
+      (128, "user:1", "Ada"), (176, "user:2", "Grace Hopper"), (248, "user:1", ""), (288, "", ""),
+    ] {
+      let units = UInt32(offset / 8)
+      let salt = Sample.segmentHeader.salt
+      let place = file.start + offset
+      guard case .record(let header) = RecordHeader.read(at: place, limit: 72, salt: salt, offsetUnits: units) else {
+        Issue.record("no record at \(offset)")
+        continue
+      }
+      let target = AlignedBytes(zeros: header.size)
+      Array(key.utf8).withUnsafeBytes { key in
+        Array(value.utf8).withUnsafeBytes { value in
+          let checksum = RecordEncoder.bodyChecksum(key: key, value: value)
+          let word = RecordEncoder.write(
+            header,
+            key: key,
+            value: value,
+            bodyChecksum: checksum,
+            salt: salt,
+            offsetUnits: units,
+            to: target.start
+          )
+          RecordEncoder.publish(word, at: target.start)
+        }
+      }
+      #expect(target.bytes == Array(golden[offset..<(offset + header.size)]))
+    }
+  }
+
+  @Test func articleShowsTheSameBytes() throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let article = try String(
+      contentsOf: root.appendingPathComponent("Sources/EskerLog/EskerLog.docc/Format.md"),
+      encoding: .utf8
+    )
+    var shown: [UInt8] = []
+    // A line of the dump: four digits of offset, two spaces, bytes in a column of 23, two spaces, words.
+    for line in article.split(separator: "\n") {
+      let columns = Array(line.utf8)
+      guard columns.count >= 8, columns[4] == 0x20, columns[5] == 0x20,
+        let offset = Int(String(decoding: columns[..<4], as: UTF8.self), radix: 16), offset == shown.count
+      else { continue }
+      shown += bytes(hex: String(decoding: columns[6..<min(29, columns.count)], as: UTF8.self))
+    }
+    #expect(hex(shown) == hex(bytes(hex: Golden.segment)))
+  }
+
+  @Test func manifestIsGolden() throws {
+    let golden = bytes(hex: Golden.manifest)
+    #expect(hex(Sample.manifest.encoded()) == hex(golden))
+    #expect(try Manifest(decoding: golden.span.bytes) == Sample.manifest)
+  }
+
+  @Test func checkpointIsGolden() throws {
+    let golden =
+      bytes(hex: Golden.checkpoint) + Array(repeating: 0, count: 3_932) + bytes(hex: Golden.checkpointChecksum)
+    #expect(hex(Sample.checkpoint.encoded()) == hex(golden))
+    #expect(
+      try CheckpointHeader(decoding: golden.span.bytes, fileLength: Sample.checkpointFileLength) == Sample.checkpoint
+    )
+    #expect(hex(Sample.meta.encoded()) == hex(bytes(hex: Golden.meta)))
+  }
+
+  private static func record(
+    _ sequence: UInt64,
+    _ kind: RecordKind,
+    _ key: String,
+    _ valueLength: Int,
+    lag: UInt16,
+    expiry: Int64 = .max,
+    keyspace: KeyspaceTag = .default,
+    continues: Bool = false
+  ) -> RecordHeader {
+    let hash = KeyHash(seed: Sample.seed, keyspace: keyspace)
+    return RecordHeader(
+      sequence: sequence,
+      kind: kind,
+      keyHash: Array(key.utf8).withUnsafeBytes { hash.hash($0) },
+      keyLength: key.utf8.count,
+      valueLength: valueLength,
+      expiry: expiry,
+      keyspace: keyspace,
+      batchContinues: continues,
+      durableLag: lag
+    )
+  }
+}

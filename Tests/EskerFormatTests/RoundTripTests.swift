@@ -1,0 +1,159 @@
+import EskerFormat
+import Testing
+
+@Suite struct RoundTripTests {
+  @Test func segmentHeaderKeepsEveryField() throws {
+    for kind in SegmentKind.allCases {
+      var header = Sample.segmentHeader
+      header.kind = kind
+      header.creationTime = .min
+      header.plannedCapacity = .max
+      #expect(try SegmentHeader(decoding: header.encoded().span.bytes) == header)
+    }
+  }
+
+  @Test func footerTellsOfEveryRecordAndNothingElse() throws {
+    let bytes = Sample.footer.encoded()
+    #expect(bytes.count == Sample.footer.length)
+    #expect(bytes.count % 8 == 0)
+    let footer = try SegmentFooter(decoding: bytes.span.bytes)
+    #expect(footer.length == bytes.count)
+    #expect(footer.firstSequence == 6)
+    #expect(footer.lastSequence == 300)
+    #expect(footer.minExpiry == -5)
+    #expect(footer.maxExpiry == 1_700_000_060_000)
+    #expect(footer.neverExpiring == 2)
+    let entries = try Sample.entries(of: bytes.span.bytes)
+    var offset: UInt64 = 128
+    #expect(entries.count == Sample.records.count)
+    for (entry, record) in zip(entries, Sample.records) {
+      #expect(
+        entry
+          == FooterEntry(
+            offset: offset,
+            size: UInt64(record.size),
+            keyHash: record.keyHash,
+            sequence: record.sequence,
+            keyspace: record.keyspace,
+            kind: record.kind,
+            expires: record.expires
+          )
+      )
+      offset += UInt64(record.size)
+    }
+    #expect(footer.recordsEnd == offset)
+  }
+
+  @Test func footerOfRandomRecordsRoundTrips() throws {
+    var random = Seeded(41)
+    for count in [0, 1, 2, 1_000] {
+      var builder = FooterBuilder(segmentID: 9, salt: 8)
+      var records: [RecordHeader] = []
+      for _ in 0..<count {
+        let record = RecordHeader(
+          sequence: random.next() >> 8,
+          kind: .put,
+          keyHash: random.next(),
+          keyLength: Int.random(in: 0...65_535, using: &random),
+          valueLength: Int.random(in: 0...(1 << 30), using: &random),
+          expiry: Bool.random(using: &random) ? .max : Int64(bitPattern: random.next()),
+          keyspace: Bool.random(using: &random) ? .default : KeyspaceTag(rawValue: random.next() | 1)
+        )
+        records.append(record)
+        builder.append(record)
+      }
+      let bytes = builder.encoded()
+      let entries = try Sample.entries(of: bytes.span.bytes)
+      #expect(entries.map(\.sequence) == records.map(\.sequence))
+      #expect(entries.map(\.keyspace) == records.map(\.keyspace))
+      #expect(entries.map(\.keyHash) == records.map(\.keyHash))
+      #expect(entries.map { Int($0.size) } == records.map(\.size))
+      #expect(entries.map(\.expires) == records.map(\.expires))
+    }
+  }
+
+  @Test func trailerAloneTellsTheFootersLength() throws {
+    let bytes = Sample.footer.encoded()
+    let trailer = try SegmentFooter(decodingTrailer: Array(bytes.suffix(96)).span.bytes)
+    #expect(trailer.length == bytes.count)
+    #expect(trailer.entryCount == 4)
+  }
+
+  @Test func manifestKeepsEveryField() throws {
+    let manifest = Sample.manifest
+    #expect(try Manifest(decoding: manifest.encoded().span.bytes) == manifest)
+    // A file may be longer than what was written to it last.
+    #expect(try Manifest(decoding: (manifest.encoded() + [1, 2, 3]).span.bytes) == manifest)
+    let empty = Manifest(storeID: Sample.storeID, seed: Sample.seed)
+    #expect(try Manifest(decoding: empty.encoded().span.bytes) == empty)
+  }
+
+  @Test func manifestKeepsNamesOfEveryLength() throws {
+    var manifest = Manifest(storeID: Sample.storeID, seed: Sample.seed)
+    for length in Array(0...25) + [65_535] {
+      manifest.keyspaces.append(KeyspaceRow(id: UInt32(length), name: String(repeating: "k", count: length)))
+    }
+    #expect(try Manifest(decoding: manifest.encoded().span.bytes) == manifest)
+  }
+
+  @Test func manifestRefusesSegmentsThatShareAnAddress() {
+    var manifest = Sample.manifest
+    manifest.segments[1].granule = 2
+    #expect(throws: FormatError.damaged(reason: "two segments share an address", offset: 136)) {
+      try Manifest(decoding: manifest.encoded().span.bytes)
+    }
+    manifest = Sample.manifest
+    manifest.segments[1].id = 3
+    #expect(throws: FormatError.damaged(reason: "two segments have the same identifier", offset: 136)) {
+      try Manifest(decoding: manifest.encoded().span.bytes)
+    }
+    manifest = Sample.manifest
+    manifest.keyspaces[1].name = "sessions"
+    #expect(throws: FormatError.damaged(reason: "two keyspaces have the same identifier or name", offset: 128)) {
+      try Manifest(decoding: manifest.encoded().span.bytes)
+    }
+  }
+
+  @Test func checkpointKeepsEveryField() throws {
+    let header = Sample.checkpoint
+    let decoded = try CheckpointHeader(
+      decoding: header.encoded().span.bytes,
+      fileLength: Sample.checkpointFileLength
+    )
+    #expect(decoded == header)
+    #expect(decoded.layout.mainOffset == 4_096)
+    #expect(decoded.layout.overflowOffset == 4_096 + 8_192)
+    #expect(decoded.layout.pageTableOffset == 4_096 + 8_192 + 4_096)
+    #expect(decoded.layout.pageTableLength == 12)
+    #expect(decoded.layout.metaOffset == decoded.layout.pageTableOffset + 16)
+    let meta = Sample.meta
+    #expect(try CheckpointMeta(decoding: meta.encoded().span.bytes, checksum: header.metaChecksum) == meta)
+  }
+
+  @Test func checkpointThatIsLongerThanItsFileIsDamaged() {
+    let header = Sample.checkpoint
+    let length = header.layout.fileLength(metaLength: header.metaLength)
+    #expect(throws: Never.self) { try CheckpointHeader(decoding: header.encoded().span.bytes, fileLength: length) }
+    for short in [0, 4_096, 12_288, length - 1] {
+      #expect(throws: FormatError.self) {
+        try CheckpointHeader(decoding: header.encoded().span.bytes, fileLength: short)
+      }
+    }
+  }
+
+  @Test func pageTableHasAChecksumForEachPage() throws {
+    var random = Seeded(42)
+    let pages = AlignedBytes(random.bytes(3 * 4_096))
+    var table: [UInt8] = []
+    CheckpointPages.append(checksumsOf: UnsafeRawBufferPointer(pages.buffer), to: &table)
+    var header = Sample.checkpoint
+    header.pageTableChecksum = CRC32C.checksum(of: table.span.bytes)
+    let checksums = try CheckpointPages.decode(table.span.bytes, header: header)
+    #expect(checksums == (0..<3).map { CheckpointPages.checksum(ofPageAt: pages.start + $0 * 4_096) })
+    #expect(throws: FormatError.self) {
+      try CheckpointPages.decode(Array(table.dropLast(4)).span.bytes, header: header)
+    }
+    table[5] ^= 1
+    #expect(throws: FormatError.self) { try CheckpointPages.decode(table.span.bytes, header: header) }
+  }
+}
