@@ -19,6 +19,13 @@ let package = Package(
     .target(name: "CEskerShims"),
     .target(name: "EskerPlatform", dependencies: ["CEskerShims"], swiftSettings: engine),
     .target(name: "EskerFormat", dependencies: ["CLZ4", "CEskerShims"], swiftSettings: engine),
+    .target(name: "EskerIndex", dependencies: ["EskerPlatform", "CEskerShims"], swiftSettings: engine),
+    .executableTarget(
+      name: "esker-index-benchmark",
+      dependencies: ["EskerIndex", "EskerPlatform"],
+      path: "Benchmarks/IndexBenchmark",
+      swiftSettings: strict
+    ),
     .target(
       name: "EskerTestSupport",
       dependencies: ["EskerPlatform", "CEskerShims"],
@@ -31,6 +38,7 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(name: "EskerFormatTests", dependencies: ["EskerFormat", "EskerTestSupport"], swiftSettings: strict),
+    .testTarget(name: "EskerIndexTests", dependencies: ["EskerIndex", "EskerTestSupport"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -1,0 +1,78 @@
+/// The second section of an image while the index is exported: what was not written out yet, and how much there is.
+public struct OverflowImage: Sendable {
+  /// How many lines were exported, the reserved line 0 included.
+  public private(set) var lineCount = 1
+  /// Little-endian words of the lines that ``drain(_:)`` has not handed out yet.
+  private var pending = [UInt64](repeating: 0, count: 8)
+
+  /// Starts a section with the reserved line.
+  public init() {}
+
+  /// Bytes that wait for ``drain(_:)``.
+  public var pendingByteCount: Int { pending.count * 8 }
+
+  /// Hands out the bytes to be written next, and forgets them if `body` does not throw.
+  public mutating func drain<E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> Void) throws(E) {
+    let words = pending
+    let result = unsafe words.withUnsafeBytes { bytes -> Result<Void, E> in
+      do throws(E) {
+        try unsafe body(bytes)
+        return .success(())
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+    pending.removeAll(keepingCapacity: true)
+  }
+
+  /// Adds a chain, whose lines get consecutive numbers, and returns the first of them.
+  mutating func append(_ chain: Chain) -> UInt64 {
+    let first = UInt64(lineCount)
+    for index in 1...chain.overflowCount {
+      let line = chain.line(index)
+      for slot in 0..<Line.slotCount { pending.append(line[slot].littleEndian) }
+      let next = index == chain.overflowCount ? 0 : first + UInt64(index)
+      pending.append((next << 32 | Control.owner(line.control)).littleEndian)
+    }
+    lineCount += chain.overflowCount
+    return first
+  }
+
+  /// Adds the overflow lines of a saved bucket.
+  mutating func append(_ saved: SavedBucket) -> UInt64 {
+    let first = UInt64(lineCount)
+    for (index, owner) in saved.owners.enumerated() {
+      for slot in 0..<Line.slotCount { pending.append(saved.words[(index + 1) * Line.slotCount + slot].littleEndian) }
+      let next = index == saved.owners.count - 1 ? 0 : first + UInt64(index) + 1
+      pending.append((next << 32 | owner).littleEndian)
+    }
+    lineCount += saved.owners.count
+    return first
+  }
+}
+
+extension HashIndex {
+  /// Writes buckets as an image stores them: their lines to `main`, their chains' overflow lines to `overflow`.
+  ///
+  /// Set ``splitsPaused`` from the first slice to the last, and export all buckets in ascending order. `main` takes 64 bytes
+  /// a bucket. Returns false when a bucket is damaged: then no image can be made. Thread safety: the writer only.
+  public func exportBuckets(
+    _ range: Range<Int>,
+    main: UnsafeMutableRawBufferPointer,
+    overflow: inout OverflowImage
+  ) -> Bool {
+    precondition(range.upperBound <= bucketCount && main.count >= range.count * Line.byteCount, "no such buckets")
+    var offset = 0
+    for bucket in range {
+      guard let chain = Chain(bucket: UInt64(bucket), in: state) else { return false }
+      for slot in 0..<Line.slotCount {
+        unsafe main.storeBytes(of: chain[slot].littleEndian, toByteOffset: offset + slot * 8, as: UInt64.self)
+      }
+      let next = chain.overflowCount == 0 ? 0 : overflow.append(chain)
+      unsafe main.storeBytes(of: (next << 32).littleEndian, toByteOffset: offset + 56, as: UInt64.self)
+      offset += Line.byteCount
+    }
+    return true
+  }
+}

@@ -1,0 +1,97 @@
+import EskerPlatform
+
+/// Moving an adopted image, chunk by chunk, into memory of the index's own, on huge pages: probes then need no look at
+/// the page's bit, and the image's memory can go.
+extension HashIndex {
+  /// Whether chunks of an image are left.
+  ///
+  /// Cheap, from any thread.
+  public var needsMigration: Bool {
+    !isDamaged && state[.mappedMainChunks] + state[.mappedOverflowChunks] > 0
+  }
+
+  /// Verifies the chunk that ``migrateNextChunk()`` will move next and gets memory for it, so that it takes less time.
+  ///
+  /// Takes up to a few milliseconds, more if the image comes from a disk. Thread safety: any one thread, beside the writer
+  /// and readers, without the writer's lock.
+  public func prepareMigration() {
+    guard let chunk = nextImageChunk() else { return }
+    for page in chunk.pages {
+      // A short pin for each page; the image stays while a pinned reader sees the chunk in it.
+      let pin = epochs.enter()
+      defer { epochs.exit(pin) }
+      guard chunk.isMapped else { return }
+      guard chunk.section.verify(page) else {
+        _ = state.reportDamage()
+        return
+      }
+    }
+    if chunk.isWhole, state[.spareMain] == 0, let address = ChunkDirectory.allocateWholeChunk() {
+      let previous = state.exchange(.spareMain, address)
+      if previous != 0 { ChunkDirectory.freeChunk(previous) }
+    }
+  }
+
+  /// Moves one chunk of the image; false when none is left, there is no memory, or the image is damaged.
+  ///
+  /// Takes a fraction of a millisecond after ``prepareMigration()``. Thread safety: the writer only; readers go on beside
+  /// it.
+  @discardableResult
+  public func migrateNextChunk() -> Bool {
+    guard let chunk = nextImageChunk() else { return false }
+    return migrate(chunk)
+  }
+
+  /// Sees to it that new buckets can be added behind the last one in this chunk: not in an image, which ends there.
+  ///
+  /// Puts it off for a while, as the owner's background thread is about to do the same.
+  func makeWritable(mainChunk number: UInt64) -> Bool {
+    let chunk = ImageChunk(state: state, isMain: true, number: number)
+    guard chunk.isMapped else { return true }
+    let isOverdue = state[.entryCount] > state[.bucketCount] * 6
+    return isOverdue && migrate(chunk)
+  }
+
+  /// The last bucket chunk goes first, as the table grows there.
+  private func nextImageChunk() -> ImageChunk? {
+    guard needsMigration else { return nil }
+    let last = ImageChunk(state: state, isMain: true, number: state[.imageMainChunks] - 1)
+    if last.isMapped { return last }
+    for isMain in [true, false] {
+      let end = isMain ? last.number : state[.imageOverflowChunks]
+      var number = state[isMain ? .migratedMain : .migratedOverflow]
+      while number < end {
+        let chunk = ImageChunk(state: state, isMain: isMain, number: number)
+        if chunk.isMapped { return chunk }
+        number += 1
+      }
+    }
+    return nil
+  }
+
+  private func migrate(_ chunk: ImageChunk) -> Bool {
+    for page in chunk.pages where !chunk.section.verify(page) {
+      _ = state.reportDamage()
+      return false
+    }
+    let spare = chunk.isWhole ? state.exchange(.spareMain, 0) : 0
+    let made = spare != 0 ? spare : chunk.isWhole ? ChunkDirectory.allocateWholeChunk() : ChunkDirectory.allocateChunk()
+    guard let address = made else { return false }
+    chunk.copyContents(to: address)
+    if chunk.isWhole { chunk.directory.setPaging(chunk.number, .huge) }
+    chunk.directory.setEntry(chunk.number, address)
+    noteMigrated(chunk)
+    return true
+  }
+
+  private func noteMigrated(_ chunk: ImageChunk) {
+    state[chunk.isMain ? .mappedMainChunks : .mappedOverflowChunks] -= 1
+    // The last bucket chunk comes first and does not move the mark; the others come in order.
+    let mark = chunk.isMain ? IndexState.Word.migratedMain : .migratedOverflow
+    if state[mark] == chunk.number { state[mark] = chunk.number + 1 }
+    guard state[.mappedMainChunks] + state[.mappedOverflowChunks] == 0, let owner = image.owner else { return }
+    image.owner = nil
+    // Readers that found a chunk in the image may still stand there. The owner goes with the closure.
+    epochs.retire { withExtendedLifetime(owner) {} }
+  }
+}

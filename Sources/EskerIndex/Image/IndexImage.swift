@@ -1,0 +1,66 @@
+/// An index as it stands in a checkpoint, in memory that this process may change without changing the file.
+///
+/// Both sections are runs of 64-byte lines in whole pages of 4,096 bytes, zero padded: the buckets, and the overflow lines
+/// they link to, of which line 0 is reserved. Words are little-endian.
+@safe
+public struct IndexImage {
+  /// The unit of verification.
+  public static let pageByteCount = 4096
+
+  /// How many buckets the first section holds.
+  public var bucketCount: Int
+  /// How many lines the second section holds, the reserved line 0 included.
+  public var overflowLineCount: Int
+  /// How many entries both hold together.
+  public var entryCount: Int
+  /// The buckets, aligned to 64 bytes.
+  public var main: UnsafeMutableRawBufferPointer
+  /// The overflow lines, aligned to 64 bytes.
+  public var overflow: UnsafeMutableRawBufferPointer
+  /// A CRC-32C for each page of the first section and then of the second, four bytes each.
+  public var pageChecksums: UnsafeRawBufferPointer
+  /// Keeps the three buffers valid; released once nobody uses them.
+  public var owner: any AnyObject & Sendable
+
+  /// Describes an image; see ``HashIndex/init(epochs:image:)``.
+  public init(
+    bucketCount: Int,
+    overflowLineCount: Int,
+    entryCount: Int,
+    main: UnsafeMutableRawBufferPointer,
+    overflow: UnsafeMutableRawBufferPointer,
+    pageChecksums: UnsafeRawBufferPointer,
+    owner: any AnyObject & Sendable
+  ) {
+    self.bucketCount = bucketCount
+    self.overflowLineCount = overflowLineCount
+    self.entryCount = entryCount
+    unsafe self.main = main
+    unsafe self.overflow = overflow
+    unsafe self.pageChecksums = pageChecksums
+    self.owner = owner
+  }
+
+  /// The bytes that so many lines take in whole pages.
+  public static func sectionByteCount(lines: Int) -> Int {
+    (lines * Line.byteCount + pageByteCount - 1) / pageByteCount * pageByteCount
+  }
+
+  /// Whether the numbers fit each other and the buffers.
+  var isConsistent: Bool {
+    guard (Geometry.minimumBucketCount...Geometry.maximumBucketCount).contains(bucketCount),
+      (1...1 << 32).contains(overflowLineCount), entryCount >= 0,
+      entryCount <= (bucketCount + overflowLineCount) * Line.slotCount
+    else { return false }
+    let mainBytes = IndexImage.sectionByteCount(lines: bucketCount)
+    let overflowBytes = IndexImage.sectionByteCount(lines: overflowLineCount)
+    return unsafe main.count == mainBytes && overflow.count == overflowBytes
+      && pageChecksums.count == (mainBytes + overflowBytes) / IndexImage.pageByteCount * 4
+      && isAligned(main.baseAddress) && isAligned(overflow.baseAddress)
+  }
+
+  private func isAligned(_ address: UnsafeMutableRawPointer?) -> Bool {
+    guard let address = unsafe address else { return false }
+    return UInt(bitPattern: address) % UInt(Line.byteCount) == 0
+  }
+}

@@ -1,0 +1,148 @@
+import Synchronization
+
+/// What readers and the writer share: a block of atomic words.
+///
+/// A block rather than properties of a class, since those would be checked for exclusive access at each use. What a probe
+/// needs stands on the first cache line, which changes only when a bucket is added; counters stand on others.
+@frozen
+@safe
+@usableFromInline
+struct IndexState: BitwiseCopyable {
+  @usableFromInline let words: UnsafeMutablePointer<Atomic<UInt64>>
+
+  /// Which word.
+  @frozen
+  @usableFromInline
+  enum Word: Int {
+    // Line 0: what a probe reads.
+    case bucketCount = 0
+    case mainDirectory = 1
+    case overflowDirectory = 2
+    /// One more than the greatest overflow line number ever handed out; line 0 does not exist.
+    case overflowEnd = 3
+    // Line 1, and the next as CPUs fetch lines in pairs: the writer's counters.
+    case entryCount = 16
+    case overflowInUse = 17
+    case splitsPaused = 18
+    case isDamaged = 19
+    // Lines 4 and 5: what the background thread and the writer hand each other.
+    case spareMain = 32
+    case spareOverflow = 33
+    case growthLock = 34
+    case collapsedMain = 35
+    case collapsedOverflow = 36
+    case mainChunks = 37
+    case overflowChunks = 38
+    // Lines 6 to 8: the adopted image, zero without one.
+    case mainBase = 48
+    case mainPages = 49
+    case mainChecksums = 50
+    case mainVerified = 51
+    case overflowBase = 52
+    case overflowPages = 53
+    case overflowChecksums = 54
+    case overflowVerified = 55
+    /// Chunks that are still in the image.
+    case mappedMainChunks = 60
+    case mappedOverflowChunks = 61
+    /// Chunks below this number are not, with the last one moved before them.
+    case migratedMain = 62
+    case migratedOverflow = 63
+    case imageMainChunks = 57
+    case imageOverflowChunks = 58
+    /// Line numbers between the end of the image and the next chunk, which are never handed out.
+    case overflowSkipped = 59
+  }
+
+  static let wordCount = 64
+
+  @inlinable
+  @unsafe
+  init(_ words: UnsafeMutablePointer<Atomic<UInt64>>) {
+    unsafe self.words = words
+  }
+
+  static func allocate() -> IndexState {
+    let block = UnsafeMutableRawPointer.allocate(byteCount: wordCount * 8, alignment: 128)
+    unsafe block.initializeMemory(as: UInt64.self, repeating: 0, count: wordCount)
+    // `Atomic<UInt64>` has the layout of `UInt64`; from here on the words are accessed as atomics only.
+    return unsafe IndexState(block.assumingMemoryBound(to: Atomic<UInt64>.self))
+  }
+
+  func free() {
+    unsafe UnsafeMutableRawPointer(words).deallocate()
+  }
+
+  @inlinable
+  subscript(word: Word) -> UInt64 {
+    get { unsafe words[word.rawValue].load(ordering: .acquiring) }
+    nonmutating set { unsafe words[word.rawValue].store(newValue, ordering: .releasing) }
+  }
+
+  /// Stores a value and returns the one before it, for what several threads change.
+  func exchange(_ word: Word, _ value: UInt64) -> UInt64 {
+    unsafe words[word.rawValue].exchange(value, ordering: .acquiringAndReleasing)
+  }
+
+  @inlinable
+  var main: ChunkDirectory { unsafe ChunkDirectory(at: self[.mainDirectory]) }
+
+  @inlinable
+  var overflow: ChunkDirectory { unsafe ChunkDirectory(at: self[.overflowDirectory]) }
+
+  /// The bucket that a hash belongs to now.
+  @inlinable
+  @inline(__always)
+  func bucket(of hash: UInt64) -> UInt64 {
+    Geometry.bucket(hash, count: self[.bucketCount])
+  }
+
+  /// A bucket's line; nil when its page is damaged.
+  @inlinable
+  @inline(__always)
+  func bucketLine(_ bucket: UInt64) -> Line? {
+    let entry = main.entry(bucket >> ChunkDirectory.lineBits)
+    if entry & ChunkDirectory.imageTag == 0 { return ChunkDirectory.line(bucket, inChunk: entry) }
+    return verifiedBucketLine(bucket, entry)
+  }
+
+  /// An overflow line of a bucket's; nil when there is no such line, or its page is damaged.
+  func overflowLine(_ number: UInt64, of bucket: UInt64) -> Line? {
+    guard let line = overflowLine(number) else { return nil }
+    return Control.owner(line.control) == bucket ? line : reportDamage()
+  }
+
+  /// An overflow line, whoever owns it.
+  func overflowLine(_ number: UInt64) -> Line? {
+    guard number < self[.overflowEnd] else { return reportDamage() }
+    let entry = overflow.entry(number >> ChunkDirectory.lineBits)
+    if entry & ChunkDirectory.imageTag == 0 && entry != 0 { return ChunkDirectory.line(number, inChunk: entry) }
+    return verifiedOverflowLine(number, entry)
+  }
+
+  /// A bucket's line if it is in memory of the index's own; to be prefetched, or read as a hint.
+  @inline(__always)
+  func unverifiedBucketLine(_ bucket: UInt64) -> Line? {
+    Self.ownLine(bucket, main.entry(bucket >> ChunkDirectory.lineBits))
+  }
+
+  /// An overflow line if it is in memory of the index's own.
+  @inline(__always)
+  func unverifiedOverflowLine(_ number: UInt64) -> Line? {
+    Self.ownLine(number, overflow.entry(number >> ChunkDirectory.lineBits))
+  }
+
+  @inline(__always)
+  private static func ownLine(_ number: UInt64, _ entry: UInt64) -> Line? {
+    entry == 0 || entry & ChunkDirectory.imageTag != 0 ? nil : ChunkDirectory.line(number, inChunk: entry)
+  }
+
+  /// No sound chain is this long; a damaged one may run in a circle.
+  @inlinable static var longestChain: Int { 1 << 16 }
+
+  @usableFromInline
+  func reportDamage() -> Line? {
+    self[.isDamaged] = 1
+    return nil
+  }
+}

@@ -1,0 +1,110 @@
+import CEskerShims
+import Synchronization
+
+/// One cache line of the index: seven slots and a control word.
+///
+///     word 0     word 1           word 6     word 7 (control)
+///     +----------+----------+---+----------+------------------------+
+///     | slot     | slot     |...| slot     | next line  |  version  |
+///     +----------+----------+---+----------+------------------------+
+///                                           63       32 31         0
+///
+/// A bucket is a line; what does not fit goes to overflow lines of the same layout, which `next line` numbers (0: none).
+/// The entries of a chain stand without gaps: only its last line has empty slots. The version counts the moves of
+/// entries within the chain. In an overflow line the number of the bucket stands in its place: lines of a damaged image that
+/// two buckets link to are found out.
+///
+/// Every word is read and written atomically, so that readers need no lock. Sound because a line lies wholly inside a
+/// chunk or an image section, which are aligned to 64 bytes, and because nobody accesses that memory otherwise once it
+/// is reachable.
+@frozen
+@safe
+public struct Line: BitwiseCopyable {
+  @usableFromInline let words: UnsafeMutablePointer<Atomic<UInt64>>
+
+  /// The line at an address that is a multiple of 64, inside a chunk or a section.
+  @inlinable
+  @unsafe
+  init(at address: UInt) {
+    unsafe words = UnsafeMutablePointer(bitPattern: address).unsafelyUnwrapped
+  }
+
+  @inlinable static var slotCount: Int { 7 }
+  @inlinable static var byteCount: Int { 64 }
+
+  @inlinable
+  @inline(__always)
+  subscript(index: Int) -> UInt64 {
+    get { unsafe words[index].load(ordering: .acquiring) }
+    nonmutating set { unsafe words[index].store(newValue, ordering: .releasing) }
+  }
+
+  @inlinable
+  @inline(__always)
+  var control: UInt64 {
+    get { self[7] }
+    nonmutating set { self[7] = newValue }
+  }
+
+  @inlinable
+  func isSame(as other: Line) -> Bool {
+    unsafe words == other.words
+  }
+
+  @inlinable @inline(__always)
+  func prefetch() {
+    unsafe esker_prefetch(words)
+  }
+
+  /// One bit for each slot with the fingerprint of `word`.
+  ///
+  /// Free of branches; empty slots count as fingerprint zero.
+  @inlinable
+  @inline(__always)
+  func matches(_ word: UInt64) -> UInt {
+    var mask: UInt = 0
+    if Slot.haveSameFingerprint(self[0], word) { mask |= 1 }
+    if Slot.haveSameFingerprint(self[1], word) { mask |= 2 }
+    if Slot.haveSameFingerprint(self[2], word) { mask |= 4 }
+    if Slot.haveSameFingerprint(self[3], word) { mask |= 8 }
+    if Slot.haveSameFingerprint(self[4], word) { mask |= 16 }
+    if Slot.haveSameFingerprint(self[5], word) { mask |= 32 }
+    if Slot.haveSameFingerprint(self[6], word) { mask |= 64 }
+    return mask
+  }
+
+  /// The first empty slot, nil when there is none.
+  func firstEmptySlot() -> Int? {
+    for index in 0..<Line.slotCount where self[index] == 0 { return index }
+    return nil
+  }
+
+  /// Makes the line empty, with no next line.
+  func clear() {
+    for index in 0...Line.slotCount { self[index] = 0 }
+  }
+}
+
+/// The control word's parts.
+@usableFromInline
+enum Control {
+  @inlinable
+  static func nextLine(_ control: UInt64) -> UInt64 { control >> 32 }
+
+  @inlinable
+  static func haveSameVersion(_ one: UInt64, _ other: UInt64) -> Bool {
+    UInt32(truncatingIfNeeded: one) == UInt32(truncatingIfNeeded: other)
+  }
+
+  /// The bucket that an overflow line belongs to.
+  @inlinable
+  static func owner(_ control: UInt64) -> UInt64 { control & 0xFFFF_FFFF }
+
+  static func withNextLine(_ control: UInt64, _ line: UInt64) -> UInt64 {
+    control & 0xFFFF_FFFF | line << 32
+  }
+
+  static func bumped(_ control: UInt64) -> UInt64 {
+    control & ~0xFFFF_FFFF | UInt64(UInt32(truncatingIfNeeded: control) &+ 1)
+  }
+}

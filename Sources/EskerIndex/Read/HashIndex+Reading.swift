@@ -1,0 +1,24 @@
+extension HashIndex {
+  /// Starts to bring the bucket of a hash into the cache.
+  ///
+  /// For batches: prefetch sixteen, then probe them.
+  ///
+  /// Thread safety: inside a pin, or the writer.
+  @inlinable @inline(__always)
+  public func prefetch(_ hash: UInt64) {
+    let bucket = state.bucket(of: hash)
+    let entry = state.main.entry(bucket >> ChunkDirectory.lineBits) & ~ChunkDirectory.imageTag
+    ChunkDirectory.line(bucket, inChunk: entry).prefetch()
+  }
+
+  /// Starts a search for the addresses that a key with this hash may have; see ``Probe``.
+  ///
+  /// Thread safety: inside a pin, or the writer.
+  @inlinable
+  @inline(__always)
+  public func probe(_ hash: UInt64) -> Probe {
+    let bucket = state.bucket(of: hash)
+    guard let head = state.bucketLine(bucket) else { return Probe(damaged: state, hash) }
+    return Probe(state, hash, bucket, at: head)
+  }
+}

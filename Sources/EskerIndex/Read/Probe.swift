@@ -1,0 +1,130 @@
+/// A search for the addresses that a key may have.
+///
+/// The fingerprint leaves a few candidates, nearly always one at most; the caller compares the key in the log. What a
+/// probe returns is a hint that was right at some instant of the probe, and `nil` without ``isDamaged`` says that the
+/// index held no address of this hash at some instant of it, other than those that were returned. Candidates may repeat.
+///
+/// Thread safety: a probe belongs to one thread, which must stay pinned from before the probe is made until its last use,
+/// or must be the index's writer. Any number of them run beside the writer and wait for nobody.
+///
+/// How it works: the writer never moves an entry within a chain without first storing it at its new place, then raising
+/// the version of the chain, and only then emptying the old place; and it adds a bucket before it empties the places of
+/// the entries that belong there. So who missed an entry because it moved sees, by the ordering of these stores, a new
+/// version, another bucket for the hash, or another place for the bucket, and starts again.
+@frozen
+public struct Probe {
+  @usableFromInline let state: IndexState
+  @usableFromInline let hash: UInt64
+  @usableFromInline let bucket: UInt64
+  @usableFromInline var head: Line
+  @usableFromInline var headControl: UInt64
+  @usableFromInline var line: Line
+  @usableFromInline var nextLine: UInt64
+  @usableFromInline var matches: UInt
+  @usableFromInline var slot: Int
+  @usableFromInline var steps: Int
+
+  /// True when the search met a damaged part of the index: the key may be there or not.
+  public var isDamaged: Bool { steps < 0 }
+
+  @inlinable
+  @inline(__always)
+  init(_ state: IndexState, _ hash: UInt64, _ bucket: UInt64, at head: Line) {
+    self.state = state
+    self.hash = hash
+    self.bucket = bucket
+    self.head = head
+    slot = 0
+    line = head
+    // Before the slots: whatever moves after this changes the version.
+    headControl = head.control
+    nextLine = Control.nextLine(headControl)
+    matches = head.matches(Slot.fingerprint(hash))
+    steps = 0
+  }
+
+  @usableFromInline
+  @inline(never)
+  init(damaged state: IndexState, _ hash: UInt64) {
+    self.state = state
+    self.hash = hash
+    bucket = 0
+    // Never looked at: `steps` says so. Some line has to stand here.
+    let line = unsafe Line(at: UInt(bitPattern: state.words))
+    head = line
+    self.line = line
+    headControl = 0
+    nextLine = 0
+    matches = 0
+    slot = 0
+    steps = -1
+  }
+
+  /// The next address that the key may have, nil at the end.
+  ///
+  /// Complexity: one cache miss in a table larger than the caches, in four of five probes; one more for each overflow
+  /// line.
+  @inlinable
+  @inline(__always)
+  public mutating func next() -> UInt64? {
+    let wanted = Slot.fingerprint(hash)
+    while true {
+      while matches != 0 {
+        slot = matches.trailingZeroBitCount
+        matches &= matches &- 1
+        let word = line[slot]
+        // The slot may have changed since it was compared, and an empty one looks like fingerprint zero.
+        if word != 0 && Slot.haveSameFingerprint(word, wanted) { return word & Slot.addressMask }
+      }
+      if nextLine == 0 {
+        if isUnmoved { return nil }
+        if !restart() { return nil }
+      } else if !advance() {
+        return nil
+      }
+    }
+  }
+
+  /// The writer only: gives the entry whose address ``next()`` returned last another address.
+  ///
+  /// The writer must not have changed the index since. Complexity: constant, without a miss.
+  @inlinable
+  public func replaceCurrent(with address: UInt64) {
+    line[slot] = line[slot] & ~Slot.addressMask | address & Slot.addressMask
+  }
+
+  /// Whether all that was seen was one state of one chain: then what was not seen was not there.
+  @inlinable
+  var isUnmoved: Bool {
+    guard steps >= 0, let now = state.bucketLine(state.bucket(of: hash)) else { return false }
+    return now.isSame(as: head) && Control.haveSameVersion(now.control, headControl)
+  }
+
+  @usableFromInline
+  mutating func restart() -> Bool {
+    if steps < 0 { return false }
+    let bucket = state.bucket(of: hash)
+    guard let head = state.bucketLine(bucket) else {
+      self = Probe(damaged: state, hash)
+      return false
+    }
+    self = Probe(state, hash, bucket, at: head)
+    return true
+  }
+
+  @usableFromInline
+  mutating func advance() -> Bool {
+    guard steps >= 0 else { return false }
+    steps += 1
+    guard steps < IndexState.longestChain, let next = state.overflowLine(nextLine, of: bucket) else {
+      // A line that was there when the link was read stays until this thread unpins, so this is damage.
+      _ = state.reportDamage()
+      self = Probe(damaged: state, hash)
+      return false
+    }
+    line = next
+    nextLine = Control.nextLine(next.control)
+    matches = next.matches(Slot.fingerprint(hash))
+    return true
+  }
+}

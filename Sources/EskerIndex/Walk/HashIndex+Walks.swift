@@ -1,0 +1,68 @@
+/// One entry of the index, as a walk shows it.
+public struct IndexEntry: Sendable, Equatable {
+  /// The number of its bucket now.
+  public var bucket: Int
+  /// The low 36 bits of its hash: all that the index knows, and enough to find it again.
+  public var partialHash: UInt64
+  /// Where the key may stand.
+  public var address: UInt64
+
+  init(bucket: Int, word: UInt64) {
+    self.bucket = bucket
+    partialHash = Slot.partialHash(word, bucket: bucket)
+    address = word & Slot.addressMask
+  }
+}
+
+/// Walks over the table in slices, so that the writer's lock is held briefly. A walk that releases it in between covers
+/// every entry that stays, if `splitsPaused` is set or if it goes on until it has passed the bucket count of its end:
+/// entries move only to buckets of higher numbers.
+extension HashIndex {
+  /// Shows the entries of a range of buckets; false when a part of it is damaged, which is left out.
+  ///
+  /// Thread safety: the writer only; `body` must not change the index.
+  @discardableResult
+  public func forEachEntry<E: Error>(
+    inBuckets range: Range<Int>,
+    _ body: (IndexEntry) throws(E) -> Void
+  ) throws(E) -> Bool {
+    var isWhole = true
+    for bucket in range.clamped(to: 0..<bucketCount) {
+      guard let chain = Chain(bucket: UInt64(bucket), in: state) else {
+        isWhole = false
+        continue
+      }
+      for position in 0..<chain.capacity {
+        let word = chain[position]
+        if word != 0 { try body(IndexEntry(bucket: bucket, word: word)) }
+      }
+    }
+    return isWhole
+  }
+
+  /// Removes the entries of a range of buckets that `condition` picks, and returns how many they were.
+  ///
+  /// Thread safety: the writer only; `condition` must not change the index.
+  @discardableResult
+  public func removeEntries<E: Error>(
+    inBuckets range: Range<Int>,
+    where condition: (IndexEntry) throws(E) -> Bool
+  ) throws(E) -> Int {
+    var removed = 0
+    for bucket in range.clamped(to: 0..<bucketCount) {
+      guard var chain = Chain(bucket: UInt64(bucket), in: state) else { continue }
+      var position = 0
+      while position < chain.capacity {
+        let word = chain[position]
+        if word != 0, try condition(IndexEntry(bucket: bucket, word: word)) {
+          // The last entry moves here: look at this position again.
+          remove(position, from: &chain)
+          removed += 1
+        } else {
+          position += 1
+        }
+      }
+    }
+    return removed
+  }
+}

@@ -1,0 +1,106 @@
+extension HashIndex {
+  /// Adds a bucket: moves those entries of the bucket at the split pointer whose next bit of the hash is set.
+  ///
+  /// For readers the order matters, as ``Probe`` explains: the new bucket is filled, then counted; then entries that stay
+  /// fill the places of those that went, from the chain's end; then the version rises; then the places behind are emptied.
+  /// False when there is no memory or the bucket is damaged; then nothing has changed.
+  func splitNextBucket() -> Bool {
+    let count = state[.bucketCount]
+    guard count < UInt64(Geometry.maximumBucketCount), ensureMainChunk(for: count) else { return false }
+    let level = Geometry.level(count: count)
+    if splitShortChain(count, level) { return true }
+    guard var source = Chain(bucket: Geometry.splitPointer(count: count), in: state),
+      let target = state.bucketLine(count)
+    else { return false }
+    guard copyRising(from: source, to: target, bucket: count, level: level) else { return false }
+    state[.bucketCount] = count + 1
+
+    var hole = 0
+    var last = source.capacity - 1
+    while true {
+      while hole <= last && isStaying(source[hole], level) { hole += 1 }
+      while hole < last && !isStaying(source[last], level) { last -= 1 }
+      if hole >= last { break }
+      source[hole] = source[last]
+      hole += 1
+      last -= 1
+    }
+    source.bumpVersion()
+    for position in hole..<source.capacity where source[position] != 0 { source[position] = 0 }
+    source.truncate(to: hole, pool)
+    return true
+  }
+
+  /// As above for a bucket without overflow lines, which four of five are; false when it has some.
+  private func splitShortChain(_ count: UInt64, _ level: Int) -> Bool {
+    guard let source = state.bucketLine(Geometry.splitPointer(count: count)), Control.nextLine(source.control) == 0,
+      let target = state.bucketLine(count)
+    else { return false }
+    target.clear()
+    var risen = 0
+    for slot in 0..<Line.slotCount {
+      let word = source[slot]
+      if word != 0, Slot.goesUp(word, level: level) {
+        target[risen] = word
+        risen += 1
+      }
+    }
+    state[.bucketCount] = count + 1
+    if risen == 0 { return true }
+    var hole = 0
+    var last = Line.slotCount - 1
+    while true {
+      while hole <= last, isStaying(source[hole], level) { hole += 1 }
+      while hole < last, !isStaying(source[last], level) { last -= 1 }
+      if hole >= last { break }
+      source[hole] = source[last]
+      hole += 1
+      last -= 1
+    }
+    source.control = Control.bumped(source.control)
+    for slot in hole..<Line.slotCount { source[slot] = 0 }
+    return true
+  }
+
+  private func isStaying(_ word: UInt64, _ level: Int) -> Bool {
+    word != 0 && !Slot.goesUp(word, level: level)
+  }
+
+  /// Fills the new bucket, which no reader knows yet.
+  private func copyRising(from source: Chain, to target: Line, bucket: UInt64, level: Int) -> Bool {
+    // A failed attempt may have left something.
+    target.clear()
+    var line = target
+    var added: [UInt64] = []
+    var slot = 0
+    for position in 0..<source.capacity {
+      let word = source[position]
+      guard word != 0 && Slot.goesUp(word, level: level) else { continue }
+      if slot == Line.slotCount {
+        guard let (number, next) = pool.take(for: bucket) else {
+          for number in added { pool.retire(number) }
+          target.clear()
+          return false
+        }
+        added.append(number)
+        line.control = Control.withNextLine(line.control, number)
+        line = next
+        slot = 0
+      }
+      line[slot] = word
+      slot += 1
+    }
+    return true
+  }
+
+  private func ensureMainChunk(for bucket: UInt64) -> Bool {
+    let chunk = bucket >> ChunkDirectory.lineBits
+    if chunk < state[.mainChunks] { return makeWritable(mainChunk: chunk) }
+    let spare = state.exchange(.spareMain, 0)
+    guard let address = spare != 0 ? spare : ChunkDirectory.allocateChunk() else { return false }
+    if spare != 0 { state.main.setPaging(chunk, .huge) }
+    state.main.setEntry(chunk, address)
+    state[.mainChunks] = chunk + 1
+    return true
+  }
+}

@@ -1,0 +1,100 @@
+import EskerPlatform
+
+/// Where overflow lines come from and go to.
+///
+/// A line that leaves its chain may still be under a reader's eyes. It keeps its contents until the readers that were
+/// pinned then are gone, and is used again after that. The writer's alone.
+@safe
+final class OverflowPool {
+  /// The lines that are in no chain.
+  private struct Lists {
+    /// Left their chains since the last mark.
+    var leaving: [UInt32] = []
+    /// Wait for readers, oldest first.
+    var waiting: [(mark: UInt64, lines: [UInt32])] = []
+    var free: [UInt32] = []
+  }
+
+  private let state: IndexState
+  private let epochs: EpochDomain
+  /// Behind a pointer, as stored properties of a class would be checked for exclusive access at each use.
+  private let lists: UnsafeMutablePointer<Lists>
+
+  private static let batch = 64
+
+  init(state: IndexState, epochs: EpochDomain) {
+    self.state = state
+    self.epochs = epochs
+    unsafe lists = .allocate(capacity: 1)
+    unsafe lists.initialize(to: Lists())
+  }
+
+  deinit {
+    unsafe lists.deinitialize(count: 1)
+    unsafe lists.deallocate()
+  }
+
+  /// An empty line of a bucket's, which no reader can see yet; nil when there is no memory.
+  func take(for bucket: UInt64) -> (number: UInt64, line: Line)? {
+    if unsafe lists.pointee.free.isEmpty { collect() }
+    guard let number = unsafe lists.pointee.free.popLast().map(UInt64.init) ?? fresh(),
+      let line = state.overflowLine(number)
+    else {
+      return nil
+    }
+    line.clear()
+    line.control = bucket
+    state[.overflowInUse] += 1
+    return (number, line)
+  }
+
+  /// Whether the next ``take(for:)`` is sure to succeed; gets what is needed for that.
+  func reserve() -> Bool {
+    let number = state[.overflowEnd]
+    return number >> ChunkDirectory.lineBits < state[.overflowChunks] || ensureChunk(for: number)
+  }
+
+  /// Takes back a line that no chain leads to any more.
+  func retire(_ number: UInt64) {
+    let inUse = state[.overflowInUse]
+    if inUse > 0 { state[.overflowInUse] = inUse - 1 }
+    unsafe lists.pointee.leaving.append(UInt32(truncatingIfNeeded: number))
+    if unsafe lists.pointee.leaving.count >= OverflowPool.batch {
+      let mark = epochs.mark()
+      unsafe lists.pointee.waiting.append((mark, lists.pointee.leaving))
+      unsafe lists.pointee.leaving.removeAll(keepingCapacity: true)
+    }
+  }
+
+  /// Lines that are in no chain now.
+  var idleLines: [UInt32] {
+    unsafe lists.pointee.free + lists.pointee.leaving + lists.pointee.waiting.flatMap { $0.lines }
+  }
+
+  private func collect() {
+    var passed = 0
+    while unsafe passed < lists.pointee.waiting.count && epochs.hasPassed(lists.pointee.waiting[passed].mark) {
+      unsafe lists.pointee.free.append(contentsOf: lists.pointee.waiting[passed].lines)
+      passed += 1
+    }
+    unsafe lists.pointee.waiting.removeFirst(passed)
+  }
+
+  private func fresh() -> UInt64? {
+    let number = state[.overflowEnd]
+    guard number <= UInt64(UInt32.max), ensureChunk(for: number) else { return nil }
+    state[.overflowEnd] = number + 1
+    return number
+  }
+
+  private func ensureChunk(for number: UInt64) -> Bool {
+    let chunk = number >> ChunkDirectory.lineBits
+    if chunk < state[.overflowChunks] { return true }
+    let spare = state.exchange(.spareOverflow, 0)
+    guard let address = spare != 0 ? spare : ChunkDirectory.allocateChunk() else { return false }
+    if spare != 0 { state.overflow.setPaging(chunk, .huge) }
+    state.overflow.setEntry(chunk, address)
+    state[.overflowChunks] = chunk + 1
+    return true
+  }
+}
