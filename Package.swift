@@ -10,6 +10,9 @@ let engine: [SwiftSetting] = strict + [.strictMemorySafety()]
 let package = Package(
   name: "Esker",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "EskerLog", targets: ["EskerLog"]),
+  ],
   targets: [
     .systemLibrary(
       name: "CLZ4",
@@ -20,6 +23,11 @@ let package = Package(
     .target(name: "EskerPlatform", dependencies: ["CEskerShims"], swiftSettings: engine),
     .target(name: "EskerFormat", dependencies: ["CLZ4", "CEskerShims"], swiftSettings: engine),
     .target(name: "EskerIndex", dependencies: ["EskerPlatform", "CEskerShims"], swiftSettings: engine),
+    .target(
+      name: "EskerLog",
+      dependencies: ["EskerIndex", "EskerFormat", "EskerPlatform", "CEskerShims"],
+      swiftSettings: engine
+    ),
     .executableTarget(
       name: "esker-index-benchmark",
       dependencies: ["EskerIndex", "EskerPlatform"],
@@ -39,6 +47,19 @@ let package = Package(
     ),
     .testTarget(name: "EskerFormatTests", dependencies: ["EskerFormat", "EskerTestSupport"], swiftSettings: strict),
     .testTarget(name: "EskerIndexTests", dependencies: ["EskerIndex", "EskerTestSupport"], swiftSettings: strict),
+    .executableTarget(
+      name: "esker-crash-writer",
+      dependencies: ["EskerLog", "EskerPlatform", "EskerTestSupport"],
+      path: "Tests/CrashWriter",
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "EskerLogTests",
+      dependencies: [
+        "EskerLog", "EskerFormat", "EskerIndex", "EskerPlatform", "EskerTestSupport", "esker-crash-writer",
+      ],
+      swiftSettings: strict
+    ),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -1,0 +1,89 @@
+/// The operations of a keyspace for tasks: a task that awaits durability is suspended and holds no thread, and all that
+/// wait at the same time share one sync.
+///
+/// They are kept apart from the synchronous ones, under `async`, because a synchronous call must stay possible in
+/// asynchronous code. Both may be mixed freely. Cancelling a waiting task abandons the wait and throws
+/// ``StoreError/cancelled``; the write itself stays.
+public struct AsyncStore: Sendable {
+  @usableFromInline let core: KeyspaceCore
+
+  /// Stores `value` under `key`; see ``ByteStore/put(_:forKey:expiry:durability:)``.
+  @inlinable @discardableResult
+  public func put<V: ByteSource, K: ByteSource>(
+    _ value: V,
+    forKey key: K,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil
+  ) async throws(StoreError) -> SequenceNumber {
+    let sequence = try CoreView(core: core).writeValue(
+      value,
+      forKey: key,
+      expiry: expiry,
+      condition: .always,
+      // Many tasks share a sync, so the page stored to is taken out of the translation caches once for all of them.
+      durability: .buffered
+    )
+    try await core.engine.settleAsync(sequence.rawValue, durability)
+    return sequence
+  }
+
+  /// The value of `key`, copied; see ``ByteStore/get(_:)-(K)``. Answers without suspending.
+  @inlinable
+  public func get<K: ByteSource>(_ key: K) async throws(StoreError) -> [UInt8]? {
+    try CoreView(core: core).get(key)
+  }
+
+  /// Removes `key`; see ``ByteStore/remove(_:durability:)``.
+  @inlinable @discardableResult
+  public func remove<K: ByteSource>(_ key: K, durability: Durability? = nil) async throws(StoreError) -> Bool {
+    let removal = try CoreView(core: core).writeRemoval(key, condition: .always)
+    try await core.engine.settleAsync(removal.sequence, durability)
+    return removal.wasVisible
+  }
+
+  /// Replaces, removes or keeps a value depending on what it is; see `update` of
+  /// ``ByteStore``.
+  @discardableResult
+  public func update<K: ByteSource>(
+    forKey key: K,
+    durability: Durability? = nil,
+    _ body: (RawSpan?) throws(StoreError) -> Update
+  ) async throws(StoreError) -> SequenceNumber? {
+    let sequence = try CoreView(core: core).update(forKey: key, durability: .buffered, body)
+    if let sequence { try await core.engine.settleAsync(sequence.rawValue, durability) }
+    return sequence
+  }
+
+  /// Writes and removes in one step; see `write` of ``LogStore``.
+  public func write<R>(
+    durability: Durability? = nil,
+    _ body: (inout WriteBatch) throws(StoreError) -> R
+  ) async throws(StoreError) -> R {
+    var batch = WriteBatch(defaultKeyspace: core)
+    let result = try body(&batch)
+    let sequence = try core.engine.commit(batch)
+    try await core.engine.settleAsync(sequence, durability)
+    return result
+  }
+
+  /// Makes every write that returned before the call durable.
+  public func sync() async throws(StoreError) {
+    try await core.engine.waitDurableAsync(core.engine.publishedSequence)
+  }
+
+  /// Waits until the write with that number is durable.
+  public func waitDurable(_ sequence: SequenceNumber) async throws(StoreError) {
+    try await core.engine.waitDurableAsync(sequence.rawValue)
+  }
+}
+
+/// Lends the operations of ``ByteStore`` to code that holds only a keyspace's core.
+@usableFromInline
+struct CoreView: ByteStore {
+  @usableFromInline let core: KeyspaceCore
+
+  @inlinable
+  init(core: KeyspaceCore) {
+    self.core = core
+  }
+}

@@ -1,0 +1,49 @@
+/// How a store behaves. Every option can be changed from one opening to the next.
+public struct Options: Sendable {
+  /// What a write survives when its call does not say. `.buffered` by default.
+  public var durability: Durability = .buffered
+
+  /// When a value expires if neither the call nor its keyspace says. `.never` by default.
+  public var defaultExpiry: Expiry = .never
+
+  /// Bytes a segment file may grow to; at least 64 KiB, at most 1 GiB. Larger ones are fewer open files, smaller ones are
+  /// sealed sooner. 64 MiB by default.
+  public var segmentSize: Int = 64 << 20
+
+  /// Whether a read checks the record's checksum. `.everyRead` by default.
+  public var verification: Verification = .everyRead
+
+  /// Opens beside a writer, changes nothing, and follows what the writer logs. False by default.
+  public var readOnly: Bool = false
+
+  /// The clock that expiry follows. The system's by default.
+  public var clock: StoreClock = .system
+
+  /// Called for each event; see ``StoreEvent``.
+  public var onEvent: (@Sendable (StoreEvent) -> Void)?
+
+  /// The default options.
+  public init() {}
+}
+
+/// Whether reads check checksums.
+public enum Verification: Sendable, Hashable {
+  /// Every read checks the whole record. Damage is an error, never a wrong value.
+  case everyRead
+  /// Reads trust the bytes, as a hash table in memory would. Opening and `verify()` still check.
+  case openingOnly
+}
+
+/// The clocks a store follows.
+public struct StoreClock: Sendable {
+  /// The civil time.
+  public var now: @Sendable () -> WallTime
+  /// Time since some start that never goes back, in nanoseconds.
+  public var uptimeNanoseconds: @Sendable () -> UInt64
+
+  /// A clock from two functions, for tests.
+  public init(now: @escaping @Sendable () -> WallTime, uptimeNanoseconds: @escaping @Sendable () -> UInt64) {
+    self.now = now
+    self.uptimeNanoseconds = uptimeNanoseconds
+  }
+}

@@ -1,0 +1,113 @@
+/// Figures about a store at one moment.
+public struct Statistics: Sendable, Hashable {
+  /// Entries of all keyspaces, expired ones that were not reaped yet included.
+  public var keys = 0
+  /// Bytes of the newest records of all keys, headers and padding included.
+  public var liveBytes = 0
+  /// Bytes of records that were replaced or removed, and of tombstones.
+  public var deadBytes = 0
+  /// Bytes allocated for the store's files.
+  public var bytesOnDisk = 0
+  /// One row a segment, oldest first.
+  public var segments: [SegmentStatistics] = []
+  /// Entries by keyspace; the default keyspace is the empty name.
+  public var keyspaces: [String: Int] = [:]
+  /// Memory of the index, in bytes.
+  public var indexBytes = 0
+  /// Share of the index's main slots in use.
+  public var indexLoad = 0.0
+  /// The last write's number.
+  public var lastSequence = SequenceNumber(rawValue: 0)
+  /// The number up to which every write survives a power cut.
+  public var durableSequence = SequenceNumber(rawValue: 0)
+  /// Records logged since the store was opened.
+  public var recordsWritten = 0
+  /// Bytes of records logged since the store was opened.
+  public var bytesLogged = 0
+  /// Bytes written to disk for all purposes since the store was opened: records, footers, checkpoints, manifests.
+  public var bytesWritten = 0
+  /// Syncs since the store was opened, and how long they took.
+  public var syncs = LatencyHistogram()
+  /// Snapshots that exist.
+  public var openSnapshots = 0
+
+  /// Bytes on disk for each byte of live records; 1 is ideal.
+  public var spaceAmplification: Double { liveBytes == 0 ? 0 : Double(bytesOnDisk) / Double(liveBytes) }
+
+  /// Bytes written to disk for each byte of records logged; 1 is ideal.
+  public var writeAmplification: Double { bytesLogged == 0 ? 0 : Double(bytesWritten) / Double(bytesLogged) }
+}
+
+/// One segment's figures.
+public struct SegmentStatistics: Sendable, Hashable {
+  /// The segment's id.
+  public var id: UInt64
+  /// The file's path.
+  public var path: String
+  /// True once the segment takes no more records.
+  public var isSealed: Bool
+  /// Bytes of records, dead ones included.
+  public var recordBytes: Int
+  /// Bytes of records that are the newest of their key.
+  public var liveBytes: Int
+  /// Bytes the file occupies.
+  public var fileBytes: Int
+  /// The first and last sequence number; nil while the segment is empty.
+  public var sequences: ClosedRange<UInt64>?
+}
+
+/// Durations counted by powers of two of a microsecond.
+public struct LatencyHistogram: Sendable, Hashable {
+  /// `counts[n]`: durations of at least 2^(n-1) and less than 2^n microseconds; the last takes all longer ones.
+  public private(set) var counts = [Int](repeating: 0, count: 32)
+  /// How many durations were counted.
+  public private(set) var count = 0
+  /// Their sum.
+  public private(set) var total: Duration = .zero
+  /// The longest.
+  public private(set) var maximum: Duration = .zero
+
+  mutating func record(nanoseconds: UInt64) {
+    let microseconds = nanoseconds / 1000
+    counts[min(31, 64 - microseconds.leadingZeroBitCount)] += 1
+    count += 1
+    let duration = Duration.nanoseconds(Int64(clamping: nanoseconds))
+    total += duration
+    maximum = max(maximum, duration)
+  }
+
+  /// An upper bound of the duration that the given share of all durations stay under, exact to a factor of two.
+  public func quantile(_ share: Double) -> Duration {
+    var remaining = Int((Double(count) * share).rounded(.up))
+    for (index, bucket) in counts.enumerated() {
+      remaining -= bucket
+      if remaining <= 0 { return min(maximum, .microseconds(1 << index)) }
+    }
+    return maximum
+  }
+}
+
+/// What a verification found.
+public struct VerificationReport: Sendable, Hashable {
+  /// One damaged range.
+  public struct Damage: Sendable, Hashable {
+    /// Where the range begins.
+    public var location: DamageLocation
+    /// How many bytes it spans, as far as known.
+    public var length: Int
+    /// What is wrong.
+    public var reason: String
+  }
+
+  /// Files that were read.
+  public var files = 0
+  /// Bytes that were read.
+  public var bytes = 0
+  /// Records that were checked.
+  public var records = 0
+  /// Every damaged range.
+  public var damage: [Damage] = []
+
+  /// True when nothing is damaged.
+  public var isClean: Bool { damage.isEmpty }
+}

@@ -1,0 +1,111 @@
+/// Why a store could not do what it was asked. Closed: a `switch` over it is exhaustive.
+public enum StoreError: Error, Hashable, Sendable {
+  /// The store was closed before the call.
+  case closed
+  /// The store was opened with ``Options/readOnly``.
+  case readOnly
+  /// The waiting task was cancelled. What it had written stays written.
+  case cancelled
+  /// Another opener has the store open for writing; `holder` is its process id (0 when it could not be read).
+  case locked(path: String, holder: Int32)
+  /// The path names something that is not a store and not an empty directory. Nothing was touched.
+  case notAStore(path: String)
+  /// The file was written by a newer Esker. Nothing was touched.
+  case unknownFormat(path: String, version: UInt32)
+  /// Bytes on disk do not match their checksum. Everything else in the store reads on.
+  case damaged(DamageLocation, reason: String)
+  /// The volume is full. The write that asked changed nothing.
+  case noSpace(path: String, needed: Int)
+  /// A call to the operating system failed; `errno` is the C error number.
+  case failed(operation: String, path: String, errno: Int32)
+  /// A sync failed earlier. The store refuses writes until it is opened again, because the system may have dropped the
+  /// bytes it could not write.
+  case syncFailed(errno: Int32)
+  /// The key has this many bytes; at most 65,535 are possible.
+  case keyTooLong(Int)
+  /// The value has this many bytes; at most ``LogStore/maximumValueLength`` are possible.
+  case valueTooLong(Int)
+  /// The batch has this many bytes of records; at most ``LogStore/maximumBatchLength`` are possible.
+  case batchTooLarge(Int)
+  /// The keyspace's name is longer than 255 bytes of UTF-8, or there are too many keyspaces.
+  case invalidKeyspace(String)
+}
+
+/// Where damage was found.
+public struct DamageLocation: Hashable, Sendable {
+  /// The damaged file.
+  public var path: String
+  /// The segment's id, if the file is a segment.
+  public var segment: UInt64?
+  /// The first damaged byte's offset in the file, if known.
+  public var offset: Int?
+  /// The key whose record is damaged, if known.
+  public var key: [UInt8]?
+
+  /// A location from its parts.
+  public init(path: String, segment: UInt64? = nil, offset: Int? = nil, key: [UInt8]? = nil) {
+    self.path = path
+    self.segment = segment
+    self.offset = offset
+    self.key = key
+  }
+}
+
+extension StoreError: CustomStringConvertible {
+  /// What happened, where, and what to do, in one line.
+  public var description: String {
+    switch self {
+    case .closed:
+      "the store is closed: open it again"
+    case .readOnly:
+      "the store was opened read-only: open it for writing to change it"
+    case .cancelled:
+      "the waiting task was cancelled; what it had written stays written"
+    case .locked(let path, let holder):
+      holder == 0
+        ? "\(path) is open for writing elsewhere: close it there, or open it read-only"
+        : "\(path) is open for writing in process \(holder): close it there, or open it read-only"
+    case .notAStore(let path):
+      "\(path) is neither an Esker store nor an empty directory: nothing was touched; choose another path"
+    case .unknownFormat(let path, let version):
+      "\(path) has format version \(version), which this version of Esker does not know: nothing was touched; update Esker"
+    case .damaged(let location, let reason):
+      "\(location): \(reason)"
+    case .noSpace(let path, let needed):
+      "no space left on the volume of \(path) for \(needed) bytes: nothing was changed; free some space and try again"
+    case .failed(let operation, let path, let code):
+      "cannot \(operation) \(path): \(errorMessage(code))"
+    case .syncFailed(let code):
+      "an earlier sync failed (\(errorMessage(code))): writes are refused until the store is opened again"
+    case .keyTooLong(let length):
+      "the key has \(length) bytes; at most \(LogStore.maximumKeyLength) are possible"
+    case .valueTooLong(let length):
+      "the value has \(length) bytes; at most \(LogStore.maximumValueLength) are possible"
+    case .batchTooLarge(let length):
+      "the batch has \(length) bytes; at most \(LogStore.maximumBatchLength) are possible: split it"
+    case .invalidKeyspace(let name):
+      "the keyspace name \"\(name)\" cannot be used: it has more than 255 bytes, or the store has too many keyspaces"
+    }
+  }
+}
+
+extension DamageLocation: CustomStringConvertible {
+  /// What happened, where, and what to do, in one line.
+  public var description: String {
+    var text = "damage in \(path)"
+    if let offset { text += " at offset \(offset)" }
+    if let key { text += " (key \(printable(key)))" }
+    return text
+  }
+}
+
+/// A key as text for a message: as it is when it is printable UTF-8, in hexadecimal otherwise, never long.
+func printable(_ key: [UInt8]) -> String {
+  let shown = key.prefix(64)
+  let rest = key.count > shown.count ? "… \(key.count) bytes" : ""
+  if let text = String(validating: shown, as: UTF8.self), text.unicodeScalars.allSatisfy({ $0.value >= 32 }) {
+    return "\"\(text)\"\(rest)"
+  }
+  let digits = Array("0123456789abcdef")
+  return "0x" + String(shown.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }) + rest
+}

@@ -1,0 +1,269 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+/// The newest record of a key, as a writer finds it.
+struct Existing {
+  /// 0: there is none.
+  var address: UInt64 = 0
+  var sequence: UInt64 = 0
+  var expiry: Int64 = .max
+  var size = 0
+  /// The record cannot be read; its slot is kept until the key is written again.
+  var damage: RecordDamage?
+  /// Stands at the slot that leads to the record; if there is none, where it would be.
+  var probe: Probe?
+
+  /// The version a reader would see at `time`; nil when it sees nothing.
+  func visibleVersion(at time: @autoclosure () -> Int64) -> UInt64? {
+    guard address != 0, expiry == .max || expiry > time() else { return nil }
+    return sequence
+  }
+}
+
+extension Engine {
+  /// Appends a record that stores `value`, and makes it the newest of its key. 0 when the condition does not hold.
+  func put(
+    _ value: UnsafeRawBufferPointer,
+    _ key: UnsafeRawBufferPointer,
+    _ core: KeyspaceCore,
+    expiry: Int64,
+    _ condition: WriteCondition,
+    isSynced: Bool
+  ) throws(StoreError) -> UInt64 {
+    guard key.count <= LogStore.maximumKeyLength else { throw .keyTooLong(key.count) }
+    guard value.count <= LogStore.maximumValueLength else { throw .valueTooLong(value.count) }
+    // All that needs no place in the log is done before the lock is taken.
+    var life = unsafe core.life
+    var hash = unsafe life.pointee.hash.hash(key)
+    index.prefetch(hash)
+    let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: key, value: value)
+    return try writer.withLock { (state) throws(StoreError) -> UInt64 in
+      if unsafe life != core.life {
+        // The keyspace was emptied meanwhile: this write comes after that.
+        unsafe life = core.life
+        unsafe hash = life.pointee.hash.hash(key)
+      }
+      var header = unsafe RecordHeader(
+        sequence: 0,
+        kind: .put,
+        keyHash: hash,
+        keyLength: key.count,
+        valueLength: value.count,
+        expiry: expiry,
+        keyspace: life.pointee.tag
+      )
+      try prepareWrite(of: header.size, &state)
+      guard index.reserve() else { throw outOfMemory() }
+      let address: UInt64
+      let existing: Existing
+      if case .always = condition, !index.needsMigration {
+        // The record first: while it is copied, the bucket arrives. Nothing can stop the write any more.
+        address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
+        existing = try unsafe findForWrite(hash, key, life.pointee.tag)
+      } else {
+        existing = try unsafe findForWrite(hash, key, life.pointee.tag)
+        guard try holds(condition, existing) else { return 0 }
+        address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
+      }
+      index(hash, address, header.size, replacing: existing, core, &state)
+      commits.published.store(header.sequence, ordering: .releasing)
+      try checkTail(state)
+      return header.sequence
+    }
+  }
+
+  /// Appends a tombstone, and takes the key out of the index. Writes nothing when the key is not there.
+  func remove(
+    _ key: UnsafeRawBufferPointer,
+    _ core: KeyspaceCore,
+    _ condition: WriteCondition
+  ) throws(StoreError) -> Removal {
+    guard key.count <= LogStore.maximumKeyLength else { throw .keyTooLong(key.count) }
+    var life = unsafe core.life
+    var hash = unsafe life.pointee.hash.hash(key)
+    index.prefetch(hash)
+    let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: key, value: UnsafeRawBufferPointer(start: nil, count: 0))
+    return try writer.withLock { (state) throws(StoreError) -> Removal in
+      if unsafe life != core.life {
+        unsafe life = core.life
+        unsafe hash = life.pointee.hash.hash(key)
+      }
+      try checkWritable()
+      let existing = try unsafe findForWrite(hash, key, life.pointee.tag)
+      guard existing.address != 0 else { return Removal(sequence: 0, wasVisible: false) }
+      let wasVisible = existing.damage != nil || existing.visibleVersion(at: time.now) != nil
+      guard try holds(condition, existing) else { return Removal(sequence: 0, wasVisible: wasVisible) }
+      var header = unsafe RecordHeader(
+        sequence: 0,
+        kind: .tombstone,
+        keyHash: hash,
+        keyLength: key.count,
+        valueLength: 0,
+        keyspace: life.pointee.tag
+      )
+      try prepareWrite(of: header.size, &state)
+      _ = try unsafe append(&header, key, UnsafeRawBufferPointer(start: nil, count: 0), bodyChecksum, false, &state)
+      unindex(hash, existing, core, &state)
+      commits.published.store(header.sequence, ordering: .releasing)
+      try checkTail(state)
+      return Removal(sequence: header.sequence, wasVisible: wasVisible)
+    }
+  }
+
+  private func holds(_ condition: WriteCondition, _ existing: Existing) throws(StoreError) -> Bool {
+    guard case .version(let expected) = condition else { return true }
+    if let found = existing.damage { throw damage(at: existing.address, found, key: nil) }
+    return existing.visibleVersion(at: time.now) == expected?.rawValue
+  }
+
+  /// Writes a record at the tail and publishes it. There is room for it.
+  ///
+  /// A record that will be synced at once is written by a call instead of through the mapping: a page that was stored to
+  /// through a mapping has to be taken out of every processor's translation cache when it is synced, and faults at the next
+  /// store, which costs more than the call. Should the process die in it, the body's checksum tells.
+  @inline(__always)
+  func append(
+    _ header: inout RecordHeader,
+    _ key: UnsafeRawBufferPointer,
+    _ value: UnsafeRawBufferPointer,
+    _ bodyChecksum: UInt32,
+    _ isSynced: Bool,
+    _ state: inout WriterState
+  ) throws(StoreError) -> UInt64 {
+    let sequence = state.nextSequence
+    header.sequence = sequence
+    header.durableLag = RecordHeader.durableLag(
+      sequence: sequence,
+      durable: commits.durable.load(ordering: .relaxed)
+    )
+    let offsetUnits = state.offset >> 3
+    let size = header.size
+    let isCall = unsafe isSynced && size <= state.scratch.count
+    let place = unsafe isCall ? state.scratch.baseAddress ?? state.base : state.base + state.offset
+    let firstWord = unsafe RecordEncoder.write(
+      header,
+      key: key,
+      value: value,
+      bodyChecksum: bodyChecksum,
+      salt: state.salt,
+      offsetUnits: UInt32(truncatingIfNeeded: offsetUnits),
+      to: place
+    )
+    onPublish?()
+    unsafe RecordEncoder.publish(firstWord, at: place)
+    if isCall { unsafe try write(UnsafeRawBufferPointer(start: place, count: size), state) }
+    onPublish?()
+    state.offset &+= size
+    state.nextSequence = sequence &+ 1
+    state.recordsWritten &+= 1
+    state.bytesLogged &+= size
+    return state.startUnits &+ UInt64(offsetUnits)
+  }
+
+  /// Writes a record's bytes at the tail by a call. After a failure nobody knows what is there, so nothing is written behind.
+  @inline(never)
+  private func write(_ record: UnsafeRawBufferPointer, _ state: borrowing WriterState) throws(StoreError) {
+    guard let tail = state.tail else { return }
+    do throws(PlatformError) { unsafe try tail.file.write(record, at: state.offset) } catch {
+      commits.fail(error.code)
+      throw StoreError(error, needed: record.count)
+    }
+  }
+
+  /// Makes a record the one the index leads to.
+  @inline(__always)
+  func index(
+    _ hash: UInt64,
+    _ address: UInt64,
+    _ size: Int,
+    replacing existing: Existing,
+    _ core: KeyspaceCore,
+    _ state: inout WriterState
+  ) {
+    granules.addLive(at: address, bytes: size)
+    willChangeIndex(hash, state)
+    if existing.address == 0 {
+      // Cannot fail: `reserve` got the memory, and a damaged bucket was found out before.
+      if let probe = existing.probe { _ = index.insert(hash, address: address, after: probe) }
+      core.entryCount.store(core.entryCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    } else {
+      supersede(existing, &state)
+      existing.probe?.replaceCurrent(with: address)
+    }
+  }
+
+  /// Takes a record out of the index.
+  func unindex(_ hash: UInt64, _ existing: Existing, _ core: KeyspaceCore?, _ state: inout WriterState) {
+    willChangeIndex(hash, state)
+    supersede(existing, &state)
+    guard index.remove(hash, address: existing.address), let core else { return }
+    core.entryCount.store(core.entryCount.load(ordering: .relaxed) &- 1, ordering: .relaxed)
+  }
+
+  /// Lets a checkpoint under way keep the bucket as it was.
+  @inline(__always)
+  func willChangeIndex(_ hash: UInt64, _ state: borrowing WriterState) {
+    if let checkpoint = state.checkpoint { checkpoint.willChange(index.bucket(of: hash), of: index) }
+  }
+
+  /// Counts a record as dead, and lets open snapshots know that it was alive until now.
+  @inline(__always)
+  private func supersede(_ existing: Existing, _ state: inout WriterState) {
+    granules.addLive(at: existing.address, bytes: -existing.size)
+    if !state.snapshots.isEmpty {
+      for snapshot in state.snapshots { snapshot.noteSuperseded(existing.address, existing.sequence) }
+    }
+  }
+
+  /// Finds the newest record of a key. Called under the writer's lock, so what it finds stays.
+  @inline(__always)
+  func findForWrite(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) throws(StoreError) -> Existing {
+    var probe = index.probe(hash)
+    // A damaged record of this hash, or one whose hash cannot be told, is taken for the key's own if the key has no intact
+    // one: writing the key again is what heals it.
+    var damaged: Existing?
+    while let address = probe.next() {
+      guard let place = granules.place(of: address),
+        let record = unsafe RecordView(at: place.pointer, limit: place.limit)
+      else {
+        damaged = Existing(address: address, damage: .truncated, probe: probe)
+        continue
+      }
+      if unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag) {
+        return Existing(
+          address: address,
+          sequence: record.sequence,
+          expiry: record.expiry,
+          size: record.size,
+          probe: probe
+        )
+      }
+      // Another key with the same fingerprint, or damage.
+      if let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits),
+        record.keyHash == hash || found == .headerChecksum
+      {
+        damaged = Existing(address: address, damage: found, probe: probe)
+      }
+    }
+    if probe.isDamaged { throw indexDamage() }
+    return damaged ?? Existing(probe: probe)
+  }
+
+  /// Throws if what was just stored went nowhere: the tail's file was cut short under the store, or its medium failed.
+  @inline(__always)
+  func checkTail(_ state: borrowing WriterState) throws(StoreError) {
+    if let flag = state.faultFlag, flag.isRaised { throw lostTail() }
+  }
+
+  @inline(never)
+  private func lostTail() -> StoreError {
+    commits.fail(PlatformError.inputOutput)
+    return .failed(operation: "write to the last segment of", path: path, errno: PlatformError.inputOutput)
+  }
+
+  func outOfMemory() -> StoreError {
+    .failed(operation: "find memory for the index of", path: path, errno: PlatformError.outOfMemory)
+  }
+}

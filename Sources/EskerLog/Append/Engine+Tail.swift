@@ -1,0 +1,258 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+// The slow path of a write: finding room for a record, and starting segments. Everything here runs under the writer's lock.
+
+extension Engine {
+  /// Bytes kept free behind the last record: the seal, and the zero word that ends the log.
+  static let tailReserve = 40
+
+  /// How far ahead of the tail pages are brought in for writers that do not sync, and in what steps.
+  static let bufferedAhead = 32 << 20
+  static let bufferedStep = 4 << 20
+  /// The same for writers that sync: pages brought in are dirty, so the next sync pays for them.
+  static let syncedAhead = 1 << 20
+  static let syncedStep = 256 << 10
+
+  /// Throws unless the store takes writes.
+  func checkWritable() throws(StoreError) {
+    let flags = status.load(ordering: .acquiring)
+    guard flags != 0 else { return }
+    if flags & Status.closed != 0 { throw .closed }
+    if flags & Status.readOnly != 0 { throw .readOnly }
+    throw .syncFailed(errno: commits.failureCode ?? PlatformError.inputOutput)
+  }
+
+  /// Makes sure that the store takes writes and that `size` bytes can be written at the tail.
+  @inline(__always)
+  func prepareWrite(of size: Int, _ state: inout WriterState) throws(StoreError) {
+    if status.load(ordering: .relaxed) != 0 { try checkWritable() }
+    if state.offset &+ size > state.fastEnd { try makeRoom(for: size, &state) }
+  }
+
+  @inline(never)
+  func makeRoom(for size: Int, _ state: inout WriterState) throws(StoreError) {
+    if !state.isMarkedOpen || state.tail == nil { try begin(for: size, &state) }
+    guard let tail = state.tail else { return }
+    if state.offset + size + Self.tailReserve > tail.capacity {
+      try rotate(for: size, &state)
+    }
+    try reserve(size, &state)
+  }
+
+  /// Marks the store as being written and gives it a tail, before its first write since it was opened.
+  private func begin(for size: Int, _ state: inout WriterState) throws(StoreError) {
+    if let tail = state.tail {
+      // The tail of a clean close goes on.
+      tail.recordsEnd.store(0, ordering: .releasing)
+      granules.updateLimit(tail)
+    } else {
+      let segment = try createSegment(for: size, firstSequence: state.nextSequence)
+      setTail(segment, offset: SegmentHeader.length, &state)
+    }
+    try editManifest(.beginWriting(nextSequence: state.nextSequence))
+    state.isMarkedOpen = true
+    background.request(.migrateIndex)
+    keeper.request(needsSweep.load(ordering: .relaxed) ? [.seal, .sweep] : .seal)
+    try removeDiscarded()
+  }
+
+  /// Ends the tail and goes on in the next segment.
+  private func rotate(for size: Int, _ state: inout WriterState) throws(StoreError) {
+    guard let old = state.tail else { return }
+    let next: Segment
+    if let spare = state.spare, SegmentHeader.length + size + Self.tailReserve <= spare.capacity {
+      next = spare
+      state.spare = nil
+    } else {
+      next = try createSegment(for: size, firstSequence: state.nextSequence)
+      do throws(StoreError) { try editManifest(.listed) } catch {
+        next.firstSequence.store(0, ordering: .relaxed)
+        if state.spare == nil { state.spare = next }
+        throw error
+      }
+    }
+    if state.offset == SegmentHeader.length {
+      // Nothing was ever written there: the record is too large for a segment of the usual size.
+      old.firstSequence.store(0, ordering: .relaxed)
+      if state.spare == nil { state.spare = old }
+    } else {
+      seal(old, &state)
+    }
+    setTail(next, offset: SegmentHeader.length, &state)
+    keeper.request(.seal)
+  }
+
+  /// Writes the seal behind the last record of a segment that takes no more.
+  private func seal(_ segment: Segment, _ state: inout WriterState) {
+    let last = state.nextSequence &- 1
+    segment.lastSequence.store(last, ordering: .relaxed)
+    let header = RecordHeader(sequence: last, kind: .seal, keyHash: 0, keyLength: 0, valueLength: 0)
+    let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+    let place = unsafe state.base + state.offset
+    let firstWord = unsafe RecordEncoder.write(
+      header,
+      key: empty,
+      value: empty,
+      bodyChecksum: RecordEncoder.bodyChecksum(key: empty, value: empty),
+      salt: state.salt,
+      offsetUnits: UInt32(truncatingIfNeeded: state.offset >> 3),
+      to: place
+    )
+    onPublish?()
+    unsafe RecordEncoder.publish(firstWord, at: place)
+    segment.recordsEnd.store(state.offset, ordering: .releasing)
+    segment.isSealed.store(true, ordering: .releasing)
+    granules.updateLimit(segment)
+  }
+
+  func setTail(_ segment: Segment, offset: Int, _ state: inout WriterState) {
+    state.tail = segment
+    unsafe state.base = segment.base
+    state.salt = segment.salt
+    state.startUnits = segment.startUnits
+    state.offset = offset
+    state.fastEnd = 0
+    state.faultFlag = segment.mapping.faultFlag
+    if segment.firstSequence.load(ordering: .relaxed) == 0 {
+      segment.firstSequence.store(state.nextSequence, ordering: .relaxed)
+    }
+    commits.add(segment)
+  }
+
+  /// Allocates what the next `size` bytes need, and asks the background to go ahead of the tail.
+  private func reserve(_ size: Int, _ state: inout WriterState) throws(StoreError) {
+    guard let tail = state.tail else { return }
+    let needed = state.offset + size + Self.tailReserve
+    if needed > tail.accessible.load(ordering: .acquiring) {
+      do throws(PlatformError) {
+        try tail.grow(to: reservation(for: needed, of: tail))
+      } catch {
+        // The generous step may not fit where the record itself does.
+        guard error.code == PlatformError.noSpace else { throw StoreError(error, needed: needed) }
+        do throws(PlatformError) { try tail.grow(to: needed) } catch { throw StoreError(error, needed: size) }
+      }
+      granules.updateLimit(tail)
+    }
+    tailOffset.store(state.offset, ordering: .relaxed)
+    background.request(
+      state.offset > tail.capacity / 2 && state.spare == nil
+        ? [.growTail, .growIndex, .prepareSegment] : [.growTail, .growIndex]
+    )
+    // Come back after a step, so that the background hears how far the tail is.
+    let step = isSyncing ? Self.syncedStep / 2 : 1 << 20
+    state.fastEnd = min(
+      tail.accessible.load(ordering: .acquiring) - Self.tailReserve,
+      tail.capacity - Self.tailReserve,
+      max(state.offset + size, state.offset + step)
+    )
+    checkpointIfDue(&state)
+  }
+
+  /// How much of a segment to allocate when `needed` bytes are wanted: twice as much, so that a store of ten keys takes
+  /// kilobytes and a large one is extended rarely.
+  func reservation(for needed: Int, of segment: Segment) -> Int {
+    let step = 64 << 10
+    let wanted = needed >= 16 << 20 ? segment.capacity : max(step, needed * 2)
+    return max(needed, min(segment.capacity, (wanted + step - 1) / step * step))
+  }
+
+  /// Creates a segment file that is durable, header and name, but not listed yet.
+  func createSegment(for size: Int, firstSequence: UInt64) throws(StoreError) -> Segment {
+    try creation.withLock { () throws(StoreError) in try addSegment(for: size, firstSequence: firstSequence) }
+  }
+
+  private func addSegment(for size: Int, firstSequence: UInt64) throws(StoreError) -> Segment {
+    let needed = SegmentHeader.length + size + Self.tailReserve
+    let capacity = max(options.segmentSize, (needed + 4095) & ~4095)
+    guard let granule = allocateGranules(GranuleTable.granules(for: capacity)) else {
+      throw .noSpace(path: path, needed: needed)
+    }
+    let id = manifests.withLock { state in
+      defer { state.nextSegmentID += 1 }
+      return state.nextSegmentID
+    }
+    let segmentPath = "\(path)/\(FileName.segment(id))"
+    do throws(PlatformError) {
+      return try createSegmentFile(segmentPath, id, capacity, granule, needed, firstSequence)
+    } catch {
+      commits.noteFailure(error)
+      throw StoreError(error, needed: needed)
+    }
+  }
+
+  private func createSegmentFile(
+    _ segmentPath: String,
+    _ id: UInt64,
+    _ capacity: Int,
+    _ granule: Int,
+    _ needed: Int,
+    _ firstSequence: UInt64
+  ) throws(PlatformError) -> Segment {
+    let file = try platform.fileSystem.open(segmentPath, .create)
+    do throws(PlatformError) {
+      return try makeSegment(in: file, segmentPath, id, capacity, granule, needed, firstSequence)
+    } catch {
+      file.close()
+      // Best effort: what stays behind is not listed, and the next opening removes it.
+      try? platform.fileSystem.remove(segmentPath)
+      throw error
+    }
+  }
+
+  private func makeSegment(
+    in file: any File,
+    _ segmentPath: String,
+    _ id: UInt64,
+    _ capacity: Int,
+    _ granule: Int,
+    _ needed: Int,
+    _ firstSequence: UInt64
+  ) throws(PlatformError) -> Segment {
+    let salt = UInt32(truncatingIfNeeded: platform.random())
+    let first = max(needed, min(capacity, 64 << 10))
+    try file.reserve(first)
+    let header = SegmentHeader(
+      storeID: storeID,
+      seed: seed,
+      segmentID: id,
+      salt: salt,
+      kind: .log,
+      creationTime: time.now,
+      plannedCapacity: UInt64(capacity)
+    )
+    let bytes = header.encoded()
+    try file.writeAll(bytes, at: 0)
+    try file.sync()
+    try platform.fileSystem.syncDirectory(path)
+    let mapping = try file.map(capacity: capacity, writable: true)
+    try mapping.extend(to: first)
+    let segment = Segment(
+      id: id,
+      salt: salt,
+      path: segmentPath,
+      file: file,
+      mapping: mapping,
+      capacity: capacity,
+      granule: granule
+    )
+    segment.firstSequence.store(firstSequence, ordering: .relaxed)
+    bytesWritten.wrappingAdd(bytes.count, ordering: .relaxed)
+    granules.install(segment)
+    segments.withLock { $0.append(segment) }
+    return segment
+  }
+
+  /// A run of free granules for a segment. They are taken once the segment is in the list; `creation` is held until then.
+  func allocateGranules(_ count: Int) -> Int? {
+    segments.withLock { list in
+      var start = 0
+      for segment in list.sorted(by: { $0.granule < $1.granule }) {
+        if segment.granule - start >= count { break }
+        start = segment.granule + segment.granuleCount
+      }
+      return start + count <= GranuleTable.capacity ? start : nil
+    }
+  }
+}

@@ -1,0 +1,63 @@
+extension KeyspaceCore {
+  /// Stores a value; its sequence number, or 0 when the condition does not hold.
+  @usableFromInline
+  func put(
+    _ value: UnsafeRawBufferPointer,
+    _ key: UnsafeRawBufferPointer,
+    _ expiry: Expiry?,
+    _ condition: WriteCondition,
+    _ durability: Durability?
+  ) throws(StoreError) -> UInt64 {
+    let isSynced = (durability ?? engine.options.durability) == .synced
+    return try unsafe engine.put(
+      value,
+      key,
+      self,
+      expiry: engine.resolve(expiry, self),
+      condition,
+      isSynced: isSynced
+    )
+  }
+
+  /// Stores a value and sees to its durability.
+  @usableFromInline
+  func put(
+    _ value: UnsafeRawBufferPointer,
+    _ key: UnsafeRawBufferPointer,
+    _ expiry: Expiry?,
+    durability: Durability?
+  ) throws(StoreError) -> UInt64 {
+    let sequence = try unsafe put(value, key, expiry, .always, durability)
+    try engine.settle(sequence, durability)
+    return sequence
+  }
+
+  /// Removes a key.
+  @usableFromInline
+  func remove(_ key: UnsafeRawBufferPointer, _ condition: WriteCondition) throws(StoreError) -> Removal {
+    try unsafe engine.remove(key, self, condition)
+  }
+}
+
+extension Engine {
+  /// The present store time, for callers that hold no lock: tells of a jump of the wall clock.
+  var checkedNow: Int64 {
+    let now = time.now
+    if let jump = time.takeJump() { emit(.clockJumped(forward: jump)) }
+    return now
+  }
+
+  /// The instant in store time at which a value written now expires; `Int64.max` for never.
+  func resolve(_ expiry: Expiry?, _ core: KeyspaceCore) -> Int64 {
+    switch expiry {
+    case .never: return .max
+    case .at(let instant): return instant.millisecondsSince1970
+    case .after(let duration): return checkedNow.addingClamped(duration.wholeMilliseconds)
+    case nil:
+      let milliseconds = core.defaultExpiryMilliseconds.load(ordering: .relaxed)
+      if milliseconds >= 0 { return checkedNow.addingClamped(milliseconds) }
+      if case .never = options.defaultExpiry { return .max }
+      return resolve(options.defaultExpiry, core)
+    }
+  }
+}

@@ -1,0 +1,163 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+
+/// An index checkpoint as the manifest names it, mapped and ready to be adopted.
+///
+/// Pages are verified when they are first touched, so that opening takes the same time whatever the number of keys. A small
+/// checkpoint is verified as a whole, so that damage to it costs a rebuild and nothing else.
+struct LoadedCheckpoint {
+  let header: CheckpointHeader
+  let meta: CheckpointMeta
+  let path: String
+  private let owner: Owner
+
+  /// What keeps the image's memory.
+  @safe
+  private final class Owner: @unchecked Sendable {
+    let mapping: any Mapping
+    let table: UnsafeMutableRawBufferPointer
+
+    init(mapping: any Mapping, table: [UInt8]) {
+      self.mapping = mapping
+      unsafe self.table = .allocate(byteCount: table.count, alignment: 8)
+      unsafe self.table.copyBytes(from: table)
+    }
+
+    deinit {
+      mapping.unmap()
+      unsafe table.deallocate()
+    }
+  }
+
+  /// Checkpoints up to this size are verified when they are loaded: a millisecond or two.
+  private static let eagerLimit: UInt64 = 8 << 20
+
+  var byteCount: Int { Int(header.layout.fileLength(metaLength: header.metaLength)) }
+
+  var liveBySegment: [UInt64: CheckpointMeta.Segment] {
+    Dictionary(meta.segments.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Loads the checkpoint that the manifest names; no value when there is none or it cannot be used. Never fails: a
+  /// checkpoint only saves time.
+  static func load(
+    _ manifest: Manifest,
+    directory: String,
+    host: Host,
+    verifyingAll: Bool = false
+  ) -> (value: LoadedCheckpoint?, damage: StoreEvent?) {
+    guard manifest.checkpointID != 0 else { return (nil, nil) }
+    let path = "\(directory)/\(FileName.checkpoint(manifest.checkpointID))"
+    do throws(CheckpointProblem) {
+      let file: any File
+      do throws(PlatformError) { file = try host.platform.fileSystem.open(path, .read) } catch {
+        // Deleting it is allowed.
+        if error.code == PlatformError.notFound { return (nil, nil) }
+        throw .platform(error)
+      }
+      defer { file.close() }
+      return (try LoadedCheckpoint(file, path, manifest, verifyingAll), nil)
+    } catch {
+      return (
+        nil, .damaged(DamageLocation(path: path), reason: "\(error.reason); the index is built from the segments")
+      )
+    }
+  }
+
+  private enum CheckpointProblem: Error {
+    case platform(PlatformError)
+    case format(FormatError)
+    case mismatch(String)
+
+    var reason: String {
+      switch self {
+      case .platform(let error): "the checkpoint cannot be read: \(errorMessage(error.code))"
+      case .format(.damaged(let reason, let offset)): "the checkpoint is damaged at offset \(offset): \(reason)"
+      case .format(.notThisKind): "this is not a checkpoint"
+      case .format(.newerVersion(let version)): "the checkpoint has version \(version), which is unknown"
+      case .format(.unknownFeatures): "the checkpoint needs features that are unknown"
+      case .mismatch(let reason): reason
+      }
+    }
+  }
+
+  private init(_ file: any File, _ path: String, _ manifest: Manifest, _ verifiesAll: Bool) throws(CheckpointProblem) {
+    self.path = path
+    let size: Int
+    do throws(PlatformError) { size = try file.status().size } catch { throw .platform(error) }
+    let headerBytes = try Self.read(file, 0..<min(size, CheckpointHeader.pageSize))
+    do throws(FormatError) {
+      header = unsafe try CheckpointHeader(decoding: headerBytes.span.bytes, fileLength: UInt64(size))
+    } catch { throw .format(error) }
+    guard header.storeID == manifest.storeID, header.checkpointID == manifest.checkpointID else {
+      throw .mismatch("the checkpoint is another one than the manifest names")
+    }
+    let metaStart = Int(header.layout.metaOffset)
+    let metaBytes = try Self.read(file, metaStart..<metaStart + Int(header.metaLength))
+    let tableStart = Int(header.layout.pageTableOffset)
+    let table = try Self.read(file, tableStart..<tableStart + header.layout.pageTableLength)
+    do throws(FormatError) {
+      meta = unsafe try CheckpointMeta(decoding: metaBytes.span.bytes, checksum: header.metaChecksum)
+      guard table.count == header.layout.pageTableLength,
+        unsafe CRC32C.checksum(of: table.span.bytes) == header.pageTableChecksum
+      else { throw .damaged(reason: "the page table's checksum does not match", offset: tableStart) }
+    } catch { throw .format(error) }
+    let rows = Dictionary(manifest.segments.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    // A segment without live records may have been given up since: an empty one is, after a crash.
+    for segment in meta.segments where segment.liveRecords > 0 {
+      guard let row = rows[segment.id], row.salt == segment.salt, row.granule == segment.granule else {
+        throw .mismatch("the checkpoint knows a segment that the manifest does not list")
+      }
+    }
+    let layout = header.layout
+    guard layout.overflowOffset == layout.mainOffset + layout.mainLength else {
+      throw .mismatch("the checkpoint's sections are not where they should be")
+    }
+    let mapping: any Mapping
+    do throws(PlatformError) {
+      mapping = try file.mapPrivate(Int(layout.mainOffset)..<Int(layout.overflowOffset + layout.overflowLength))
+    } catch { throw .platform(error) }
+    owner = Owner(mapping: mapping, table: table)
+    if verifiesAll || layout.mainLength + layout.overflowLength <= Self.eagerLimit { try verifyPages(table) }
+  }
+
+  private static func read(_ file: any File, _ range: Range<Int>) throws(CheckpointProblem) -> [UInt8] {
+    do throws(PlatformError) { return try file.bytes(in: range) } catch { throw .platform(error) }
+  }
+
+  private func verifyPages(_ table: [UInt8]) throws(CheckpointProblem) {
+    for page in 0..<header.layout.mainPages + header.layout.overflowPages {
+      let expected = unsafe table.withUnsafeBytes {
+        unsafe UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: page * 4, as: UInt32.self))
+      }
+      let start = unsafe owner.mapping.base + page * CheckpointHeader.pageSize
+      guard unsafe CheckpointPages.checksum(ofPageAt: start) == expected else {
+        let offset = Int(header.layout.mainOffset) + page * CheckpointHeader.pageSize
+        throw .format(.damaged(reason: "a page's checksum does not match", offset: offset))
+      }
+    }
+  }
+
+  /// An index that stands in the checkpoint's pages; nil when its numbers do not fit each other.
+  func makeIndex(epochs: EpochDomain) -> HashIndex? {
+    let layout = header.layout
+    let main = unsafe UnsafeMutableRawBufferPointer(start: owner.mapping.base, count: Int(layout.mainLength))
+    let overflow = unsafe UnsafeMutableRawBufferPointer(
+      start: owner.mapping.base + Int(layout.mainLength),
+      count: Int(layout.overflowLength)
+    )
+    return unsafe HashIndex(
+      epochs: epochs,
+      image: IndexImage(
+        bucketCount: Int(header.bucketCount),
+        overflowLineCount: Int(header.overflowCount),
+        entryCount: Int(header.entryCount),
+        main: main,
+        overflow: overflow,
+        pageChecksums: UnsafeRawBufferPointer(owner.table),
+        owner: owner
+      )
+    )
+  }
+}

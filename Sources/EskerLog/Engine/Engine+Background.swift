@@ -1,0 +1,165 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+extension Engine {
+  /// The jobs that keep ahead of the writer.
+  func performAhead(_ jobs: BackgroundWorker.Jobs) {
+    if jobs.contains(.growTail) { growTail() }
+    if jobs.contains(.growIndex) {
+      for _ in 0..<64 where index.needsGrowth { index.prepareGrowth() }
+    }
+    if jobs.contains(.prepareSegment) { prepareSegment() }
+    if jobs.contains(.migrateIndex) { migrateIndex() }
+    epochs.collect()
+  }
+
+  /// The jobs that clean up behind it.
+  func performKeeping(_ jobs: BackgroundWorker.Jobs) {
+    if jobs.contains(.seal) { sealFinished() }
+    if jobs.contains(.checkpoint) { writePeriodicCheckpoint() }
+    if jobs.contains(.sweep) { sweepEmptiedKeyspaces() }
+  }
+
+  // MARK: Ahead of the tail
+
+  /// Allocates and brings in pages ahead of the tail, so that writers neither fault nor wait for the file system.
+  ///
+  /// For writers that sync it goes in small steps and syncs each: a page that was written once is overwritten in place,
+  /// which spares the file system's journal, and pages brought in are dirty, so the next sync would pay for them.
+  private func growTail() {
+    guard let tail = writer.withLock({ $0.tail }), !tail.isSealed.load(ordering: .relaxed) else { return }
+    let offset = tailOffset.load(ordering: .relaxed)
+    let isSyncing = isSyncing
+    // A small store stays small: never bring in more than the store has.
+    let ahead = min(isSyncing ? Self.syncedAhead : Self.bufferedAhead, max(64 << 10, offset))
+    let step = isSyncing ? Self.syncedStep : Self.bufferedStep
+    let target = min(tail.capacity, offset + ahead)
+    var populated = max(tail.populated.load(ordering: .relaxed), offset & ~4095)
+    while populated < target, !tail.isSealed.load(ordering: .relaxed) {
+      let end = min(target, populated + step)
+      do throws(PlatformError) {
+        if end > tail.accessible.load(ordering: .relaxed) {
+          try tail.grow(to: reservation(for: end, of: tail))
+          granules.updateLimit(tail)
+        }
+        try tail.mapping.populate(populated..<end)
+        if isSyncing {
+          session?.syncBegan()
+          try tail.file.sync()
+          session?.syncEnded()
+        }
+      } catch {
+        if error.operation == "sync" { commits.fail(error.code) }
+        // Writers will find out for themselves, and say so to whoever asked.
+        return
+      }
+      populated = end
+      tail.populated.store(populated, ordering: .relaxed)
+    }
+  }
+
+  /// Has a segment ready for when the tail is full: created, synced, named and listed.
+  private func prepareSegment() {
+    guard writer.withLock({ $0.spare == nil && $0.tail != nil }) else { return }
+    do throws(StoreError) {
+      let segment = try createSegment(for: 0, firstSequence: 0)
+      try editManifest(.listed)
+      if !isSyncing {
+        let first = min(segment.capacity, 2 * Self.bufferedStep)
+        try translating { () throws(PlatformError) in
+          try segment.grow(to: segment.capacity)
+          try segment.mapping.populate(0..<first)
+        }
+        segment.populated.store(first, ordering: .relaxed)
+      }
+      granules.updateLimit(segment)
+      writer.withLock { state in
+        if state.spare == nil { state.spare = segment }
+      }
+    } catch {
+      emit(.backgroundFailure(operation: "prepare a segment", error))
+    }
+  }
+
+  /// Moves the index out of the checkpoint's pages, a chunk at a time.
+  private func migrateIndex() {
+    while index.needsMigration, status.load(ordering: .relaxed) & Status.closed == 0 {
+      index.prepareMigration()
+      guard writer.withLock({ _ in index.migrateNextChunk() }) else { break }
+      epochs.collect()
+    }
+    if index.isDamaged { forgetCheckpoint() }
+  }
+
+  // MARK: Behind the writer
+
+  /// Writes the footers of segments that are full, makes them durable, and lists them as sealed.
+  private func sealFinished() {
+    let finished = segments.withLock { list in
+      list.filter { $0.isSealed.load(ordering: .acquiring) && !$0.isSettled.load(ordering: .acquiring) }
+    }
+    for segment in finished {
+      do throws(StoreError) {
+        let summary = try writeFooter(segment)
+        let last = segment.lastSequence.load(ordering: .relaxed)
+        let extent = 0..<segment.recordsEnd.load(ordering: .relaxed)
+        segment.mapping.detach(extent)
+        defer { segment.mapping.populateForReading(extent) }
+        try commits.waitDurable(last, onlyThrough: true)
+        do throws(PlatformError) { try segment.file.sync() } catch {
+          commits.noteFailure(error)
+          throw StoreError(error)
+        }
+        segment.footer.withLock { $0 = summary.footer }
+        segment.isSettled.store(true, ordering: .releasing)
+        try editManifest(.listed)
+        emit(
+          .segmentSealed(
+            id: segment.id,
+            bytes: segment.recordsEnd.load(ordering: .relaxed),
+            records: summary.records
+          )
+        )
+      } catch {
+        emit(.backgroundFailure(operation: "seal a segment", error))
+        return
+      }
+    }
+  }
+
+  /// Appends a segment's footer behind its seal. Without room for it there is none: it only saves time later.
+  private func writeFooter(_ segment: Segment) throws(StoreError) -> (footer: FooterSummary, records: Int) {
+    var builder = FooterBuilder(segmentID: segment.id, salt: segment.salt)
+    let end = segment.recordsEnd.load(ordering: .relaxed)
+    var offset = SegmentHeader.length
+    var records = 0
+    while case .record(let header) = segment.readRecord(at: offset, end: end) {
+      builder.append(header)
+      records += 1
+      offset += header.size
+    }
+    guard offset == end else {
+      throw .damaged(segment.location(offset), reason: "a record that was just written does not read back")
+    }
+    let summary = builder.summary
+    var footer = FooterSummary(
+      offset: end + 32,
+      length: builder.length,
+      minExpiry: summary.minExpiry,
+      maxExpiry: summary.maxExpiry,
+      neverExpiring: summary.neverExpiring
+    )
+    let bytes = builder.encoded()
+    do throws(PlatformError) {
+      try segment.file.writeAll(bytes, at: footer.offset)
+      bytesWritten.wrappingAdd(bytes.count, ordering: .relaxed)
+    } catch {
+      guard error.code == PlatformError.noSpace else { throw StoreError(error) }
+      footer.offset = 0
+      footer.length = 0
+    }
+    return (footer, records)
+  }
+}

@@ -1,0 +1,93 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+extension Engine {
+  /// Syncs, writes a checkpoint, says in the manifest that nothing is in flight, and gives everything back.
+  @usableFromInline
+  func close() throws(StoreError) {
+    closing.lock()
+    defer { closing.unlock() }
+    let before = status.bitwiseOr(Status.closed, ordering: .sequentiallyConsistent).oldValue
+    guard before & Status.closed == 0 else { return }
+    // The workers end before `opening` is taken: a job under way may be waiting for it.
+    committer.stop()
+    background.stop()
+    keeper.stop()
+    opening.lock()
+    defer { opening.unlock() }
+    // Whoever was writing has the lock; from here on nobody gets past `checkWritable`.
+    let isChanged = writer.withLock { $0.isMarkedOpen || $0.isReaped } || !discarded.isEmpty
+    var failure: StoreError?
+    var isClean = false
+    if before == 0, isChanged || manifests.withLock({ $0.manifest.state == .open }) {
+      do throws(StoreError) {
+        try leaveClean()
+        isClean = true
+      } catch {
+        failure = error
+      }
+    } else if before == 0 {
+      keepTime()
+    }
+    release(givingBackUnused: isClean)
+    emit(.closed)
+    if let failure { throw failure }
+  }
+
+  /// Keeps the time that a session without writes has seen, so that what it saw expire stays so.
+  private func keepTime() {
+    let isBehind = manifests.withLock { $0.manifest.storeTime < time.now }
+    guard isBehind else { return }
+    do throws(StoreError) { try editManifest(.listed) } catch {
+      emit(.backgroundFailure(operation: "keep the time", error))
+    }
+  }
+
+  /// Leaves a store whose next opening has nothing to do. Nobody writes any more.
+  private func leaveClean() throws(StoreError) {
+    try commits.waitDurable(publishedSequence)
+    var dropped = discarded
+    writer.withLock { state in
+      if let tail = state.tail {
+        tail.recordsEnd.store(state.offset, ordering: .releasing)
+        tail.lastSequence.store(publishedSequence, ordering: .relaxed)
+      }
+    }
+    let tail = writer.withLock { $0.tail }
+    // Everything is durable now, so whatever has an end may be called sealed; segments without a record go.
+    segments.withLock { list in
+      for segment in list where segment.isSealed.load(ordering: .relaxed) {
+        segment.isSettled.store(true, ordering: .relaxed)
+      }
+      func isUsed(_ segment: Segment) -> Bool {
+        let isUnusedTail = segment === tail && segment.recordsEnd.load(ordering: .relaxed) <= SegmentHeader.length
+        return segment.firstSequence.load(ordering: .relaxed) != 0 && !isUnusedTail
+      }
+      dropped += list.filter { !isUsed($0) }.map(\.path)
+      list.removeAll { !isUsed($0) }
+    }
+    let (checkpointID, oldID) = manifests.withLock { ($0.manifest.nextCheckpointID, $0.manifest.checkpointID) }
+    let isWritten: Bool
+    do throws(StoreError) { isWritten = try writeCheckpoint(id: checkpointID) != nil } catch {
+      // Without room for a checkpoint the next opening reads the segments.
+      guard case .noSpace = error else { throw error }
+      isWritten = false
+    }
+    let next = writer.withLock { $0.nextSequence }
+    try editManifest(.clean(checkpoint: isWritten ? checkpointID : 0, nextSequence: next))
+    for path in dropped { try? platform.fileSystem.remove(path) }
+    if oldID != 0 { try? platform.fileSystem.remove("\(path)/\(FileName.checkpoint(oldID))") }
+  }
+}
+
+extension Segment {
+  /// Bytes of the file that mean something, and the page of the word behind them: a reader in another process looks there to
+  /// see whether the log goes on.
+  var usedLength: Int {
+    let footer = footer.withLock { $0 }
+    let end = recordsEnd.load(ordering: .relaxed)
+    let used = max(footer.offset + footer.length, end + Engine.tailReserve)
+    return (used + 4095) & ~4095
+  }
+}

@@ -1,0 +1,66 @@
+internal import EskerPlatform
+internal import Synchronization
+
+extension Engine {
+  /// Sees to it that a write survives what it was asked to survive. 0: nothing was written.
+  @usableFromInline
+  func settle(_ sequence: UInt64, _ durability: Durability?) throws(StoreError) {
+    switch durability ?? options.durability {
+    case .buffered:
+      break
+    case .synced:
+      guard sequence != 0 else { break }
+      noteSyncDemand()
+      try commits.waitDurable(sequence)
+    case .periodic(let interval):
+      guard sequence != 0 else { break }
+      try committer.requestSync(within: interval.wholeNanoseconds)
+    }
+    if !background.isThreaded { runBackgroundWork() }
+  }
+
+  /// As `settle`, suspending the task instead of blocking its thread.
+  @usableFromInline
+  func settleAsync(_ sequence: UInt64, _ durability: Durability?) async throws(StoreError) {
+    guard case .synced = durability ?? options.durability, sequence != 0 else {
+      return try settle(sequence, durability)
+    }
+    noteSyncDemand()
+    try await committer.waitDurable(sequence)
+  }
+
+  func waitDurable(_ sequence: UInt64) throws(StoreError) {
+    try checkSyncable()
+    // A number that was never given out would be waited for in vain.
+    try commits.waitDurable(min(sequence, publishedSequence))
+  }
+
+  func waitDurableAsync(_ sequence: UInt64) async throws(StoreError) {
+    try checkSyncable()
+    try await committer.waitDurable(min(sequence, publishedSequence))
+  }
+
+  func sync() throws(StoreError) {
+    try waitDurable(publishedSequence)
+    if !background.isThreaded { runBackgroundWork() }
+  }
+
+  private func checkSyncable() throws(StoreError) {
+    let flags = status.load(ordering: .acquiring)
+    if flags & Status.closed != 0 { throw .closed }
+    if flags & Status.readOnly != 0 { throw .readOnly }
+  }
+
+  private func noteSyncDemand() {
+    if !hasSyncDemand.load(ordering: .relaxed) { hasSyncDemand.store(true, ordering: .relaxed) }
+  }
+
+  /// Whether writers wait for syncs, so that pages are brought in sparingly ahead of the tail.
+  var isSyncing: Bool { hasSyncDemand.load(ordering: .relaxed) }
+
+  /// Does what the background was asked for on the calling thread.
+  func runBackgroundWork() {
+    background.runPending()
+    keeper.runPending()
+  }
+}

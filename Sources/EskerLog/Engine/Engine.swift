@@ -1,0 +1,228 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+/// The store itself, behind the public types: the log, its index, and what keeps them.
+///
+/// Locks, in the order in which they may be taken: `opening`, `writer`, `creation`, `manifests`, `segments`, a segment's `growth`, and
+/// the commit queue's. Readers take none of them.
+@usableFromInline @safe
+final class Engine: @unchecked Sendable {
+  @usableFromInline let path: String
+  let options: Options
+  let platform: Platform
+  let storeID: StoreID
+  let seed: HashSeed
+  let verifiesReads: Bool
+  let onPublish: (@Sendable () -> Void)?
+
+  let epochs = EpochDomain()
+  let index: HashIndex
+  let granules: GranuleTable
+  let time: StoreTime
+  let session: Session?
+  let commits: CommitQueue
+  let committer: AsyncCommitter
+  let writer: Writer
+  /// Allocates ahead of the writer.
+  let background: BackgroundWorker
+  /// Seals, checkpoints and sweeps behind it.
+  let keeper: BackgroundWorker
+
+  /// What keeps the store from being used freely; 0 when nothing does.
+  let status = Atomic<UInt32>(0)
+
+  enum Status {
+    static let closed: UInt32 = 1
+    static let readOnly: UInt32 = 2
+    static let syncFailed: UInt32 = 4
+  }
+
+  /// Serialises the creation of segments: the writer and the background must not choose the same addresses.
+  let creation = Lock()
+  /// Every segment, in the order of the log.
+  let segments = Guarded<[Segment]>([])
+  let manifests: Guarded<ManifestState>
+  let keyspaces = Guarded<KeyspaceTable>(KeyspaceTable())
+
+  /// The tail's offset, as the background last heard.
+  let tailOffset = Atomic<Int>(0)
+  /// True while writers ask for syncs, so that pages are brought in sparingly.
+  let hasSyncDemand = Atomic<Bool>(false)
+  let bytesWritten = Atomic<Int>(0)
+  let openSnapshots = Atomic<Int>(0)
+  /// True when entries of emptied keyspaces may be in the index.
+  let needsSweep = Atomic<Bool>(false)
+
+  /// Serialises opening, closing, refreshing, and the background's long jobs against closing.
+  let opening = Lock()
+  /// Serialises closings; taken before all other locks.
+  let closing = Lock()
+  /// Where a read-only store has read to; guarded by `opening`.
+  var follower: LogFollower?
+  /// The checkpoint that the index was loaded from, until it has all been copied.
+  let loadedCheckpoint: LoadedCheckpoint?
+  /// Lets go of what refers to the engine.
+  private var breakCycles: () -> Void = {}
+  /// Files of segments that recovery cut off, to be removed once the cut is durable. Guarded by the writer's lock.
+  var discarded: [String] = []
+
+  struct KeyspaceTable {
+    var byName: [String: KeyspaceCore] = [:]
+    var byID: [UInt32: KeyspaceCore] = [:]
+  }
+
+  init(path: String, options: Options, host: Host) throws(StoreError) {
+    let start = host.platform.clock.monotonicNanoseconds()
+    let directory = StoreDirectory(path: path, host: host)
+    self.path = path
+    self.options = options
+    platform = host.platform
+    verifiesReads = options.verification == .everyRead
+    onPublish = host.onPublish
+    guard (64 << 10...1 << 30).contains(options.segmentSize) else {
+      throw .failed(
+        operation: "use a segment size of \(options.segmentSize) for",
+        path: path,
+        errno: PlatformError.invalid
+      )
+    }
+
+    var opened = try directory.open(readOnly: options.readOnly)
+    let manifest = opened.manifest
+    session = opened.session
+    do throws(StoreError) {
+      storeID = manifest.storeID
+      seed = manifest.seed
+      time = StoreTime(clock: options.clock, atLeast: manifest.storeTime)
+      guard let granules = GranuleTable() else {
+        throw StoreError.failed(operation: "find memory for", path: path, errno: PlatformError.outOfMemory)
+      }
+      self.granules = granules
+      let checkpoint = LoadedCheckpoint.load(manifest, directory: path, host: host)
+      loadedCheckpoint = checkpoint.value
+      if let damage = checkpoint.damage { opened.damage.append(damage) }
+      guard let index = loadedCheckpoint?.makeIndex(epochs: epochs) ?? HashIndex(epochs: epochs) else {
+        throw StoreError.failed(operation: "find memory for the index of", path: path, errno: PlatformError.outOfMemory)
+      }
+      self.index = index
+    } catch {
+      opened.session?.end()
+      throw error
+    }
+
+    let failure = FailureRelay()
+    commits = CommitQueue(
+      published: 0,
+      durable: manifest.durableSequence,
+      session: opened.session,
+      clock: host.platform.clock,
+      onFailure: { failure.report($0) }
+    )
+    committer = AsyncCommitter(commits: commits, clock: host.platform.clock)
+    writer = Writer(WriterState(nextSequence: manifest.nextSequence))
+    manifests = Guarded(
+      ManifestState(files: opened.files, manifest: manifest)
+    )
+    let relay = JobRelay()
+    let isThreaded = host.background == .threads
+    background = BackgroundWorker(name: "esker-ahead", isThreaded: isThreaded) { relay.engine?.performAhead($0) }
+    keeper = BackgroundWorker(name: "esker-keep", isThreaded: isThreaded) { relay.engine?.performKeeping($0) }
+    if options.readOnly { status.store(Status.readOnly, ordering: .relaxed) }
+    failure.engine = self
+    relay.engine = self
+    breakCycles = {
+      failure.engine = nil
+      relay.engine = nil
+    }
+
+    do throws(StoreError) {
+      try recover(manifest, opened, startedAt: start)
+    } catch {
+      abandon()
+      throw error
+    }
+  }
+
+  deinit {
+    granules.deallocate()
+  }
+
+  // Lead closures that were made before the engine to it. They refer to it strongly until it is released: a weak reference
+  // would move the engine's reference count to a side table and make every retain of it slow.
+
+  private final class JobRelay: @unchecked Sendable {
+    var engine: Engine?
+  }
+
+  private final class FailureRelay: @unchecked Sendable {
+    var engine: Engine?
+
+    func report(_ code: Int32) { engine?.latch(syncFailure: code) }
+  }
+
+  func emit(_ event: StoreEvent) {
+    options.onEvent?(event)
+  }
+
+  /// Refuses all writes from now on: a sync failed, and what the kernel did with the pages is not known.
+  func latch(syncFailure code: Int32) {
+    status.bitwiseOr(Status.syncFailed, ordering: .sequentiallyConsistent)
+    emit(.syncFailed(errno: code))
+  }
+
+  @usableFromInline var publishedSequence: UInt64 { commits.published.load(ordering: .acquiring) }
+  var durableSequence: UInt64 { commits.durable.load(ordering: .acquiring) }
+
+  /// Throws if the store is closed; in a read-only store, first takes in what the writer has logged meanwhile.
+  @inline(never)
+  func checkReadable() throws(StoreError) {
+    let flags = status.load(ordering: .acquiring)
+    if flags & Status.closed != 0 { throw .closed }
+    if flags & Status.readOnly != 0 { followIfBehind() }
+  }
+
+  /// Ends a store that could not be opened.
+  private func abandon() {
+    status.bitwiseOr(Status.closed, ordering: .sequentiallyConsistent)
+    release()
+  }
+
+  /// Gives back everything the store holds. Nobody uses it any more.
+  func release(givingBackUnused givesBack: Bool = false) {
+    committer.stop()
+    background.stop()
+    keeper.stop()
+    epochs.synchronize()
+    for segment in segments.withLock({ $0 }) {
+      let range = segment.granule..<segment.granule + segment.granuleCount
+      unsafe granules.uninstall(granules: range).forEach { unsafe $0.release() }
+    }
+    writer.withLock { state in
+      state.tail = nil
+      state.spare = nil
+      state.fastEnd = 0
+    }
+    commits.forgetSegments()
+    follower = nil
+    var list = segments.withLock { list -> [Segment] in
+      defer { list = [] }
+      return list
+    }
+    while var segment = list.popLast() {
+      // What a segment allocated and did not use is cut off once nothing maps it: a mapped page must keep its storage. If
+      // an entry of a snapshot is still about, that is left to the next close.
+      if givesBack, isKnownUniquelyReferenced(&segment), segment.mapping.length > segment.usedLength {
+        segment.mapping.unmap()
+        try? segment.file.truncate(segment.usedLength)
+      }
+    }
+    manifests.withLock { $0.files.close() }
+    keyspaces.withLock { $0 = KeyspaceTable() }
+    session?.end()
+    epochs.collect()
+    breakCycles()
+    breakCycles = {}
+  }
+}

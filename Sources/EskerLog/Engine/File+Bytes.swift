@@ -1,0 +1,41 @@
+internal import EskerPlatform
+
+extension File {
+  /// The bytes of a range, or as many of them as the file has.
+  func bytes(in range: Range<Int>) throws(PlatformError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: range.count)
+    let result = unsafe bytes.withUnsafeMutableBytes { buffer -> Result<Int, PlatformError> in
+      do throws(PlatformError) {
+        return .success(try unsafe read(into: buffer, at: range.lowerBound))
+      } catch {
+        return .failure(error)
+      }
+    }
+    bytes.removeSubrange(try result.get()...)
+    return bytes
+  }
+
+  /// All of the file.
+  func allBytes() throws(PlatformError) -> [UInt8] {
+    try bytes(in: 0..<status().size)
+  }
+
+  /// Writes an array.
+  func writeAll(_ bytes: [UInt8], at offset: Int) throws(PlatformError) {
+    try unsafe bytes.withUnsafeBytesTyped { (buffer) throws(PlatformError) in try unsafe write(buffer, at: offset) }
+  }
+}
+
+extension [UInt8] {
+  /// Lends the bytes to a body with typed throws, which the standard library's function does not pass on.
+  func withUnsafeBytesTyped<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    let result = unsafe withUnsafeBytes { buffer -> Result<R, E> in
+      do throws(E) {
+        return .success(try unsafe body(buffer))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,72 @@
+internal import EskerFormat
+internal import Synchronization
+
+/// The part of a keyspace that the engine works with. Opaque to callers: use ``Keyspace`` or ``LogStore``.
+@safe
+public final class KeyspaceCore: Sendable {
+  @usableFromInline let engine: Engine
+  let id: UInt32
+  let name: String
+
+  /// One incarnation of the keyspace: emptying it starts the next one, whose keys hash differently.
+  struct Life {
+    let tag: KeyspaceTag
+    let hash: KeyHash
+  }
+
+  /// The present life. Lives stay allocated as long as this object, so that a reader may hold one without a lock.
+  private let present: Atomic<UInt>
+  /// Touched under the writer's lock, and at the end.
+  nonisolated(unsafe) private var lives: [UnsafeMutablePointer<Life>] = unsafe []
+
+  /// Entries in the index; written under the writer's lock.
+  let entryCount = Atomic<Int>(0)
+
+  /// Milliseconds until values expire by default; -1: the store's default applies.
+  let defaultExpiryMilliseconds: Atomic<Int64>
+
+  /// The last write that emptied the keyspace, and the incarnation before it: until that write is durable, the manifest
+  /// must go on naming the old one. Written under the writer's lock.
+  let resetSequence = Atomic<UInt64>(0)
+  let incarnationBeforeReset = Atomic<UInt32>(0)
+
+  init(engine: Engine, id: UInt32, incarnation: UInt32, name: String, defaultExpiry: Int64) {
+    self.engine = engine
+    self.id = id
+    self.name = name
+    defaultExpiryMilliseconds = Atomic(defaultExpiry)
+    present = Atomic(0)
+    begin(incarnation: incarnation)
+  }
+
+  deinit {
+    unsafe lives.forEach { unsafe $0.deallocate() }
+  }
+
+  /// Starts a life. Called under the writer's lock.
+  func begin(incarnation: UInt32) {
+    let tag = KeyspaceTag(id: id, incarnation: incarnation)
+    let life = UnsafeMutablePointer<Life>.allocate(capacity: 1)
+    unsafe life.initialize(
+      to: Life(tag: tag, hash: KeyHash(seedLow: engine.seed.low, seedHigh: engine.seed.high, keyspace: tag))
+    )
+    unsafe lives.append(life)
+    present.store(UInt(bitPattern: life), ordering: .releasing)
+  }
+
+  /// The present life; valid as long as this object.
+  @inline(__always)
+  var life: UnsafePointer<Life> {
+    // Sound: `begin` has stored a pointer before anybody could ask.
+    unsafe UnsafePointer(bitPattern: present.load(ordering: .acquiring)).unsafelyUnwrapped
+  }
+
+  var tag: KeyspaceTag { unsafe life.pointee.tag }
+
+  var count: Int { entryCount.load(ordering: .relaxed) }
+
+  var defaultExpiry: Duration? {
+    let milliseconds = defaultExpiryMilliseconds.load(ordering: .relaxed)
+    return milliseconds < 0 ? nil : .milliseconds(milliseconds)
+  }
+}

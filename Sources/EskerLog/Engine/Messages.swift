@@ -1,0 +1,26 @@
+internal import EskerFormat
+internal import EskerPlatform
+
+/// The system's own words for an error number.
+func errorMessage(_ code: Int32) -> String {
+  PlatformError.message(code)
+}
+
+extension StoreError {
+  /// What undecodable bytes of a file mean to a caller.
+  init(_ error: FormatError, in path: String, base: Int = 0, what: String) {
+    switch error {
+    case .notThisKind:
+      self = .damaged(DamageLocation(path: path, offset: base), reason: "this is not \(what)")
+    case .newerVersion(let version):
+      self = .unknownFormat(path: path, version: version)
+    case .unknownFeatures(let features):
+      self = .damaged(
+        DamageLocation(path: path, offset: base),
+        reason: "\(what) needs features this version of Esker does not have (\(features))"
+      )
+    case .damaged(let reason, let offset):
+      self = .damaged(DamageLocation(path: path, offset: base + offset), reason: "\(what): \(reason)")
+    }
+  }
+}

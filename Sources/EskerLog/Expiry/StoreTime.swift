@@ -1,0 +1,63 @@
+internal import Synchronization
+
+/// The time that expiry follows, in milliseconds since 1970: the wall clock's, but never going back.
+///
+/// Store time is the later of the wall clock and the last known store time plus the monotonic time passed since, so a wall
+/// clock set back does not bring expired values back. It is kept across closings in the manifest.
+final class StoreTime: Sendable {
+  private let clock: StoreClock
+  private let startNanoseconds: UInt64
+  /// Store time minus monotonic milliseconds since the start; only grows, except by `reset`.
+  private let offset: Atomic<Int64>
+  /// Milliseconds of a jump that nobody was told of yet.
+  private let jump = Atomic<Int64>(0)
+
+  /// How far the wall clock must run ahead of the monotonic one between two looks to be said to have jumped.
+  private static let jumpMilliseconds: Int64 = 60_000
+
+  init(clock: StoreClock, atLeast milliseconds: Int64) {
+    self.clock = clock
+    startNanoseconds = clock.uptimeNanoseconds()
+    offset = Atomic(max(milliseconds, clock.now().millisecondsSince1970))
+  }
+
+  private var elapsedMilliseconds: Int64 {
+    Int64(truncatingIfNeeded: (clock.uptimeNanoseconds() &- startNanoseconds) / 1_000_000)
+  }
+
+  /// The present instant.
+  var now: Int64 {
+    let elapsed = elapsedMilliseconds
+    let known = offset.load(ordering: .relaxed)
+    let (candidate, overflow) = clock.now().millisecondsSince1970.subtractingReportingOverflow(elapsed)
+    guard !overflow, candidate > known else { return known.addingClamped(elapsed) }
+    let (before, after) = offset.max(candidate, ordering: .relaxed)
+    let step = after.subtractingClamped(before)
+    if step >= Self.jumpMilliseconds { jump.store(step, ordering: .relaxed) }
+    return after.addingClamped(elapsed)
+  }
+
+  /// A jump of the wall clock since the last call; nil when there was none. To be told outside all locks.
+  func takeJump() -> Duration? {
+    guard jump.load(ordering: .relaxed) != 0 else { return nil }
+    let step = jump.exchange(0, ordering: .relaxed)
+    return step == 0 ? nil : .milliseconds(step)
+  }
+
+  /// Accepts the wall clock's time even if it is earlier.
+  func reset() {
+    offset.store(clock.now().millisecondsSince1970.subtractingClamped(elapsedMilliseconds), ordering: .relaxed)
+  }
+}
+
+extension Int64 {
+  func addingClamped(_ other: Int64) -> Int64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? (other < 0 ? .min : .max) : sum
+  }
+
+  func subtractingClamped(_ other: Int64) -> Int64 {
+    let (difference, overflow) = subtractingReportingOverflow(other)
+    return overflow ? (other > 0 ? .min : .max) : difference
+  }
+}

@@ -1,0 +1,56 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+extension Engine {
+  /// Figures gathered now; reads counters only.
+  var statistics: Statistics {
+    var result = Statistics()
+    let (tail, offset) = writer.withLock { state in
+      result.recordsWritten = state.recordsWritten
+      result.bytesLogged = state.bytesLogged
+      return (state.tail, state.offset)
+    }
+    result.openSnapshots = openSnapshots.load(ordering: .relaxed)
+    result.keys = totalCount
+    result.indexBytes = index.memoryBytes
+    result.indexLoad = index.bucketCount == 0 ? 0 : Double(index.count) / Double(index.bucketCount * 7)
+    result.lastSequence = SequenceNumber(rawValue: publishedSequence)
+    result.durableSequence = SequenceNumber(rawValue: durableSequence)
+    result.syncs = commits.latencies
+    result.bytesWritten = result.bytesLogged + bytesWritten.load(ordering: .relaxed)
+    result.keyspaces = keyspaces.withLock { table in
+      Dictionary(uniqueKeysWithValues: table.byName.map { ($0.key, $0.value.count) })
+    }
+    for segment in segments.withLock({ $0 }) {
+      let end = segment === tail ? offset : followed(segment) ?? segment.recordsEnd.load(ordering: .relaxed)
+      let live = granules.live(segment)
+      let first = segment.firstSequence.load(ordering: .relaxed)
+      let last = segment === tail ? publishedSequence : segment.lastSequence.load(ordering: .relaxed)
+      let row = SegmentStatistics(
+        id: segment.id,
+        path: segment.path,
+        isSealed: segment.isSealed.load(ordering: .relaxed),
+        recordBytes: max(0, end - SegmentHeader.length),
+        liveBytes: live.bytes,
+        fileBytes: (try? segment.file.status().size) ?? 0,
+        sequences: first != 0 && first <= last ? first...last : nil
+      )
+      result.segments.append(row)
+      result.liveBytes += row.liveBytes
+      result.deadBytes += row.recordBytes - row.liveBytes
+      result.bytesOnDisk += row.fileBytes
+    }
+    let names = (try? platform.fileSystem.list(path)) ?? []
+    for name in names where FileName.segmentID(name) == nil {
+      result.bytesOnDisk += (try? platform.fileSystem.status("\(path)/\(name)"))??.size ?? 0
+    }
+    return result
+  }
+
+  /// Where a read-only store stands in the segment that it follows the writer in; nil for other segments.
+  private func followed(_ segment: Segment) -> Int? {
+    opening.withLock { follower.flatMap { $0.segment === segment ? $0.offset : nil } }
+  }
+}

@@ -1,0 +1,132 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+/// What the manifest says, and what is needed to say it anew.
+struct ManifestState {
+  let files: ManifestFiles
+  /// The last manifest that was written, or read.
+  var manifest: Manifest
+  var nextSegmentID: UInt64
+  var nextKeyspaceID: UInt32
+
+  init(files: ManifestFiles, manifest: Manifest) {
+    self.files = files
+    self.manifest = manifest
+    nextSegmentID = manifest.nextSegmentID
+    nextKeyspaceID = (manifest.keyspaces.map(\.id).max() ?? 0) + 1
+  }
+}
+
+/// Why the manifest is written.
+enum ManifestEdit {
+  /// Writing begins: until the next clean close, an opening must look for a crash.
+  case beginWriting(nextSequence: UInt64)
+  /// The list of segments or keyspaces changed.
+  case listed
+  /// A checkpoint is durable.
+  case checkpoint(UInt64)
+  /// The checkpoint turned out damaged.
+  case noCheckpoint
+  /// The store is closed; nothing is in flight.
+  case clean(checkpoint: UInt64, nextSequence: UInt64)
+}
+
+extension Engine {
+  /// Writes the manifest anew from the present state, durably.
+  ///
+  /// What it says was consulted in memory, so nothing in it may run ahead of the log on disk: rows say `sealed` only of
+  /// what is durable or cut, and an emptied keyspace shows its old incarnation until the reset is durable.
+  func editManifest(_ edit: ManifestEdit) throws(StoreError) {
+    let code: PlatformError? = try manifests.withLock { (state) throws(StoreError) -> PlatformError? in
+      var manifest = state.manifest
+      manifest.generation += 1
+      let durable = durableSequence
+      manifest.durableSequence = max(manifest.durableSequence, durable)
+      manifest.storeTime = max(manifest.storeTime, time.now)
+      manifest.nextSegmentID = state.nextSegmentID
+      manifest.segments = segments.withLock { $0.map { row(of: $0, durable: durable) } }
+      manifest.keyspaces = keyspaces.withLock { $0.byID.values.map { Self.row(of: $0, durable: durable) } }
+        .sorted { $0.id < $1.id }
+      switch edit {
+      case .beginWriting(let nextSequence):
+        manifest.state = .open
+        manifest.nextSequence = max(manifest.nextSequence, nextSequence)
+      case .listed:
+        break
+      case .checkpoint(let id):
+        manifest.checkpointID = id
+        manifest.nextCheckpointID = id + 1
+      case .noCheckpoint:
+        manifest.checkpointID = 0
+      case .clean(let checkpoint, let nextSequence):
+        manifest.state = .clean
+        manifest.nextSequence = nextSequence
+        manifest.checkpointID = checkpoint
+        manifest.nextCheckpointID = max(manifest.nextCheckpointID, checkpoint + 1)
+      }
+      session?.syncBegan()
+      do throws(PlatformError) {
+        let count = try state.files.write(manifest, directory: path)
+        bytesWritten.wrappingAdd(count, ordering: .relaxed)
+      } catch {
+        // No space to write: the copy that is whole was not touched. Anything else, a failed sync above all: what is on
+        // disk is not known.
+        if error.code == PlatformError.noSpace, error.operation != "sync" {
+          session?.syncEnded()
+          throw StoreError(error, needed: manifest.encoded().count)
+        }
+        return error
+      }
+      session?.syncEnded()
+      state.manifest = manifest
+      return nil
+    }
+    if let code {
+      commits.fail(code.code)
+      throw StoreError(code)
+    }
+  }
+
+  private func row(of segment: Segment, durable: UInt64) -> SegmentRow {
+    var row = SegmentRow(
+      id: segment.id,
+      salt: segment.salt,
+      kind: .log,
+      state: .active,
+      granule: UInt32(segment.granule),
+      granules: UInt32(segment.granuleCount)
+    )
+    row.firstSequence = segment.firstSequence.load(ordering: .relaxed)
+    guard segment.isSettled.load(ordering: .acquiring) else {
+      // Where the tail of a closed store ends; an opening after a crash looks for itself.
+      row.lastSequence = segment.lastSequence.load(ordering: .relaxed)
+      row.recordsEnd = UInt64(segment.recordsEnd.load(ordering: .relaxed))
+      return row
+    }
+    row.state = .sealed
+    row.lastSequence = segment.lastSequence.load(ordering: .relaxed)
+    row.recordsEnd = UInt64(segment.recordsEnd.load(ordering: .relaxed))
+    let footer = segment.footer.withLock { $0 }
+    row.footerOffset = UInt64(footer.offset)
+    row.footerLength = UInt64(footer.length)
+    row.minExpiry = footer.minExpiry
+    row.maxExpiry = footer.maxExpiry
+    row.neverExpiring = footer.neverExpiring
+    row.fileLength = row.footerOffset == 0 ? row.recordsEnd : row.footerOffset + row.footerLength
+    return row
+  }
+
+  private static func row(of core: KeyspaceCore, durable: UInt64) -> KeyspaceRow {
+    let reset = core.resetSequence.load(ordering: .acquiring)
+    let incarnation =
+      reset > durable
+      ? core.incarnationBeforeReset.load(ordering: .relaxed) : core.tag.incarnation
+    return KeyspaceRow(
+      id: core.id,
+      incarnation: incarnation,
+      defaultExpiry: core.defaultExpiryMilliseconds.load(ordering: .relaxed),
+      name: core.name
+    )
+  }
+}

@@ -1,0 +1,29 @@
+/// Names of the files in a store's directory.
+enum FileName {
+  static let manifests = ["manifest.a", "manifest.b"]
+  static let temporary = "checkpoint.tmp"
+
+  static func segment(_ id: UInt64) -> String { hex(id) + ".segment" }
+  static func checkpoint(_ id: UInt64) -> String { hex(id) + ".checkpoint" }
+
+  /// The id in a segment's name; nil for other names.
+  static func segmentID(_ name: String) -> UInt64? { id(name, ".segment") }
+  /// The id in a checkpoint's name; nil for other names.
+  static func checkpointID(_ name: String) -> UInt64? { id(name, ".checkpoint") }
+
+  /// Whether Esker may have given a file this name.
+  static func isOurs(_ name: String) -> Bool {
+    name == Session.fileName || name == temporary || manifests.contains(name)
+      || segmentID(name) != nil || checkpointID(name) != nil
+  }
+
+  private static func hex(_ id: UInt64) -> String {
+    let digits = String(id, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  private static func id(_ name: String, _ suffix: String) -> UInt64? {
+    guard name.count == 16 + suffix.count, name.hasSuffix(suffix) else { return nil }
+    return UInt64(name.prefix(16), radix: 16)
+  }
+}

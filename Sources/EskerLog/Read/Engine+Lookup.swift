@@ -1,0 +1,99 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+/// A record that a reader found, and where.
+@safe
+struct Found {
+  let record: RecordView
+  let address: UInt64
+}
+
+extension Engine {
+  /// The newest record of a key, checked; nil when the key is absent or expired. The caller is pinned and uses the record
+  /// only as long.
+  ///
+  /// Optimistic: the index may change meanwhile. A hit is proved by its key, a miss by the bucket's version.
+  @inline(__always)
+  func lookup(
+    _ hash: UInt64,
+    _ key: UnsafeRawBufferPointer,
+    _ tag: KeyspaceTag
+  ) throws(StoreError) -> Found? {
+    if status.load(ordering: .relaxed) != 0 { try checkReadable() }
+    var probe = index.probe(hash)
+    while let address = probe.next() {
+      guard let place = granules.place(of: address) else {
+        if let other = try unsafe otherRecord(hash, key, tag, besides: address, .truncated) { return other }
+        continue
+      }
+      // All of a small record at once, instead of a wait for each of its cache lines.
+      unsafe prefetchForReading(UInt(bitPattern: place.pointer) &+ 64)
+      unsafe prefetchForReading(UInt(bitPattern: place.pointer) &+ 128)
+      guard let record = unsafe RecordView(at: place.pointer, limit: place.limit) else {
+        if let other = try unsafe otherRecord(hash, key, tag, besides: address, .truncated) { return other }
+        continue
+      }
+      if unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag) {
+        if verifiesReads, let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits) {
+          throw unsafe damage(at: address, found, key: [UInt8](key))
+        }
+        let expiry = record.expiry
+        return expiry == .max || expiry > time.now ? Found(record: record, address: address) : nil
+      }
+      // The fingerprint says yes and the key says no. Before believing the key, check that it is what was written.
+      if let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits),
+        record.keyHash == hash || found == .headerChecksum
+      {
+        if let other = try unsafe otherRecord(hash, key, tag, besides: address, found) { return other }
+      }
+    }
+    if probe.isDamaged { throw indexDamage() }
+    return nil
+  }
+
+  /// Decides what a damaged record means for a key that might be its: if the key has an intact record, the damage is
+  /// another key's; if not, it is this key's and an error.
+  @inline(never)
+  private func otherRecord(
+    _ hash: UInt64,
+    _ key: UnsafeRawBufferPointer,
+    _ tag: KeyspaceTag,
+    besides damaged: UInt64,
+    _ found: RecordDamage
+  ) throws(StoreError) -> Found? {
+    var probe = index.probe(hash)
+    while let address = probe.next() {
+      guard address != damaged, let place = granules.place(of: address),
+        let record = unsafe RecordView(at: place.pointer, limit: place.limit),
+        unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag),
+        record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil
+      else { continue }
+      let expiry = record.expiry
+      return expiry == .max || expiry > time.now ? Found(record: record, address: address) : nil
+    }
+    throw unsafe damage(at: damaged, found, key: [UInt8](key))
+  }
+
+  /// The error that names a damaged record.
+  func damage(at address: UInt64, _ found: RecordDamage, key: [UInt8]?) -> StoreError {
+    let pin = epochs.enter()
+    defer { epochs.exit(pin) }
+    guard let segment = granules.segment(of: address) else {
+      return .damaged(
+        DamageLocation(path: path, key: key),
+        reason: "the index leads to a place that does not exist; delete the checkpoint file and open the store again"
+      )
+    }
+    let offset = Int(truncatingIfNeeded: (address &- segment.startUnits) &<< 3)
+    return .damaged(segment.location(offset, key: key), reason: found.reason)
+  }
+
+  func indexDamage() -> StoreError {
+    .damaged(
+      DamageLocation(path: checkpointPath ?? path),
+      reason: "a page of the index checkpoint does not match its checksum; delete the file and open the store again"
+    )
+  }
+}

@@ -1,0 +1,110 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+extension Engine {
+  /// Opens and maps a listed segment, and makes its addresses resolvable.
+  ///
+  /// The manifest says all that is needed of a segment, so a damaged header is reported and lived with; a header that is
+  /// right and another segment's is not.
+  ///
+  /// - Parameter durable: everything up to here is on disk; a file that lacks more is what a crash left of it.
+  func openSegment(_ row: SegmentRow, durable: UInt64, damage: inout [StoreEvent]) throws(StoreError) -> Segment {
+    let segmentPath = "\(path)/\(FileName.segment(row.id))"
+    let isWritable = !options.readOnly
+    let file: any File
+    do throws(PlatformError) {
+      file = try platform.fileSystem.open(segmentPath, isWritable ? .readWrite : .read)
+    } catch {
+      guard error.code == PlatformError.notFound else { throw StoreError(error) }
+      throw .damaged(
+        DamageLocation(path: segmentPath, segment: row.id),
+        reason: "the segment is missing; put the file back, or restore the store from a copy"
+      )
+    }
+    var capacity = Int(row.granules) << (GranuleTable.granuleShift + 3)
+    let header = try readHeader(file, segmentPath)
+    switch header {
+    case .success(let header):
+      guard header.storeID == storeID, header.segmentID == row.id, header.salt == row.salt else {
+        throw .damaged(
+          DamageLocation(path: segmentPath, segment: row.id, offset: 0),
+          reason: "this is not the segment that the manifest lists: the file was replaced; put the right one back"
+        )
+      }
+      capacity = min(capacity, Int(clamping: header.plannedCapacity))
+    case .failure(let error):
+      if case .newerVersion(let version) = error { throw .unknownFormat(path: segmentPath, version: version) }
+      let location = DamageLocation(path: segmentPath, segment: row.id, offset: 0)
+      damage.append(.damaged(location, reason: "the segment's header is damaged; its records are read all the same"))
+    }
+    let segment: Segment = try translating { () throws(PlatformError) -> Segment in
+      let size = try file.status().size
+      let length = min(size, Int(row.granules) << (GranuleTable.granuleShift + 3))
+      let mapping = try file.map(capacity: max(capacity, length, 4096), writable: isWritable && row.state == .active)
+      if length > 0 { try mapping.extend(to: length) }
+      return Segment(
+        id: row.id,
+        salt: row.salt,
+        path: segmentPath,
+        file: file,
+        mapping: mapping,
+        capacity: capacity,
+        granule: Int(row.granule)
+      )
+    }
+    segment.firstSequence.store(row.firstSequence, ordering: .relaxed)
+    segment.lastSequence.store(row.lastSequence, ordering: .relaxed)
+    if row.state == .sealed {
+      segment.recordsEnd.store(Int(clamping: row.recordsEnd), ordering: .relaxed)
+      segment.isSealed.store(true, ordering: .relaxed)
+      segment.isSettled.store(true, ordering: .relaxed)
+      segment.footer.withLock { footer in
+        footer.offset = Int(clamping: row.footerOffset)
+        footer.length = Int(clamping: row.footerLength)
+        footer.minExpiry = row.minExpiry
+        footer.maxExpiry = row.maxExpiry
+        footer.neverExpiring = row.neverExpiring
+      }
+      if Int(clamping: row.recordsEnd) > segment.accessible.load(ordering: .relaxed), row.lastSequence <= durable {
+        damage.append(
+          .damaged(
+            segment.location(segment.accessible.load(ordering: .relaxed)),
+            reason: "the segment was cut short: it should have \(row.recordsEnd) bytes of records"
+          )
+        )
+      }
+    }
+    granules.install(segment)
+    return segment
+  }
+
+  private func readHeader(_ file: any File, _ segmentPath: String) throws(StoreError) -> Result<
+    SegmentHeader, FormatError
+  > {
+    let bytes = try translating { () throws(PlatformError) in try file.bytes(in: 0..<SegmentHeader.length) }
+    do throws(FormatError) { return unsafe .success(try SegmentHeader(decoding: bytes.span.bytes)) } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Reads a sealed segment's footer; nil when there is none or it is damaged.
+  func readFooter(_ segment: Segment, damage: inout [StoreEvent]) -> (footer: SegmentFooter, bytes: [UInt8])? {
+    let summary = segment.footer.withLock { $0 }
+    guard summary.offset > 0, summary.length > 0, summary.length <= 1 << 31 else { return nil }
+    let bytes = (try? segment.file.bytes(in: summary.offset..<summary.offset + summary.length)) ?? []
+    do throws(FormatError) {
+      let footer = unsafe try SegmentFooter(decoding: bytes.span.bytes)
+      guard footer.segmentID == segment.id, footer.salt == segment.salt,
+        Int(footer.recordsEnd) == segment.recordsEnd.load(ordering: .relaxed)
+      else { throw .damaged(reason: "it is another segment's", offset: 0) }
+      return (footer, bytes)
+    } catch {
+      let error = StoreError(error, in: segment.path, base: summary.offset, what: "the segment's footer")
+      if case .damaged(let location, let reason) = error {
+        damage.append(.damaged(location, reason: "\(reason); the records are read instead"))
+      }
+      return nil
+    }
+  }
+}

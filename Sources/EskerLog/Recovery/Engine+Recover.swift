@@ -1,0 +1,306 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+extension Engine {
+  /// Restores the state the store had: opens the segments, and brings the index up to the log.
+  func recover(_ manifest: Manifest, _ opened: StoreDirectory.Opened, startedAt start: UInt64) throws(StoreError) {
+    var damage = opened.damage
+    createKeyspaces(manifest)
+    let names = try translating { () throws(PlatformError) in try platform.fileSystem.list(path) }
+    // No new segment may take the name of one that a crash left unlisted.
+    let highestID = names.compactMap { FileName.segmentID($0) }.max() ?? 0
+    manifests.withLock { $0.nextSegmentID = max($0.nextSegmentID, highestID &+ 1) }
+    try openSegments(manifest, &damage)
+    var report = OpeningReport(
+      wasClean: manifest.state == .clean,
+      indexSource: .empty,
+      replayedRecords: 0,
+      rewrittenRecords: 0,
+      keys: 0,
+      duration: .zero
+    )
+    var events: [StoreEvent] = []
+    if manifest.state == .clean, let checkpoint = loadedCheckpoint,
+      checkpoint.header.sequence == manifest.durableSequence
+    {
+      adopt(checkpoint)
+      settle(manifest, published: manifest.durableSequence)
+      report.indexSource = .checkpoint
+    } else if !segments.withLock({ $0.isEmpty }) {
+      events = try replayLog(manifest, &report, &damage)
+    } else {
+      settle(manifest, published: manifest.nextSequence &- 1)
+    }
+    if !options.readOnly { removeStrays(names, manifest, isDurable: opened.isKnownDurable) }
+    startFollowing()
+    report.keys = totalCount
+    report.duration = .nanoseconds(Int64(clamping: platform.clock.monotonicNanoseconds() &- start))
+    for event in damage { emit(event) }
+    for event in events { emit(event) }
+    emit(.opened(report))
+  }
+
+  private func createKeyspaces(_ manifest: Manifest) {
+    keyspaces.withLock { table in
+      var rows = manifest.keyspaces
+      if !rows.contains(where: { $0.id == 0 }) { rows.append(KeyspaceRow(id: 0, name: "")) }
+      for row in rows {
+        let core = KeyspaceCore(
+          engine: self,
+          id: row.id,
+          incarnation: row.incarnation,
+          name: row.name,
+          defaultExpiry: row.defaultExpiry
+        )
+        table.byID[row.id] = core
+        table.byName[row.name] = core
+      }
+    }
+  }
+
+  private func openSegments(_ manifest: Manifest, _ damage: inout [StoreEvent]) throws(StoreError) {
+    var list: [Segment] = []
+    for row in manifest.segments {
+      guard Int(row.granule) + Int(row.granules) <= GranuleTable.capacity, row.granules > 0 else {
+        throw .damaged(DamageLocation(path: path), reason: "the manifest gives segment \(row.id) an impossible place")
+      }
+      let segment = try openSegment(row, durable: manifest.durableSequence, damage: &damage)
+      // What an active segment's row says of its end holds only in a store that was closed.
+      if row.state == .active, manifest.state == .clean {
+        segment.recordsEnd.store(Int(clamping: row.recordsEnd), ordering: .relaxed)
+        granules.updateLimit(segment)
+        reportIfCutShort(segment, row, &damage)
+      }
+      if segment.firstSequence.load(ordering: .relaxed) == 0, let first = LogScanner.firstSequence(of: segment) {
+        segment.firstSequence.store(first, ordering: .relaxed)
+      }
+      list.append(segment)
+    }
+    let ordered = Self.inOrderOfHistory(list)
+    segments.withLock { $0 = ordered }
+  }
+
+  /// Notes that a segment's file has fewer bytes than its records took.
+  func reportIfCutShort(_ segment: Segment, _ row: SegmentRow, _ damage: inout [StoreEvent]) {
+    let length = segment.accessible.load(ordering: .relaxed)
+    guard Int(clamping: row.recordsEnd) > length else { return }
+    let reason = "the segment was cut short: it should have \(row.recordsEnd) bytes of records"
+    damage.append(.damaged(segment.location(length), reason: reason))
+  }
+
+  /// Log segments by their first record; those without one last.
+  static func inOrderOfHistory(_ list: [Segment]) -> [Segment] {
+    list.sorted { one, other in
+      let first = one.firstSequence.load(ordering: .relaxed)
+      let second = other.firstSequence.load(ordering: .relaxed)
+      return (first == 0 ? .max : first, one.id) < (second == 0 ? .max : second, other.id)
+    }
+  }
+
+  /// Takes over what a checkpoint knows besides the index.
+  private func adopt(_ checkpoint: LoadedCheckpoint) {
+    let live = checkpoint.liveBySegment
+    for segment in segments.withLock({ $0 }) {
+      guard let row = live[segment.id] else { continue }
+      granules.setLive(segment, bytes: Int(clamping: row.liveBytes), records: Int(clamping: row.liveRecords))
+    }
+    keyspaces.withLock { table in
+      for row in checkpoint.meta.keyspaces {
+        guard let core = table.byID[row.tag.id], core.tag == row.tag else { continue }
+        core.entryCount.store(Int(clamping: row.count), ordering: .relaxed)
+      }
+    }
+  }
+
+  /// Sets the sequence numbers and the tail of a store whose log needs no cut.
+  private func settle(_ manifest: Manifest, published: UInt64) {
+    commits.published.store(published, ordering: .relaxed)
+    commits.durable.store(max(commits.durable.load(ordering: .relaxed), published), ordering: .relaxed)
+    writer.withLock { state in
+      state.nextSequence = max(manifest.nextSequence, published &+ 1)
+      guard !options.readOnly, let tail = segments.withLock({ $0.last }), !tail.isSealed.load(ordering: .relaxed) else {
+        return
+      }
+      let end = tail.recordsEnd.load(ordering: .relaxed)
+      guard end >= SegmentHeader.length, end <= tail.accessible.load(ordering: .relaxed) else { return }
+      setTail(tail, offset: end, &state)
+    }
+  }
+
+  /// Reads what the index does not know yet from the log, and finds where history ends.
+  private func replayLog(
+    _ manifest: Manifest,
+    _ report: inout OpeningReport,
+    _ damage: inout [StoreEvent]
+  ) throws(StoreError) -> [StoreEvent] {
+    let list = segments.withLock { $0 }
+    var first = 0
+    var offset = SegmentHeader.length
+    var expected = list.first?.firstSequence.load(ordering: .relaxed) ?? 1
+    if expected == 0 { expected = manifest.nextSequence }
+    report.indexSource = .segments
+    if let checkpoint = loadedCheckpoint {
+      adopt(checkpoint)
+      report.indexSource = .checkpointAndReplay
+      // The segment may be gone if it was empty. Reading everything again on top of the checkpoint gives the same.
+      if let position = list.firstIndex(where: { $0.id == checkpoint.header.replaySegmentID }) {
+        expected = checkpoint.header.sequence &+ 1
+        first = position
+        offset = max(SegmentHeader.length, Int(clamping: checkpoint.header.replayOffset))
+      }
+    }
+    var scanner = LogScanner(self, durable: manifest.durableSequence, expected: expected)
+    for position in first..<list.count where scanner.cut == nil {
+      let segment = list[position]
+      let declared = segment.firstSequence.load(ordering: .relaxed)
+      // Behind a recorded cut the numbers go on where the manifest says.
+      if position > 0, declared > scanner.expected, list[position - 1].isSettled.load(ordering: .relaxed) {
+        scanner.jump(to: declared)
+      }
+      let isDurable = segment.lastSequence.load(ordering: .relaxed) <= manifest.durableSequence
+      if segment.isSettled.load(ordering: .relaxed), isDurable, offset == SegmentHeader.length,
+        let (footer, bytes) = readFooter(segment, damage: &damage)
+      {
+        scanner.take(footer, bytes, of: segment)
+      } else {
+        let isSettled = segment.isSettled.load(ordering: .relaxed) || manifest.state == .clean
+        scanner.scan(list[position...], from: offset, isSettled: isSettled)
+      }
+      offset = SegmentHeader.length
+    }
+    scanner.finish()
+    damage += scanner.damage
+    report.replayedRecords = scanner.replayed
+    return try conclude(manifest, scanner, &report)
+  }
+
+  /// Settles the ends of all segments after a scan.
+  private func conclude(
+    _ manifest: Manifest,
+    _ scanner: borrowing LogScanner,
+    _ report: inout OpeningReport
+  ) throws(StoreError) -> [StoreEvent] {
+    let published = scanner.expected &- 1
+    let isClean = manifest.state == .clean && scanner.cut == nil
+    if isClean {
+      settle(manifest, published: max(published, manifest.durableSequence))
+      return []
+    }
+    let list = segments.withLock { $0 }
+    var kept: [Segment] = []
+    var dropped: [Segment] = []
+    var isBehindCut = false
+    for segment in list {
+      let isCut = scanner.cut.map { $0.segment === segment } ?? false
+      // A segment may be listed, with the number it was to begin with, and hold nothing of what was meant for it.
+      let isEmpty =
+        segment.firstSequence.load(ordering: .relaxed) == 0
+        || (isCut ? scanner.cut?.offset : scanner.ends[segment.id]?.offset) == SegmentHeader.length
+      if isBehindCut || isEmpty { dropped.append(segment) } else { kept.append(segment) }
+      isBehindCut = isBehindCut || isCut
+    }
+    for segment in kept {
+      if let cut = scanner.cut, cut.segment === segment {
+        settleEnd(of: segment, at: cut.offset, last: published)
+      } else if !segment.isSettled.load(ordering: .relaxed) {
+        let end = scanner.ends[segment.id] ?? segment.endOfRecords()
+        settleEnd(of: segment, at: end.offset, last: end.last)
+      }
+    }
+    let durable = min(max(manifest.durableSequence, scanner.durable), published)
+    commits.published.store(published, ordering: .relaxed)
+    commits.durable.store(durable, ordering: .relaxed)
+    writer.withLock { state in
+      state.nextSequence = max(manifest.nextSequence, published &+ 1, scanner.highest &+ 1)
+    }
+    segments.withLock { $0 = kept }
+    // Before anything is created: a new segment may take their place among the addresses.
+    for segment in dropped { uninstall(segment) }
+    var events: [StoreEvent] = []
+    if !options.readOnly {
+      writer.withLock { _ in discarded = dropped.map(\.path) }
+      report.rewrittenRecords = try rewriteUnsynced(durable: durable, published: published)
+    }
+    let known = commits.durable.load(ordering: .relaxed)
+    for segment in segments.withLock({ $0 }) where segment.lastSequence.load(ordering: .relaxed) > known {
+      commits.add(segment)
+    }
+    if let cut = scanner.cut, scanner.highest > published {
+      events.append(
+        .cut(
+          segment: cut.segment.id,
+          offset: cut.offset,
+          sequence: SequenceNumber(rawValue: published &+ 1),
+          discardedSegments: dropped.count { $0.firstSequence.load(ordering: .relaxed) != 0 }
+        )
+      )
+    }
+    return events
+  }
+
+  func settleEnd(of segment: Segment, at offset: Int, last: UInt64) {
+    segment.recordsEnd.store(offset, ordering: .relaxed)
+    segment.footer.withLock { $0 = .none }
+    segment.lastSequence.store(last, ordering: .relaxed)
+    segment.isSealed.store(true, ordering: .relaxed)
+    segment.isSettled.store(true, ordering: .releasing)
+    granules.updateLimit(segment)
+  }
+
+  func uninstall(_ segment: Segment) {
+    let range = segment.granule..<segment.granule + segment.granuleCount
+    let references = unsafe granules.uninstall(granules: range)
+    epochs.retire { unsafe references.forEach { unsafe $0.release() } }
+  }
+
+  /// Removes the files that recovery cut off; the cut is durable.
+  func removeDiscarded() throws(StoreError) {
+    let paths = discarded
+    discarded = []
+    for path in paths {
+      // What cannot be removed now is not listed, and the next opening removes it.
+      try? platform.fileSystem.remove(path)
+    }
+  }
+
+  /// Removes files that a crash left between being written and being listed, or between being delisted and removed.
+  ///
+  /// Only files that carry this store's id, or nothing at all, are Esker's to remove. And only when the manifest that was
+  /// read is on the disk for certain: after a crash amid an edit, or a failed sync, a power failure may bring back the one
+  /// before it, which lists them. They are then removed after the next edit.
+  private func removeStrays(_ names: [String], _ manifest: Manifest, isDurable: Bool) {
+    let listed = Set(manifest.segments.map(\.id))
+    let strays = names.filter { name in
+      if let id = FileName.segmentID(name) { return !listed.contains(id) && isOurs(name) }
+      if let id = FileName.checkpointID(name) { return id != manifest.checkpointID && isOurs(name) }
+      return name == FileName.temporary
+    }
+    for name in strays {
+      let stray = "\(path)/\(name)"
+      if isDurable {
+        // What cannot be removed now is removed by a later opening.
+        try? platform.fileSystem.remove(stray)
+      } else {
+        writer.withLock { _ in discarded.append(stray) }
+      }
+    }
+  }
+
+  /// Whether a file says that it belongs to this store, or says nothing because it was never written.
+  private func isOurs(_ name: String) -> Bool {
+    guard let file = try? platform.fileSystem.open("\(path)/\(name)", .read) else { return false }
+    defer { file.close() }
+    let bytes = (try? file.bytes(in: 0..<32)) ?? []
+    if bytes.allSatisfy({ $0 == 0 }) { return true }
+    guard bytes.count == 32 else { return false }
+    let id = unsafe bytes.withUnsafeBytes { buffer in
+      unsafe StoreID(
+        low: UInt64(littleEndian: buffer.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
+        high: UInt64(littleEndian: buffer.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
+      )
+    }
+    return id == storeID
+  }
+}

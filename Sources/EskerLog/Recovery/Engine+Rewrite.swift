@@ -1,0 +1,122 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+extension Engine {
+  /// Sees to it that a sync can be believed again when the last writer ended during one or after a failed one.
+  ///
+  /// The kernel may have marked pages clean that it could not write: the page cache then shows records that are not on
+  /// disk, and a later sync would succeed without writing them. If a sync is known to have failed, the records above
+  /// `durable` are copied into a fresh segment, which is synced before the old places are cut off and before anything is
+  /// served. If a sync was only under way, it is enough to make their pages dirty again where they are: nothing above
+  /// `durable` counts as durable before a sync of this opener's has written them.
+  ///
+  /// - Returns: how many records were written anew.
+  func rewriteUnsynced(durable: UInt64, published: UInt64) throws(StoreError) -> Int {
+    guard let session, session.distrustsCache else { return 0 }
+    guard published > durable else {
+      session.trustsCacheAgain()
+      return 0
+    }
+    let doubtful = segments.withLock { $0 }.filter { $0.lastSequence.load(ordering: .relaxed) > durable }
+    let places = doubtful.map { firstOffset(after: durable, in: $0) }
+    guard session.knowsOfFailure else {
+      for (segment, start) in zip(doubtful, places) { try writeAgain(segment, from: start) }
+      session.trustsCacheAgain()
+      return 0
+    }
+    var count = 0
+    for (segment, start) in zip(doubtful, places) { count += try rewrite(segment, from: start) }
+    commits.durable.store(published, ordering: .releasing)
+    for (segment, start) in zip(doubtful, places) {
+      if segment.firstSequence.load(ordering: .relaxed) > durable {
+        discarded.append(segment.path)
+        segments.withLock { $0.removeAll { $0 === segment } }
+        uninstall(segment)
+      } else {
+        settleEnd(of: segment, at: start, last: durable)
+      }
+    }
+    let next = writer.withLock { $0.nextSequence }
+    try editManifest(.beginWriting(nextSequence: next))
+    try removeDiscarded()
+    session.trustsCacheAgain()
+    return count
+  }
+
+  /// Writes a segment's bytes from `start` on over themselves.
+  private func writeAgain(_ segment: Segment, from start: Int) throws(StoreError) {
+    let end = segment.readableEnd
+    try translating { () throws(PlatformError) in
+      for offset in stride(from: start, to: end, by: 1 << 20) {
+        try segment.file.writeAll(segment.file.bytes(in: offset..<min(offset + 1 << 20, end)), at: offset)
+      }
+    }
+  }
+
+  /// Copies the records of a segment from `start` on into a segment of their own and syncs it; how many there were.
+  ///
+  /// One for each, since the numbers may have a gap between two segments and never have one within.
+  private func rewrite(_ segment: Segment, from start: Int) throws(StoreError) -> Int {
+    let total = max(0, segment.readableEnd - start)
+    guard case .record(let first) = segment.readRecord(at: start, end: segment.readableEnd) else { return 0 }
+    let fresh = try createSegment(for: total, firstSequence: first.sequence)
+    try translating { () throws(PlatformError) in try fresh.grow(to: SegmentHeader.length + total + Self.tailReserve) }
+    granules.updateLimit(fresh)
+    var offset = start
+    var target = SegmentHeader.length
+    var last = first.sequence
+    var count = 0
+    while case .record(let header) = segment.readRecord(at: offset, end: segment.readableEnd), header.kind != .seal {
+      copy(header, from: segment, at: offset, to: fresh, at: target)
+      last = header.sequence
+      offset += header.size
+      target += header.size
+      count += 1
+    }
+    settleEnd(of: fresh, at: target, last: last)
+    do throws(PlatformError) { try fresh.file.sync() } catch {
+      commits.fail(error.code)
+      throw StoreError(error)
+    }
+    return count
+  }
+
+  /// Where the first record above `sequence` stands. What is damaged before it is skipped: it is not above it.
+  private func firstOffset(after sequence: UInt64, in segment: Segment) -> Int {
+    var offset = SegmentHeader.length
+    let end = segment.readableEnd
+    while offset < end {
+      switch segment.readRecord(at: offset, end: end) {
+      case .record(let header):
+        if header.sequence > sequence { return offset }
+        offset += header.size
+      case .end, .damaged:
+        offset = segment.nextRecord(after: offset, end: end) ?? end
+      }
+    }
+    return offset
+  }
+
+  private func copy(_ header: RecordHeader, from old: Segment, at offset: Int, to fresh: Segment, at target: Int) {
+    guard let view = old.view(at: offset, end: old.readableEnd) else { return }
+    let place = unsafe fresh.base + target
+    let firstWord = unsafe RecordEncoder.write(
+      header,
+      key: view.key,
+      value: view.value,
+      bodyChecksum: RecordEncoder.bodyChecksum(key: view.key, value: view.value),
+      salt: fresh.salt,
+      offsetUnits: UInt32(target >> 3),
+      to: place
+    )
+    unsafe RecordEncoder.publish(firstWord, at: place)
+    let from = old.startUnits + UInt64(offset >> 3)
+    let to = fresh.startUnits + UInt64(target >> 3)
+    if header.kind == .put, index.replace(header.keyHash, address: from, with: to) {
+      granules.addLive(at: from, bytes: -header.size)
+      granules.addLive(at: to, bytes: header.size)
+    }
+  }
+}

@@ -1,0 +1,287 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+/// Reads log segments after a crash, in the order of history, and finds where history ends.
+///
+/// A lost page reads as zeros, and pages of a later segment may be on disk while an earlier one's are not; so the first
+/// place where the sequence numbers do not go on is either damage (what stood there had been durable) or the hole that the
+/// crash left (it had not). The greatest number known to have been durable, from the manifest and from what records say,
+/// decides: at or below it, what is missing is reported and reading goes on behind it; above it, history ends there, and
+/// whatever stands beyond was never acknowledged as durable and is cut off, in all segments.
+struct LogScanner: ~Copyable {
+  private let engine: Engine
+  /// The greatest sequence number known to have been durable.
+  private(set) var durable: UInt64
+  /// The number the next record must have.
+  private(set) var expected: UInt64
+  /// The greatest number seen anywhere, also beyond the end.
+  private(set) var highest: UInt64
+  private(set) var damage: [StoreEvent] = []
+  /// Set once history has ended before the end of the segments.
+  private(set) var cut: Cut?
+  /// Where the records of each segment that was read to its end stop, and the number of the last.
+  private(set) var ends: [UInt64: (offset: Int, last: UInt64)] = [:]
+  private var replay: Replay
+  private var hasGatheredEvidence = false
+  private var batch: [LogRecord] = []
+  private var batchStart = 0
+
+  /// The end of history.
+  struct Cut {
+    var segment: Segment
+    var offset: Int
+  }
+
+  init(_ engine: Engine, durable: UInt64, expected: UInt64) {
+    self.engine = engine
+    self.durable = durable
+    self.expected = expected
+    highest = expected &- 1
+    replay = Replay(engine)
+  }
+
+  var replayed: Int { replay.count }
+
+  /// Whether records up to `limit` stand behind `offset`, read if nothing is wrong with them.
+  ///
+  /// - Parameters:
+  ///   - segments: the segments in the order of history, this one first.
+  ///   - isSettled: the manifest says where the records end.
+  mutating func scan(_ segments: ArraySlice<Segment>, from start: Int, isSettled: Bool) {
+    guard cut == nil, let segment = segments.first else { return }
+    let limit = segment.readableEnd
+    var offset = start
+    while cut == nil {
+      switch segment.readRecord(at: offset, end: limit) {
+      case .record(let header) where header.kind == .seal && header.sequence &+ 1 == expected:
+        endSegment(segment, offset)
+        return
+      case .record(let header) where header.sequence == expected && header.kind != .seal:
+        if let next = take(header, at: offset, of: segment, segments) { offset = next }
+      case .end where isSettled && offset >= limit && expected > segment.lastSequence.load(ordering: .relaxed):
+        endSegment(segment, offset)
+        return
+      case .end where !isSettled && !isMissing(segment, offset, segments):
+        endSegment(segment, offset)
+        return
+      case .record, .end, .damaged:
+        guard let next = skip(from: offset, in: segment, segments) else { return }
+        offset = next
+      }
+    }
+  }
+
+  private mutating func endSegment(_ segment: Segment, _ offset: Int) {
+    ends[segment.id] = (offset, expected &- 1)
+  }
+
+  /// Goes on with a later number, as a recorded cut asks for.
+  mutating func jump(to sequence: UInt64) {
+    expected = sequence
+  }
+
+  /// Takes in the records of a sealed and durable segment from its footer.
+  mutating func take(_ footer: SegmentFooter, _ bytes: [UInt8], of segment: Segment) {
+    var cursor = footer.entries
+    while let entry = unsafe try? cursor.next(in: bytes.span.bytes) {
+      replay.apply(
+        LogRecord(
+          hash: entry.keyHash,
+          address: segment.startUnits + (entry.offset >> 3),
+          sequence: entry.sequence,
+          size: Int(entry.size),
+          kind: entry.kind,
+          keyspace: entry.keyspace
+        )
+      )
+    }
+    expected = segment.lastSequence.load(ordering: .relaxed) &+ 1
+    highest = max(highest, expected &- 1)
+    endSegment(segment, Int(footer.recordsEnd))
+  }
+
+  /// Takes in a record whose header is right; the offset behind it, or nil when history ends here.
+  private mutating func take(
+    _ header: RecordHeader,
+    at offset: Int,
+    of segment: Segment,
+    _ segments: ArraySlice<Segment>
+  ) -> Int? {
+    if let known = header.durableSequence { durable = max(durable, known) }
+    if segment.view(at: offset, end: segment.readableEnd)?.bodyIsIntact != true {
+      if header.sequence > durable { gatherEvidence(behind: offset + 8, segments) }
+      if header.sequence > durable {
+        end(at: offset, in: segment)
+        return nil
+      }
+      // Durable and damaged: its key keeps its place in the index, and reading it is an error.
+      report(segment, offset, length: header.size, "the checksum of a record's key and value does not match")
+    }
+    if batch.isEmpty { batchStart = offset }
+    batch.append(
+      LogRecord(
+        hash: header.keyHash,
+        address: segment.startUnits + UInt64(offset >> 3),
+        sequence: header.sequence,
+        size: header.size,
+        kind: header.kind,
+        keyspace: header.keyspace
+      )
+    )
+    expected = header.sequence &+ 1
+    highest = max(highest, header.sequence)
+    let next = offset + header.size
+    if !header.batchContinues { commitBatch() }
+    return next
+  }
+
+  private mutating func commitBatch() {
+    for record in batch { replay.apply(record) }
+    batch.removeAll(keepingCapacity: true)
+  }
+
+  /// Whether history goes on somewhere although the log seems to end here: the zeros are then not the end.
+  private mutating func isMissing(_ segment: Segment, _ offset: Int, _ segments: ArraySlice<Segment>) -> Bool {
+    // A segment that was sealed has its seal as its last record; without it, records are missing only if later ones or a
+    // durable number say so.
+    if durable >= expected { return true }
+    gatherEvidence(behind: offset, segments)
+    return highest >= expected
+  }
+
+  /// Decides between damage and the end of history; the offset to read on from, or nil when this segment is done.
+  private mutating func skip(from offset: Int, in segment: Segment, _ segments: ArraySlice<Segment>) -> Int? {
+    gatherEvidence(behind: offset, segments)
+    guard durable >= expected else {
+      end(at: offset, in: segment)
+      return nil
+    }
+    // What is missing was durable, so its batch was whole: what is left of it counts.
+    commitBatch()
+    let limit = segment.readableEnd
+    var candidate: Int? = offset
+    while let place = candidate {
+      if case .record(let header) = segment.readRecord(at: place, end: limit), header.kind != .seal,
+        header.sequence >= expected
+      {
+        reportMissing(segment, offset, length: place - offset, to: header.sequence &- 1)
+        expected = header.sequence
+        return place
+      }
+      candidate = segment.nextRecord(after: place, end: limit)
+    }
+    reportMissingRest(of: segment, offset, segments)
+    return nil
+  }
+
+  /// Nothing readable follows in this segment: history goes on with the next one, if there is one.
+  private mutating func reportMissingRest(of segment: Segment, _ offset: Int, _ segments: ArraySlice<Segment>) {
+    let following = segments.dropFirst().lazy.compactMap { Self.firstSequence(of: $0) }.first
+    var last = following.map { $0 &- 1 } ?? durable
+    if segment.isSettled.load(ordering: .relaxed) {
+      last = min(last, segment.lastSequence.load(ordering: .relaxed))
+    }
+    if last >= expected {
+      reportMissing(segment, offset, length: max(0, segment.readableEnd - offset), to: last)
+      expected = last &+ 1
+      highest = max(highest, last)
+    }
+    endSegment(segment, offset)
+  }
+
+  private mutating func end(at offset: Int, in segment: Segment) {
+    // A batch without its end never happened.
+    let start = batch.isEmpty ? offset : batchStart
+    if let first = batch.first { expected = first.sequence }
+    batch.removeAll()
+    cut = Cut(segment: segment, offset: start)
+  }
+
+  /// Looks at everything behind a place where reading stopped: how far did history get, and how far was it durable?
+  ///
+  /// Once is enough: what stands behind a later place was seen from the first.
+  private mutating func gatherEvidence(behind start: Int, _ segments: ArraySlice<Segment>) {
+    if hasGatheredEvidence { return }
+    hasGatheredEvidence = true
+    var offset = start
+    for segment in segments {
+      let limit = segment.readableEnd
+      while let candidate = segment.nextNonzeroWord(from: offset, end: limit) {
+        if case .record(let header) = segment.readRecord(at: candidate, end: limit) {
+          highest = max(highest, header.sequence)
+          if let known = header.durableSequence { durable = max(durable, known) }
+          offset = candidate + max(8, header.size)
+        } else {
+          offset = candidate + 8
+        }
+      }
+      offset = SegmentHeader.length
+    }
+  }
+
+  private mutating func reportMissing(_ segment: Segment, _ offset: Int, length: Int, to last: UInt64) {
+    report(
+      segment,
+      offset,
+      length: length,
+      last < expected ? "a record is damaged" : "records #\(expected) to #\(last) are damaged"
+    )
+  }
+
+  private mutating func report(_ segment: Segment, _ offset: Int, length: Int, _ reason: String) {
+    damage.append(.damaged(segment.location(offset), reason: "\(reason) (\(length) bytes)"))
+  }
+
+  /// Ends the scan: a batch that was never finished is cut off. Returns what was found.
+  mutating func finish() {
+    if cut == nil, let first = batch.first, let segment = lastSegment(of: first) {
+      expected = first.sequence
+      batch.removeAll()
+      cut = Cut(segment: segment, offset: batchStart)
+    }
+    replay.drain()
+  }
+
+  private func lastSegment(of record: LogRecord) -> Segment? {
+    engine.segments.withLock { list in
+      list.first {
+        $0.startUnits <= record.address
+          && record.address < $0.startUnits + UInt64($0.accessible.load(ordering: .relaxed) >> 3)
+      }
+    }
+  }
+
+  /// The number of the first record of a segment that can be read; nil when none can be.
+  static func firstSequence(of segment: Segment) -> UInt64? {
+    var offset: Int? = SegmentHeader.length
+    while let place = offset {
+      if case .record(let header) = segment.readRecord(at: place, end: segment.readableEnd) {
+        return header.kind == .seal ? nil : header.sequence
+      }
+      offset = segment.nextRecord(after: place, end: segment.readableEnd)
+    }
+    return nil
+  }
+}
+
+extension Segment {
+  /// Where the records stop, and the number of the last.
+  func endOfRecords() -> (offset: Int, last: UInt64) {
+    var end = (offset: SegmentHeader.length, last: UInt64(0))
+    while case .record(let header) = readRecord(at: end.offset, end: readableEnd), header.kind != .seal {
+      end = (end.offset + header.size, header.sequence)
+    }
+    return end
+  }
+
+  /// The first aligned word from `offset` on that is not zero.
+  func nextNonzeroWord(from offset: Int, end: Int) -> Int? {
+    var position = (offset + 7) & ~7
+    while position + 8 <= end {
+      if unsafe base.load(fromByteOffset: position, as: UInt64.self) != 0 { return position }
+      position += 8
+    }
+    return nil
+  }
+}

@@ -1,0 +1,143 @@
+internal import EskerFormat
+internal import EskerPlatform
+
+/// The directory of a store before the store is open: tells what stands there, and makes a new store where nothing does.
+struct StoreDirectory {
+  let path: String
+  let host: Host
+
+  struct Opened {
+    var session: Session?
+    var files: ManifestFiles
+    var manifest: Manifest
+    var isNew = false
+    /// Whether the manifest is on the disk for certain, and not only in the system's cache.
+    var isKnownDurable = false
+    /// Damage that could be lived with.
+    var damage: [StoreEvent] = []
+  }
+
+  private var fileSystem: any FileSystem { host.platform.fileSystem }
+
+  /// Finds the manifest, taking the lock unless the store is to be read only.
+  func open(readOnly: Bool) throws(StoreError) -> Opened {
+    let status = try translating { () throws(PlatformError) -> FileStatus? in
+      do throws(PlatformError) { return try fileSystem.status(path) } catch {
+        if error.code == PlatformError.notADirectory { throw PlatformError("open", path: path, code: error.code) }
+        throw error
+      }
+    }
+    if let status {
+      guard status.kind == .directory else { throw .notAStore(path: path) }
+      try refuseStrangers()
+    } else {
+      if readOnly { throw .failed(operation: "open", path: path, errno: PlatformError.notFound) }
+      try translating { () throws(PlatformError) in try fileSystem.createDirectory(path) }
+    }
+    return try readOnly ? openForReading() : openForWriting()
+  }
+
+  private var parent: String {
+    let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
+    guard let slash = trimmed.lastIndex(of: "/") else { return "." }
+    return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+  }
+
+  /// Throws if the directory holds anything but a store: it is somebody else's.
+  private func refuseStrangers() throws(StoreError) {
+    let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }
+    let hasManifest = names.contains { FileName.manifests.contains($0) }
+    guard hasManifest || names.allSatisfy(FileName.isOurs) else { throw .notAStore(path: path) }
+    // Segments without a manifest are a store that lost both copies: not ours to start anew.
+    if !hasManifest, let segment = names.first(where: { FileName.segmentID($0) != nil }) {
+      throw .damaged(
+        DamageLocation(path: "\(path)/\(segment)"),
+        reason: "both copies of the manifest are missing; restore the store from a copy"
+      )
+    }
+  }
+
+  private func openForReading() throws(StoreError) -> Opened {
+    let files = ManifestFiles(directory: path, fileSystem: fileSystem)
+    // The writer may be in the middle of an edit; each copy is whole most of the time.
+    for _ in 0..<100 {
+      let reading = try files.read()
+      if let manifest = reading.newest { return opened(nil, files, manifest, reading) }
+      if reading.found == 0 { throw .notAStore(path: path) }
+      host.platform.pause()
+    }
+    throw try unreadable(files.read())
+  }
+
+  private func openForWriting() throws(StoreError) -> Opened {
+    // The version is looked at before the lock file is touched: a newer store stays as it is.
+    let files = ManifestFiles(directory: path, fileSystem: fileSystem)
+    _ = try files.read()
+    let session = try Session(directory: path, host: host)
+    do throws(StoreError) {
+      let reading = try files.read()
+      if let manifest = reading.newest { return opened(session, files, manifest, reading) }
+      // A copy that was never finished belongs to a store that never was.
+      guard try isUnfinishedCreation(reading) else { throw unreadable(reading) }
+      return try create(session, files)
+    } catch {
+      session.end()
+      throw error
+    }
+  }
+
+  private func opened(
+    _ session: Session?,
+    _ files: ManifestFiles,
+    _ manifest: Manifest,
+    _ reading: ManifestFiles.Reading
+  ) -> Opened {
+    var result = Opened(session: session, files: files, manifest: manifest)
+    result.isKnownDurable = reading.isUnanimous && session?.distrustsCache == false
+    result.damage = reading.damage.map { path, error in
+      guard case .damaged(let location, let reason) = StoreError(error, in: path, what: "a copy of the manifest") else {
+        return .damaged(DamageLocation(path: path), reason: "a copy of the manifest cannot be read")
+      }
+      return .damaged(location, reason: "\(reason); the other copy is whole and will replace it")
+    }
+    return result
+  }
+
+  /// True if no copy was ever whole: creation writes and syncs one copy before it begins the other, and both before
+  /// anything else.
+  private func isUnfinishedCreation(_ reading: ManifestFiles.Reading) throws(StoreError) -> Bool {
+    let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }
+    return reading.blank > 0 && !names.contains { FileName.segmentID($0) != nil || FileName.checkpointID($0) != nil }
+  }
+
+  private func unreadable(_ reading: ManifestFiles.Reading) -> StoreError {
+    guard let (path, error) = reading.damage.first else { return .notAStore(path: path) }
+    guard case .damaged(let location, let reason) = StoreError(error, in: path, what: "the manifest") else {
+      return StoreError(error, in: path, what: "the manifest")
+    }
+    return .damaged(
+      location,
+      reason: "\(reason), and neither is its other copy whole; restore the store from a copy"
+    )
+  }
+
+  private func create(_ session: Session, _ files: ManifestFiles) throws(StoreError) -> Opened {
+    let random = host.platform.random
+    var manifest = Manifest(
+      storeID: StoreID(low: random(), high: random()),
+      seed: HashSeed(low: random(), high: random())
+    )
+    manifest.generation = 1
+    manifest.state = .clean
+    manifest.keyspaces = [KeyspaceRow(id: 0, name: "")]
+    // The directory's own name too, whoever made it and however far an earlier attempt got.
+    try translating { () throws(PlatformError) in
+      try fileSystem.syncDirectory(parent)
+      _ = try files.write(manifest, directory: path)
+      try fileSystem.syncDirectory(path)
+    }
+    var result = Opened(session: session, files: files, manifest: manifest)
+    result.isNew = true
+    return result
+  }
+}

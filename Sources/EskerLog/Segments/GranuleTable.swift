@@ -1,0 +1,172 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+/// Leads from an address to the memory behind it.
+///
+/// The store's address space has 2^40 units of eight bytes, cut into granules of 16 MiB. A segment takes as many granules
+/// in a row as it needs, so an address is a granule number and an offset, and finding a record is one look-up in a table
+/// that is small enough to stay in the cache. Entries are words that readers load without a lock; the writer sets them
+/// before an address in that granule can be found, and clears them after no reader can hold one.
+@safe
+struct GranuleTable: @unchecked Sendable {
+  /// Binary logarithm of a granule's length in units of eight bytes.
+  static let granuleShift = 21
+  static let capacity = 1 << (40 - granuleShift)
+
+  private static let wordsPerEntry = 8
+  private static let byteCount = capacity * wordsPerEntry * 8
+
+  private let words: UnsafeMutablePointer<Atomic<UInt>>
+
+  /// Places of the words in an entry.
+  private enum Word {
+    /// Address of unit 0 of the whole address space, as if the segment's mapping went on down to there.
+    static let base = 0
+    /// Address after the last byte of the segment that may be read.
+    static let limit = 1
+    static let startUnits = 2
+    static let salt = 3
+    static let liveBytes = 4
+    static let liveRecords = 5
+    static let segment = 6
+  }
+
+  init?() {
+    guard let memory = unsafe AnonymousMemory.allocate(byteCount: Self.byteCount) else { return nil }
+    unsafe words = memory.bindMemory(to: Atomic<UInt>.self, capacity: Self.byteCount / 8)
+  }
+
+  func deallocate() {
+    unsafe AnonymousMemory.free(UnsafeMutableRawPointer(words), byteCount: Self.byteCount)
+  }
+
+  static func granules(for byteCount: Int) -> Int {
+    (byteCount + (8 << granuleShift) - 1) / (8 << granuleShift)
+  }
+
+  @inline(__always)
+  private func word(_ granule: Int, _ index: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
+    unsafe words + (granule &* Self.wordsPerEntry &+ index)
+  }
+
+  @inline(__always)
+  static func granule(of address: UInt64) -> Int {
+    Int(truncatingIfNeeded: address >> UInt64(granuleShift)) & (capacity - 1)
+  }
+
+  // MARK: Readers
+
+  /// The record at an address: where it is, and what checks it.
+  @safe
+  struct Place {
+    let pointer: UnsafeRawPointer
+    /// Bytes from there to the end of what may be read.
+    let limit: Int
+    let salt: UInt32
+    let offsetUnits: UInt32
+  }
+
+  /// Leads to the record at `address`; nil when no segment is there or the address is beyond its end, which only a
+  /// damaged checkpoint can bring about. The caller is pinned.
+  @inline(__always)
+  func place(of address: UInt64) -> Place? {
+    let granule = Self.granule(of: address)
+    let base = unsafe word(granule, Word.base).pointee.load(ordering: .acquiring)
+    let limit = unsafe word(granule, Word.limit).pointee.load(ordering: .acquiring)
+    let bits = base &+ UInt(truncatingIfNeeded: address &<< 3)
+    guard limit > bits, let pointer = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
+    let start = unsafe word(granule, Word.startUnits).pointee.load(ordering: .relaxed)
+    let salt = unsafe word(granule, Word.salt).pointee.load(ordering: .relaxed)
+    return unsafe Place(
+      pointer: pointer,
+      limit: Int(bitPattern: limit &- bits),
+      salt: UInt32(truncatingIfNeeded: salt),
+      offsetUnits: UInt32(truncatingIfNeeded: UInt(truncatingIfNeeded: address) &- start)
+    )
+  }
+
+  /// Brings in the start of the record at `address`. The caller is pinned.
+  @inline(__always)
+  func prefetch(_ address: UInt64) {
+    let base = unsafe word(Self.granule(of: address), Word.base).pointee.load(ordering: .relaxed)
+    let start = base &+ UInt(truncatingIfNeeded: address &<< 3)
+    prefetchForReading(start)
+    prefetchForReading(start &+ 64)
+    prefetchForReading(start &+ 128)
+  }
+
+  /// The segment an address lies in, with a reference of its own. The caller is pinned.
+  func segment(of address: UInt64) -> Segment? {
+    let bits = unsafe word(Self.granule(of: address), Word.segment).pointee.load(ordering: .acquiring)
+    guard let pointer = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
+    return unsafe Unmanaged<Segment>.fromOpaque(pointer).takeUnretainedValue()
+  }
+
+  // MARK: The writer
+
+  /// Makes a segment's addresses resolvable, and keeps a reference to it.
+  func install(_ segment: Segment) {
+    let start = UInt(segment.startUnits)
+    for granule in segment.granule..<segment.granule + segment.granuleCount {
+      unsafe word(granule, Word.startUnits).pointee.store(start, ordering: .relaxed)
+      unsafe word(granule, Word.salt).pointee.store(UInt(segment.salt), ordering: .relaxed)
+      unsafe word(granule, Word.liveBytes).pointee.store(0, ordering: .relaxed)
+      unsafe word(granule, Word.liveRecords).pointee.store(0, ordering: .relaxed)
+      let reference = unsafe Unmanaged.passRetained(segment).toOpaque()
+      unsafe word(granule, Word.segment).pointee.store(UInt(bitPattern: reference), ordering: .releasing)
+      let base = unsafe UInt(bitPattern: segment.base) &- start &* 8
+      unsafe word(granule, Word.base).pointee.store(base, ordering: .releasing)
+    }
+    updateLimit(segment)
+  }
+
+  /// Follows the segment's end, up or down.
+  func updateLimit(_ segment: Segment) {
+    let limit = unsafe UInt(bitPattern: segment.base) &+ UInt(segment.readableEnd)
+    for granule in segment.granule..<segment.granule + segment.granuleCount {
+      unsafe word(granule, Word.limit).pointee.store(limit, ordering: .releasing)
+    }
+  }
+
+  /// Ends the resolution of a segment's addresses and returns the references to release once no reader is pinned.
+  func uninstall(granules: Range<Int>) -> [Unmanaged<Segment>] {
+    var references: [Unmanaged<Segment>] = unsafe []
+    for granule in granules {
+      unsafe word(granule, Word.limit).pointee.store(0, ordering: .releasing)
+      let bits = unsafe word(granule, Word.segment).pointee.exchange(0, ordering: .acquiringAndReleasing)
+      if let pointer = unsafe UnsafeRawPointer(bitPattern: bits) {
+        unsafe references.append(Unmanaged.fromOpaque(pointer))
+      }
+    }
+    return unsafe references
+  }
+
+  /// Counts a record's bytes in or, with a negative amount, out. Called under the writer's lock.
+  @inline(__always)
+  func addLive(at address: UInt64, bytes: Int) {
+    let granule = Self.granule(of: address)
+    let live = unsafe word(granule, Word.liveBytes)
+    unsafe live.pointee.store(live.pointee.load(ordering: .relaxed) &+ UInt(bitPattern: bytes), ordering: .relaxed)
+    let records = unsafe word(granule, Word.liveRecords)
+    let change: UInt = bytes < 0 ? .max : 1
+    unsafe records.pointee.store(records.pointee.load(ordering: .relaxed) &+ change, ordering: .relaxed)
+  }
+
+  /// Sets the live figures of a segment, as a checkpoint recorded them.
+  func setLive(_ segment: Segment, bytes: Int, records: Int) {
+    unsafe word(segment.granule, Word.liveBytes).pointee.store(UInt(bitPattern: bytes), ordering: .relaxed)
+    unsafe word(segment.granule, Word.liveRecords).pointee.store(UInt(bitPattern: records), ordering: .relaxed)
+  }
+
+  /// Bytes and number of a segment's live records.
+  func live(_ segment: Segment) -> (bytes: Int, records: Int) {
+    var bytes: UInt = 0
+    var records: UInt = 0
+    for granule in segment.granule..<segment.granule + segment.granuleCount {
+      bytes = unsafe bytes &+ word(granule, Word.liveBytes).pointee.load(ordering: .relaxed)
+      records = unsafe records &+ word(granule, Word.liveRecords).pointee.load(ordering: .relaxed)
+    }
+    return (Int(bitPattern: bytes), Int(bitPattern: records))
+  }
+}

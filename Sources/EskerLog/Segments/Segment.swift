@@ -1,0 +1,136 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+/// One segment file and its mapping.
+///
+/// The mapping lives as long as this object: readers that take no lock are protected by their epoch pin, all others hold a
+/// reference. The address of a byte in the store's address space is `startUnits * 8` plus its offset in the file.
+@safe
+final class Segment: @unchecked Sendable {
+  let id: UInt64
+  let salt: UInt32
+  let path: String
+  let file: any File
+  let mapping: any Mapping
+  let base: UnsafeMutableRawPointer
+  /// The most bytes of records, seal included, that the file may take.
+  let capacity: Int
+  /// The first granule of the segment's address range, and how many it has.
+  let granule: Int
+  let granuleCount: Int
+
+  /// Bytes that are allocated and mapped; grows.
+  let accessible: Atomic<Int>
+  /// Bytes whose pages were brought in for writing; a hint.
+  let populated: Atomic<Int>
+  /// Serialises growing the file, which the writer and the background both do.
+  let growth = Lock()
+
+  /// Offset after the last record, seal excluded, once that is settled; 0 before.
+  let recordsEnd: Atomic<Int>
+  /// 0 while the segment is empty.
+  let firstSequence: Atomic<UInt64>
+  let lastSequence: Atomic<UInt64>
+  /// True once the segment takes no more records.
+  let isSealed: Atomic<Bool>
+  /// True once the manifest may call the segment sealed: its records are durable, or recovery has cut it.
+  let isSettled = Atomic<Bool>(false)
+  /// What is kept of the footer.
+  let footer = Guarded<FooterSummary>(.none)
+
+  init(
+    id: UInt64,
+    salt: UInt32,
+    path: String,
+    file: any File,
+    mapping: any Mapping,
+    capacity: Int,
+    granule: Int
+  ) {
+    self.id = id
+    self.salt = salt
+    self.path = path
+    self.file = file
+    self.mapping = mapping
+    unsafe base = mapping.base
+    self.capacity = capacity
+    self.granule = granule
+    granuleCount = GranuleTable.granules(for: capacity)
+    accessible = Atomic(mapping.length)
+    populated = Atomic(0)
+    recordsEnd = Atomic(0)
+    firstSequence = Atomic(0)
+    lastSequence = Atomic(0)
+    isSealed = Atomic(false)
+  }
+
+  deinit {
+    mapping.unmap()
+    file.close()
+  }
+
+  /// The address of the file's first byte, in units of eight bytes.
+  var startUnits: UInt64 { UInt64(granule) << GranuleTable.granuleShift }
+
+  /// The end of what may be read: the records' end once it is settled, what is mapped before.
+  var readableEnd: Int {
+    let end = recordsEnd.load(ordering: .acquiring)
+    let mapped = accessible.load(ordering: .acquiring)
+    return end == 0 ? mapped : min(end, mapped)
+  }
+
+  /// Reads the header of what stands at `offset`.
+  func readRecord(at offset: Int, end: Int) -> RecordRead {
+    guard offset >= 0, offset <= end else { return .end }
+    return unsafe RecordHeader.read(
+      at: UnsafeRawPointer(base + offset),
+      limit: end - offset,
+      salt: salt,
+      offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)
+    )
+  }
+
+  /// A view of the record at `offset`; nil when its lengths reach beyond `end`.
+  func view(at offset: Int, end: Int) -> RecordView? {
+    guard offset >= 0, offset < end else { return nil }
+    return unsafe RecordView(at: UnsafeRawPointer(base + offset), limit: end - offset)
+  }
+
+  /// Makes the first `length` bytes of the file allocated and mapped.
+  func grow(to length: Int) throws(PlatformError) {
+    try growth.withLock { () throws(PlatformError) in
+      guard length > accessible.load(ordering: .relaxed) else { return }
+      try file.reserve(length)
+      try mapping.extend(to: length)
+      accessible.store(mapping.length, ordering: .releasing)
+    }
+  }
+
+  /// Follows growth that another process made.
+  func growToFile() throws(PlatformError) {
+    let size = try file.status().size
+    try growth.withLock { () throws(PlatformError) in
+      let length = min(size, granuleCount << (GranuleTable.granuleShift + 3))
+      guard length > accessible.load(ordering: .relaxed) else { return }
+      try mapping.extend(to: length)
+      accessible.store(mapping.length, ordering: .releasing)
+    }
+  }
+
+  func location(_ offset: Int? = nil, key: [UInt8]? = nil) -> DamageLocation {
+    DamageLocation(path: path, segment: id, offset: offset, key: key)
+  }
+}
+
+/// What is kept of a sealed segment's footer.
+struct FooterSummary: Sendable, Hashable {
+  /// 0: there is no footer.
+  var offset = 0
+  var length = 0
+  var minExpiry = Int64.max
+  var maxExpiry = Int64.min
+  var neverExpiring: UInt64 = 0
+
+  static let none = FooterSummary()
+}

@@ -1,0 +1,160 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+
+/// A store as it was at one instant, whatever is written since.
+///
+/// Iterating it shows each live entry once, in no promised order, without locks. Keys and values are read, and checked, when
+/// an entry is asked for them. While a snapshot exists, the segments it shows stay on disk. Safe to use from any thread;
+/// several iterations may run at once.
+public final class Snapshot: Sequence, Sendable {
+  private let engine: Engine
+  private let state: SnapshotState
+
+  init(engine: Engine, state: SnapshotState) {
+    self.engine = engine
+    self.state = state
+  }
+
+  deinit {
+    engine.release(state)
+  }
+
+  /// The segments shown, and how far.
+  var extents: [(segment: Segment, end: Int)] { state.segments }
+
+  /// The last write the snapshot shows.
+  public var sequence: SequenceNumber { SequenceNumber(rawValue: state.sequence) }
+
+  /// Entries of all keyspaces, expired ones that were not reaped included. O(1).
+  public var count: Int { state.count }
+
+  /// The entries of one keyspace.
+  public func entries(in keyspace: Keyspace) -> some Sequence<LogEntry> {
+    let name = keyspace.name
+    return lazy.filter { $0.keyspace == name }
+  }
+
+  /// The entries of the default keyspace, or of `keyspace`, whose keys begin with `prefix`. Reads every entry: keys are in no
+  /// order. Entries whose key cannot be read are included, so that damage is not mistaken for absence.
+  public func entries(withPrefix prefix: [UInt8], in keyspace: Keyspace? = nil) -> some Sequence<LogEntry> {
+    let name = keyspace?.name ?? ""
+    return lazy.filter { entry in
+      guard entry.keyspace == name else { return false }
+      guard let key = try? entry.key() else { return true }
+      return key.starts(with: prefix)
+    }
+  }
+
+  /// Begins at the oldest segment.
+  public func makeIterator() -> Iterator {
+    Iterator(engine: engine, state: state)
+  }
+
+  /// Walks the segments and picks the records that were live.
+  public struct Iterator: IteratorProtocol {
+    private let engine: Engine
+    private let state: SnapshotState
+    private var position = 0
+    private var offset = SegmentHeader.length
+
+    init(engine: Engine, state: SnapshotState) {
+      self.engine = engine
+      self.state = state
+    }
+
+    /// The next live entry. O(dead records in between).
+    public mutating func next() -> LogEntry? {
+      while position < state.segments.count {
+        let (segment, end) = state.segments[position]
+        switch segment.readRecord(at: offset, end: end) {
+        case .record(let header):
+          let place = offset
+          offset += header.size
+          if header.kind == .put, shows(header, at: segment.startUnits + UInt64(place >> 3)) {
+            return LogEntry(segment: segment, offset: place, header: header, keyspace: name(of: header))
+          }
+        case .end where offset >= end:
+          position += 1
+          offset = SegmentHeader.length
+        case .end, .damaged:
+          let start = offset
+          offset = segment.nextRecord(after: start, end: end) ?? end
+          return LogEntry(damagedIn: segment, offset: start, length: offset - start)
+        }
+      }
+      return nil
+    }
+
+    private func shows(_ header: RecordHeader, at address: UInt64) -> Bool {
+      guard header.sequence <= state.sequence, header.expiry == .max || header.expiry > state.time,
+        state.keyspaces[header.keyspace.id]?.tag == header.keyspace
+      else { return false }
+      // The index first: whoever takes the record out of it notes it before.
+      return engine.leads(to: address, hash: header.keyHash) || state.wasSuperseded(address)
+    }
+
+    private func name(of header: RecordHeader) -> String {
+      state.keyspaces[header.keyspace.id]?.name ?? ""
+    }
+  }
+}
+
+extension Segment {
+  /// Where the next readable record begins behind a damaged place.
+  func nextRecord(after offset: Int, end: Int) -> Int? {
+    var position = offset + 8
+    while let candidate = nextNonzeroWord(from: position, end: end) {
+      if case .record = readRecord(at: candidate, end: end) { return candidate }
+      position = candidate + 8
+    }
+    return nil
+  }
+}
+
+extension Engine {
+  func snapshot() throws(StoreError) -> Snapshot {
+    if status.load(ordering: .acquiring) != 0 { try checkReadable() }
+    let state = opening.withLock {
+      writer.withLock { state -> SnapshotState in
+        let sequence = publishedSequence
+        let tail = state.tail
+        let offset = state.offset
+        let snapshot = SnapshotState(
+          sequence: sequence,
+          time: time.now,
+          count: totalCount,
+          keyspaces: keyspaces.withLock { $0.byID.mapValues { (name: $0.name, tag: $0.tag) } },
+          segments: segments.withLock { list in
+            list.compactMap { segment in
+              if segment === tail { return (segment, offset) }
+              if let follower, follower.segment === segment { return (segment, follower.offset) }
+              let end = segment.recordsEnd.load(ordering: .acquiring)
+              return end == 0 ? nil : (segment, min(end, segment.accessible.load(ordering: .acquiring)))
+            }
+          }
+        )
+        state.snapshots.append(snapshot)
+        openSnapshots.add(1, ordering: .relaxed)
+        return snapshot
+      }
+    }
+    return Snapshot(engine: self, state: state)
+  }
+
+  func release(_ snapshot: SnapshotState) {
+    writer.withLock { state in state.snapshots.removeAll { $0 === snapshot } }
+    openSnapshots.subtract(1, ordering: .relaxed)
+  }
+
+  /// Whether the index leads to exactly this record.
+  func leads(to address: UInt64, hash: UInt64) -> Bool {
+    let pin = epochs.enter()
+    defer { epochs.exit(pin) }
+    var probe = index.probe(hash)
+    while let candidate = probe.next() {
+      if candidate == address { return true }
+    }
+    return false
+  }
+}

@@ -1,0 +1,154 @@
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+@Suite struct BatchTests {
+  var machine = Machine()
+  let store: LogStore
+
+  init() throws {
+    store = try machine.open()
+  }
+
+  @Test func aBatchTakesEffectAsAWhole() throws {
+    try store.put("old", forKey: "gone")
+    let other = try store.keyspace("other")
+    let answer = try store.write { (batch) throws(StoreError) -> Int in
+      try batch.put("1", forKey: "a")
+      try batch.put("2", forKey: "b", in: other, expiry: .after(.seconds(1)))
+      try batch.remove("gone")
+      try batch.remove("never")
+      #expect(try store.get("a") == nil)
+      return batch.count
+    }
+    #expect(answer == 4)
+    #expect(try store.get("a") == bytes("1"))
+    #expect(try other.get("b") == bytes("2"))
+    #expect(try store.get("b") == nil)
+    #expect(try store.get("gone") == nil)
+    #expect(store.totalCount == 2)
+    machine.clock.advance(milliseconds: 1000)
+    #expect(try other.get("b") == nil)
+  }
+
+  @Test func laterOperationsOnTheSameKeyWin() throws {
+    try store.write { (batch) throws(StoreError) in
+      try batch.put("1", forKey: "a")
+      try batch.put("2", forKey: "a")
+      try batch.remove("b")
+      try batch.put("3", forKey: "b")
+      try batch.put("4", forKey: "c")
+      try batch.remove("c")
+      try batch.put("5", forKey: "d")
+      try batch.remove("d")
+      try batch.put("6", forKey: "d")
+    }
+    func check(_ store: LogStore) throws {
+      #expect(try store.get("a") == bytes("2"))
+      #expect(try store.get("b") == bytes("3"))
+      #expect(try store.get("c") == nil)
+      #expect(try store.get("d") == bytes("6"))
+      #expect(store.count == 3)
+      let figures = try store.expectConsistentFigures()
+      #expect(figures.live == figures.recount)
+    }
+    try check(store)
+    try store.close()
+    try check(try machine.open())
+  }
+
+  @Test func aBodyThatThrowsDiscardsTheBatch() throws {
+    struct Foreign: Error {}
+    #expect(throws: Foreign.self) {
+      try store.write { batch in
+        try batch.put("1", forKey: "a")
+        throw Foreign()
+      }
+    }
+    #expect(throws: StoreError.cancelled) {
+      try store.write { (batch) throws(StoreError) in
+        try batch.put("1", forKey: "a")
+        throw .cancelled
+      }
+    }
+    #expect(try store.get("a") == nil)
+    #expect(store.lastSequence.rawValue == 0)
+  }
+
+  @Test func anOperationThatFailsLeavesTheRestOfTheBatch() throws {
+    try store.write { (batch) throws(StoreError) in
+      try batch.put("1", forKey: "a")
+      #expect(throws: StoreError.keyTooLong(70_000)) {
+        try batch.put("x", forKey: [UInt8](repeating: 0, count: 70_000))
+      }
+      #expect(batch.count == 1)
+      try batch.put("2", forKey: "b")
+    }
+    #expect(try store.get("a") == bytes("1"))
+    #expect(try store.get("b") == bytes("2"))
+  }
+
+  @Test func aNestedWriteIsABatchOfItsOwn() throws {
+    try store.write { (outer) throws(StoreError) in
+      try outer.put("outer", forKey: "k")
+      try store.write { (inner) throws(StoreError) in
+        try inner.put("inner", forKey: "k")
+        try inner.put("inner", forKey: "only")
+      }
+      #expect(try store.get("k") == bytes("inner"))
+    }
+    #expect(try store.get("k") == bytes("outer"))
+    #expect(try store.get("only") == bytes("inner"))
+  }
+
+  @Test func anEmptyBatchWritesNothing() throws {
+    try store.write { (_) throws(StoreError) in }
+    try store.write(durability: .synced) { (_) throws(StoreError) in }
+    #expect(store.lastSequence.rawValue == 0)
+  }
+
+  @Test func aBatchLargerThanASegmentStaysInOnePiece() throws {
+    try store.put("before", forKey: "k")
+    try store.write { (batch) throws(StoreError) in
+      for number in 0..<100 { try batch.put([UInt8](repeating: 1, count: 3000), forKey: "key \(number)") }
+    }
+    try store.put("after", forKey: "k")
+    #expect(store.count == 101)
+    let large = store.statistics.segments.first { $0.recordBytes > 300_000 }
+    #expect(large != nil)
+    var machine = machine
+    let again = try machine.reopenAfterKill()
+    #expect(again.count == 101)
+    #expect(try again.get("k") == bytes("after"))
+    #expect(try again.get("key 99")?.count == 3000)
+  }
+
+  @Test func tooLargeABatchIsATypedErrorBeforeAnythingIsWritten() throws {
+    // Beyond the limit by number of operations alone would need gigabytes; the bound counts operations at 64 bytes.
+    let key = [UInt8](repeating: 1, count: 8)
+    var batch = WriteBatch(defaultKeyspace: store.core)
+    try batch.put("v", forKey: key)
+    let template = batch.operations[0]
+    batch.operations = Array(repeating: template, count: LogStore.maximumBatchLength / 64)
+    #expect {
+      try batch.put("v", forKey: key)
+    } throws: { error in
+      guard case StoreError.batchTooLarge(let length) = error else { return false }
+      return length > LogStore.maximumBatchLength
+    }
+    #expect(batch.operations.count == LogStore.maximumBatchLength / 64)
+  }
+
+  @Test func aSyncedBatchIsDurableOnReturn() throws {
+    try store.write(durability: .synced) { (batch) throws(StoreError) in
+      try batch.put("1", forKey: "a")
+      try batch.put("2", forKey: "b")
+    }
+    #expect(store.durableSequence == store.lastSequence)
+    var generator = SeededGenerator(seed: 1)
+    var image = machine
+    image.disk = try machine.disk.crashImage(.drop, using: &generator)
+    #expect(try image.open().contents() == [bytes("a"): bytes("1"), bytes("b"): bytes("2")])
+  }
+}

@@ -1,0 +1,122 @@
+import EskerPlatform
+import EskerTestSupport
+
+@testable import EskerLog
+
+/// One thing the workload does to a store.
+enum CrashStep {
+  case write(CrashHistory.Change, Durability)
+  case batch([CrashHistory.Change], Durability)
+  case sync
+  case checkpoint
+  case reopen
+  case pass(milliseconds: Int64)
+}
+
+/// Chooses steps from a seed.
+struct CrashWorkload {
+  private var generator: SeededGenerator
+  private var number = 0
+  let clock: FakeClock
+  /// Whether values may exceed a segment.
+  var allowsJumbo = true
+
+  init(generator: SeededGenerator, clock: FakeClock) {
+    self.generator = generator
+    self.clock = clock
+  }
+
+  mutating func next() -> CrashStep {
+    switch Int.random(in: 0..<100, using: &generator) {
+    case 0..<66: .write(change(), durability())
+    case 66..<80: .batch((0..<Int.random(in: 1...6, using: &generator)).map { _ in change() }, durability())
+    case 80..<83: .write(.reset(keyspace: keyspace()), durability())
+    case 83..<89: .sync
+    case 89..<93: .checkpoint
+    case 93..<97: .reopen
+    default: .pass(milliseconds: Int64.random(in: 1...2_000, using: &generator))
+    }
+  }
+
+  private mutating func keyspace() -> String {
+    CrashHistory.keyspaces[Int.random(in: 0..<CrashHistory.keyspaces.count, using: &generator)]
+  }
+
+  private mutating func durability() -> Durability {
+    generator.oneIn(6) ? .synced : .buffered
+  }
+
+  private mutating func change() -> CrashHistory.Change {
+    let keyspace = keyspace()
+    let key = CrashHistory.keys[Int.random(in: 0..<CrashHistory.keys.count, using: &generator)]
+    if generator.oneIn(5) { return .remove(keyspace: keyspace, key: key) }
+    let length: Int
+    switch Int.random(in: 0..<100, using: &generator) {
+    case 0..<70: length = Int.random(in: 0...200, using: &generator)
+    case 70..<97: length = Int.random(in: 1_000...12_000, using: &generator)
+    default: length = allowsJumbo ? Int.random(in: 60_000...90_000, using: &generator) : 100
+    }
+    number += 1
+    // Every value is unlike any other, so that a state tells which writes made it.
+    var value = Array("\(generator.seed) \(number) ".utf8)
+    value += [UInt8](repeating: UInt8(truncatingIfNeeded: number | 1), count: length)
+    var expiry = Int64.max
+    if generator.oneIn(6) { expiry = clock.wallMilliseconds() + Int64.random(in: -1_000...5_000, using: &generator) }
+    return .put(keyspace: keyspace, key: key, value: value, expiry: expiry)
+  }
+}
+
+extension LogStore {
+  /// Does to the store what the model does to its state.
+  func make(_ change: CrashHistory.Change, _ durability: Durability) throws(StoreError) {
+    switch change {
+    case .put(let name, let key, let value, let expiry):
+      try space(name).put(value, forKey: key, expiry: Self.expiry(expiry), durability: durability)
+    case .remove(let name, let key):
+      try space(name).remove(key, durability: durability)
+    case .reset(let name):
+      try space(name).removeAll(durability: durability)
+    }
+  }
+
+  func make(_ changes: [CrashHistory.Change], _ durability: Durability) throws(StoreError) {
+    var spaces: [String: Keyspace] = [:]
+    for name in CrashHistory.keyspaces { spaces[name] = try space(name) }
+    try write(durability: durability) { (batch) throws(StoreError) in
+      for change in changes {
+        switch change {
+        case .put(let name, let key, let value, let expiry):
+          try batch.put(value, forKey: key, in: spaces[name], expiry: Self.expiry(expiry))
+        case .remove(let name, let key):
+          try batch.remove(key, in: spaces[name])
+        case .reset:
+          break
+        }
+      }
+    }
+  }
+
+  func space(_ name: String) throws(StoreError) -> Keyspace {
+    name.isEmpty ? `default` : try keyspace(name)
+  }
+
+  private static func expiry(_ milliseconds: Int64) -> Expiry {
+    milliseconds == .max ? .never : .at(WallTime(millisecondsSince1970: milliseconds))
+  }
+
+  /// Ends the store as a kill of its process does: nothing is synced, written or marked.
+  func vanish() {
+    engine.status.bitwiseOr(Engine.Status.closed, ordering: .sequentiallyConsistent)
+    engine.release()
+  }
+}
+
+extension StoreClock {
+  /// The clock of a simulated platform.
+  static func fake(_ clock: FakeClock) -> StoreClock {
+    StoreClock(
+      now: { WallTime(millisecondsSince1970: clock.wallMilliseconds()) },
+      uptimeNanoseconds: { clock.monotonicNanoseconds() }
+    )
+  }
+}

@@ -1,0 +1,187 @@
+import EskerPlatform
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+@Suite struct OpeningTests {
+  let directory: TemporaryDirectory
+  let path: String
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    path = directory.appending("store")
+  }
+
+  private func writeFile(_ path: String, _ contents: [UInt8]) throws {
+    let file = try OSFileSystem().open(path, .create)
+    try file.writeAll(contents, at: 0)
+    file.close()
+  }
+
+  @Test func aSecondOpenerInThisProcessIsToldWhoHoldsTheStore() throws {
+    let store = try LogStore(at: path)
+    #expect(throws: StoreError.locked(path: path, holder: getpid())) { try LogStore(at: path) }
+    try store.put("still works", forKey: "k")
+    try store.close()
+    #expect(try LogStore(at: path).get("k") == bytes("still works"))
+  }
+
+  @Test func aSecondOpenerInAnotherProcessIsToldWhoHoldsTheStore() async throws {
+    let store = try LogStore(at: path)
+    setenv("ESKER_TEST_LOCK_PATH", path, 1)
+    setenv("ESKER_TEST_LOCK_HOLDER", "\(getpid())", 1)
+    await #expect(processExitsWith: .exitCode(42)) {
+      let path = getenv("ESKER_TEST_LOCK_PATH").map { String(cString: $0) } ?? ""
+      let holder = getenv("ESKER_TEST_LOCK_HOLDER").flatMap { Int32(String(cString: $0)) } ?? 0
+      do throws(StoreError) {
+        _ = try LogStore(at: path)
+      } catch {
+        exit(error == .locked(path: path, holder: holder) ? 42 : 1)
+      }
+      exit(2)
+    }
+    try store.put("v", forKey: "k")
+  }
+
+  @Test func aLockFileThatNobodyHoldsDoesNotBlock() throws {
+    do { try LogStore(at: path).put("v", forKey: "k") }
+    for contents in [[], [1, 2, 3], [UInt8](repeating: 0xFF, count: 32), [UInt8](repeating: 7, count: 5000)] {
+      try OSFileSystem().remove("\(path)/LOCK")
+      try writeFile("\(path)/LOCK", contents)
+      #expect(try LogStore(at: path).get("k") == bytes("v"))
+    }
+    try OSFileSystem().remove("\(path)/LOCK")
+    #expect(try LogStore(at: path).get("k") == bytes("v"))
+  }
+
+  @Test func aPathThatIsAFileIsRefusedAndUntouched() throws {
+    try writeFile(path, bytes("precious"))
+    #expect(throws: StoreError.notAStore(path: path)) { try LogStore(at: path) }
+    var options = Options()
+    options.readOnly = true
+    #expect(throws: StoreError.notAStore(path: path)) { try LogStore(at: path, options: options) }
+    #expect(try OSFileSystem().open(path, .read).allBytes() == bytes("precious"))
+  }
+
+  @Test func aPathBelowAFileIsATypedError() throws {
+    try writeFile(path, bytes("precious"))
+    #expect {
+      try LogStore(at: path + "/below")
+    } throws: { error in
+      guard case StoreError.failed(_, _, errno: ENOTDIR) = error else { return false }
+      return true
+    }
+  }
+
+  @Test func aPathWhoseParentIsMissingIsATypedError() throws {
+    #expect {
+      try LogStore(at: path + "/below/deeper")
+    } throws: { error in
+      guard case StoreError.failed(_, _, errno: ENOENT) = error else { return false }
+      return true
+    }
+    #expect(try OSFileSystem().status(path) == nil)
+  }
+
+  @Test(arguments: ["notes.txt", "0000000000000001.segmen", "LOCK2", ".hidden", "manifest.c"])
+  func aDirectoryOfOtherThingsIsRefusedAndUntouched(_ name: String) throws {
+    try OSFileSystem().createDirectory(path)
+    try writeFile("\(path)/\(name)", bytes("precious"))
+    #expect(throws: StoreError.notAStore(path: path)) { try LogStore(at: path) }
+    #expect(try OSFileSystem().list(path) == [name])
+    #expect(try OSFileSystem().open("\(path)/\(name)", .read).allBytes() == bytes("precious"))
+  }
+
+  @Test func aStoreWithOthersFilesInItKeepsThem() throws {
+    do { try LogStore(at: path).put("v", forKey: "k") }
+    try writeFile("\(path)/notes.txt", bytes("precious"))
+    try writeFile("\(path)/00000000000000ff.segment", bytes("not a segment of this store"))
+    for _ in 0..<2 {
+      let store = try LogStore(at: path)
+      #expect(try store.get("k") == bytes("v"))
+      try store.put("v", forKey: "k")
+      try store.close()
+    }
+    #expect(try OSFileSystem().open("\(path)/notes.txt", .read).allBytes() == bytes("precious"))
+    #expect(try OSFileSystem().status("\(path)/00000000000000ff.segment") != nil)
+  }
+
+  @Test func anEmptyDirectoryBecomesAStore() throws {
+    try OSFileSystem().createDirectory(path)
+    try LogStore(at: path + "/").put("v", forKey: "k")
+    #expect(try LogStore(at: path).get("k") == bytes("v"))
+  }
+
+  @Test(arguments: [0, -1, 65_535, (1 << 30) + 1, .max])
+  func anImpossibleSegmentSizeIsATypedErrorAndNothingIsCreated(_ size: Int) throws {
+    var options = Options()
+    options.segmentSize = size
+    #expect {
+      try LogStore(at: path, options: options)
+    } throws: { error in
+      guard case StoreError.failed(_, _, errno: EINVAL) = error else { return false }
+      return true
+    }
+    #expect(try OSFileSystem().status(path) == nil)
+  }
+
+  @Test func optionsMayChangeFromOneOpeningToTheNext() throws {
+    var options = Options()
+    for size in [64 << 10, 1 << 20, 100_000, 256 << 10] {
+      options.segmentSize = size
+      options.verification = size % 3 == 0 ? .openingOnly : .everyRead
+      let store = try LogStore(at: path, options: options)
+      for number in 0..<60 { try store.put([UInt8](repeating: 1, count: 5000), forKey: "\(size) \(number)") }
+      #expect(try store.get("65536 3") != nil)
+      try store.close()
+    }
+    #expect(try LogStore(at: path).count == 240)
+  }
+
+  @Test func aReadOnlyDirectoryIsATypedError() throws {
+    guard getuid() != 0 else {
+      print("aReadOnlyDirectoryIsATypedError: skipped, permissions do not bind the superuser")
+      return
+    }
+    do { try LogStore(at: path).put("v", forKey: "k") }
+    chmod(path, 0o555)
+    defer { chmod(path, 0o755) }
+    let store = try? LogStore(at: path)
+    if let store { _ = try? store.put("v", forKey: "k2") }
+    chmod(path, 0o000)
+    #expect {
+      try LogStore(at: path)
+    } throws: { error in
+      guard case StoreError.failed(_, _, errno: EACCES) = error else { return false }
+      return true
+    }
+  }
+
+  @Test func manifestsAndSegmentsThatAreDirectoriesAreTypedErrors() throws {
+    do { try LogStore(at: path).put("v", forKey: "k") }
+    for name in try OSFileSystem().list(path) {
+      let saved = directory.appending("saved")
+      try OSFileSystem().rename("\(path)/\(name)", to: saved)
+      try OSFileSystem().createDirectory("\(path)/\(name)")
+      do throws(StoreError) {
+        let store = try LogStore(at: path)
+        #expect(try store.get("k") == bytes("v"), "\(name)")
+        try? store.close()
+      } catch {
+        #expect(!name.hasSuffix(".checkpoint"), "\(error)")
+      }
+      rmdir("\(path)/\(name)")
+      try OSFileSystem().rename(saved, to: "\(path)/\(name)")
+    }
+    #expect(try LogStore(at: path).get("k") == bytes("v"))
+  }
+}

@@ -1,0 +1,117 @@
+import EskerPlatform
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+@Suite struct GetTests {
+  let store: LogStore
+
+  init() throws {
+    store = try Machine().open()
+    try store.put("Vienna", forKey: "at")
+    try store.put([UInt8](), forKey: "empty")
+  }
+
+  @Test func getCopiesTheValue() throws {
+    #expect(try store.get("at") == bytes("Vienna"))
+    #expect(try store.get("empty") == [])
+    #expect(try store.get("absent") == nil)
+  }
+
+  @Test func getIntoABufferFillsItAndReturnsTheWholeLength() throws {
+    var buffer = [UInt8](repeating: 0xFF, count: 8)
+    #expect(try buffer.withUnsafeMutableBytes { try store.get("at", into: $0) } == 6)
+    #expect(buffer == bytes("Vienna") + [0xFF, 0xFF])
+    #expect(try buffer.withUnsafeMutableBytes { try store.get("absent", into: $0) } == nil)
+    #expect(try buffer.withUnsafeMutableBytes { try store.get("empty", into: $0) } == 0)
+    #expect(buffer == bytes("Vienna") + [0xFF, 0xFF])
+  }
+
+  @Test func getIntoAShortBufferCopiesAPartAndReturnsTheWholeLength() throws {
+    var buffer = [UInt8](repeating: 0xFF, count: 4)
+    let length = try buffer.withUnsafeMutableBytes { all in
+      try store.get("at", into: UnsafeMutableRawBufferPointer(rebasing: all[..<3]))
+    }
+    #expect(length == 6)
+    #expect(buffer == bytes("Vie") + [0xFF])
+    #expect(try store.get("at", into: UnsafeMutableRawBufferPointer(start: nil, count: 0)) == 6)
+  }
+
+  @Test func withValueLendsTheBytes() throws {
+    let length = try store.withValue(forKey: "at") { (span) throws(StoreError) in span.byteCount }
+    #expect(length == 6)
+    #expect(try store.withValue(forKey: "empty") { (span) throws(StoreError) in span.byteCount } == 0)
+    #expect(try store.withValue(forKey: "absent") { (span) throws(StoreError) in span.byteCount } == nil)
+  }
+
+  @Test func withValuePassesOnForeignErrors() throws {
+    struct Foreign: Error {}
+    #expect(throws: Foreign.self) { try store.withValue(forKey: "at") { _ in throw Foreign() } }
+    #expect(throws: StoreError.cancelled) {
+      try store.withValue(forKey: "at") { (_) throws(StoreError) -> Int in throw .cancelled }
+    }
+  }
+
+  @Test func withValueStaysValidWhileTheKeyIsOverwrittenRemovedAndTheLogRotates() throws {
+    let seen = try store.withValue(forKey: "at") { (span) throws(StoreError) -> [UInt8] in
+      try store.put("Graz", forKey: "at")
+      for number in 0..<100 { try store.put([UInt8](repeating: 1, count: 4000), forKey: "filler \(number % 3)") }
+      try store.remove("at")
+      return span.withUnsafeBytes { [UInt8]($0) }
+    }
+    #expect(seen == bytes("Vienna"))
+    #expect(try store.get("at") == nil)
+  }
+
+  @Test func multiGetAnswersInOrderWithDuplicatesAndAbsentKeys() throws {
+    for number in 0..<50 { try store.put("value \(number)", forKey: "key \(number)") }
+    var keys = (0..<70).map { "key \($0)" }
+    keys += ["key 3", "key 3", "absent", "", "key 49"]
+    let values = try store.get(keys)
+    #expect(values.count == keys.count)
+    for (key, value) in zip(keys, values) { #expect(try store.get(key) == value) }
+    #expect(values[49] == bytes("value 49"))
+    #expect(values[50] == nil)
+    #expect(values[70] == values[71])
+    #expect(try store.get([String]()) == [])
+  }
+
+  @Test func withValuesDeliversEachKeyOnceInOrder() throws {
+    let keys = (0..<40).map { $0 % 3 == 0 ? "at" : "absent" }
+    var positions: [Int] = []
+    try store.withValues(forKeys: keys) { (position, span) throws(StoreError) in
+      positions.append(position)
+      let length = span?.byteCount
+      #expect(length == (position % 3 == 0 ? 6 : nil))
+    }
+    #expect(positions == Array(0..<40))
+  }
+
+  @Test func withValuesStopsWhenTheBodyThrows() throws {
+    var seen = 0
+    #expect(throws: StoreError.cancelled) {
+      try store.withValues(forKeys: ["at", "at", "at"]) { (_, _) throws(StoreError) in
+        seen += 1
+        if seen == 2 { throw .cancelled }
+      }
+    }
+    #expect(seen == 2)
+  }
+
+  @Test func metadataTellsLengthVersionAndExpiry() throws {
+    let version = try store.put("12345", forKey: "k", expiry: .at(WallTime(millisecondsSince1970: 4_000_000_000_000)))
+    #expect(
+      try store.metadata(forKey: "k")
+        == ValueMetadata(
+          length: 5,
+          version: version,
+          expiry: .at(WallTime(millisecondsSince1970: 4_000_000_000_000))
+        )
+    )
+    #expect(try store.metadata(forKey: "at")?.expiry == .never)
+    #expect(try store.metadata(forKey: "absent") == nil)
+    #expect(try store.contains("k"))
+    #expect(try !store.contains("absent"))
+  }
+}

@@ -1,0 +1,104 @@
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+@Suite struct StatisticsTests {
+  @Test func liveAndDeadBytesAddUpAndEqualARecount() throws {
+    let machine = Machine()
+    var store = try machine.open()
+    let other = try store.keyspace("other")
+    for number in 0..<600 {
+      try store.put([UInt8](repeating: 1, count: number), forKey: "key \(number % 100)")
+      if number % 3 == 0 { try other.put("x", forKey: "k\(number)", expiry: .after(.seconds(100))) }
+      if number % 7 == 0 { try store.remove("key \(number % 50)") }
+    }
+    try store.write { (batch) throws(StoreError) in
+      for number in 0..<20 { try batch.put("batch", forKey: "key \(number)") }
+      try batch.remove("key 3")
+    }
+    func check(_ store: LogStore, _ what: String) throws {
+      let figures = try store.expectConsistentFigures()
+      #expect(figures.live == figures.recount, "\(what)")
+      #expect(figures.live + figures.dead == figures.logged, "\(what)")
+    }
+    try check(store, "written")
+    let before = store.statistics
+    #expect(before.keys == store.totalCount)
+    #expect(before.keyspaces == ["": store.count, "other": 200])
+    #expect(before.segments.count > 2)
+    #expect(before.segments.dropLast().count { !$0.isSealed } == 0)
+    #expect(before.recordsWritten == Int(store.lastSequence.rawValue))
+    #expect(before.bytesLogged == before.segments.reduce(0) { $0 + $1.recordBytes })
+    #expect(before.bytesWritten >= before.bytesLogged)
+    #expect(before.bytesOnDisk >= before.bytesLogged)
+    #expect(before.indexBytes > 0)
+    #expect(before.indexLoad > 0 && before.indexLoad < 2)
+    for (one, next) in zip(before.segments, before.segments.dropFirst()) {
+      let last = try #require(one.sequences?.upperBound)
+      #expect(next.sequences?.lowerBound == last + 1)
+    }
+    try store.close()
+    store = try machine.open()
+    try check(store, "from the checkpoint")
+    #expect(store.statistics.liveBytes == before.liveBytes)
+    try store.close()
+    try machine.deleteCheckpoint()
+    store = try machine.open()
+    try check(store, "rebuilt")
+    #expect(store.statistics.liveBytes == before.liveBytes)
+    #expect(store.statistics.deadBytes == before.deadBytes)
+  }
+
+  @Test func removingAllAndExpiringMakeBytesDead() throws {
+    let machine = Machine()
+    let store = try machine.open()
+    for number in 0..<100 { try store.put("v", forKey: "key \(number)", expiry: .after(.seconds(1))) }
+    let other = try store.keyspace("other")
+    for number in 0..<100 { try other.put("v", forKey: "key \(number)") }
+    try other.removeAll()
+    machine.clock.advance(milliseconds: 1000)
+    #expect(try store.countExpired() == 100)
+    #expect(try store.removeExpired() == 100)
+    #expect(store.statistics.liveBytes == 0)
+    #expect(store.statistics.keys == 0)
+    #expect(store.statistics.segments.allSatisfy { $0.liveBytes == 0 })
+  }
+
+  @Test func syncsAndSnapshotsAreCounted() throws {
+    let store = try Machine().open()
+    #expect(store.statistics.syncs.count == 0)
+    try store.put("v", forKey: "k", durability: .synced)
+    try store.put("v", forKey: "k", durability: .synced)
+    #expect(store.statistics.syncs.count == 2)
+    let snapshot = try store.snapshot()
+    #expect(store.statistics.openSnapshots == 1)
+    withExtendedLifetime(snapshot) {}
+  }
+
+  @Test func amplificationsAreQuotients() {
+    var figures = Statistics()
+    #expect(figures.spaceAmplification == 0)
+    #expect(figures.writeAmplification == 0)
+    figures.bytesOnDisk = 30
+    figures.liveBytes = 10
+    figures.bytesWritten = 50
+    figures.bytesLogged = 20
+    #expect(figures.spaceAmplification == 3)
+    #expect(figures.writeAmplification == 2.5)
+  }
+
+  @Test func aHistogramKnowsCountTotalMaximumAndQuantiles() {
+    var histogram = LatencyHistogram()
+    for microseconds: UInt64 in 1...1000 { histogram.record(nanoseconds: microseconds * 1000) }
+    #expect(histogram.count == 1000)
+    #expect(histogram.total == .microseconds(500_500))
+    #expect(histogram.maximum == .microseconds(1000))
+    let median = histogram.quantile(0.5)
+    #expect(median >= .microseconds(500) && median <= .microseconds(1000))
+    #expect(histogram.quantile(1) == .microseconds(1000))
+    #expect(LatencyHistogram().quantile(0.5) == .zero)
+    histogram.record(nanoseconds: .max)
+    #expect(histogram.counts[31] == 1)
+  }
+}

@@ -1,0 +1,117 @@
+import EskerPlatform
+import EskerTestSupport
+
+@testable import EskerLog
+
+/// A machine for one store: a disk in memory, a clock that stands still, and no threads of the store's own.
+///
+/// The same calls always give the same bytes on the disk.
+struct Machine {
+  var disk: SimulatedDisk
+  let clock: FakeClock
+  var background = Host.Background.inline
+  let path = "/store"
+
+  init(capacity: Int? = nil) {
+    disk = SimulatedDisk(capacity: capacity)
+    clock = FakeClock()
+  }
+
+  var host: Host {
+    Host(platform: disk.platform(clock: clock), background: background)
+  }
+
+  /// Options with small segments and this machine's clock.
+  func options(_ change: (inout Options) -> Void = { _ in }) -> Options {
+    var options = Options()
+    options.segmentSize = 64 << 10
+    options.clock = StoreClock(clock)
+    change(&options)
+    return options
+  }
+
+  /// Opens the store.
+  func open(_ change: (inout Options) -> Void = { _ in }) throws(StoreError) -> LogStore {
+    try LogStore(at: path, options: options(change), host: host)
+  }
+
+  /// Opens the store on the disk a killed process would leave, and makes that this machine's disk.
+  mutating func reopenAfterKill(_ change: (inout Options) -> Void = { _ in }) throws -> LogStore {
+    disk = try disk.processKilled()
+    return try open(change)
+  }
+
+  /// Names of the store's files that end so, in order.
+  func files(_ suffix: String) throws -> [String] {
+    try disk.list(path).filter { $0.hasSuffix(suffix) }.sorted().map { "\(path)/\($0)" }
+  }
+
+  /// Removes the index checkpoint, as anybody may.
+  func deleteCheckpoint() throws {
+    for file in try files(".checkpoint") { try disk.remove(file) }
+  }
+}
+
+extension StoreClock {
+  /// Follows a fake clock.
+  init(_ clock: FakeClock) {
+    self.init(
+      now: { WallTime(millisecondsSince1970: clock.wallMilliseconds()) },
+      uptimeNanoseconds: { clock.monotonicNanoseconds() }
+    )
+  }
+}
+
+/// Collects a store's events.
+final class EventLog: Sendable {
+  private let list = Guarded<[StoreEvent]>([])
+
+  var events: [StoreEvent] { list.withLock { $0 } }
+
+  func record(_ event: StoreEvent) {
+    list.withLock { $0.append(event) }
+  }
+
+  var opening: OpeningReport? {
+    events.lazy.compactMap { if case .opened(let report) = $0 { report } else { nil } }.last
+  }
+
+  var damage: [DamageLocation] {
+    events.compactMap { if case .damaged(let location, _) = $0 { location } else { nil } }
+  }
+}
+
+/// Bytes of a text.
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+extension LogStore {
+  /// Everything a new snapshot shows in one keyspace.
+  func contents(of keyspace: Keyspace? = nil) throws -> [[UInt8]: [UInt8]] {
+    try snapshot().contents(of: keyspace?.name ?? "")
+  }
+
+  /// A whole number of the store's figures that must agree with a full recount of the records.
+  func expectConsistentFigures() throws -> (live: Int, recount: Int, logged: Int, dead: Int) {
+    let figures = statistics
+    var recount = 0
+    for entry in try snapshot() { recount += entry.recordLength }
+    let logged = figures.segments.reduce(0) { $0 + $1.recordBytes }
+    return (figures.liveBytes, recount, logged, figures.deadBytes)
+  }
+}
+
+extension LogEntry {
+  /// Bytes of the entry's record.
+  var recordLength: Int {
+    let extensions = (expiry == .never ? 0 : 8) + (keyspace.isEmpty ? 0 : 8)
+    return (32 + extensions + ((try? key().count) ?? 0) + valueLength + 7) & ~7
+  }
+}
+
+extension Snapshot {
+  func contents(of keyspace: String = "") throws -> [[UInt8]: [UInt8]] {
+    var result: [[UInt8]: [UInt8]] = [:]
+    for entry in self where entry.keyspace == keyspace { result[try entry.key()] = try entry.value() }
+    return result
+  }
+}
