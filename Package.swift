@@ -11,6 +11,7 @@ let package = Package(
   name: "Esker",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
+    .library(name: "Esker", targets: ["Esker"]),
     .library(name: "EskerLog", targets: ["EskerLog"]),
   ],
   targets: [
@@ -28,6 +29,7 @@ let package = Package(
       dependencies: ["EskerIndex", "EskerFormat", "EskerPlatform", "CEskerShims"],
       swiftSettings: engine
     ),
+    .target(name: "Esker", dependencies: ["EskerLog"], swiftSettings: strict),
     .executableTarget(
       name: "esker-index-benchmark",
       dependencies: ["EskerIndex", "EskerPlatform"],
@@ -60,6 +62,7 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
+    .testTarget(name: "EskerTests", dependencies: ["Esker"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11
