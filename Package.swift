@@ -13,6 +13,10 @@ let package = Package(
   products: [
     .library(name: "Esker", targets: ["Esker"]),
     .library(name: "EskerLog", targets: ["EskerLog"]),
+    .executable(name: "esker", targets: ["esker-tool"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
   ],
   targets: [
     .systemLibrary(
@@ -30,6 +34,15 @@ let package = Package(
       swiftSettings: engine
     ),
     .target(name: "Esker", dependencies: ["EskerLog"], swiftSettings: strict),
+    .executableTarget(
+      name: "esker-tool",
+      dependencies: [
+        "Esker",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tools/esker",
+      swiftSettings: strict
+    ),
     .executableTarget(
       name: "esker-index-benchmark",
       dependencies: ["EskerIndex", "EskerPlatform"],
@@ -63,6 +76,7 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(name: "EskerTests", dependencies: ["Esker"], swiftSettings: strict),
+    .testTarget(name: "EskerToolTests", dependencies: ["esker-tool", "Esker"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+@Suite struct ExitCodeTests {
+  /// Every command that needs a store, after its path.
+  static let readers = [
+    ["get", "k"], ["list"], ["count"], ["dump"], ["stats"], ["stats", "--json"], ["verify"], ["delete", "k"],
+  ]
+
+  @Test(arguments: readers)
+  func missingStoreExitsWith66AndIsNotMade(command: [String]) throws {
+    let scratch = try Scratch()
+    let result = try scratch.run([command[0], scratch.store] + command.dropFirst())
+    #expect(result.status == 66)
+    #expect(result.errors == "esker: no store at \(scratch.store)\n")
+    #expect(!FileManager.default.fileExists(atPath: scratch.store))
+  }
+
+  @Test(arguments: readers)
+  func emptyDirectoryIsNoStoreAndStaysEmpty(command: [String]) throws {
+    let scratch = try Scratch()
+    try FileManager.default.createDirectory(atPath: scratch.store, withIntermediateDirectories: false)
+    #expect(try scratch.run([command[0], scratch.store] + command.dropFirst()).status == 66)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.store).isEmpty)
+  }
+
+  @Test(arguments: readers + [["put", "k", "v"], ["load", "/dev/null", "--key-field", "id"]])
+  func strangersDirectoryAndFileExitWith66Untouched(command: [String]) throws {
+    let scratch = try Scratch()
+    let file = try scratch.file("file", "a stranger's".utf8)
+    try FileManager.default.createDirectory(atPath: scratch.path("dir"), withIntermediateDirectories: false)
+    _ = try scratch.file("dir/notes.txt", "mine".utf8)
+    for path in [file, scratch.path("dir")] {
+      let result = try scratch.run([command[0], path] + command.dropFirst())
+      #expect(result.status == 66)
+      #expect(result.errors.hasPrefix("esker: \(path) "))
+      #expect(result.errors.split(separator: "\n").count == 1)
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data("a stranger's".utf8))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path("dir")) == ["notes.txt"])
+  }
+
+  @Test(arguments: [
+    ["frobnicate"], ["get"], ["get", "s"], ["get", "s", "k", "more"], ["put", "s", "k"],
+    ["list", "s", "--limit", "-1"],
+    ["list", "s", "--limit", "x"], ["load", "s", "f"], ["load", "s", "f", "--key-field", "id", "--acknowledge", "0"],
+    ["count", "s", "--nonsense"], ["delete", "s"],
+  ])
+  func wrongUsageExitsWith64(arguments: [String]) throws {
+    let result = try Scratch().run(arguments)
+    #expect(result.status == 64)
+    #expect(result.output.isEmpty)
+    #expect(!result.errors.isEmpty)
+  }
+
+  @Test(arguments: ["put", "get", "delete", "list", "count", "load", "dump", "stats", "verify"])
+  func helpExitsWith0AndHasAnExample(command: String) throws {
+    let result = try Scratch().run(command, "--help")
+    #expect(result.status == 0)
+    #expect(result.text.contains("Example"))
+    #expect(result.text.contains("  esker \(command) ") || result.text.contains("| esker \(command) "))
+  }
+
+  @Test func missingInputFileExitsWith66AndMakesNoStore() throws {
+    let scratch = try Scratch()
+    #expect(try scratch.run("load", scratch.store, scratch.path("none"), "--key-field", "id").status == 66)
+    #expect(!FileManager.default.fileExists(atPath: scratch.store))
+  }
+
+  @Test func directoryAsInputExitsWith74() throws {
+    let scratch = try Scratch()
+    #expect(try scratch.run("load", scratch.store, scratch.directory.path, "--key-field", "id").status == 74)
+  }
+
+  @Test func storeInAMissingDirectoryExitsWith74() throws {
+    let scratch = try Scratch()
+    #expect(try scratch.run("put", scratch.path("a/b/c"), "k", "v").status == 74)
+  }
+
+  @Test func storeThatIsBeingWrittenExitsWith75AndIsReadable() throws {
+    let scratch = try Scratch()
+    let load = try OpenLoad(store: scratch.store)
+    #expect(try load.feed(#"{"id":"a"}"#) == "1\n")
+    for command in [["put", scratch.store, "k", "v"], ["delete", scratch.store, "a"]] {
+      let result = try scratch.run(command)
+      #expect(result.status == 75)
+      #expect(result.errors.contains("process \(load.processIdentifier)"))
+    }
+    let get = try scratch.run("get", scratch.store, "a")
+    #expect(get.status == 0 && get.text == #"{"id":"a"}"#)
+    #expect(try scratch.run("count", scratch.store).text == "1\n")
+    #expect(try load.feed(#"{"id":"b"}"#) == "2\n")
+    #expect(try scratch.run("get", scratch.store, "b").status == 0)
+    #expect(try load.finish() == 0)
+    #expect(try scratch.run("put", scratch.store, "k", "v").status == 0)
+  }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+@Suite struct ListingTests {
+  private func filled() throws -> Scratch {
+    let scratch = try Scratch()
+    let lines = (0..<100).map { "{\"id\":\"\($0 % 2 == 0 ? "even" : "odd"):\($0)\"}\n" }.joined()
+    #expect(try scratch.run("load", scratch.store, "-", "--key-field", "id", input: Data(lines.utf8)).status == 0)
+    return scratch
+  }
+
+  @Test func listPrintsEachKeyOnce() throws {
+    let scratch = try filled()
+    let keys = try scratch.run("list", scratch.store).lines
+    #expect(keys.sorted() == (0..<100).map { "\($0 % 2 == 0 ? "even" : "odd"):\($0)" }.sorted())
+    #expect(try scratch.run("list", scratch.store, "--prefix", "odd:").lines.count == 50)
+    #expect(try scratch.run("list", scratch.store, "--prefix", "none").text.isEmpty)
+    #expect(try scratch.run("list", scratch.store, "--limit", "7").lines.count == 7)
+    #expect(try scratch.run("list", scratch.store, "--limit", "0").lines.isEmpty)
+    #expect(try scratch.run("list", scratch.store, "--prefix", "even:1", "--limit", "1000").lines.count == 5)
+  }
+
+  @Test func dumpedLinesAreJSONAndLoseNothing() throws {
+    let scratch = try Scratch()
+    let binary = Data([0xFF, 0x00, 0x80])
+    _ = try scratch.run("put", scratch.store, "text", "a\"\\\n\t\u{1}é🏔")
+    _ = try scratch.run("put", scratch.store, "binary", "-", input: binary)
+    _ = try scratch.run("put", scratch.store, "empty", "")
+    _ = try scratch.run("put", scratch.store, "going", "x", "--ttl", "1d")
+    _ = try scratch.run("put", scratch.store, "named", "y", "--keyspace", "names")
+    let dump = try scratch.run("dump", scratch.store)
+    #expect(dump.status == 0)
+    var entries: [String: [String: Any]] = [:]
+    for line in dump.lines {
+      let parsed = try JSONSerialization.jsonObject(with: Data(line.utf8))
+      let object = try #require(parsed as? [String: Any])
+      let key = try #require(object["key"] as? String)
+      entries[key] = object
+    }
+    #expect(entries.count == 5)
+    #expect(entries["text"]?["value"] as? String == "a\"\\\n\t\u{1}é🏔")
+    #expect(entries["text"]?["expires"] is NSNull)
+    #expect(entries["binary"]?["value"] == nil)
+    #expect(entries["binary"]?["value64"] as? String == binary.base64EncodedString())
+    #expect(entries["empty"]?["value"] as? String == "")
+    #expect(entries["named"]?["keyspace"] as? String == "names")
+    #expect(entries["text"]?["keyspace"] == nil)
+    let formatter = ISO8601DateFormatter()
+    formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+    let text = try #require(entries["going"]?["expires"] as? String)
+    let expires = try #require(formatter.date(from: text))
+    #expect(abs(expires.timeIntervalSinceNow - 86_400) < 60)
+  }
+
+  @Test func dumpOfOneKeyspaceLeavesTheOthersOut() throws {
+    let scratch = try Scratch()
+    _ = try scratch.run("put", scratch.store, "a", "1")
+    _ = try scratch.run("put", scratch.store, "b", "2", "--keyspace", "names")
+    #expect(
+      try scratch.run("dump", scratch.store, "--keyspace", "names").text
+        == #"{"key":"b","value":"2","expires":null}"# + "\n"
+    )
+    #expect(try scratch.run("list", scratch.store, "--keyspace", "names").text == "b\n")
+    #expect(try scratch.run("list", scratch.store).text == "a\n")
+  }
+
+  @Test func dumpCanBeLoadedAgain() throws {
+    let scratch = try filled()
+    let dump = try scratch.run("dump", scratch.store)
+    let copy = scratch.path("copy")
+    #expect(try scratch.run("load", copy, "-", "--key-field", "key", input: dump.output).status == 0)
+    #expect(
+      try scratch.run("list", copy).lines.sorted() == scratch.run("list", scratch.store).lines.sorted()
+    )
+    let line = try #require(dump.lines.first { $0.contains("\"odd:17\"") })
+    #expect(try scratch.run("get", copy, "odd:17").text == line)
+  }
+}

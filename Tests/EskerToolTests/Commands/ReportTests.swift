@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@Suite struct ReportTests {
+  @Test func statsFieldsKeepTheirNames() throws {
+    let scratch = try Scratch()
+    for key in ["a", "b", "c"] { _ = try scratch.run("put", scratch.store, key, "value") }
+    _ = try scratch.run("put", scratch.store, "a", "value", "--keyspace", "names")
+    let result = try scratch.run("stats", scratch.store, "--json")
+    #expect(result.status == 0)
+    let parsed = try JSONSerialization.jsonObject(with: result.output)
+    let report = try #require(parsed as? [String: Any])
+    #expect(
+      report.keys.sorted() == [
+        "bytesOnDisk", "deadBytes", "durableSequence", "indexBytes", "indexLoad", "keys", "keyspaces", "lastSequence",
+        "liveBytes", "path", "segments", "spaceAmplification",
+      ]
+    )
+    #expect(report["path"] as? String == scratch.store)
+    #expect(report["keys"] as? Int == 4)
+    #expect(report["keyspaces"] as? [String: Int] == ["": 3, "names": 1])
+    let segments = try #require(report["segments"] as? [[String: Any]])
+    for segment in segments {
+      #expect(
+        segment.keys.sorted() == [
+          "fileBytes", "firstSequence", "id", "lastSequence", "liveBytes", "path", "recordBytes", "sealed",
+        ]
+      )
+    }
+  }
+
+  @Test func statsForPeopleAreAligned() throws {
+    let scratch = try Scratch()
+    _ = try scratch.run("put", scratch.store, "a", "value")
+    let lines = try scratch.run("stats", scratch.store).lines
+    #expect(lines.first == "store                \(scratch.store)")
+    #expect(lines.contains("keys                 1"))
+  }
+
+  @Test func verifyOfAHealthyStoreExitsWith0() throws {
+    let scratch = try Scratch()
+    _ = try scratch.run("put", scratch.store, "a", "value")
+    let result = try scratch.run("verify", scratch.store)
+    #expect(result.status == 0)
+    #expect(result.text.hasPrefix("checked "))
+    #expect(result.text.hasSuffix("no damage\n"))
+  }
+
+  @Test func flippedByteIsNamedByVerifyAndPassedOverByDump() throws {
+    let scratch = try Scratch()
+    let marker = String(repeating: "findme", count: 20)
+    for (key, value) in [("a", "alpha"), ("b", marker), ("c", "gamma")] {
+      _ = try scratch.run("put", scratch.store, key, value)
+    }
+    let damaged = try flip(marker, in: scratch.store)
+    let verify = try scratch.run("verify", scratch.store)
+    #expect(verify.status == 1)
+    let range = try #require(verify.lines.first)
+    #expect(range.contains(damaged))
+    #expect(range.contains("at offset "))
+    #expect(range.contains("bytes: "))
+
+    let get = try scratch.run("get", scratch.store, "b")
+    #expect(get.status == 1 && get.output.isEmpty && get.errors.hasPrefix("esker: damage in "))
+    #expect(try scratch.run("get", scratch.store, "a").text == "alpha")
+    #expect(try scratch.run("get", scratch.store, "c").text == "gamma")
+
+    let dump = try scratch.run("dump", scratch.store)
+    #expect(dump.status == 1)
+    #expect(dump.lines.count == 2)
+    #expect(dump.errors.contains("damage in "))
+  }
+
+  /// Changes a byte in the middle of `text`, wherever in the store it lies, and returns the file's name.
+  private func flip(_ text: String, in store: String) throws -> String {
+    for name in try FileManager.default.subpathsOfDirectory(atPath: store) {
+      let url = URL(fileURLWithPath: store).appendingPathComponent(name)
+      guard var bytes = try? Data(contentsOf: url), let range = bytes.range(of: Data(text.utf8)) else { continue }
+      bytes[range.lowerBound + 50] ^= 1
+      try bytes.write(to: url)
+      return name
+    }
+    throw CocoaError(.fileReadUnknown)
+  }
+}

@@ -1,0 +1,82 @@
+import Esker
+import Foundation
+import Testing
+
+@testable import esker_tool
+
+@Suite struct FormattingTests {
+  @Test(arguments: [
+    ("500ms", 500), ("60s", 60_000), ("5m", 300_000), ("2h", 7_200_000), ("7d", 604_800_000), ("1ms", 1),
+  ])
+  func timeToLive(text: String, milliseconds: Int) {
+    #expect(TimeToLive(argument: text)?.duration == .milliseconds(milliseconds))
+  }
+
+  @Test(arguments: ["", "5", "s", "0s", "-1s", "+1s", "1 s", "1S", "1w", "1.5h", "٣s", "9223372036854775807d", "1ss"])
+  func malformedTimeToLive(text: String) {
+    #expect(TimeToLive(argument: text) == nil)
+  }
+
+  @Test(arguments: [
+    (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+    (1_772_366_400_123, "2026-03-01T12:00:00.123Z"), (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
+    (253_402_300_800_000, "+10000-01-01T00:00:00.000Z"), (-62_167_219_200_001, "-0001-12-31T23:59:59.999Z"),
+    (Int64.max, "+292278994-08-17T07:12:55.807Z"), (Int64.min, "-292275055-05-16T16:47:04.192Z"),
+  ])
+  func timestampIsISO8601(milliseconds: Int64, text: String) {
+    #expect(timestamp(WallTime(millisecondsSince1970: milliseconds)) == text)
+  }
+
+  @Test func timestampAgreesWithFoundation() {
+    let formatter = ISO8601DateFormatter()
+    for day in stride(from: -100_000 as Int64, to: 100_000, by: 97) {
+      let text = timestamp(WallTime(millisecondsSince1970: day * 86_400_000 + 3_723_000))
+      let date = Date(timeIntervalSince1970: Double(day * 86_400 + 3723))
+      #expect(text == formatter.string(from: date).replacing("Z", with: ".000Z"))
+    }
+  }
+
+  @Test(arguments: [
+    (0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (9994, "9.99 kB"), (9996, "10.0 kB"), (99_960, "100 kB"),
+    (999_499, "999 kB"), (999_500, "1.00 MB"), (12_345_678, "12.3 MB"), (1 << 30, "1.07 GB"), (Int.max, "9.22 EB"),
+  ])
+  func bytes(count: Int, text: String) {
+    #expect(HumanUnits.bytes(count) == text)
+  }
+
+  @Test func counts() {
+    #expect(
+      [0, 12, 123, 1234, 123_456, 1_234_567].map(HumanUnits.count) == [
+        "0", "12", "123", "1,234", "123,456", "1,234,567",
+      ]
+    )
+    #expect(HumanUnits.count(-1234) == "-1,234")
+    #expect(HumanUnits.count(1, "file") == "1 file")
+    #expect(HumanUnits.count(2000, "file") == "2,000 files")
+  }
+
+  @Test func decimals() {
+    #expect(HumanUnits.fixed(0, 2) == "0.00")
+    #expect(HumanUnits.fixed(1.005, 1) == "1.0")
+    #expect(HumanUnits.fixed(-0.05, 2) == "-0.05")
+    #expect(HumanUnits.fixed(12.5, 0) == "13")
+    #expect(HumanUnits.fixed(.infinity, 2) == "inf")
+  }
+
+  @Test(arguments: [(0.0004, "0 ms"), (0.85, "850 ms"), (59.4, "59 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")])
+  func durations(seconds: Double, text: String) {
+    #expect(HumanUnits.duration(seconds: seconds) == text)
+  }
+
+  @Test func exitCodesAreThoseDocumented() {
+    let location = DamageLocation(path: "s")
+    let expected: [(StoreError, Int32)] = [
+      (.damaged(location, reason: "bad"), 1), (.keyTooLong(1), 64), (.valueTooLong(1), 64), (.batchTooLarge(1), 64),
+      (.invalidKeyspace("k"), 64), (.notAStore(path: "s"), 66), (.unknownFormat(path: "s", version: 9), 66),
+      (.noSpace(path: "s", needed: 1), 74), (.failed(operation: "open", path: "s", errno: 5), 74),
+      (.syncFailed(errno: 5), 74),
+      (.closed, 74), (.readOnly, 74), (.cancelled, 74), (.locked(path: "s", holder: 1), 75),
+    ]
+    for (error, code) in expected { #expect(ExitStatus.code(for: error) == code) }
+  }
+}

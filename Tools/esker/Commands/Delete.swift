@@ -1,0 +1,36 @@
+import ArgumentParser
+import Esker
+
+struct Delete: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Remove keys.",
+    discussion: """
+      Keys that are absent are passed over; the exit code is 1 when none of the keys was there.
+
+      Example:
+        esker delete cities.esker at de ch
+      """
+  )
+
+  @OptionGroup var store: StoreArguments
+
+  @Argument(help: "The keys.")
+  var keys: [String]
+
+  @OptionGroup var keyspace: KeyspaceOption
+
+  @Flag(help: "Return only when the removal survives a power cut.")
+  var synced = false
+
+  func run() throws {
+    try store.write(creating: false) { store in
+      let keyspace = try keyspace.existing(in: store)
+      var removed = 0
+      for key in keys where try keyspace.remove(key) { removed += 1 }
+      if synced { try store.sync() }
+      guard removed > 0 else {
+        throw keys.count == 1 ? ToolError.notFound(keys[0]) : ToolError.nothingFound(keys.count)
+      }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+import Esker
+
+struct Get: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Write a key's value to standard output.",
+    discussion: """
+      The value is written as it is. A newline follows only when standard output is a terminal. The exit code is 1 when \
+      the key is absent or its value has expired.
+
+      Example:
+        esker get pictures.esker logo > logo.png
+      """
+  )
+
+  @OptionGroup var store: StoreArguments
+
+  @Argument(help: "The key.")
+  var key: String
+
+  @OptionGroup var keyspace: KeyspaceOption
+
+  func run() throws {
+    try store.read { store in
+      var output = BufferedOutput.standard()
+      let found: Void? = try keyspace.existing(in: store).withValue(forKey: key) { (value) throws in
+        try output.write(value)
+      }
+      guard found != nil else { throw ToolError.notFound(key) }
+      if output.isTerminal { try output.write("\n") }
+      try output.flush()
+    }
+  }
+}

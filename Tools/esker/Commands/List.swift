@@ -1,0 +1,55 @@
+import ArgumentParser
+import Esker
+
+struct List: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print the keys, one a line.",
+    discussion: """
+      Keys come in no particular order, byte for byte as they are; "--null" ends each with a zero byte instead of a \
+      newline, for keys that contain newlines. On a terminal, control characters are shown as "?".
+
+      Examples:
+        esker list cities.esker --prefix a --limit 10
+        esker list cities.esker --null | xargs -0 esker delete cities.esker
+      """
+  )
+
+  @OptionGroup var store: StoreArguments
+
+  @Option(help: "Only keys that begin with this text.")
+  var prefix = ""
+
+  @Option(help: ArgumentHelp("Stop after this many keys.", valueName: "count"))
+  var limit: Int?
+
+  @Flag(name: [.customShort("0"), .customLong("null")], help: "End each key with a zero byte instead of a newline.")
+  var endsWithNull = false
+
+  @OptionGroup var keyspace: KeyspaceOption
+
+  func validate() throws {
+    if let limit, limit < 0 { throw ValidationError("The limit must not be negative.") }
+  }
+
+  func run() throws {
+    try store.read { store in
+      let name = try keyspace.existing(in: store).name
+      let prefix = Array(prefix.utf8)
+      var output = BufferedOutput.standard()
+      let isTerminal = output.isTerminal
+      var remaining = limit ?? .max
+      let isIntact = try forEachEntry(of: store, in: name) { entry in
+        guard remaining > 0 else { return false }
+        var key = try entry.key()
+        guard key.starts(with: prefix) else { return true }
+        remaining -= 1
+        if isTerminal { key = key.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 } }
+        key.append(endsWithNull ? 0 : UInt8(ascii: "\n"))
+        try output.write(key.span.bytes)
+        return true
+      }
+      try output.flush()
+      guard isIntact else { throw ToolError.damageFound }
+    }
+  }
+}

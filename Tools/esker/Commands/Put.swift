@@ -1,0 +1,53 @@
+import ArgumentParser
+import Esker
+
+struct Put: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Store a value under a key.",
+    discussion: """
+      Creates the store if nothing or an empty directory is there. A value of "-" is read from standard input, byte for \
+      byte. Put "--" ahead of a key or value that begins with a dash.
+
+      Examples:
+        esker put cities.esker at Vienna
+        esker put sessions.esker user:17 token --ttl 60s
+        esker put pictures.esker logo - < logo.png
+      """
+  )
+
+  @OptionGroup var store: StoreArguments
+
+  @Argument(help: "The key.")
+  var key: String
+
+  @Argument(help: "The value; - reads it from standard input.")
+  var value: String
+
+  @Option(help: ArgumentHelp("Let the value go after this long, \(TimeToLive.help).", valueName: "duration"))
+  var ttl: TimeToLive?
+
+  @OptionGroup var keyspace: KeyspaceOption
+
+  @Flag(help: "Return only when the value survives a power cut.")
+  var synced = false
+
+  func run() throws {
+    // Read first: a store is not opened, and locked, while a slow pipe delivers.
+    let bytes = try valueBytes()
+    try store.write(creating: true) { store in
+      _ = try keyspace.writable(in: store).put(
+        bytes,
+        forKey: key,
+        expiry: ttl.map { .after($0.duration) },
+        durability: synced ? .synced : nil
+      )
+    }
+  }
+
+  private func valueBytes() throws -> [UInt8] {
+    guard value == "-" else { return Array(value.utf8) }
+    let limit = LogStore.maximumValueLength
+    guard let bytes = try InputFile("-").readAll(limit: limit) else { throw StoreError.valueTooLong(limit + 1) }
+    return bytes
+  }
+}

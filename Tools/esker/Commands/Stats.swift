@@ -1,0 +1,29 @@
+import ArgumentParser
+import Esker
+
+struct Stats: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print figures about the store.",
+    discussion: """
+      With --json, one object is printed whose fields keep their names and meaning; sizes are in bytes.
+
+      Examples:
+        esker stats cities.esker
+        esker stats cities.esker --json | jq .bytesOnDisk
+      """
+  )
+
+  @OptionGroup var store: StoreArguments
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  func run() throws {
+    try store.read { store in
+      let report = StatisticsReport(path: store.path, statistics: store.statistics)
+      var output = BufferedOutput.standard()
+      if json { try output.write(report.json.span.bytes) } else { try output.write(report.text) }
+      try output.flush()
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import Esker
+import Foundation
+
+/// The command-line tool.
+@main
+struct EskerTool: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "esker",
+    abstract: "Look into and change an Esker store.",
+    discussion: """
+      A store is a directory. Commands that only read work beside a process that has the store open for writing.
+
+      Exit codes: 0 done; 1 key not there, line not loadable, or damage found; 64 wrong usage; 66 no such store or \
+      input file; 74 input or output failed; 75 the store is open for writing elsewhere.
+
+      Example:
+        esker put cities.esker at Vienna
+        esker get cities.esker at
+      """,
+    version: "0.1.0",
+    subcommands: [
+      Put.self, Get.self, Delete.self, List.self, Count.self, Load.self, Dump.self, Stats.self, Verify.self,
+    ]
+  )
+
+  // Closures written in this function would be bound to the main actor and checked at each call, so it has none and hands
+  // over at once.
+  static func main() {
+    Foundation.exit(runTool())
+  }
+}
+
+/// Runs the command that the process was started for and returns the exit code.
+nonisolated private func runTool() -> Int32 {
+  // A reader that goes away is an error of `write`, not a signal.
+  signal(SIGPIPE, SIG_IGN)
+  StandardStreams.occupyClosedDescriptors()
+  do {
+    try requireTextArguments()
+    var command = try EskerTool.parseAsRoot()
+    try command.run()
+    return ExitStatus.success
+  } catch let error as StoreError {
+    StandardError.report(error.description)
+    return ExitStatus.code(for: error)
+  } catch let error as ToolError {
+    if error != .outputClosed, error != .damageFound { StandardError.report(error.description) }
+    return ExitStatus.code(for: error)
+  } catch {
+    // Help, version and wrong usage: the parser knows the words, the stream and the code.
+    EskerTool.exit(withError: error)
+  }
+}
+
+/// Refuses arguments that Swift would silently repair: a repaired key is another key.
+nonisolated private func requireTextArguments() throws(ToolError) {
+  for position in 1..<max(1, Int(CommandLine.argc)) {
+    guard let argument = CommandLine.unsafeArgv[position] else { return }
+    guard String(validatingCString: argument) != nil else { throw .argumentNotUTF8(position: position) }
+  }
+}

@@ -1,0 +1,161 @@
+/// A position in a JSON document and the steps that move it: each checks one piece of the grammar and stops behind it.
+struct JSONCursor {
+  /// Where a string's text lies, quotes not included.
+  struct StringRange {
+    let bytes: Range<Int>
+    let hasEscapes: Bool
+  }
+
+  var position = 0
+
+  /// Moves past white space.
+  mutating func skipSpace(_ bytes: Span<UInt8>) {
+    while position < bytes.count {
+      switch bytes[position] {
+      case 0x20, 0x09, 0x0A, 0x0D: position += 1
+      default: return
+      }
+    }
+  }
+
+  /// Moves past `byte` if it is next.
+  mutating func skip(_ byte: UInt8, _ bytes: Span<UInt8>) -> Bool {
+    guard position < bytes.count, bytes[position] == byte else { return false }
+    position += 1
+    return true
+  }
+
+  /// Moves past `byte`, which must be next.
+  mutating func expect(_ byte: UInt8, _ bytes: Span<UInt8>, wanted: String? = nil) throws(JSONFault) {
+    guard skip(byte, bytes) else {
+      throw unexpected(bytes, wanted: wanted ?? "'\(Character(Unicode.Scalar(byte)))'")
+    }
+  }
+
+  func unexpected(_ bytes: Span<UInt8>, wanted: String) -> JSONFault {
+    guard position < bytes.count else { return JSONFault(.unexpectedEnd, at: position) }
+    return JSONFault(.unexpected(bytes[position], wanted: wanted), at: position)
+  }
+
+  // MARK: Values
+
+  /// Moves past one value of any kind, with `depth` objects and arrays open around it.
+  ///
+  /// Open brackets are kept as bits, not as stack frames: a document cannot overflow the stack.
+  mutating func skipValue(_ bytes: Span<UInt8>, depth: Int) throws(JSONFault) {
+    var open = BracketStack(limit: JSONScanner.maximumDepth - depth)
+    while true {
+      guard position < bytes.count else { throw JSONFault(.unexpectedEnd, at: position) }
+      switch bytes[position] {
+      case UInt8(ascii: "\""):
+        _ = try string(bytes, wanted: "a string")
+      case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+        try skipNumber(bytes)
+      case UInt8(ascii: "t"): try skipWord("true", bytes)
+      case UInt8(ascii: "f"): try skipWord("false", bytes)
+      case UInt8(ascii: "n"): try skipWord("null", bytes)
+      case UInt8(ascii: "{"):
+        guard open.push(isObject: true) else { throw JSONFault(.nestedTooDeeply, at: position) }
+        position += 1
+        skipSpace(bytes)
+        guard skip(UInt8(ascii: "}"), bytes) else {
+          try skipName(bytes)
+          continue
+        }
+        open.pop()
+      case UInt8(ascii: "["):
+        guard open.push(isObject: false) else { throw JSONFault(.nestedTooDeeply, at: position) }
+        position += 1
+        skipSpace(bytes)
+        guard skip(UInt8(ascii: "]"), bytes) else { continue }
+        open.pop()
+      default:
+        throw unexpected(bytes, wanted: "a value")
+      }
+      if try !skipToNextValue(bytes, &open) { return }
+    }
+  }
+
+  /// Behind a value: closes what ends here, and moves to the next value; false when the outermost one is complete.
+  private mutating func skipToNextValue(_ bytes: Span<UInt8>, _ open: inout BracketStack) throws(JSONFault) -> Bool {
+    while !open.isEmpty {
+      skipSpace(bytes)
+      if skip(UInt8(ascii: ","), bytes) {
+        skipSpace(bytes)
+        if open.isObject { try skipName(bytes) }
+        return true
+      }
+      if open.isObject {
+        try expect(UInt8(ascii: "}"), bytes, wanted: "',' or '}'")
+      } else {
+        try expect(UInt8(ascii: "]"), bytes, wanted: "',' or ']'")
+      }
+      open.pop()
+    }
+    return false
+  }
+
+  /// Moves past a field's name and colon, to its value.
+  private mutating func skipName(_ bytes: Span<UInt8>) throws(JSONFault) {
+    _ = try string(bytes, wanted: "a field's name")
+    skipSpace(bytes)
+    try expect(UInt8(ascii: ":"), bytes)
+    skipSpace(bytes)
+  }
+
+  private mutating func skipWord(_ word: StaticString, _ bytes: Span<UInt8>) throws(JSONFault) {
+    let count = word.utf8CodeUnitCount
+    for index in 0..<count where position + index >= bytes.count || bytes[position + index] != word.utf8Start[index] {
+      position = min(position + index, bytes.count)
+      throw unexpected(bytes, wanted: "\(word)")
+    }
+    position += count
+  }
+
+  /// Moves past a number: a minus, digits without a leading zero, a fraction and an exponent, of which only
+  /// the digits must be there.
+  mutating func skipNumber(_ bytes: Span<UInt8>) throws(JSONFault) {
+    _ = skip(UInt8(ascii: "-"), bytes)
+    if !skip(UInt8(ascii: "0"), bytes) { try skipDigits(bytes) }
+    if skip(UInt8(ascii: "."), bytes) { try skipDigits(bytes) }
+    if skip(UInt8(ascii: "e"), bytes) || skip(UInt8(ascii: "E"), bytes) {
+      if !skip(UInt8(ascii: "+"), bytes) { _ = skip(UInt8(ascii: "-"), bytes) }
+      try skipDigits(bytes)
+    }
+  }
+
+  private mutating func skipDigits(_ bytes: Span<UInt8>) throws(JSONFault) {
+    let start = position
+    while position < bytes.count, bytes[position] &- UInt8(ascii: "0") < 10 { position += 1 }
+    guard position > start else { throw unexpected(bytes, wanted: "a digit") }
+  }
+}
+
+/// Which of the brackets around a position are braces, a bit for each.
+private struct BracketStack {
+  private var bits = SIMD8<UInt64>(repeating: 0)
+  private var count = 0
+  private let limit: Int
+
+  init(limit: Int) {
+    self.limit = min(limit, 512)
+  }
+
+  var isEmpty: Bool { count == 0 }
+
+  /// Whether the innermost bracket is an object's.
+  var isObject: Bool { bits[(count - 1) >> 6] >> UInt64((count - 1) & 63) & 1 == 1 }
+
+  /// False when there is no room for another level.
+  mutating func push(isObject: Bool) -> Bool {
+    guard count < limit else { return false }
+    let bit: UInt64 = 1 << UInt64(count & 63)
+    if isObject { bits[count >> 6] |= bit } else { bits[count >> 6] &= ~bit }
+    count += 1
+    return true
+  }
+
+  mutating func pop() {
+    count -= 1
+  }
+}

@@ -1,0 +1,103 @@
+/// Checks one JSON document and finds the text of one of its fields, in a single pass and without building anything.
+///
+/// The document must be an object. It is checked against the whole grammar of RFC 8259, and its strings for well-formed
+/// UTF-8; nesting is limited so that no document can exhaust memory. Only the outermost object's fields are looked at.
+///
+/// One scanner serves any number of documents and allocates nothing once `key` has grown to its usual size.
+struct JSONScanner {
+  /// Objects and arrays within one another, the outermost object included.
+  static let maximumDepth = 512
+
+  /// The name of the field that is looked for, as UTF-8.
+  let field: [UInt8]
+
+  /// The text of the field in the document last scanned: a string's without its escapes, a number's as it is written.
+  private(set) var key: [UInt8] = []
+
+  /// The name last unescaped, kept for its storage.
+  private var name: [UInt8] = []
+
+  init(field: String) {
+    self.field = Array(field.utf8)
+  }
+
+  /// Checks `document` and leaves the field's text in ``key``.
+  mutating func scan(_ document: Span<UInt8>) throws(JSONFault) {
+    var cursor = JSONCursor()
+    cursor.skipSpace(document)
+    guard cursor.position < document.count, document[cursor.position] == UInt8(ascii: "{") else {
+      throw JSONFault(.notAnObject)
+    }
+    cursor.position += 1
+    let found = try scanMembers(document, &cursor)
+    cursor.skipSpace(document)
+    guard cursor.position == document.count else { throw JSONFault(.trailingBytes, at: cursor.position) }
+    guard found else { throw JSONFault(.fieldMissing) }
+  }
+
+  /// Scans the outermost object from behind its brace; true when the field was in it.
+  private mutating func scanMembers(
+    _ document: Span<UInt8>,
+    _ cursor: inout JSONCursor
+  ) throws(JSONFault) -> Bool {
+    var found = false
+    cursor.skipSpace(document)
+    if cursor.skip(UInt8(ascii: "}"), document) { return false }
+    while true {
+      let start = cursor.position
+      let string = try cursor.string(document, wanted: "a field's name")
+      cursor.skipSpace(document)
+      try cursor.expect(UInt8(ascii: ":"), document)
+      cursor.skipSpace(document)
+      if isField(string, document) {
+        guard !found else { throw JSONFault(.fieldTwice, at: start) }
+        found = true
+        try takeKey(document, &cursor)
+      } else {
+        try cursor.skipValue(document, depth: 1)
+      }
+      cursor.skipSpace(document)
+      if cursor.skip(UInt8(ascii: ","), document) {
+        cursor.skipSpace(document)
+        continue
+      }
+      try cursor.expect(UInt8(ascii: "}"), document, wanted: "',' or '}'")
+      return found
+    }
+  }
+
+  private mutating func isField(_ string: JSONCursor.StringRange, _ document: Span<UInt8>) -> Bool {
+    if !string.hasEscapes {
+      guard string.bytes.count == field.count else { return false }
+      for index in 0..<field.count where document[string.bytes.lowerBound + index] != field[index] { return false }
+      return true
+    }
+    // An escape is never shorter than what it stands for.
+    guard string.bytes.count >= field.count else { return false }
+    name.removeAll(keepingCapacity: true)
+    return JSONCursor.unescape(document.extracting(string.bytes), into: &name) && name == field
+  }
+
+  /// Scans the field's value into `key`.
+  private mutating func takeKey(_ document: Span<UInt8>, _ cursor: inout JSONCursor) throws(JSONFault) {
+    let start = cursor.position
+    guard start < document.count else { throw JSONFault(.unexpectedEnd, at: start) }
+    key.removeAll(keepingCapacity: true)
+    switch document[start] {
+    case UInt8(ascii: "\""):
+      let string = try cursor.string(document, wanted: "a string")
+      if !string.hasEscapes {
+        key.append(contentsOf: document.extracting(string.bytes))
+      } else if !JSONCursor.unescape(document.extracting(string.bytes), into: &key) {
+        throw JSONFault(.fieldHasLoneSurrogate, at: start)
+      }
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      try cursor.skipNumber(document)
+      key.append(contentsOf: document.extracting(start..<cursor.position))
+    default:
+      // Garbage is called garbage before a value of another kind is called one.
+      try cursor.skipValue(document, depth: 1)
+      throw JSONFault(.fieldNotText, at: start)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/// Builds the compact JSON the tool prints, field after field in the order they are given.
+struct JSONWriter {
+  /// What was written so far.
+  private(set) var bytes: [UInt8] = []
+
+  private var needsComma = false
+
+  /// Forgets everything but its storage.
+  mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    needsComma = false
+  }
+
+  mutating func beginObject() { open(UInt8(ascii: "{")) }
+  mutating func endObject() { close(UInt8(ascii: "}")) }
+  mutating func beginArray() { open(UInt8(ascii: "[")) }
+  mutating func endArray() { close(UInt8(ascii: "]")) }
+
+  /// Starts a field; its value must follow.
+  mutating func name(_ name: String) {
+    separate()
+    quote(Array(name.utf8).span)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  mutating func value(_ text: String) {
+    separate()
+    quote(Array(text.utf8).span)
+    needsComma = true
+  }
+
+  /// A string of bytes that are well-formed UTF-8.
+  mutating func value(utf8 text: Span<UInt8>) {
+    separate()
+    quote(text)
+    needsComma = true
+  }
+
+  mutating func value(_ flag: Bool) { literal(flag ? "true" : "false") }
+  mutating func value(_ number: Int) { literal(String(number)) }
+  mutating func value(_ number: UInt64) { literal(String(number)) }
+
+  /// A finite number in its shortest form; JSON has no other, so anything else becomes null.
+  mutating func value(_ number: Double) { literal(number.isFinite ? "\(number)" : "null") }
+
+  mutating func null() { literal("null") }
+
+  /// Ends the line.
+  mutating func newline() {
+    bytes.append(UInt8(ascii: "\n"))
+    needsComma = false
+  }
+
+  private mutating func open(_ bracket: UInt8) {
+    separate()
+    bytes.append(bracket)
+    needsComma = false
+  }
+
+  private mutating func close(_ bracket: UInt8) {
+    bytes.append(bracket)
+    needsComma = true
+  }
+
+  private mutating func literal(_ text: String) {
+    separate()
+    bytes.append(contentsOf: text.utf8)
+    needsComma = true
+  }
+
+  private mutating func separate() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+  }
+
+  private mutating func quote(_ text: Span<UInt8>) {
+    bytes.append(UInt8(ascii: "\""))
+    var plain = 0
+    for index in 0..<text.count {
+      let byte = text[index]
+      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+      bytes.append(contentsOf: text.extracting(plain..<index))
+      plain = index + 1
+      escape(byte)
+    }
+    bytes.append(contentsOf: text.extracting(plain..<text.count))
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func escape(_ byte: UInt8) {
+    bytes.append(UInt8(ascii: "\\"))
+    switch byte {
+    case 0x08: bytes.append(UInt8(ascii: "b"))
+    case 0x09: bytes.append(UInt8(ascii: "t"))
+    case 0x0A: bytes.append(UInt8(ascii: "n"))
+    case 0x0C: bytes.append(UInt8(ascii: "f"))
+    case 0x0D: bytes.append(UInt8(ascii: "r"))
+    case 0..<0x20:
+      let digits = Array("0123456789abcdef".utf8)
+      bytes.append(contentsOf: "u00".utf8)
+      bytes.append(digits[Int(byte >> 4)])
+      bytes.append(digits[Int(byte & 15)])
+    default: bytes.append(byte)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// A file descriptor written through a large buffer.
+///
+/// Whoever writes must end with ``flush()``: what is in the buffer when the stream goes away is lost.
+struct BufferedOutput: ~Copyable {
+  private let descriptor: Int32
+  private let name: String
+  private let capacity: Int
+  private var buffer: [UInt8] = []
+
+  init(descriptor: Int32, name: String, capacity: Int = 1 << 16) {
+    self.descriptor = descriptor
+    self.name = name
+    self.capacity = capacity
+    buffer.reserveCapacity(capacity)
+  }
+
+  /// Standard output.
+  static func standard() -> BufferedOutput {
+    BufferedOutput(descriptor: STDOUT_FILENO, name: "standard output")
+  }
+
+  /// Whether somebody watches.
+  var isTerminal: Bool { isatty(descriptor) == 1 }
+
+  mutating func write(_ text: String) throws(ToolError) {
+    try write(Array(text.utf8).span.bytes)
+  }
+
+  mutating func write(_ bytes: RawSpan) throws(ToolError) {
+    if buffer.count + bytes.byteCount > capacity { try flush() }
+    if bytes.byteCount >= capacity {
+      try writeThrough(bytes)
+    } else {
+      buffer.append(contentsOf: bytes)
+    }
+  }
+
+  /// Hands everything to the operating system.
+  mutating func flush() throws(ToolError) {
+    guard !buffer.isEmpty else { return }
+    try writeThrough(buffer.span.bytes)
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  private func writeThrough(_ bytes: RawSpan) throws(ToolError) {
+    var done = 0
+    while done < bytes.byteCount {
+      let rest = bytes.extracting(done..<bytes.byteCount)
+      let (written, code) = rest.withUnsafeBytes { buffer in
+        let written = Foundation.write(descriptor, buffer.baseAddress, buffer.count)
+        return (written, errno)
+      }
+      if written >= 0 {
+        done += written
+      } else if code == EPIPE {
+        throw .outputClosed
+      } else if code != EINTR {
+        throw .system(operation: "write to", path: name, errno: code)
+      }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+/// A file, or standard input, to be read from front to back.
+struct InputFile: ~Copyable {
+  /// How to name the input in a message.
+  let name: String
+
+  private let descriptor: Int32
+
+  /// Opens the file at `path`; `-` is standard input.
+  init(_ path: String) throws(ToolError) {
+    if path == "-" {
+      descriptor = STDIN_FILENO
+      name = "standard input"
+      return
+    }
+    name = path
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw errno == ENOENT ? .noInput(path: path) : .system(operation: "open", path: path, errno: errno)
+    }
+  }
+
+  deinit {
+    if descriptor != STDIN_FILENO { close(descriptor) }
+  }
+
+  /// Bytes between here and the end, if the input is a regular file.
+  var remainingBytes: Int? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    let position = lseek(descriptor, 0, SEEK_CUR)
+    return position < 0 ? nil : max(0, Int(status.st_size) - Int(position))
+  }
+
+  /// Reads some bytes into `buffer` from `start` on and returns how many; 0 at the end.
+  func read(into buffer: inout [UInt8], from start: Int) throws(ToolError) -> Int {
+    while true {
+      let (count, code) = buffer.withUnsafeMutableBytes { bytes in
+        let count = Foundation.read(descriptor, bytes.baseAddress.map { $0 + start }, bytes.count - start)
+        return (count, errno)
+      }
+      if count >= 0 { return count }
+      if code != EINTR { throw .system(operation: "read", path: name, errno: code) }
+    }
+  }
+
+  /// Reads everything; nil when there are more than `limit` bytes.
+  func readAll(limit: Int) throws(ToolError) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    var filled = 0
+    while true {
+      if filled == bytes.count { bytes.append(contentsOf: repeatElement(0, count: bytes.count)) }
+      let count = try read(into: &bytes, from: filled)
+      filled += count
+      if filled > limit { return nil }
+      if count == 0 {
+        bytes.removeSubrange(filled...)
+        return bytes
+      }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+
+/// Cuts an input into lines.
+///
+/// Keeps one buffer, which grows to the longest line and no further than the limit allows.
+struct LineReader: ~Copyable {
+  enum Line {
+    /// The line's place in ``LineReader/buffer``, newline not included. Good until the next call.
+    case text(Range<Int>)
+    /// A line longer than the limit; it was skipped.
+    case tooLong
+    case end
+  }
+
+  /// Holds the line last read.
+  private(set) var buffer: [UInt8]
+
+  /// The number of the line last read, from 1.
+  private(set) var lineNumber = 0
+
+  /// Bytes of the input up to the end of the line last read.
+  private(set) var bytesConsumed = 0
+
+  private let input: InputFile
+  private let limit: Int
+
+  // start ... searched: no newline in there; searched ..< filled: not looked at yet.
+  private var start = 0
+  private var searched = 0
+  private var filled = 0
+  private var isAtEnd = false
+
+  /// A reader of lines of at most `limit` bytes.
+  init(_ input: consuming InputFile, limit: Int, bufferSize: Int = 1 << 20) {
+    self.input = input
+    self.limit = limit
+    buffer = [UInt8](repeating: 0, count: bufferSize)
+  }
+
+  /// The input's name, for messages.
+  var name: String { input.name }
+
+  /// Bytes not read yet, if the input is a regular file.
+  var remainingBytes: Int? { input.remainingBytes }
+
+  /// Reads the next line; the last one needs no newline.
+  mutating func next() throws(ToolError) -> Line {
+    var isTooLong = false
+    while true {
+      if let newline = newline(in: searched..<filled) {
+        return finish(start..<newline, next: newline + 1, isTooLong)
+      }
+      searched = filled
+      if isAtEnd {
+        guard start < filled || isTooLong else { return .end }
+        return finish(start..<filled, next: filled, isTooLong)
+      }
+      if filled - start > limit { isTooLong = true }
+      if isTooLong {
+        bytesConsumed += filled - start
+        start = filled
+      }
+      try fill()
+    }
+  }
+
+  private mutating func finish(_ line: Range<Int>, next: Int, _ isTooLong: Bool) -> Line {
+    lineNumber += 1
+    bytesConsumed += next - start
+    start = next
+    searched = next
+    return isTooLong || line.count > limit ? .tooLong : .text(line)
+  }
+
+  /// Reads more behind what is there, making room first.
+  private mutating func fill() throws(ToolError) {
+    if start > 0, start == filled || filled == buffer.count {
+      let rest = filled - start
+      if rest > 0 {
+        buffer.withUnsafeMutableBytes { bytes in
+          guard let base = bytes.baseAddress else { return }
+          _ = memmove(base, base + start, rest)
+        }
+      }
+      start = 0
+      searched = rest
+      filled = rest
+    }
+    if filled == buffer.count {
+      buffer.append(contentsOf: repeatElement(0, count: max(4096, min(buffer.count, limit + 2 - filled))))
+    }
+    let count = try input.read(into: &buffer, from: filled)
+    filled += count
+    if count == 0 { isAtEnd = true }
+  }
+
+  private func newline(in range: Range<Int>) -> Int? {
+    guard !range.isEmpty else { return nil }
+    return buffer.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress, let hit = memchr(base + range.lowerBound, 0x0A, range.count) else {
+        return nil
+      }
+      return UnsafeRawPointer(hit) - base
+    }
+  }
+}

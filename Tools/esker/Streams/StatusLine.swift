@@ -1,0 +1,25 @@
+/// A line on standard error that is written over again and again.
+///
+/// Shows itself at most ten times a second.
+final class StatusLine {
+  private var width = 0
+  private var shown: ContinuousClock.Instant?
+
+  /// Whether enough time has passed to show the next state.
+  var isDue: Bool { shown.map { ContinuousClock.now - $0 >= .milliseconds(100) } ?? true }
+
+  func show(_ text: @autoclosure () -> String) {
+    guard isDue else { return }
+    shown = .now
+    let text = text()
+    StandardError.write("\r" + text + String(repeating: " ", count: max(0, width - text.count)))
+    width = text.count
+  }
+
+  /// Empties the line, so that something else can be written.
+  func clear() {
+    guard width > 0 else { return }
+    StandardError.write("\r" + String(repeating: " ", count: width) + "\r")
+    width = 0
+  }
+}

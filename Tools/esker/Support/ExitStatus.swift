@@ -1,0 +1,41 @@
+import ArgumentParser
+import Esker
+
+/// The tool's exit codes, which scripts rely on.
+///
+/// Those from 64 on are those of `sysexits.h`.
+enum ExitStatus {
+  static let success: Int32 = 0
+  /// A key was not there, a line could not be loaded, or the store is damaged.
+  static let failure: Int32 = 1
+  /// The command line, or a key or value given on it, cannot be.
+  static let usage: Int32 = 64
+  /// There is no store, or no input file, at the path.
+  static let noInput: Int32 = 66
+  /// The operating system refused, or the volume is full.
+  static let inputOutput: Int32 = 74
+  /// The store is open for writing elsewhere.
+  static let locked: Int32 = 75
+
+  /// The code for an error of the engine.
+  static func code(for error: StoreError) -> Int32 {
+    switch error {
+    case .damaged: failure
+    case .keyTooLong, .valueTooLong, .batchTooLarge, .invalidKeyspace: usage
+    case .notAStore, .unknownFormat: noInput
+    case .closed, .readOnly, .cancelled, .noSpace, .failed, .syncFailed: inputOutput
+    case .locked: locked
+    }
+  }
+
+  /// The code for an error of the tool.
+  static func code(for error: ToolError) -> Int32 {
+    switch error {
+    case .outputClosed: success
+    case .noKeyspace, .notFound, .nothingFound, .badLine, .damageFound: failure
+    case .argumentNotUTF8: usage
+    case .noStore, .noInput: noInput
+    case .system: inputOutput
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import Esker
+
+/// A store's figures, for people and for programs.
+///
+/// What the engine counts from an opening on is left out: here it would tell of the tool, not of the store.
+struct StatisticsReport {
+  let path: String
+  let statistics: Statistics
+
+  private var keyspaceNames: [String] { statistics.keyspaces.keys.sorted() }
+
+  /// A line a figure, aligned.
+  var text: String {
+    let sealed = statistics.segments.count { $0.isSealed }
+    var rows = [
+      ("store", path),
+      ("keys", HumanUnits.count(statistics.keys)),
+      ("live", HumanUnits.bytes(statistics.liveBytes)),
+      ("dead", HumanUnits.bytes(statistics.deadBytes)),
+      ("on disk", HumanUnits.bytes(statistics.bytesOnDisk)),
+      ("space amplification", HumanUnits.fixed(statistics.spaceAmplification, 2)),
+      ("index", HumanUnits.bytes(statistics.indexBytes)),
+      ("index load", HumanUnits.fixed(statistics.indexLoad * 100, 1) + " %"),
+      ("last write", statistics.lastSequence.description),
+      ("last durable write", statistics.durableSequence.description),
+      ("segments", "\(HumanUnits.count(statistics.segments.count)), \(HumanUnits.count(sealed)) sealed"),
+    ]
+    for name in keyspaceNames where !name.isEmpty {
+      rows.append(("keyspace \(name)", HumanUnits.count(statistics.keyspaces[name] ?? 0) + " keys"))
+    }
+    let width = rows.reduce(0) { max($0, $1.0.count) } + 2
+    return rows.reduce(into: "") { text, row in
+      text += row.0 + String(repeating: " ", count: width - row.0.count) + row.1 + "\n"
+    }
+  }
+
+  /// One object and a newline.
+  ///
+  /// Scripts rely on the names: add fields, but never rename or drop one.
+  var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("path", path)
+    writer.field("keys", statistics.keys)
+    writer.field("liveBytes", statistics.liveBytes)
+    writer.field("deadBytes", statistics.deadBytes)
+    writer.field("bytesOnDisk", statistics.bytesOnDisk)
+    writer.name("spaceAmplification")
+    writer.value(statistics.spaceAmplification)
+    writer.field("indexBytes", statistics.indexBytes)
+    writer.name("indexLoad")
+    writer.value(statistics.indexLoad)
+    writer.name("lastSequence")
+    writer.value(statistics.lastSequence.rawValue)
+    writer.name("durableSequence")
+    writer.value(statistics.durableSequence.rawValue)
+    writer.name("keyspaces")
+    writer.beginObject()
+    for name in keyspaceNames { writer.field(name, statistics.keyspaces[name] ?? 0) }
+    writer.endObject()
+    writer.name("segments")
+    writer.beginArray()
+    for segment in statistics.segments { add(segment, to: &writer) }
+    writer.endArray()
+    writer.endObject()
+    writer.newline()
+    return writer.bytes
+  }
+
+  private func add(_ segment: SegmentStatistics, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.name("id")
+    writer.value(segment.id)
+    writer.field("path", segment.path)
+    writer.name("sealed")
+    writer.value(segment.isSealed)
+    writer.field("recordBytes", segment.recordBytes)
+    writer.field("liveBytes", segment.liveBytes)
+    writer.field("fileBytes", segment.fileBytes)
+    for (name, sequence) in [
+      ("firstSequence", segment.sequences?.lowerBound), ("lastSequence", segment.sequences?.upperBound),
+    ] {
+      writer.name(name)
+      if let sequence { writer.value(sequence) } else { writer.null() }
+    }
+    writer.endObject()
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func field(_ name: String, _ text: String) {
+    self.name(name)
+    value(text)
+  }
+
+  fileprivate mutating func field(_ name: String, _ number: Int) {
+    self.name(name)
+    value(number)
+  }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Esker
+import Foundation
+
+/// The store a command works on.
+struct StoreArguments: ParsableArguments {
+  @Argument(help: "The store's directory.", completion: .directory)
+  var store: String
+
+  /// Opens the store beside whoever writes to it and calls `body`.
+  func read<R>(_ body: (LogStore) throws -> R) throws -> R {
+    try requireStore()
+    var options = Options()
+    options.readOnly = true
+    return try closing(LogStore(at: store, options: options), body)
+  }
+
+  /// Opens the store for writing and calls `body`; `creating`: makes the store if there is none.
+  func write<R>(creating: Bool, durability: Durability = .buffered, _ body: (LogStore) throws -> R) throws -> R {
+    if !creating { try requireStore() }
+    var options = Options()
+    options.durability = durability
+    return try closing(LogStore(at: store, options: options), body)
+  }
+
+  /// Calls `body` and closes the store, whose failure to close counts unless `body` failed before.
+  private func closing<R>(_ store: LogStore, _ body: (LogStore) throws -> R) throws -> R {
+    let result: R
+    do {
+      result = try body(store)
+    } catch {
+      try? store.close()
+      throw error
+    }
+    try store.close()
+    return result
+  }
+
+  /// Opening for writing would make a store out of nothing or of an empty directory.
+  private func requireStore() throws {
+    var status = stat()
+    guard stat(store, &status) == 0 else {
+      throw errno == ENOENT
+        ? ToolError.noStore(path: store) : ToolError.system(operation: "open", path: store, errno: errno)
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw StoreError.notAStore(path: store) }
+    guard try !isEmptyDirectory() else { throw ToolError.noStore(path: store) }
+  }
+
+  private func isEmptyDirectory() throws(ToolError) -> Bool {
+    guard let directory = opendir(store) else { throw .system(operation: "open", path: store, errno: errno) }
+    defer { closedir(directory) }
+    var entries = 0
+    while readdir(directory) != nil {
+      entries += 1
+      // "." and ".." are always there.
+      if entries > 2 { return false }
+    }
+    return true
+  }
+}
+
+/// The keyspace a command works on.
+struct KeyspaceOption: ParsableArguments {
+  @Option(help: ArgumentHelp("Use the keyspace of that name instead of the default one.", valueName: "name"))
+  var keyspace: String?
+
+  /// The keyspace, created if it is not there.
+  func writable(in store: LogStore) throws(StoreError) -> Keyspace {
+    guard let keyspace, !keyspace.isEmpty else { return store.default }
+    return try store.keyspace(keyspace)
+  }
+
+  /// The keyspace, which must be there.
+  func existing(in store: LogStore) throws -> Keyspace {
+    guard let keyspace, !keyspace.isEmpty else { return store.default }
+    guard store.keyspaceNames.contains(keyspace) else { throw ToolError.noKeyspace(keyspace, path: store.path) }
+    return try store.keyspace(keyspace)
+  }
+}

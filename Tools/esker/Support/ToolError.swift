@@ -1,0 +1,43 @@
+import Foundation
+
+/// What can go wrong around the store.
+enum ToolError: Error, Equatable {
+  /// No store is at the path.
+  case noStore(path: String)
+  /// The store has no keyspace of that name.
+  case noKeyspace(String, path: String)
+  /// There is no input file.
+  case noInput(path: String)
+  /// The key is absent, or its value has expired.
+  case notFound(String)
+  /// None of so many keys is there.
+  case nothingFound(Int)
+  /// A line of the input cannot be loaded.
+  case badLine(number: Int, why: String)
+  /// The store is damaged, which has been reported.
+  case damageFound
+  /// Whoever read standard output has seen enough.
+  case outputClosed
+  /// An argument is not text.
+  case argumentNotUTF8(position: Int)
+  /// A call to the operating system failed.
+  case system(operation: String, path: String, errno: Int32)
+}
+
+extension ToolError: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .noStore(let path): "no store at \(path)"
+    case .noKeyspace(let name, let path): "no keyspace \"\(name)\" in \(path)"
+    case .noInput(let path): "no file at \(path)"
+    case .notFound(let key): "no value for key \"\(key)\""
+    case .nothingFound(let count): "none of the \(count) keys is there"
+    case .badLine(let number, let why): "line \(number): \(why)"
+    case .damageFound: "the store is damaged"
+    case .outputClosed: "standard output was closed"
+    case .argumentNotUTF8(let position):
+      "argument \(position) is not valid UTF-8: a key or value of arbitrary bytes cannot be given on the command line"
+    case .system(let operation, let path, let code): "cannot \(operation) \(path): \(String(cString: strerror(code)))"
+    }
+  }
+}
