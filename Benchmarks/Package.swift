@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "Benchmarks",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "esker-benchmark", targets: ["EskerBenchmark"])
+  ],
+  dependencies: [
+    .package(name: "Esker", path: ".."),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+  ],
+  targets: [
+    .target(name: "CLimits"),
+    .executableTarget(
+      name: "EskerBenchmark",
+      dependencies: [
+        "CLimits",
+        .product(name: "EskerLog", package: "Esker"),
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)]
+    ),
+  ],
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .gnu11
+)

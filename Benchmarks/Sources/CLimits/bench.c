@@ -1,0 +1,91 @@
+#include "bench_clock.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/param.h>
+#include <sys/mount.h>
+#ifdef __linux__
+#include <sys/vfs.h>
+#endif
+
+typedef struct {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  int ready;
+  bool released;
+  void (*body)(void *, int);
+  void *context;
+} gate;
+
+typedef struct {
+  gate *gate;
+  int index;
+} runner;
+
+static void *run(void *argument) {
+  runner *me = argument;
+  gate *g = me->gate;
+  pthread_mutex_lock(&g->lock);
+  g->ready += 1;
+  pthread_cond_broadcast(&g->changed);
+  while (!g->released) pthread_cond_wait(&g->changed, &g->lock);
+  pthread_mutex_unlock(&g->lock);
+  g->body(g->context, me->index);
+  return NULL;
+}
+
+double bench_run_threads(int threads, void (*body)(void *, int), void *context) {
+  gate g = {.body = body, .context = context};
+  pthread_mutex_init(&g.lock, NULL);
+  pthread_cond_init(&g.changed, NULL);
+  pthread_t *handles = calloc((size_t)threads, sizeof *handles);
+  runner *runners = calloc((size_t)threads, sizeof *runners);
+  int started = 0;
+  if (handles && runners) {
+    while (started < threads) {
+      runners[started] = (runner){&g, started};
+      if (pthread_create(&handles[started], NULL, run, &runners[started]) != 0) break;
+      started += 1;
+    }
+  }
+  pthread_mutex_lock(&g.lock);
+  while (g.ready < started) pthread_cond_wait(&g.changed, &g.lock);
+  g.released = true;
+  uint64_t begin = bench_nanoseconds();
+  pthread_cond_broadcast(&g.changed);
+  pthread_mutex_unlock(&g.lock);
+  for (int i = 0; i < started; i++) pthread_join(handles[i], NULL);
+  double seconds = (double)(bench_nanoseconds() - begin) * 1e-9;
+  pthread_cond_destroy(&g.changed);
+  pthread_mutex_destroy(&g.lock);
+  free(handles);
+  free(runners);
+  return started == threads ? seconds : -1;
+}
+
+bool bench_is_memory_file_system(const char *path) {
+#ifdef __linux__
+  struct statfs info;
+  if (statfs(path, &info) != 0) return false;
+  return info.f_type == 0x01021994 /* tmpfs */ || (uint32_t)info.f_type == 0x858458F6u /* ramfs */;
+#else
+  (void)path;
+  return false;
+#endif
+}
+
+uint64_t bench_anonymous_bytes(void) {
+  uint64_t kibibytes = 0;
+#ifdef __linux__
+  FILE *status = fopen("/proc/self/status", "r");
+  if (!status) return 0;
+  char line[256];
+  while (fgets(line, sizeof line, status)) {
+    unsigned long long value;
+    if (sscanf(line, "RssAnon: %llu", &value) == 1) kibibytes = value;
+  }
+  fclose(status);
+#endif
+  return kibibytes * 1024;
+}

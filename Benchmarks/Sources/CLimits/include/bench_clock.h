@@ -1,0 +1,65 @@
+// What every subject of a benchmark shares: the clock, threads that start together, and keys and values made from a number.
+
+#ifndef BENCH_CLOCK_H
+#define BENCH_CLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+/// Nanoseconds on the monotonic clock (about 25 ns a call on Linux).
+static inline uint64_t bench_nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/// The SplitMix64 output for a state: also used to make unrelated words from consecutive numbers.
+static inline uint64_t bench_mix(uint64_t state) {
+  state += 0x9E3779B97F4A7C15u;
+  state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9u;
+  state = (state ^ (state >> 27)) * 0x94D049BB133111EBu;
+  return state ^ (state >> 31);
+}
+
+/// Writes the 16-byte key number `index`.
+static inline void bench_key(uint64_t index, uint8_t *key) {
+  uint64_t words[2] = {bench_mix(2 * index), bench_mix(2 * index + 1)};
+  memcpy(key, words, sizeof words);
+}
+
+/// Marks a value as number `index`; the rest of the value is left as it is.
+static inline void bench_stamp(uint8_t *value, uint64_t index) { memcpy(value, &index, sizeof index); }
+
+/// The number a value was marked with.
+static inline uint64_t bench_stamp_of(const uint8_t *value) {
+  uint64_t index;
+  memcpy(&index, value, sizeof index);
+  return index;
+}
+
+/// Waits until every load before it has its value.
+///
+/// Between two operations it stands for the program that looks at an answer before it asks the next question. Without it the processor starts on
+/// the next keys of the list while memory still answers for this one, and a loop of single gets measures something close to a batch.
+static inline void bench_await_loads(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_lfence();
+#elif defined(__aarch64__)
+  __asm__ volatile("dsb ld\n\tisb" : : : "memory");
+#endif
+}
+
+/// Runs `body(context, 0 ..< threads)` on as many threads, released together; seconds from the release to the last return,
+/// or a negative number when a thread could not be started.
+double bench_run_threads(int threads, void (*body)(void *context, int thread), void *context);
+
+/// Whether the file system keeps its files in memory only, where a sync measures nothing.
+bool bench_is_memory_file_system(const char *path);
+
+/// Bytes of anonymous memory this process has resident; 0 where the system does not tell.
+uint64_t bench_anonymous_bytes(void);
+
+#endif

@@ -1,0 +1,39 @@
+import ArgumentParser
+import Foundation
+
+/// One measurement in this process, printed as JSON.
+///
+/// `run` calls it, and so may a profiler.
+struct CellCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cell",
+    abstract: "Makes one measurement in this process and prints it as JSON."
+  )
+
+  @Option(help: "What to do.") var workload: Workload
+  @Option(help: "Who does it.") var subject: Subject = .esker
+  @Option(help: "Distinct keys in the store.") var keys = 1_000_000
+  @Option(help: "Operations to measure.") var operations = 1_000_000
+  @Option(help: "Length of each value.") var valueLength = 100
+  @Flag(help: "Put the limit's table on huge pages.") var hugePages = false
+  @Flag(help: "Time single operations.") var latency = false
+  @Option(help: "An existing directory for the files.") var directory: String
+
+  func run() throws {
+    let assignment = Assignment(
+      workload: workload,
+      keys: keys,
+      operations: operations,
+      valueLength: valueLength,
+      hugePages: hugePages,
+      latency: latency,
+      directory: directory
+    )
+    let measurement =
+      switch subject {
+      case .limit: try LimitSubject(assignment).measure()
+      case .esker: try EskerSubject(assignment).measure()
+      }
+    print(String(decoding: try JSONEncoder().encode(measurement), as: UTF8.self))
+  }
+}

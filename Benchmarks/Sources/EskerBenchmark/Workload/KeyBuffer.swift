@@ -1,0 +1,44 @@
+import CLimits
+
+/// Keys of 16 bytes, one after the other in the order in which a workload uses them.
+///
+/// Made before the clock starts, so that both sides of a comparison only read memory in order to learn the next key.
+final class KeyBuffer {
+  static let keyLength = 16
+
+  let base: UnsafeMutablePointer<UInt8>
+  let count: Int
+  /// Sum of the key numbers: what the stamps of the values add up to when every key is found.
+  let checksum: UInt64
+
+  /// Key numbers in order.
+  init(numbers: some Collection<UInt64>) {
+    base = .allocate(capacity: max(numbers.count, 1) * Self.keyLength)
+    count = numbers.count
+    var place = base
+    var sum: UInt64 = 0
+    for number in numbers {
+      bench_key(number, place)
+      sum &+= number
+      place += Self.keyLength
+    }
+    checksum = sum
+  }
+
+  deinit {
+    base.deallocate()
+  }
+
+  /// The key of operation `index`.
+  @inline(__always)
+  subscript(index: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: base + index * Self.keyLength, count: Self.keyLength)
+  }
+
+  /// Windows of at most `length` keys as arrays, for calls that take an array of keys.
+  func windows(of length: Int) -> [[UnsafeRawBufferPointer]] {
+    stride(from: 0, to: count, by: length).map { start in
+      (start..<min(start + length, count)).map { self[$0] }
+    }
+  }
+}

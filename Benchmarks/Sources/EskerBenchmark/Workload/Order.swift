@@ -1,0 +1,51 @@
+import CLimits
+
+/// The order in which a workload visits keys, as key numbers; always the same for the same arguments.
+enum Order {
+  /// Numbers from `first` on.
+  static func sequential(from first: Int = 0, count: Int) -> [UInt64] {
+    (first..<first + count).map { UInt64($0) }
+  }
+
+  /// Uniformly random, with repetition.
+  static func uniform(below keys: Int, count: Int, seed: UInt64) -> [UInt64] {
+    var random = SplitMix(state: seed)
+    return (0..<count).map { _ in random.next(below: UInt64(keys)) }
+  }
+
+  /// The first `count` of a random permutation: each number at most once.
+  static func shuffled(below keys: Int, count: Int, seed: UInt64) -> [UInt64] {
+    var random = SplitMix(state: seed)
+    var numbers = sequential(count: keys)
+    for index in 0..<min(count, keys) {
+      numbers.swapAt(index, index + Int(random.next(below: UInt64(keys - index))))
+    }
+    return Array(numbers.prefix(count))
+  }
+
+  /// Zipfian with exponent 0.99 as YCSB draws it; the popular numbers are spread over the key space.
+  static func zipfian(below keys: Int, count: Int, seed: UInt64) -> [UInt64] {
+    var random = SplitMix(state: seed)
+    let ranks = ZipfianRanks(count: keys)
+    return (0..<count).map { _ in bench_mix(UInt64(ranks.rank(for: random.nextUnit()))) % UInt64(keys) }
+  }
+}
+
+/// A small generator whose sequence is part of the benchmark.
+struct SplitMix {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 1
+    return bench_mix(state &* 0xD134_2543_DE82_EF95)
+  }
+
+  mutating func next(below bound: UInt64) -> UInt64 {
+    next().multipliedFullWidth(by: bound).high
+  }
+
+  /// In 0 ..< 1.
+  mutating func nextUnit() -> Double {
+    Double(next() >> 11) * 0x1p-53
+  }
+}
