@@ -1,0 +1,60 @@
+# Shared by the scripts in Tools and .ci. Source it; it defines functions and changes nothing.
+# shellcheck shell=bash
+
+# Colours only where somebody sees them.
+# shellcheck disable=SC2034 # used by the scripts that source this
+if [[ -t 1 && -z ${NO_COLOR:-} && ${TERM:-dumb} != dumb ]]; then
+  bold=$'\e[1m' dim=$'\e[2m' green=$'\e[32m' red=$'\e[31m' plain=$'\e[0m'
+else
+  bold='' dim='' green='' red='' plain=''
+fi
+
+# section TITLE: a heading with the time since the script began.
+section() {
+  printf '\n%s== %s%s %s(%d s)%s\n' "$bold" "$*" "$plain" "$dim" "$SECONDS" "$plain"
+}
+
+# fail MESSAGE: says why and ends the script.
+fail() {
+  printf '%serror:%s %s\n' "$red" "$plain" "$*" >&2
+  exit 1
+}
+
+# has COMMAND: whether it is there.
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# install_packages NAME...: with the system's package manager; sudo only when needed and never asking for a password.
+install_packages() {
+  if has apt-get; then
+    local -a root=()
+    if [[ $(id -u) -ne 0 ]]; then
+      has sudo || fail "missing packages: $*. Install them as root: apt-get install $*"
+      root=(sudo -n)
+    fi
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq ||
+      printf 'apt-get update failed; trying with the package lists as they are\n' >&2
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
+      fail "could not install: $*. Install them by hand."
+  elif has brew; then
+    brew install --quiet "$@" || fail "could not install: $*. Install them by hand."
+  else
+    fail "missing packages: $*. Install them with your package manager."
+  fi
+}
+
+# ensure_packages: what a build needs beside the Swift toolchain: liblz4 with its header, and pkg-config to find it.
+ensure_packages() {
+  local -a missing=()
+  if has apt-get; then
+    has pkg-config || missing+=(pkg-config)
+    if ! has pkg-config || ! pkg-config --exists liblz4; then missing+=(liblz4-dev); fi
+  elif has brew; then
+    has pkg-config || missing+=(pkgconf)
+    if ! has pkg-config || ! pkg-config --exists liblz4; then missing+=(lz4); fi
+  fi
+  if [[ ${#missing[@]} -gt 0 ]]; then
+    printf 'installing %s\n' "${missing[*]}"
+    install_packages "${missing[@]}"
+  fi
+  has swift || fail 'swift is not on the PATH; see https://www.swift.org/install'
+}
