@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 // ---- Conditions --------------------------------------------------------------------------------------------------
@@ -81,6 +82,16 @@ int esker_thread_join(struct esker_thread thread) { return pthread_join(thread.h
 int esker_thread_detach(struct esker_thread thread) { return pthread_detach(thread.handle); }
 
 bool esker_thread_is_current(struct esker_thread thread) { return pthread_equal(thread.handle, pthread_self()) != 0; }
+
+void esker_thread_give_way(void) {
+#ifdef __APPLE__
+  pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0);
+#elif defined(__linux__)
+  // On Linux the nice value belongs to the thread.
+  enum { nice_value = 10 };
+  setpriority(PRIO_PROCESS, 0, nice_value);
+#endif
+}
 
 void esker_thread_set_name(const char *name) {
 #ifdef __APPLE__

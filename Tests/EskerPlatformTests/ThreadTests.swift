@@ -115,6 +115,21 @@ import Testing
     thread.join()
   }
 
+  #if os(Linux)
+    @Test func aThreadThatGivesWayIsNicerThanItsParentWhichStaysAsItIs() throws {
+      final class Shared: Sendable { let nice = Atomic<Int>(0) }
+      let shared = Shared()
+      // The nice value belongs to the thread here; "self" is asked by each for itself.
+      let before = getpriority(__priority_which_t(0), 0)
+      try WorkerThread(name: "gives way", givesWay: true) {
+        shared.nice.store(Int(getpriority(__priority_which_t(0), 0)), ordering: .relaxed)
+      }.join()
+      let nice = shared.nice.load(ordering: .relaxed)
+      #expect(nice > Int(before) || before >= 10)
+      #expect(getpriority(__priority_which_t(0), 0) == before)
+    }
+  #endif
+
   @Test func threadMayOutliveItsObject() throws {
     final class Shared: Sendable {
       let lock = Lock()

@@ -102,4 +102,7 @@ bool esker_thread_is_current(struct esker_thread thread);
 /// Names the calling thread; the name is cut to what the system takes.
 void esker_thread_set_name(const char *_Nonnull name);
 
+/// Lets the calling thread give way to others when there are more than processors. A hint.
+void esker_thread_give_way(void);
+
 #endif

@@ -9,6 +9,11 @@ struct EntryStream: Sendable {
 
   var bytes: ArraySlice<UInt8> { storage[..<count] }
 
+  /// Gets memory for entries of a hash, a short size and the next sequence number.
+  mutating func reserve(_ entries: Int) {
+    storage.append(contentsOf: repeatElement(0, count: max(0, entries * 11 + Self.maximumEntryLength - storage.count)))
+  }
+
   /// Adds an entry whose sequence number is written as the distance from `previous`.
   mutating func append(_ entry: FooterEntry, after previous: UInt64) {
     if storage.count - count < Self.maximumEntryLength {

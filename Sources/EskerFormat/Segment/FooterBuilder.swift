@@ -7,8 +7,9 @@ public struct FooterBuilder: Sendable {
   private var previous: UInt64 = 0
   private var footer: SegmentFooter
 
-  /// A builder for a segment without records.
-  public init(segmentID: UInt64, salt: UInt32) {
+  /// A builder for a segment without records, with memory for `expectedEntries` ordinary ones.
+  public init(segmentID: UInt64, salt: UInt32, expectedEntries: Int = 0) {
+    rest.reserve(expectedEntries)
     footer = SegmentFooter(segmentID: segmentID, salt: salt)
   }
 

@@ -25,6 +25,7 @@ final class BackgroundWorker: @unchecked Sendable {
 
   private let name: String
   let isThreaded: Bool
+  private let givesWay: Bool
   private let perform: @Sendable (Jobs) -> Void
   private let lock = Lock()
   private let condition = Condition()
@@ -34,9 +35,10 @@ final class BackgroundWorker: @unchecked Sendable {
   private var isBusy = false
   private var thread: WorkerThread?
 
-  init(name: String, isThreaded: Bool, perform: @escaping @Sendable (Jobs) -> Void) {
+  init(name: String, isThreaded: Bool, givesWay: Bool = false, perform: @escaping @Sendable (Jobs) -> Void) {
     self.name = name
     self.isThreaded = isThreaded
+    self.givesWay = givesWay
     self.perform = perform
   }
 
@@ -48,7 +50,7 @@ final class BackgroundWorker: @unchecked Sendable {
     pending.formUnion(jobs)
     guard isThreaded else { return }
     if thread == nil {
-      thread = try? WorkerThread(name: name) { [self] in run() }
+      thread = try? WorkerThread(name: name, givesWay: givesWay) { [self] in run() }
     } else {
       condition.signal()
     }

@@ -131,7 +131,13 @@ extension Engine {
 
   /// Appends a segment's footer behind its seal. Without room for it there is none: it only saves time later.
   private func writeFooter(_ segment: Segment) throws(StoreError) -> (footer: FooterSummary, records: Int) {
-    var builder = FooterBuilder(segmentID: segment.id, salt: segment.salt)
+    let first = segment.firstSequence.load(ordering: .relaxed)
+    let expected = Int(clamping: segment.lastSequence.load(ordering: .relaxed) &- first &+ 1)
+    var builder = FooterBuilder(
+      segmentID: segment.id,
+      salt: segment.salt,
+      expectedEntries: min(expected, segment.capacity / 32)
+    )
     let end = segment.recordsEnd.load(ordering: .relaxed)
     var offset = SegmentHeader.length
     var records = 0

@@ -15,6 +15,7 @@ final class Engine: @unchecked Sendable {
   let storeID: StoreID
   let seed: HashSeed
   let verifiesReads: Bool
+  let hasDefaultExpiry: Bool
   let onPublish: (@Sendable () -> Void)?
 
   let epochs = EpochDomain()
@@ -80,6 +81,7 @@ final class Engine: @unchecked Sendable {
     self.options = options
     platform = host.platform
     verifiesReads = options.verification == .everyRead
+    hasDefaultExpiry = options.defaultExpiry != .never
     onPublish = host.onPublish
     guard (64 << 10...1 << 30).contains(options.segmentSize) else {
       throw .failed(
@@ -128,7 +130,10 @@ final class Engine: @unchecked Sendable {
     let relay = JobRelay()
     let isThreaded = host.background == .threads
     background = BackgroundWorker(name: "esker-ahead", isThreaded: isThreaded) { relay.engine?.performAhead($0) }
-    keeper = BackgroundWorker(name: "esker-keep", isThreaded: isThreaded) { relay.engine?.performKeeping($0) }
+    // Nobody waits for what it does, so it must not take a processor from a writer.
+    keeper = BackgroundWorker(name: "esker-keep", isThreaded: isThreaded, givesWay: true) {
+      relay.engine?.performKeeping($0)
+    }
     if options.readOnly { status.store(Status.readOnly, ordering: .relaxed) }
     failure.engine = self
     relay.engine = self

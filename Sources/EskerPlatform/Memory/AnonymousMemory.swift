@@ -72,6 +72,18 @@ public enum AnonymousMemory {
     return true
   }
 
+  /// Commits part of a block, in one call instead of a fault a page; false where the system cannot do that.
+  ///
+  /// Contents stay as they are, and others may use the block meanwhile. Both ends are multiples of the page size.
+  @discardableResult
+  public static func populateInUse(_ block: UnsafeMutableRawPointer, byteCount: Int) -> Bool {
+    #if canImport(Darwin)
+      return false
+    #else
+      return unsafe advise(block, byteCount, populateWriteAdvice)
+    #endif
+  }
+
   /// Moves a block that is in use from small pages into huge ones; false where that is not possible.
   ///
   /// Contents stay as they are, and other threads may read and write meanwhile: they wait for part of a millisecond at

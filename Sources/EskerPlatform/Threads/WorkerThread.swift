@@ -10,10 +10,12 @@ public final class WorkerThread: Sendable {
 
   private final class Start: Sendable {
     let name: String
+    let givesWay: Bool
     let body: @Sendable () -> Void
 
-    init(name: String, body: @escaping @Sendable () -> Void) {
+    init(name: String, givesWay: Bool, body: @escaping @Sendable () -> Void) {
       self.name = name
+      self.givesWay = givesWay
       self.body = body
     }
   }
@@ -22,10 +24,15 @@ public final class WorkerThread: Sendable {
 
   /// Starts a thread that runs `body` once.
   ///
-  /// `name` shows in debuggers; Linux keeps its first 15 bytes.
+  /// `name` shows in debuggers; Linux keeps its first 15 bytes. A thread that gives way gets a small share only when there
+  /// are more threads to run than processors.
   /// Throws the system's reason when there can be no further thread.
-  public init(name: String, _ body: @escaping @Sendable () -> Void) throws(PlatformError) {
-    let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
+  public init(
+    name: String,
+    givesWay: Bool = false,
+    _ body: @escaping @Sendable () -> Void
+  ) throws(PlatformError) {
+    let start = unsafe Unmanaged.passRetained(Start(name: name, givesWay: givesWay, body: body))
     var handle = esker_thread()
     let code = unsafe esker_thread_start(
       &handle,
@@ -33,6 +40,7 @@ public final class WorkerThread: Sendable {
         // Balances passRetained: this thread owns the closure and drops it when done.
         let start = unsafe Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
         unsafe esker_thread_set_name(start.name)
+        if start.givesWay { esker_thread_give_way() }
         start.body()
       },
       start.toOpaque()
