@@ -201,7 +201,7 @@ func replacements(_ index: HashIndex, _ log: SimulatedLog, keys: Int, count: Int
   for _ in 0..<count {
     random &+= 0x9E37_79B9_7F4A_7C15
     let key = Key(Int(mix(random) % UInt64(keys)))
-    var probe = index.probe(key.hash)
+    var probe = index.writeProbe(key.hash)
     while let address = probe.next() {
       if log.holds(key, at: address) {
         probe.replaceCurrent(with: address)

@@ -25,10 +25,9 @@ extension HashIndex {
 
   /// Bytes of memory that are committed to the index, prepared ones included, without what an image still maps.
   public var memoryBytes: Int {
-    let page = UInt64(AnonymousMemory.pageSize)
-    let directories = 4 * page
-    let main = committed(state.main, chunks: state[.mainChunks], lines: state[.bucketCount], page: page)
-    let overflow = committed(state.overflow, chunks: state[.overflowChunks], lines: state[.overflowEnd], page: page)
+    let directories = 4 * UInt64(AnonymousMemory.pageSize)
+    let main = committed(state.main, chunks: state[.mainChunks], lines: state[.bucketCount])
+    let overflow = committed(state.overflow, chunks: state[.overflowChunks], lines: state[.overflowEnd])
     var spare: UInt64 = 0
     if state[.spareMain] != 0 { spare += UInt64(ChunkDirectory.chunkByteCount) }
     if state[.spareOverflow] != 0 { spare += UInt64(ChunkDirectory.chunkByteCount) }
@@ -37,12 +36,16 @@ extension HashIndex {
     return Int(directories + spare + (own > mapped ? own - mapped : 0))
   }
 
-  private func committed(_ directory: ChunkDirectory, chunks: UInt64, lines: UInt64, page: UInt64) -> UInt64 {
+  private func committed(_ directory: ChunkDirectory, chunks: UInt64, lines: UInt64) -> UInt64 {
     guard chunks > 0 else { return 0 }
     let chunkBytes = UInt64(ChunkDirectory.chunkByteCount)
     let whole = (chunks - 1) * chunkBytes
     if directory.paging(chunks - 1) == .huge { return whole + chunkBytes }
     let used = lines > (chunks - 1) << ChunkDirectory.lineBits ? lines - (chunks - 1) << ChunkDirectory.lineBits : 0
-    return whole + (used * UInt64(Line.byteCount) + page - 1) / page * page
+    // The first step is not committed as a whole.
+    let unit =
+      lines < ChunkDirectory.linesPerStep
+      ? UInt64(AnonymousMemory.pageSize / Line.byteCount) : ChunkDirectory.linesPerStep
+    return whole + (used + unit - 1) / unit * unit * UInt64(Line.byteCount)
   }
 }

@@ -4,8 +4,8 @@ import EskerPlatform
 ///
 /// A table of 64-byte buckets, each with seven entries of a 24-bit fingerprint and a 40-bit address, that grows by linear
 /// hashing: one bucket is split at a time, so no insertion waits for a rehash, memory never doubles, and since the
-/// fingerprint holds the bit of the hash that a split asks for, no key is read again. At 5.5 entries a bucket it takes
-/// about 14.5 bytes a key.
+/// fingerprint holds the bit of the hash that a split asks for, no key is read again. At 5 entries a bucket it takes
+/// about 15 bytes a key.
 ///
 /// Only the low 36 bits of a hash are used. The index never compares keys: whoever inserts knows that the key is absent.
 ///

@@ -112,7 +112,7 @@ import Testing
   @Test func replaceCurrentChangesTheEntryLastReturned() throws {
     let index = try makeIndex()
     for address in 1...20 { #expect(index.insert(9, address: UInt64(address))) }
-    var probe = index.probe(9)
+    var probe = index.writeProbe(9)
     while let address = probe.next() {
       if address == 15 {
         probe.replaceCurrent(with: 1015)

@@ -26,7 +26,7 @@ import Testing
   /// Adds entries to other buckets until the next insertion splits bucket zero.
   static func fillToSplit(_ index: HashIndex) {
     var number: UInt64 = 0
-    while index.count < Geometry.minimumBucketCount * 11 / 2 {
+    while index.count < Geometry.minimumBucketCount * HashIndex.entriesPerBucket {
       number += 1
       let bucket = number % UInt64(Geometry.minimumBucketCount - 1) + 1
       #expect(index.insert(bucket | number << 20, address: 1 << 30))
@@ -46,9 +46,10 @@ import Testing
     #expect(index.checkInvariants().isEmpty)
   }
 
-  @Test func entryThatMovesToANewBucketIsFound() throws {
+  @Test(arguments: [3, 6, 7, 12, 20])
+  func entryThatMovesToANewBucketIsFound(behind count: Int) throws {
     let epochs = EpochDomain()
-    let index = try Self.chain(epochs, 20)
+    let index = try Self.chain(epochs, count)
     #expect(index.insert(Self.hash(99, rises: true), address: 99))
     Self.fillToSplit(index)
     let pin = epochs.enter()
@@ -59,10 +60,11 @@ import Testing
     #expect(Self.rest(&probe) == [99])
   }
 
-  @Test func entryThatStaysInASplitBucketButMovesForwardIsFound() throws {
+  @Test(arguments: [1, 6, 7, 9, 20])
+  func entryThatStaysInASplitBucketButMovesForwardIsFound(behind count: Int) throws {
     let epochs = EpochDomain()
     let index = try makeIndex(epochs)
-    for number in 1...20 { #expect(index.insert(Self.hash(number, rises: true), address: UInt64(number))) }
+    for number in 1...count { #expect(index.insert(Self.hash(number, rises: true), address: UInt64(number))) }
     #expect(index.insert(Self.hash(99), address: 99))
     Self.fillToSplit(index)
     let pin = epochs.enter()

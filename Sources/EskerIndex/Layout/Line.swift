@@ -73,7 +73,22 @@ public struct Line: BitwiseCopyable {
     return mask
   }
 
+  /// One bit for each slot that holds an entry, and one for each whose entry goes up when a bucket of this level is split.
+  @inline(__always)
+  func split(level: Int) -> (occupied: UInt32, rising: UInt32) {
+    var occupied: UInt32 = 0
+    var rising: UInt32 = 0
+    for slot in 0..<Line.slotCount {
+      let word = self[slot]
+      occupied |= (word != 0 ? 1 : 0) << UInt32(slot)
+      rising |= (Slot.goesUp(word, level: level) ? 1 : 0) << UInt32(slot)
+    }
+    return (occupied, rising)
+  }
+
   /// The first empty slot, nil when there is none.
+  @inlinable
+  @inline(__always)
   func firstEmptySlot() -> Int? {
     for index in 0..<Line.slotCount where self[index] == 0 { return index }
     return nil

@@ -25,6 +25,14 @@ public enum Slot {
     (hash << 28) & ~addressMask
   }
 
+  /// The word of an entry. The address is not zero and has at most 40 bits.
+  @inlinable
+  @inline(__always)
+  static func word(_ hash: UInt64, _ address: UInt64) -> UInt64 {
+    precondition(address != 0 && address <= addressMask, "an address is 1 to 40 bits")
+    return fingerprint(hash) | address
+  }
+
   /// Whether two words have the same fingerprint.
   ///
   /// Beware of the empty word, which looks like fingerprint zero.

@@ -5,7 +5,7 @@
 /// index held no address of this hash at some instant of it, other than those that were returned. Candidates may repeat.
 ///
 /// Thread safety: a probe belongs to one thread, which must stay pinned from before the probe is made until its last use,
-/// or must be the index's writer. Any number of them run beside the writer and wait for nobody.
+/// or must be the index's writer (see ``WriteProbe``). Any number of them run beside the writer and wait for nobody.
 ///
 /// How it works: the writer never moves an entry within a chain without first storing it at its new place, then raising
 /// the version of the chain, and only then emptying the old place; and it adds a bucket before it empties the places of
@@ -62,7 +62,7 @@ public struct Probe {
 
   /// The next address that the key may have, nil at the end.
   ///
-  /// Complexity: one cache miss in a table larger than the caches, in four of five probes; one more for each overflow
+  /// Complexity: one cache miss in a table larger than the caches, in five of six probes; one more for each overflow
   /// line.
   @inlinable
   @inline(__always)
@@ -83,14 +83,6 @@ public struct Probe {
         return nil
       }
     }
-  }
-
-  /// The writer only: gives the entry whose address ``next()`` returned last another address.
-  ///
-  /// The writer must not have changed the index since. Complexity: constant, without a miss.
-  @inlinable
-  public func replaceCurrent(with address: UInt64) {
-    line[slot] = line[slot] & ~Slot.addressMask | address & Slot.addressMask
   }
 
   /// Whether all that was seen was one state of one chain: then what was not seen was not there.

@@ -9,7 +9,7 @@ struct Chain {
   init?(bucket: UInt64, in state: IndexState) {
     guard let head = state.bucketLine(bucket) else { return nil }
     self.head = head
-    // Four of five chains end here, without an allocation.
+    // Five of six chains end here, without an allocation.
     var next = Control.nextLine(head.control)
     while next != 0 {
       guard overflow.count < IndexState.longestChain, let line = state.overflowLine(next, of: bucket) else {

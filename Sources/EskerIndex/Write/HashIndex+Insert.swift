@@ -5,23 +5,33 @@ extension HashIndex {
   /// Returns false, with nothing changed, when there is no memory (see ``reserve()``) or the bucket is damaged. The address
   /// is not zero and has at most 40 bits.
   ///
-  /// Complexity: one cache miss, and every sixth time the split of another bucket.
+  /// Complexity: one cache miss, and every fifth time the split of another bucket.
   public func insert(_ hash: UInt64, address: UInt64) -> Bool {
     let bucket = state.bucket(of: hash)
-    guard let line = state.bucketLine(bucket) else { return false }
-    return insert(hash, address: address, bucket: bucket, from: line)
+    guard let line = state.bucketLine(bucket), insert(hash, address: address, bucket: bucket, from: line) else {
+      return false
+    }
+    grow()
+    return true
   }
 
-  /// As ``insert(_:address:)``, from where a probe for the same hash has just ended with nil: spares the way there.
+  /// As ``insert(_:address:)``, from where a search for the same hash has just ended with nil: spares the way there.
+  ///
+  /// Leaves growing to the ``reserve()`` before the next insertion.
   @inlinable @inline(__always)
-  public func insert(_ hash: UInt64, address: UInt64, after probe: Probe) -> Bool {
-    insert(hash, address: address, bucket: probe.bucket, from: probe.line)
+  public func insert(_ hash: UInt64, address: UInt64, after probe: WriteProbe) -> Bool {
+    if probe.isDamaged { return false }
+    if let slot = probe.line.firstEmptySlot() {
+      probe.line[slot] = Slot.word(hash, address)
+      state[.entryCount] &+= 1
+      return true
+    }
+    return insert(hash, address: address, bucket: probe.bucket, from: probe.line)
   }
 
   @usableFromInline
   func insert(_ hash: UInt64, address: UInt64, bucket: UInt64, from start: Line) -> Bool {
-    precondition(address != 0 && address <= Slot.addressMask, "an address is 1 to 40 bits")
-    let word = Slot.fingerprint(hash) | address
+    let word = Slot.word(hash, address)
     var line = start
     var steps = 0
     while true {
@@ -46,21 +56,37 @@ extension HashIndex {
       line = following
     }
     state[.entryCount] += 1
-    growIfDue()
     return true
   }
 
-  /// Gets the memory that the next insertion may need, so that it cannot fail for want of it.
+  /// Gets the memory that the next insertions may need, so that they cannot fail for want of it, and grows the table as the
+  /// insertions before made due: while the bucket that was prefetched for the next one is on its way, that is nearly free.
   ///
-  /// Returns false when there is none. Complexity: constant, nearly always a few instructions.
-  public func reserve() -> Bool {
-    pool.reserve()
+  /// Returns false when there is no memory. Complexity: nearly always a few instructions; every fifth insertion makes the
+  /// split of a bucket due.
+  @inlinable
+  @inline(__always)
+  public func reserve(_ count: Int = 1) -> Bool {
+    grow()
+    let last = state[.overflowEnd] &+ UInt64(truncatingIfNeeded: count &- 1)
+    return last >> ChunkDirectory.lineBits < state[.overflowChunks] || reserveChunks(through: last)
+  }
+
+  @usableFromInline
+  @inline(never)
+  func reserveChunks(through line: UInt64) -> Bool { pool.reserve(through: line) }
+
+  /// Grows the table as the insertions before made due.
+  @inlinable
+  @inline(__always)
+  public func grow() {
+    if isGrowthDue { growIfDue() }
   }
 
   /// Gives the entry with this hash and address another address; false when there is none, or its bucket is damaged.
   public func replace(_ hash: UInt64, address old: UInt64, with new: UInt64) -> Bool {
     precondition(new != 0 && new <= Slot.addressMask, "an address is 1 to 40 bits")
-    var probe = probe(hash)
+    var probe = writeProbe(hash)
     while let found = probe.next() {
       if found == old {
         probe.replaceCurrent(with: new)
@@ -79,9 +105,17 @@ extension HashIndex {
     set { state[.splitsPaused] = newValue ? 1 : 0 }
   }
 
-  private func growIfDue() {
-    // 5.5 entries a bucket: 14.4 bytes a key on average, and 4 of 5 chains are one line.
-    for _ in 0..<2 where state[.entryCount] * 2 > state[.bucketCount] * 11 {
+  /// How full the table gets: 15 bytes a key on average, and 5 of 6 chains are one line.
+  @inlinable public static var entriesPerBucket: Int { 5 }
+
+  @inlinable
+  @inline(__always)
+  var isGrowthDue: Bool { state[.entryCount] > state[.bucketCount] &* UInt64(HashIndex.entriesPerBucket) }
+
+  @usableFromInline
+  @inline(never)
+  func growIfDue() {
+    for _ in 0..<2 where isGrowthDue {
       guard state[.splitsPaused] == 0, splitNextBucket() else { return }
       bringInNextSplit()
     }

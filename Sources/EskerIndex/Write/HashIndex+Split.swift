@@ -7,6 +7,7 @@ extension HashIndex {
   func splitNextBucket() -> Bool {
     let count = state[.bucketCount]
     guard count < UInt64(Geometry.maximumBucketCount), ensureMainChunk(for: count) else { return false }
+    state.main.populateStep(at: count)
     let level = Geometry.level(count: count)
     if splitShortChain(count, level) { return true }
     guard var source = Chain(bucket: Geometry.splitPointer(count: count), in: state),
@@ -31,34 +32,60 @@ extension HashIndex {
     return true
   }
 
-  /// As above for a bucket without overflow lines, which four of five are; false when it has some.
+  /// As above for a bucket of at most two lines whose rising entries fit into one, which nearly all are; false for others.
+  ///
+  /// Where an entry goes is a toss of a coin, which no processor foresees, so the entries are told apart by bit masks.
   private func splitShortChain(_ count: UInt64, _ level: Int) -> Bool {
-    guard let source = state.bucketLine(Geometry.splitPointer(count: count)), Control.nextLine(source.control) == 0,
-      let target = state.bucketLine(count)
-    else { return false }
-    target.clear()
-    var risen = 0
-    for slot in 0..<Line.slotCount {
-      let word = source[slot]
-      if word != 0, Slot.goesUp(word, level: level) {
-        target[risen] = word
-        risen += 1
-      }
+    let bucket = Geometry.splitPointer(count: count)
+    guard let head = state.bucketLine(bucket), let target = state.bucketLine(count) else { return false }
+    let number = Control.nextLine(head.control)
+    var second = head
+    if number != 0 {
+      guard let line = state.overflowLine(number, of: bucket), Control.nextLine(line.control) == 0 else { return false }
+      second = line
     }
+    var (occupied, rising) = head.split(level: level)
+    if number != 0 {
+      let (more, moreRising) = second.split(level: level)
+      occupied |= more << UInt32(Line.slotCount)
+      rising |= moreRising << UInt32(Line.slotCount)
+    }
+    let risen = rising.nonzeroBitCount
+    guard risen <= Line.slotCount else { return false }
+    func word(_ position: Int) -> UInt64 {
+      position < Line.slotCount ? head[position] : second[position &- Line.slotCount]
+    }
+    var rest = rising
+    for slot in 0..<risen {
+      target[slot] = word(rest.trailingZeroBitCount)
+      rest &= rest &- 1
+    }
+    for slot in risen...Line.slotCount { target[slot] = 0 }
     state[.bucketCount] = count + 1
     if risen == 0 { return true }
-    var hole = 0
-    var last = Line.slotCount - 1
-    while true {
-      while hole <= last, isStaying(source[hole], level) { hole += 1 }
-      while hole < last, !isStaying(source[last], level) { last -= 1 }
-      if hole >= last { break }
-      source[hole] = source[last]
-      hole += 1
-      last -= 1
+
+    let kept = occupied.nonzeroBitCount &- risen
+    let front = (UInt32(1) << UInt32(kept)) &- 1
+    var holes = ~(occupied & ~rising) & front
+    var movers = occupied & ~rising & ~front
+    while holes != 0 {
+      let hole = holes.trailingZeroBitCount
+      let moved = word(movers.trailingZeroBitCount)
+      if hole < Line.slotCount { head[hole] = moved } else { second[hole &- Line.slotCount] = moved }
+      holes &= holes &- 1
+      movers &= movers &- 1
     }
-    source.control = Control.bumped(source.control)
-    for slot in hole..<Line.slotCount { source[slot] = 0 }
+    head.control = Control.bumped(head.control)
+    if number == 0 {
+      for slot in kept..<Line.slotCount { head[slot] = 0 }
+    } else {
+      for slot in min(kept, Line.slotCount)..<Line.slotCount { head[slot] = 0 }
+      for slot in max(kept &- Line.slotCount, 0)..<Line.slotCount { second[slot] = 0 }
+      if kept <= Line.slotCount {
+        head.control = Control.withNextLine(head.control, 0)
+        pool.retire(number)
+      }
+    }
     return true
   }
 

@@ -48,10 +48,12 @@ final class OverflowPool {
     return (number, line)
   }
 
-  /// Whether the next ``take(for:)`` is sure to succeed; gets what is needed for that.
-  func reserve() -> Bool {
-    let number = state[.overflowEnd]
-    return number >> ChunkDirectory.lineBits < state[.overflowChunks] || ensureChunk(for: number)
+  /// Gets the memory of all lines up to this number, so that ``take(for:)`` is sure to succeed; false when there is none.
+  func reserve(through line: UInt64) -> Bool {
+    while state[.overflowChunks] <= line >> ChunkDirectory.lineBits {
+      guard ensureChunk(for: state[.overflowChunks] << ChunkDirectory.lineBits) else { return false }
+    }
+    return true
   }
 
   /// Takes back a line that no chain leads to any more.
@@ -84,6 +86,7 @@ final class OverflowPool {
     let number = state[.overflowEnd]
     guard number <= UInt64(UInt32.max), ensureChunk(for: number) else { return nil }
     state[.overflowEnd] = number + 1
+    state.overflow.populateStep(at: number)
     return number
   }
 

@@ -22,6 +22,7 @@ extension Engine {
       var total = 0
       for operation in batch.operations { total += header(operation, hash: 0, isLast: true).size }
       try prepareWrite(of: total, &state)
+      guard index.reserve(batch.operations.count) else { throw outOfMemory() }
       var addresses: [(hash: UInt64, address: UInt64, size: Int)] = []
       addresses.reserveCapacity(batch.operations.count)
       let last = batch.operations.count - 1
@@ -37,10 +38,12 @@ extension Engine {
           let (key, _) = unsafe Self.parts(operation, of: bytes)
           let (hash, address, size) = addresses[position]
           let core = operation.keyspace
+          index.grow()
           // The batch is in the log: what cannot be indexed now is found again at the next opening.
-          guard let existing = try? unsafe findForWrite(hash, key, core.life.pointee.tag) else { continue }
+          var probe = index.writeProbe(hash)
+          guard let existing = try? unsafe findForWrite(hash, key, core.life.pointee.tag, &probe) else { continue }
           if operation.isPut {
-            index(hash, address, size, replacing: existing, core, &state)
+            index(hash, address, size, replacing: existing, at: probe, core, &state)
           } else if existing.address != 0 {
             unindex(hash, existing, core, &state)
           }

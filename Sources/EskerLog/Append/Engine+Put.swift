@@ -12,8 +12,6 @@ struct Existing {
   var size = 0
   /// The record cannot be read; its slot is kept until the key is written again.
   var damage: RecordDamage?
-  /// Stands at the slot that leads to the record; if there is none, where it would be.
-  var probe: Probe?
 
   /// The version a reader would see at `time`; nil when it sees nothing.
   func visibleVersion(at time: @autoclosure () -> Int64) -> UInt64? {
@@ -58,16 +56,19 @@ extension Engine {
       guard index.reserve() else { throw outOfMemory() }
       let address: UInt64
       let existing: Existing
+      var probe: WriteProbe
       if case .always = condition, !index.needsMigration {
         // The record first: while it is copied, the bucket arrives. Nothing can stop the write any more.
         address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
-        existing = try unsafe findForWrite(hash, key, life.pointee.tag)
+        probe = index.writeProbe(hash)
+        existing = try unsafe findForWrite(hash, key, life.pointee.tag, &probe)
       } else {
-        existing = try unsafe findForWrite(hash, key, life.pointee.tag)
+        probe = index.writeProbe(hash)
+        existing = try unsafe findForWrite(hash, key, life.pointee.tag, &probe)
         guard try holds(condition, existing) else { return 0 }
         address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
       }
-      index(hash, address, header.size, replacing: existing, core, &state)
+      index(hash, address, header.size, replacing: existing, at: probe, core, &state)
       commits.published.store(header.sequence, ordering: .releasing)
       try checkTail(state)
       return header.sequence
@@ -91,7 +92,8 @@ extension Engine {
         unsafe hash = life.pointee.hash.hash(key)
       }
       try checkWritable()
-      let existing = try unsafe findForWrite(hash, key, life.pointee.tag)
+      var probe = index.writeProbe(hash)
+      let existing = try unsafe findForWrite(hash, key, life.pointee.tag, &probe)
       guard existing.address != 0 else { return Removal(sequence: 0, wasVisible: false) }
       let wasVisible = existing.damage != nil || existing.visibleVersion(at: time.now) != nil
       guard try holds(condition, existing) else { return Removal(sequence: 0, wasVisible: wasVisible) }
@@ -179,6 +181,7 @@ extension Engine {
     _ address: UInt64,
     _ size: Int,
     replacing existing: Existing,
+    at probe: WriteProbe,
     _ core: KeyspaceCore,
     _ state: inout WriterState
   ) {
@@ -186,11 +189,11 @@ extension Engine {
     willChangeIndex(hash, state)
     if existing.address == 0 {
       // Cannot fail: `reserve` got the memory, and a damaged bucket was found out before.
-      if let probe = existing.probe { _ = index.insert(hash, address: address, after: probe) }
+      _ = index.insert(hash, address: address, after: probe)
       core.entryCount.store(core.entryCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     } else {
       supersede(existing, &state)
-      existing.probe?.replaceCurrent(with: address)
+      probe.replaceCurrent(with: address)
     }
   }
 
@@ -218,37 +221,59 @@ extension Engine {
   }
 
   /// Finds the newest record of a key. Called under the writer's lock, so what it finds stays.
+  ///
+  /// - Parameter probe: a fresh one for the hash; left at the slot that leads to the record, or where it would be.
   @inline(__always)
-  func findForWrite(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) throws(StoreError) -> Existing {
-    var probe = index.probe(hash)
+  func findForWrite(
+    _ hash: UInt64,
+    _ key: UnsafeRawBufferPointer,
+    _ tag: KeyspaceTag,
+    _ probe: inout WriteProbe
+  ) throws(StoreError) -> Existing {
+    guard let address = probe.next() else {
+      if probe.isDamaged { throw indexDamage() }
+      return Existing()
+    }
+    if let place = granules.place(of: address), let record = unsafe RecordView(at: place.pointer, limit: place.limit),
+      unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag)
+    {
+      return Existing(address: address, sequence: record.sequence, expiry: record.expiry, size: record.size)
+    }
+    return try unsafe findBehindAnother(hash, key, tag, &probe)
+  }
+
+  /// The rest of a search whose first candidate was another key with the same fingerprint, or damaged.
+  @inline(never)
+  private func findBehindAnother(
+    _ hash: UInt64,
+    _ key: UnsafeRawBufferPointer,
+    _ tag: KeyspaceTag,
+    _ probe: inout WriteProbe
+  ) throws(StoreError) -> Existing {
+    probe = index.writeProbe(hash)
     // A damaged record of this hash, or one whose hash cannot be told, is taken for the key's own if the key has no intact
     // one: writing the key again is what heals it.
-    var damaged: Existing?
+    var damaged: (existing: Existing, probe: WriteProbe)?
     while let address = probe.next() {
       guard let place = granules.place(of: address),
         let record = unsafe RecordView(at: place.pointer, limit: place.limit)
       else {
-        damaged = Existing(address: address, damage: .truncated, probe: probe)
+        damaged = (Existing(address: address, damage: .truncated), probe)
         continue
       }
       if unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag) {
-        return Existing(
-          address: address,
-          sequence: record.sequence,
-          expiry: record.expiry,
-          size: record.size,
-          probe: probe
-        )
+        return Existing(address: address, sequence: record.sequence, expiry: record.expiry, size: record.size)
       }
-      // Another key with the same fingerprint, or damage.
       if let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits),
         record.keyHash == hash || found == .headerChecksum
       {
-        damaged = Existing(address: address, damage: found, probe: probe)
+        damaged = (Existing(address: address, damage: found), probe)
       }
     }
     if probe.isDamaged { throw indexDamage() }
-    return damaged ?? Existing(probe: probe)
+    guard let damaged else { return Existing() }
+    probe = damaged.probe
+    return damaged.existing
   }
 
   /// Throws if what was just stored went nowhere: the tail's file was cut short under the store, or its medium failed.

@@ -8,12 +8,13 @@ extension KeyspaceCore {
     _ condition: WriteCondition,
     _ durability: Durability?
   ) throws(StoreError) -> UInt64 {
-    let isSynced = (durability ?? engine.options.durability) == .synced
+    var isSynced = false
+    if case .synced = durability ?? engine.options.durability { isSynced = true }
     return try unsafe engine.put(
       value,
       key,
       self,
-      expiry: engine.resolve(expiry, self),
+      expiry: expiry == nil && !engine.mayExpire(self) ? .max : engine.resolve(expiry, self),
       condition,
       isSynced: isSynced
     )
@@ -45,6 +46,12 @@ extension Engine {
     let now = time.now
     if let jump = time.takeJump() { emit(.clockJumped(forward: jump)) }
     return now
+  }
+
+  /// Whether values written without an expiry may expire.
+  @inline(__always)
+  func mayExpire(_ core: KeyspaceCore) -> Bool {
+    hasDefaultExpiry || core.defaultExpiryMilliseconds.load(ordering: .relaxed) >= 0
   }
 
   /// The instant in store time at which a value written now expires; `Int64.max` for never.

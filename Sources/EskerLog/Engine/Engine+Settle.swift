@@ -4,7 +4,15 @@ internal import Synchronization
 extension Engine {
   /// Sees to it that a write survives what it was asked to survive. 0: nothing was written.
   @usableFromInline
+  @inline(__always)
   func settle(_ sequence: UInt64, _ durability: Durability?) throws(StoreError) {
+    // Nothing is left to do for nearly every write.
+    if case .buffered = durability ?? options.durability, background.isThreaded { return }
+    try settleSlowly(sequence, durability)
+  }
+
+  @inline(never)
+  private func settleSlowly(_ sequence: UInt64, _ durability: Durability?) throws(StoreError) {
     switch durability ?? options.durability {
     case .buffered:
       break

@@ -442,7 +442,9 @@ extension Engine {
   func indexed(_ key: [UInt8], in core: KeyspaceCore) throws(StoreError) -> StoreModel.Value? {
     let result: Result<StoreModel.Value?, StoreError> = key.withUnsafeBytes { pointer in
       Result { () throws(StoreError) in
-        let existing = try findForWrite(core.life.pointee.hash.hash(pointer), pointer, core.tag)
+        let hash = core.life.pointee.hash.hash(pointer)
+        var probe = index.writeProbe(hash)
+        let existing = try findForWrite(hash, pointer, core.tag, &probe)
         guard existing.address != 0, let place = granules.place(of: existing.address) else { return nil }
         if let found = existing.damage { throw damage(at: existing.address, found, key: Array(pointer)) }
         guard let record = RecordView(at: place.pointer, limit: place.limit) else { return nil }
