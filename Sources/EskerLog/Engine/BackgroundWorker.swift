@@ -88,6 +88,14 @@ final class BackgroundWorker: @unchecked Sendable {
     isBusy = false
   }
 
+  /// Waits, in a job: false when something else was asked for meanwhile or the work is to end.
+  func pause(nanoseconds: UInt64) -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    if pending.isEmpty, !isStopping { _ = condition.wait(lock, nanoseconds: nanoseconds) }
+    return pending.isEmpty && !isStopping
+  }
+
   /// Ends the work after the job under way. Idempotent.
   func stop() {
     lock.lock()

@@ -47,6 +47,7 @@ extension Engine {
   /// Leaves a store whose next opening has nothing to do. Nobody writes any more.
   private func leaveClean() throws(StoreError) {
     try commits.waitDurable(publishedSequence)
+    sealFinished()
     var dropped = discarded
     writer.withLock { state in
       if let tail = state.tail {

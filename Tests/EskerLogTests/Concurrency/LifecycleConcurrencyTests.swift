@@ -13,6 +13,35 @@ import Testing
     path = directory.appending("store")
   }
 
+  private func seals(_ log: EventLog) -> Int {
+    log.events.count { if case .segmentSealed = $0 { true } else { false } }
+  }
+
+  @Test func segmentsOfABurstAreSealedOnceItIsOver() async throws {
+    let log = EventLog()
+    var options = WriterConcurrencyTests.options
+    options.onEvent = { log.record($0) }
+    let store = try LogStore(at: path, options: options)
+    for key in 0..<40 { try store.put([UInt8](repeating: 0, count: 4000), forKey: "key \(key)") }
+    let clock = OSClock()
+    let start = clock.monotonicNanoseconds()
+    while seals(log) < 2, clock.monotonicNanoseconds() - start < 20_000_000_000 {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(seals(log) == 2)
+    try store.close()
+  }
+
+  @Test func closingSealsWhatABurstLeft() throws {
+    let log = EventLog()
+    var options = WriterConcurrencyTests.options
+    options.onEvent = { log.record($0) }
+    let store = try LogStore(at: path, options: options)
+    for key in 0..<40 { try store.put([UInt8](repeating: 0, count: 4000), forKey: "key \(key)") }
+    try store.close()
+    #expect(seals(log) == 2)
+  }
+
   @Test func aCloseUnderWayEndsEveryOperationWithClosedAndLosesNothing() throws {
     for round in 0..<10 {
       let path = "\(path)\(round)"
