@@ -124,6 +124,36 @@ import Testing
     #expect(log.opening?.indexSource == .checkpoint)
   }
 
+  @Test func readingExtendsALifeByAnEighthOrMoreAtATime() throws {
+    let store = try machine.open()
+    try store.put("v", forKey: "k", expiry: .after(.milliseconds(800)))
+    machine.clock.advance(milliseconds: 99)
+    #expect(try store.get("k", extendingBy: .milliseconds(800)) == bytes("v"))
+    #expect(store.lastSequence.rawValue == 1)
+    machine.clock.advance(milliseconds: 1)
+    #expect(try store.get("k", extendingBy: .milliseconds(800)) == bytes("v"))
+    #expect(store.lastSequence.rawValue == 2)
+    machine.clock.advance(milliseconds: 799)
+    #expect(try store.get("k") == bytes("v"))
+    machine.clock.advance(milliseconds: 1)
+    #expect(try store.get("k", extendingBy: .milliseconds(800)) == nil)
+    #expect(try store.get("k") == nil)
+    #expect(store.lastSequence.rawValue == 2)
+  }
+
+  @Test(arguments: [Expiry.never, .after(.seconds(60)), .at(WallTime(millisecondsSince1970: .max))])
+  func readingShortensNoLife(_ expiry: Expiry) throws {
+    let store = try machine.open()
+    try store.put("v", forKey: "k", expiry: expiry)
+    let before = try store.metadata(forKey: "k")
+    for duration in [Duration.seconds(59), .zero, .seconds(-1), Duration(secondsComponent: .min, attosecondsComponent: 0)] {
+      #expect(try store.get("k", extendingBy: duration) == bytes("v"))
+    }
+    #expect(try store.metadata(forKey: "k") == before)
+    #expect(store.lastSequence.rawValue == 1)
+    #expect(try store.get("absent", extendingBy: .seconds(1)) == nil)
+  }
+
   @Test func aReapOutlivesACloseWithoutWrites() throws {
     try machine.open().put("v", forKey: "k", expiry: .after(.seconds(10)))
     do {
