@@ -146,7 +146,9 @@ import Testing
     let store = try machine.open()
     try store.put("v", forKey: "k", expiry: expiry)
     let before = try store.metadata(forKey: "k")
-    for duration in [Duration.seconds(59), .zero, .seconds(-1), Duration(secondsComponent: .min, attosecondsComponent: 0)] {
+    for duration in [
+      Duration.seconds(59), .zero, .seconds(-1), Duration(secondsComponent: .min, attosecondsComponent: 0),
+    ] {
       #expect(try store.get("k", extendingBy: duration) == bytes("v"))
     }
     #expect(try store.metadata(forKey: "k") == before)
