@@ -12,6 +12,35 @@ import Testing
     }
   }
 
+  @Test(arguments: [0, 1, 255, 256, 257, 1_000])
+  func footerEntriesReadInBlocksAreThoseReadOneByOne(count: Int) throws {
+    var builder = FooterBuilder(segmentID: 1, salt: 2)
+    for number in 0..<count {
+      builder.append(
+        RecordHeader(
+          sequence: UInt64(number) << (number % 40),
+          kind: .put,
+          keyHash: UInt64(number) &* 0x9E37_79B9_7F4A_7C15,
+          keyLength: number % 20,
+          valueLength: 1 << (number % 25),
+          expiry: number % 3 == 0 ? 5 : .max,
+          keyspace: KeyspaceTag(id: number % 5 == 0 ? 7 : 0, incarnation: UInt32(number % 5 == 0 ? number : 0))
+        )
+      )
+    }
+    let bytes = builder.encoded()
+    let footer = try SegmentFooter(decoding: bytes.span.bytes)
+    var cursor = footer.entries
+    var block: [FooterEntry] = []
+    var entries: [FooterEntry] = []
+    repeat {
+      try cursor.next(into: &block, from: bytes.span.bytes)
+      entries += block
+    } while !block.isEmpty
+    #expect(entries.count == count)
+    #expect(try entries == Sample.entries(of: bytes.span.bytes))
+  }
+
   @Test func footerTellsOfEveryRecordAndNothingElse() throws {
     let bytes = Sample.footer.encoded()
     #expect(bytes.count == Sample.footer.length)

@@ -21,6 +21,30 @@ import Testing
     #expect(index.memoryBytes <= 300 << 10)
   }
 
+  @Test(arguments: [0, 1_000, 30_000, 400_000, 1_000_000])
+  func anIndexWithRoomIsNoLargerAndHoldsTheSameAsOneThatGrew(count: Int) throws {
+    let grown = try makeIndex()
+    let index = try makeIndex()
+    index.makeRoom(for: count)
+    #expect(index.checkInvariants().isEmpty)
+    for key in 0..<count {
+      #expect(grown.insert(SplitMix.mix(UInt64(key)), address: UInt64(key + 1)))
+      #expect(index.insert(SplitMix.mix(UInt64(key)), address: UInt64(key + 1)))
+    }
+    #expect(index.bucketCount == grown.bucketCount)
+    #expect(index.memoryBytes <= grown.memoryBytes + grown.memoryBytes / 10 + 2 << 20)
+    #expect(index.checkInvariants().isEmpty)
+    for key in 0..<count { #expect(index.candidates(SplitMix.mix(UInt64(key))).contains(UInt64(key + 1))) }
+  }
+
+  @Test func roomInAnIndexThatHoldsSomethingChangesNothing() throws {
+    let index = try makeIndex()
+    #expect(index.insert(1, address: 1))
+    index.makeRoom(for: 1_000_000)
+    #expect(index.bucketCount == Geometry.minimumBucketCount)
+    #expect(index.candidates(1) == [1])
+  }
+
   @Test func hashZeroAndFingerprintZeroAreFound() throws {
     let index = try makeIndex()
     #expect(index.candidates(0).isEmpty)

@@ -3,88 +3,104 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-/// Brings the index up to the log, a record at a time.
+/// Brings the index up to the log, a window of records at a time.
 ///
-/// The newest record of a key wins, whatever the order. Records wait in a short queue between the moment their bucket is
-/// asked for and the moment they enter it, so that the waits for memory overlap.
+/// The newest record of a key wins, whatever the order. Records wait in a window between the moment their bucket is asked for
+/// and the moment they enter it, so that the waits for memory overlap.
 struct Replay: ~Copyable {
   private let engine: Engine
+  private let index: HashIndex
   /// Open snapshots, which must hear what stops being the newest record of its key.
   private let snapshots: [SnapshotState]
-  private var queue: [LogRecord] = []
-  private static let depth = 16
-  /// The keyspace of the last record.
-  private var known: (tag: KeyspaceTag, core: KeyspaceCore?)?
+  private var window: [LogRecord] = []
+  private static let depth = 32
   /// Records that took part.
   private(set) var count = 0
 
   init(_ engine: Engine, notifying snapshots: [SnapshotState] = []) {
     self.engine = engine
+    index = engine.index
     self.snapshots = snapshots
-    queue.reserveCapacity(Self.depth)
+    window.reserveCapacity(Self.depth)
   }
 
   mutating func apply(_ record: LogRecord) {
-    engine.index.prefetch(record.hash)
-    if queue.count == Self.depth { drain() }
-    queue.append(record)
+    index.prefetch(record.hash)
+    window.append(record)
+    if window.count == Self.depth { drain() }
   }
 
   /// True when every record has taken effect.
-  var isIdle: Bool { queue.isEmpty }
+  var isIdle: Bool { window.isEmpty }
 
   mutating func drain() {
-    for record in queue {
-      if record.kind == .reset {
-        engine.applyReset(record)
-        known = nil
-        continue
+    var start = 0
+    while start < window.count {
+      let first = window[start]
+      var end = start + 1
+      if first.kind == .reset {
+        engine.applyReset(first)
+      } else {
+        while end < window.count, window[end].keyspace == first.keyspace, window[end].kind != .reset { end += 1 }
+        engine.apply(window, start..<end, notifying: snapshots)
       }
-      // Nearly always the same keyspace as the record before.
-      if known?.tag != record.keyspace { known = (record.keyspace, engine.replayedKeyspace(record.keyspace)) }
-      engine.apply(record, to: known?.core, notifying: snapshots)
+      start = end
     }
-    count += queue.count
-    queue.removeAll(keepingCapacity: true)
+    count += window.count
+    window.removeAll(keepingCapacity: true)
   }
 }
 
 extension Engine {
-  /// Lets one record of the log take effect on the index. Nobody writes meanwhile.
-  ///
-  /// - Parameter core: the keyspace it belongs to; see `replayedKeyspace`.
-  func apply(_ record: LogRecord, to core: KeyspaceCore?, notifying snapshots: [SnapshotState]) {
-    // What was emptied since is not there; only a keyspace that nobody knows keeps its records.
-    if core == nil, keyspaces.withLock({ $0.byID[record.keyspace.id] }) != nil { return }
-    let existing = existing(record)
-    if let existing {
-      if existing.sequence >= record.sequence { return }
-      for snapshot in snapshots { snapshot.noteSuperseded(existing.address, existing.sequence) }
+  /// Lets records of one keyspace take effect on the index, in their order. Nobody writes meanwhile.
+  fileprivate func apply(_ records: [LogRecord], _ run: Range<Int>, notifying snapshots: [SnapshotState]) {
+    let tag = records[run.lowerBound].keyspace
+    let core = keyspaces.withLock { $0.byID[tag.id] }
+    if let core {
+      if tag.incarnation > core.tag.incarnation { core.begin(incarnation: tag.incarnation) }
+      // What was emptied since is not there; only a keyspace that nobody knows keeps its records.
+      guard core.tag == tag else { return }
     }
-    switch record.kind {
-    case .put:
-      granules.addLive(at: record.address, bytes: record.size)
-      if let existing {
-        granules.addLive(at: existing.address, bytes: -existing.size)
-        _ = index.replace(record.hash, address: existing.address, with: record.address)
-      } else {
-        guard index.insert(record.hash, address: record.address) else { return }
-        core?.entryCount.add(1, ordering: .relaxed)
-      }
-    case .tombstone:
-      guard let existing else { return }
-      granules.addLive(at: existing.address, bytes: -existing.size)
-      if index.remove(record.hash, address: existing.address) { core?.entryCount.subtract(1, ordering: .relaxed) }
-    case .seal, .reset:
-      break
+    let index = index
+    for position in run {
+      // Where the bucket knows the key, both records are about to be compared.
+      var probe = index.writeProbe(records[position].hash)
+      guard let address = probe.next() else { continue }
+      granules.prefetch(address)
+      granules.prefetch(records[position].address)
     }
+    var entries = 0
+    for position in run { entries += apply(records[position], to: index, notifying: snapshots) }
+    core?.entryCount.add(entries, ordering: .relaxed)
   }
 
-  /// The record the index has for the same key.
-  private func existing(_ record: LogRecord) -> Existing? {
-    var probe = index.probe(record.hash)
-    var own: RecordView?
-    var isOwnDamaged: Bool?
+  /// Lets one record take effect; by how much the number of entries changes.
+  @inline(__always)
+  private func apply(_ record: LogRecord, to index: HashIndex, notifying snapshots: [SnapshotState]) -> Int {
+    var probe = index.writeProbe(record.hash)
+    guard let existing = existing(record, &probe) else {
+      guard record.kind == .put, !probe.isDamaged,
+        index.insert(record.hash, address: record.address, after: probe)
+      else { return 0 }
+      // Such an insertion leaves growing to whoever makes the next one.
+      index.grow()
+      granules.addLive(at: record.address, bytes: record.size)
+      return 1
+    }
+    if existing.sequence >= record.sequence { return 0 }
+    for snapshot in snapshots { snapshot.noteSuperseded(existing.address, existing.sequence) }
+    granules.addLive(at: existing.address, bytes: -existing.size)
+    if record.kind == .put {
+      granules.addLive(at: record.address, bytes: record.size)
+      probe.replaceCurrent(with: record.address)
+      return 0
+    }
+    return index.remove(record.hash, address: existing.address) ? -1 : 0
+  }
+
+  /// The record the index has for the same key. The probe stops at its slot; without one, where it would be.
+  @inline(__always)
+  private func existing(_ record: LogRecord, _ probe: inout WriteProbe) -> Existing? {
     while let address = probe.next() {
       if address == record.address {
         return Existing(address: address, sequence: record.sequence, size: record.size)
@@ -92,28 +108,28 @@ extension Engine {
       guard let place = granules.place(of: address),
         let found = unsafe RecordView(at: place.pointer, limit: place.limit), found.keyHash == record.hash
       else { continue }
-      if isOwnDamaged == nil, let place = granules.place(of: record.address) {
-        own = unsafe RecordView(at: place.pointer, limit: place.limit)
-        isOwnDamaged = own.map { $0.damage(salt: place.salt, offsetUnits: place.offsetUnits) != nil } ?? true
-      }
-      // Equal 64-bit hashes: the same key, or one in four billion billion. Where one of the two is damaged the hash decides:
-      // a damaged record must take the place of the older one, or that would be found.
-      let isDamaged = isOwnDamaged != false || found.damage(salt: place.salt, offsetUnits: place.offsetUnits) != nil
-      if isDamaged || own.map({ unsafe $0.key.elementsEqual(found.key) }) == true {
-        return Existing(address: address, sequence: found.sequence, expiry: found.expiry, size: found.size)
+      if isSameKey(found, at: place, as: record) {
+        return Existing(address: address, sequence: found.sequence, size: found.size)
       }
     }
     return nil
   }
 
-  /// The keyspace a record belongs to; nil for one that was emptied since, or that is not known.
-  func replayedKeyspace(_ tag: KeyspaceTag) -> KeyspaceCore? {
-    guard let core = keyspaces.withLock({ $0.byID[tag.id] }) else { return nil }
-    if tag.incarnation > core.tag.incarnation { core.begin(incarnation: tag.incarnation) }
-    return core.tag == tag ? core : nil
+  /// Whether two records with the same 64-bit hash have the same key: nearly always, all others are one in four billion
+  /// billion.
+  ///
+  /// Where one of the two is damaged the hash decides: a damaged record must take the place of the older one, or that would
+  /// be found.
+  private func isSameKey(_ found: RecordView, at place: GranuleTable.Place, as record: LogRecord) -> Bool {
+    guard let ownPlace = granules.place(of: record.address),
+      let own = unsafe RecordView(at: ownPlace.pointer, limit: ownPlace.limit)
+    else { return true }
+    return unsafe own.key.elementsEqual(found.key)
+      || own.damage(salt: ownPlace.salt, offsetUnits: ownPlace.offsetUnits) != nil
+      || found.damage(salt: place.salt, offsetUnits: place.offsetUnits) != nil
   }
 
-  func applyReset(_ record: LogRecord) {
+  fileprivate func applyReset(_ record: LogRecord) {
     guard let core = keyspaces.withLock({ $0.byID[record.keyspace.id] }) else { return }
     guard record.keyspace.incarnation > core.tag.incarnation else { return }
     core.incarnationBeforeReset.store(core.tag.incarnation, ordering: .relaxed)

@@ -88,6 +88,18 @@ extension Engine {
     }
   }
 
+  /// The footer of a segment that is sealed and durable, which may be replayed from it.
+  func durableFooter(
+    of segment: Segment,
+    durable: UInt64,
+    damage: inout [StoreEvent]
+  ) -> (footer: SegmentFooter, bytes: [UInt8])? {
+    guard segment.isSettled.load(ordering: .relaxed), segment.lastSequence.load(ordering: .relaxed) <= durable else {
+      return nil
+    }
+    return readFooter(segment, damage: &damage)
+  }
+
   /// Reads a sealed segment's footer; nil when there is none or it is damaged.
   func readFooter(_ segment: Segment, damage: inout [StoreEvent]) -> (footer: SegmentFooter, bytes: [UInt8])? {
     let summary = segment.footer.withLock { $0 }

@@ -150,6 +150,8 @@ extension Engine {
         first = position
         offset = max(SegmentHeader.length, Int(clamping: checkpoint.header.replayOffset))
       }
+    } else {
+      makeRoomInIndex(for: list, durable: manifest.durableSequence)
     }
     var scanner = LogScanner(self, durable: manifest.durableSequence, expected: expected)
     for position in first..<list.count where scanner.cut == nil {
@@ -159,12 +161,11 @@ extension Engine {
       if position > 0, declared > scanner.expected, list[position - 1].isSettled.load(ordering: .relaxed) {
         scanner.jump(to: declared)
       }
-      let isDurable = segment.lastSequence.load(ordering: .relaxed) <= manifest.durableSequence
-      if segment.isSettled.load(ordering: .relaxed), isDurable, offset == SegmentHeader.length,
-        let (footer, bytes) = readFooter(segment, damage: &damage)
-      {
-        scanner.take(footer, bytes, of: segment)
-      } else {
+      let isRead =
+        if offset == SegmentHeader.length,
+          let (footer, bytes) = durableFooter(of: segment, durable: manifest.durableSequence, damage: &damage)
+        { scanner.take(footer, bytes, of: segment) } else { false }
+      if !isRead {
         let isSettled = segment.isSettled.load(ordering: .relaxed) || manifest.state == .clean
         scanner.scan(list[position...], from: offset, isSettled: isSettled)
       }

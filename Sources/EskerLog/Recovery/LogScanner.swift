@@ -81,24 +81,35 @@ struct LogScanner: ~Copyable {
     expected = sequence
   }
 
-  /// Takes in the records of a sealed and durable segment from its footer.
-  mutating func take(_ footer: SegmentFooter, _ bytes: [UInt8], of segment: Segment) {
+  /// Takes in the records of a sealed and durable segment from its footer; false when it contradicts itself, and the records
+  /// must be read.
+  mutating func take(_ footer: SegmentFooter, _ bytes: [UInt8], of segment: Segment) -> Bool {
+    let start = segment.startUnits
     var cursor = footer.entries
-    while let entry = unsafe try? cursor.next(in: bytes.span.bytes) {
-      replay.apply(
-        LogRecord(
-          hash: entry.keyHash,
-          address: segment.startUnits + (entry.offset >> 3),
-          sequence: entry.sequence,
-          size: Int(entry.size),
-          kind: entry.kind,
-          keyspace: entry.keyspace
+    var entries: [FooterEntry] = []
+    repeat {
+      do throws(FormatError) { unsafe try cursor.next(into: &entries, from: bytes.span.bytes) } catch {
+        let reason = "the segment's footer contradicts itself; the records are read instead"
+        report(segment, Int(footer.recordsEnd), length: footer.length, reason)
+        return false
+      }
+      for entry in entries {
+        replay.apply(
+          LogRecord(
+            hash: entry.keyHash,
+            address: start + (entry.offset >> 3),
+            sequence: entry.sequence,
+            size: Int(entry.size),
+            kind: entry.kind,
+            keyspace: entry.keyspace
+          )
         )
-      )
-    }
+      }
+    } while !entries.isEmpty
     expected = segment.lastSequence.load(ordering: .relaxed) &+ 1
     highest = max(highest, expected &- 1)
     endSegment(segment, Int(footer.recordsEnd))
+    return true
   }
 
   /// Takes in a record whose header is right; the offset behind it, or nil when history ends here.
@@ -119,21 +130,23 @@ struct LogScanner: ~Copyable {
       report(segment, offset, length: header.size, "the checksum of a record's key and value does not match")
     }
     if batch.isEmpty { batchStart = offset }
-    batch.append(
-      LogRecord(
-        hash: header.keyHash,
-        address: segment.startUnits + UInt64(offset >> 3),
-        sequence: header.sequence,
-        size: header.size,
-        kind: header.kind,
-        keyspace: header.keyspace
-      )
+    let record = LogRecord(
+      hash: header.keyHash,
+      address: segment.startUnits + UInt64(offset >> 3),
+      sequence: header.sequence,
+      size: header.size,
+      kind: header.kind,
+      keyspace: header.keyspace
     )
     expected = header.sequence &+ 1
     highest = max(highest, header.sequence)
-    let next = offset + header.size
-    if !header.batchContinues { commitBatch() }
-    return next
+    if batch.isEmpty, !header.batchContinues {
+      replay.apply(record)
+    } else {
+      batch.append(record)
+      if !header.batchContinues { commitBatch() }
+    }
+    return offset + header.size
   }
 
   private mutating func commitBatch() {

@@ -1,0 +1,118 @@
+import EskerFormat
+import EskerIndex
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+/// The index is built anew from the log, with and without footers.
+@Suite struct ReplayTests {
+  @Test(arguments: [false, true])
+  func theNewestRecordOfEachKeyWinsAndLiveBytesAreCountedAnew(emptying: Bool) throws {
+    var generator = SeededGenerator(announcedFor: "ReplayTests")
+    var machine = Machine()
+    let store = try machine.open()
+    var expected: [String: [String: [UInt8]]] = ["": [:], "one": [:], "two": [:]]
+    for number in 0..<6_000 {
+      let space = ["", "one", "two"][Int.random(in: 0..<3, using: &generator)]
+      // Few keys, so that records of the same key often stand close together.
+      let key = "key \(Int.random(in: 0..<20, using: &generator))"
+      let keyspace = try store.keyspace(space)
+      switch Int.random(in: 0..<200, using: &generator) {
+      case 0 where emptying:
+        try keyspace.removeAll()
+        expected[space] = [:]
+      case 0..<60:
+        try keyspace.remove(key)
+        expected[space]?[key] = nil
+      default:
+        let value = bytes("value \(number) " + String(repeating: "-", count: number % 50))
+        try keyspace.put(value, forKey: key)
+        expected[space]?[key] = value
+      }
+    }
+    let live = Self.live(of: store)
+    try machine.deleteCheckpoint()
+    let reopened = try machine.reopenAfterKill()
+    // What was emptied counts as live until it has been swept.
+    if !emptying { #expect(Self.live(of: reopened) == live) }
+    for (space, keys) in expected {
+      let keyspace = try reopened.keyspace(space)
+      #expect(keyspace.count == keys.count)
+      for number in 0..<20 { #expect(try keyspace.get("key \(number)") == keys["key \(number)"]) }
+    }
+    #expect(reopened.engine.index.checkInvariants() == [])
+    try reopened.close()
+  }
+
+  private static func live(of store: LogStore) -> [UInt64: Int] {
+    let engine = store.engine
+    let rows = engine.segments.withLock { list in list.map { ($0.id, engine.granules.live($0)) } }
+    // A segment that holds nothing yet is let go by an opening.
+    return Dictionary(uniqueKeysWithValues: rows.filter { $0.1.records > 0 }.map { ($0.0, $0.1.bytes) })
+  }
+
+  @Test func aKeyWrittenOftenMakesTheIndexNoLarger() throws {
+    var machine = Machine()
+    let store = try machine.open()
+    for number in 0..<60_000 { try store.put("", forKey: "\(number % 1_000)") }
+    try machine.deleteCheckpoint()
+    let reopened = try machine.reopenAfterKill()
+    #expect(reopened.count == 1_000)
+    #expect(reopened.engine.index.bucketCount == Geometry.minimumBucketCount)
+    try reopened.close()
+  }
+
+  @Test(arguments: [60_000, 200_000])
+  func theIndexIsAsLargeAfterARebuildAsBefore(keys: Int) throws {
+    var machine = Machine()
+    let store = try machine.open()
+    for number in 0..<keys { try store.put("", forKey: "\(number)") }
+    let grown = store.engine.index.bucketCount
+    try machine.deleteCheckpoint()
+    let reopened = try machine.reopenAfterKill()
+    #expect(reopened.count == keys)
+    #expect((grown...grown + grown / 50).contains(reopened.engine.index.bucketCount))
+    #expect(reopened.engine.index.checkInvariants() == [])
+    try reopened.close()
+  }
+
+  @Test func aFooterThatContradictsItselfIsReportedAndTheRecordsAreRead() throws {
+    var machine = Machine()
+    let store = try machine.open()
+    for number in 0..<3_000 { try store.put("value \(number)", forKey: "key \(number)") }
+    try store.sync()
+    let sealed = try #require(store.engine.segments.withLock { $0.first })
+    let summary = sealed.footer.withLock { $0 }
+    try #require(summary.offset > 0)
+    try machine.deleteCheckpoint()
+    machine.disk = try machine.disk.processKilled()
+
+    // The kind of an entry in the middle becomes none, and both checksums are made right.
+    let file = try machine.disk.open(sealed.path, .readWrite)
+    var footer = try file.bytes(in: summary.offset..<summary.offset + summary.length)
+    let trailer = footer.count - SegmentFooter.trailerLength
+    let streamLength = footer.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: trailer + 32, as: UInt64.self)) }
+    let entryCount = footer.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: trailer + 24, as: UInt64.self)) }
+    // All entries of these records but those of the shortest have the same length.
+    let last = streamLength - streamLength / entryCount
+    footer[last + 8] &= ~3
+    Self.storeChecksum(of: 0..<streamLength, in: &footer, at: trailer + 88)
+    Self.storeChecksum(of: trailer..<trailer + 92, in: &footer, at: trailer + 92)
+    try file.writeAll(footer, at: summary.offset)
+    file.close()
+
+    let log = EventLog()
+    let reopened = try machine.open { $0.onEvent = { log.record($0) } }
+    #expect(log.damage.count == 1)
+    #expect(reopened.count == 3_000)
+    for number in 0..<3_000 { #expect(try reopened.get("key \(number)") == bytes("value \(number)")) }
+    try reopened.close()
+  }
+
+  private static func storeChecksum(of range: Range<Int>, in bytes: inout [UInt8], at offset: Int) {
+    let covered = Array(bytes[range])
+    let checksum = CRC32C.checksum(of: covered.span.bytes)
+    for position in 0..<4 { bytes[offset + position] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(position))) }
+  }
+}
