@@ -35,6 +35,7 @@ import Testing
       let delay = UInt32.random(in: 5_000...90_000, using: &generator)
       let writer = try KilledWriter(path: path, from: last, killedAfter: delay)
       acknowledged += zip(writer.acknowledged, last).reduce(0) { $0 + $1.0 - $1.1 }
+      let logged = try LoggedRecords(of: path)
       let report = Guarded<OpeningReport?>(nil)
       var options = Options()
       options.segmentSize = 256 << 10
@@ -43,8 +44,11 @@ import Testing
         case .opened(let found): report.withLock { $0 = found }
         case .damaged(let location, _) where location.path.contains("manifest"): break
         // A batch or a record that was killed half-way is cut off; nothing else may be.
-        case .cut(_, _, _, discardedSegments: 0): break
-        case .damaged, .cut: Issue.record("round \(round): \(event)")
+        case .cut(_, _, let sequence, _):
+          if let objection = logged.objection(toCuttingFrom: sequence.rawValue) {
+            Issue.record("round \(round): \(event), but \(objection)")
+          }
+        case .damaged: Issue.record("round \(round): \(event)")
         default: break
         }
       }
