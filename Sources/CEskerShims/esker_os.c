@@ -96,10 +96,11 @@ int64_t esker_next_data(int descriptor, int64_t offset, int64_t *end) {
   if (start < 0) {
     if (errno == ENXIO) return -1;
     // Not known here: everything up to the end may be data.
-    *end = lseek(descriptor, 0, SEEK_END);
-    return offset < *end ? offset : -1;
+    off_t length = lseek(descriptor, 0, SEEK_END);
+    if (end != NULL) *end = length;
+    return offset < length ? offset : -1;
   }
-  *end = lseek(descriptor, start, SEEK_HOLE);
+  if (end != NULL) *end = lseek(descriptor, start, SEEK_HOLE);
   return start;
 }
 

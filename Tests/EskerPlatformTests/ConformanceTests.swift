@@ -51,6 +51,27 @@ import Testing
     #expect(errorCode { _ = try at.files.open(at("a"), .read).map(capacity: 1, writable: true) } == EACCES)
   }
 
+  @Test(arguments: Kind.allCases) func whatHasNoDataIsZerosAndStoresCountAtOnce(_ kind: Kind) throws {
+    let at = try Fixture(kind)
+    let file = try at.files.open(at("a"), .create)
+    let length = 1 << 20
+    try file.reserve(length)
+    let mapping = try file.map(capacity: length, writable: true)
+    try mapping.extend(to: length)
+    for place in [length - 1, 300_000, 70_001] {
+      (mapping.base + place).storeBytes(of: 7, as: UInt8.self)
+      for start in [0, 5_000, 70_001, 70_002, 299_999, 900_000] {
+        let first = (start..<length).first { mapping.base.load(fromByteOffset: $0, as: UInt8.self) != 0 }
+        let data = file.nextData(from: start)
+        #expect(try #require(data) >= start)
+        #expect(try #require(data) <= #require(first))
+      }
+    }
+    try file.write([1], at: 10)
+    #expect(try #require(file.nextData(from: 0)) <= 10)
+    mapping.unmap()
+  }
+
   @Test(arguments: Kind.allCases) func readsAndWritesNameTheirOffset(_ kind: Kind) throws {
     let at = try Fixture(kind)
     let file = try at.files.open(at("a"), .create)

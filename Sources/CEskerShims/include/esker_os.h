@@ -29,8 +29,9 @@ int esker_try_lock(int descriptor, bool exclusive);
 /// A new file without a name, in memory where the system can; its descriptor, or the negated error number.
 int esker_scratch_file(void);
 
-/// The next run of bytes at or after `offset` that may differ from zero. Sets `*end`; returns its start, or -1 if none.
-int64_t esker_next_data(int descriptor, int64_t offset, int64_t *_Nonnull end);
+/// The next run of bytes at or after `offset` that may differ from zero. Returns its start, or -1 if none, and
+/// sets `*end` unless that is null; finding the end costs in proportion to the run.
+int64_t esker_next_data(int descriptor, int64_t offset, int64_t *_Nullable end);
 
 /// The name in a directory entry.
 static inline const char *_Nonnull esker_entry_name(const struct dirent *_Nonnull entry) { return entry->d_name; }

@@ -20,6 +20,20 @@ extension File {
     try bytes(in: 0..<status().size)
   }
 
+  /// Writes the bytes of a range, or as many of them as the file has, over themselves; `buffer` has room for them.
+  func writeAgain(_ range: Range<Int>, through buffer: inout [UInt8]) throws(PlatformError) {
+    let result = unsafe buffer.withUnsafeMutableBytes { buffer -> Result<Void, PlatformError> in
+      do throws(PlatformError) {
+        let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<range.count])
+        let count = try unsafe read(into: target, at: range.lowerBound)
+        return .success(try unsafe write(UnsafeRawBufferPointer(rebasing: target[..<count]), at: range.lowerBound))
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
   /// Writes an array.
   func writeAll(_ bytes: [UInt8], at offset: Int) throws(PlatformError) {
     try unsafe bytes.withUnsafeBytesTyped { (buffer) throws(PlatformError) in try unsafe write(buffer, at: offset) }

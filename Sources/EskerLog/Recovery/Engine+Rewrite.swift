@@ -46,11 +46,15 @@ extension Engine {
   }
 
   /// Writes a segment's bytes from `start` on over themselves.
+  ///
+  /// Not from the mapping: a page of it that could not be had shows zeros.
   private func writeAgain(_ segment: Segment, from start: Int) throws(StoreError) {
     let end = segment.readableEnd
+    // Small enough to stay in the cache between the two copies.
+    var buffer = [UInt8](repeating: 0, count: 128 << 10)
     try translating { () throws(PlatformError) in
-      for offset in stride(from: start, to: end, by: 1 << 20) {
-        try segment.file.writeAll(segment.file.bytes(in: offset..<min(offset + 1 << 20, end)), at: offset)
+      for offset in stride(from: start, to: end, by: buffer.count) {
+        try segment.file.writeAgain(offset..<min(offset + buffer.count, end), through: &buffer)
       }
     }
   }
@@ -87,6 +91,7 @@ extension Engine {
   private func firstOffset(after sequence: UInt64, in segment: Segment) -> Int {
     var offset = SegmentHeader.length
     let end = segment.readableEnd
+    if segment.firstSequence.load(ordering: .relaxed) > sequence { return offset }
     while offset < end {
       switch segment.readRecord(at: offset, end: end) {
       case .record(let header):

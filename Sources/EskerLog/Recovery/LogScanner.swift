@@ -287,14 +287,4 @@ extension Segment {
     }
     return end
   }
-
-  /// The first aligned word from `offset` on that is not zero.
-  func nextNonzeroWord(from offset: Int, end: Int) -> Int? {
-    var position = (offset + 7) & ~7
-    while position + 8 <= end {
-      if unsafe base.load(fromByteOffset: position, as: UInt64.self) != 0 { return position }
-      position += 8
-    }
-    return nil
-  }
 }

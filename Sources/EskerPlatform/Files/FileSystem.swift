@@ -72,6 +72,12 @@ public protocol File: AnyObject, Sendable {
   /// Fills `buffer` from `offset` on; returns fewer bytes than asked for only at the end of the file.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(PlatformError) -> Int
 
+  /// Where the first byte from `offset` on stands that may not be zero; nil when all are zeros up to the end.
+  ///
+  /// For long runs that were never written, which reading would bring into memory: `offset` itself is always a right answer,
+  /// if a useless one. Stores made through mappings count, in all processes.
+  func nextData(from offset: Int) -> Int?
+
   /// Writes all of `buffer` at `offset`, growing the file if need be.
   func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) throws(PlatformError)
 
@@ -100,6 +106,11 @@ public protocol File: AnyObject, Sendable {
 
   /// Closes the file. Idempotent; mappings stay valid.
   func close()
+}
+
+extension File {
+  /// Knows of nothing that is not there.
+  public func nextData(from offset: Int) -> Int? { offset }
 }
 
 /// A run of a file's bytes in memory, at an address that never changes.

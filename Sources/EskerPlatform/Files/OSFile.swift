@@ -61,6 +61,16 @@ final class OSFile: File {
     return moved
   }
 
+  #if !canImport(Darwin)
+    // Elsewhere nobody promises that stores through a mapping count at once.
+    func nextData(from offset: Int) -> Int? {
+      guard (try? enter("seek")) != nil else { return offset }
+      defer { leave() }
+      let start = esker_next_data(descriptor, Int64(offset), nil)
+      return start < 0 ? nil : Int(start)
+    }
+  #endif
+
   func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) throws(PlatformError) {
     try enter("write")
     defer { leave() }

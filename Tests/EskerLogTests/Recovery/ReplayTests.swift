@@ -1,5 +1,6 @@
 import EskerFormat
 import EskerIndex
+import EskerPlatform
 import EskerTestSupport
 import Testing
 
@@ -74,6 +75,39 @@ import Testing
     #expect(reopened.count == keys)
     #expect((grown...grown + grown / 50).contains(reopened.engine.index.bucketCount))
     #expect(reopened.engine.index.checkInvariants() == [])
+    try reopened.close()
+  }
+
+  @Test func whatStandsBehindALongHoleInTheFileIsFound() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.appending("store")
+    let store = try LogStore(at: path)
+    for number in 0..<6_000 { try store.put([UInt8](repeating: 1, count: 1_000), forKey: "key \(number)") }
+    try store.sync()
+    // Says that those before it are durable.
+    try store.put("last", forKey: "last")
+    store.engine.letGoAsIfKilled()
+    let files = OSFileSystem()
+    for name in try files.list(path) where name.hasSuffix(".checkpoint") { try files.remove("\(path)/\(name)") }
+
+    // The first segment, but for five megabytes that were never written.
+    let segment = try #require(try files.list(path).filter { $0.hasSuffix(".segment") }.min())
+    let whole = try files.open("\(path)/\(segment)", .read)
+    let copy = try files.open(directory.appending("copy"), .create)
+    try copy.writeAll(whole.bytes(in: 0..<1 << 19), at: 0)
+    try copy.writeAll(whole.bytes(in: 11 << 19..<13 << 19), at: 11 << 19)
+    whole.close()
+    copy.close()
+    try files.rename(directory.appending("copy"), to: "\(path)/\(segment)")
+
+    let log = EventLog()
+    var options = Options()
+    options.onEvent = { log.record($0) }
+    let reopened = try LogStore(at: path, options: options)
+    #expect(log.damage.count == 1)
+    #expect(try reopened.get("last") == bytes("last"))
+    #expect(try reopened.get("key 5999") != nil)
+    #expect(try reopened.get("key 3000") == nil)
     try reopened.close()
   }
 

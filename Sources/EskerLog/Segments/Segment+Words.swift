@@ -1,0 +1,31 @@
+internal import EskerPlatform
+
+extension Segment {
+  /// The first aligned word from `offset` on that is not zero.
+  ///
+  /// Most of a long run of zeros was never written. Reading it would bring it into memory, so the file system is asked.
+  func nextNonzeroWord(from offset: Int, end: Int) -> Int? {
+    var position = (offset + 7) & ~7
+    while position + 8 <= end {
+      let limit = min(end, position + 1 << 20)
+      if let found = firstNonzeroWord(from: position, end: limit) { return found }
+      guard let data = file.nextData(from: limit) else { return nil }
+      position = max(limit, data & ~7)
+    }
+    return nil
+  }
+
+  private func firstNonzeroWord(from start: Int, end: Int) -> Int? {
+    var position = start
+    while position + 32 <= end {
+      let words = unsafe (base + position).assumingMemoryBound(to: UInt64.self)
+      if unsafe words[0] | words[1] | words[2] | words[3] != 0 { break }
+      position += 32
+    }
+    while position + 8 <= end {
+      if unsafe base.load(fromByteOffset: position, as: UInt64.self) != 0 { return position }
+      position += 8
+    }
+    return nil
+  }
+}
