@@ -1,9 +1,11 @@
 #include "esker_epoch.h"
+#include "esker_sample.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 _Thread_local struct esker_epoch_slot *esker_epoch_own ESKER_TLS_MODEL = 0;
+_Thread_local uint32_t esker_calls ESKER_TLS_MODEL = 0;
 _Alignas(128) uint64_t esker_epoch_word[16] = {1};
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -5,5 +5,6 @@
 #include "esker_memory.h"
 #include "esker_epoch.h"
 #include "esker_os.h"
+#include "esker_sample.h"
 
 #endif

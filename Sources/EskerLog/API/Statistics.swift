@@ -28,6 +28,10 @@ public struct Statistics: Sendable, Hashable {
   public var bytesWritten = 0
   /// Syncs since the store was opened, and how long they took.
   public var syncs = LatencyHistogram()
+  /// How long puts took, their wait for durability included: one call in 128, since the store was opened.
+  public var puts = LatencyHistogram()
+  /// How long gets that copied the value took: one call in 128, since the store was opened.
+  public var gets = LatencyHistogram()
   /// Snapshots that exist.
   public var openSnapshots = 0
 
@@ -54,37 +58,6 @@ public struct SegmentStatistics: Sendable, Hashable {
   public var fileBytes: Int
   /// The first and last sequence number; nil while the segment is empty.
   public var sequences: ClosedRange<UInt64>?
-}
-
-/// Durations counted by powers of two of a microsecond.
-public struct LatencyHistogram: Sendable, Hashable {
-  /// `counts[n]`: durations of at least 2^(n-1) and less than 2^n microseconds; the last takes all longer ones.
-  public private(set) var counts = [Int](repeating: 0, count: 32)
-  /// How many durations were counted.
-  public private(set) var count = 0
-  /// Their sum.
-  public private(set) var total: Duration = .zero
-  /// The longest.
-  public private(set) var maximum: Duration = .zero
-
-  mutating func record(nanoseconds: UInt64) {
-    let microseconds = nanoseconds / 1000
-    counts[min(31, 64 - microseconds.leadingZeroBitCount)] += 1
-    count += 1
-    let duration = Duration.nanoseconds(Int64(clamping: nanoseconds))
-    total += duration
-    maximum = max(maximum, duration)
-  }
-
-  /// An upper bound of the duration that the given share of all durations stay under, exact to a factor of two.
-  public func quantile(_ share: Double) -> Duration {
-    var remaining = Int((Double(count) * share).rounded(.up))
-    for (index, bucket) in counts.enumerated() {
-      remaining -= bucket
-      if remaining <= 0 { return min(maximum, .microseconds(1 << index)) }
-    }
-    return maximum
-  }
 }
 
 /// What a verification found.

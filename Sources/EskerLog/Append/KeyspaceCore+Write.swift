@@ -28,8 +28,10 @@ extension KeyspaceCore {
     _ expiry: Expiry?,
     durability: Durability?
   ) throws(StoreError) -> UInt64 {
+    let start = engine.startOfSample()
     let sequence = try unsafe put(value, key, expiry, .always, durability)
     try engine.settle(sequence, durability)
+    engine.endSample(start, engine.puts)
     return sequence
   }
 

@@ -53,6 +53,8 @@ final class Engine: @unchecked Sendable {
   let hasSyncDemand = Atomic<Bool>(false)
   let bytesWritten = Atomic<Int>(0)
   let openSnapshots = Atomic<Int>(0)
+  let puts = LatencyRecorder()
+  let gets = LatencyRecorder()
   /// True when entries of emptied keyspaces may be in the index.
   let needsSweep = Atomic<Bool>(false)
 

@@ -19,6 +19,8 @@ extension Engine {
     result.lastSequence = SequenceNumber(rawValue: publishedSequence)
     result.durableSequence = SequenceNumber(rawValue: durableSequence)
     result.syncs = commits.latencies
+    result.puts = puts.histogram
+    result.gets = gets.histogram
     result.bytesWritten = result.bytesLogged + bytesWritten.load(ordering: .relaxed)
     result.keyspaces = keyspaces.withLock { table in
       Dictionary(uniqueKeysWithValues: table.byName.map { ($0.key, $0.value.count) })

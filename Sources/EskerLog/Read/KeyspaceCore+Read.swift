@@ -6,6 +6,8 @@ extension KeyspaceCore {
   /// The value, copied.
   @usableFromInline
   func get(_ key: UnsafeRawBufferPointer) throws(StoreError) -> [UInt8]? {
+    let start = engine.startOfSample()
+    defer { engine.endSample(start, engine.gets) }
     let life = unsafe life
     let hash = unsafe life.pointee.hash.hash(key)
     let pin = engine.epochs.enter()
@@ -17,6 +19,8 @@ extension KeyspaceCore {
   /// The value, copied to the caller's buffer as far as it fits; its whole length.
   @usableFromInline
   func get(_ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int? {
+    let start = engine.startOfSample()
+    defer { engine.endSample(start, engine.gets) }
     let life = unsafe life
     let hash = unsafe life.pointee.hash.hash(key)
     let pin = engine.epochs.enter()

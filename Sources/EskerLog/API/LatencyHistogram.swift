@@ -1,0 +1,56 @@
+/// Durations counted by size, exact to a quarter.
+///
+/// As in Gil Tene's HdrHistogram, each power of two is divided evenly, here into four.
+public struct LatencyHistogram: Sendable, Hashable {
+  /// `counts[n]`: durations in ``range(of:)`` of n.
+  public private(set) var counts = [Int](repeating: 0, count: LatencyHistogram.bucketCount)
+  /// How many durations were counted.
+  public private(set) var count = 0
+  /// Their sum.
+  public private(set) var total: Duration = .zero
+  /// The longest.
+  public private(set) var maximum: Duration = .zero
+
+  static let bucketCount = 252
+
+  /// A histogram of nothing.
+  public init() {}
+
+  /// The durations that a bucket counts.
+  public static func range(of bucket: Int) -> Range<Duration> {
+    .nanoseconds(lowest(bucket))..<(.nanoseconds(lowest(bucket + 1)))
+  }
+
+  private static func lowest(_ bucket: Int) -> Double {
+    guard bucket >= 4 else { return Double(bucket) }
+    return Double(4 + bucket % 4) * Double(sign: .plus, exponent: bucket / 4 - 1, significand: 1)
+  }
+
+  /// The bucket of a duration: its highest bit, and the two behind that.
+  static func bucket(of nanoseconds: UInt64) -> Int {
+    guard nanoseconds >= 4 else { return Int(nanoseconds) }
+    let shift = 61 - nanoseconds.leadingZeroBitCount
+    return shift * 4 + Int(nanoseconds >> UInt64(shift))
+  }
+
+  mutating func record(nanoseconds: UInt64) {
+    add(1, to: Self.bucket(of: nanoseconds), totalNanoseconds: nanoseconds, maximumNanoseconds: nanoseconds)
+  }
+
+  mutating func add(_ number: Int, to bucket: Int, totalNanoseconds: UInt64 = 0, maximumNanoseconds: UInt64 = 0) {
+    counts[bucket] += number
+    count += number
+    total += .nanoseconds(Int64(clamping: totalNanoseconds))
+    maximum = max(maximum, .nanoseconds(Int64(clamping: maximumNanoseconds)))
+  }
+
+  /// A duration that the given share of all durations do not exceed, at most a quarter above the least such.
+  public func quantile(_ share: Double) -> Duration {
+    var remaining = Int((Double(count) * share).rounded(.up))
+    for (bucket, number) in counts.enumerated() {
+      remaining -= number
+      if remaining <= 0 { return min(maximum, Self.range(of: bucket).upperBound) }
+    }
+    return maximum
+  }
+}
