@@ -46,6 +46,19 @@ import Testing
     #expect(index.checkInvariants().isEmpty)
   }
 
+  @Test func whatIsAtHandStandsOnTheFirstLineAndTheSearchGoesOnAfterIt() throws {
+    let epochs = EpochDomain()
+    let index = try Self.chain(epochs, 20)
+    let pin = epochs.enter()
+    defer { epochs.exit(pin) }
+    for number in 1...21 {
+      var probe = index.probe(Self.hash(number))
+      #expect(probe.nextAtHand() == (number <= 7 ? UInt64(number) : nil))
+      #expect(Self.rest(&probe) == (8...20 ~= number ? [UInt64(number)] : []))
+      #expect(!probe.isDamaged)
+    }
+  }
+
   @Test(arguments: [3, 6, 7, 12, 20])
   func entryThatMovesToANewBucketIsFound(behind count: Int) throws {
     let epochs = EpochDomain()

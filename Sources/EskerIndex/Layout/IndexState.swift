@@ -127,13 +127,15 @@ struct IndexState: BitwiseCopyable {
   }
 
   /// An overflow line if it is in memory of the index's own.
+  @inlinable
   @inline(__always)
   func unverifiedOverflowLine(_ number: UInt64) -> Line? {
     Self.ownLine(number, overflow.entry(number >> ChunkDirectory.lineBits))
   }
 
+  @inlinable
   @inline(__always)
-  private static func ownLine(_ number: UInt64, _ entry: UInt64) -> Line? {
+  static func ownLine(_ number: UInt64, _ entry: UInt64) -> Line? {
     entry == 0 || entry & ChunkDirectory.imageTag != 0 ? nil : ChunkDirectory.line(number, inChunk: entry)
   }
 

@@ -1,4 +1,34 @@
 extension HashIndex {
+  /// What readers need of an index, as plain data: whoever keeps the index may hand it on without counting references.
+  @frozen
+  public struct Reader {
+    @usableFromInline let state: IndexState
+
+    @inlinable
+    init(_ state: IndexState) {
+      self.state = state
+    }
+  }
+
+  /// The index for readers; valid as long as the index.
+  @inlinable
+  public var reader: Reader { Reader(state) }
+
+  /// Starts to bring the bucket of a hash into the cache; see ``Reader/prefetch(_:)``.
+  @inlinable @inline(__always)
+  public func prefetch(_ hash: UInt64) {
+    reader.prefetch(hash)
+  }
+
+  /// Starts a search; see ``Reader/probe(_:)``.
+  @inlinable
+  @inline(__always)
+  public func probe(_ hash: UInt64) -> Probe {
+    reader.probe(hash)
+  }
+}
+
+extension HashIndex.Reader {
   /// Starts to bring the bucket of a hash into the cache.
   ///
   /// For batches: prefetch sixteen, then probe them.

@@ -21,7 +21,6 @@ public struct Probe {
   @usableFromInline var line: Line
   @usableFromInline var nextLine: UInt64
   @usableFromInline var matches: UInt
-  @usableFromInline var slot: Int
   @usableFromInline var steps: Int
 
   /// True when the search met a damaged part of the index: the key may be there or not.
@@ -34,7 +33,6 @@ public struct Probe {
     self.hash = hash
     self.bucket = bucket
     self.head = head
-    slot = 0
     line = head
     // Before the slots: whatever moves after this changes the version.
     headControl = head.control
@@ -56,7 +54,6 @@ public struct Probe {
     headControl = 0
     nextLine = 0
     matches = 0
-    slot = 0
     steps = -1
   }
 
@@ -67,15 +64,8 @@ public struct Probe {
   @inlinable
   @inline(__always)
   public mutating func next() -> UInt64? {
-    let wanted = Slot.fingerprint(hash)
     while true {
-      while matches != 0 {
-        slot = matches.trailingZeroBitCount
-        matches &= matches &- 1
-        let word = line[slot]
-        // The slot may have changed since it was compared, and an empty one looks like fingerprint zero.
-        if word != 0 && Slot.haveSameFingerprint(word, wanted) { return word & Slot.addressMask }
-      }
+      if let address = nextOnLine() { return address }
       if nextLine == 0 {
         if isUnmoved { return nil }
         if !restart() { return nil }
@@ -83,6 +73,32 @@ public struct Probe {
         return nil
       }
     }
+  }
+
+  /// The next address that stands on the line the search is at, nil when there is none; then the chain's next line is asked
+  /// for, and ``next()`` goes on there.
+  ///
+  /// Complexity: waits for no memory but that of the line.
+  @inlinable
+  @inline(__always)
+  public mutating func nextAtHand() -> UInt64? {
+    if let address = nextOnLine() { return address }
+    if nextLine != 0 { state.unverifiedOverflowLine(nextLine)?.prefetch() }
+    return nil
+  }
+
+  @inlinable
+  @inline(__always)
+  mutating func nextOnLine() -> UInt64? {
+    let wanted = Slot.fingerprint(hash)
+    while matches != 0 {
+      let slot = matches.trailingZeroBitCount
+      matches &= matches &- 1
+      let word = line[slot]
+      // The slot may have changed since it was compared, and an empty one looks like fingerprint zero.
+      if word != 0 && Slot.haveSameFingerprint(word, wanted) { return word & Slot.addressMask }
+    }
+    return nil
   }
 
   /// Whether all that was seen was one state of one chain: then what was not seen was not there.

@@ -76,7 +76,8 @@ extension ByteStore {
 
   /// The values of several keys, in the keys' order; nil for each that is absent or expired.
   ///
-  /// Overlaps the memory latency of the look-ups: several times as fast as one `get` after the other.
+  /// Overlaps the memory latency of the look-ups: several times as fast as one `get` after the other. Each value is one
+  /// that its key had during the call; together they are no snapshot.
   ///
   /// - Throws: ``StoreError/damaged(_:reason:)`` if any of the records is damaged.
   @inlinable
@@ -91,7 +92,9 @@ extension ByteStore {
   /// Calls `body` once for each key, in order, with the key's position and its value where it lies; nil for a key that is
   /// absent or expired. Overlaps the memory latency of the look-ups and copies nothing.
   ///
-  /// `body` must be brief: while it runs, no memory that the store has given up is freed.
+  /// `body` must be brief: while it runs, no memory that the store has given up is freed. Some keys are looked up before
+  /// their turn comes: each value is one that its key had during the call, and whether a write that `body` makes shows in
+  /// what is delivered after it is open.
   ///
   /// - Throws: what `body` throws; ``StoreError/damaged(_:reason:)`` if a record is damaged: keys before it were delivered.
   @inlinable

@@ -35,6 +35,7 @@ extension Engine {
         if let other = try unsafe otherRecord(hash, key, tag, besides: address, .truncated) { return other }
         continue
       }
+      place.prefetchRest(of: record)
       if unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag) {
         if verifiesReads, let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits) {
           throw unsafe damage(at: address, found, key: [UInt8](key))
@@ -51,6 +52,25 @@ extension Engine {
     }
     if probe.isDamaged { throw indexDamage() }
     return nil
+  }
+
+  /// The record at an address that the index gave a moment ago, if it is all that ``lookup(_:_:_:)`` would ask of it. The
+  /// caller has been pinned since that moment, so what the address led to then is still there.
+  @inline(__always)
+  func record(
+    at address: UInt64,
+    for hash: UInt64,
+    _ key: UnsafeRawBufferPointer,
+    _ tag: KeyspaceTag
+  ) -> RecordView? {
+    guard status.load(ordering: .relaxed) == 0, address <= Slot.addressMask,
+      let place = granules.place(of: address),
+      let record = unsafe RecordView(at: place.pointer, limit: place.limit),
+      unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag),
+      !verifiesReads || record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil
+    else { return nil }
+    let expiry = record.expiry
+    return expiry == .max || expiry > time.now ? record : nil
   }
 
   /// Decides what a damaged record means for a key that might be its: if the key has an intact record, the damage is

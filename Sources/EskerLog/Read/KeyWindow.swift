@@ -4,43 +4,106 @@ internal import EskerPlatform
 
 /// Some keys that are looked up together, under one pin.
 ///
-/// First all their buckets are brought in, then all their records, and only then are keys compared and values delivered, so
-/// that the waits for memory overlap. More than sixteen at a time bring nothing, and nothing is lost by them.
+/// First all buckets are asked for, then the records of keys on the buckets' own lines and the next lines of the other keys,
+/// then those keys' records. Only then are records compared, checked and delivered one after the other, and meanwhile what
+/// a long record has beyond its first lines is asked for a few keys ahead. So the waits for memory overlap, with each other
+/// and with the work.
 ///
 /// Plain data: what it refers to is kept by the keyspace whose functions work on it, so that no reference is counted.
 @usableFromInline @safe
 struct KeyWindow {
   @usableFromInline static var capacity: Int { 32 }
 
+  /// So many keys before its turn, a record has its header here and the rest of it is asked for.
+  fileprivate static var lead: Int { 4 }
+
   fileprivate let life: UnsafePointer<KeyspaceCore.Life>
+  fileprivate let index: HashIndex.Reader
   fileprivate let pin: EpochPin
   fileprivate var count = 0
-  fileprivate var hashes = SIMD32<UInt64>()
+  /// A hash and a hint for each key. Used as memory: to index a vector would copy all of it each time.
+  private var words = SIMD64<UInt64>()
+
+  fileprivate init(life: UnsafePointer<KeyspaceCore.Life>, index: HashIndex.Reader, pin: EpochPin) {
+    unsafe self.life = life
+    self.index = index
+    self.pin = pin
+  }
+
+  /// What a hint says when the index has to be asked again.
+  static let noHint = UInt64.max
+
+  fileprivate subscript(hashOf position: Int) -> UInt64 {
+    @inline(__always) mutating get { self[2 &* position] }
+    @inline(__always) set { self[2 &* position] = newValue }
+  }
+
+  /// Where the record of the key at a position most likely is.
+  fileprivate subscript(hintFor position: Int) -> UInt64 {
+    @inline(__always) mutating get { self[2 &* position &+ 1] }
+    @inline(__always) set { self[2 &* position &+ 1] = newValue }
+  }
+
+  // Sound: positions are below the capacity, which is the callers' to see to, and the mask holds them to it.
+  private subscript(word: Int) -> UInt64 {
+    @inline(__always) mutating get {
+      unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.load(fromByteOffset: (word & 63) &* 8, as: UInt64.self) }
+    }
+    @inline(__always) set {
+      unsafe withUnsafeMutableBytes(of: &words) {
+        unsafe $0.storeBytes(of: newValue, toByteOffset: (word & 63) &* 8, as: UInt64.self)
+      }
+    }
+  }
 }
 
 extension KeyspaceCore {
   /// Begins a window; it must be closed on the same thread.
   @usableFromInline
   func openWindow() -> KeyWindow {
-    unsafe KeyWindow(life: life, pin: engine.epochs.enter())
+    unsafe KeyWindow(life: life, index: engine.index.reader, pin: engine.epochs.enter())
   }
 
   /// Takes in the next key, and asks for its bucket.
   @usableFromInline
   func add(_ key: UnsafeRawBufferPointer, to window: inout KeyWindow) {
     let hash = unsafe window.life.pointee.hash.hash(key)
-    engine.index.prefetch(hash)
-    window.hashes[window.count] = hash
+    window.index.prefetch(hash)
+    window[hashOf: window.count] = hash
     window.count &+= 1
   }
 
   /// Asks for the records of all keys.
   @usableFromInline
   func bringIn(_ window: inout KeyWindow) {
+    let index = window.index
+    let granules = engine.granules
+    var further: UInt32 = 0
     for position in 0..<window.count {
-      var probe = engine.index.probe(window.hashes[position])
-      if let address = probe.next() { engine.granules.prefetch(address) }
+      var probe = index.probe(window[hashOf: position])
+      let address = probe.nextAtHand()
+      window[hintFor: position] = address ?? KeyWindow.noHint
+      if let address {
+        granules.prefetch(address)
+      } else {
+        further |= 1 &<< UInt32(truncatingIfNeeded: position)
+      }
     }
+    while further != 0 {
+      let position = further.trailingZeroBitCount
+      further &= further &- 1
+      var probe = index.probe(window[hashOf: position])
+      guard let address = probe.next() else { continue }
+      window[hintFor: position] = address
+      granules.prefetch(address)
+    }
+    for position in 0..<min(KeyWindow.lead, window.count) { bringInRest(position, of: &window) }
+  }
+
+  @inline(__always)
+  private func bringInRest(_ position: Int, of window: inout KeyWindow) {
+    let hint = window[hintFor: position]
+    if hint != KeyWindow.noHint { engine.granules.prefetchRest(hint) }
   }
 
   /// The value of the key that was added at a position; nil when the key is absent or expired.
@@ -50,7 +113,23 @@ extension KeyspaceCore {
     at position: Int,
     in window: inout KeyWindow
   ) throws(StoreError) -> UnsafeRawBufferPointer? {
-    try unsafe engine.lookup(window.hashes[position], key, window.life.pointee.tag)?.record.value
+    if position &+ KeyWindow.lead < window.count { bringInRest(position &+ KeyWindow.lead, of: &window) }
+    let hash = window[hashOf: position]
+    let hint = window[hintFor: position]
+    if let record = unsafe engine.record(at: hint, for: hash, key, window.life.pointee.tag) {
+      return unsafe record.value
+    }
+    return try unsafe valueWithoutHint(of: key, hash, window.life.pointee.tag)
+  }
+
+  /// Absent and expired keys, damage, and the few hints that lead to another key.
+  @inline(never)
+  private func valueWithoutHint(
+    of key: UnsafeRawBufferPointer,
+    _ hash: UInt64,
+    _ tag: KeyspaceTag
+  ) throws(StoreError) -> UnsafeRawBufferPointer? {
+    try unsafe engine.lookup(hash, key, tag)?.record.value
   }
 
   /// Ends the pin. Values are not used any more.

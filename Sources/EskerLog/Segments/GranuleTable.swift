@@ -65,6 +65,18 @@ struct GranuleTable: @unchecked Sendable {
     let limit: Int
     let salt: UInt32
     let offsetUnits: UInt32
+
+    /// Brings in the lines of a record after its first four, as far as the processor would not go on by itself.
+    @inline(__always)
+    func prefetchRest(of record: RecordView) {
+      let start = unsafe UInt(bitPattern: pointer)
+      let end = start &+ UInt(bitPattern: min(record.size, 1024))
+      var line = (start &+ 255) & ~63
+      while line < end {
+        prefetchForReading(line)
+        line &+= 64
+      }
+    }
   }
 
   /// Leads to the record at `address`; nil when no segment is there or the address is beyond its end, which only a
@@ -94,6 +106,16 @@ struct GranuleTable: @unchecked Sendable {
     prefetchForReading(start)
     prefetchForReading(start &+ 64)
     prefetchForReading(start &+ 128)
+    prefetchForReading(start &+ 191)
+  }
+
+  /// Brings in what ``prefetch(_:)`` left out of a longer record. Waits for the record's header.
+  @inline(__always)
+  func prefetchRest(_ address: UInt64) {
+    guard let place = place(of: address), let record = unsafe RecordView(at: place.pointer, limit: place.limit) else {
+      return
+    }
+    place.prefetchRest(of: record)
   }
 
   /// The segment an address lies in, with a reference of its own. The caller is pinned.

@@ -125,8 +125,11 @@ struct DamagedStore {
       }
       for (key, expected) in keys {
         let name = "\(space)/\(String(decoding: key, as: UTF8.self))"
+        let alone = Result { () throws(StoreError) in try keyspace.get(key) }
+        let together = Result { () throws(StoreError) in try keyspace.get([key]) }
+        if together != alone.map({ [$0] }) { outcome.wrong.append("\(name): \(together) together, \(alone) alone") }
         do throws(StoreError) {
-          let value = try keyspace.get(key)
+          let value = try alone.get()
           if value == expected { continue }
           if value == nil { outcome.lost.append(name) } else { outcome.wrong.append(name) }
         } catch {

@@ -77,6 +77,40 @@ import Testing
     #expect(try store.get([String]()) == [])
   }
 
+  @Test func multiGetFindsValuesOfEveryLengthAmongManyKeys() throws {
+    let count = 20_000
+    // Full enough that many a key stands on an overflow line; values from none to several lines of the cache.
+    func value(_ number: Int) -> [UInt8] {
+      let length = number % 9 == 0 ? number % 1_500 : number % 70
+      return [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: length)
+    }
+    for number in 0..<count { try store.put(value(number), forKey: "key \(number)") }
+    try store.put("late", forKey: "key 5", expiry: .at(WallTime(millisecondsSince1970: 1)))
+    for size in [1, 3, 31, 32, 33, 1_000] {
+      for start in stride(from: 0, to: count, by: 997 * size) {
+        let numbers = (0..<size).map { (start + $0 * 7_919) % (count + count / 8) }
+        let values = try store.get(numbers.map { "key \($0)" })
+        for (number, found) in zip(numbers, values) {
+          #expect(found == (number < count && number != 5 ? value(number) : nil), "key \(number) of \(size)")
+        }
+      }
+    }
+    #expect(try store.get((0..<40).map { "key \($0)" })[5] == nil)
+  }
+
+  @Test func withValuesLetsItsBodyWrite() throws {
+    let keys = (0..<100).map { "key \($0)" }
+    for key in keys { try store.put("old", forKey: key) }
+    try store.withValues(forKeys: keys) { (position, span) throws(StoreError) in
+      var seen: [UInt8]?
+      if let span { seen = span.withUnsafeBytes { [UInt8]($0) } }
+      #expect(seen == bytes("old") || seen == bytes("new"))
+      try store.put("new", forKey: keys[(position + 1) % 100])
+      for number in 0..<4 { try store.put([UInt8](repeating: 1, count: 4000), forKey: "filler \(number)") }
+    }
+    #expect(try store.get(keys) == [[UInt8]?](repeating: bytes("new"), count: 100))
+  }
+
   @Test func withValuesDeliversEachKeyOnceInOrder() throws {
     let keys = (0..<40).map { $0 % 3 == 0 ? "at" : "absent" }
     var positions: [Int] = []
