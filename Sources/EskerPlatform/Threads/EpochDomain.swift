@@ -105,8 +105,10 @@ public final class EpochDomain: Sendable {
   ///
   /// Complexity: linear in the number of threads and of things freed.
   public func collect() {
-    let horizon = EpochDomain.oldestPin()
     let ready = retired.withLock { list -> [Retired] in
+      if list.isEmpty { return [] }
+      // Under the lock: what another thread retires while this one scans was not marked before the scan.
+      let horizon = EpochDomain.oldestPin()
       let count = list.firstIndex { $0.mark >= horizon } ?? list.count
       defer { list.removeFirst(count) }
       return Array(list[..<count])
