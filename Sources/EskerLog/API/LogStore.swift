@@ -161,8 +161,8 @@ public final class LogStore: ByteStore {
   /// Syncs, writes an index checkpoint so that the next opening is immediate, and gives unused space back. Idempotent.
   ///
   /// Reads and writes that begin afterwards throw ``StoreError/closed``. If syncing fails the store is closed all the same,
-  /// the error is thrown, and the next opening recovers. If a sync failed earlier, nothing is written and nothing is
-  /// thrown, and the next opening recovers.
+  /// the error is thrown, and the next opening recovers. If a sync failed earlier, nothing is written,
+  /// ``StoreError/syncFailed(errno:)`` is thrown with the cause of that time, and the next opening recovers.
   public func close() throws(StoreError) {
     try engine.close()
   }

@@ -19,6 +19,10 @@ extension Engine {
     // Whoever was writing has the lock; from here on nobody gets past `checkWritable`.
     let isChanged = writer.withLock { $0.isMarkedOpen || $0.isReaped } || !discarded.isEmpty
     var failure: StoreError?
+    if before & Status.syncFailed != 0 {
+      // What was only buffered may be lost in a power cut, and who closes the store counts on the opposite.
+      failure = .syncFailed(errno: commits.failureCode ?? PlatformError.inputOutput)
+    }
     var isClean = false
     if before == 0, isChanged || manifests.withLock({ $0.manifest.state == .open }) {
       do throws(StoreError) {
