@@ -4,11 +4,19 @@
 #include "esker_os.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#ifdef __APPLE__
+#include <os/os_sync_wait_on_address.h>
+#else
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 // ---- Conditions --------------------------------------------------------------------------------------------------
 
@@ -44,6 +52,25 @@ int esker_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, uint
   }
   return pthread_cond_timedwait(condition, mutex, &deadline);
 }
+#endif
+
+// ---- Words to sleep on -------------------------------------------------------------------------------------------
+
+#ifdef __APPLE__
+void esker_word_wait(void *word, uint32_t value) {
+  os_sync_wait_on_address(word, value, sizeof value, OS_SYNC_WAIT_ON_ADDRESS_NONE);
+}
+
+void esker_word_wake(void *word, bool all) {
+  if (all) os_sync_wake_by_address_all(word, sizeof(uint32_t), OS_SYNC_WAKE_BY_ADDRESS_NONE);
+  else os_sync_wake_by_address_any(word, sizeof(uint32_t), OS_SYNC_WAKE_BY_ADDRESS_NONE);
+}
+#else
+void esker_word_wait(void *word, uint32_t value) {
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+void esker_word_wake(void *word, bool all) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, all ? INT_MAX : 1, NULL, NULL, 0); }
 #endif
 
 // ---- Threads -----------------------------------------------------------------------------------------------------

@@ -89,6 +89,42 @@ import Testing
     #expect(passed == 3)
   }
 
+  @Test func turnstileWakesOneAndAllAndMissesNoChange() throws {
+    final class Shared: Sendable {
+      let turnstile = Turnstile()
+      let isOpen = Atomic<Bool>(false)
+      let passed = Atomic<Int>(0)
+    }
+    for round in 0..<2 {
+      let shared = Shared()
+      let before = shared.turnstile.value
+      shared.turnstile.advance()
+      #expect(shared.turnstile.value != before)
+      // The change came first, so this does not sleep.
+      shared.turnstile.wait(while: before)
+      let threads = try (0..<3).map { index in
+        try WorkerThread(name: "wait \(index)") {
+          while true {
+            let value = shared.turnstile.value
+            if shared.isOpen.load(ordering: .acquiring) { break }
+            shared.turnstile.wait(while: value)
+          }
+          shared.passed.add(1, ordering: .relaxed)
+          // One after the other in the second round: each wakes the next.
+          if round == 1 { shared.turnstile.wakeOne() }
+        }
+      }
+      // Long enough for all of them to sleep.
+      for _ in 0..<20 { Platform.system.pause() }
+      shared.isOpen.store(true, ordering: .releasing)
+      shared.turnstile.advance()
+      if round == 1 { shared.turnstile.wakeOne() } else { shared.turnstile.wakeAll() }
+      for thread in threads { thread.join() }
+      let passed = shared.passed.load(ordering: .relaxed)
+      #expect(passed == 3)
+    }
+  }
+
   @Test func timedWaitEndsWithoutASignal() {
     let lock = Lock()
     let condition = Condition()

@@ -89,6 +89,22 @@ int esker_condition_init(pthread_cond_t *_Nonnull condition);
 int esker_condition_wait(
   pthread_cond_t *_Nonnull condition, pthread_mutex_t *_Nonnull mutex, uint64_t nanoseconds);
 
+// A word that threads sleep on. Atomic: of the type that C's atomics and the kernel agree on.
+
+static inline uint32_t esker_word_load(const void *_Nonnull word) {
+  return atomic_load_explicit((const _Atomic(uint32_t) *)word, memory_order_acquire);
+}
+
+static inline void esker_word_advance(void *_Nonnull word) {
+  atomic_fetch_add_explicit((_Atomic(uint32_t) *)word, 1, memory_order_release);
+}
+
+/// Sleeps while the word is `value`; may return without a reason.
+void esker_word_wait(void *_Nonnull word, uint32_t value);
+
+/// Wakes one who sleeps on the word, or all.
+void esker_word_wake(void *_Nonnull word, bool all);
+
 struct esker_thread {
   pthread_t handle;
 };

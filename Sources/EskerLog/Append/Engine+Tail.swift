@@ -135,7 +135,7 @@ extension Engine {
       }
       granules.updateLimit(tail)
     }
-    tailOffset.store(state.offset, ordering: .relaxed)
+    tail.reached.store(state.offset, ordering: .relaxed)
     background.request(
       state.offset > tail.capacity / 2 && state.spare == nil
         ? [.growTail, .growIndex, .prepareSegment] : [.growTail, .growIndex]

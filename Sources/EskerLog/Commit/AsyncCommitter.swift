@@ -10,8 +10,11 @@ final class AsyncCommitter: @unchecked Sendable {
   private let clock: any SystemClock
   private let lock = Lock()
   private let condition = Condition()
+  private let lastTicket = Atomic<UInt64>(0)
   // Guarded by `lock`.
-  private var waiters: [Waiter] = []
+  private var waiting = WaiterList()
+  /// Those whom the sync under way serves.
+  private var served = WaiterList()
   private var deadline: UInt64?
   private var isStopping = false
   private var thread: WorkerThread?
@@ -21,62 +24,42 @@ final class AsyncCommitter: @unchecked Sendable {
     self.clock = clock
   }
 
-  /// One waiting task. Resumed exactly once: by the committer or by its cancellation, whoever is first.
-  private final class Waiter: @unchecked Sendable {
-    let sequence: UInt64
-    private let lock = Lock()
-    // Guarded by `lock`.
-    private var outcome: Result<Void, StoreError>?
-    private var continuation: CheckedContinuation<Result<Void, StoreError>, Never>?
-
-    init(sequence: UInt64) {
-      self.sequence = sequence
-    }
-
-    func wait(_ continuation: CheckedContinuation<Result<Void, StoreError>, Never>) {
-      lock.lock()
-      guard let outcome else {
-        self.continuation = continuation
-        lock.unlock()
-        return
-      }
-      lock.unlock()
-      continuation.resume(returning: outcome)
-    }
-
-    func finish(_ result: Result<Void, StoreError>) {
-      lock.lock()
-      guard outcome == nil else {
-        lock.unlock()
-        return
-      }
-      outcome = result
-      let waiting = continuation.take()
-      lock.unlock()
-      waiting?.resume(returning: result)
-    }
-  }
-
   /// Suspends the task until everything up to `sequence` is durable.
   func waitDurable(_ sequence: UInt64) async throws(StoreError) {
     if commits.durable.load(ordering: .acquiring) >= sequence { return }
-    let waiter = Waiter(sequence: sequence)
-    try enqueue(waiter)
-    let result = await withTaskCancellationHandler {
-      await withCheckedContinuation { waiter.wait($0) }
+    let ticket = lastTicket.wrappingAdd(1, ordering: .relaxed).newValue
+    let failure = await withTaskCancellationHandler {
+      unsafe await withUnsafeContinuation { unsafe enqueue($0, ticket: ticket, sequence: sequence) }
     } onCancel: {
-      waiter.finish(.failure(.cancelled))
+      abandon(ticket)
     }
-    try result.get()
+    if let failure { throw failure }
   }
 
-  private func enqueue(_ waiter: Waiter) throws(StoreError) {
+  /// Resumed exactly once: by the committer or by its cancellation, whoever takes it out of its list.
+  private func enqueue(_ continuation: WaiterList.Continuation, ticket: UInt64, sequence: UInt64) {
+    let failure: StoreError?
     lock.lock()
-    defer { lock.unlock() }
-    guard !isStopping else { throw .closed }
-    waiters.append(waiter)
-    try start()
-    if waiters.count == 1 { condition.signal() }
+    do throws(StoreError) {
+      guard !isStopping else { throw .closed }
+      // A cancellation that came before this found nobody to resume.
+      guard !Task.isCancelled else { throw .cancelled }
+      try start()
+      unsafe waiting.append(continuation, ticket: ticket, sequence: sequence)
+      if waiting.count == 1 { condition.signal() }
+      failure = nil
+    } catch {
+      failure = error
+    }
+    lock.unlock()
+    if let failure { unsafe continuation.resume(returning: failure) }
+  }
+
+  private func abandon(_ ticket: UInt64) {
+    lock.lock()
+    let continuation = unsafe waiting.remove(ticket: ticket) ?? served.remove(ticket: ticket)
+    lock.unlock()
+    unsafe continuation?.resume(returning: .cancelled)
   }
 
   /// Asks for a sync at most `delay` nanoseconds from now.
@@ -101,13 +84,21 @@ final class AsyncCommitter: @unchecked Sendable {
   }
 
   private func run() {
+    var resumed = WaiterList()
+    var expected = 0
     lock.lock()
     while true {
-      if !waiters.isEmpty {
-        let group = waiters
-        waiters.removeAll(keepingCapacity: true)
+      if !waiting.isEmpty {
+        gather(expected)
+        expected = waiting.count
+        swap(&waiting, &served)
+        let sequence = served.sequence
         lock.unlock()
-        serve(group)
+        let failure = sync(sequence)
+        lock.lock()
+        swap(&served, &resumed)
+        lock.unlock()
+        resumed.resumeAll(failure)
         lock.lock()
       } else if isStopping {
         break
@@ -129,16 +120,24 @@ final class AsyncCommitter: @unchecked Sendable {
     lock.unlock()
   }
 
-  private func serve(_ group: [Waiter]) {
-    let highest = group.reduce(0) { max($0, $1.sequence) }
-    let result: Result<Void, StoreError>
-    do throws(StoreError) {
-      try commits.waitDurable(highest)
-      result = .success(())
-    } catch {
-      result = .failure(error)
+  /// Waits briefly for as many tasks as the last sync served; as a leader does that is a thread. Called with the lock held.
+  private func gather(_ expected: Int) {
+    var turns = 0
+    while turns < CommitQueue.gatheringTurns, waiting.count < expected, !isStopping {
+      lock.unlock()
+      Platform.yieldThread()
+      lock.lock()
+      turns += 1
     }
-    for waiter in group { waiter.finish(result) }
+  }
+
+  private func sync(_ sequence: UInt64) -> StoreError? {
+    do throws(StoreError) {
+      try commits.waitDurable(sequence)
+      return nil
+    } catch {
+      return error
+    }
   }
 
   /// Serves who is waiting, then ends the thread. Idempotent.

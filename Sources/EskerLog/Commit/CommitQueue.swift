@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Makes writes durable: one sync for all who wait at the same time.
 ///
-/// Whoever finds no sync under way leads: it notes the last published sequence number S, syncs in order every log segment
+/// Whoever finds no sync under way leads: it waits briefly for as many as the last sync served, notes the last published sequence number S, syncs in order every log segment
 /// with unsynced bytes at or below S, and then everything up to S is durable. All others wait, and the first of those
 /// whom that sync did not cover leads the next (group commit as in DeWitt et al. 1984). Across a rotation this keeps the
 /// order of history: no write becomes durable before an older one.
@@ -15,14 +15,23 @@ final class CommitQueue: @unchecked Sendable {
   /// Everything up to here is on stable storage.
   let durable: Atomic<UInt64>
 
+  private let writer: Writer
   private let session: Session?
   private let clock: any SystemClock
   private let onFailure: @Sendable (Int32) -> Void
 
   private let lock = Lock()
-  private let condition = Condition()
+  private let turnstiles = Turnstiles()
   // Guarded by `lock`.
   private var isLed = false
+  /// What the sync under way covers; nil while its leader still waits for company.
+  private var target: UInt64?
+  /// How many wait for the next sync, its leader included.
+  private var joined = 0
+  /// How many waited for the last sync when it began.
+  private var expected = 0
+  /// How many records the last sync covered.
+  private let coveredRecords = Atomic<UInt64>(0)
   private var failure: Int32?
   private var unsynced: [Segment] = []
   private var histogram = LatencyHistogram()
@@ -32,15 +41,20 @@ final class CommitQueue: @unchecked Sendable {
   /// How often, in nanoseconds: the look costs as much as a few percent of a sync.
   private static let lookInterval: UInt64 = 1_000_000
 
+  /// How often a leader gives way to other threads while it waits for company: some 60 microseconds on an idle machine.
+  static let gatheringTurns = 128
+
   init(
     published: UInt64,
     durable: UInt64,
+    writer: Writer,
     session: Session?,
     clock: any SystemClock,
     onFailure: @escaping @Sendable (Int32) -> Void
   ) {
     self.published = Atomic(published)
     self.durable = Atomic(durable)
+    self.writer = writer
     self.session = session
     self.clock = clock
     self.onFailure = onFailure
@@ -56,39 +70,66 @@ final class CommitQueue: @unchecked Sendable {
     lock.withLock { unsynced = [] }
   }
 
+  /// Whether a sync covers so many records that each writes pages of its own.
+  var coversMany: Bool { coveredRecords.load(ordering: .relaxed) >= 64 }
+
   var latencies: LatencyHistogram { lock.withLock { histogram } }
 
-  /// Waits until everything up to `sequence` is durable.
+  /// Waits until everything up to `sequence` is durable. Not to be called with the writer's lock held.
   ///
   /// - Parameter onlyThrough: syncs no segment that holds only later records; for the background, which must not make the
   ///   disk write a tail that nobody waits for.
   func waitDurable(_ sequence: UInt64, onlyThrough: Bool = false) throws(StoreError) {
-    if durable.load(ordering: .acquiring) >= sequence { return }
-    lock.lock()
-    defer { lock.unlock() }
+    var isCounted = false
     while durable.load(ordering: .acquiring) < sequence {
-      if let failure { throw .syncFailed(errno: failure) }
-      if isLed {
-        condition.wait(lock)
-        continue
+      lock.lock()
+      if let failure {
+        lock.unlock()
+        throw .syncFailed(errno: failure)
       }
-      isLed = true
-      lead(through: onlyThrough ? sequence : .max)
-      isLed = false
-      condition.broadcast()
+      let isCovered = target.map { $0 >= sequence } ?? false
+      if !isCovered, !isCounted {
+        isCounted = true
+        joined += 1
+      }
+      if isLed {
+        let turn = turnstiles.turn
+        let isNext = target != nil && !isCovered
+        lock.unlock()
+        turnstiles.wait(for: turn, isNext: isNext)
+      } else if durable.load(ordering: .acquiring) < sequence {
+        isLed = true
+        lock.unlock()
+        lead(through: onlyThrough ? sequence : .max)
+      } else {
+        lock.unlock()
+      }
     }
   }
 
-  /// Syncs. Called with the lock held and as the leader; lets the lock go meanwhile.
+  /// Waits briefly for as many as came for the last sync: its end has just woken them, and they are about to write again.
+  private func gather() {
+    var turns = 0
+    while turns < Self.gatheringTurns, lock.withLock({ joined < expected }) {
+      Platform.yieldThread()
+      turns += 1
+    }
+  }
+
+  /// Syncs, as the leader.
   private func lead(through limit: UInt64) {
-    lock.unlock()
-    let target = min(published.load(ordering: .acquiring), limit)
+    gather()
     lock.lock()
+    let target = min(published.load(ordering: .acquiring), limit)
+    self.target = target
+    let covered = joined
+    joined = 0
     let segments = unsynced.filter { segment in
       let first = segment.firstSequence.load(ordering: .relaxed)
       return first != 0 && first <= target
     }
     lock.unlock()
+    coveredRecords.store(target &- min(target, durable.load(ordering: .relaxed)), ordering: .relaxed)
     let start = clock.monotonicNanoseconds()
     let code = sync(segments, looksAtNames: start &- lastLook >= Self.lookInterval)
     if start &- lastLook >= Self.lookInterval { lastLook = start }
@@ -96,12 +137,21 @@ final class CommitQueue: @unchecked Sendable {
     if code != 0 { onFailure(code) }
     lock.lock()
     histogram.record(nanoseconds: end &- start)
-    guard code == 0 else {
-      failure = code
-      return
+    if code != 0 { failure = code }
+    // A sync elsewhere that failed meanwhile may have taken the error that this one would have met.
+    let isFailed = failure != nil
+    if !isFailed {
+      durable.store(target, ordering: .releasing)
+      unsynced.removeAll {
+        $0.isSealed.load(ordering: .acquiring) && $0.lastSequence.load(ordering: .relaxed) <= target
+      }
     }
-    durable.store(target, ordering: .releasing)
-    unsynced.removeAll { $0.isSealed.load(ordering: .acquiring) && $0.lastSequence.load(ordering: .relaxed) <= target }
+    expected = covered
+    isLed = false
+    self.target = nil
+    let turn = turnstiles.endTurn()
+    lock.unlock()
+    turnstiles.wake(after: turn, everybody: isFailed)
   }
 
   /// Syncs the segments in order; the error number of the first failure, or 0.
@@ -109,6 +159,9 @@ final class CommitQueue: @unchecked Sendable {
     session?.syncBegan()
     for segment in segments {
       do throws(PlatformError) {
+        if coversMany, let end = writer.withLock({ $0.tail === segment ? $0.offset : nil }) {
+          segment.detachUnsynced(below: end)
+        }
         try segment.file.sync()
         // A file without a name is gone with this process: syncing it keeps no promise.
         if looksAtNames, try segment.file.status().linkCount == 0 {
@@ -127,12 +180,12 @@ final class CommitQueue: @unchecked Sendable {
   /// Freezes the durable number after a sync elsewhere in the store failed.
   func fail(_ code: Int32) {
     session?.syncFailed(code)
-    let isFirst = lock.withLock {
-      defer { condition.broadcast() }
-      guard failure == nil else { return false }
-      failure = code
-      return true
-    }
+    lock.lock()
+    let isFirst = failure == nil
+    if isFirst { failure = code }
+    let turn = turnstiles.endTurn()
+    lock.unlock()
+    turnstiles.wake(after: turn, everybody: true)
     if isFirst { onFailure(code) }
   }
 

@@ -27,10 +27,11 @@ extension Engine {
   /// Allocates and brings in pages ahead of the tail, so that writers neither fault nor wait for the file system.
   ///
   /// For writers that sync it goes in small steps and syncs each: a page that was written once is overwritten in place,
-  /// which spares the file system's journal, and pages brought in are dirty, so the next sync would pay for them.
+  /// which spares the file system's journal, and pages brought in are dirty, so the next sync would pay for them. When each
+  /// sync covers many records, and so writes pages of its own, that would only write them twice: then it just allocates.
   private func growTail() {
     guard let tail = writer.withLock({ $0.tail }), !tail.isSealed.load(ordering: .relaxed) else { return }
-    let offset = tailOffset.load(ordering: .relaxed)
+    let offset = tail.reached.load(ordering: .relaxed)
     let isSyncing = isSyncing
     // A small store stays small: never bring in more than the store has.
     let ahead = min(isSyncing ? Self.syncedAhead : Self.bufferedAhead, max(64 << 10, offset))
@@ -43,6 +44,10 @@ extension Engine {
         if end > tail.accessible.load(ordering: .relaxed) {
           try tail.grow(to: reservation(for: end, of: tail))
           granules.updateLimit(tail)
+        }
+        if isSyncing, commits.coversMany {
+          populated = end
+          continue
         }
         try tail.mapping.populate(populated..<end)
         if isSyncing {

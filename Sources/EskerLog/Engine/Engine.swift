@@ -47,8 +47,6 @@ final class Engine: @unchecked Sendable {
   let manifests: Guarded<ManifestState>
   let keyspaces = Guarded<KeyspaceTable>(KeyspaceTable())
 
-  /// The tail's offset, as the background last heard.
-  let tailOffset = Atomic<Int>(0)
   /// True while writers ask for syncs, so that pages are brought in sparingly.
   let hasSyncDemand = Atomic<Bool>(false)
   let bytesWritten = Atomic<Int>(0)
@@ -117,15 +115,16 @@ final class Engine: @unchecked Sendable {
     }
 
     let failure = FailureRelay()
+    writer = Writer(WriterState(nextSequence: manifest.nextSequence))
     commits = CommitQueue(
       published: 0,
       durable: manifest.durableSequence,
+      writer: writer,
       session: opened.session,
       clock: host.platform.clock,
       onFailure: { failure.report($0) }
     )
     committer = AsyncCommitter(commits: commits, clock: host.platform.clock)
-    writer = Writer(WriterState(nextSequence: manifest.nextSequence))
     manifests = Guarded(
       ManifestState(files: opened.files, manifest: manifest)
     )

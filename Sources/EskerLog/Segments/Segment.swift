@@ -24,6 +24,10 @@ final class Segment: @unchecked Sendable {
   let accessible: Atomic<Int>
   /// Bytes whose pages were brought in for writing; a hint.
   let populated: Atomic<Int>
+  /// Where the writer was when it last looked for room; records may go on behind it.
+  let reached = Atomic<Int>(0)
+  /// Up to where `detach` was called; the leader's.
+  private let detached = Atomic<Int>(0)
   /// Serialises growing the file, which the writer and the background both do.
   let growth = Lock()
 
@@ -105,6 +109,15 @@ final class Segment: @unchecked Sendable {
       try mapping.extend(to: length)
       accessible.store(mapping.length, ordering: .releasing)
     }
+  }
+
+  /// Before a sync of the records below `end`: unmaps the pages stored to since the last one, all at once.
+  ///
+  /// The sync would write-protect them one by one, and interrupt the other processors for each. The next reader or writer maps
+  /// them again.
+  func detachUnsynced(below end: Int) {
+    let start = detached.exchange(end, ordering: .relaxed)
+    if start < end { mapping.detach(start..<end) }
   }
 
   /// Follows growth that another process made.

@@ -1,0 +1,52 @@
+/// Tasks that wait for durability, about in the order of their tickets.
+struct WaiterList {
+  typealias Continuation = UnsafeContinuation<StoreError?, Never>
+
+  @safe
+  private struct Waiter {
+    let ticket: UInt64
+    /// Nil once the task waits no more.
+    var continuation: Continuation?
+  }
+
+  private var waiters: [Waiter] = []
+  /// The highest sequence number that is waited for.
+  private(set) var sequence: UInt64 = 0
+
+  var count: Int { waiters.count }
+  var isEmpty: Bool { waiters.isEmpty }
+
+  mutating func append(_ continuation: Continuation, ticket: UInt64, sequence: UInt64) {
+    waiters.append(unsafe Waiter(ticket: ticket, continuation: continuation))
+    self.sequence = max(self.sequence, sequence)
+  }
+
+  /// Takes one task out.
+  ///
+  /// Tickets are drawn in sequence just before they are appended, so it stands near its distance from the first one:
+  /// many thousand tasks may be cancelled at once, and a search from the start would take the square of that.
+  mutating func remove(ticket: UInt64) -> Continuation? {
+    guard let first = waiters.first else { return nil }
+    let distance = Int64(bitPattern: ticket &- first.ticket)
+    var below = Int(min(max(distance, 0), Int64(waiters.count - 1)))
+    var above = below + 1
+    while below >= 0 || above < waiters.count {
+      if below >= 0 {
+        if waiters[below].ticket == ticket { return unsafe waiters[below].continuation.take() }
+        below -= 1
+      }
+      if above < waiters.count {
+        if waiters[above].ticket == ticket { return unsafe waiters[above].continuation.take() }
+        above += 1
+      }
+    }
+    return nil
+  }
+
+  /// Resumes all and becomes empty. Nobody else must have the list: a task may go on at once.
+  mutating func resumeAll(_ failure: StoreError?) {
+    for waiter in waiters { unsafe waiter.continuation?.resume(returning: failure) }
+    waiters.removeAll(keepingCapacity: true)
+    sequence = 0
+  }
+}
