@@ -111,6 +111,8 @@ int esker_try_lock(int descriptor, bool exclusive) {
   return 0;
 }
 
+void esker_unlock(int descriptor) { flock(descriptor, LOCK_UN); }
+
 // ---- Memory ------------------------------------------------------------------------------------------------------
 
 size_t esker_page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }

@@ -1,5 +1,6 @@
 import EskerPlatform
 import EskerTestSupport
+import Foundation
 import Testing
 
 #if canImport(Darwin)
@@ -165,6 +166,25 @@ import Testing
     #expect(try file.status().linkCount == 0)
     #expect(try file.allBytes() == [4])
   }
+
+  #if os(Linux)
+    @Test func aLockGoesWithItsFileThoughAForkedChildHasTheDescriptor() throws {
+      let directory = try TemporaryDirectory()
+      let path = directory.appending("lock")
+      let files = OSFileSystem()
+      let first = try files.open(path, .create)
+      #expect(try first.tryLock(exclusive: true))
+      // What fork does: another number for the same open file.
+      let numbers = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
+      let own = numbers.filter {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
+      }
+      let child = dup(try #require(own.first))
+      defer { close(child) }
+      first.close()
+      #expect(try files.open(path, .readWrite).tryLock(exclusive: true))
+    }
+  #endif
 
   @Test(arguments: Kind.allCases) func locksConflictAcrossOpensUntilClosed(_ kind: Kind) throws {
     let at = try Fixture(kind)

@@ -25,6 +25,7 @@ int esker_sync_directory(int descriptor);
 
 /// Takes the whole-file lock without waiting; EWOULDBLOCK when somebody else holds it.
 int esker_try_lock(int descriptor, bool exclusive);
+void esker_unlock(int descriptor);
 
 /// A new file without a name, in memory where the system can; its descriptor, or the negated error number.
 int esker_scratch_file(void);

@@ -22,6 +22,8 @@ final class OSFile: File {
   private let users = Atomic<Int>(0)
   private static let closed = Int.min
 
+  private let isLocked = Atomic<Bool>(false)
+
   /// Held while the length changes by `reserve` or `truncate`, and while a mapping compares itself with it: a failed
   /// reservation is undone, and nobody may have mapped what is cut off again.
   private let lengthLock = Lock()
@@ -40,7 +42,7 @@ final class OSFile: File {
 
   func close() {
     let before = users.bitwiseOr(Self.closed, ordering: .acquiringAndReleasing).oldValue
-    if before == 0 { closeDescriptor(descriptor) }
+    if before == 0 { giveBack() }
   }
 
   func status() throws(PlatformError) -> FileStatus {
@@ -152,7 +154,9 @@ final class OSFile: File {
     try enter("lock")
     defer { leave() }
     switch esker_try_lock(descriptor, exclusive) {
-    case 0: return true
+    case 0:
+      isLocked.store(true, ordering: .relaxed)
+      return true
     case EWOULDBLOCK: return false
     case let code: throw PlatformError("lock", path: path, code: code)
     }
@@ -202,7 +206,13 @@ final class OSFile: File {
   }
 
   private func leave() {
-    if users.subtract(1, ordering: .acquiringAndReleasing).newValue == Self.closed { closeDescriptor(descriptor) }
+    if users.subtract(1, ordering: .acquiringAndReleasing).newValue == Self.closed { giveBack() }
+  }
+
+  private func giveBack() {
+    // A child that was forked meanwhile has the descriptor until it runs its program, and with it the lock.
+    if isLocked.load(ordering: .relaxed) { esker_unlock(descriptor) }
+    closeDescriptor(descriptor)
   }
 
   private func currentStatus(_ operation: String) throws(PlatformError) -> FileStatus {
