@@ -20,6 +20,8 @@ final class Engine: @unchecked Sendable {
 
   let epochs = EpochDomain()
   let index: HashIndex
+  /// The index for readers, without a reference to count.
+  let indexReader: HashIndex.Reader
   let granules: GranuleTable
   let time: StoreTime
   let session: Session?
@@ -109,6 +111,7 @@ final class Engine: @unchecked Sendable {
         throw StoreError.failed(operation: "find memory for the index of", path: path, errno: PlatformError.outOfMemory)
       }
       self.index = index
+      indexReader = index.reader
     } catch {
       opened.session?.end()
       throw error

@@ -22,7 +22,7 @@ extension Engine {
     _ tag: KeyspaceTag
   ) throws(StoreError) -> Found? {
     if status.load(ordering: .relaxed) != 0 { try checkReadable() }
-    var probe = index.probe(hash)
+    var probe = indexReader.probe(hash)
     while let address = probe.next() {
       guard let place = granules.place(of: address) else {
         if let other = try unsafe otherRecord(hash, key, tag, besides: address, .truncated) { return other }

@@ -61,7 +61,7 @@ extension KeyspaceCore {
   /// Begins a window; it must be closed on the same thread.
   @usableFromInline
   func openWindow() -> KeyWindow {
-    unsafe KeyWindow(life: life, index: engine.index.reader, pin: engine.epochs.enter())
+    unsafe KeyWindow(life: life, index: engine.indexReader, pin: engine.epochs.enter())
   }
 
   /// Takes in the next key, and asks for its bucket.

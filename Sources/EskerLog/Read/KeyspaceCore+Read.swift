@@ -10,6 +10,8 @@ extension KeyspaceCore {
     defer { engine.endSample(start, engine.gets) }
     let life = unsafe life
     let hash = unsafe life.pointee.hash.hash(key)
+    // Under way while the pin's fence waits.
+    engine.indexReader.prefetch(hash)
     let pin = engine.epochs.enter()
     defer { engine.epochs.exit(pin) }
     guard let record = try unsafe engine.lookup(hash, key, life.pointee.tag)?.record else { return nil }
@@ -23,6 +25,8 @@ extension KeyspaceCore {
     defer { engine.endSample(start, engine.gets) }
     let life = unsafe life
     let hash = unsafe life.pointee.hash.hash(key)
+    // Under way while the pin's fence waits.
+    engine.indexReader.prefetch(hash)
     let pin = engine.epochs.enter()
     defer { engine.epochs.exit(pin) }
     guard let record = try unsafe engine.lookup(hash, key, life.pointee.tag)?.record else { return nil }
