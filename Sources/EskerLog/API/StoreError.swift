@@ -10,6 +10,10 @@ public enum StoreError: Error, Hashable, Sendable {
   case locked(path: String, holder: Int32)
   /// The path names something that is not a store and not an empty directory. Nothing was touched.
   case notAStore(path: String)
+  /// A new store, or a backup, was to be written where something is already. Nothing was touched.
+  case directoryNotEmpty(path: String)
+  /// The backup is another store's. Nothing was touched.
+  case otherStore(path: String)
   /// The file was written by a newer Esker. Nothing was touched.
   case unknownFormat(path: String, version: UInt32)
   /// Bytes on disk do not match their checksum. Everything else in the store reads on.
@@ -67,6 +71,10 @@ extension StoreError: CustomStringConvertible {
         : "\(path) is open for writing in process \(holder): close it there, or open it read-only"
     case .notAStore(let path):
       "\(path) is neither an Esker store nor an empty directory: nothing was touched; choose another path"
+    case .directoryNotEmpty(let path):
+      "\(path) is there already and not empty: nothing was touched; choose another path, or remove it"
+    case .otherStore(let path):
+      "\(path) is not a backup of this store: nothing was touched; give one of its own, or none"
     case .unknownFormat(let path, let version):
       "\(path) has format version \(version), which this version of Esker does not know: nothing was touched; update Esker"
     case .damaged(let location, let reason):

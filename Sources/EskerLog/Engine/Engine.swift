@@ -222,7 +222,10 @@ final class Engine: @unchecked Sendable {
     while var segment = list.popLast() {
       // What a segment allocated and did not use is cut off once nothing maps it: a mapped page must keep its storage. If
       // an entry of a snapshot is still about, that is left to the next close.
-      if givesBack, isKnownUniquelyReferenced(&segment), segment.mapping.length > segment.usedLength {
+      // A file that a backup shares stays as it is.
+      if givesBack, isKnownUniquelyReferenced(&segment), segment.mapping.length > segment.usedLength,
+        (try? segment.file.status().linkCount) == 1
+      {
         segment.mapping.unmap()
         try? segment.file.truncate(segment.usedLength)
       }

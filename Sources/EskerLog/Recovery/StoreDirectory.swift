@@ -37,7 +37,8 @@ struct StoreDirectory {
     return try readOnly ? openForReading() : openForWriting()
   }
 
-  private var parent: String {
+  /// The directory that holds this one.
+  var parent: String {
     let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
     guard let slash = trimmed.lastIndex(of: "/") else { return "." }
     return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])

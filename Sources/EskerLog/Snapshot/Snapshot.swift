@@ -23,6 +23,12 @@ public final class Snapshot: Sequence, Sendable {
   /// The segments shown, and how far.
   var extents: [(segment: Segment, end: Int)] { state.segments }
 
+  /// The store time of the instant, in milliseconds.
+  var time: Int64 { state.time }
+
+  /// The keyspaces there were, and the incarnation each was in.
+  var keyspaces: [UInt32: (name: String, tag: KeyspaceTag)] { state.keyspaces }
+
   /// The last write the snapshot shows.
   public var sequence: SequenceNumber { SequenceNumber(rawValue: state.sequence) }
 

@@ -22,8 +22,8 @@ enum ExitStatus {
     switch error {
     case .damaged: failure
     case .keyTooLong, .valueTooLong, .batchTooLarge, .invalidKeyspace: usage
-    case .notAStore, .unknownFormat: noInput
-    case .closed, .readOnly, .cancelled, .noSpace, .failed, .syncFailed: inputOutput
+    case .notAStore, .otherStore, .unknownFormat: noInput
+    case .closed, .readOnly, .cancelled, .directoryNotEmpty, .noSpace, .failed, .syncFailed: inputOutput
     case .locked: locked
     }
   }

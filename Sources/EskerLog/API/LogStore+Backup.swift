@@ -1,0 +1,60 @@
+extension LogStore {
+  /// Makes a copy of the store as it is at one instant, while reads and writes go on.
+  ///
+  /// The copy is a store: open it, or ``restore(from:to:copying:)`` it elsewhere. Segments that take no more records are not
+  /// copied but get a second name in the new directory where the file system can do that; only the end of the log is
+  /// copied. A file with two names is never written again, so neither store changes under the other, and each may be deleted.
+  /// Damage in the store is copied along and stays within the record that has it: `verify` the copy to know.
+  ///
+  /// The backup is on stable storage, all of it, when the call returns. One that was interrupted does not open.
+  ///
+  /// - Parameters:
+  ///   - directory: where nothing is yet, or an empty directory.
+  ///   - previous: an earlier backup of this store. What it has already is shared with it and not copied again, which
+  ///     makes a backup to another volume incremental. Each of the two is whole, and either may be deleted.
+  ///   - copying: copies everything instead of sharing files with the store, so that a bad block is not in both.
+  ///   - progress: told the share that is done, from 0 to 1.
+  /// - Throws: ``StoreError/directoryNotEmpty(path:)``, ``StoreError/otherStore(path:)`` and ``StoreError/notAStore(path:)``
+  ///   for a previous backup that is none of this store, ``StoreError/noSpace(path:needed:)``,
+  ///   ``StoreError/failed(operation:path:errno:)``. What was written until then is removed.
+  /// - Complexity: O(segments), and O(bytes) for what is copied.
+  @discardableResult
+  public func backup(
+    to directory: String,
+    reusing previous: String? = nil,
+    copying: Bool = false,
+    progress: ((Double) -> Void)? = nil
+  ) throws(StoreError) -> BackupReport {
+    try engine.backup(to: directory, reusing: previous, sharing: !copying, progress: progress)
+  }
+
+  /// Makes a store at `path` from a backup, which stays as it is.
+  ///
+  /// Opening the backup itself would do as well; this keeps the backup for another time. Files are shared and copied as
+  /// ``backup(to:reusing:copying:progress:)`` does.
+  ///
+  /// - Throws: what opening and backing up throw.
+  @discardableResult
+  public static func restore(
+    from backup: String,
+    to path: String,
+    copying: Bool = false
+  ) throws(StoreError) -> BackupReport {
+    try restore(from: backup, to: path, copying: copying, host: .system)
+  }
+
+  @discardableResult
+  package static func restore(
+    from backup: String,
+    to path: String,
+    copying: Bool,
+    host: Host
+  ) throws(StoreError) -> BackupReport {
+    var options = Options()
+    options.readOnly = true
+    let source = try LogStore(at: backup, options: options, host: host)
+    let report = try source.backup(to: path, copying: copying)
+    try source.close()
+    return report
+  }
+}

@@ -1,0 +1,56 @@
+internal import EskerFormat
+internal import Synchronization
+
+/// What a backup consists of: the segments a snapshot shows, each shared as a file or copied up to where the snapshot ends.
+struct BackupPlan {
+  struct Part {
+    let segment: Segment
+    /// What the backup's manifest says of it.
+    var row: SegmentRow
+    /// The file is never written again, so a second name for it is as good as a copy.
+    let isFinal: Bool
+  }
+
+  private(set) var parts: [Part] = []
+
+  /// - Parameter listed: the manifest as it is on disk. A segment that it calls sealed, and whose records are durable, is
+  ///   never written again by anybody. What it does not say so of is copied.
+  init(_ snapshot: borrowing Snapshot, listed: Manifest) {
+    let rows = Dictionary(uniqueKeysWithValues: listed.segments.map { ($0.id, $0) })
+    let sequence = snapshot.sequence.rawValue
+    var granule: UInt32 = 0
+    for (segment, end) in snapshot.extents {
+      let first = segment.firstSequence.load(ordering: .relaxed)
+      guard end > SegmentHeader.length, first != 0 else { continue }
+      let part: Part
+      if let row = rows[segment.id], row.state == .sealed, row.lastSequence <= listed.durableSequence,
+        row.recordsEnd == UInt64(end)
+      {
+        part = Part(segment: segment, row: row, isFinal: true)
+      } else {
+        let isSealed = segment.isSealed.load(ordering: .acquiring)
+        let last = isSealed ? segment.lastSequence.load(ordering: .relaxed) : sequence
+        let row = SegmentRow(
+          id: segment.id,
+          salt: segment.salt,
+          kind: .log,
+          state: .sealed,
+          granule: 0,
+          granules: UInt32(segment.granuleCount),
+          firstSequence: first,
+          lastSequence: min(last, sequence),
+          recordsEnd: UInt64(end),
+          fileLength: UInt64(end)
+        )
+        part = Part(segment: segment, row: row, isFinal: false)
+      }
+      parts.append(part)
+      // No checkpoint comes along, so addresses are free to change.
+      parts[parts.count - 1].row.granule = granule
+      granule += part.row.granules
+    }
+  }
+
+  /// Bytes of all files.
+  var bytes: Int { parts.reduce(0) { $0 + Int(clamping: $1.row.fileLength) } }
+}

@@ -1,0 +1,82 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+extension Engine {
+  /// Writes a backup of the store as it is now.
+  ///
+  /// The snapshot keeps the files of its segments open, so one that a merge unlinks meanwhile is copied from there.
+  func backup(
+    to directory: String,
+    reusing previous: String?,
+    sharing: Bool,
+    progress: ((Double) -> Void)?
+  ) throws(StoreError) -> BackupReport {
+    let fileSystem = platform.fileSystem
+    let earlier: PreviousBackup?
+    if let previous {
+      earlier = try PreviousBackup(at: previous, of: storeID, fileSystem: fileSystem)
+    } else {
+      earlier = nil
+    }
+    let snapshot = try snapshot()
+    let listed = manifests.withLock { $0.manifest }
+    let plan = BackupPlan(snapshot, listed: listed)
+    var target = try BackupDirectory(at: directory, host: Host(platform: platform, background: .inline))
+    var report = BackupReport(
+      sequence: snapshot.sequence,
+      segments: plan.parts.count,
+      sharedSegments: 0,
+      bytes: plan.bytes,
+      copiedBytes: 0
+    )
+    do throws(StoreError) {
+      var done = 0
+      for part in plan.parts {
+        if status.load(ordering: .acquiring) & Status.closed != 0 { throw .closed }
+        let length = Int(clamping: part.row.fileLength)
+        let name = FileName.segment(part.segment.id)
+        if part.isFinal, sharing, target.share(part.segment.path, as: name) {
+          report.sharedSegments += 1
+        } else if part.isFinal, let file = earlier?.file(for: part.row), target.share(file, as: name) {
+          report.sharedSegments += 1
+        } else {
+          try target.copy(part.segment.file, length: length, as: name)
+          report.copiedBytes += length
+        }
+        done += length
+        progress?(Double(done) / Double(max(1, plan.bytes)))
+      }
+      try target.finish(manifest(of: snapshot, plan, listed))
+    } catch {
+      target.abandon()
+      throw error
+    }
+    return report
+  }
+
+  /// The manifest of a store that was closed right after the snapshot.
+  private func manifest(of snapshot: Snapshot, _ plan: BackupPlan, _ listed: Manifest) -> Manifest {
+    var manifest = Manifest(storeID: storeID, seed: seed)
+    let sequence = snapshot.sequence.rawValue
+    manifest.generation = 1
+    manifest.state = .clean
+    manifest.durableSequence = sequence
+    manifest.nextSequence = sequence + 1
+    manifest.storeTime = snapshot.time
+    // Beyond every number the store has given out: the same name never stands for two files.
+    manifest.nextSegmentID = manifests.withLock { $0.nextSegmentID }
+    manifest.segments = plan.parts.map(\.row)
+    manifest.keyspaces = keyspaces.withLock { table in
+      snapshot.keyspaces.map { id, keyspace in
+        KeyspaceRow(
+          id: id,
+          incarnation: keyspace.tag.incarnation,
+          defaultExpiry: table.byID[id]?.defaultExpiryMilliseconds.load(ordering: .relaxed) ?? -1,
+          name: keyspace.name
+        )
+      }
+    }.sorted { $0.id < $1.id }
+    return manifest
+  }
+}
