@@ -18,16 +18,11 @@ struct BackupDirectory: ~Copyable {
     self.path = path
     fileSystem = host.platform.fileSystem
     let fileSystem = fileSystem
-    try translating { () throws(PlatformError) in
-      if try fileSystem.status(path) == nil { try fileSystem.createDirectory(path) }
-    }
-    let isEmpty = try translating { () throws(PlatformError) -> Bool in
-      guard try fileSystem.status(path)?.kind == .directory else { return false }
-      return try fileSystem.list(path).isEmpty
-    }
-    guard isEmpty else { throw .directoryNotEmpty(path: path) }
-    let parent = StoreDirectory(path: path, host: host).parent
+    let directory = StoreDirectory(path: path, host: host)
+    try directory.requireVacant()
+    let parent = directory.parent
     unfinished = try translating { () throws(PlatformError) -> any File in
+      if try fileSystem.status(path) == nil { try fileSystem.createDirectory(path) }
       let file = try fileSystem.open("\(path)/\(Self.unfinishedName)", .create)
       try fileSystem.syncDirectory(path)
       try fileSystem.syncDirectory(parent)

@@ -56,7 +56,7 @@ final class Session: @unchecked Sendable {
     unsafe words[1] = UInt64(UInt32(bitPattern: host.platform.processID)).littleEndian
   }
 
-  private static func holder(_ file: any File) -> Int32 {
+  static func holder(_ file: any File) -> Int32 {
     guard let bytes = try? file.bytes(in: 0..<16), bytes.count == 16 else { return 0 }
     let words = unsafe bytes.withUnsafeBytes { buffer in
       (0..<2).map { unsafe buffer.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }

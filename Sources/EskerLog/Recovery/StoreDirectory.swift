@@ -37,6 +37,16 @@ struct StoreDirectory {
     return try readOnly ? openForReading() : openForWriting()
   }
 
+  /// Throws unless nothing is there, or an empty directory.
+  func requireVacant() throws(StoreError) {
+    let isVacant = try translating { () throws(PlatformError) -> Bool in
+      guard let status = try fileSystem.status(path) else { return true }
+      guard status.kind == .directory else { return false }
+      return try fileSystem.list(path).isEmpty
+    }
+    guard isVacant else { throw .directoryNotEmpty(path: path) }
+  }
+
   /// The directory that holds this one.
   var parent: String {
     let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
@@ -53,7 +63,7 @@ struct StoreDirectory {
     if !hasManifest, let segment = names.first(where: { FileName.segmentID($0) != nil }) {
       throw .damaged(
         DamageLocation(path: "\(path)/\(segment)"),
-        reason: "both copies of the manifest are missing; restore the store from a copy"
+        reason: "both copies of the manifest are missing; restore the store from a backup, or salvage what is in it"
       )
     }
   }

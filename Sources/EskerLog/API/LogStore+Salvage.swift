@@ -1,0 +1,46 @@
+extension LogStore {
+  /// Makes a new store of everything that is intact in a damaged one, which is only read.
+  ///
+  /// Needs none of the store's files in particular: not the manifest, no header, no checkpoint. Each record that has its
+  /// checksum counts, wherever it stands, and the newest of a key decides by its sequence number. The new store has an
+  /// identity and sequence numbers of its own; order and expiry of the entries stay. It is on stable storage when the call
+  /// returns; if the call throws, remove it.
+  ///
+  /// - Parameters:
+  ///   - path: the damaged store. No process may have it open for writing.
+  ///   - newPath: where nothing is yet, or an empty directory.
+  ///   - options: how the new store is written.
+  ///   - progress: told the share that is done, from 0 to 1.
+  /// - Throws: ``StoreError/notAStore(path:)`` if there is no file of a store at `path`,
+  ///   ``StoreError/directoryNotEmpty(path:)``, ``StoreError/locked(path:holder:)``,
+  ///   ``StoreError/unknownFormat(path:version:)``, and what writing throws. Damage is in the report.
+  /// - Complexity: O(bytes); memory for each key of about 70 bytes.
+  @discardableResult
+  public static func salvage(
+    from path: String,
+    to newPath: String,
+    options: Options = Options(),
+    progress: ((Double) -> Void)? = nil
+  ) throws(StoreError) -> SalvageReport {
+    try salvage(from: path, to: newPath, options: options, host: .system, progress: progress)
+  }
+
+  @discardableResult
+  package static func salvage(
+    from path: String,
+    to newPath: String,
+    options: Options,
+    host: Host,
+    progress: ((Double) -> Void)? = nil
+  ) throws(StoreError) -> SalvageReport {
+    var salvage = Salvage(try SalvageSource(at: path, host: host))
+    try StoreDirectory(path: newPath, host: host).requireVacant()
+    salvage.read { progress?($0 / 2) }
+    var options = options
+    options.readOnly = false
+    let store = try LogStore(at: newPath, options: options, host: host)
+    try salvage.write(to: store) { progress?(0.5 + $0 / 2) }
+    try store.close()
+    return salvage.report
+  }
+}

@@ -1,0 +1,157 @@
+internal import EskerFormat
+
+/// Reads everything that is intact in a damaged store, and writes it to a new one.
+struct Salvage {
+  private let source: SalvageSource
+  private var census: SalvageCensus
+  private(set) var report = SalvageReport()
+  /// Records whose header is right and whose key or value is not.
+  private var damaged: [(header: RecordHeader, loss: SalvageReport.Loss)] = []
+  private var batch: [(header: RecordHeader, offset: Int)] = []
+
+  init(_ source: SalvageSource) {
+    self.source = source
+    census = SalvageCensus(source.manifest)
+    report.foundManifest = source.manifest != nil
+    report.segments = source.segments.count
+    report.bytes = source.segments.reduce(0) { $0 + $1.end }
+    report.losses = source.losses
+  }
+
+  // MARK: Reading
+
+  mutating func read(progress: (Double) -> Void) {
+    for (position, segment) in source.segments.enumerated() {
+      read(segment, position)
+      progress(Double(position + 1) / Double(source.segments.count))
+    }
+    for (header, loss) in damaged { account(for: header, loss) }
+    report.losses.sort { ($0.location.path, $0.location.offset ?? 0) < ($1.location.path, $1.location.offset ?? 0) }
+  }
+
+  private mutating func read(_ segment: SalvagedSegment, _ position: Int) {
+    if let reason = segment.headerDamage { lose(segment, 0, SegmentHeader.length, reason) }
+    if let end = segment.declaredEnd, end > segment.end {
+      lose(segment, segment.end, end - segment.end, "the segment was cut short")
+    }
+    var offset = SegmentHeader.length
+    var isDone = false
+    while !isDone, offset < segment.end {
+      switch segment.readRecord(at: offset) {
+      case .record(let header) where header.kind == .seal:
+        isDone = true
+      case .record(let header):
+        take(header, at: offset, of: segment, position)
+        offset += header.size
+      case .end, .damaged:
+        offset = skip(offset, in: segment, position)
+      }
+    }
+    // A batch that a crash left without its end never happened; one that damage did, did.
+    if let first = batch.first, segment.declaredEnd == nil {
+      lose(segment, first.offset, offset - first.offset, "a batch has no end, so it may never have been whole")
+      batch = []
+    }
+    commit(segment, position)
+  }
+
+  /// Passes over what is no record; where the next one begins, or the end.
+  private mutating func skip(_ offset: Int, in segment: SalvagedSegment, _ position: Int) -> Int {
+    let next = segment.nextRecord(after: offset)
+    // Zeros up to the end are the end, if nobody says that there was more.
+    if next == nil, segment.declaredEnd == nil, case .end = segment.readRecord(at: offset) { return segment.end }
+    let end = next ?? segment.end
+    lose(segment, offset, end - offset, "no record can be recognised")
+    if next != nil { commit(segment, position) }
+    return end
+  }
+
+  private mutating func take(_ header: RecordHeader, at offset: Int, of segment: SalvagedSegment, _ position: Int) {
+    if segment.view(at: offset)?.bodyIsIntact != true {
+      let loss = SalvageReport.Loss(
+        location: segment.location(offset, key: intactKey(of: header, segment.view(at: offset))),
+        length: header.size,
+        reason: RecordDamage.bodyChecksum.reason
+      )
+      damaged.append((header, loss))
+    }
+    batch.append((header, offset))
+    if !header.batchContinues || !segment.isLog { commit(segment, position) }
+  }
+
+  private mutating func commit(_ segment: SalvagedSegment, _ position: Int) {
+    for (header, offset) in batch {
+      // The hash of a tombstone's key stands in its header: that is enough to delete by.
+      let isIntact = segment.view(at: offset)?.bodyIsIntact == true
+      guard isIntact || header.kind != .put else { continue }
+      census.take(header, at: offset, of: position) { known in
+        guard isIntact, let one = segment.view(at: offset),
+          let other = source.segments[Int(known.segment)].view(at: known.offset)
+        else { return true }
+        return unsafe one.key.elementsEqual(other.key)
+      }
+    }
+    batch.removeAll(keepingCapacity: true)
+  }
+
+  /// Decides what a damaged record means, once everything has been read.
+  private mutating func account(for header: RecordHeader, _ loss: SalvageReport.Loss) {
+    guard header.kind == .put, census.isCurrent(header.keyspace.incarnation, of: header.keyspace.id) else { return }
+    var loss = loss
+    if let known = census.newest(like: header) {
+      // Superseded: nothing that anybody could have read is gone.
+      if known.sequence > header.sequence { return }
+      if known.isPut, let older = source.segments[Int(known.segment)].view(at: known.offset) {
+        loss.keptOlderValue = true
+        loss.location.key = unsafe [UInt8](older.key)
+      }
+    }
+    report.losses.append(loss)
+  }
+
+  /// The key of a record whose value is damaged: its hash, which stands in the header, tells whether it is right.
+  private func intactKey(of header: RecordHeader, _ view: RecordView?) -> [UInt8]? {
+    guard let view, let seed = source.seed else { return nil }
+    let key = unsafe view.key
+    let hash = KeyHash(seed: seed, keyspace: header.keyspace)
+    return unsafe hash.hash(key) == header.keyHash ? [UInt8](key) : nil
+  }
+
+  private mutating func lose(_ segment: SalvagedSegment, _ offset: Int, _ length: Int, _ reason: String) {
+    report.losses.append(SalvageReport.Loss(location: segment.location(offset), length: length, reason: reason))
+  }
+
+  // MARK: Writing
+
+  mutating func write(to store: LogStore, progress: (Double) -> Void) throws(StoreError) {
+    var keyspaces: [UInt32: Keyspace] = [0: store.default]
+    for row in source.manifest?.keyspaces ?? [] {
+      let keyspace = try store.keyspace(row.name)
+      if row.defaultExpiry >= 0 { try keyspace.setDefaultExpiry(.milliseconds(row.defaultExpiry)) }
+      keyspaces[row.id] = keyspace
+    }
+    let entries = census.entries
+    for (number, entry) in entries.enumerated() {
+      if number & 1023 == 0 { progress(Double(number) / Double(entries.count)) }
+      guard entry.record.expiry > source.now else {
+        report.expired += 1
+        continue
+      }
+      guard let view = source.segments[Int(entry.record.segment)].view(at: entry.record.offset) else { continue }
+      let keyspace: Keyspace
+      if let known = keyspaces[entry.keyspace] {
+        keyspace = known
+      } else {
+        keyspace = try store.keyspace("keyspace \(entry.keyspace)")
+        keyspaces[entry.keyspace] = keyspace
+      }
+      let expiry: Expiry =
+        entry.record.expiry == .max ? .never : .at(WallTime(millisecondsSince1970: entry.record.expiry))
+      let key = unsafe view.key.bytes
+      let value = unsafe view.value.bytes
+      try keyspace.put(value, forKey: key, expiry: expiry)
+      report.entries += 1
+    }
+    progress(1)
+  }
+}

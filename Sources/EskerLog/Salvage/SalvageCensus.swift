@@ -1,0 +1,72 @@
+internal import EskerFormat
+
+/// The newest record of each key among those that were read.
+struct SalvageCensus {
+  /// A key by its hash; keys that share one are told apart by their turn.
+  struct Identity: Hashable {
+    var hash: UInt64
+    var keyspace: UInt32
+    var turn: UInt32 = 0
+  }
+
+  struct Newest {
+    var sequence: UInt64
+    var expiry: Int64
+    /// Which segment, by its position, and where in it.
+    var segment: Int32
+    var offset: Int
+    var incarnation: UInt32
+    var isPut: Bool
+  }
+
+  private(set) var newest: [Identity: Newest] = [:]
+  /// How often each keyspace was emptied: of what is older, nothing counts.
+  private var incarnations: [UInt32: UInt32] = [:]
+
+  init(_ manifest: Manifest?) {
+    for row in manifest?.keyspaces ?? [] { incarnations[row.id] = row.incarnation }
+  }
+
+  mutating func take(
+    _ header: RecordHeader,
+    at offset: Int,
+    of position: Int,
+    _ isSameKey: (Newest) -> Bool
+  ) {
+    let tag = header.keyspace
+    incarnations[tag.id] = max(incarnations[tag.id] ?? 0, tag.incarnation)
+    guard header.kind == .put || header.kind == .tombstone else { return }
+    var identity = Identity(hash: header.keyHash, keyspace: tag.id)
+    while let known = newest[identity], !isSameKey(known) { identity.turn += 1 }
+    // A tombstone may have the number of the record it stands for.
+    if let known = newest[identity],
+      (known.sequence, known.isPut ? 0 : 1) >= (header.sequence, header.kind == .put ? 0 : 1)
+    {
+      return
+    }
+    newest[identity] = Newest(
+      sequence: header.sequence,
+      expiry: header.expiry,
+      segment: Int32(position),
+      offset: offset,
+      incarnation: tag.incarnation,
+      isPut: header.kind == .put
+    )
+  }
+
+  /// What is known of the key of a record that cannot be read.
+  func newest(like header: RecordHeader) -> Newest? {
+    newest[Identity(hash: header.keyHash, keyspace: header.keyspace.id)]
+  }
+
+  func isCurrent(_ incarnation: UInt32, of keyspace: UInt32) -> Bool {
+    incarnation >= incarnations[keyspace] ?? 0
+  }
+
+  /// What the store holds, oldest first.
+  var entries: [(keyspace: UInt32, record: Newest)] {
+    newest.filter { $1.isPut && isCurrent($1.incarnation, of: $0.keyspace) }
+      .map { ($0.keyspace, $1) }
+      .sorted { $0.1.sequence < $1.1.sequence }
+  }
+}

@@ -1,0 +1,104 @@
+internal import EskerFormat
+internal import EskerPlatform
+
+/// The files of a damaged store: its manifest if there is one, and its segments.
+struct SalvageSource {
+  private(set) var manifest: Manifest?
+  private(set) var segments: [SalvagedSegment] = []
+  /// What could not even be opened.
+  private(set) var losses: [SalvageReport.Loss] = []
+  /// The latest time that is known of.
+  let now: Int64
+  /// Keeps writers out while the files are read.
+  private var lock: (any File)?
+
+  init(at path: String, host: Host) throws(StoreError) {
+    let fileSystem = host.platform.fileSystem
+    let status = try translating { () throws(PlatformError) in try fileSystem.status(path) }
+    guard status?.kind == .directory else { throw .notAStore(path: path) }
+    let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }.sorted()
+    guard names.contains(where: { FileName.manifests.contains($0) || FileName.segmentID($0) != nil }) else {
+      throw .notAStore(path: path)
+    }
+    lock = try Self.lock(path, names, fileSystem)
+    let found = try Self.readManifest(path, fileSystem)
+    manifest = found
+    now = max(found?.storeTime ?? .min, host.platform.clock.wallMilliseconds())
+    let rows = Dictionary(uniqueKeysWithValues: (found?.segments ?? []).map { ($0.id, $0) })
+    for name in names {
+      guard let id = FileName.segmentID(name) else { continue }
+      // A manifest is all or nothing: a file that it does not list is superseded, or was never part of the store.
+      if found != nil, rows[id] == nil { continue }
+      open(id, "\(path)/\(name)", rows[id], fileSystem)
+    }
+    for row in (found?.segments ?? []) where !names.contains(FileName.segment(row.id)) {
+      lose(row.id, "\(path)/\(FileName.segment(row.id))", "the segment is missing\(Self.range(of: row))")
+    }
+    dropForeign()
+  }
+
+  /// Nobody may write meanwhile; nil when there is no file to lock.
+  private static func lock(
+    _ path: String,
+    _ names: [String],
+    _ fileSystem: any FileSystem
+  ) throws(StoreError) -> (any File)? {
+    guard names.contains(Session.fileName) else { return nil }
+    let file = try translating { () throws(PlatformError) in
+      try fileSystem.open("\(path)/\(Session.fileName)", .read)
+    }
+    guard try translating({ () throws(PlatformError) in try file.tryLock(exclusive: false) }) else {
+      throw .locked(path: path, holder: Session.holder(file))
+    }
+    return file
+  }
+
+  private static func readManifest(_ path: String, _ fileSystem: any FileSystem) throws(StoreError) -> Manifest? {
+    do throws(StoreError) {
+      return try ManifestFiles(directory: path, fileSystem: fileSystem).read().newest
+    } catch {
+      if case .unknownFormat = error { throw error }
+      // What the medium does not give back is damage too.
+      return nil
+    }
+  }
+
+  private mutating func open(_ id: UInt64, _ path: String, _ row: SegmentRow?, _ fileSystem: any FileSystem) {
+    // The row of a segment that was being written when the process died does not know its end.
+    let isKnown = row.map { $0.recordsEnd != 0 && ($0.state == .sealed || manifest?.state == .clean) } ?? false
+    let end = isKnown ? row.map { Int(clamping: $0.recordsEnd) } : nil
+    do throws(PlatformError) {
+      guard let segment = try SalvagedSegment(id, at: path, row: row, end: end, fileSystem) else {
+        let isEmpty = try fileSystem.status(path)?.size ?? 0 <= SegmentHeader.length
+        if !isEmpty { lose(id, path, "nothing in the segment can be recognised: its header and its records are damaged") }
+        return
+      }
+      segments.append(segment)
+    } catch {
+      lose(id, path, "the segment cannot be read: \(errorMessage(error.code))")
+    }
+  }
+
+  /// Leaves out the files of other stores: those that do not have the identity that the manifest, or most files, have.
+  private mutating func dropForeign() {
+    var counts: [StoreID: Int] = [:]
+    for segment in segments { if let id = segment.storeID { counts[id, default: 0] += 1 } }
+    guard let own = manifest?.storeID ?? counts.max(by: { $0.value < $1.value })?.key else { return }
+    for segment in segments {
+      guard let id = segment.storeID, id != own else { continue }
+      lose(segment.id, segment.path, "the file is another store's segment")
+    }
+    segments.removeAll { $0.storeID != nil && $0.storeID != own }
+  }
+
+  /// The seed of the store's key hashes, if any file tells.
+  var seed: HashSeed? { manifest?.seed ?? segments.lazy.compactMap(\.seed).first }
+
+  private mutating func lose(_ id: UInt64, _ path: String, _ reason: String) {
+    losses.append(SalvageReport.Loss(location: DamageLocation(path: path, segment: id), length: 0, reason: reason))
+  }
+
+  private static func range(of row: SegmentRow) -> String {
+    row.lastSequence == 0 ? "" : ": records #\(row.firstSequence) to #\(row.lastSequence)"
+  }
+}

@@ -1,0 +1,89 @@
+internal import EskerFormat
+internal import EskerPlatform
+
+/// A segment file of a damaged store, to be read only.
+@safe
+final class SalvagedSegment {
+  let id: UInt64
+  let path: String
+  let storeID: StoreID?
+  let seed: HashSeed?
+  /// A gapless run of history, in which batches are whole.
+  let isLog: Bool
+  /// What is known to be wrong before any record is read.
+  let headerDamage: String?
+  /// Where the records end according to the manifest; nil when it does not say.
+  let declaredEnd: Int?
+  private let salt: UInt32
+  private let file: any File
+  private let mapping: any Mapping
+
+  /// nil when no record of the file can be recognised.
+  init?(_ id: UInt64, at path: String, row: SegmentRow?, end: Int?, _ fileSystem: any FileSystem) throws(PlatformError) {
+    self.id = id
+    self.path = path
+    declaredEnd = end
+    file = try fileSystem.open(path, .read)
+    let size = try file.status().size
+    mapping = try file.map(capacity: max(4096, size), writable: false)
+    if size > 0 { try mapping.extend(to: size) }
+    let bytes = try file.bytes(in: 0..<SegmentHeader.length)
+    let header = unsafe try? SegmentHeader(decoding: bytes.span.bytes)
+    storeID = header?.storeID
+    seed = header?.seed
+    isLog = (row?.kind ?? header?.kind ?? .log) == .log
+    headerDamage = header == nil ? "the segment's header is damaged" : nil
+    guard let salt = unsafe row?.salt ?? header?.salt ?? SaltSearch.salt(at: mapping.base, length: mapping.length) else {
+      mapping.unmap()
+      file.close()
+      return nil
+    }
+    self.salt = salt
+  }
+
+  deinit {
+    mapping.unmap()
+    file.close()
+  }
+
+  /// The end of what there is to read.
+  var end: Int { min(declaredEnd ?? .max, mapping.length) }
+
+  func readRecord(at offset: Int) -> RecordRead {
+    guard offset < end else { return .end }
+    return unsafe RecordHeader.read(
+      at: UnsafeRawPointer(mapping.base + offset),
+      limit: end - offset,
+      salt: salt,
+      offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)
+    )
+  }
+
+  /// The record at `offset`, of which only the length is known to be possible.
+  func view(at offset: Int) -> RecordView? {
+    guard offset < end else { return nil }
+    return unsafe RecordView(at: UnsafeRawPointer(mapping.base + offset), limit: end - offset)
+  }
+
+  /// Where the next record begins behind a place where none does.
+  func nextRecord(after offset: Int) -> Int? {
+    var position = offset + 8
+    while position + 8 <= end {
+      if position & 0xffff == 0, let data = file.nextData(from: position), data > position {
+        position = data & ~7
+        continue
+      }
+      if unsafe mapping.base.load(fromByteOffset: position, as: UInt64.self) != 0,
+        case .record = readRecord(at: position)
+      {
+        return position
+      }
+      position += 8
+    }
+    return nil
+  }
+
+  func location(_ offset: Int, key: [UInt8]? = nil) -> DamageLocation {
+    DamageLocation(path: path, segment: id, offset: offset, key: key)
+  }
+}

@@ -1,0 +1,257 @@
+import EskerFormat
+import EskerPlatform
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+@Suite struct SalvageTests {
+  typealias Contents = [String: [[UInt8]: [UInt8]]]
+
+  private func salvage(_ machine: Machine) throws -> (SalvageReport, Contents) {
+    let report = try LogStore.salvage(
+      from: machine.path,
+      to: "/new",
+      options: machine.options(),
+      host: machine.host
+    )
+    let store = try LogStore(at: "/new", options: machine.options(), host: machine.host)
+    #expect(try store.verify().isClean)
+    let contents = try contents(of: store)
+    try store.close()
+    return (report, contents)
+  }
+
+  private func contents(of store: LogStore) throws -> Contents {
+    var result: Contents = [:]
+    for entry in try store.snapshot() { result[entry.keyspace, default: [:]][try entry.key()] = try entry.value() }
+    return result
+  }
+
+  /// A closed store of several segments with overwrites, removals, a batch, an emptied keyspace and expiry.
+  private func large() throws -> (DiskImage, Contents) {
+    let machine = Machine()
+    let store = try machine.open()
+    let other = try store.keyspace("other")
+    let emptied = try store.keyspace("emptied")
+    for number in 0..<500 {
+      try store.put([UInt8](repeating: UInt8(number & 255), count: 600), forKey: "key \(number % 350)")
+      if number % 5 == 0 { try other.put("other \(number)", forKey: "key \(number)", expiry: .after(.seconds(9))) }
+      if number % 7 == 0 { try store.remove("key \(number / 2)") }
+      if number < 100 { try emptied.put("old", forKey: "key \(number)") }
+      if number == 100 { try emptied.removeAll() }
+    }
+    try emptied.put("new", forKey: "new")
+    try store.write { (batch) throws(StoreError) in
+      try batch.put("a", forKey: "batch a")
+      try batch.put("b", forKey: "batch b", in: other)
+    }
+    let expected = try contents(of: store)
+    try store.close()
+    return (try DiskImage(of: machine), expected)
+  }
+
+  /// A closed store of one small segment.
+  private func small() throws -> (DiskImage, Contents) {
+    let machine = Machine()
+    let store = try machine.open()
+    for number in 0..<8 { try store.put("value \(number)", forKey: "key \(number)") }
+    try store.remove("key 3")
+    try store.put("newer", forKey: "key 5")
+    let expected = try contents(of: store)
+    try store.close()
+    return (try DiskImage(of: machine), expected)
+  }
+
+  @Test func anIntactStoreComesOutWhole() throws {
+    let (image, expected) = try large()
+    let (report, found) = try salvage(image.machine())
+    #expect(report.isComplete)
+    #expect(found == expected)
+    #expect(report.entries == expected.values.reduce(0) { $0 + $1.count })
+  }
+
+  @Test func nothingOfTheSourceIsTouched() throws {
+    let machine = try large().0.machine()
+    let before = try DiskImage(of: machine).files
+    _ = try salvage(machine)
+    #expect(try DiskImage(of: machine).files == before)
+  }
+
+  @Test func withoutItsManifestsTheStoreComesOutWithoutNames() throws {
+    var (image, expected) = try large()
+    for name in FileName.manifests { image.files[name] = nil }
+    for name in image.names where name.hasSuffix(".checkpoint") { image.files[name] = [1, 2, 3] }
+    let (report, found) = try salvage(image.machine())
+    #expect(!report.foundManifest && report.losses.isEmpty)
+    // Identifiers are given out in order.
+    expected["keyspace 1"] = expected.removeValue(forKey: "other")
+    expected["keyspace 2"] = expected.removeValue(forKey: "emptied")
+    #expect(found == expected)
+  }
+
+  @Test func withoutManifestsAndHeadersTheSaltIsFoundAgain() throws {
+    var (image, expected) = try large()
+    for name in FileName.manifests { image.files[name] = [UInt8](repeating: 0xff, count: 500) }
+    for name in image.names where name.hasSuffix(".segment") {
+      for offset in 0..<SegmentHeader.length { image.files[name]?[offset] = 0xaa }
+    }
+    let (report, found) = try salvage(image.machine())
+    #expect(!report.foundManifest)
+    #expect(report.losses.count == report.segments)
+    expected["keyspace 1"] = expected.removeValue(forKey: "other")
+    expected["keyspace 2"] = expected.removeValue(forKey: "emptied")
+    #expect(found == expected)
+  }
+
+  @Test func aSegmentThatIsGoneIsNamedAndAllOthersAreKept() throws {
+    var (image, expected) = try large()
+    let lost = try #require(image.names.filter { $0.hasSuffix(".segment") }.dropFirst().first)
+    image.files[lost] = nil
+    let (report, found) = try salvage(image.machine())
+    #expect(report.losses.map(\.location.path) == ["/store/\(lost)"])
+    #expect(report.losses.first?.reason.contains("records #") == true)
+    for (keyspace, entries) in found {
+      for (key, value) in entries where value != expected[keyspace]?[key] {
+        // An older value, or one whose removal is lost.
+        #expect(keyspace.isEmpty)
+      }
+    }
+    #expect(report.entries > 200)
+  }
+
+  /// Every byte of a small store, one at a time, with and without its manifest.
+  @Test(arguments: [true, false])
+  func aDamagedByteCostsAtMostItsRecord(hasManifest: Bool) throws {
+    let (original, expected) = try small()
+    var image = original
+    if !hasManifest { for name in FileName.manifests { image.files[name] = nil } }
+    let old: [[UInt8]: [UInt8]] = [bytes("key 3"): bytes("value 3"), bytes("key 5"): bytes("value 5")]
+    let name = try #require(image.names.first { $0.hasSuffix(".segment") })
+    var lossless = 0
+    for offset in 0..<min(800, image.files[name]?.count ?? 0) {
+      let (report, found) = try salvage(image.flipping(name, offset, bit: offset % 8).machine())
+      var missing = 0
+      for (key, value) in expected[""] ?? [:] where found[""]?[key] != value {
+        missing += 1
+        #expect(found[""]?[key] == nil || found[""]?[key] == old[key], "offset \(offset)")
+      }
+      let back = (found[""] ?? [:]).filter { expected[""]?[$0.key] == nil }
+      #expect(back.allSatisfy { old[$0.key] == $0.value }, "offset \(offset)")
+      #expect(missing + back.count <= 1, "offset \(offset)")
+      // What is missing is said.
+      if missing + back.count > 0 { #expect(!report.losses.isEmpty, "offset \(offset)") }
+      if report.losses.isEmpty { lossless += 1 }
+    }
+    print("Salvage: \(lossless) flips cost nothing")
+    #expect(lossless > 0)
+  }
+
+  @Test func aFileCutAnywhereKeepsWhatIsBeforeTheCut() throws {
+    let (image, expected) = try small()
+    let name = try #require(image.names.first { $0.hasSuffix(".segment") })
+    var best = 0
+    for length in stride(from: 0, through: 700, by: 8) {
+      let (report, found) = try salvage(image.truncating(name, to: length).machine())
+      let count = found[""]?.count ?? 0
+      // Older values come to light where newer ones are cut off, and nothing else.
+      #expect(count >= best - 1, "length \(length)")
+      best = max(best, count)
+      if found != expected { #expect(!report.isComplete, "length \(length)") }
+    }
+    #expect(best >= 7)
+  }
+
+  @Test func anOlderValueThatIsKeptIsNamed() throws {
+    let (image, _) = try small()
+    let name = try #require(image.names.first { $0.hasSuffix(".segment") })
+    let place = try #require(image.files[name].map { Self.find("newer", in: $0) } ?? nil)
+    let (report, found) = try salvage(image.flipping(name, place, bit: 2).machine())
+    #expect(found[""]?[bytes("key 5")] == bytes("value 5"))
+    let loss = try #require(report.losses.first)
+    #expect(report.losses.count == 1)
+    #expect(loss.keptOlderValue)
+    #expect(loss.location.key == bytes("key 5"))
+    #expect(loss.location.segment == 1)
+  }
+
+  @Test func aDamagedRecordThatWasSupersededIsNoLoss() throws {
+    let (image, expected) = try small()
+    let name = try #require(image.names.first { $0.hasSuffix(".segment") })
+    let place = try #require(image.files[name].map { Self.find("value 5", in: $0) } ?? nil)
+    let (report, found) = try salvage(image.flipping(name, place, bit: 2).machine())
+    #expect(report.isComplete)
+    #expect(found == expected)
+  }
+
+  private static func find(_ text: String, in bytes: [UInt8]) -> Int? {
+    let wanted = Array(text.utf8)
+    return bytes.indices.first { bytes[$0...].starts(with: wanted) }
+  }
+
+  @Test func expiryIsKeptAndWhatHasExpiredStaysBehind() throws {
+    let machine = Machine()
+    let store = try machine.open()
+    let end = WallTime(millisecondsSince1970: machine.clock.wallMilliseconds() + 60_000)
+    try store.put("v", forKey: "long", expiry: .at(end))
+    try store.put("old", forKey: "short")
+    try store.put("v", forKey: "short", expiry: .after(.seconds(1)))
+    try store.close()
+    machine.clock.advance(milliseconds: 5000)
+    let (report, found) = try salvage(machine)
+    #expect(found == ["": [bytes("long"): bytes("v")]])
+    #expect(report.expired == 1)
+    let new = try LogStore(at: "/new", options: machine.options(), host: machine.host)
+    #expect(try new.metadata(forKey: "long")?.expiry == .at(end))
+  }
+
+  @Test func aBatchThatACrashCutOffStaysAway() throws {
+    var machine = Machine()
+    let store = try machine.open()
+    try store.put("v", forKey: "k")
+    try store.write { (batch) throws(StoreError) in
+      for number in 0..<3 { try batch.put("batch", forKey: "batch \(number)") }
+    }
+    store.vanish()
+    machine.disk = try machine.disk.processKilled()
+    var image = try DiskImage(of: machine)
+    let name = try #require(image.names.first { $0.hasSuffix(".segment") })
+    let last = try #require(image.files[name].map { Self.find("batch 2", in: $0) } ?? nil)
+    // The record was never written.
+    for offset in (last - 32)..<(last + 16) { image.files[name]?[offset] = 0 }
+    let (report, found) = try salvage(image.machine())
+    #expect(found == ["": [bytes("k"): bytes("v")]])
+    #expect(report.losses.count == 1)
+  }
+
+  @Test func aStoreThatIsBeingWrittenIsRefused() throws {
+    let machine = Machine()
+    let store = try machine.open()
+    try store.put("v", forKey: "k")
+    #expect(throws: StoreError.locked(path: "/store", holder: 4711)) { try salvage(machine) }
+    try store.close()
+    #expect(throws: Never.self) { try salvage(machine) }
+    #expect(throws: StoreError.directoryNotEmpty(path: "/new")) { try salvage(machine) }
+    #expect(throws: StoreError.notAStore(path: "/nothing")) {
+      try LogStore.salvage(from: "/nothing", to: "/newer", options: machine.options(), host: machine.host)
+    }
+  }
+
+  @Test func anotherStoresSegmentIsLeftOut() throws {
+    var (image, expected) = try large()
+    let other = Machine()
+    let platform = other.disk.platform(clock: other.clock, seed: 2)
+    let host = Host(platform: platform, background: .inline)
+    let store = try LogStore(at: other.path, options: other.options(), host: host)
+    try store.put("foreign", forKey: "foreign")
+    try store.close()
+    let name = try #require(try DiskImage(of: other).names.first { $0.hasSuffix(".segment") })
+    image.files["00000000000000ff.segment"] = try DiskImage(of: other).files[name]
+    for name in FileName.manifests { image.files[name] = nil }
+    let (report, found) = try salvage(image.machine())
+    #expect(report.losses.map(\.reason) == ["the file is another store's segment"])
+    expected["keyspace 1"] = expected.removeValue(forKey: "other")
+    expected["keyspace 2"] = expected.removeValue(forKey: "emptied")
+    #expect(found == expected)
+  }
+}
