@@ -44,6 +44,30 @@ import Testing
     #expect(try SegmentFooter(decoding: Array(file.bytes[offset...]).span.bytes).entryCount == 3)
   }
 
+  @Test func exportStreamOfTheArticleDecodesAndEncodes() throws {
+    let golden = bytes(hex: Golden.export)
+    let (header, checksum) = try ExportHeader.decode(golden.span.bytes)
+    #expect(header.sequence == 2)
+    #expect(header.storeTime == 1_700_000_000_123)
+    #expect(header.encoded() == (Array(golden[..<64]), checksum))
+    var keyspace = ExportFrame(.keyspace)
+    keyspace.expiry = -1
+    var entry = ExportFrame(.entry)
+    (entry.keyLength, entry.valueLength, entry.expiry, entry.number) = (2, 6, .max, 1)
+    var end = ExportFrame(.end)
+    end.number = 1
+    var chain = checksum
+    for (offset, expected) in [(64, keyspace), (100, entry), (144, end)] {
+      let head = golden[offset..<offset + 32]
+      #expect(expected.encoded(continuing: chain).bytes == Array(head))
+      let (frame, next) = try ExportFrame.decode(Array(head).span.bytes, continuing: chain)
+      #expect(frame == expected)
+      chain = next
+    }
+    #expect(golden.count == 176)
+    #expect(String(decoding: golden[132..<140], as: UTF8.self) == "atVienna")
+  }
+
   /// The same segment, encoded.
   @Test func segmentOfTheArticleEncodes() {
     let golden = bytes(hex: Golden.segment)

@@ -67,7 +67,13 @@ extension Engine {
     // Beyond every number the store has given out: the same name never stands for two files.
     manifest.nextSegmentID = manifests.withLock { $0.nextSegmentID }
     manifest.segments = plan.parts.map(\.row)
-    manifest.keyspaces = keyspaces.withLock { table in
+    manifest.keyspaces = keyspaceRows(of: snapshot)
+    return manifest
+  }
+
+  /// The keyspaces that a snapshot shows.
+  func keyspaceRows(of snapshot: Snapshot) -> [KeyspaceRow] {
+    keyspaces.withLock { table in
       snapshot.keyspaces.map { id, keyspace in
         KeyspaceRow(
           id: id,
@@ -77,6 +83,5 @@ extension Engine {
         )
       }
     }.sorted { $0.id < $1.id }
-    return manifest
   }
 }

@@ -70,7 +70,7 @@ struct SalvageSource {
     do throws(PlatformError) {
       guard let segment = try SalvagedSegment(id, at: path, row: row, end: end, fileSystem) else {
         let isEmpty = try fileSystem.status(path)?.size ?? 0 <= SegmentHeader.length
-        if !isEmpty { lose(id, path, "nothing in the segment can be recognised: its header and its records are damaged") }
+        if !isEmpty { lose(id, path, "nothing in the segment can be recognised") }
         return
       }
       segments.append(segment)

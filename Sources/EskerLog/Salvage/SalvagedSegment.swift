@@ -19,7 +19,8 @@ final class SalvagedSegment {
   private let mapping: any Mapping
 
   /// nil when no record of the file can be recognised.
-  init?(_ id: UInt64, at path: String, row: SegmentRow?, end: Int?, _ fileSystem: any FileSystem) throws(PlatformError) {
+  init?(_ id: UInt64, at path: String, row: SegmentRow?, end: Int?, _ fileSystem: any FileSystem) throws(PlatformError)
+  {
     self.id = id
     self.path = path
     declaredEnd = end
@@ -33,7 +34,8 @@ final class SalvagedSegment {
     seed = header?.seed
     isLog = (row?.kind ?? header?.kind ?? .log) == .log
     headerDamage = header == nil ? "the segment's header is damaged" : nil
-    guard let salt = unsafe row?.salt ?? header?.salt ?? SaltSearch.salt(at: mapping.base, length: mapping.length) else {
+    guard let salt = unsafe row?.salt ?? header?.salt ?? SaltSearch.salt(at: mapping.base, length: mapping.length)
+    else {
       mapping.unmap()
       file.close()
       return nil

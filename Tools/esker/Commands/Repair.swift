@@ -51,8 +51,8 @@ struct Repair: ParsableCommand {
       text += "the manifest is lost: keys that were deleted may be back, and keyspaces have lost their names\n"
     }
     let lost = report.losses.isEmpty ? "nothing lost" : HumanUnits.count(report.losses.count, "lost range")
-    let entries = report.entries == 1 ? "1 entry" : "\(HumanUnits.count(report.entries)) entries"
-    return text + "\(new): \(entries) from \(HumanUnits.count(report.segments, "segment")), \(lost)\n"
+    return text
+      + "\(new): \(HumanUnits.entries(report.entries)) from \(HumanUnits.count(report.segments, "segment")), \(lost)\n"
   }
 
   private static func json(_ report: SalvageReport) -> [UInt8] {

@@ -28,6 +28,11 @@ enum HumanUnits {
     "\(count(number)) \(noun)\(number == 1 ? "" : "s")"
   }
 
+  /// `1 entry`, `2,000 entries`.
+  static func entries(_ number: Int) -> String {
+    number == 1 ? "1 entry" : "\(count(number)) entries"
+  }
+
   /// Decimals after the point, rounded.
   static func fixed(_ value: Double, _ decimals: Int) -> String {
     var scale = 1.0

@@ -1,0 +1,117 @@
+internal import EskerFormat
+
+/// Reads a stream into a store.
+struct ImportReader {
+  private static let name = "the stream"
+  private static let piece = 64 << 10
+
+  private let store: LogStore
+  private var buffer: [UInt8] = []
+  /// How much of the buffer was taken, and where that is in the stream.
+  private var position = 0
+  private var offset = 0
+  private var keyspaces: [UInt32: Keyspace] = [:]
+  private var report = ImportReport()
+
+  init(into store: LogStore) {
+    self.store = store
+  }
+
+  mutating func read(_ source: (Int) throws -> [UInt8]) throws -> ImportReport {
+    let first = try take(ExportHeader.length, source)
+    var (_, chain) = try decoding(at: 0, "an export stream") { () throws(FormatError) in
+      unsafe try ExportHeader.decode(first.span.bytes)
+    }
+    while true {
+      let start = offset
+      let head = try take(ExportFrame.length, source)
+      let previous = chain
+      let decoded = try decoding(at: start, "a frame of the stream") { () throws(FormatError) in
+        unsafe try ExportFrame.decode(head.span.bytes, continuing: previous)
+      }
+      chain = decoded.checksum
+      if decoded.frame.kind == .end {
+        try end(decoded.frame, start, source)
+        report.bytes = offset
+        return report
+      }
+      try take(decoded.frame, start, source)
+    }
+  }
+
+  private mutating func take(_ frame: ExportFrame, _ start: Int, _ source: (Int) throws -> [UInt8]) throws {
+    let key = try take(frame.keyLength, source)
+    let value = try take(frame.valueLength, source)
+    let trailer = try take(ExportFrame.trailerLength, source)
+    let checksum = unsafe CRC32C.checksum(
+      of: value.span.bytes,
+      continuing: CRC32C.checksum(of: key.span.bytes)
+    )
+    let stored = trailer.reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+    guard checksum == stored else { throw damaged(start, "the checksum of a frame's key and value does not match") }
+    guard frame.kind == .entry else { return try takeKeyspace(frame, named: key, start) }
+    guard let keyspace = keyspaces[frame.keyspace] else {
+      throw damaged(start, "an entry is of a keyspace that the stream does not name")
+    }
+    guard frame.expiry > store.engine.time.now else {
+      report.expired += 1
+      return
+    }
+    let expiry: Expiry = frame.expiry == .max ? .never : .at(WallTime(millisecondsSince1970: frame.expiry))
+    try keyspace.put(value, forKey: key, expiry: expiry)
+    report.entries += 1
+  }
+
+  private mutating func takeKeyspace(_ frame: ExportFrame, named bytes: [UInt8], _ start: Int) throws {
+    guard let name = String(validating: bytes, as: UTF8.self), keyspaces[frame.keyspace] == nil,
+      name.isEmpty == (frame.keyspace == 0)
+    else { throw damaged(start, "a keyspace makes no sense") }
+    let isNew = name.isEmpty || !store.keyspaceNames.contains(name)
+    let keyspace = name.isEmpty ? store.default : try store.keyspace(name)
+    if isNew, frame.expiry >= 0, keyspace.defaultExpiry == nil {
+      try keyspace.setDefaultExpiry(.milliseconds(frame.expiry))
+    }
+    keyspaces[frame.keyspace] = keyspace
+    report.keyspaces += 1
+  }
+
+  private mutating func end(_ frame: ExportFrame, _ start: Int, _ source: (Int) throws -> [UInt8]) throws {
+    guard frame.number == UInt64(report.entries + report.expired) else {
+      throw damaged(start, "there are \(report.entries + report.expired) entries and should be \(frame.number)")
+    }
+    guard try position == buffer.count && source(1).isEmpty else {
+      throw damaged(offset, "the stream goes on behind its end")
+    }
+  }
+
+  /// The next `count` bytes. Memory is asked for as they come, not on the word of the stream.
+  private mutating func take(_ count: Int, _ source: (Int) throws -> [UInt8]) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < count {
+      if position == buffer.count {
+        buffer = try source(Self.piece)
+        position = 0
+        guard !buffer.isEmpty else { throw damaged(offset, "the stream ends before its end") }
+      }
+      let end = min(buffer.count, position + count - bytes.count)
+      bytes += buffer[position..<end]
+      offset += end - position
+      position = end
+    }
+    return bytes
+  }
+
+  private func decoding<R>(
+    at start: Int,
+    _ what: String,
+    _ body: () throws(FormatError) -> R
+  ) throws(StoreError) -> R {
+    do throws(FormatError) { return try body() } catch {
+      throw StoreError(error, in: Self.name, base: start, what: what)
+    }
+  }
+
+  private func damaged(_ offset: Int, _ reason: String) -> StoreError {
+    .damaged(DamageLocation(path: Self.name, offset: offset), reason: reason)
+  }
+}
