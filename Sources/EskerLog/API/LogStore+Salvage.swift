@@ -14,7 +14,7 @@ extension LogStore {
   /// - Throws: ``StoreError/notAStore(path:)`` if there is no file of a store at `path`,
   ///   ``StoreError/directoryNotEmpty(path:)``, ``StoreError/locked(path:holder:)``,
   ///   ``StoreError/unknownFormat(path:version:)``, and what writing throws. Damage is in the report.
-  /// - Complexity: O(bytes); memory for each key of about 70 bytes.
+  /// - Complexity: O(bytes); memory O(keys), for a hash and a place each.
   @discardableResult
   public static func salvage(
     from path: String,
