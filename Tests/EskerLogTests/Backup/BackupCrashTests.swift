@@ -36,6 +36,8 @@ import Testing
       try backup.close()
       return true
     } catch StoreError.notAStore, StoreError.damaged {
+      // The manifest is the last to come.
+      #expect(try !image.list("/backup").contains("manifest.a"), "\(point)")
       return false
     }
   }

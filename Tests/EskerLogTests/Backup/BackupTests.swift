@@ -104,6 +104,24 @@ import Testing
     #expect(try files(of: "/backup") == before)
   }
 
+  @Test func unusedSpaceOfASharedFileIsNotGivenBack() throws {
+    var machine = machine
+    let first = try machine.open()
+    for number in 0..<5 { try first.put("v", forKey: "\(number)", durability: .synced) }
+    first.vanish()
+    // Recovery ends the segment far ahead of what is allocated.
+    let store = try machine.reopenAfterKill()
+    try store.put("v", forKey: "next", durability: .synced)
+    _ = try store.keyspace("an edit of the manifest")
+    #expect(try store.backup(to: "/backup").sharedSegments == 1)
+    func lengths() throws -> [Int?] {
+      try machine.disk.list("/backup").sorted().map { try machine.disk.status("/backup/\($0)")?.size }
+    }
+    let before = try lengths()
+    try store.close()
+    #expect(try lengths() == before)
+  }
+
   private func files(of directory: String) throws -> [String: [UInt8]] {
     var result: [String: [UInt8]] = [:]
     for name in try machine.disk.list(directory) where name.hasSuffix(".segment") {

@@ -104,6 +104,18 @@ import Testing
     #expect(found == expected)
   }
 
+  @Test func theSequenceDecidesAndNotTheNameOfTheFile() throws {
+    var (image, expected) = try large()
+    for name in FileName.manifests { image.files[name] = nil }
+    let names = image.names.filter { $0.hasSuffix(".segment") }
+    let contents = names.map { image.files[$0] }
+    for (name, bytes) in zip(names, contents.reversed()) { image.files[name] = bytes }
+    let (_, found) = try salvage(image.machine())
+    expected["keyspace 1"] = expected.removeValue(forKey: "other")
+    expected["keyspace 2"] = expected.removeValue(forKey: "emptied")
+    #expect(found == expected)
+  }
+
   @Test func aSegmentThatIsGoneIsNamedAndAllOthersAreKept() throws {
     var (image, expected) = try large()
     let lost = try #require(image.names.filter { $0.hasSuffix(".segment") }.dropFirst().first)
