@@ -128,7 +128,7 @@ struct StoreDirectory {
     }
     return .damaged(
       location,
-      reason: "\(reason), and neither is its other copy whole; restore the store from a backup, or salvage what is in it"
+      reason: "\(reason), nor is its other copy whole; restore the store from a backup, or salvage what is in it"
     )
   }
 
