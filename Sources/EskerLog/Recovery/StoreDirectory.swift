@@ -87,7 +87,11 @@ struct StoreDirectory {
     let session = try Session(directory: path, host: host)
     do throws(StoreError) {
       let reading = try files.read()
-      if let manifest = reading.newest { return opened(session, files, manifest, reading) }
+      if let manifest = reading.newest {
+        // The copy that there is may not be on the disk yet, and nothing may be before it is.
+        if try isUnfinishedCreation(reading) { try finishCreation(manifest, files) }
+        return opened(session, files, manifest, reading)
+      }
       // A copy that was never finished belongs to a store that never was.
       guard try isUnfinishedCreation(reading) else { throw unreadable(reading) }
       return try create(session, files)
@@ -141,14 +145,18 @@ struct StoreDirectory {
     manifest.generation = 1
     manifest.state = .clean
     manifest.keyspaces = [KeyspaceRow(id: 0, name: "")]
+    try finishCreation(manifest, files)
+    var result = Opened(session: session, files: files, manifest: manifest)
+    result.isNew = true
+    return result
+  }
+
+  private func finishCreation(_ manifest: Manifest, _ files: ManifestFiles) throws(StoreError) {
     // The directory's own name too, whoever made it and however far an earlier attempt got.
     try translating { () throws(PlatformError) in
       try fileSystem.syncDirectory(parent)
       _ = try files.write(manifest, directory: path)
       try fileSystem.syncDirectory(path)
     }
-    var result = Opened(session: session, files: files, manifest: manifest)
-    result.isNew = true
-    return result
   }
 }
