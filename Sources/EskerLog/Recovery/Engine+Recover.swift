@@ -76,6 +76,13 @@ extension Engine {
       if segment.firstSequence.load(ordering: .relaxed) == 0, let first = LogScanner.firstSequence(of: segment) {
         segment.firstSequence.store(first, ordering: .relaxed)
       }
+      // A tail that was passed over for a large record takes later ones than it was listed with.
+      if row.state == .active,
+        case .record(let header) = segment.readRecord(at: SegmentHeader.length, end: segment.readableEnd),
+        header.kind != .seal
+      {
+        segment.firstSequence.store(header.sequence, ordering: .relaxed)
+      }
       list.append(segment)
     }
     let ordered = Self.inOrderOfHistory(list)
