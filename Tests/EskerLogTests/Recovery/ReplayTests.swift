@@ -149,4 +149,25 @@ import Testing
     let checksum = CRC32C.checksum(of: covered.span.bytes)
     for position in 0..<4 { bytes[offset + position] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(position))) }
   }
+
+  @Test func aTailPassedOverForALargeRecordIsNotTakenForAHole() throws {
+    var machine = Machine()
+    let store = try machine.open()
+    // Begins a segment and writes nothing to it.
+    #expect(try store.compareAndSet("v", forKey: "k", ifVersion: SequenceNumber(rawValue: 7)) == nil)
+    var expected: [[UInt8]: [UInt8]] = [:]
+    for number in 0..<60 {
+      let (key, value) = (bytes("\(number)"), [UInt8](repeating: UInt8(number), count: number == 0 ? 100_000 : 400))
+      expected[key] = value
+      // Not through the store, which would let the background list the segments anew.
+      let sequence = try key.withUnsafeBytes { key in
+        try value.withUnsafeBytes { value in
+          try store.core.put(value, key, nil, .always, .buffered)
+        }
+      }
+      #expect(sequence == UInt64(number + 1))
+    }
+    let again = try machine.reopenAfterKill()
+    #expect(try again.snapshot().contents() == expected)
+  }
 }
