@@ -21,7 +21,7 @@ struct EskerTool: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       Put.self, Get.self, Delete.self, List.self, Count.self, Load.self, Dump.self, Stats.self, Verify.self,
-      Backup.self, Restore.self, Repair.self, Export.self, Import.self,
+      Merge.self, Backup.self, Restore.self, Repair.self, Export.self, Import.self,
     ]
   )
 

@@ -121,11 +121,16 @@ public struct RecordView {
     }
   }
 
+  /// The checksum of the body that the record was written with.
+  @inlinable
+  public var bodyChecksum: UInt32 {
+    unsafe UInt32(littleEndian: base.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+  }
+
   /// Whether the body has its checksum, whatever the header says otherwise.
   @inlinable
   public var bodyIsIntact: Bool {
-    let stored = unsafe UInt32(littleEndian: base.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
-    return unsafe esker_crc32c(0, base + bodyOffset, size &- bodyOffset) == stored
+    unsafe esker_crc32c(0, base + bodyOffset, size &- bodyOffset) == bodyChecksum
   }
 
   /// Whether two runs of `count` bytes are equal.

@@ -40,13 +40,24 @@ public final class LogStore: ByteStore {
 
   /// Opens a store on a host of the caller's making: a simulated disk, a fake clock, background work done inline.
   package init(at path: String, options: Options, host: Host) throws(StoreError) {
-    engine = try Engine(path: path, options: options, host: host)
+    engine = try Self.open(path, options, host)
     guard let core = engine.keyspaces.withLock({ $0.byID[0] }) else { throw .closed }
     self.core = core
   }
 
   deinit {
     try? engine.close()
+  }
+
+  private static func open(_ path: String, _ options: Options, _ host: Host) throws(StoreError) -> Engine {
+    for _ in 0..<(options.readOnly ? 9 : 0) {
+      do throws(StoreError) { return try Engine(path: path, options: options, host: host) } catch {
+        // The writer may have merged away a segment between the look at the manifest and the opening of the file.
+        guard case .damaged = error else { throw error }
+        host.platform.pause()
+      }
+    }
+    return try Engine(path: path, options: options, host: host)
   }
 
   /// The directory the store lives in, as it was given.

@@ -7,8 +7,11 @@ public struct Options: Sendable {
   public var defaultExpiry: Expiry = .never
 
   /// Bytes a segment file may grow to; at least 64 KiB, at most 1 GiB. Larger ones are fewer open files, smaller ones are
-  /// sealed sooner. 64 MiB by default.
+  /// sealed and merged sooner. A small store keeps to 32 MiB. 64 MiB by default.
   public var segmentSize: Int = 64 << 20
+
+  /// When the store gives up the space of what was replaced, removed or expired.
+  public var merge = MergeOptions()
 
   /// Whether a read checks the record's checksum. `.everyRead` by default.
   public var verification: Verification = .everyRead

@@ -32,6 +32,13 @@ public struct Statistics: Sendable, Hashable {
   public var puts = LatencyHistogram()
   /// How long gets that copied the value took: one call in 128, since the store was opened.
   public var gets = LatencyHistogram()
+  /// Merges since the store was opened.
+  public var merges = 0
+  /// What they did together.
+  public var merged = MergeReport()
+  /// Bytes of files that were merged away and are kept for snapshots, entries or values that are still in use. Not part of
+  /// ``bytesOnDisk``.
+  public var pinnedBytes = 0
   /// Snapshots that exist.
   public var openSnapshots = 0
 
@@ -48,6 +55,8 @@ public struct SegmentStatistics: Sendable, Hashable {
   public var id: UInt64
   /// The file's path.
   public var path: String
+  /// True if a merge wrote it.
+  public var isMerged: Bool
   /// True once the segment takes no more records.
   public var isSealed: Bool
   /// Bytes of records, dead ones included.

@@ -12,6 +12,10 @@ public enum StoreEvent: Sendable, Hashable {
   case damaged(DamageLocation, reason: String)
   /// A segment got its last record and is durable from here on.
   case segmentSealed(id: UInt64, bytes: Int, records: Int)
+  /// A merge of some segments begins.
+  case mergeBegan(segments: [UInt64])
+  /// It has ended: the segments have given way to others, or, if nothing is reported removed, must wait until older ones do.
+  case mergeEnded(MergeReport, duration: Duration)
   /// An index checkpoint is durable: the next opening starts from it.
   case checkpointWritten(sequence: SequenceNumber, bytes: Int)
   /// A sync failed. The store refuses writes until it is opened again.

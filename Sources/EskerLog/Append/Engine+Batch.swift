@@ -41,7 +41,10 @@ extension Engine {
           index.grow()
           // The batch is in the log: what cannot be indexed now is found again at the next opening.
           var probe = index.writeProbe(hash)
-          guard let existing = try? unsafe findForWrite(hash, key, core.life.pointee.tag, &probe) else { continue }
+          guard let existing = try? unsafe findForWrite(hash, key, core.life.pointee.tag, &probe) else {
+            isIndexIncomplete.store(true, ordering: .relaxed)
+            continue
+          }
           if operation.isPut {
             index(hash, address, size, replacing: existing, at: probe, core, &state)
           } else if existing.address != 0 {

@@ -189,7 +189,7 @@ extension Engine {
     willChangeIndex(hash, state)
     if existing.address == 0 {
       // Cannot fail: `reserve` got the memory, and a damaged bucket was found out before.
-      _ = index.insert(hash, address: address, after: probe)
+      if !index.insert(hash, address: address, after: probe) { isIndexIncomplete.store(true, ordering: .relaxed) }
       core.entryCount.store(core.entryCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     } else {
       supersede(existing, &state)

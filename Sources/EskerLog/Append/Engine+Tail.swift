@@ -59,7 +59,7 @@ extension Engine {
   }
 
   /// Ends the tail and goes on in the next segment.
-  private func rotate(for size: Int, _ state: inout WriterState) throws(StoreError) {
+  func rotate(for size: Int, _ state: inout WriterState) throws(StoreError) {
     guard let old = state.tail else { return }
     let next: Segment
     if let spare = state.spare, SegmentHeader.length + size + Self.tailReserve <= spare.capacity {
@@ -136,6 +136,7 @@ extension Engine {
       granules.updateLimit(tail)
     }
     tail.reached.store(state.offset, ordering: .relaxed)
+    merger.request()
     background.request(
       state.offset > tail.capacity / 2 && state.spare == nil
         ? [.growTail, .growIndex, .prepareSegment] : [.growTail, .growIndex]
@@ -147,6 +148,8 @@ extension Engine {
       tail.capacity - Self.tailReserve,
       max(state.offset + size, state.offset + step)
     )
+    let delay = writeDelay.load(ordering: .relaxed)
+    if delay != 0 { owedDelay.store(delay / (isSyncing ? 8 : 1), ordering: .relaxed) }
     checkpointIfDue(&state)
   }
 
@@ -160,22 +163,15 @@ extension Engine {
 
   /// Creates a segment file that is durable, header and name, but not listed yet.
   func createSegment(for size: Int, firstSequence: UInt64) throws(StoreError) -> Segment {
-    try creation.withLock { () throws(StoreError) in try addSegment(for: size, firstSequence: firstSequence) }
-  }
-
-  private func addSegment(for size: Int, firstSequence: UInt64) throws(StoreError) -> Segment {
     let needed = SegmentHeader.length + size + Self.tailReserve
-    let capacity = max(options.segmentSize, (needed + 4095) & ~4095)
-    guard let granule = allocateGranules(GranuleTable.granules(for: capacity)) else {
+    let capacity = max(usualSegmentSize, (needed + 4095) & ~4095)
+    guard let lease = addresses.take(GranuleTable.granules(for: capacity)) else {
       throw .noSpace(path: path, needed: needed)
     }
-    let id = manifests.withLock { state in
-      defer { state.nextSegmentID += 1 }
-      return state.nextSegmentID
-    }
+    let id = takeSegmentID()
     let segmentPath = "\(path)/\(FileName.segment(id))"
     do throws(PlatformError) {
-      return try createSegmentFile(segmentPath, id, capacity, granule, needed, firstSequence)
+      return try createSegmentFile(segmentPath, id, capacity, lease, needed, firstSequence)
     } catch {
       commits.noteFailure(error)
       throw StoreError(error, needed: needed)
@@ -186,13 +182,13 @@ extension Engine {
     _ segmentPath: String,
     _ id: UInt64,
     _ capacity: Int,
-    _ granule: Int,
+    _ lease: AddressSpace.Lease,
     _ needed: Int,
     _ firstSequence: UInt64
   ) throws(PlatformError) -> Segment {
     let file = try platform.fileSystem.open(segmentPath, .create)
     do throws(PlatformError) {
-      return try makeSegment(in: file, segmentPath, id, capacity, granule, needed, firstSequence)
+      return try makeSegment(in: file, segmentPath, id, capacity, lease, needed, firstSequence)
     } catch {
       file.close()
       // Best effort: what stays behind is not listed, and the next opening removes it.
@@ -206,7 +202,7 @@ extension Engine {
     _ segmentPath: String,
     _ id: UInt64,
     _ capacity: Int,
-    _ granule: Int,
+    _ lease: AddressSpace.Lease,
     _ needed: Int,
     _ firstSequence: UInt64
   ) throws(PlatformError) -> Segment {
@@ -230,12 +226,14 @@ extension Engine {
     try mapping.extend(to: first)
     let segment = Segment(
       id: id,
+      kind: .log,
       salt: salt,
       path: segmentPath,
       file: file,
       mapping: mapping,
       capacity: capacity,
-      granule: granule
+      lease: lease,
+      created: header.creationTime
     )
     segment.firstSequence.store(firstSequence, ordering: .relaxed)
     bytesWritten.wrappingAdd(bytes.count, ordering: .relaxed)
@@ -244,15 +242,20 @@ extension Engine {
     return segment
   }
 
-  /// A run of free granules for a segment. They are taken once the segment is in the list; `creation` is held until then.
-  func allocateGranules(_ count: Int) -> Int? {
-    segments.withLock { list in
-      var start = 0
-      for segment in list.sorted(by: { $0.granule < $1.granule }) {
-        if segment.granule - start >= count { break }
-        start = segment.granule + segment.granuleCount
-      }
-      return start + count <= GranuleTable.capacity ? start : nil
+  /// Bytes a new segment may grow to: an eighth of the store, within limits, so that merging a store of a few segments does
+  /// not take as much room again.
+  var usualSegmentSize: Int {
+    let least = 32 << 20
+    guard options.segmentSize > least else { return options.segmentSize }
+    let total = segments.withLock { list in list.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) } }
+    return min(options.segmentSize, max(least, total / 8 / least * least))
+  }
+
+  /// A number for a new segment's file.
+  func takeSegmentID() -> UInt64 {
+    manifests.withLock { state in
+      defer { state.nextSegmentID += 1 }
+      return state.nextSegmentID
     }
   }
 }

@@ -33,7 +33,7 @@ struct BackupPlan {
         let row = SegmentRow(
           id: segment.id,
           salt: segment.salt,
-          kind: .log,
+          kind: segment.kind,
           state: .sealed,
           granule: 0,
           granules: UInt32(segment.granuleCount),

@@ -44,8 +44,8 @@ extension Engine {
       index.splitsPaused = true
       let cut = CheckpointCut(
         sequence: state.nextSequence &- 1 > publishedSequence ? publishedSequence : state.nextSequence &- 1,
-        replaySegmentID: state.tail?.id ?? segments.withLock { $0.last?.id ?? 0 },
-        replayOffset: state.tail == nil ? segments.withLock { $0.last?.readableEnd ?? 0 } : state.offset,
+        replaySegmentID: state.tail?.id ?? lastLogSegment?.id ?? 0,
+        replayOffset: state.tail == nil ? lastLogSegment?.readableEnd ?? 0 : state.offset,
         index: index,
         meta: checkpointMeta()
       )

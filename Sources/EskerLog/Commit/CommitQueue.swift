@@ -65,6 +65,11 @@ final class CommitQueue: @unchecked Sendable {
     lock.withLock { unsynced.append(segment) }
   }
 
+  /// Lets go of a segment whose records are durable.
+  func forget(_ segment: Segment) {
+    lock.withLock { unsynced.removeAll { $0 === segment } }
+  }
+
   /// Lets go of all segments: nothing is synced any more.
   func forgetSegments() {
     lock.withLock { unsynced = [] }

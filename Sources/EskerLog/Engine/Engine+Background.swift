@@ -106,11 +106,13 @@ extension Engine {
   private static let burst = (writes: 10_000 as UInt64, nanoseconds: 100_000_000 as UInt64)
 
   /// Lets a burst of writes pass before its segments are sealed: reading and syncing them meanwhile takes memory bandwidth
-  /// and a processor from the writer, a quarter of its speed. Not for writers that sync, and not beyond a few segments.
+  /// and a processor from the writer, a quarter of its speed. Not for writers that sync, not beyond a few segments,
+  /// and not when there is so much to merge that it cannot wait.
   ///
   /// False when another job was asked for; sealing is asked for again then.
   private func awaitCalm() -> Bool {
-    while keeper.isThreaded, !isSyncing, finishedSegments.count <= Self.sealBacklog {
+    while keeper.isThreaded, !isSyncing, !isCrowded.load(ordering: .relaxed), finishedSegments.count <= Self.sealBacklog
+    {
       let before = publishedSequence
       guard keeper.pause(nanoseconds: Self.burst.nanoseconds) else {
         keeper.request(.seal)
@@ -130,6 +132,8 @@ extension Engine {
 
   /// Writes the footers of segments that are full, makes them durable, and lists them as sealed.
   func sealFinished() {
+    sealing.lock()
+    defer { sealing.unlock() }
     for segment in finishedSegments {
       do throws(StoreError) {
         let summary = try writeFooter(segment)
@@ -152,6 +156,7 @@ extension Engine {
             records: summary.records
           )
         )
+        merger.request()
       } catch {
         emit(.backgroundFailure(operation: "seal a segment", error))
         return

@@ -14,6 +14,10 @@ extension Engine {
     committer.stop()
     background.stop()
     keeper.stop()
+    merger.stop()
+    // A merge on demand ends soon: it asks.
+    merging.lock()
+    defer { merging.unlock() }
     opening.lock()
     defer { opening.unlock() }
     // Whoever was writing has the lock; from here on nobody gets past `checkWritable`.

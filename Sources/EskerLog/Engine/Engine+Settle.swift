@@ -7,12 +7,16 @@ extension Engine {
   @inline(__always)
   func settle(_ sequence: UInt64, _ durability: Durability?) throws(StoreError) {
     // Nothing is left to do for nearly every write.
-    if case .buffered = durability ?? options.durability, background.isThreaded { return }
+    if case .buffered = durability ?? options.durability, background.isThreaded {
+      if owedDelay.load(ordering: .relaxed) != 0 { payDelay() }
+      return
+    }
     try settleSlowly(sequence, durability)
   }
 
   @inline(never)
   private func settleSlowly(_ sequence: UInt64, _ durability: Durability?) throws(StoreError) {
+    if owedDelay.load(ordering: .relaxed) != 0 { payDelay() }
     switch durability ?? options.durability {
     case .buffered:
       break
@@ -34,6 +38,7 @@ extension Engine {
       return try settle(sequence, durability)
     }
     noteSyncDemand()
+    if owedDelay.load(ordering: .relaxed) != 0 { await payDelayAsync() }
     try await committer.waitDurable(sequence)
   }
 
@@ -70,5 +75,6 @@ extension Engine {
   func runBackgroundWork() {
     background.runPending()
     keeper.runPending()
+    merger.runPending()
   }
 }

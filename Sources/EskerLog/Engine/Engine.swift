@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// The store itself, behind the public types: the log, its index, and what keeps them.
 ///
-/// Locks, in the order in which they may be taken: `opening`, `writer`, `creation`, `manifests`, `segments`, a segment's `growth`, and
-/// the commit queue's. Readers take none of them.
+/// Locks, in the order in which they may be taken: `merging`, `opening`, `writer`, `manifests`, `segments`, a segment's `growth`, and the
+/// commit queue's. Readers take none of them.
 @usableFromInline @safe
 final class Engine: @unchecked Sendable {
   @usableFromInline let path: String
@@ -23,6 +23,7 @@ final class Engine: @unchecked Sendable {
   /// The index for readers, without a reference to count.
   let indexReader: HashIndex.Reader
   let granules: GranuleTable
+  let addresses = AddressSpace()
   let time: StoreTime
   let session: Session?
   let commits: CommitQueue
@@ -32,6 +33,8 @@ final class Engine: @unchecked Sendable {
   let background: BackgroundWorker
   /// Seals, checkpoints and sweeps behind it.
   let keeper: BackgroundWorker
+  /// Merges.
+  let merger: MergeScheduler
 
   /// What keeps the store from being used freely; 0 when nothing does.
   let status = Atomic<UInt32>(0)
@@ -42,9 +45,7 @@ final class Engine: @unchecked Sendable {
     static let syncFailed: UInt32 = 4
   }
 
-  /// Serialises the creation of segments: the writer and the background must not choose the same addresses.
-  let creation = Lock()
-  /// Every segment, in the order of the log.
+  /// Every segment: first those that merges wrote, then the log's in its order.
   let segments = Guarded<[Segment]>([])
   let manifests: Guarded<ManifestState>
   let keyspaces = Guarded<KeyspaceTable>(KeyspaceTable())
@@ -52,14 +53,32 @@ final class Engine: @unchecked Sendable {
   /// True while writers ask for syncs, so that pages are brought in sparingly.
   let hasSyncDemand = Atomic<Bool>(false)
   let bytesWritten = Atomic<Int>(0)
+  /// What all merges did since the store was opened.
+  let merges = Guarded<MergeReport>(MergeReport())
+  let mergeCount = Atomic<Int>(0)
+  /// Segments that a merge is leading the index to and that are not listed yet.
+  let incoming = Guarded<[Segment]>([])
+  /// Nanoseconds that writers wait after each mebibyte, because merging is behind, and what the last step still owes.
+  let writeDelay = Atomic<UInt64>(0)
+  let owedDelay = Atomic<UInt64>(0)
+  /// True while the store exceeds what merging is to keep it to.
+  let isCrowded = Atomic<Bool>(false)
+  /// Bytes in the tail when it was last looked at and was mostly dead; the merge thread's.
+  var restingOffset = 0
   let openSnapshots = Atomic<Int>(0)
   let puts = LatencyRecorder()
   let gets = LatencyRecorder()
   /// True when entries of emptied keyspaces may be in the index.
   let needsSweep = Atomic<Bool>(false)
+  /// True once a record could not be indexed for want of memory: what the index does not lead to may then be alive.
+  let isIndexIncomplete = Atomic<Bool>(false)
 
   /// Serialises opening, closing, refreshing, and the background's long jobs against closing.
   let opening = Lock()
+  /// Serialises merges.
+  let merging = Lock()
+  /// Serialises the sealing of segments.
+  let sealing = Lock()
   /// Serialises closings; taken before all other locks.
   let closing = Lock()
   /// Where a read-only store has read to; guarded by `opening`.
@@ -138,6 +157,7 @@ final class Engine: @unchecked Sendable {
     keeper = BackgroundWorker(name: "esker-keep", isThreaded: isThreaded, givesWay: true) {
       relay.engine?.performKeeping($0)
     }
+    merger = MergeScheduler(isThreaded: isThreaded) { relay.engine?.mergeIfDue() ?? .whenAsked }
     if options.readOnly { status.store(Status.readOnly, ordering: .relaxed) }
     failure.engine = self
     relay.engine = self
@@ -148,6 +168,7 @@ final class Engine: @unchecked Sendable {
 
     do throws(StoreError) {
       try recover(manifest, opened, startedAt: start)
+      askForMerge()
     } catch {
       abandon()
       throw error
@@ -203,6 +224,7 @@ final class Engine: @unchecked Sendable {
     committer.stop()
     background.stop()
     keeper.stop()
+    merger.stop()
     epochs.synchronize()
     for segment in segments.withLock({ $0 }) {
       let range = segment.granule..<segment.granule + segment.granuleCount

@@ -12,6 +12,9 @@ extension Engine {
       result.bytesLogged = state.bytesLogged
       return (state.tail, state.offset)
     }
+    result.merges = mergeCount.load(ordering: .relaxed)
+    result.merged = merges.withLock { $0 }
+    result.pinnedBytes = addresses.pinnedBytes
     result.openSnapshots = openSnapshots.load(ordering: .relaxed)
     result.keys = totalCount
     result.indexBytes = index.memoryBytes
@@ -33,6 +36,7 @@ extension Engine {
       let row = SegmentStatistics(
         id: segment.id,
         path: segment.path,
+        isMerged: segment.kind == .merged,
         isSealed: segment.isSealed.load(ordering: .relaxed),
         recordBytes: max(0, end - SegmentHeader.length),
         liveBytes: live.bytes,
@@ -44,6 +48,7 @@ extension Engine {
       result.deadBytes += row.recordBytes - row.liveBytes
       result.bytesOnDisk += row.fileBytes
     }
+    for segment in incoming.withLock({ $0 }) { result.liveBytes += granules.live(segment).bytes }
     let names = (try? platform.fileSystem.list(path)) ?? []
     for name in names where FileName.segmentID(name) == nil {
       result.bytesOnDisk += (try? platform.fileSystem.status("\(path)/\(name)"))??.size ?? 0

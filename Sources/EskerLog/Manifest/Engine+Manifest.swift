@@ -24,6 +24,8 @@ enum ManifestEdit {
   case beginWriting(nextSequence: UInt64)
   /// The list of segments or keyspaces changed.
   case listed
+  /// A merge is durable: its outputs take the place of its inputs. The checkpoint leads to the inputs, so it goes too.
+  case merged(removing: [Segment], adding: [Segment])
   /// A checkpoint is durable.
   case checkpoint(UInt64)
   /// The checkpoint turned out damaged.
@@ -45,7 +47,11 @@ extension Engine {
       manifest.durableSequence = max(manifest.durableSequence, durable)
       manifest.storeTime = max(manifest.storeTime, time.now)
       manifest.nextSegmentID = state.nextSegmentID
-      manifest.segments = segments.withLock { $0.map { row(of: $0, durable: durable) } }
+      var list = segments.withLock { $0 }
+      if case .merged(let removed, let added) = edit {
+        list = added + list.filter { segment in !removed.contains { $0 === segment } }
+      }
+      manifest.segments = list.map { row(of: $0, durable: durable) }
       manifest.keyspaces = keyspaces.withLock { $0.byID.values.map { Self.row(of: $0, durable: durable) } }
         .sorted { $0.id < $1.id }
       switch edit {
@@ -54,6 +60,8 @@ extension Engine {
         manifest.nextSequence = max(manifest.nextSequence, nextSequence)
       case .listed:
         break
+      case .merged:
+        manifest.checkpointID = 0
       case .checkpoint(let id):
         manifest.checkpointID = id
         manifest.nextCheckpointID = id + 1
@@ -80,6 +88,12 @@ extension Engine {
       }
       session?.syncEnded()
       state.manifest = manifest
+      if case .merged(let removed, let added) = edit {
+        // Not `list`: a segment may have been created meanwhile.
+        segments.withLock { list in
+          list = added + list.filter { segment in !removed.contains { $0 === segment } }
+        }
+      }
       return nil
     }
     if let code {
@@ -92,7 +106,7 @@ extension Engine {
     var row = SegmentRow(
       id: segment.id,
       salt: segment.salt,
-      kind: .log,
+      kind: segment.kind,
       state: .active,
       granule: UInt32(segment.granule),
       granules: UInt32(segment.granuleCount)

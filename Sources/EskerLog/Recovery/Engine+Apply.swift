@@ -79,9 +79,11 @@ extension Engine {
   private func apply(_ record: LogRecord, to index: HashIndex, notifying snapshots: [SnapshotState]) -> Int {
     var probe = index.writeProbe(record.hash)
     guard let existing = existing(record, &probe) else {
-      guard record.kind == .put, !probe.isDamaged,
-        index.insert(record.hash, address: record.address, after: probe)
-      else { return 0 }
+      guard record.kind == .put else { return 0 }
+      guard !probe.isDamaged, index.insert(record.hash, address: record.address, after: probe) else {
+        isIndexIncomplete.store(true, ordering: .relaxed)
+        return 0
+      }
       // Such an insertion leaves growing to whoever makes the next one.
       index.grow()
       granules.addLive(at: record.address, bytes: record.size)
@@ -100,7 +102,7 @@ extension Engine {
 
   /// The record the index has for the same key. The probe stops at its slot; without one, where it would be.
   @inline(__always)
-  private func existing(_ record: LogRecord, _ probe: inout WriteProbe) -> Existing? {
+  func existing(_ record: LogRecord, _ probe: inout WriteProbe) -> Existing? {
     while let address = probe.next() {
       if address == record.address {
         return Existing(address: address, sequence: record.sequence, size: record.size)
@@ -129,7 +131,7 @@ extension Engine {
       || found.damage(salt: place.salt, offsetUnits: place.offsetUnits) != nil
   }
 
-  fileprivate func applyReset(_ record: LogRecord) {
+  func applyReset(_ record: LogRecord) {
     guard let core = keyspaces.withLock({ $0.byID[record.keyspace.id] }) else { return }
     guard record.keyspace.incarnation > core.tag.incarnation else { return }
     core.incarnationBeforeReset.store(core.tag.incarnation, ordering: .relaxed)

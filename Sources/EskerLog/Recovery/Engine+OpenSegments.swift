@@ -23,6 +23,7 @@ extension Engine {
       )
     }
     var capacity = Int(row.granules) << (GranuleTable.granuleShift + 3)
+    var created: Int64 = 0
     let header = try readHeader(file, segmentPath)
     switch header {
     case .success(let header):
@@ -33,10 +34,14 @@ extension Engine {
         )
       }
       capacity = min(capacity, Int(clamping: header.plannedCapacity))
+      created = header.creationTime
     case .failure(let error):
       if case .newerVersion(let version) = error { throw .unknownFormat(path: segmentPath, version: version) }
       let location = DamageLocation(path: segmentPath, segment: row.id, offset: 0)
       damage.append(.damaged(location, reason: "the segment's header is damaged; its records are read all the same"))
+    }
+    guard let lease = takeGranules(of: row) else {
+      throw .damaged(DamageLocation(path: path), reason: "the manifest gives segment \(row.id) a place that is taken")
     }
     let segment: Segment = try translating { () throws(PlatformError) -> Segment in
       let size = try file.status().size
@@ -45,12 +50,14 @@ extension Engine {
       if length > 0 { try mapping.extend(to: length) }
       return Segment(
         id: row.id,
+        kind: row.kind,
         salt: row.salt,
         path: segmentPath,
         file: file,
         mapping: mapping,
         capacity: capacity,
-        granule: Int(row.granule)
+        lease: lease,
+        created: created
       )
     }
     segment.firstSequence.store(row.firstSequence, ordering: .relaxed)
@@ -77,6 +84,16 @@ extension Engine {
     }
     granules.install(segment)
     return segment
+  }
+
+  /// The address range of a listed segment.
+  ///
+  /// A follower's addresses are its own, apart from those that its checkpoint names: it may still use a segment whose place
+  /// the writer has given to another.
+  private func takeGranules(of row: SegmentRow) -> AddressSpace.Lease? {
+    let place = Int(row.granule)..<Int(row.granule) + Int(row.granules)
+    if let lease = addresses.take(place) { return lease }
+    return options.readOnly ? addresses.take(place.count) : nil
   }
 
   private func readHeader(_ file: any File, _ segmentPath: String) throws(StoreError) -> Result<

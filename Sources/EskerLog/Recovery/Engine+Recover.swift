@@ -85,7 +85,7 @@ extension Engine {
       }
       list.append(segment)
     }
-    let ordered = Self.inOrderOfHistory(list)
+    let ordered = Self.inOrder(list)
     segments.withLock { $0 = ordered }
   }
 
@@ -97,9 +97,10 @@ extension Engine {
     damage.append(.damaged(segment.location(length), reason: reason))
   }
 
-  /// Log segments by their first record; those without one last.
-  static func inOrderOfHistory(_ list: [Segment]) -> [Segment] {
+  /// What merges wrote, then log segments by their first record; those without one last.
+  static func inOrder(_ list: [Segment]) -> [Segment] {
     list.sorted { one, other in
+      if one.kind != other.kind { return one.kind == .merged }
       let first = one.firstSequence.load(ordering: .relaxed)
       let second = other.firstSequence.load(ordering: .relaxed)
       return (first == 0 ? .max : first, one.id) < (second == 0 ? .max : second, other.id)
@@ -127,7 +128,7 @@ extension Engine {
     commits.durable.store(max(commits.durable.load(ordering: .relaxed), published), ordering: .relaxed)
     writer.withLock { state in
       state.nextSequence = max(manifest.nextSequence, published &+ 1)
-      guard !options.readOnly, let tail = segments.withLock({ $0.last }), !tail.isSealed.load(ordering: .relaxed) else {
+      guard !options.readOnly, let tail = lastLogSegment, !tail.isSealed.load(ordering: .relaxed) else {
         return
       }
       let end = tail.recordsEnd.load(ordering: .relaxed)
@@ -142,11 +143,13 @@ extension Engine {
     _ report: inout OpeningReport,
     _ damage: inout [StoreEvent]
   ) throws(StoreError) -> [StoreEvent] {
-    let list = segments.withLock { $0 }
+    let all = segments.withLock { $0 }
+    let list = all.filter { $0.kind == .log }
     var first = 0
     var offset = SegmentHeader.length
-    var expected = list.first?.firstSequence.load(ordering: .relaxed) ?? 1
-    if expected == 0 { expected = manifest.nextSequence }
+    var isFromStart = true
+    var expected = list.first?.firstSequence.load(ordering: .relaxed) ?? 0
+    if expected == 0 { expected = max(manifest.nextSequence, manifest.durableSequence &+ 1) }
     report.indexSource = .segments
     if let checkpoint = loadedCheckpoint {
       adopt(checkpoint)
@@ -155,11 +158,15 @@ extension Engine {
       if let position = list.firstIndex(where: { $0.id == checkpoint.header.replaySegmentID }) {
         expected = checkpoint.header.sequence &+ 1
         first = position
+        isFromStart = false
         offset = max(SegmentHeader.length, Int(clamping: checkpoint.header.replayOffset))
       }
     } else {
       makeRoomInIndex(for: list, durable: manifest.durableSequence)
     }
+    // A checkpoint is newer than every merge that is listed.
+    var merged = MergedReplay(self)
+    if isFromStart { for segment in all where segment.kind == .merged { merged.take(segment, damage: &damage) } }
     var scanner = LogScanner(self, durable: manifest.durableSequence, expected: expected)
     for position in first..<list.count where scanner.cut == nil {
       let segment = list[position]
@@ -179,8 +186,9 @@ extension Engine {
       offset = SegmentHeader.length
     }
     scanner.finish()
+    merged.finish()
     damage += scanner.damage
-    report.replayedRecords = scanner.replayed
+    report.replayedRecords = scanner.replayed + merged.count
     return try conclude(manifest, scanner, &report)
   }
 
@@ -190,17 +198,18 @@ extension Engine {
     _ scanner: borrowing LogScanner,
     _ report: inout OpeningReport
   ) throws(StoreError) -> [StoreEvent] {
-    let published = scanner.expected &- 1
+    // What is durable and not in the log was merged away.
+    let published = scanner.cut == nil ? max(scanner.expected &- 1, manifest.durableSequence) : scanner.expected &- 1
     let isClean = manifest.state == .clean && scanner.cut == nil
     if isClean {
       settle(manifest, published: max(published, manifest.durableSequence))
       return []
     }
     let list = segments.withLock { $0 }
-    var kept: [Segment] = []
+    var kept = list.filter { $0.kind == .merged }
     var dropped: [Segment] = []
     var isBehindCut = false
-    for segment in list {
+    for segment in list where segment.kind == .log {
       let isCut = scanner.cut.map { $0.segment === segment } ?? false
       // A segment may be listed, with the number it was to begin with, and hold nothing of what was meant for it.
       let isEmpty =
@@ -248,6 +257,9 @@ extension Engine {
     return events
   }
 
+  /// The last segment of the log.
+  var lastLogSegment: Segment? { segments.withLock { list in list.last { $0.kind == .log } } }
+
   func settleEnd(of segment: Segment, at offset: Int, last: UInt64) {
     segment.recordsEnd.store(offset, ordering: .relaxed)
     segment.footer.withLock { $0 = .none }
@@ -259,8 +271,8 @@ extension Engine {
 
   func uninstall(_ segment: Segment) {
     let range = segment.granule..<segment.granule + segment.granuleCount
-    let references = unsafe granules.uninstall(granules: range)
-    epochs.retire { unsafe references.forEach { unsafe $0.release() } }
+    // A reader that found an address before it went from the index may still follow it.
+    epochs.retire { [self] in unsafe granules.uninstall(granules: range).forEach { unsafe $0.release() } }
   }
 
   /// Removes the files that recovery cut off; the cut is durable.

@@ -11,6 +11,8 @@ struct LogFollower {
   var batch: [LogRecord] = []
   var generation: UInt64
   var lastPoll: UInt64 = 0
+  /// Merges that were read of and have not fully taken effect.
+  var merged = FollowedMerges()
 
   /// Leaves a segment that gets no more records, and goes on at the start of another.
   mutating func goOn(in next: Segment, _ granules: GranuleTable) {
@@ -36,7 +38,7 @@ extension Engine {
       let published = commits.published.load(ordering: .relaxed)
       let generation = manifests.withLock { $0.manifest.generation }
       var follower = LogFollower(expected: published &+ 1, generation: generation)
-      if let last = segments.withLock({ $0.last }) {
+      if let last = lastLogSegment {
         follower.segment = last
         follower.offset = last.recordsEnd.load(ordering: .relaxed)
         // The writer may go on in this segment, so its end is not settled for a follower.
@@ -73,11 +75,11 @@ extension Engine {
     guard var follower else { return }
     // No snapshot can begin meanwhile: that takes `opening` too.
     var replay = Replay(self, notifying: writer.withLock { $0.snapshots })
-    while let segment = follower.segment ?? nextSegment(&follower, behindSeal: false) {
+    while let segment = follower.segment ?? nextSegment(&follower, &replay, behindSeal: false) {
       follower.segment = segment
       guard let header = nextRecord(of: segment, at: follower.offset) else {
         // The writer goes on in another segment after a crash, or after a close that left this one full.
-        guard let next = nextSegment(&follower, behindSeal: false) else { break }
+        guard let next = nextSegment(&follower, &replay, behindSeal: false) else { break }
         // Before it went on it may have written more here than was seen a moment ago.
         if nextRecord(of: segment, at: follower.offset) != nil { continue }
         // A batch whose end is not in this segment never happened: its writer was killed.
@@ -86,7 +88,7 @@ extension Engine {
         continue
       }
       if header.kind == .seal {
-        guard let next = nextSegment(&follower, behindSeal: true) else { break }
+        guard let next = nextSegment(&follower, &replay, behindSeal: true) else { break }
         follower.goOn(in: next, granules)
         continue
       }
@@ -113,6 +115,7 @@ extension Engine {
       }
     }
     replay.drain()
+    endFollowedMerges(&follower)
     if follower.batch.isEmpty { commits.published.store(follower.expected &- 1, ordering: .releasing) }
     self.follower = follower
   }
@@ -130,11 +133,11 @@ extension Engine {
   }
 
   /// The segment whose first record is the next one, after another look at the manifest if need be.
-  private func nextSegment(_ follower: inout LogFollower, behindSeal: Bool) -> Segment? {
+  private func nextSegment(_ follower: inout LogFollower, _ replay: inout Replay, behindSeal: Bool) -> Segment? {
     func find() -> Segment? {
       segments.withLock { list in
         list.first { segment in
-          guard segment !== follower.segment,
+          guard segment !== follower.segment, segment.kind == .log,
             case .record(let header) = segment.readRecord(at: SegmentHeader.length, end: segment.readableEnd)
           else { return false }
           return header.kind != .seal && header.sequence >= follower.expected
@@ -142,6 +145,8 @@ extension Engine {
       }
     }
     if let segment = find() { return segment }
+    // What was read is in the index before merges move it.
+    replay.drain()
     reloadManifest(&follower, behindSeal: behindSeal)
     return find()
   }
@@ -160,11 +165,15 @@ extension Engine {
     var damage: [StoreEvent] = []
     for var row in manifest.segments where !known.contains(row.id) {
       // Its end is found by reading it.
-      row.state = .active
-      guard let segment = try? openSegment(row, durable: manifest.durableSequence, damage: &damage) else { continue }
+      if row.kind == .log { row.state = .active }
+      guard let segment = try? openSegment(row, durable: manifest.durableSequence, damage: &damage) else {
+        // It was merged away since: the next look finds by what.
+        for segment in opened { uninstall(segment) }
+        return
+      }
       let first = LogScanner.firstSequence(of: segment)
       // In a manifest that was read before, what stands behind a hole must not be taken for what comes next.
-      guard isNew || first == follower.expected else {
+      guard isNew || (first == follower.expected && row.kind == .log) else {
         uninstall(segment)
         continue
       }
@@ -173,7 +182,8 @@ extension Engine {
     }
     guard isNew || !opened.isEmpty else { return }
     addKeyspaces(manifest.keyspaces)
-    segments.withLock { $0 = Self.inOrderOfHistory($0 + opened) }
+    if isNew { beginFollowing(manifest, opened, &follower) }
+    segments.withLock { $0 = Self.inOrder($0 + opened) }
     manifests.withLock { $0.manifest = manifest }
     follower.generation = manifest.generation
   }

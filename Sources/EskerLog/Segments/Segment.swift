@@ -9,6 +9,7 @@ internal import Synchronization
 @safe
 final class Segment: @unchecked Sendable {
   let id: UInt64
+  let kind: SegmentKind
   let salt: UInt32
   let path: String
   let file: any File
@@ -16,9 +17,8 @@ final class Segment: @unchecked Sendable {
   let base: UnsafeMutableRawPointer
   /// The most bytes of records, seal included, that the file may take.
   let capacity: Int
-  /// The first granule of the segment's address range, and how many it has.
-  let granule: Int
-  let granuleCount: Int
+  /// The segment's address range.
+  let lease: AddressSpace.Lease
 
   /// Bytes that are allocated and mapped; grows.
   let accessible: Atomic<Int>
@@ -40,27 +40,36 @@ final class Segment: @unchecked Sendable {
   let isSealed: Atomic<Bool>
   /// True once the manifest may call the segment sealed: its records are durable, or recovery has cut it.
   let isSettled = Atomic<Bool>(false)
+  /// True once a record was found that cannot be read: a merge leaves the segment as it is.
+  let isUnmergeable = Atomic<Bool>(false)
+  /// Tombstones in it that hide older values, and the segments that hold those.
+  let hiding = Guarded<Hiding>(Hiding())
+  /// Store time of creation, in milliseconds.
+  let created: Int64
   /// What is kept of the footer.
   let footer = Guarded<FooterSummary>(.none)
 
   init(
     id: UInt64,
+    kind: SegmentKind,
     salt: UInt32,
     path: String,
     file: any File,
     mapping: any Mapping,
     capacity: Int,
-    granule: Int
+    lease: AddressSpace.Lease,
+    created: Int64
   ) {
     self.id = id
+    self.kind = kind
     self.salt = salt
     self.path = path
     self.file = file
     self.mapping = mapping
     unsafe base = mapping.base
     self.capacity = capacity
-    self.granule = granule
-    granuleCount = GranuleTable.granules(for: capacity)
+    self.lease = lease
+    self.created = created
     accessible = Atomic(mapping.length)
     populated = Atomic(0)
     recordsEnd = Atomic(0)
@@ -73,6 +82,10 @@ final class Segment: @unchecked Sendable {
     mapping.unmap()
     file.close()
   }
+
+  /// The first granule of the segment's address range, and how many it has.
+  var granule: Int { lease.granules.lowerBound }
+  var granuleCount: Int { lease.granules.count }
 
   /// The address of the file's first byte, in units of eight bytes.
   var startUnits: UInt64 { UInt64(granule) << GranuleTable.granuleShift }
@@ -146,4 +159,27 @@ struct FooterSummary: Sendable, Hashable {
   var neverExpiring: UInt64 = 0
 
   static let none = FooterSummary()
+}
+
+/// What is known of a segment's tombstones.
+struct Hiding: Sendable {
+  /// Bytes of those that were still needed when they were last looked at.
+  var bytes = 0
+  /// The segments that held older values of their keys then.
+  var blockers: [UInt64] = []
+}
+
+extension Segment {
+  /// Notes that tombstones cannot go as long as those segments are there.
+  func wait(for blockers: [UInt64], bytes: Int) {
+    hiding.withLock { $0 = Hiding(bytes: bytes, blockers: blockers) }
+  }
+
+  /// Bytes of tombstones that are taken to be needed: until half of the segments they wait for are gone.
+  func hidingBytes(among listed: Set<UInt64>) -> Int {
+    hiding.withLock { hiding in
+      let present = hiding.blockers.count { listed.contains($0) }
+      return present * 2 > hiding.blockers.count ? hiding.bytes : 0
+    }
+  }
 }

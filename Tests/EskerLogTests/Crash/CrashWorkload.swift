@@ -9,6 +9,9 @@ enum CrashStep {
   case batch([CrashHistory.Change], Durability)
   case sync
   case checkpoint
+  /// Ends the last segment, or merges all segments, or those of even numbers.
+  case endSegment
+  case merge(all: Bool)
   case reopen
   case pass(milliseconds: Int64)
 }
@@ -28,8 +31,10 @@ struct CrashWorkload {
 
   mutating func next() -> CrashStep {
     switch Int.random(in: 0..<100, using: &generator) {
-    case 0..<66: .write(change(), durability())
-    case 66..<80: .batch((0..<Int.random(in: 1...6, using: &generator)).map { _ in change() }, durability())
+    case 0..<60: .write(change(), durability())
+    case 60..<64: .endSegment
+    case 64..<69: .merge(all: generator.oneIn(2))
+    case 69..<80: .batch((0..<Int.random(in: 1...6, using: &generator)).map { _ in change() }, durability())
     case 80..<83: .write(.reset(keyspace: keyspace()), durability())
     case 83..<89: .sync
     case 89..<93: .checkpoint

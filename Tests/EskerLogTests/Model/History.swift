@@ -32,7 +32,10 @@ struct History {
 
   mutating func run() throws {
     for _ in 0..<Int.random(in: 5...40, using: &generator) {
+      let merges = store.engine.mergeCount.load(ordering: .relaxed)
+      let merged = store.engine
       try step()
+      if merged !== store.engine || merges != store.engine.mergeCount.load(ordering: .relaxed) { try adoptReaped() }
       try checkStep()
     }
     // Dear: some histories stand for all.
@@ -85,11 +88,12 @@ struct History {
     case 62..<65: try removeAll()
     case 65..<68: try removeExpired()
     case 68..<80: try moveClock()
-    case 80..<86: try takeOrDropSnapshot()
-    case 86..<88: try setDefaultExpiry()
-    case 88..<91: try sync()
-    case 91..<94: try reopenClean(deletingCheckpoint: false)
-    case 94..<96: try reopenClean(deletingCheckpoint: true)
+    case 80..<84: try takeOrDropSnapshot()
+    case 84..<86: try setDefaultExpiry()
+    case 86..<88: try sync()
+    case 88..<94: try merge()
+    case 94..<96: try reopenClean(deletingCheckpoint: false)
+    case 96..<98: try reopenClean(deletingCheckpoint: true)
     default: try reopenKilled()
     }
   }
@@ -254,6 +258,22 @@ struct History {
     try require(store.durableSequence == store.lastSequence, "not all is durable after a sync")
   }
 
+  /// Merges any of the segments, or ends one so that there are more of them.
+  private mutating func merge() throws {
+    if generator.oneIn(3) {
+      log.append("end the last segment")
+      return try store.engine.endTail()
+    }
+    if generator.oneIn(2) { try store.engine.endTail() }
+    let ids = store.statistics.segments.map(\.id)
+    let chosen = generator.oneIn(4) ? nil : ids.filter { _ in generator.oneIn(2) }
+    log.append("merge \(chosen.map { "\($0)" } ?? "all") of \(ids)")
+    let before = store.statistics
+    try store.merge(segments: chosen)
+    let after = store.statistics
+    try require(after.segments.count <= before.segments.count + 4, "the merge left \(after.segments.count) segments")
+  }
+
   private mutating func moveClock() throws {
     switch Int(generator.next() % 8) {
     case 0:
@@ -320,6 +340,18 @@ struct History {
     let time = store.engine.time.now
     try require(time >= least && time <= max(model.time, least), "store time is \(time) after opening")
     model.time = time
+  }
+
+  /// A merge takes what has expired out of the index.
+  private mutating func adoptReaped() throws {
+    for space in spaces {
+      let keyspace = try keyspace(space)
+      for (key, value) in model.spaces[space] ?? [:] where value.expiry <= model.time {
+        guard try store.engine.indexed(key, in: keyspace.core) == nil else { continue }
+        model.spaces[space]?[key] = nil
+        model.reaped[space, default: [:]][key] = value
+      }
+    }
   }
 
   /// What was reaped and expired is found again by a replay, still expired; it may be counted again and never shows.

@@ -23,7 +23,7 @@ import Testing
     for segment in segments {
       #expect(
         segment.keys.sorted() == [
-          "fileBytes", "firstSequence", "id", "lastSequence", "liveBytes", "path", "recordBytes", "sealed",
+          "fileBytes", "firstSequence", "id", "lastSequence", "liveBytes", "merged", "path", "recordBytes", "sealed",
         ]
       )
     }

@@ -72,6 +72,8 @@ struct StatisticsReport {
     writer.name("id")
     writer.value(segment.id)
     writer.field("path", segment.path)
+    writer.name("merged")
+    writer.value(segment.isMerged)
     writer.name("sealed")
     writer.value(segment.isSealed)
     writer.field("recordBytes", segment.recordBytes)

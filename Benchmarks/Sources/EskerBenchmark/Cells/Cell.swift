@@ -33,12 +33,19 @@ extension Cell {
   static func table(_ scale: Scale) -> [Cell] {
     scale.keys.flatMap { storeCells(keys: $0, scale) } + durableCells(scale) + scale.keys.flatMap(openCells) + [
       Cell(
+        workload: .overwriteMerging,
+        keys: scale.keys[0],
+        operations: scale.keys[0] * 20,
+        goal: "0.6 of merging off; space 1.6 and two segments; write amplification 2",
+        subjects: [.esker]
+      ),
+      Cell(
         workload: .growth,
         keys: scale.growth,
         operations: scale.growth,
         goal: "15 B mean, 17 B at most; no put above 10 ms",
         subjects: [.esker]
-      )
+      ),
     ]
   }
 

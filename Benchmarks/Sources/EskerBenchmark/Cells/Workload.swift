@@ -12,6 +12,8 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   case miss
   case multiGet = "multi-get"
   case overwrite
+  /// Twenty overwrites of each key, with merging and without.
+  case overwriteMerging = "overwrite-merging"
   case delete
   case synced
   case syncedThreads = "synced-16-threads"

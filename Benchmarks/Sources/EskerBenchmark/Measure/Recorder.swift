@@ -27,6 +27,7 @@ struct LatencyRecorder: Recorder {
   )
   private var started: UInt64 = 0
   private var slowest: UInt64 = 0
+  private var total: UInt64 = 0
 
   @inline(__always)
   mutating func begin() {
@@ -37,13 +38,18 @@ struct LatencyRecorder: Recorder {
   mutating func end() {
     let elapsed = bench_nanoseconds() - started
     slowest = max(slowest, elapsed)
+    total += elapsed
     histogram.record(elapsed)
   }
 
   mutating func add(_ other: LatencyRecorder) {
     histogram.add(other.histogram)
     slowest = max(slowest, other.slowest)
+    total += other.total
   }
+
+  /// The time of all operations together.
+  var seconds: Double { Double(total) * 1e-9 }
 
   var latency: Latency {
     Latency(

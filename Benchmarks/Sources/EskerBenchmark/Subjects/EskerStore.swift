@@ -4,8 +4,10 @@ import EskerLog
 struct EskerStore {
   let store: LogStore
 
-  init(at path: String) throws {
-    store = try LogStore(at: path, options: .init())
+  init(at path: String, isMerging: Bool = true) throws {
+    var options = Options()
+    options.merge.isAutomatic = isMerging
+    store = try LogStore(at: path, options: options)
   }
 
   @inline(__always)

@@ -13,6 +13,7 @@ struct EskerSubject {
     switch assignment.workload {
     case .openClean, .openCrashed: return try open()
     case .growth: return try growth()
+    case .overwriteMerging: return try overwriteMerging()
     default: break
     }
     if assignment.latency {
@@ -65,7 +66,7 @@ struct EskerSubject {
       seconds = try threads.putSynced(esker, recorder: &recorder)
     case .syncedTasks:
       seconds = try EskerTasks(count: 1_000, operations: keys.count, valueLength: assignment.valueLength).put(esker)
-    case .openClean, .openCrashed, .growth:
+    case .openClean, .openCrashed, .growth, .overwriteMerging:
       throw BenchmarkError.noSuchCombination(workload: assignment.workload.rawValue, subject: Subject.esker.rawValue)
     }
     if let verifying = script.verifying {

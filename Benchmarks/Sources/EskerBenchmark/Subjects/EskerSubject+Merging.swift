@@ -1,0 +1,80 @@
+import CLimits
+import EskerLog
+
+/// Overwrites with merging on, and as many without for comparison.
+extension EskerSubject {
+  func overwriteMerging() throws -> Measurement {
+    let off = try overwriteRandomly(isMerging: false, operations: min(assignment.operations, 5 * assignment.keys))
+    let on = try overwriteRandomly(isMerging: true, operations: assignment.operations)
+    var measurement = Measurement(operations: assignment.operations, seconds: on.seconds, hits: 0, checksum: 0)
+    measurement.latency = on.puts.latency
+    measurement.figures = on.figures
+    measurement.figures["rate, share of merging off"] = on.rate / off.rate
+    measurement.figures["gets a second beside it, share of merging off"] = on.getRate / off.getRate
+    measurement.figures["put p99.9, µs"] = Double(on.puts.latency.p999) * 1e-3
+    measurement.figures["slowest put, ms"] = Double(on.puts.latency.max) * 1e-6
+    return measurement
+  }
+
+  private struct Run {
+    var seconds = 0.0
+    var rate = 0.0
+    var getRate = 0.0
+    var puts = LatencyRecorder()
+    var figures: [String: Double] = [:]
+  }
+
+  /// Overwrites keys in a random order; a thousandth of the time it stops to read a few, and to look at the disk.
+  private func overwriteRandomly(isMerging: Bool, operations: Int) throws -> Run {
+    let esker = try EskerStore(at: assignment.storePath + (isMerging ? "" : ".off"), isMerging: isMerging)
+    let value = ValueBuffer(length: assignment.valueLength)
+    let stored = KeyBuffer(numbers: Order.sequential(count: assignment.keys))
+    var none = NoRecorder()
+    try esker.fill(stored, first: 0, value: value, recorder: &none)
+    try esker.store.sync()
+    var run = Run()
+    var random = UInt64(0xE5_4E4)
+    var getSeconds = 0.0
+    var gets = 0
+    var mostShare = 0.0
+    var mostBytes = 0.0
+    let before = esker.store.statistics
+    let segmentSize = Options().segmentSize
+    for step in 0..<operations {
+      random = bench_mix(random &+ UInt64(step))
+      let key = stored[Int(random % UInt64(assignment.keys))]
+      value.stamp(UInt64(step))
+      run.puts.begin()
+      try esker.put(value.bytes, forKey: key)
+      run.puts.end()
+      guard step % (1 << 17) == (1 << 17) - 1 else { continue }
+      let begin = bench_nanoseconds()
+      for number in 0..<4096 {
+        random = bench_mix(random &+ UInt64(number))
+        _ = try esker.get(stored[Int(random % UInt64(assignment.keys))], into: value.mutableBytes)
+      }
+      getSeconds += Double(bench_nanoseconds() - begin) * 1e-9
+      gets += 4096
+      let figures = esker.store.statistics
+      // Footers are in the bytes on disk; they belong to the records, eleven bytes each.
+      let live = Double(figures.liveBytes + 11 * figures.keys)
+      let room = Double(2 * segmentSize)
+      mostShare = max(mostShare, (Double(figures.bytesOnDisk) - room) / live)
+      mostBytes = max(mostBytes, Double(figures.bytesOnDisk))
+    }
+    run.seconds = run.puts.seconds
+    run.rate = Double(operations) / run.seconds
+    run.getRate = Double(gets) / getSeconds
+    let after = esker.store.statistics
+    run.figures = [
+      "most on disk besides two segments, of live bytes": mostShare,
+      "most on disk, MB": mostBytes * 1e-6,
+      "write amplification": Double(after.bytesWritten - before.bytesWritten)
+        / Double(after.bytesLogged - before.bytesLogged),
+      "merges": Double(after.merges),
+      "segments": Double(after.segments.count),
+    ]
+    try esker.store.close()
+    return run
+  }
+}

@@ -1,0 +1,53 @@
+extension LogStore {
+  /// Merges now: gives up the space of records that were replaced, removed or expired.
+  ///
+  /// Copies what is alive out of the segments, oldest first and a few at a time, while reads and writes go on. What was
+  /// written before the call is included: the last segment is ended. Merges in the background wait meanwhile.
+  ///
+  /// - Parameters:
+  ///   - segments: the ids of the segments to merge, live or not; nil for all that hold anything dead. Ids that are not
+  ///     there, and segments that are still written, are passed over.
+  ///   - progress: told the share that is done; returns false to stop. What was merged by then stays merged.
+  /// - Returns: what was done.
+  /// - Throws: ``StoreError/cancelled`` when `progress` stopped it; ``StoreError/noSpace(path:needed:)`` when there is no
+  ///   room to copy to, ``StoreError/readOnly``, ``StoreError/closed``, ``StoreError/syncFailed(errno:)``,
+  ///   ``StoreError/damaged(_:reason:)`` for a chosen segment with a record that cannot be read, and
+  ///   ``StoreError/failed(operation:path:errno:)``. The store is whole whatever is thrown.
+  /// - Complexity: O(records in those segments).
+  @discardableResult
+  public func merge(
+    segments: [UInt64]? = nil,
+    progress: ((Double) -> Bool)? = nil
+  ) throws(StoreError) -> MergeReport {
+    try engine.merge(segments.map { Set($0) }, progress: progress)
+  }
+
+  /// Begins no merge in the background until ``resumeMerging()`` was called as often. A merge under way ends. Writes are not
+  /// slowed down meanwhile, so the store may grow.
+  public func pauseMerging() { engine.pauseMerging() }
+
+  /// Takes back one ``pauseMerging()``.
+  public func resumeMerging() { engine.merger.resume() }
+}
+
+/// What a merge did.
+public struct MergeReport: Sendable, Hashable {
+  /// Segments that were given up.
+  public var segmentsRemoved = 0
+  /// Segments that were written.
+  public var segmentsWritten = 0
+  /// Bytes of records in the segments that were given up.
+  public var bytesRead = 0
+  /// Bytes of records that were copied.
+  public var bytesWritten = 0
+
+  /// Bytes of records that are gone.
+  public var bytesFreed: Int { bytesRead - bytesWritten }
+
+  mutating func add(_ result: MergeResult) {
+    segmentsRemoved += result.inputs
+    segmentsWritten += result.outputs
+    bytesRead += result.bytesRead
+    bytesWritten += result.bytesWritten
+  }
+}

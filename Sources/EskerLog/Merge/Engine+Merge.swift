@@ -1,0 +1,269 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+extension Engine {
+  var mergePolicy: MergePolicy {
+    MergePolicy(spaceAmplification: max(1.1, options.merge.spaceAmplification), segmentSize: usualSegmentSize)
+  }
+
+  // MARK: In the background
+
+  /// Asks for a look at a store that was just opened, if there may be something to do.
+  func askForMerge() {
+    guard options.merge.isAutomatic, !options.readOnly else { return }
+    let figures = mergeFigures()
+    let policy = mergePolicy
+    let isDue = !policy.victims(among: figures.candidates, unsealed: figures.unsealed, now: figures.now).isEmpty
+    if isDue || figures.candidates.contains(where: { $0.lastExpiry != .max }) { merger.request() }
+  }
+
+  /// Merges once if that is due, and says when to look again.
+  func mergeIfDue() -> MergeScheduler.Next {
+    guard options.merge.isAutomatic, status.load(ordering: .acquiring) == 0, !isIndexIncomplete.load(ordering: .relaxed)
+    else { return .whenAsked }
+    if let window = options.merge.window, !window(options.clock.now()) {
+      writeDelay.store(0, ordering: .relaxed)
+      return .after(1_000_000_000)
+    }
+    epochs.collect()
+    let figures = mergeFigures()
+    let victims = Set(mergePolicy.victims(among: figures.candidates, unsealed: figures.unsealed, now: figures.now))
+    slowWritersDown(figures, canMerge: !victims.isEmpty)
+    if victims.isEmpty { return restTail(figures) ? .now : nextLook(figures) }
+    do throws(StoreError) {
+      let pace = MergePace(self, bytesPerSecond: options.merge.bytesPerSecond)
+      let result = try merging.withLock { () throws(StoreError) in
+        try mergeOnce(segments.withLock { list in list.filter { victims.contains($0.id) } }, pace)
+      }
+      // Figures of what has expired are estimates: do not run after them.
+      return result.bytesWritten > result.bytesRead / 20 * 19 ? .after(1_000_000_000) : .now
+    } catch {
+      if case .closed = error { return .whenAsked }
+      emit(.backgroundFailure(operation: "merge", error))
+      return .after(1_000_000_000)
+    }
+  }
+
+  /// What the policy looks at.
+  struct MergeFigures {
+    var candidates: [MergeCandidate] = []
+    var unsealed = (bytes: 0, live: 0)
+    var now: Int64 = 0
+    /// Bytes of records in the tail, and of live ones.
+    var tail = (bytes: 0, live: 0)
+  }
+
+  func mergeFigures() -> MergeFigures {
+    var figures = MergeFigures()
+    figures.now = checkedNow
+    let published = publishedSequence
+    let durable = durableSequence
+    let (tail, offset) = writer.withLock { state in (state.tail, state.offset) }
+    let list = segments.withLock { $0 }
+    let listed = Set(list.map(\.id))
+    for segment in list {
+      let live = granules.live(segment).bytes
+      if segment === tail {
+        figures.tail = (max(0, offset - SegmentHeader.length), live)
+        figures.unsealed.bytes += figures.tail.bytes
+        figures.unsealed.live += live
+      } else if isMergeable(segment, durable) {
+        figures.candidates.append(
+          candidate(segment, live: live + segment.hidingBytes(among: listed), published, figures.now)
+        )
+      } else {
+        figures.unsealed.bytes += max(0, segment.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length)
+        figures.unsealed.live += live
+      }
+    }
+    return figures
+  }
+
+  /// Whether a segment is whole, durable, and has no record that cannot be read.
+  private func isMergeable(_ segment: Segment, _ durable: UInt64) -> Bool {
+    segment.isSettled.load(ordering: .acquiring) && !segment.isUnmergeable.load(ordering: .relaxed)
+      && segment.firstSequence.load(ordering: .relaxed) != 0
+      && segment.lastSequence.load(ordering: .relaxed) <= durable
+  }
+
+  private func candidate(_ segment: Segment, live: Int, _ published: UInt64, _ now: Int64) -> MergeCandidate {
+    let footer = segment.footer.withLock { $0 }
+    let bytes = segment.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length
+    let last = segment.lastSequence.load(ordering: .relaxed)
+    var candidate = MergeCandidate(
+      id: segment.id,
+      bytes: bytes,
+      liveBytes: max(0, live),
+      age: published > last ? published - last : 0,
+      created: segment.created
+    )
+    guard footer.offset > 0, footer.minExpiry <= footer.maxExpiry else { return candidate }
+    if footer.neverExpiring == 0 { candidate.lastExpiry = footer.maxExpiry }
+    guard footer.minExpiry <= now else { return candidate }
+    if candidate.lastExpiry <= now {
+      candidate.liveBytes = 0
+    } else if footer.neverExpiring == 0 {
+      // As if they expired evenly between the first and the last.
+      let passed =
+        Double(now.subtractingClamped(footer.minExpiry))
+        / Double(max(1, footer.maxExpiry.subtractingClamped(footer.minExpiry)))
+      candidate.liveBytes = max(1, Int(Double(live) * (1 - min(1, passed))))
+    }
+    return candidate
+  }
+
+  /// Ends a tail that is mostly dead when nothing else can be merged and nobody writes, so that what was deleted gives its
+  /// space back. True when there is something to merge now.
+  private func restTail(_ figures: MergeFigures) -> Bool {
+    let policy = mergePolicy
+    let bytes = figures.unsealed.bytes + figures.candidates.reduce(0) { $0 + $1.bytes }
+    let live = figures.unsealed.live + figures.candidates.reduce(0) { $0 + $1.liveBytes }
+    guard bytes > policy.limit(live: live), figures.tail.bytes > figures.tail.live * 2 else {
+      restingOffset = 0
+      return false
+    }
+    // Quiet since the last look?
+    guard restingOffset == figures.tail.bytes, merger.isThreaded else {
+      restingOffset = figures.tail.bytes
+      return false
+    }
+    restingOffset = 0
+    do throws(StoreError) {
+      try dropSpare()
+      try endTail()
+    } catch { return false }
+    return true
+  }
+
+  private func nextLook(_ figures: MergeFigures) -> MergeScheduler.Next {
+    if restingOffset != 0 { return .after(200_000_000) }
+    let next = figures.candidates.reduce(Int64.max) { min($0, $1.lastExpiry) }
+    guard next != .max else { return .whenAsked }
+    let milliseconds = min(60_000, max(50, next.subtractingClamped(figures.now)))
+    return .after(UInt64(milliseconds) * 1_000_000)
+  }
+
+  // MARK: On demand
+
+  func merge(_ ids: Set<UInt64>?, progress: ((Double) -> Bool)?) throws(StoreError) -> MergeReport {
+    try checkWritable()
+    return try merging.withLock { () throws(StoreError) -> MergeReport in
+      if ids == nil { try endTail() }
+      let chosen = chosenSegments(ids)
+      var report = MergeReport()
+      let total = max(1, chosen.reduce(0) { $0 + $1.fileLength })
+      var done = 0
+      var rest = chosen[...]
+      while let first = rest.first {
+        var group = [first]
+        var live = granules.live(first).bytes
+        rest.removeFirst()
+        while let next = rest.first, live + granules.live(next).bytes <= usualSegmentSize, group.count < 16 {
+          live += granules.live(next).bytes
+          group.append(rest.removeFirst())
+        }
+        if let progress, !progress(Double(done) / Double(total)) { throw .cancelled }
+        report.add(try mergeOnce(group, MergePace(self, bytesPerSecond: options.merge.bytesPerSecond)))
+        done += group.reduce(0) { $0 + $1.fileLength }
+      }
+      _ = progress?(1)
+      return report
+    }
+  }
+
+  /// Segments a merge on demand takes: those that were named, or all that hold anything dead.
+  private func chosenSegments(_ ids: Set<UInt64>?) -> [Segment] {
+    let now = checkedNow
+    let durable = durableSequence
+    return segments.withLock { $0 }.filter { segment in
+      guard isMergeable(segment, durable) else { return false }
+      if let ids { return ids.contains(segment.id) }
+      let bytes = segment.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length
+      return granules.live(segment).bytes < bytes || segment.footer.withLock { $0.minExpiry } <= now
+    }
+  }
+
+  /// Ends the tail if it holds anything, and sees to it that it can be merged.
+  func endTail() throws(StoreError) {
+    try writer.withLock { (state) throws(StoreError) in
+      try checkWritable()
+      guard state.tail != nil, state.offset > SegmentHeader.length else { return }
+      if !state.isMarkedOpen { try makeRoom(for: 0, &state) }
+      try rotate(for: 0, &state)
+    }
+    sealFinished()
+  }
+
+  /// Gives up the segment that is ready to be the next tail: the one that is made instead will be small.
+  private func dropSpare() throws(StoreError) {
+    let spare = writer.withLock { $0.spare.take() }
+    guard let spare else { return }
+    segments.withLock { list in list.removeAll { $0 === spare } }
+    try editManifest(.listed)
+    uninstall(spare)
+    try? platform.fileSystem.remove(spare.path)
+  }
+
+  // MARK: Both
+
+  /// One merge. Called with `merging` held.
+  private func mergeOnce(_ inputs: [Segment], _ pace: borrowing MergePace) throws(StoreError) -> MergeResult {
+    guard !inputs.isEmpty else { return MergeResult() }
+    guard !index.isDamaged else { throw indexDamage() }
+    try markOpen()
+    let start = platform.clock.monotonicNanoseconds()
+    emit(.mergeBegan(segments: inputs.map(\.id)))
+    var run = MergeRun(self, merging: inputs)
+    let result = try run.run(pace)
+    merges.withLock { $0.add(result) }
+    mergeCount.add(1, ordering: .relaxed)
+    var report = MergeReport()
+    report.add(result)
+    let duration = Duration.nanoseconds(Int64(clamping: platform.clock.monotonicNanoseconds() &- start))
+    emit(.mergeEnded(report, duration: duration))
+    return result
+  }
+
+  /// Says in the manifest that the store is being changed.
+  private func markOpen() throws(StoreError) {
+    try writer.withLock { (state) throws(StoreError) in
+      try checkWritable()
+      if !state.isMarkedOpen { try makeRoom(for: 0, &state) }
+    }
+  }
+
+  func pauseMerging() {
+    merger.pause()
+    writeDelay.store(0, ordering: .relaxed)
+  }
+
+  // MARK: Backpressure
+
+  /// Makes writers wait a little after each so many bytes when merging is behind, in proportion to how far.
+  private func slowWritersDown(_ figures: MergeFigures, canMerge: Bool) {
+    let bytes = figures.unsealed.bytes + figures.candidates.reduce(0) { $0 + $1.bytes }
+    let live = figures.unsealed.live + figures.candidates.reduce(0) { $0 + $1.liveBytes }
+    isCrowded.store(bytes > mergePolicy.limit(live: live), ordering: .relaxed)
+    let debt = canMerge ? mergePolicy.debt(bytes: bytes, live: live) : 0
+    writeDelay.store(UInt64(min(10, debt) * Double(Self.delayPerSegmentOfDebt)), ordering: .relaxed)
+  }
+
+  /// Nanoseconds that a mebibyte of writes waits for each segment that merging is behind.
+  private static let delayPerSegmentOfDebt = 3_000_000
+
+  /// Waits as long as the last step of writes has to. No lock is held.
+  @inline(never)
+  func payDelay() {
+    let delay = owedDelay.exchange(0, ordering: .relaxed)
+    if delay != 0, merger.isThreaded { merger.nap(nanoseconds: delay) }
+  }
+
+  /// As `payDelay`, suspending the task.
+  @inline(never)
+  func payDelayAsync() async {
+    let delay = owedDelay.exchange(0, ordering: .relaxed)
+    // A cancelled task goes on: its write is done.
+    if delay != 0, merger.isThreaded { try? await Task.sleep(nanoseconds: delay) }
+  }
+}

@@ -1,0 +1,202 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+/// One merge: replaces some segments by others that hold only what is still needed of them.
+///
+/// In this order, so that a crash at any point loses nothing and brings nothing back:
+///
+/// 1. What is alive is copied to new segments, which are synced, names included. Nobody knows of them yet.
+/// 2. The log is synced as far as it was when the copying ended: whatever made a record dead is then durable, so a crash
+///    cannot lose the newer record and find the older one gone.
+/// 3. The index is led from the old places to the new ones, where it still leads to the old ones.
+/// 4. One edit of the manifest lists the new segments instead of the old ones.
+/// 5. The old files are removed. Whoever still reads them holds them open.
+struct MergeRun: ~Copyable {
+  private let engine: Engine
+  private let inputs: [Segment]
+  private var survey: MergeSurvey
+
+  /// Entries that change under one hold of the writer's lock: some tens of microseconds.
+  private static let sliceLength = 256
+
+  /// - Parameter inputs: settled segments of durable records.
+  init(_ engine: Engine, merging inputs: [Segment]) {
+    self.engine = engine
+    self.inputs = inputs
+    survey = MergeSurvey(engine, merging: inputs, now: engine.checkedNow)
+  }
+
+  /// Merges. When it throws, the store is as it was, and what was written is removed or will be.
+  ///
+  /// Called with `merging` held.
+  mutating func run(_ pace: borrowing MergePace) throws(StoreError) -> MergeResult {
+    let outputs: [Segment]
+    do throws(StoreError) {
+      for segment in inputs { try survey.take(segment, pace) }
+      survey.chooseTombstones()
+      // Nearly all of it still hides something older: it waits until that is gone.
+      if survey.writer.bytes == 0, survey.shadowBytes * 2 > bytesRead {
+        for segment in inputs { segment.wait(for: survey.blockers, bytes: segment.recordsEnd.load(ordering: .relaxed)) }
+        return MergeResult()
+      }
+      try survey.takeTombstones()
+      try pace.check()
+      outputs = try survey.writer.finish()
+    } catch {
+      survey.writer.discard()
+      throw error
+    }
+    do throws(StoreError) {
+      try commits.waitDurable(engine.publishedSequence, onlyThrough: true)
+      // The store time that condemned a record is kept before the record goes.
+      if !survey.reaps.isEmpty {
+        try engine.opening.withLock { () throws(StoreError) in try engine.editManifest(.listed) }
+      }
+    } catch {
+      for segment in outputs { engine.uninstall(segment) }
+      survey.writer.discard()
+      throw error
+    }
+    for segment in outputs where segment.footer.withLock({ $0.neverExpiring > 0 }) {
+      segment.wait(for: survey.blockers, bytes: survey.shadowBytes / outputs.count)
+    }
+    try replace(by: outputs)
+    return MergeResult(
+      inputs: inputs.count,
+      outputs: outputs.count,
+      bytesRead: bytesRead,
+      bytesWritten: survey.writer.bytes
+    )
+  }
+
+  private var commits: CommitQueue { engine.commits }
+
+  /// Bytes of records in the inputs.
+  private var bytesRead: Int {
+    inputs.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length }
+  }
+
+  /// Steps 3 to 5. Snapshots, checkpoints and closing wait meanwhile.
+  private borrowing func replace(by outputs: [Segment]) throws(StoreError) {
+    let checkpoint = try engine.opening.withLock { () throws(StoreError) -> UInt64 in
+      do throws(StoreError) {
+        try engine.checkWritable()
+        engine.incoming.withLock { $0 = outputs }
+        defer { engine.incoming.withLock { $0 = [] } }
+        move(from: \.from, \.fromSize, to: \.to, \.toSize)
+        reap()
+        try checkNothingIsLeft()
+        let checkpoint = engine.manifests.withLock { $0.manifest.checkpointID }
+        try engine.editManifest(.merged(removing: inputs, adding: outputs))
+        return checkpoint
+      } catch {
+        move(from: \.to, \.toSize, to: \.from, \.fromSize)
+        for segment in outputs { engine.uninstall(segment) }
+        // After a failed sync nobody knows which manifest counts.
+        if engine.commits.failureCode == nil { survey.writer.discard() }
+        throw error
+      }
+    }
+    if checkpoint != 0 { try? engine.platform.fileSystem.remove("\(engine.path)/\(FileName.checkpoint(checkpoint))") }
+    for segment in inputs {
+      segment.lease.retire(bytes: segment.fileLength)
+      commits.forget(segment)
+      engine.uninstall(segment)
+      // What cannot be removed now is not listed, and the next opening removes it.
+      try? engine.platform.fileSystem.remove(segment.path)
+    }
+    engine.epochs.collect()
+  }
+
+  /// Leads the index from one place to the other, wherever it still leads to the one.
+  private borrowing func move(
+    from: KeyPath<MergeMove, UInt64>,
+    _ fromSize: KeyPath<MergeMove, UInt32>,
+    to: KeyPath<MergeMove, UInt64>,
+    _ toSize: KeyPath<MergeMove, UInt32>
+  ) {
+    inSlices(survey.moves.count) { range, state in
+      for move in survey.moves[range] {
+        guard engine.index.replace(move.hash, address: move[keyPath: from], with: move[keyPath: to]) else { continue }
+        engine.noteForSnapshots(move[keyPath: from], state)
+        engine.granules.addLive(at: move[keyPath: from], bytes: -Int(move[keyPath: fromSize]))
+        engine.granules.addLive(at: move[keyPath: to], bytes: Int(move[keyPath: toSize]))
+      }
+    } prefetch: { range in
+      for move in survey.moves[range] { engine.index.prefetch(move.hash) }
+    }
+  }
+
+  /// Takes what expired, and what emptied keyspaces left, out of the index.
+  private borrowing func reap() {
+    inSlices(survey.reaps.count) { range, state in
+      for reap in survey.reaps[range] where engine.index.remove(reap.hash, address: reap.address) {
+        state.isReaped = true
+        engine.noteForSnapshots(reap.address, state)
+        engine.granules.addLive(at: reap.address, bytes: -reap.size)
+        if let core = engine.keyspaces.withLock({ $0.byID[reap.keyspace.id] }), core.tag == reap.keyspace {
+          core.entryCount.subtract(1, ordering: .relaxed)
+        }
+      }
+    } prefetch: { range in
+      for reap in survey.reaps[range] { engine.index.prefetch(reap.hash) }
+    }
+  }
+
+  /// Runs a body over a range in slices, under the writer's lock, and lets writers in between.
+  private borrowing func inSlices(
+    _ count: Int,
+    _ body: (Range<Int>, inout WriterState) -> Void,
+    prefetch: (Range<Int>) -> Void
+  ) {
+    var start = 0
+    while start < count {
+      let range = start..<min(count, start + Self.sliceLength)
+      let pin = engine.epochs.enter()
+      prefetch(range)
+      engine.epochs.exit(pin)
+      engine.writer.withLock { state in body(range, &state) }
+      start = range.upperBound
+      // The lock is not fair: without a pause, writers would hardly get it.
+      if start < count { engine.merger.yield() }
+    }
+  }
+
+  /// Throws if the index still leads to a place that is about to go: better no merge than a lost record.
+  private borrowing func checkNothingIsLeft() throws(StoreError) {
+    for segment in inputs where engine.granules.live(segment).records != 0 || engine.index.isDamaged {
+      segment.isUnmergeable.store(true, ordering: .relaxed)
+      throw .damaged(segment.location(), reason: "not every live record of the segment was found, so it is not merged")
+    }
+  }
+}
+
+/// What one merge did.
+struct MergeResult {
+  var inputs = 0
+  var outputs = 0
+  /// Bytes of records in the inputs.
+  var bytesRead = 0
+  /// Bytes of records in the outputs.
+  var bytesWritten = 0
+}
+
+extension Engine {
+  /// Lets open snapshots know that the index stops leading to a record. Called under the writer's lock.
+  func noteForSnapshots(_ address: UInt64, _ state: borrowing WriterState) {
+    guard !state.snapshots.isEmpty, let place = granules.place(of: address),
+      let record = unsafe RecordView(at: place.pointer, limit: place.limit)
+    else { return }
+    for snapshot in state.snapshots { snapshot.noteSuperseded(address, record.sequence) }
+  }
+}
+
+extension Segment {
+  /// Bytes of the file: records and footer.
+  var fileLength: Int {
+    let footer = footer.withLock { $0 }
+    return max(recordsEnd.load(ordering: .relaxed), footer.offset + footer.length)
+  }
+}

@@ -1,0 +1,252 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+/// A live record that was copied: where the index leads now, and where it shall.
+struct MergeMove {
+  var hash: UInt64
+  var from: UInt64
+  var to: UInt64
+  var fromSize: UInt32
+  var toSize: UInt32
+}
+
+/// An entry of the index whose record expired, or whose keyspace was emptied.
+struct MergeReap {
+  var hash: UInt64
+  var address: UInt64
+  var size: Int
+  var keyspace: KeyspaceTag
+}
+
+/// Goes through the segments of a merge, copies what is alive, and notes what else there is to do.
+///
+/// Takes no lock: writes go on, and what they supersede behind its back is copied in vain.
+struct MergeSurvey: ~Copyable {
+  private let engine: Engine
+  private let rule: TombstoneRule
+  /// Store time that decides what has expired.
+  let now: Int64
+  var writer: MergeWriter
+  private(set) var moves: [MergeMove] = []
+  private(set) var reaps: [MergeReap] = []
+  private var shadows: [Shadow] = []
+  /// Bytes the tombstones take that are still needed, and the segments that hold what they hide.
+  private(set) var shadowBytes = 0
+  private(set) var blockers: [UInt64] = []
+  private var window: [FooterEntry] = []
+  /// Whether the keyspace of the last record is as the record knows it.
+  private var known: (tag: KeyspaceTag, isCurrent: Bool)?
+
+  /// So many waits for memory overlap; at most 32, the bits of a word.
+  private static let windowLength = 32
+
+  init(_ engine: Engine, merging inputs: [Segment], now: Int64) {
+    self.engine = engine
+    self.now = now
+    rule = TombstoneRule(engine, merging: inputs)
+    writer = MergeWriter(engine, now: now)
+    window.reserveCapacity(Self.windowLength)
+  }
+
+  /// Copies what is alive in a segment.
+  mutating func take(_ segment: Segment, _ pace: borrowing MergePace) throws(StoreError) {
+    var damage: [StoreEvent] = []
+    var walk = SegmentWalk(segment, of: engine, damage: &damage)
+    let summary = segment.footer.withLock { $0 }
+    let isExpired = summary.offset > 0 && summary.neverExpiring == 0 && summary.maxExpiry <= now
+    var passed = 0
+    while let entry = try walk.next() {
+      if entry.kind == .put { engine.index.prefetch(entry.keyHash) }
+      window.append(entry)
+      passed += Int(entry.size)
+      if window.count == Self.windowLength {
+        let written = writer.bytes
+        try drain(segment, isExpired)
+        if passed >= 1 << 18 {
+          try pace.pass(bytes: writer.bytes - written)
+          passed = 0
+        }
+      }
+    }
+    try drain(segment, isExpired)
+  }
+
+  private mutating func drain(_ segment: Segment, _ isExpired: Bool) throws(StoreError) {
+    let alive = try findAlive(segment)
+    for (position, entry) in window.enumerated() {
+      switch entry.kind {
+      case .put: try takePut(entry, segment, isAlive: alive & 1 << position != 0, isExpired)
+      case .tombstone: try noteShadow(entry, segment)
+      // The manifest names the incarnation that began with it.
+      case .reset, .seal: break
+      }
+    }
+    window.removeAll(keepingCapacity: true)
+  }
+
+  /// The places in the window of records that the index leads to. No file is written under the pin.
+  private func findAlive(_ segment: Segment) throws(StoreError) -> UInt32 {
+    let pin = engine.epochs.enter()
+    defer { engine.epochs.exit(pin) }
+    var alive: UInt32 = 0
+    for (position, entry) in window.enumerated() where entry.kind == .put {
+      if try leads(to: segment.startUnits + entry.offset >> 3, entry.keyHash) { alive |= 1 << position }
+    }
+    return alive
+  }
+
+  private mutating func takePut(
+    _ entry: FooterEntry,
+    _ segment: Segment,
+    isAlive: Bool,
+    _ isExpired: Bool
+  ) throws(StoreError) {
+    let address = segment.startUnits + entry.offset >> 3
+    let isCurrent = isCurrent(entry.keyspace)
+    guard isAlive else {
+      // Its entry may have been reaped: then nothing but itself hides what is older.
+      if entry.expires { try noteShadow(entry, segment) }
+      return
+    }
+    func reap() {
+      reaps.append(
+        MergeReap(hash: entry.keyHash, address: address, size: Int(entry.size), keyspace: entry.keyspace)
+      )
+    }
+    if !isCurrent { return reap() }
+    if isExpired {
+      reap()
+      return try noteShadow(entry, segment)
+    }
+    let (header, record, bodyChecksum) = try record(entry, segment)
+    if header.expiry <= now {
+      reap()
+      return try noteShadow(entry, segment)
+    }
+    let survivor = RecordHeader(
+      sequence: header.sequence,
+      kind: .put,
+      keyHash: header.keyHash,
+      keyLength: record.keyLength,
+      valueLength: record.valueLength,
+      expiry: header.expiry,
+      keyspace: header.keyspace,
+      durableLag: 0
+    )
+    let to = try unsafe writer.append(survivor, key: record.key, value: record.value, bodyChecksum: bodyChecksum)
+    moves.append(
+      MergeMove(
+        hash: header.keyHash,
+        from: address,
+        to: to,
+        fromSize: UInt32(entry.size),
+        toSize: UInt32(survivor.size)
+      )
+    )
+  }
+
+  /// Finds the tombstones that are still needed. All segments have been taken.
+  mutating func chooseTombstones() {
+    (shadows, blockers) = rule.needed(shadows)
+    shadowBytes = shadows.reduce(0) {
+      $0 + ($1.segment.view(at: $1.offset, end: $1.segment.readableEnd)?.tombstoneSize ?? 0)
+    }
+  }
+
+  /// Copies them.
+  mutating func takeTombstones() throws(StoreError) {
+    for shadow in shadows {
+      guard let view = shadow.segment.view(at: shadow.offset, end: shadow.segment.readableEnd),
+        view.damage(salt: shadow.segment.salt, offsetUnits: UInt32(truncatingIfNeeded: shadow.offset >> 3)) == nil
+      else { throw unreadable(shadow.segment, shadow.offset) }
+      let header = RecordHeader(
+        sequence: view.sequence,
+        kind: .tombstone,
+        keyHash: view.keyHash,
+        keyLength: view.keyLength,
+        valueLength: 0,
+        keyspace: view.keyspace,
+        durableLag: 0
+      )
+      let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+      let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: view.key, value: empty)
+      _ = try unsafe writer.append(header, key: view.key, value: empty, bodyChecksum: bodyChecksum)
+    }
+  }
+
+  // MARK: What is known of a record
+
+  private mutating func isCurrent(_ tag: KeyspaceTag) -> Bool {
+    if let known, known.tag == tag { return known.isCurrent }
+    // A keyspace that nobody knows keeps its records.
+    let core = engine.keyspaces.withLock { $0.byID[tag.id] }
+    let isCurrent = core.map { $0.tag.incarnation <= tag.incarnation } ?? true
+    known = (tag, isCurrent)
+    return isCurrent
+  }
+
+  private func leads(to address: UInt64, _ hash: UInt64) throws(StoreError) -> Bool {
+    var probe = engine.index.probe(hash)
+    while let candidate = probe.next() {
+      if candidate == address { return true }
+    }
+    if probe.isDamaged { throw engine.indexDamage() }
+    return false
+  }
+
+  /// Notes a record that says its key is gone, unless it is known that nothing needs it.
+  private mutating func noteShadow(_ entry: FooterEntry, _ segment: Segment) throws(StoreError) {
+    guard entry.sequence > rule.floor, isCurrent(entry.keyspace), try !isSuperseded(entry, segment) else { return }
+    shadows.append(
+      Shadow(hash: entry.keyHash, sequence: entry.sequence, segment: segment, offset: Int(entry.offset))
+    )
+  }
+
+  /// Whether the index leads to a newer record of the same key.
+  private func isSuperseded(_ entry: FooterEntry, _ segment: Segment) throws(StoreError) -> Bool {
+    let pin = engine.epochs.enter()
+    defer { engine.epochs.exit(pin) }
+    var probe = engine.index.probe(entry.keyHash)
+    while let address = probe.next() {
+      guard let place = engine.granules.place(of: address),
+        let record = unsafe RecordView(at: place.pointer, limit: place.limit),
+        record.keyHash == entry.keyHash, record.sequence > entry.sequence,
+        record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil,
+        let own = segment.view(at: Int(entry.offset), end: segment.readableEnd)
+      else { continue }
+      if unsafe record.isFor(hash: entry.keyHash, key: own.keyPointer, count: own.keyLength, keyspace: entry.keyspace) {
+        return true
+      }
+    }
+    if probe.isDamaged { throw engine.indexDamage() }
+    return false
+  }
+
+  /// A record, checked against both of its checksums.
+  private func record(
+    _ entry: FooterEntry,
+    _ segment: Segment
+  ) throws(StoreError) -> (header: RecordHeader, record: RecordView, bodyChecksum: UInt32) {
+    let offset = Int(entry.offset)
+    let end = offset + Int(entry.size)
+    guard end <= segment.readableEnd, case .record(let header) = segment.readRecord(at: offset, end: end),
+      header.sequence == entry.sequence, header.keyHash == entry.keyHash, header.size == Int(entry.size),
+      let record = segment.view(at: offset, end: end), record.bodyIsIntact
+    else { throw unreadable(segment, offset) }
+    return (header, record, record.bodyChecksum)
+  }
+
+  private func unreadable(_ segment: Segment, _ offset: Int) -> StoreError {
+    segment.isUnmergeable.store(true, ordering: .relaxed)
+    return .damaged(segment.location(offset), reason: "a record cannot be read, so its segment is not merged")
+  }
+}
+
+extension RecordView {
+  /// Bytes of a tombstone for the same key.
+  fileprivate var tombstoneSize: Int {
+    RecordLayout.size(keyLength: keyLength, valueLength: 0, expiry: .max, keyspace: keyspace)
+  }
+}

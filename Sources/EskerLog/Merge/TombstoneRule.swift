@@ -1,0 +1,105 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+/// A record that says its key is gone, if it is the newest of its key: a tombstone, or a value that expired.
+struct Shadow {
+  var hash: UInt64
+  var sequence: UInt64
+  var segment: Segment
+  var offset: Int
+}
+
+/// Decides which of them may be dropped.
+///
+/// Without its tombstone, an older value of the key would be found again when the index is rebuilt. So a tombstone stays as
+/// long as any segment outside the merge holds an older value of its key. Segments whose least sequence number is not below
+/// the tombstone's cannot; the others are asked by the key hashes in their footers.
+struct TombstoneRule {
+  private let engine: Engine
+  private let others: [Segment]
+  /// Below this number no other segment holds anything: a shadow up to here may go unasked.
+  let floor: UInt64
+
+  /// - Parameter inputs: the segments that are merged.
+  init(_ engine: Engine, merging inputs: [Segment]) {
+    self.engine = engine
+    others = engine.segments.withLock { list in
+      list.filter { segment in
+        segment.firstSequence.load(ordering: .relaxed) != 0 && !inputs.contains { $0 === segment }
+      }
+    }
+    floor = others.reduce(.max) { min($0, $1.firstSequence.load(ordering: .relaxed)) }
+  }
+
+  /// The shadows that must stay, and the segments that hold what they hide; all, if an older segment cannot be read.
+  ///
+  /// - Complexity: O(records in older segments), for their footers are read.
+  func needed(_ shadows: [Shadow]) -> (shadows: [Shadow], blockers: [UInt64]) {
+    guard let newest = shadows.lazy.map(\.sequence).max() else { return ([], []) }
+    var oldest = HashTable(capacity: shadows.count)
+    for shadow in shadows { oldest.insert(shadow.hash) }
+    var blockers: [UInt64] = []
+    for segment in others where segment.firstSequence.load(ordering: .relaxed) < newest {
+      guard segment.isSettled.load(ordering: .acquiring) else { return (shadows, others.map(\.id)) }
+      var damage: [StoreEvent] = []
+      var walk = SegmentWalk(segment, of: engine, damage: &damage)
+      do throws(StoreError) {
+        while let entry = try walk.next() {
+          guard entry.kind == .put, oldest.note(entry.keyHash, entry.sequence) else { continue }
+          if blockers.last != segment.id { blockers.append(segment.id) }
+        }
+      } catch { return (shadows, others.map(\.id)) }
+    }
+    return (shadows.filter { oldest.leastSequence(of: $0.hash) < $0.sequence }, blockers)
+  }
+}
+
+/// The least sequence number seen for each of some hashes.
+///
+/// Open addressing over two arrays: nearly all look-ups are of hashes that are not in it.
+private struct HashTable {
+  private var hashes: [UInt64]
+  private var sequences: [UInt64]
+  private let mask: UInt64
+  /// Zero marks an empty place, so it is kept apart.
+  private var zeroSequence: UInt64 = .max
+
+  init(capacity: Int) {
+    var size = 16
+    while size < capacity * 2 { size *= 2 }
+    hashes = [UInt64](repeating: 0, count: size)
+    sequences = [UInt64](repeating: .max, count: size)
+    mask = UInt64(size - 1)
+  }
+
+  /// Where a hash is, or would be.
+  private func place(of hash: UInt64) -> Int {
+    var position = hash & mask
+    while true {
+      let found = hashes[Int(position)]
+      if found == hash || found == 0 { return Int(position) }
+      position = (position + 1) & mask
+    }
+  }
+
+  mutating func insert(_ hash: UInt64) {
+    if hash != 0 { hashes[place(of: hash)] = hash }
+  }
+
+  /// False when the hash is none of them.
+  mutating func note(_ hash: UInt64, _ sequence: UInt64) -> Bool {
+    guard hash != 0 else {
+      zeroSequence = min(zeroSequence, sequence)
+      return true
+    }
+    let position = place(of: hash)
+    guard hashes[position] == hash else { return false }
+    sequences[position] = min(sequences[position], sequence)
+    return true
+  }
+
+  func leastSequence(of hash: UInt64) -> UInt64 {
+    hash == 0 ? zeroSequence : sequences[place(of: hash)]
+  }
+}

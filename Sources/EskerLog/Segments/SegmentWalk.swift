@@ -1,0 +1,71 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+/// Goes through the records of a sealed segment: by its footer, which spares reading them, or by their headers.
+struct SegmentWalk {
+  private let segment: Segment
+  private let end: Int
+  private var offset = SegmentHeader.length
+  private var cursor: FooterCursor?
+  private let footer: [UInt8]
+
+  /// - Parameter end: where the records end, if the segment does not say.
+  init(_ segment: Segment, of engine: Engine, to end: Int? = nil, damage: inout [StoreEvent]) {
+    self.segment = segment
+    self.end = end ?? segment.recordsEnd.load(ordering: .acquiring)
+    let read = engine.readFooter(segment, damage: &damage)
+    cursor = read?.footer.entries
+    footer = read?.bytes ?? []
+  }
+
+  /// The next record, nil after the last.
+  ///
+  /// - Throws: what is wrong, when the headers are read and one is damaged, or the footer contradicts itself.
+  mutating func next() throws(StoreError) -> FooterEntry? {
+    if cursor != nil {
+      let footer = footer
+      do throws(FormatError) { return unsafe try cursor?.next(in: footer.span.bytes) } catch {
+        throw StoreError(error, in: segment.path, base: end, what: "the segment's footer")
+      }
+    }
+    guard offset < end else { return nil }
+    guard case .record(let header) = segment.readRecord(at: offset, end: end) else {
+      throw .damaged(segment.location(offset), reason: RecordDamage.headerChecksum.reason)
+    }
+    return entry(header)
+  }
+
+  /// The next record whose header can be read; what cannot is reported.
+  mutating func nextReadable(reporting damage: inout [StoreEvent]) -> FooterEntry? {
+    // The footer's checksum was right, so an entry that makes no sense is where it ends.
+    if cursor != nil {
+      let footer = footer
+      return unsafe try? cursor?.next(in: footer.span.bytes)
+    }
+    while offset < end {
+      if case .record(let header) = segment.readRecord(at: offset, end: end) {
+        if segment.view(at: offset, end: end)?.bodyIsIntact != true {
+          damage.append(.damaged(segment.location(offset), reason: RecordDamage.bodyChecksum.reason))
+        }
+        return entry(header)
+      }
+      damage.append(.damaged(segment.location(offset), reason: RecordDamage.headerChecksum.reason))
+      offset = segment.nextRecord(after: offset, end: min(end, segment.readableEnd)) ?? end
+    }
+    return nil
+  }
+
+  private mutating func entry(_ header: RecordHeader) -> FooterEntry {
+    defer { offset += header.size }
+    return FooterEntry(
+      offset: UInt64(offset),
+      size: UInt64(header.size),
+      keyHash: header.keyHash,
+      sequence: header.sequence,
+      keyspace: header.keyspace,
+      kind: header.kind,
+      expires: header.expires
+    )
+  }
+}
