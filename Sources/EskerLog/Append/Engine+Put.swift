@@ -105,7 +105,7 @@ extension Engine {
         valueLength: 0,
         keyspace: life.pointee.tag
       )
-      try prepareWrite(of: header.size, &state)
+      try prepareRemoval(of: header.size, &state)
       _ = try unsafe append(&header, key, UnsafeRawBufferPointer(start: nil, count: 0), bodyChecksum, false, &state)
       unindex(hash, existing, core, &state)
       commits.published.store(header.sequence, ordering: .releasing)

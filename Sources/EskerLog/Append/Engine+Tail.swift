@@ -24,6 +24,17 @@ extension Engine {
     throw .syncFailed(errno: commits.failureCode ?? PlatformError.inputOutput)
   }
 
+  /// As `prepareWrite(of:)`, for a record that frees space: on a full volume, what was set aside for it is used.
+  func prepareRemoval(of size: Int, _ state: inout WriterState) throws(StoreError) {
+    do throws(StoreError) { try prepareWrite(of: size, &state) } catch {
+      guard case .noSpace = error, reserve.release() else { throw error }
+      try prepareWrite(of: size, &state)
+    }
+  }
+
+  /// Bytes that are set aside for removals and merges: at least what a new segment takes, and as much again.
+  var reserveLength: Int { max(128 << 10, usualSegmentSize / 8) }
+
   /// Makes sure that the store takes writes and that `size` bytes can be written at the tail.
   @inline(__always)
   func prepareWrite(of size: Int, _ state: inout WriterState) throws(StoreError) {

@@ -80,6 +80,7 @@ extension Engine {
         segment.populated.store(first, ordering: .relaxed)
       }
       granules.updateLimit(segment)
+      reserve.fill(to: reserveLength)
       writer.withLock { state in
         if state.spare == nil { state.spare = segment }
       }

@@ -83,7 +83,7 @@ extension Engine {
         valueLength: 0,
         keyspace: tag
       )
-      try prepareWrite(of: header.size, &state)
+      try prepareRemoval(of: header.size, &state)
       let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
       _ = try unsafe append(&header, empty, empty, RecordEncoder.bodyChecksum(key: empty, value: empty), false, &state)
       // The manifest names the last incarnation that is durable, however many resets follow it.

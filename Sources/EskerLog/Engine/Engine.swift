@@ -24,6 +24,7 @@ final class Engine: @unchecked Sendable {
   let indexReader: HashIndex.Reader
   let granules: GranuleTable
   let addresses = AddressSpace()
+  let reserve: SpaceReserve
   let time: StoreTime
   let session: Session?
   let commits: CommitQueue
@@ -101,6 +102,7 @@ final class Engine: @unchecked Sendable {
     self.path = path
     self.options = options
     platform = host.platform
+    reserve = SpaceReserve(directory: path, fileSystem: host.platform.fileSystem)
     verifiesReads = options.verification == .everyRead
     hasDefaultExpiry = options.defaultExpiry != .never
     onPublish = host.onPublish

@@ -40,6 +40,8 @@ extension Engine {
       return result.bytesWritten > result.bytesRead / 20 * 19 ? .after(1_000_000_000) : .now
     } catch {
       if case .closed = error { return .whenAsked }
+      // Nobody waits for what does not come.
+      writeDelay.store(0, ordering: .relaxed)
       emit(.backgroundFailure(operation: "merge", error))
       return .after(1_000_000_000)
     }
@@ -149,7 +151,12 @@ extension Engine {
   func merge(_ ids: Set<UInt64>?, progress: ((Double) -> Bool)?) throws(StoreError) -> MergeReport {
     try checkWritable()
     return try merging.withLock { () throws(StoreError) -> MergeReport in
-      if ids == nil { try endTail() }
+      if ids == nil {
+        do throws(StoreError) { try endTail() } catch {
+          // On a full volume the rest can be merged all the same.
+          guard case .noSpace = error else { throw error }
+        }
+      }
       let chosen = chosenSegments(ids)
       var report = MergeReport()
       let total = max(1, chosen.reduce(0) { $0 + $1.fileLength })
@@ -214,14 +221,31 @@ extension Engine {
     try markOpen()
     let start = platform.clock.monotonicNanoseconds()
     emit(.mergeBegan(segments: inputs.map(\.id)))
-    var run = MergeRun(self, merging: inputs)
-    let result = try run.run(pace)
+    let result = try mergeWithReserve(inputs, pace)
     merges.withLock { $0.add(result) }
     mergeCount.add(1, ordering: .relaxed)
     var report = MergeReport()
     report.add(result)
     let duration = Duration.nanoseconds(Int64(clamping: platform.clock.monotonicNanoseconds() &- start))
     emit(.mergeEnded(report, duration: duration))
+    return result
+  }
+
+  /// Merges; on a full volume, as much as what was set aside for it has room for.
+  private func mergeWithReserve(_ inputs: [Segment], _ pace: borrowing MergePace) throws(StoreError) -> MergeResult {
+    var run = MergeRun(self, merging: inputs)
+    do throws(StoreError) {
+      let result = try run.run(pace)
+      if result.bytesRead > 0 { reserve.fill(to: reserveLength) }
+      return result
+    } catch {
+      guard case .noSpace = error, reserve.release() else { throw error }
+    }
+    // The one that needs the least room, so that there is more for the next.
+    guard let least = inputs.min(by: { granules.live($0).bytes < granules.live($1).bytes }) else { return MergeResult() }
+    var rest = MergeRun(self, merging: [least])
+    let result = try rest.run(pace)
+    reserve.fill(to: reserveLength)
     return result
   }
 

@@ -62,7 +62,7 @@ struct LogScanner: ~Copyable {
       case .end where isSettled && offset >= limit && expected > segment.lastSequence.load(ordering: .relaxed):
         endSegment(segment, offset)
         return
-      case .end where !isSettled && !isMissing(segment, offset, segments):
+      case .end where !isSettled && (wasPassedOver(offset, segments) || !isMissing(segment, offset, segments)):
         endSegment(segment, offset)
         return
       case .record, .end, .damaged:
@@ -152,6 +152,11 @@ struct LogScanner: ~Copyable {
   private mutating func commitBatch() {
     for record in batch { replay.apply(record) }
     batch.removeAll(keepingCapacity: true)
+  }
+
+  /// Whether the writer went on in a later segment without having used this one: its first record was too large for it.
+  private func wasPassedOver(_ offset: Int, _ segments: ArraySlice<Segment>) -> Bool {
+    offset == SegmentHeader.length && segments.dropFirst().contains { Self.firstSequence(of: $0) == expected }
   }
 
   /// Whether history goes on somewhere although the log seems to end here: the zeros are then not the end.

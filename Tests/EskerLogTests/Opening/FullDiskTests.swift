@@ -59,6 +59,28 @@ import Testing
     #expect(figures.live + figures.dead == figures.logged)
   }
 
+  @Test func removalsAndMergesFreeSpaceOnAFullDisk() throws {
+    let machine = Machine(capacity: 2 << 20)
+    let store = try machine.open { $0.merge.isAutomatic = false }
+    let count = try fill(store)
+    let small = try (0..<3000).count { number in
+      do throws(StoreError) {
+        try store.put("v", forKey: "small \(number)")
+        return true
+      } catch {
+        guard case .noSpace = error else { throw error }
+        return false
+      }
+    }
+    #expect(small < 3000)
+    #expect(count > 200)
+    for number in 0..<100 { #expect(try store.remove("key \(number)")) }
+    try store.merge()
+    #expect(try fill(store, "more") > 50)
+    for number in 0..<count { #expect((try store.get("key \(number)") != nil) == (number >= 100)) }
+    #expect(try store.verify().isClean)
+  }
+
   @Test func theStoreWorksAgainOnceSpaceIsFreed() throws {
     let machine = Machine(capacity: 4 << 20)
     let store = try machine.open()

@@ -1,0 +1,44 @@
+internal import EskerPlatform
+
+/// Space on the volume that is set aside for what frees space: removals and merges.
+///
+/// A file of which nothing but its size matters. When the volume is full it is removed, and set aside anew when there is
+/// room again.
+final class SpaceReserve: Sendable {
+  private let path: String
+  private let fileSystem: any FileSystem
+  private let lock = Lock()
+
+  init(directory: String, fileSystem: any FileSystem) {
+    path = "\(directory)/\(FileName.reserve)"
+    self.fileSystem = fileSystem
+  }
+
+  /// Sets aside `length` bytes, if there is room for them and they are not set aside already. Best effort.
+  func fill(to length: Int) {
+    lock.withLock {
+      do throws(PlatformError) {
+        let status = try fileSystem.status(path)
+        if let status, status.size >= length { return }
+        let file = try fileSystem.open(path, status == nil ? .create : .readWrite)
+        defer { file.close() }
+        try file.reserve(length)
+      } catch {
+        // Less than was asked for is better than nothing, and no room now may be room later.
+      }
+    }
+  }
+
+  /// Gives the space to whoever needs it now; false when there was none.
+  func release() -> Bool {
+    lock.withLock {
+      do throws(PlatformError) {
+        guard let status = try fileSystem.status(path), status.size > 0 else { return false }
+        try fileSystem.remove(path)
+        return true
+      } catch {
+        return false
+      }
+    }
+  }
+}
