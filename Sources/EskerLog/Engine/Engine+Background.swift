@@ -80,7 +80,6 @@ extension Engine {
         segment.populated.store(first, ordering: .relaxed)
       }
       granules.updateLimit(segment)
-      reserve.fill(to: reserveLength)
       writer.withLock { state in
         if state.spare == nil { state.spare = segment }
       }
@@ -157,6 +156,7 @@ extension Engine {
             records: summary.records
           )
         )
+        reserve.fill(to: reserveLength)
         merger.request()
       } catch {
         emit(.backgroundFailure(operation: "seal a segment", error))
