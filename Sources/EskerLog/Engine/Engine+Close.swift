@@ -78,7 +78,9 @@ extension Engine {
     }
     let (checkpointID, oldID) = manifests.withLock { ($0.manifest.nextCheckpointID, $0.manifest.checkpointID) }
     let isWritten: Bool
-    do throws(StoreError) { isWritten = try writeCheckpoint(id: checkpointID) != nil } catch {
+    do throws(StoreError) {
+      isWritten = isCheckpointWorthwhile ? try writeCheckpoint(id: checkpointID) != nil : false
+    } catch {
       // Without room for a checkpoint the next opening reads the segments.
       guard case .noSpace = error else { throw error }
       isWritten = false
@@ -87,6 +89,15 @@ extension Engine {
     try editManifest(.clean(checkpoint: isWritten ? checkpointID : 0, nextSequence: next))
     for path in dropped { try? platform.fileSystem.remove(path) }
     if oldID != 0 { try? platform.fileSystem.remove("\(path)/\(FileName.checkpoint(oldID))") }
+  }
+}
+
+extension Engine {
+  /// The index does not shrink, so that of a store that was nearly emptied is larger than all its records: these are faster
+  /// to read then, and take less space.
+  private var isCheckpointWorthwhile: Bool {
+    let records = segments.withLock { list in list.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) } }
+    return index.bucketCount * CheckpointHeader.lineSize <= max(1 << 20, records)
   }
 }
 

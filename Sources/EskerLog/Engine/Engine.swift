@@ -62,7 +62,7 @@ final class Engine: @unchecked Sendable {
   /// Nanoseconds that writers wait after each mebibyte, because merging is behind, and what the last step still owes.
   let writeDelay = Atomic<UInt64>(0)
   let owedDelay = Atomic<UInt64>(0)
-  /// True while the store exceeds what merging is to keep it to.
+  /// True while so much is dead that full segments must not wait to be sealed.
   let isCrowded = Atomic<Bool>(false)
   /// Bytes in the tail when it was last looked at and was mostly dead; the merge thread's.
   var restingOffset = 0

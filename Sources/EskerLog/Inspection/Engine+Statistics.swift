@@ -28,7 +28,10 @@ extension Engine {
     result.keyspaces = keyspaces.withLock { table in
       Dictionary(uniqueKeysWithValues: table.byName.map { ($0.key, $0.value.count) })
     }
-    for segment in segments.withLock({ $0 }) {
+    // What a merge under way has led the index to is alive too.
+    let incoming = incoming.withLock { $0 }
+    let list = segments.withLock { $0 }
+    for segment in list {
       let end = segment === tail ? offset : followed(segment) ?? segment.recordsEnd.load(ordering: .relaxed)
       let live = granules.live(segment)
       let first = segment.firstSequence.load(ordering: .relaxed)
@@ -48,7 +51,9 @@ extension Engine {
       result.deadBytes += row.recordBytes - row.liveBytes
       result.bytesOnDisk += row.fileBytes
     }
-    for segment in incoming.withLock({ $0 }) { result.liveBytes += granules.live(segment).bytes }
+    for segment in incoming where !list.contains(where: { $0 === segment }) {
+      result.liveBytes += granules.live(segment).bytes
+    }
     let names = (try? platform.fileSystem.list(path)) ?? []
     for name in names where FileName.segmentID(name) == nil {
       result.bytesOnDisk += (try? platform.fileSystem.status("\(path)/\(name)"))??.size ?? 0

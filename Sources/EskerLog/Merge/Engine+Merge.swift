@@ -242,7 +242,9 @@ extension Engine {
       guard case .noSpace = error, reserve.release() else { throw error }
     }
     // The one that needs the least room, so that there is more for the next.
-    guard let least = inputs.min(by: { granules.live($0).bytes < granules.live($1).bytes }) else { return MergeResult() }
+    guard let least = inputs.min(by: { granules.live($0).bytes < granules.live($1).bytes }) else {
+      return MergeResult()
+    }
     var rest = MergeRun(self, merging: [least])
     let result = try rest.run(pace)
     reserve.fill(to: reserveLength)
@@ -268,13 +270,14 @@ extension Engine {
   private func slowWritersDown(_ figures: MergeFigures, canMerge: Bool) {
     let bytes = figures.unsealed.bytes + figures.candidates.reduce(0) { $0 + $1.bytes }
     let live = figures.unsealed.live + figures.candidates.reduce(0) { $0 + $1.liveBytes }
-    isCrowded.store(bytes > mergePolicy.limit(live: live), ordering: .relaxed)
+    // Well before the limit: what is not sealed cannot be merged when it is reached.
+    isCrowded.store(bytes > live + live / 8 + mergePolicy.slack, ordering: .relaxed)
     let debt = canMerge ? mergePolicy.debt(bytes: bytes, live: live) : 0
     writeDelay.store(UInt64(min(10, debt) * Double(Self.delayPerSegmentOfDebt)), ordering: .relaxed)
   }
 
   /// Nanoseconds that a mebibyte of writes waits for each segment that merging is behind.
-  private static let delayPerSegmentOfDebt = 3_000_000
+  private static let delayPerSegmentOfDebt = 4_000_000
 
   /// Waits as long as the last step of writes has to. No lock is held.
   @inline(never)

@@ -39,7 +39,9 @@ extension EskerSubject {
     var mostShare = 0.0
     var mostBytes = 0.0
     let before = esker.store.statistics
-    let segmentSize = Options().segmentSize
+    // Every key is live: a header of 32 bytes, key, value, padding, and eleven bytes in a footer.
+    let live = Double(assignment.keys * ((32 + KeyBuffer.keyLength + assignment.valueLength + 7) / 8 * 8 + 11))
+    let room = Double(2 * Options().segmentSize)
     for step in 0..<operations {
       random = bench_mix(random &+ UInt64(step))
       let key = stored[Int(random % UInt64(assignment.keys))]
@@ -56,9 +58,6 @@ extension EskerSubject {
       getSeconds += Double(bench_nanoseconds() - begin) * 1e-9
       gets += 4096
       let figures = esker.store.statistics
-      // Footers are in the bytes on disk; they belong to the records, eleven bytes each.
-      let live = Double(figures.liveBytes + 11 * figures.keys)
-      let room = Double(2 * segmentSize)
       mostShare = max(mostShare, (Double(figures.bytesOnDisk) - room) / live)
       mostBytes = max(mostBytes, Double(figures.bytesOnDisk))
     }
