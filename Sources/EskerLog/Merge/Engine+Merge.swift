@@ -72,7 +72,7 @@ extension Engine {
         figures.unsealed.live += live
       } else if isMergeable(segment, durable) {
         figures.candidates.append(
-          candidate(segment, live: live + segment.hidingBytes(among: listed), published, figures.now)
+          candidate(segment, live: live, hiding: segment.hidingBytes(among: listed), published, figures.now)
         )
       } else {
         figures.unsealed.bytes += max(0, segment.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length)
@@ -89,14 +89,23 @@ extension Engine {
       && segment.lastSequence.load(ordering: .relaxed) <= durable
   }
 
-  private func candidate(_ segment: Segment, live: Int, _ published: UInt64, _ now: Int64) -> MergeCandidate {
+  /// - Parameters:
+  ///   - live: Bytes of records that the index leads to, expired ones among them.
+  ///   - hiding: Bytes that no merge can free before others are gone, whatever expires.
+  private func candidate(
+    _ segment: Segment,
+    live: Int,
+    hiding: Int,
+    _ published: UInt64,
+    _ now: Int64
+  ) -> MergeCandidate {
     let footer = segment.footer.withLock { $0 }
     let bytes = segment.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length
     let last = segment.lastSequence.load(ordering: .relaxed)
     var candidate = MergeCandidate(
       id: segment.id,
       bytes: bytes,
-      liveBytes: max(0, live),
+      liveBytes: max(0, live) + hiding,
       age: published > last ? published - last : 0,
       created: segment.created
     )
@@ -104,13 +113,13 @@ extension Engine {
     if footer.neverExpiring == 0 { candidate.lastExpiry = footer.maxExpiry }
     guard footer.minExpiry <= now else { return candidate }
     if candidate.lastExpiry <= now {
-      candidate.liveBytes = 0
+      candidate.liveBytes = hiding
     } else if footer.neverExpiring == 0 {
       // As if they expired evenly between the first and the last.
       let passed =
         Double(now.subtractingClamped(footer.minExpiry))
         / Double(max(1, footer.maxExpiry.subtractingClamped(footer.minExpiry)))
-      candidate.liveBytes = max(1, Int(Double(live) * (1 - min(1, passed))))
+      candidate.liveBytes = hiding + max(1, Int(Double(live) * (1 - min(1, passed))))
     }
     return candidate
   }

@@ -91,6 +91,21 @@ import Testing
     try expect(nil, in: store)
   }
 
+  @Test func mergingRestsWhileWhatExpiredHidesAnOlderValueThatIsNotMerged() throws {
+    let store = try machine.open { $0.merge.isAutomatic = true }
+    store.pauseMerging()
+    try store.put([UInt8](repeating: 1, count: 1000), forKey: "other")
+    try store.put("old", forKey: "k")
+    _ = try end(store)
+    try store.put("short", forKey: "k", expiry: .after(.milliseconds(10)))
+    _ = try end(store)
+    machine.clock.advance(milliseconds: 20)
+    var looks = 0
+    while case .now = store.engine.mergeIfDue(), looks < 10 { looks += 1 }
+    #expect(looks < 10)
+    try expect(nil, in: store)
+  }
+
   @Test func aKeyThatWasPutAgainAfterItsRemovalStays() throws {
     let store = try open(machine)
     try store.put("one", forKey: "k")
