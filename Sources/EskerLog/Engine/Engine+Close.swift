@@ -65,7 +65,7 @@ extension Engine {
     }
     let tail = writer.withLock { $0.tail }
     // Everything is durable now, so whatever has an end may be called sealed; segments without a record go.
-    segments.withLock { list in
+    let unused = segments.withLock { list -> [Segment] in
       for segment in list where segment.isSealed.load(ordering: .relaxed) {
         segment.isSettled.store(true, ordering: .relaxed)
       }
@@ -73,9 +73,11 @@ extension Engine {
         let isUnusedTail = segment === tail && segment.recordsEnd.load(ordering: .relaxed) <= SegmentHeader.length
         return segment.firstSequence.load(ordering: .relaxed) != 0 && !isUnusedTail
       }
-      dropped += list.filter { !isUsed($0) }.map(\.path)
-      list.removeAll { !isUsed($0) }
+      defer { list.removeAll { !isUsed($0) } }
+      return list.filter { !isUsed($0) }
     }
+    dropped += unused.map(\.path)
+    for segment in unused { uninstall(segment) }
     let (checkpointID, oldID) = manifests.withLock { ($0.manifest.nextCheckpointID, $0.manifest.checkpointID) }
     let isWritten: Bool
     do throws(StoreError) {

@@ -184,4 +184,15 @@ import Testing
     }
     #expect(try LogStore(at: path).get("k") == bytes("v"))
   }
+
+  @Test func closingGivesBackASegmentThatWasNotUsed() throws {
+    let machine = Machine()
+    let store = try machine.open()
+    try store.put("value", forKey: "key")
+    try store.engine.endTail()
+    weak let unused = store.engine.segments.withLock { $0.last }
+    #expect(unused?.id == 2)
+    try store.close()
+    #expect(unused == nil)
+  }
 }
