@@ -171,8 +171,8 @@ extension Engine {
     for position in first..<list.count where scanner.cut == nil {
       let segment = list[position]
       let declared = segment.firstSequence.load(ordering: .relaxed)
-      // Behind a recorded cut the numbers go on where the manifest says.
-      if position > 0, declared > scanner.expected, list[position - 1].isSettled.load(ordering: .relaxed) {
+      // Behind a recorded cut the numbers go on where the manifest says. What came before the first segment was merged away.
+      if declared > scanner.expected, position == 0 || list[position - 1].isSettled.load(ordering: .relaxed) {
         scanner.jump(to: declared)
       }
       let isRead =

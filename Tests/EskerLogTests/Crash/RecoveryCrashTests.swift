@@ -77,6 +77,32 @@ import Testing
     #expect(try again.verify().isClean)
   }
 
+  @Test func numbersThatACutSkippedAreNotMissedWhenAllBeforeThemWasMerged() throws {
+    let bench = FaultBench()
+    let store = try bench.open()
+    try fill(store, 0..<1)
+    try store.sync()
+    let offsets = try fill(store, 1..<4)
+    store.vanish()
+    var bytes = try bench.bytes(Self.first)
+    bytes.replaceSubrange(offsets[1]..<offsets[2], with: repeatElement(0, count: offsets[2] - offsets[1]))
+    try bench.write(bytes, to: Self.first)
+    let recovered = try bench.open(seed: 2)
+    #expect(recovered.lastSequence.rawValue == 2)
+    // The new last segment begins behind the numbers that were seen, and is the only one that no merge wrote.
+    try recovered.sync()
+    #expect(try recovered.merge(segments: [1]).segmentsRemoved == 1)
+    recovered.engine.writePeriodicCheckpoint()
+    try fill(recovered, 4..<6)
+    recovered.vanish()
+    let again = try bench.open(seed: 3)
+    #expect(bench.damage.isEmpty)
+    try expect(again, 0..<2)
+    try expectAbsent(again, 2..<4)
+    try expect(again, 4..<6)
+    #expect(again.count == 4)
+  }
+
   @Test func aDamagedDurableRecordIsReportedAndLaterOnesAreReadOn() throws {
     for part in [0, 20, 60] {
       let bench = FaultBench()
