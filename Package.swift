@@ -13,6 +13,7 @@ let package = Package(
   products: [
     .library(name: "Esker", targets: ["Esker"]),
     .library(name: "EskerLog", targets: ["EskerLog"]),
+    .library(name: "EskerCBOR", targets: ["EskerCBOR"]),
     .executable(name: "esker", targets: ["esker-tool"]),
   ],
   dependencies: [
@@ -33,6 +34,7 @@ let package = Package(
       dependencies: ["EskerIndex", "EskerFormat", "EskerPlatform", "CEskerShims"],
       swiftSettings: engine
     ),
+    .target(name: "EskerCBOR", swiftSettings: strict),
     .target(name: "Esker", dependencies: ["EskerLog"], swiftSettings: strict),
     .executableTarget(
       name: "esker-tool",
@@ -75,6 +77,7 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
+    .testTarget(name: "EskerCBORTests", dependencies: ["EskerCBOR"], swiftSettings: strict),
     .testTarget(name: "EskerTests", dependencies: ["Esker"], swiftSettings: strict),
     .testTarget(name: "EskerToolTests", dependencies: ["esker-tool", "Esker"], swiftSettings: strict),
   ],

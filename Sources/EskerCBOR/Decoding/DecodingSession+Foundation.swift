@@ -1,0 +1,142 @@
+import Foundation
+
+extension DecodingSession {
+  /// Reads values of Foundation's types that have a form of their own; nil for all others.
+  @inline(__always)
+  func readFoundation<T>(_ type: T.Type, at offset: Int) throws -> T? {
+    if type == Date.self { return unsafeBitCast(try date(at: offset), to: T.self) }
+    if type == Data.self { return unsafeBitCast(try data(at: offset), to: T.self) }
+    if type == UUID.self { return unsafeBitCast(try uuid(at: offset), to: T.self) }
+    if type == URL.self { return unsafeBitCast(try url(at: offset), to: T.self) }
+    if type == Decimal.self { return unsafeBitCast(try decimal(at: offset), to: T.self) }
+    return nil
+  }
+
+  @inline(never)
+  private func date(at offset: Int) throws -> Date {
+    let (tag, content) = try firstTag(at: offset) { $0 == Tag.epoch || $0 == Tag.extendedTime || $0 == Tag.dateText }
+    var stamp: Timestamp?
+    switch tag {
+    case Tag.epoch:
+      stamp = try seconds(at: content)
+    case Tag.extendedTime:
+      stamp = try extendedTime(at: content)
+    case Tag.dateText:
+      let text = try text(at: content)
+      let parsed =
+        (try? Date(text, strategy: .iso8601))
+        ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+      stamp = parsed.map { .reference($0.timeIntervalSinceReferenceDate) }
+    default:
+      stamp = .reference(try double(at: content))
+    }
+    guard let date = stamp?.date else { throw corrupted(at: offset, "The item is no date.") }
+    return date
+  }
+
+  /// Seconds since 1970.
+  private func seconds(at offset: Int) throws -> Timestamp {
+    try head(at: offset).isFloat
+      ? .fraction(try double(at: offset))
+      : .whole(try integer(Int64.self, at: offset))
+  }
+
+  /// A map of seconds, and in our own dates nanoseconds.
+  private func extendedTime(at offset: Int) throws -> Timestamp? {
+    let head = try head(at: offset)
+    guard head.major == Major.map else { throw mismatch(Date.self, at: offset) }
+    var seconds: Timestamp?
+    var nanoseconds: UInt32 = 0
+    let end = try skip(offset)
+    var position = head.end
+    for _ in 0..<(try items(head)) {
+      let key = try integer(Int64.self, at: position)
+      switch key {
+      case Timestamp.secondsKey: seconds = try self.seconds(at: next)
+      case Timestamp.nanosecondsKey: nanoseconds = try integer(UInt32.self, at: next)
+      default: next = try skip(next)
+      }
+      position = next
+    }
+    next = end
+    guard case .whole(let whole) = seconds else { return nanoseconds == 0 ? seconds : nil }
+    return nanoseconds < 1_000_000_000 ? .nanoseconds(whole, nanoseconds) : nil
+  }
+
+  private func data(at offset: Int) throws -> Data {
+    guard let bytes = try bytes(at: offset) else { throw mismatch(Data.self, at: offset) }
+    return Data(bytes)
+  }
+
+  @inline(never)
+  private func uuid(at offset: Int) throws -> UUID {
+    if let bytes = try bytes(at: offset) {
+      guard bytes.count == 16 else { throw corrupted(at: offset, "A UUID has 16 bytes, not \(bytes.count).") }
+      return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+    guard try head(at: offset).major == Major.text, let uuid = UUID(uuidString: try text(at: offset)) else {
+      throw mismatch(UUID.self, at: offset)
+    }
+    return uuid
+  }
+
+  @inline(never)
+  private func url(at offset: Int) throws -> URL {
+    guard try head(at: offset).major == Major.text else { throw mismatch(URL.self, at: offset) }
+    let text = try text(at: offset)
+    guard let url = URL(string: text) else { throw corrupted(at: offset, "The text \(text) is no URL.") }
+    return url
+  }
+
+  @inline(never)
+  private func decimal(at offset: Int) throws -> Decimal {
+    let (tag, content) = try firstTag(at: offset) { $0 == Tag.decimalFraction }
+    guard tag != nil else { return try untaggedDecimal(at: offset) }
+    let head = try head(at: content)
+    guard head.major == Major.array, try items(head) == 2 else {
+      throw corrupted(at: offset, "A decimal fraction has an exponent and a coefficient.")
+    }
+    let exponent = try integer(Int64.self, at: head.end)
+    guard (-128...127).contains(exponent) else {
+      throw corrupted(at: offset, "The exponent \(exponent) does not fit in Decimal.")
+    }
+    let value = try coefficient(at: next, exponent: Int(exponent))
+    next = try skip(content)
+    return value
+  }
+
+  private func untaggedDecimal(at offset: Int) throws -> Decimal {
+    guard try head(at: offset).isFloat else { return try coefficient(at: offset, exponent: 0) }
+    let number = try double(at: offset)
+    if number.isNaN { return .nan }
+    guard number.isFinite, let decimal = Decimal(string: number.description) else {
+      throw corrupted(at: offset, "The number \(number) does not fit in Decimal.")
+    }
+    return decimal
+  }
+
+  private func coefficient(at offset: Int, exponent: Int) throws -> Decimal {
+    var negative = false
+    var magnitude: UInt128
+    if let bignum = try bignum(at: offset) {
+      (negative, magnitude) = bignum
+    } else {
+      let number = try integer(Int128.self, at: offset)
+      negative = number < 0
+      magnitude = UInt128(bitPattern: negative ? ~number : number)
+    }
+    if negative {
+      let (sum, overflow) = magnitude.addingReportingOverflow(1)
+      guard !overflow else { throw corrupted(at: offset, "The number does not fit in Decimal.") }
+      magnitude = sum
+    }
+    guard let significand = Decimal(string: magnitude.description) else {
+      throw corrupted(at: offset, "The number does not fit in Decimal.")
+    }
+    return Decimal(sign: negative ? .minus : .plus, exponent: exponent, significand: significand)
+  }
+
+  private func items(_ head: Reader.Head) throws -> Int {
+    do { return try reader.items(head) } catch { throw decodingError(error) }
+  }
+}

@@ -1,0 +1,227 @@
+// Each function reads the item at an offset and leaves `next` behind it. Tags that say nothing about the type are passed
+// over, and numbers may be in any form that keeps their value: other writers have fewer types.
+
+extension DecodingSession {
+  func isNull(at offset: Int) throws -> Bool {
+    let head: Reader.Head
+    do { head = try reader.head(at: offset) } catch { throw decodingError(error) }
+    next = head.end
+    return head.isNull
+  }
+
+  @inline(__always)
+  func bool(at offset: Int) throws -> Bool {
+    if offset < reader.count {
+      let byte = reader.byte(offset)
+      if byte & 0xfe == Initial.no {
+        next = offset + 1
+        return byte == Initial.yes
+      }
+    }
+    return try taggedBool(at: offset)
+  }
+
+  @inline(never)
+  private func taggedBool(at offset: Int) throws -> Bool {
+    let head = try head(at: offset)
+    guard head.initial & 0xfe == Initial.no else { throw mismatch(Bool.self, at: offset) }
+    next = head.end
+    return head.initial == Initial.yes
+  }
+
+  @inline(__always)
+  func integer<I: FixedWidthInteger>(_ type: I.Type, at offset: Int) throws -> I {
+    if offset < reader.count {
+      let byte = reader.byte(offset)
+      if byte < 24 {
+        next = offset + 1
+        return I(truncatingIfNeeded: byte)
+      }
+    }
+    let value = try wideInteger(type, at: offset)
+    guard let narrow = I(exactly: value) else {
+      throw corrupted(at: offset, "The number \(value) does not fit in \(type).")
+    }
+    return narrow
+  }
+
+  /// The integers of 64 bits and a sign, which all types but two are narrower than.
+  @inline(never)
+  private func wideInteger(_ type: any Any.Type, at offset: Int) throws -> Int128 {
+    let head = try head(at: offset)
+    switch head.major {
+    case Major.unsigned:
+      next = head.end
+      return Int128(head.argument)
+    case Major.negative:
+      next = head.end
+      return ~Int128(head.argument)
+    default:
+      if let (negative, magnitude) = try bignum(at: offset) {
+        guard let value = Int128(exactly: magnitude) else {
+          throw corrupted(at: offset, "The number does not fit in \(type).")
+        }
+        return negative ? ~value : value
+      }
+      guard head.isFloat else { throw mismatch(type, at: offset) }
+      let number = try double(at: offset)
+      guard let value = Int128(exactly: number) else {
+        throw corrupted(at: offset, "The number \(number) does not fit in \(type).")
+      }
+      return value
+    }
+  }
+
+  func integer(_ type: UInt128.Type, at offset: Int) throws -> UInt128 {
+    if let (negative, magnitude) = try bignum(at: offset), !negative { return magnitude }
+    return try integer(at: offset)
+  }
+
+  private func integer(at offset: Int) throws -> UInt128 {
+    let value = try wideInteger(UInt128.self, at: offset)
+    guard let magnitude = UInt128(exactly: value) else {
+      throw corrupted(at: offset, "The number \(value) does not fit in UInt128.")
+    }
+    return magnitude
+  }
+
+  /// The magnitude of a bignum, for a negative one that of its complement. Nil when the item is none.
+  func bignum(at offset: Int) throws -> (negative: Bool, magnitude: UInt128)? {
+    var position = offset
+    var head: Reader.Head
+    do {
+      head = try reader.head(at: position)
+      while head.major == Major.tag {
+        let tag = head.argument
+        position = head.end
+        head = try reader.head(at: position)
+        guard tag == Tag.bignum || tag == Tag.negativeBignum, head.major == Major.bytes else { continue }
+        let (bytes, end) = try reader.bytes(head)
+        let digits = bytes.drop { $0 == 0 }
+        guard digits.count <= 16 else { throw corrupted(at: offset, "The number does not fit in 128 bits.") }
+        next = end
+        return (tag == Tag.negativeBignum, digits.reduce(0) { $0 << 8 | UInt128($1) })
+      }
+      return nil
+    } catch {
+      throw decodingError(error)
+    }
+  }
+
+  @inline(__always)
+  func double(at offset: Int) throws -> Double {
+    if reader.count - offset > 8, reader.byte(offset) == Initial.double {
+      next = offset + 9
+      return Double(bitPattern: reader.load(UInt64.self, at: offset + 1))
+    }
+    return try shortDouble(at: offset)
+  }
+
+  @inline(never)
+  private func shortDouble(at offset: Int) throws -> Double {
+    let head = try head(at: offset)
+    next = head.end
+    switch head.initial {
+    case Initial.half:
+      return EskerCBOR.double(ofSingle: singleBits(ofHalf: UInt16(truncatingIfNeeded: head.argument)))
+    case Initial.single:
+      return EskerCBOR.double(ofSingle: UInt32(truncatingIfNeeded: head.argument))
+    case Initial.double:
+      return Double(bitPattern: head.argument)
+    default:
+      guard try head.isNumber || bignum(at: offset) != nil else {
+        throw mismatch(Double.self, at: offset)
+      }
+      let number = try wideInteger(Double.self, at: offset)
+      guard let double = Double(exactly: number) else {
+        throw corrupted(at: offset, "The number \(number) does not fit in Double.")
+      }
+      return double
+    }
+  }
+
+  func float(at offset: Int) throws -> Float {
+    let head = try head(at: offset)
+    switch head.initial {
+    case Initial.half:
+      next = head.end
+      return Float(bitPattern: singleBits(ofHalf: UInt16(truncatingIfNeeded: head.argument)))
+    case Initial.single:
+      next = head.end
+      return Float(bitPattern: UInt32(truncatingIfNeeded: head.argument))
+    default:
+      // A decimal that another writer had in double precision is rounded; one beyond the range is refused.
+      let double = try double(at: offset)
+      let float = Float(double)
+      guard float.isFinite || !double.isFinite else {
+        throw corrupted(at: offset, "The number \(double) does not fit in Float.")
+      }
+      return float
+    }
+  }
+
+  @inline(__always)
+  func text(at offset: Int) throws -> String {
+    if offset < reader.count {
+      let length = Int(reader.byte(offset) &- Major.text)
+      let end = offset + 1 + length
+      if length < 24, end <= reader.count {
+        next = end
+        let buffer = UnsafeRawBufferPointer(start: reader.base + offset + 1, count: length)
+        if let text = String(validating: buffer.assumingMemoryBound(to: UInt8.self), as: UTF8.self) { return text }
+      }
+    }
+    return try longText(at: offset)
+  }
+
+  @inline(never)
+  private func longText(at offset: Int) throws -> String {
+    let head = try head(at: offset)
+    guard head.major == Major.text else { throw mismatch(String.self, at: offset) }
+    do {
+      let (text, end) = try reader.text(head)
+      next = end
+      return text
+    } catch {
+      throw decodingError(error)
+    }
+  }
+
+  /// The bytes of a byte string, nil when the item is none.
+  func bytes(at offset: Int) throws -> [UInt8]? {
+    let head = try head(at: offset)
+    guard head.major == Major.bytes else { return nil }
+    do {
+      let (bytes, end) = try reader.bytes(head)
+      next = end
+      return bytes
+    } catch {
+      throw decodingError(error)
+    }
+  }
+
+  /// The head of the item at `offset` behind its tags.
+  func head(at offset: Int) throws -> Reader.Head {
+    do { return try reader.untaggedHead(at: offset) } catch { throw decodingError(error) }
+  }
+
+  /// The first of an item's tags that is `wanted`, nil when none is, and what follows the tags up to it.
+  func firstTag(at offset: Int, where wanted: (UInt64) -> Bool) throws -> (tag: UInt64?, content: Int) {
+    do {
+      var position = offset
+      while true {
+        let head = try reader.head(at: position)
+        guard head.major == Major.tag else { return (nil, position) }
+        position = head.end
+        if wanted(head.argument) { return (head.argument, position) }
+      }
+    } catch {
+      throw decodingError(error)
+    }
+  }
+}
+
+extension Reader.Head {
+  var isFloat: Bool { initial == Initial.half || initial == Initial.single || initial == Initial.double }
+  var isNumber: Bool { major == Major.unsigned || major == Major.negative || isFloat }
+}

@@ -1,0 +1,110 @@
+extension EncodingSession {
+  @inline(__always)
+  func write(_ value: Bool) {
+    writeByte(value ? Initial.yes : Initial.no)
+  }
+
+  func writeNull() {
+    writeByte(Initial.null)
+  }
+
+  @inline(__always)
+  func write(_ value: Int64) {
+    if value >= 0 {
+      writeHead(Major.unsigned, UInt64(bitPattern: value))
+    } else {
+      writeHead(Major.negative, UInt64(bitPattern: ~value))
+    }
+  }
+
+  @inline(__always)
+  func write(_ value: UInt64) {
+    writeHead(Major.unsigned, value)
+  }
+
+  func write(_ value: Int128) {
+    if value >= 0 {
+      write(UInt128(bitPattern: value))
+    } else {
+      writeNegative(below: UInt128(bitPattern: ~value))
+    }
+  }
+
+  /// Writes -1 - `magnitude`.
+  func writeNegative(below magnitude: UInt128) {
+    write(magnitude, Major.negative, Tag.negativeBignum)
+  }
+
+  func write(_ value: UInt128) {
+    write(value, Major.unsigned, Tag.bignum)
+  }
+
+  /// An integer where 64 bits hold it, else a bignum.
+  private func write(_ magnitude: UInt128, _ major: UInt8, _ tag: UInt64) {
+    if let argument = UInt64(exactly: magnitude) { return writeHead(major, argument) }
+    writeHead(Major.tag, tag)
+    let length = (128 - magnitude.leadingZeroBitCount + 7) / 8
+    writeHead(Major.bytes, UInt64(length))
+    withUnsafeBytes(of: magnitude.bigEndian) { append(UnsafeRawBufferPointer(rebasing: $0.suffix(length))) }
+  }
+
+  @inline(__always)
+  func write(_ value: Double) {
+    guard let single = singleBits(ofDouble: value) else {
+      return write(Initial.double, value.bitPattern)
+    }
+    writeSingle(single)
+  }
+
+  @inline(__always)
+  func write(_ value: Float) {
+    writeSingle(value.bitPattern)
+  }
+
+  private func writeSingle(_ bits: UInt32) {
+    if let half = halfBits(ofSingle: bits) {
+      write(Initial.half, half)
+    } else {
+      write(Initial.single, bits)
+    }
+  }
+
+  @inline(__always)
+  func write(_ value: String) {
+    var value = value
+    value.withUTF8 { buffer in
+      let length = buffer.count
+      reserve(length + 9)
+      writeHead(Major.text, UInt64(length))
+      append(UnsafeRawBufferPointer(buffer))
+    }
+  }
+
+  func writeBytes(_ buffer: UnsafeRawBufferPointer) {
+    reserve(buffer.count + 9)
+    writeHead(Major.bytes, UInt64(buffer.count))
+    append(buffer)
+  }
+
+  /// Writes the key of a map's entry.
+  @inline(__always)
+  func write<Key: CodingKey>(key: Key) {
+    if let number = key.intValue, isInteger(key, number) {
+      write(Int64(number))
+    } else {
+      write(key.stringValue)
+    }
+  }
+
+  /// Whether a key that has a number is written as one: in dictionaries keyed by `Int`, and where the text is a name
+  /// rather than the number spelled out. Dictionaries keyed by `String` give their keys numbers too, "01" the same as "1".
+  @inline(never)
+  private func isInteger<Key: CodingKey>(_ key: Key, _ number: Int) -> Bool {
+    if frame.type is any IntegerKeyed.Type { return true }
+    return Int(key.stringValue) == nil
+  }
+}
+
+/// Dictionaries whose keys are integers.
+private protocol IntegerKeyed {}
+extension Dictionary: IntegerKeyed where Key == Int {}

@@ -1,0 +1,73 @@
+/// Writes the entries of a map.
+struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let session: EncodingSession
+  let serial: UInt64
+
+  var codingPath: [any CodingKey] { session.codingPath }
+
+  @inline(__always)
+  private func entry(_ key: Key, _ write: () -> Void) throws {
+    try session.check(serial)
+    session.write(key: key)
+    write()
+    session.frame.entries += 1
+  }
+
+  func encodeNil(forKey key: Key) throws { try entry(key) { session.writeNull() } }
+  func encode(_ value: Bool, forKey key: Key) throws { try entry(key) { session.write(value) } }
+  func encode(_ value: String, forKey key: Key) throws { try entry(key) { session.write(value) } }
+  func encode(_ value: Double, forKey key: Key) throws { try entry(key) { session.write(value) } }
+  func encode(_ value: Float, forKey key: Key) throws { try entry(key) { session.write(value) } }
+  func encode(_ value: Int, forKey key: Key) throws { try entry(key) { session.write(Int64(value)) } }
+  func encode(_ value: Int8, forKey key: Key) throws { try entry(key) { session.write(Int64(value)) } }
+  func encode(_ value: Int16, forKey key: Key) throws { try entry(key) { session.write(Int64(value)) } }
+  func encode(_ value: Int32, forKey key: Key) throws { try entry(key) { session.write(Int64(value)) } }
+  func encode(_ value: Int64, forKey key: Key) throws { try entry(key) { session.write(value) } }
+  func encode(_ value: Int128, forKey key: Key) throws { try entry(key) { session.write(value) } }
+  func encode(_ value: UInt, forKey key: Key) throws { try entry(key) { session.write(UInt64(value)) } }
+  func encode(_ value: UInt8, forKey key: Key) throws { try entry(key) { session.write(UInt64(value)) } }
+  func encode(_ value: UInt16, forKey key: Key) throws { try entry(key) { session.write(UInt64(value)) } }
+  func encode(_ value: UInt32, forKey key: Key) throws { try entry(key) { session.write(UInt64(value)) } }
+  func encode(_ value: UInt64, forKey key: Key) throws { try entry(key) { session.write(value) } }
+  func encode(_ value: UInt128, forKey key: Key) throws { try entry(key) { session.write(value) } }
+
+  func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+    try session.check(serial)
+    let start = session.count
+    session.write(key: key)
+    do {
+      try session.encode(value, component: start)
+    } catch {
+      session.rewind(to: start)
+      throw error
+    }
+    session.frame.entries += 1
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type,
+    forKey key: Key
+  ) -> KeyedEncodingContainer<NestedKey> {
+    part(key).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    part(key).unkeyedContainer()
+  }
+
+  func superEncoder() -> any Encoder {
+    part(DocumentKey.superclass)
+  }
+
+  func superEncoder(forKey key: Key) -> any Encoder {
+    part(key)
+  }
+
+  private func part(_ key: some CodingKey) -> ValueEncoder {
+    if session.frame.serial == serial {
+      session.write(key: key)
+      session.frame.entries += 1
+    }
+    return ValueEncoder(session: session.part(serial: serial, key: key), serial: 1)
+  }
+}

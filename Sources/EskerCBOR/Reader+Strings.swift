@@ -1,0 +1,59 @@
+extension Reader {
+  /// The text of the item that begins with `head`, and its end.
+  func text(_ head: Head) throws -> (text: String, end: Int) {
+    guard head.isIndefinite else {
+      let end = try content(head)
+      return (try text(head.end, end), end)
+    }
+    var text = ""
+    let end = try chunks(head) { text += try self.text($0, $1) }
+    return (text, end)
+  }
+
+  /// The bytes of the string that begins with `head` and its end.
+  func bytes(_ head: Head) throws -> (bytes: [UInt8], end: Int) {
+    guard head.isIndefinite else {
+      let end = try content(head)
+      return ([UInt8](UnsafeRawBufferPointer(start: base + head.end, count: end - head.end)), end)
+    }
+    var bytes: [UInt8] = []
+    let end = try chunks(head) { bytes += UnsafeRawBufferPointer(start: base + $0, count: $1 - $0) }
+    return (bytes, end)
+  }
+
+  @inline(__always)
+  func text(_ start: Int, _ end: Int) throws -> String {
+    let buffer = UnsafeRawBufferPointer(start: base + start, count: end - start)
+    guard let text = String(validating: buffer.assumingMemoryBound(to: UInt8.self), as: UTF8.self) else {
+      throw Malformed(offset: start, reason: "A text is not UTF-8.")
+    }
+    return text
+  }
+
+  private func chunks(_ head: Head, _ body: (Int, Int) throws -> Void) throws -> Int {
+    let end = try skip(head.end - 1)
+    var position = head.end
+    while position < end - 1 {
+      let chunk = try self.head(at: position)
+      let next = try content(chunk)
+      try body(chunk.end, next)
+      position = next
+    }
+    return end
+  }
+
+  /// The key of a map at `offset`, or nil when it is of a kind that no `CodingKey` has.
+  func key(at offset: Int) throws -> DocumentKey? {
+    let head = try untaggedHead(at: offset)
+    switch head.major {
+    case Major.text:
+      return DocumentKey(stringValue: try text(head).text)
+    case Major.unsigned:
+      return Int(exactly: head.argument).map(DocumentKey.init(intValue:))
+    case Major.negative:
+      return Int64(exactly: head.argument).flatMap { Int(exactly: ~$0) }.map(DocumentKey.init(intValue:))
+    default:
+      return nil
+    }
+  }
+}

@@ -1,0 +1,169 @@
+/// Why bytes are not well-formed CBOR, and where.
+struct Malformed: Error {
+  let offset: Int
+  let reason: String
+}
+
+/// Reads items from bytes that may hold anything. Every access is within the bytes.
+struct Reader {
+  let base: UnsafeRawPointer
+  let count: Int
+
+  /// An item's first byte and argument.
+  struct Head {
+    let initial: UInt8
+    /// 0 for an indefinite length.
+    let argument: UInt64
+    /// Where the item goes on.
+    let end: Int
+
+    var major: UInt8 { initial & Major.mask }
+    var isIndefinite: Bool { initial & 0x1f == Initial.indefinite }
+  }
+
+  /// The byte at `offset`, which the caller has checked.
+  @inline(__always)
+  func byte(_ offset: Int) -> UInt8 {
+    base.load(fromByteOffset: offset, as: UInt8.self)
+  }
+
+  @inline(__always)
+  func load<I: FixedWidthInteger>(_ type: I.Type, at offset: Int) -> I {
+    I(bigEndian: base.loadUnaligned(fromByteOffset: offset, as: type))
+  }
+
+  @inline(__always)
+  func head(at offset: Int) throws -> Head {
+    guard offset < count else { throw Malformed(offset: offset, reason: "The bytes end within an item.") }
+    let initial = byte(offset)
+    let info = initial & 0x1f
+    if info < 24 { return Head(initial: initial, argument: UInt64(info), end: offset + 1) }
+    return try longHead(initial, at: offset)
+  }
+
+  private func longHead(_ initial: UInt8, at offset: Int) throws -> Head {
+    let info = initial & 0x1f
+    if info <= 27 {
+      let width = 1 << Int(info - 24)
+      guard count - offset > width else { throw Malformed(offset: offset, reason: "The bytes end within an item.") }
+      switch width {
+      case 1: return Head(initial: initial, argument: UInt64(byte(offset + 1)), end: offset + 2)
+      case 2: return Head(initial: initial, argument: UInt64(load(UInt16.self, at: offset + 1)), end: offset + 3)
+      case 4: return Head(initial: initial, argument: UInt64(load(UInt32.self, at: offset + 1)), end: offset + 5)
+      default: return Head(initial: initial, argument: load(UInt64.self, at: offset + 1), end: offset + 9)
+      }
+    }
+    guard info == Initial.indefinite else {
+      throw Malformed(offset: offset, reason: "The byte \(initial) begins no item.")
+    }
+    switch initial & Major.mask {
+    case Major.bytes, Major.text, Major.array, Major.map:
+      return Head(initial: initial, argument: 0, end: offset + 1)
+    default:
+      throw Malformed(offset: offset, reason: "The byte \(initial) begins no item.")
+    }
+  }
+
+  /// The head of the item at `offset` behind its tags.
+  @inline(__always)
+  func untaggedHead(at offset: Int) throws -> Head {
+    var head = try head(at: offset)
+    while head.major == Major.tag { head = try self.head(at: head.end) }
+    return head
+  }
+
+  /// The end of a string of `head.argument` bytes, or of a container with that many items in it.
+  @inline(__always)
+  func content(_ head: Head) throws -> Int {
+    guard head.argument <= UInt64(count - head.end) else {
+      throw Malformed(
+        offset: head.end,
+        reason: "\(head.argument) bytes or items are announced, \(count - head.end) bytes are left."
+      )
+    }
+    return head.end + Int(truncatingIfNeeded: head.argument)
+  }
+
+  /// The offset behind the item at `offset`. The item is well-formed; its texts are not looked into.
+  func skip(_ offset: Int) throws -> Int {
+    try skip(offset, items: 1, depth: 0)
+  }
+
+  /// Passes over `items` items. Definite containers add to what is pending, so that only indefinite ones recurse.
+  private func skip(_ offset: Int, items: Int, depth: Int) throws -> Int {
+    var position = offset
+    var pending = items
+    while pending > 0 {
+      let head = try head(at: position)
+      pending -= 1
+      position = head.end
+      switch head.major {
+      case Major.unsigned, Major.negative:
+        break
+      case Major.tag:
+        pending += 1
+      case Major.simple:
+        if head.initial == 0xf8, head.argument < 32 {
+          throw Malformed(offset: position - 2, reason: "A simple value below 32 takes one byte.")
+        }
+      default:
+        if head.isIndefinite {
+          position = try skipIndefinite(head, depth: depth + 1)
+        } else if head.major == Major.bytes || head.major == Major.text {
+          position = try content(head)
+        } else {
+          // The count is at most that of the bytes left, so neither sum can overflow.
+          _ = try content(head)
+          pending += Int(truncatingIfNeeded: head.argument) * (head.major == Major.map ? 2 : 1)
+        }
+      }
+      guard pending <= count - position else {
+        throw Malformed(offset: position, reason: "\(pending) items are announced, \(count - position) bytes are left.")
+      }
+    }
+    return position
+  }
+
+  private func skipIndefinite(_ head: Head, depth: Int) throws -> Int {
+    guard depth <= maximumDepth else {
+      throw Malformed(offset: head.end, reason: "Items are nested in more than \(maximumDepth) others.")
+    }
+    var position = head.end
+    while true {
+      guard position < count else { throw Malformed(offset: position, reason: "The bytes end within an item.") }
+      if byte(position) == Initial.stop { return position + 1 }
+      switch head.major {
+      case Major.bytes, Major.text:
+        let chunk = try self.head(at: position)
+        guard chunk.major == head.major, !chunk.isIndefinite else {
+          throw Malformed(offset: position, reason: "A chunk of a string is not a string of its kind.")
+        }
+        position = try content(chunk)
+      default:
+        position = try skip(position, items: head.major == Major.map ? 2 : 1, depth: depth)
+      }
+    }
+  }
+
+  /// The items in the array or map that begins with `head`: elements, or pairs.
+  func items(_ head: Head) throws -> Int {
+    let each = head.major == Major.map ? 2 : 1
+    if !head.isIndefinite {
+      guard head.argument <= UInt64((count - head.end) / each) else {
+        throw Malformed(
+          offset: head.end,
+          reason: "\(head.argument) elements or pairs are announced, \(count - head.end) bytes are left."
+        )
+      }
+      return Int(truncatingIfNeeded: head.argument)
+    }
+    var position = head.end
+    var items = 0
+    while true {
+      guard position < count else { throw Malformed(offset: position, reason: "The bytes end within an item.") }
+      if byte(position) == Initial.stop { return items }
+      position = try skip(position, items: each, depth: 1)
+      items += 1
+    }
+  }
+}
