@@ -5,7 +5,8 @@ let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
   products: [
-    .executable(name: "esker-benchmark", targets: ["EskerBenchmark"])
+    .executable(name: "esker-benchmark", targets: ["EskerBenchmark"]),
+    .executable(name: "codable-benchmark", targets: ["CodableBenchmark"]),
   ],
   dependencies: [
     .package(name: "Esker", path: ".."),
@@ -22,6 +23,11 @@ let package = Package(
         .product(name: "Histogram", package: "hdrhistogram-swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
+      swiftSettings: [.treatAllWarnings(as: .error)]
+    ),
+    .executableTarget(
+      name: "CodableBenchmark",
+      dependencies: [.product(name: "EskerCBOR", package: "Esker")],
       swiftSettings: [.treatAllWarnings(as: .error)]
     ),
   ],

@@ -1,3 +1,5 @@
+import Foundation
+
 extension Reader {
   /// The text of the item that begins with `head`, and its end.
   func text(_ head: Head) throws -> (text: String, end: Int) {
@@ -21,13 +23,25 @@ extension Reader {
     return (bytes, end)
   }
 
-  @inline(__always)
+  /// The text between two offsets.
   func text(_ start: Int, _ end: Int) throws -> String {
-    let buffer = UnsafeRawBufferPointer(start: base + start, count: end - start)
-    guard let text = String(validating: buffer.assumingMemoryBound(to: UInt8.self), as: UTF8.self) else {
-      throw Malformed(offset: start, reason: "A text is not UTF-8.")
-    }
+    guard let text = textIfValid(start, end) else { throw Malformed(offset: start, reason: "A text is not UTF-8.") }
     return text
+  }
+
+  /// The text between two offsets, nil when it is not UTF-8.
+  ///
+  /// `String(decoding:as:)` repairs what is invalid, so its bytes are then others. `String(validating:as:)` would say so
+  /// by itself, but looks up generic types at each call, which takes longer than all else here.
+  @inline(__always)
+  func textIfValid(_ start: Int, _ end: Int) -> String? {
+    let buffer = UnsafeRawBufferPointer(start: base + start, count: end - start)
+    var text = String(decoding: buffer.assumingMemoryBound(to: UInt8.self), as: UTF8.self)
+    let isSame = text.withUTF8 { bytes in
+      guard bytes.count == buffer.count, let first = bytes.baseAddress else { return buffer.isEmpty }
+      return memcmp(first, base + start, bytes.count) == 0
+    }
+    return isSame ? text : nil
   }
 
   private func chunks(_ head: Head, _ body: (Int, Int) throws -> Void) throws -> Int {

@@ -11,7 +11,7 @@ struct Spare<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   }
 
   /// Puts an object back; one that is there already is let go.
-  func give(_ object: Object) {
+  func give(_ object: consuming Object) {
     cell.exchange(.passRetained(object), ordering: .acquiringAndReleasing)?.release()
   }
 

@@ -1,19 +1,8 @@
 import Foundation
 
 extension DecodingSession {
-  /// Reads values of Foundation's types that have a form of their own; nil for all others.
-  @inline(__always)
-  func readFoundation<T>(_ type: T.Type, at offset: Int) throws -> T? {
-    if type == Date.self { return unsafeBitCast(try date(at: offset), to: T.self) }
-    if type == Data.self { return unsafeBitCast(try data(at: offset), to: T.self) }
-    if type == UUID.self { return unsafeBitCast(try uuid(at: offset), to: T.self) }
-    if type == URL.self { return unsafeBitCast(try url(at: offset), to: T.self) }
-    if type == Decimal.self { return unsafeBitCast(try decimal(at: offset), to: T.self) }
-    return nil
-  }
-
   @inline(never)
-  private func date(at offset: Int) throws -> Date {
+  func date(at offset: Int) throws -> Date {
     let (tag, content) = try firstTag(at: offset) { $0 == Tag.epoch || $0 == Tag.extendedTime || $0 == Tag.dateText }
     var stamp: Timestamp?
     switch tag {
@@ -63,13 +52,13 @@ extension DecodingSession {
     return nanoseconds < 1_000_000_000 ? .nanoseconds(whole, nanoseconds) : nil
   }
 
-  private func data(at offset: Int) throws -> Data {
+  func data(at offset: Int) throws -> Data {
     guard let bytes = try bytes(at: offset) else { throw mismatch(Data.self, at: offset) }
     return Data(bytes)
   }
 
   @inline(never)
-  private func uuid(at offset: Int) throws -> UUID {
+  func uuid(at offset: Int) throws -> UUID {
     if let bytes = try bytes(at: offset) {
       guard bytes.count == 16 else { throw corrupted(at: offset, "A UUID has 16 bytes, not \(bytes.count).") }
       return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
@@ -81,7 +70,7 @@ extension DecodingSession {
   }
 
   @inline(never)
-  private func url(at offset: Int) throws -> URL {
+  func url(at offset: Int) throws -> URL {
     guard try head(at: offset).major == Major.text else { throw mismatch(URL.self, at: offset) }
     let text = try text(at: offset)
     guard let url = URL(string: text) else { throw corrupted(at: offset, "The text \(text) is no URL.") }
@@ -89,7 +78,7 @@ extension DecodingSession {
   }
 
   @inline(never)
-  private func decimal(at offset: Int) throws -> Decimal {
+  func decimal(at offset: Int) throws -> Decimal {
     let (tag, content) = try firstTag(at: offset) { $0 == Tag.decimalFraction }
     guard tag != nil else { return try untaggedDecimal(at: offset) }
     let head = try head(at: content)

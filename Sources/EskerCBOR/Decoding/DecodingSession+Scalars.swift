@@ -167,8 +167,7 @@ extension DecodingSession {
       let end = offset + 1 + length
       if length < 24, end <= reader.count {
         next = end
-        let buffer = UnsafeRawBufferPointer(start: reader.base + offset + 1, count: length)
-        if let text = String(validating: buffer.assumingMemoryBound(to: UInt8.self), as: UTF8.self) { return text }
+        if let text = reader.textIfValid(offset + 1, end) { return text }
       }
     }
     return try longText(at: offset)

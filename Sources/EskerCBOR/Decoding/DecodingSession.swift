@@ -1,3 +1,5 @@
+import Foundation
+
 /// One document on its way into a value.
 ///
 /// Nothing is built in between: containers are offsets into the bytes. Two facts are kept about the value being decoded,
@@ -38,6 +40,7 @@ final class DecodingSession {
   @exclusivity(unchecked) private var indexes: [Int: [DocumentKey: Cursor]] = [:]
   /// `allKeys` cannot throw: what was wrong is thrown when the document has been read.
   @exclusivity(unchecked) private var failure: DecodingError?
+  @exclusivity(unchecked) private var hasFailed = false
 
   /// A value that is being decoded, or a place in one: where its item is, and what leads there from the value around it.
   struct Place {
@@ -80,7 +83,7 @@ final class DecodingSession {
 
   func decodeDocument<T: Decodable>(_ type: T.Type) throws -> T {
     let value = try decode(type, at: 0)
-    if let failure { throw failure }
+    if hasFailed, let failure { throw failure }
     guard next == reader.count else {
       throw corrupted(at: next, "\(reader.count - next) bytes follow the value.")
     }
@@ -95,14 +98,30 @@ final class DecodingSession {
     depth = 0
     if !userInfo.isEmpty { userInfo = [:] }
     if !indexes.isEmpty { indexes = [:] }
-    if failure != nil { failure = nil }
+    if hasFailed {
+      hasFailed = false
+      failure = nil
+    }
   }
 
   // MARK: Values
 
   /// The value of the item at `offset`; ``next`` is then the offset behind it.
   func decode<T: Decodable>(_ type: T.Type, at offset: Int) throws -> T {
-    if let value = try readDirectly(type, at: offset) { return value }
+    switch DirectType(type) {
+    case .none: break
+    case .int: return unsafeBitCast(try integer(Int.self, at: offset), to: type)
+    case .string: return unsafeBitCast(try text(at: offset), to: type)
+    case .double: return unsafeBitCast(try double(at: offset), to: type)
+    case .bool: return unsafeBitCast(try bool(at: offset), to: type)
+    case .ints: return unsafeBitCast(try integers(at: offset), to: type)
+    case .bytes: return unsafeBitCast(try byteArray(at: offset), to: type)
+    case .date: return unsafeBitCast(try date(at: offset), to: type)
+    case .data: return unsafeBitCast(try data(at: offset), to: type)
+    case .uuid: return unsafeBitCast(try uuid(at: offset), to: type)
+    case .url: return unsafeBitCast(try url(at: offset), to: type)
+    case .decimal: return unsafeBitCast(try decimal(at: offset), to: type)
+    }
     guard depth < maximumDepth else {
       throw corrupted(at: offset, "Values are nested in more than \(maximumDepth) others.")
     }
@@ -221,15 +240,25 @@ final class DecodingSession {
   /// The keys of a map in the order of the bytes. A map in which a key is there twice fails the document.
   func keys(of map: DocumentMap) -> [DocumentKey] {
     var keys: [DocumentKey] = []
+    keys.reserveCapacity(map.entries)
     do {
       try forEachEntry(of: map) { key, _ in keys.append(key) }
     } catch {
-      if failure == nil { failure = decodingError(error) }
+      fail(decodingError(error))
     }
-    if Set(keys).count < keys.count, failure == nil {
-      failure = corrupted(at: map.first, "A map has the same key twice.")
-    }
+    if hasTwins(keys) { fail(corrupted(at: map.first, "A map has the same key twice.")) }
     return keys
+  }
+
+  private func hasTwins(_ keys: [DocumentKey]) -> Bool {
+    // Few keys are compared with each other sooner than hashed.
+    guard keys.count <= Self.smallMap else { return Set(keys).count < keys.count }
+    return keys.indices.contains { index in keys[..<index].contains(keys[index]) }
+  }
+
+  private func fail(_ error: DecodingError) {
+    if !hasFailed { failure = error }
+    hasFailed = true
   }
 
   // MARK: Errors

@@ -27,10 +27,14 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   var codingPath: [any CodingKey] { session.codingPath(to: start) }
 
   var allKeys: [Key] {
-    session.keys(of: map).compactMap { key in
-      if let number = key.intValue { return Key(intValue: number) }
-      return Key(stringValue: key.stringValue)
+    let found = session.keys(of: map)
+    var keys: [Key] = []
+    keys.reserveCapacity(found.count)
+    for key in found {
+      let known = key.intValue.map { Key(intValue: $0) } ?? Key(stringValue: key.stringValue)
+      if let known { keys.append(known) }
     }
+    return keys
   }
 
   /// Where the value of `key` is, nil when there is none. The cursor is then at its entry.

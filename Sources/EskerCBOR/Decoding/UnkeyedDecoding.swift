@@ -32,6 +32,9 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
   var currentIndex: Int { Int(index) }
   var isAtEnd: Bool { index == doubleCount >> 1 }
 
+  /// The offset behind the array once all elements have been read.
+  var end: Int { Int(position) + Int(doubleCount & 1) }
+
   /// Where the next element is.
   @inline(__always)
   private func current(_ type: any Any.Type) throws -> Int {
@@ -52,7 +55,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
 
   @inline(__always)
   private func noteEnd() {
-    if isAtEnd { session.found(Int(position) + Int(doubleCount & 1), ofItemAt: Int(start)) }
+    if isAtEnd { session.found(end, ofItemAt: Int(start)) }
   }
 
   @inline(never)

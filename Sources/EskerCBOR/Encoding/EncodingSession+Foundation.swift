@@ -1,28 +1,25 @@
 import Foundation
 
 extension EncodingSession {
-  /// Writes values of Foundation's types that have a form of their own.
-  @inline(__always)
-  func writeFoundation<T>(_ value: T) -> Bool {
-    if T.self == Date.self {
-      write(unsafeBitCast(value, to: Date.self))
-    } else if T.self == Data.self {
-      unsafeBitCast(value, to: Data.self).withUnsafeBytes(writeBytes)
-    } else if T.self == UUID.self {
-      writeHead(Major.tag, Tag.uuid)
-      withUnsafeBytes(of: unsafeBitCast(value, to: UUID.self).uuid, writeBytes)
-    } else if T.self == URL.self {
-      writeHead(Major.tag, Tag.uri)
-      write(unsafeBitCast(value, to: URL.self).absoluteString)
-    } else if T.self == Decimal.self {
-      write(unsafeBitCast(value, to: Decimal.self))
-    } else {
-      return false
-    }
-    return true
+  @inline(never)
+  func write(_ uuid: UUID) {
+    writeHead(Major.tag, Tag.uuid)
+    withUnsafeBytes(of: uuid.uuid, writeBytes)
   }
 
-  private func write(_ date: Date) {
+  @inline(never)
+  func write(_ url: URL) {
+    writeHead(Major.tag, Tag.uri)
+    write(url.absoluteString)
+  }
+
+  @inline(never)
+  func write(_ data: Data) {
+    data.withUnsafeBytes(writeBytes)
+  }
+
+  @inline(never)
+  func write(_ date: Date) {
     switch Timestamp(date) {
     case .whole(let seconds):
       writeHead(Major.tag, Tag.epoch)
@@ -42,7 +39,8 @@ extension EncodingSession {
     }
   }
 
-  private func write(_ decimal: Decimal) {
+  @inline(never)
+  func write(_ decimal: Decimal) {
     guard decimal.isFinite, let magnitude = UInt128(decimal.significand.magnitude.description) else {
       return write(Double.nan)
     }

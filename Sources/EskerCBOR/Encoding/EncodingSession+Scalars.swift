@@ -80,6 +80,13 @@ extension EncodingSession {
     }
   }
 
+  /// An array of integers, the commonest array of all, without a call of Codable's for each.
+  @inline(never)
+  func write(_ integers: [Int]) {
+    writeHead(Major.array, UInt64(integers.count))
+    for integer in integers { write(Int64(integer)) }
+  }
+
   func writeBytes(_ buffer: UnsafeRawBufferPointer) {
     reserve(buffer.count + 9)
     writeHead(Major.bytes, UInt64(buffer.count))

@@ -1,3 +1,5 @@
+import Foundation
+
 /// One value on its way into bytes: the bytes so far and the container that is open.
 ///
 /// Codable has no call for "this container is complete", but a value's `encode(to:)` returns. Between its start and its
@@ -38,6 +40,7 @@ final class EncodingSession {
   @exclusivity(unchecked) private var parts: [Part] = []
   /// Containers are made by calls that cannot throw: what was wrong is thrown when the value is complete.
   @exclusivity(unchecked) private var failure: EncodingError?
+  @exclusivity(unchecked) private var hasFailed = false
   @exclusivity(unchecked) private var sortsKeys = false
   @exclusivity(unchecked) private(set) var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   @exclusivity(unchecked) private var outerPath: [any CodingKey] = []
@@ -55,12 +58,12 @@ final class EncodingSession {
 
   func begin(sortsKeys: Bool, userInfo: [CodingUserInfoKey: any Sendable]) {
     self.sortsKeys = sortsKeys
-    self.userInfo = userInfo
+    if !userInfo.isEmpty { self.userInfo = userInfo }
   }
 
   func encodeDocument<T: Encodable>(_ value: T) throws {
     try encode(value, component: Self.noComponent)
-    if let failure { throw failure }
+    if hasFailed, let failure { throw failure }
   }
 
   /// What has been written, valid until the next write.
@@ -78,7 +81,10 @@ final class EncodingSession {
     depth = 0
     frame.serial = 0
     if !parts.isEmpty { parts = [] }
-    if failure != nil { failure = nil }
+    if hasFailed {
+      hasFailed = false
+      failure = nil
+    }
     if !userInfo.isEmpty { userInfo = [:] }
     if capacity > 64 << 10 {
       bytes.deallocate()
@@ -91,7 +97,20 @@ final class EncodingSession {
 
   /// Writes `value`, whose place in its parent is `component`. If it throws, everything is as it was.
   func encode<T: Encodable>(_ value: T, component: Int) throws {
-    if writeDirectly(value) { return }
+    switch DirectType(T.self) {
+    case .none: break
+    case .int: return write(Int64(unsafeBitCast(value, to: Int.self)))
+    case .string: return write(unsafeBitCast(value, to: String.self))
+    case .double: return write(unsafeBitCast(value, to: Double.self))
+    case .bool: return write(unsafeBitCast(value, to: Bool.self))
+    case .ints: return write(unsafeBitCast(value, to: [Int].self))
+    case .bytes: return unsafeBitCast(value, to: [UInt8].self).withUnsafeBytes(writeBytes)
+    case .date: return write(unsafeBitCast(value, to: Date.self))
+    case .data: return write(unsafeBitCast(value, to: Data.self))
+    case .uuid: return write(unsafeBitCast(value, to: UUID.self))
+    case .url: return write(unsafeBitCast(value, to: URL.self))
+    case .decimal: return write(unsafeBitCast(value, to: Decimal.self))
+    }
     let saved = frame
     let partCount = parts.count
     try push(component, type: T.self)
@@ -165,7 +184,8 @@ final class EncodingSession {
   }
 
   private func fail() {
-    if failure == nil { failure = misuse() }
+    if !hasFailed { failure = misuse() }
+    hasFailed = true
   }
 
   /// Completes the frame: parts are put in their places, and the head gets its count.
