@@ -61,7 +61,7 @@ import Testing
   struct Woven: Codable, Equatable {
     var rows = [[1, 2], [3]]
     var left = "l"
-    var right = Array(0..<40)
+    var right = Array(0..<25)
 
     enum CodingKeys: CodingKey { case box, list, tail }
     enum BoxKeys: CodingKey { case left, deep }
