@@ -127,6 +127,10 @@ import Testing
     struct Empty: Codable, Equatable {}
     #expect(try encoded(Empty()) == "a0")
     try expectRoundTrip([Empty(), Empty()])
+    struct Silent: Encodable {
+      func encode(to encoder: any Encoder) throws {}
+    }
+    #expect(try encoded([Silent(), Silent()]) == "82a0a0")
   }
 
   @Test func nilIsNullWhereAPlaceIsNeeded() throws {
