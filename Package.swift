@@ -29,6 +29,7 @@ let package = Package(
     .target(name: "EskerPlatform", dependencies: ["CEskerShims"], swiftSettings: engine),
     .target(name: "EskerFormat", dependencies: ["CLZ4", "CEskerShims"], swiftSettings: engine),
     .target(name: "EskerIndex", dependencies: ["EskerPlatform", "CEskerShims"], swiftSettings: engine),
+    .target(name: "EskerMemory", dependencies: ["EskerPlatform"], swiftSettings: engine),
     .target(
       name: "EskerLog",
       dependencies: ["EskerIndex", "EskerFormat", "EskerPlatform", "CEskerShims"],
@@ -51,6 +52,12 @@ let package = Package(
       path: "Benchmarks/IndexBenchmark",
       swiftSettings: strict
     ),
+    .executableTarget(
+      name: "esker-memory-benchmark",
+      dependencies: ["EskerMemory", "EskerPlatform"],
+      path: "Benchmarks/MemoryBenchmark",
+      swiftSettings: strict
+    ),
     .target(
       name: "EskerTestSupport",
       dependencies: ["EskerPlatform", "CEskerShims"],
@@ -64,6 +71,11 @@ let package = Package(
     ),
     .testTarget(name: "EskerFormatTests", dependencies: ["EskerFormat", "EskerTestSupport"], swiftSettings: strict),
     .testTarget(name: "EskerIndexTests", dependencies: ["EskerIndex", "EskerTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "EskerMemoryTests",
+      dependencies: ["EskerMemory", "EskerTestSupport"],
+      swiftSettings: strict
+    ),
     .executableTarget(
       name: "esker-crash-writer",
       dependencies: ["EskerLog", "EskerPlatform", "EskerTestSupport"],

@@ -1,0 +1,42 @@
+import Synchronization
+
+/// A sum with an upper limit that all shards draw from.
+///
+/// One sum for all, rather than a share for each shard: so a cache for a thousand entries holds any thousand, and a value that
+/// is dearer than a shard's share is still admitted.
+@usableFromInline
+struct Budget: ~Copyable, Sendable {
+  /// The limit; `Int.max` for none.
+  @usableFromInline let limit: Int
+  private let usedAmount = Atomic<Int>(0)
+
+  init(limit: Int?) {
+    self.limit = limit ?? .max
+  }
+
+  /// What is drawn now; never above the limit.
+  @usableFromInline
+  var used: Int { usedAmount.load(ordering: .relaxed) }
+
+  /// Draws `amount` if the limit allows it.
+  @usableFromInline
+  func draw(_ amount: Int) -> Bool {
+    var used = usedAmount.load(ordering: .relaxed)
+    while amount <= limit - used {
+      let (exchanged, original) = usedAmount.weakCompareExchange(
+        expected: used,
+        desired: used + amount,
+        ordering: .relaxed
+      )
+      if exchanged { return true }
+      used = original
+    }
+    return false
+  }
+
+  /// Gives `amount` back.
+  @usableFromInline
+  func giveBack(_ amount: Int) {
+    usedAmount.subtract(amount, ordering: .relaxed)
+  }
+}

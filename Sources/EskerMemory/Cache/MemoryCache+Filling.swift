@@ -1,0 +1,83 @@
+import Synchronization
+
+/// What was true when a fill began: see ``MemoryCache/beginFill(_:)``.
+public struct FillTicket: Sendable {
+  @usableFromInline let fence: UInt64
+
+  @inlinable
+  init(fence: UInt64) {
+    self.fence = fence
+  }
+}
+
+// A cache ahead of a store must not keep a value that the store no longer has. Whoever changes the store encloses the change:
+//
+//     cache.enterWrite(key); change the store; cache.leaveWrite(key)
+//
+// and whoever reads it to fill the cache takes a ticket first:
+//
+//     let ticket = cache.beginFill(key); read the store; cache.fill(key, ...ticket)
+//
+// A fill is admitted if no writer was in flight when it began and none came since, so that what it read is what the store has:
+// a fence by generation alone would let pass a value that was read while a writer had entered but not yet changed the store.
+extension MemoryCache {
+  @inlinable static var writers: UInt64 { 0xF_FFFF }
+
+  /// Says that the caller is about to change the store's value of `key`, and drops the key.
+  ///
+  /// Until ``leaveWrite(_:)`` no fill of the key's shard is admitted.
+  public func enterWrite(_ key: Key) {
+    let hash = Self.hash(key)
+    let shard = unsafe shard(hash)
+    unsafe withLocked(shard) { _ in
+      unsafe shard.pointee.noteWrite()
+      unsafe shard.pointee.fence.add(1, ordering: .releasing)
+      _ = unsafe remove(key, hash, in: shard)
+    }
+  }
+
+  /// Says that the change announced by ``enterWrite(_:)`` has been made, or has failed.
+  public func leaveWrite(_ key: Key) {
+    unsafe shard(Self.hash(key)).pointee.fence.subtract(1, ordering: .releasing)
+  }
+
+  /// Begins to fill a key from the store; to be called before the store is read.
+  ///
+  /// Complexity: constant; takes no lock.
+  @inlinable
+  public func beginFill(_ key: Key) -> FillTicket {
+    FillTicket(fence: unsafe shard(Self.hash(key)).pointee.fence.load(ordering: .acquiring))
+  }
+
+  /// Keeps a value that was read from the store since `ticket` was taken; false if it is not kept.
+  ///
+  /// Not kept is what a writer may have changed meanwhile, and what ``put(_:forKey:cost:expiry:now:)`` would not keep.
+  @inlinable
+  @discardableResult
+  public func fill(
+    _ value: Value,
+    forKey key: Key,
+    cost: Int = 1,
+    expiry: Int64 = .max,
+    now: Int64,
+    ticket: FillTicket
+  ) -> Bool {
+    if ticket.fence & Self.writers != 0 { return false }
+    let hash = Self.hash(key)
+    let shard = unsafe shard(hash)
+    return unsafe withLocked(shard) { garbage in
+      if unsafe shard.pointee.fence.load(ordering: .acquiring) != ticket.fence { return false }
+      let slot = unsafe shard.pointee.slot(of: key, hash)
+      let entry = MemoryEntry(value, cost: cost, expiry: expiry)
+      return unsafe store(entry, key, hash, slot, in: shard, now: now, &garbage)
+    }
+  }
+}
+
+extension Shard {
+  /// Makes the fills that have begun fail; under the lock.
+  @inlinable
+  func noteWrite() {
+    fence.add(0x10_0000, ordering: .releasing)
+  }
+}

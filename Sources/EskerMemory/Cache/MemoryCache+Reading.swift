@@ -1,0 +1,93 @@
+import EskerPlatform
+import Synchronization
+
+extension MemoryCache {
+  /// The value of a key, unless it is missing or its time has come.
+  ///
+  /// Counts as a use. Complexity: constant on average; takes no lock.
+  @inlinable
+  public func get(_ key: Key, now: Int64) -> Value? {
+    let hash = Self.hash(key)
+    let shard = unsafe shard(hash)
+    let pin = commons.epochs.enter()
+    let rebuilds = unsafe shard.pointee.rebuilds.load(ordering: .acquiring)
+    if let node = unsafe shard.pointee.find(key, hash) {
+      if unsafe node.pointee.expiry > now {
+        unsafe shard.pointee.noteUse(node)
+        let value = unsafe node.pointee.value
+        counters.count(hit: true, pin)
+        commons.epochs.exit(pin)
+        return value
+      }
+    } else if unsafe rebuilds & 1 == 0 && rebuilds == shard.pointee.rebuilds.load(ordering: .acquiring) {
+      counters.count(hit: false, pin)
+      commons.epochs.exit(pin)
+      return nil
+    }
+    return getLocked(key, hash, pin, now: now)
+  }
+
+  /// As `get`, where the chains were being rebuilt or the entry's time has come.
+  @usableFromInline
+  func getLocked(_ key: Key, _ hash: UInt64, _ pin: EpochPin, now: Int64) -> Value? {
+    commons.epochs.exit(pin)
+    let shard = unsafe shard(hash)
+    let value = unsafe withLocked(shard) { _ -> Value? in
+      let slot = unsafe shard.pointee.slot(of: key, hash)
+      if slot == 0 { return nil }
+      let node = unsafe shard.pointee.node(slot)
+      if unsafe node.pointee.expiry <= now {
+        unsafe expire(slot, in: shard)
+        return nil
+      }
+      unsafe shard.pointee.noteUse(node)
+      return unsafe node.pointee.value
+    }
+    counters.count(hit: value != nil, pin)
+    return value
+  }
+
+  /// Drops an entry whose time has come; under the lock.
+  @usableFromInline
+  func expire(_ slot: UInt32, in shard: UnsafeMutablePointer<Shard<Key, Value>>) {
+    unsafe shard.pointee.state.pointee.expirations += 1
+    unsafe shard.pointee.drop(slot, commons)
+  }
+
+  /// Calls `body` with each entry whose time has not come, in no order.
+  ///
+  /// Entries that come or go meanwhile may be seen or not. No lock is held while `body` runs. Not counted as uses.
+  /// Complexity: linear in the number of entries; memory for a 64th of them.
+  public func forEach<Failure: Error>(
+    now: Int64,
+    _ body: (Key, MemoryEntry<Value>) throws(Failure) -> Void
+  ) throws(Failure) {
+    for index in 0...shardMask {
+      var entries: [(Key, MemoryEntry<Value>)] = []
+      let shard = unsafe shards + index
+      unsafe withLocked(shard) { _ in
+        unsafe shard.pointee.forEachSlot { slot in
+          let node = unsafe shard.pointee.node(slot)
+          if unsafe node.pointee.expiry <= now { return }
+          let entry = unsafe MemoryEntry(node.pointee.value, cost: node.pointee.cost, expiry: node.pointee.expiry)
+          unsafe entries.append((node.pointee.key, entry))
+        }
+      }
+      for (key, entry) in entries { try body(key, entry) }
+    }
+  }
+}
+
+extension Shard {
+  /// Calls `body` with every slot in use, which it may drop; under the lock.
+  func forEachSlot(_ body: (UInt32) -> Void) {
+    for queue in unsafe [state.pointee.small, state.pointee.main] {
+      var slot = queue.oldest
+      while slot != 0 {
+        let newer = unsafe node(slot).pointee.newer
+        body(slot)
+        slot = newer
+      }
+    }
+  }
+}

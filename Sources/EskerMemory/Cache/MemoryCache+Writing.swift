@@ -1,0 +1,219 @@
+import EskerPlatform
+import Synchronization
+
+extension MemoryCache {
+  /// Keeps a value for a key, in place of the one it had; false if it is not kept.
+  ///
+  /// Not kept is what costs more than the whole limit, whose expiry is not after `now`, or for which no room could be made because
+  /// every other shard was busy; then the key has no value afterwards. Other entries go as room is needed.
+  ///
+  /// - Parameters:
+  ///   - cost: what the entry counts towards the cost limit, in the caller's unit; a negative cost counts as 0.
+  ///   - expiry: from when on it is no longer returned, in milliseconds of the caller's clock; `Int64.max` for never.
+  ///
+  /// Complexity: constant on average.
+  @inlinable
+  @discardableResult
+  public func put(_ value: Value, forKey key: Key, cost: Int = 1, expiry: Int64 = .max, now: Int64) -> Bool {
+    let hash = Self.hash(key)
+    let shard = unsafe shard(hash)
+    return unsafe withLocked(shard) { garbage in
+      unsafe shard.pointee.noteWrite()
+      let slot = unsafe shard.pointee.slot(of: key, hash)
+      let entry = MemoryEntry(value, cost: cost, expiry: expiry)
+      return unsafe store(entry, key, hash, slot, in: shard, now: now, &garbage)
+    }
+  }
+
+  /// Removes a key; true if it had a value, be it one whose time had come.
+  ///
+  /// Complexity: constant on average.
+  @inlinable
+  @discardableResult
+  public func remove(_ key: Key) -> Bool {
+    let hash = Self.hash(key)
+    let shard = unsafe shard(hash)
+    return unsafe withLocked(shard) { _ in
+      unsafe shard.pointee.noteWrite()
+      return unsafe remove(key, hash, in: shard)
+    }
+  }
+
+  /// Reads and writes a key's entry as one step: no other write to the key comes between.
+  ///
+  /// `body` gets the entry, `nil` if there is none or its time has come, and may change it, make it or take it away. When it
+  /// throws, nothing changes. It runs under a lock and must not call the cache.
+  ///
+  /// An entry that cannot be kept, for the reasons ``put(_:forKey:cost:expiry:now:)`` names, is gone afterwards.
+  /// Complexity: constant on average, besides `body`.
+  @inlinable
+  public func update<Result, Failure: Error>(
+    _ key: Key,
+    now: Int64,
+    _ body: (inout MemoryEntry<Value>?) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let hash = Self.hash(key)
+    let shard = unsafe shard(hash)
+    // Outlives the lock, as values in it may die with it.
+    var entry: MemoryEntry<Value>?
+    defer { withExtendedLifetime(entry) {} }
+    return try unsafe withLocked(shard) { garbage throws(Failure) in
+      let slot = unsafe shard.pointee.slot(of: key, hash)
+      if slot != 0 {
+        let node = unsafe shard.pointee.node(slot)
+        if unsafe node.pointee.expiry > now {
+          entry = unsafe MemoryEntry(node.pointee.value, cost: node.pointee.cost, expiry: node.pointee.expiry)
+        }
+      }
+      let result = try body(&entry)
+      unsafe shard.pointee.noteWrite()
+      if let entry {
+        _ = unsafe store(entry, key, hash, slot, in: shard, now: now, &garbage)
+      } else if slot != 0 {
+        unsafe shard.pointee.drop(slot, commons)
+      }
+      return result
+    }
+  }
+
+  /// Removes every entry.
+  ///
+  /// One shard after the other: an entry that is put meanwhile may stay. Complexity: linear in the number of entries.
+  public func removeAll() {
+    for index in 0...shardMask {
+      let shard = unsafe shards + index
+      unsafe withLocked(shard) { _ in
+        unsafe shard.pointee.noteWrite()
+        unsafe shard.pointee.forEachSlot { slot in unsafe shard.pointee.drop(slot, commons) }
+      }
+    }
+  }
+
+  /// Removes the entries whose time has come; returns how many.
+  ///
+  /// Complexity: linear in the number of entries.
+  @discardableResult
+  public func removeExpired(now: Int64) -> Int {
+    var removed = 0
+    for index in 0...shardMask {
+      let shard = unsafe shards + index
+      unsafe withLocked(shard) { _ in
+        unsafe shard.pointee.forEachSlot { slot in
+          if unsafe shard.pointee.node(slot).pointee.expiry > now { return }
+          unsafe expire(slot, in: shard)
+          removed += 1
+        }
+      }
+    }
+    return removed
+  }
+
+  /// Evicts entries until at most `count` are left.
+  ///
+  /// The limit stays what it is. Complexity: linear in the number of entries evicted.
+  public func trim(toCount count: Int) {
+    trim { self.count > count }
+  }
+
+  /// Evicts entries until their costs sum up to at most `cost`.
+  ///
+  /// The limit stays what it is. Complexity: linear in the number of entries evicted.
+  public func trim(toCost cost: Int) {
+    trim { self.cost > cost }
+  }
+
+  /// Evicts from one shard after the other, so that all give alike.
+  private func trim(while isAbove: () -> Bool) {
+    var evicted = true
+    while evicted && isAbove() {
+      evicted = false
+      for index in 0...shardMask where isAbove() {
+        let shard = unsafe shards + index
+        let gaveOne = unsafe withLocked(shard) { _ in unsafe shard.pointee.evict(commons) }
+        evicted = evicted || gaveOne
+      }
+    }
+  }
+}
+
+// Under the lock of `shard`.
+extension MemoryCache {
+  @inlinable
+  func remove(_ key: Key, _ hash: UInt64, in shard: UnsafeMutablePointer<Shard<Key, Value>>) -> Bool {
+    let slot = unsafe shard.pointee.slot(of: key, hash)
+    if slot == 0 { return false }
+    unsafe shard.pointee.drop(slot, commons)
+    return true
+  }
+
+  /// Makes `entry` the one of its key, which is in `slot` now, or nowhere if that is 0.
+  @inlinable
+  func store(
+    _ entry: MemoryEntry<Value>,
+    _ key: Key,
+    _ hash: UInt64,
+    _ slot: UInt32,
+    in shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    now: Int64,
+    _ garbage: inout Garbage<Key, Value>
+  ) -> Bool {
+    let cost = max(0, entry.cost)
+    if cost > commons.cost.limit || commons.count.limit == 0 || entry.expiry <= now {
+      if slot != 0 { unsafe shard.pointee.drop(slot, commons) }
+      return false
+    }
+    var standing: Standing
+    if slot != 0 {
+      let node = unsafe shard.pointee.node(slot)
+      unsafe shard.pointee.noteUse(node)
+      standing = unsafe shard.pointee.standing(slot)
+      let old = unsafe node.pointee.cost
+      if commons.cost.draw(max(0, cost - old)) {
+        let node = Node(hash: hash, standing: standing, expiry: entry.expiry, cost: cost, key: key, value: entry.value)
+        unsafe shard.pointee.substitute(slot, by: node, commons)
+        commons.cost.giveBack(max(0, old - cost))
+        return true
+      }
+      // The entry itself must not be what goes to make room for it.
+      unsafe shard.pointee.drop(slot, commons)
+    } else {
+      standing = unsafe shard.pointee.admit(hash)
+    }
+    var hadRoom = true
+    while !commons.count.draw(1) {
+      hadRoom = false
+      if unsafe !makeRoom(shard, &garbage) { return false }
+    }
+    while !commons.cost.draw(cost) {
+      hadRoom = false
+      if unsafe !makeRoom(shard, &garbage) {
+        commons.count.giveBack(1)
+        return false
+      }
+    }
+    let node = Node(hash: hash, standing: standing, expiry: entry.expiry, cost: cost, key: key, value: entry.value)
+    unsafe shard.pointee.enter(node, commons)
+    if hadRoom { unsafe shard.pointee.settle() }
+    return true
+  }
+
+  /// Evicts an entry of `shard`, or of another one when it has none; false if there is none to be had.
+  @inlinable
+  func makeRoom(_ shard: UnsafeMutablePointer<Shard<Key, Value>>, _ garbage: inout Garbage<Key, Value>) -> Bool {
+    if unsafe shard.pointee.evict(commons) { return true }
+    // Never waiting for a second lock, since whoever holds it may wait for ours.
+    let own = unsafe shard - shards
+    for _ in 0..<64 {
+      for step in 1...(shardMask + 1) {
+        let other = (own + step) & shardMask
+        if other == own || !(unsafe shards[other].lock.tryLock()) { continue }
+        let evicted = unsafe shards[other].evict(commons)
+        unsafe shards[other].reclaim(into: &garbage, commons.epochs)
+        unsafe shards[other].lock.unlock()
+        if evicted { return true }
+      }
+      Platform.yieldThread()
+    }
+    return false
+  }
+}

@@ -1,0 +1,106 @@
+import EskerPlatform
+import Synchronization
+
+/// A bounded map in memory for many threads, which keeps what is likely to be asked for again.
+///
+///     let cache = MemoryCache<String, Image>(limits: MemoryLimits(cost: 64 << 20))
+///     cache.put(image, forKey: "cover", cost: image.bytes, now: now)
+///     let cover = cache.get("cover", now: now)
+///
+/// The limits hold at every moment. Expiry follows the clock values that the caller passes: an entry is gone for a `now` at or
+/// past its expiry; its memory is freed when it is next asked for, makes room, or by ``removeExpired(now:)``.
+///
+/// **Policy.** S3-FIFO: a new entry enters a small queue; used again there, it moves to the main queue at the end, otherwise it
+/// leaves and only its hash is remembered; who comes back while remembered enters the main queue at once. The main queue lets
+/// an entry pass up to three times, once for each use. A hit changes one word at most and moves nothing. Four changes, each of
+/// which gained on traces it was not chosen on: uses right after an entry came do not count (they belong to one burst); an entry
+/// that comes back does not drive out one that has been used as often (which is what keeps some of a loop that is longer than
+/// the cache); the border between the queues moves towards the one that gave up too early an entry that came back; and entries
+/// move on to the main queue while there is still room.
+///
+/// **Readers take no lock.** They pin an epoch, follow a chain of nodes that never change, and copy the value. Writers lock one of
+/// at most 64 shards. A value that is replaced or removed is released by the same call once no reader can stand in its entry; if one does,
+/// by a later write to the same shard.
+///
+/// Thread safety: any thread may call anything at any time. A value's `deinit` may call the cache; a key's `==` and `hash(into:)`
+/// and the closure of ``update(_:now:_:)`` must not, for they run under a lock.
+///
+/// Memory: 40 bytes an entry beside key and value, 4 to 8 for the chains, and 10 for the memory of evicted ones once the cache is full.
+@safe
+public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  /// What it may hold at most.
+  public let limits: MemoryLimits
+
+  @usableFromInline let commons: Commons
+  @usableFromInline let counters = HitCounters()
+  @usableFromInline let shardMask: Int
+  // Freed in `deinit`; the shards guard themselves.
+  @usableFromInline nonisolated(unsafe) let shards: UnsafeMutablePointer<Shard<Key, Value>>
+
+  /// An empty cache.
+  public init(limits: MemoryLimits = MemoryLimits()) {
+    self.limits = limits
+    commons = Commons(limits)
+    let count = limits.shardCount
+    shardMask = count - 1
+    unsafe shards = .allocate(capacity: count)
+    for shard in 0..<count { unsafe (shards + shard).initialize(to: Shard()) }
+  }
+
+  deinit {
+    unsafe shards.deinitialize(count: shardMask + 1)
+    unsafe shards.deallocate()
+  }
+
+  /// Entries held, among them such whose time has come but that nobody asked for since.
+  public var count: Int { commons.count.used }
+
+  /// The sum of the costs of the entries held, in the caller's unit.
+  public var cost: Int { commons.cost.used }
+
+  /// What the cache holds and did.
+  ///
+  /// Complexity: constant; takes each shard's lock for a moment.
+  public var statistics: MemoryStatistics {
+    var statistics = MemoryStatistics()
+    (statistics.hits, statistics.misses) = counters.totals
+    for shard in 0...shardMask {
+      unsafe shards[shard].lock.withLock {
+        unsafe statistics.evictions += shards[shard].state.pointee.evictions
+        unsafe statistics.expirations += shards[shard].state.pointee.expirations
+      }
+    }
+    statistics.count = count
+    statistics.cost = cost
+    return statistics
+  }
+
+  @inlinable
+  @inline(__always)
+  static func hash(_ key: Key) -> UInt64 {
+    UInt64(truncatingIfNeeded: key.hashValue)
+  }
+
+  /// The shard of a hash, by bits that neither its heads nor its ghosts look at.
+  @inlinable
+  @inline(__always)
+  func shard(_ hash: UInt64) -> UnsafeMutablePointer<Shard<Key, Value>> {
+    unsafe shards + (Int(truncatingIfNeeded: hash >> 48) & shardMask)
+  }
+
+  /// Runs `body` with a shard locked, then frees what can be freed; values are destroyed after the lock is given back.
+  @inlinable
+  func withLocked<Result, Failure: Error>(
+    _ shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    _ body: (inout Garbage<Key, Value>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var garbage = Garbage<Key, Value>()
+    defer { withExtendedLifetime(garbage) {} }
+    unsafe shard.pointee.lock.lock()
+    defer {
+      unsafe shard.pointee.reclaim(into: &garbage, commons.epochs)
+      unsafe shard.pointee.lock.unlock()
+    }
+    return try body(&garbage)
+  }
+}

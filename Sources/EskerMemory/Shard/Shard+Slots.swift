@@ -1,0 +1,92 @@
+import EskerPlatform
+import Synchronization
+
+// The slots: chunks that never move, so that a number is enough to find a node.
+extension Shard {
+  @inlinable static var nodesPerChunk: Int { 64 }
+
+  /// The node in a slot; the caller is pinned or holds the lock.
+  @inlinable
+  @inline(__always)
+  func node(_ slot: UInt32) -> UnsafeMutablePointer<Node<Key, Value>> {
+    // Relaxed: whoever knows the number read it after the chunk was entered.
+    let directory = unsafe chunks.load(ordering: .relaxed).assumingMemoryBound(to: UnsafeMutableRawPointer.self)
+    let chunk = unsafe directory[Int(slot) / Self.nodesPerChunk].assumingMemoryBound(to: Node<Key, Value>.self)
+    return unsafe chunk + Int(slot) % Self.nodesPerChunk
+  }
+
+  /// Puts a node into a free slot, and into no chain or queue.
+  @inlinable
+  func place(_ node: consuming Node<Key, Value>, _ epochs: EpochDomain) -> UInt32 {
+    let slot: UInt32
+    if unsafe state.pointee.freeSlot != 0 {
+      slot = unsafe state.pointee.freeSlot
+      unsafe state.pointee.freeSlot = UnsafeRawPointer(self.node(slot)).load(as: UInt32.self)
+    } else {
+      slot = unsafe state.pointee.slotCount
+      unsafe state.pointee.slotCount += 1
+      if unsafe Int(slot) / Self.nodesPerChunk == state.pointee.chunkCount { addChunk(epochs) }
+    }
+    unsafe self.node(slot).initialize(to: node)
+    return slot
+  }
+
+  @usableFromInline
+  func addChunk(_ epochs: EpochDomain) {
+    let stride = MemoryLayout<UInt>.stride
+    var directory = unsafe chunks.load(ordering: .relaxed)
+    let count = unsafe state.pointee.chunkCount
+    if unsafe count == state.pointee.chunkRoom {
+      let old = unsafe directory
+      unsafe state.pointee.chunkRoom *= 2
+      unsafe directory = .allocate(byteCount: stride * state.pointee.chunkRoom, alignment: 8)
+      unsafe directory.copyMemory(from: old, byteCount: stride * count)
+      unsafe chunks.store(directory, ordering: .releasing)
+      unsafe Self.free(old, epochs)
+    }
+    let chunk = UnsafeMutableRawPointer.allocate(
+      byteCount: Self.nodesPerChunk * MemoryLayout<Node<Key, Value>>.stride,
+      alignment: MemoryLayout<Node<Key, Value>>.alignment
+    )
+    unsafe directory.storeBytes(of: chunk, toByteOffset: stride * count, as: UnsafeMutableRawPointer.self)
+    unsafe state.pointee.chunkCount += 1
+  }
+
+  /// Gives an unlinked node up, to be freed once no reader can stand in it.
+  @inlinable
+  func retire(_ slot: UInt32, _ epochs: EpochDomain) {
+    let node = unsafe node(slot)
+    unsafe node.pointee.newer = 0
+    unsafe node.pointee.cost = Int(truncatingIfNeeded: epochs.mark())
+    let last = unsafe state.pointee.retired.oldest == 0 ? 0 : state.pointee.retired.newest
+    if last == 0 {
+      unsafe state.pointee.retired.oldest = slot
+    } else {
+      unsafe self.node(last).pointee.newer = slot
+    }
+    unsafe state.pointee.retired.newest = slot
+  }
+
+  /// Moves what no reader can hold any more out of its slots.
+  @inlinable
+  func reclaim(into garbage: inout Garbage<Key, Value>, _ epochs: EpochDomain) {
+    if unsafe state.pointee.retired.oldest == 0 { return }
+    // Most often nobody reads: then one look at the newest is enough for all.
+    let newest = unsafe UInt64(truncatingIfNeeded: node(state.pointee.retired.newest).pointee.cost)
+    var passed = epochs.hasPassed(newest) ? newest : 0
+    while unsafe state.pointee.retired.oldest != 0 {
+      let slot = unsafe state.pointee.retired.oldest
+      let node = unsafe node(slot)
+      let mark = unsafe UInt64(truncatingIfNeeded: node.pointee.cost)
+      if mark > passed {
+        if !epochs.hasPassed(mark) { return }
+        passed = mark
+      }
+      unsafe state.pointee.retired.oldest = node.pointee.newer
+      unsafe garbage.add(node.pointee.key, node.pointee.value)
+      unsafe node.deinitialize(count: 1)
+      unsafe UnsafeMutableRawPointer(node).storeBytes(of: state.pointee.freeSlot, as: UInt32.self)
+      unsafe state.pointee.freeSlot = slot
+    }
+  }
+}
