@@ -37,6 +37,6 @@ struct Budget: ~Copyable, Sendable {
   /// Gives `amount` back.
   @usableFromInline
   func giveBack(_ amount: Int) {
-    usedAmount.subtract(amount, ordering: .relaxed)
+    usedAmount.wrappingSubtract(amount, ordering: .relaxed)
   }
 }

@@ -31,14 +31,14 @@ extension MemoryCache {
     let shard = unsafe shard(hash)
     unsafe withLocked(shard) { _ in
       unsafe shard.pointee.noteWrite()
-      unsafe shard.pointee.fence.add(1, ordering: .releasing)
+      unsafe shard.pointee.fence.wrappingAdd(1, ordering: .releasing)
       _ = unsafe remove(key, hash, in: shard)
     }
   }
 
   /// Says that the change announced by ``enterWrite(_:)`` has been made, or has failed.
   public func leaveWrite(_ key: Key) {
-    unsafe shard(Self.hash(key)).pointee.fence.subtract(1, ordering: .releasing)
+    unsafe shard(Self.hash(key)).pointee.fence.wrappingSubtract(1, ordering: .releasing)
   }
 
   /// Begins to fill a key from the store; to be called before the store is read.
@@ -67,7 +67,7 @@ extension MemoryCache {
     let shard = unsafe shard(hash)
     return unsafe withLocked(shard) { garbage in
       if unsafe shard.pointee.fence.load(ordering: .acquiring) != ticket.fence { return false }
-      let slot = unsafe shard.pointee.slot(of: key, hash)
+      let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
       let entry = MemoryEntry(value, cost: cost, expiry: expiry)
       return unsafe store(entry, key, hash, slot, in: shard, now: now, &garbage)
     }
@@ -78,6 +78,6 @@ extension Shard {
   /// Makes the fills that have begun fail; under the lock.
   @inlinable
   func noteWrite() {
-    fence.add(0x10_0000, ordering: .releasing)
+    fence.wrappingAdd(0x10_0000, ordering: .releasing)
   }
 }

@@ -11,7 +11,9 @@ extension MemoryCache {
     let shard = unsafe shard(hash)
     let pin = commons.epochs.enter()
     let rebuilds = unsafe shard.pointee.rebuilds.load(ordering: .acquiring)
-    if let node = unsafe shard.pointee.find(key, hash) {
+    let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
+    if slot != 0 {
+      let node = unsafe shard.pointee.node(slot)
       if unsafe node.pointee.expiry > now {
         unsafe shard.pointee.noteUse(node)
         let value = unsafe node.pointee.value
@@ -33,7 +35,7 @@ extension MemoryCache {
     commons.epochs.exit(pin)
     let shard = unsafe shard(hash)
     let value = unsafe withLocked(shard) { _ -> Value? in
-      let slot = unsafe shard.pointee.slot(of: key, hash)
+      let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
       if slot == 0 { return nil }
       let node = unsafe shard.pointee.node(slot)
       if unsafe node.pointee.expiry <= now {

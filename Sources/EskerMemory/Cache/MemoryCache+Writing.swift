@@ -19,7 +19,7 @@ extension MemoryCache {
     let shard = unsafe shard(hash)
     return unsafe withLocked(shard) { garbage in
       unsafe shard.pointee.noteWrite()
-      let slot = unsafe shard.pointee.slot(of: key, hash)
+      let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
       let entry = MemoryEntry(value, cost: cost, expiry: expiry)
       return unsafe store(entry, key, hash, slot, in: shard, now: now, &garbage)
     }
@@ -58,7 +58,7 @@ extension MemoryCache {
     var entry: MemoryEntry<Value>?
     defer { withExtendedLifetime(entry) {} }
     return try unsafe withLocked(shard) { garbage throws(Failure) in
-      let slot = unsafe shard.pointee.slot(of: key, hash)
+      let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
       if slot != 0 {
         let node = unsafe shard.pointee.node(slot)
         if unsafe node.pointee.expiry > now {
@@ -140,7 +140,7 @@ extension MemoryCache {
 extension MemoryCache {
   @inlinable
   func remove(_ key: Key, _ hash: UInt64, in shard: UnsafeMutablePointer<Shard<Key, Value>>) -> Bool {
-    let slot = unsafe shard.pointee.slot(of: key, hash)
+    let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
     if slot == 0 { return false }
     unsafe shard.pointee.drop(slot, commons)
     return true
@@ -169,7 +169,7 @@ extension MemoryCache {
       standing = unsafe shard.pointee.standing(slot)
       let old = unsafe node.pointee.cost
       if commons.cost.draw(max(0, cost - old)) {
-        let node = Node(hash: hash, standing: standing, expiry: entry.expiry, cost: cost, key: key, value: entry.value)
+        let node = Node(hash: UInt32(truncatingIfNeeded: hash), standing: standing, expiry: entry.expiry, cost: cost, key: key, value: entry.value)
         unsafe shard.pointee.substitute(slot, by: node, commons)
         commons.cost.giveBack(max(0, old - cost))
         return true
@@ -177,9 +177,14 @@ extension MemoryCache {
       // The entry itself must not be what goes to make room for it.
       unsafe shard.pointee.drop(slot, commons)
     } else {
-      standing = unsafe shard.pointee.admit(hash)
+      standing = unsafe shard.pointee.admit(UInt32(truncatingIfNeeded: hash))
     }
     var hadRoom = true
+    while unsafe shard.pointee.isFull {
+      hadRoom = false
+      _ = unsafe shard.pointee.evict(commons)
+      unsafe shard.pointee.reclaim(into: &garbage, commons.epochs)
+    }
     while !commons.count.draw(1) {
       hadRoom = false
       if unsafe !makeRoom(shard, &garbage) { return false }
@@ -191,7 +196,7 @@ extension MemoryCache {
         return false
       }
     }
-    let node = Node(hash: hash, standing: standing, expiry: entry.expiry, cost: cost, key: key, value: entry.value)
+    let node = Node(hash: UInt32(truncatingIfNeeded: hash), standing: standing, expiry: entry.expiry, cost: cost, key: key, value: entry.value)
     unsafe shard.pointee.enter(node, commons)
     if hadRoom { unsafe shard.pointee.settle() }
     return true

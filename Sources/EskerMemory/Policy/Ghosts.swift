@@ -2,7 +2,7 @@
 ///
 /// Sets of four words; a word is overwritten when it is the oldest of a full set:
 ///
-///     bits 0-14   tag: bits of the hash that do not choose the set
+///     bits 0-14   tag: the low bits of the hash, whose high bits choose the set
 ///     bit  15     set when it came out of the main queue
 ///     bits 16-31  when, in ticks modulo 2^16
 ///
@@ -49,12 +49,12 @@ struct Ghosts: ~Copyable {
 
   private var tick: UInt32 { UInt32(truncatingIfNeeded: evictions / evictionsPerTick) & 0xFFFF }
 
-  private func set(_ hash: UInt64) -> Int {
-    Int((UInt64(UInt32(truncatingIfNeeded: hash)) * UInt64(setCount)) >> 32) * 4
+  private func set(_ hash: UInt32) -> Int {
+    Int((UInt64(hash) * UInt64(setCount)) >> 32) * 4
   }
 
-  private func tag(_ hash: UInt64) -> UInt32 {
-    UInt32(truncatingIfNeeded: hash >> 32) & 0x7FFF
+  private func tag(_ hash: UInt32) -> UInt32 {
+    hash & 0x7FFF
   }
 
   private func age(_ word: UInt32) -> UInt32 {
@@ -63,7 +63,7 @@ struct Ghosts: ~Copyable {
 
   /// Remembers an eviction.
   @usableFromInline
-  mutating func insert(_ hash: UInt64, wasInMain: Bool) {
+  mutating func insert(_ hash: UInt32, wasInMain: Bool) {
     guard let words = unsafe words else { return }
     evictions += 1
     let first = set(hash)
@@ -80,7 +80,7 @@ struct Ghosts: ~Copyable {
 
   /// Forgets the eviction of `hash` and returns it, if it is still remembered.
   @usableFromInline
-  mutating func take(_ hash: UInt64) -> Trace? {
+  mutating func take(_ hash: UInt32) -> Trace? {
     guard let words = unsafe words else { return nil }
     let first = set(hash)
     for slot in first..<(first + 4) {

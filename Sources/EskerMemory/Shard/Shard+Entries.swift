@@ -19,7 +19,7 @@ extension Shard {
   /// Takes an entry out.
   @inlinable
   func drop(_ slot: UInt32, _ commons: borrowing Commons) {
-    unsafe unlink(slot, for: node(slot).pointee.next.load(ordering: .relaxed))
+    unsafe unlink(slot, for: Link(bits: nextLink(of: slot).pointee.load(ordering: .relaxed)))
     if standing(slot).isInMain {
       unsafe take(slot, from: &state.pointee.main)
     } else {
@@ -56,15 +56,16 @@ extension Shard {
   @inlinable
   func substitute(_ slot: UInt32, by node: consuming Node<Key, Value>, _ commons: borrowing Commons) {
     let old = standing(slot)
-    let next = unsafe self.node(slot).pointee.next.load(ordering: .relaxed)
-    node.next.store(next, ordering: .relaxed)
+    let hash = node.hash
     let new = place(node, commons.epochs)
+    let next = unsafe nextLink(of: slot).pointee.load(ordering: .relaxed)
+    unsafe nextLink(of: new).pointee.store(next, ordering: .relaxed)
     if old.isInMain {
       unsafe replace(slot, by: new, in: &state.pointee.main)
     } else {
       unsafe replace(slot, by: new, in: &state.pointee.small)
     }
-    unlink(slot, for: new)
+    unlink(slot, for: Link(slot: new, hash: hash))
     retire(slot, commons.epochs)
   }
 }

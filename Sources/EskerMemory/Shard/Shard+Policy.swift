@@ -28,11 +28,11 @@ extension Shard {
 
   /// Decides in which queue a new entry starts, before room is made for it.
   @inlinable
-  func admit(_ hash: UInt64) -> Standing {
+  func admit(_ hash: UInt32) -> Standing {
     unsafe state.pointee.insertionsInPeriod += 1
     if unsafe state.pointee.insertionsInPeriod > 8 * max(1, state.pointee.count) {
       unsafe state.pointee.insertionsInPeriod = 0
-      period.add(1, ordering: .relaxed)
+      period.wrappingAdd(1, ordering: .relaxed)
     }
     let period = period.load(ordering: .relaxed)
     guard let trace = unsafe state.pointee.ghosts.take(hash) else {
@@ -45,7 +45,7 @@ extension Shard {
 
   @inlinable
   func nextArrival() -> UInt32 {
-    arrivals.add(1, ordering: .relaxed).newValue & 0xFF_FFFF
+    arrivals.wrappingAdd(1, ordering: .relaxed).newValue & 0xFF_FFFF
   }
 
   /// Moves the border between the queues towards the one that gave an entry up too early.
@@ -131,7 +131,7 @@ extension Shard {
     if unsafe state.pointee.ghosts.reach < reach - reach / 4 || state.pointee.ghosts.reach > 2 * reach + 64 {
       unsafe state.pointee.ghosts = Ghosts(reach: reach)
     }
-    let hash = unsafe node(slot).pointee.fullHash
+    let hash = unsafe node(slot).pointee.hash
     unsafe state.pointee.ghosts.insert(hash, wasInMain: standing(slot).isInMain)
   }
 }

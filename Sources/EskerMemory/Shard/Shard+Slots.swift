@@ -5,15 +5,35 @@ import Synchronization
 extension Shard {
   @inlinable static var nodesPerChunk: Int { 64 }
 
+  /// A chunk begins with its nodes' links to the next of their chains: close together, so that a search passes most nodes by
+  /// without touching their cache lines. The nodes after them are aligned, for every alignment up to 256.
+  @inlinable static var linkBytes: Int { 256 }
+
   /// The node in a slot; the caller is pinned or holds the lock.
   @inlinable
   @inline(__always)
   func node(_ slot: UInt32) -> UnsafeMutablePointer<Node<Key, Value>> {
+    let nodes = unsafe (chunk(of: slot) + Self.linkBytes).assumingMemoryBound(to: Node<Key, Value>.self)
+    return unsafe nodes + Int(slot) % Self.nodesPerChunk
+  }
+
+  /// Where the link to the next node of the chain is.
+  @inlinable
+  @inline(__always)
+  func nextLink(of slot: UInt32) -> UnsafeMutablePointer<Atomic<UInt32>> {
+    unsafe chunk(of: slot).assumingMemoryBound(to: Atomic<UInt32>.self) + Int(slot) % Self.nodesPerChunk
+  }
+
+  @inlinable
+  @inline(__always)
+  func chunk(of slot: UInt32) -> UnsafeMutableRawPointer {
     // Relaxed: whoever knows the number read it after the chunk was entered.
     let directory = unsafe chunks.load(ordering: .relaxed).assumingMemoryBound(to: UnsafeMutableRawPointer.self)
-    let chunk = unsafe directory[Int(slot) / Self.nodesPerChunk].assumingMemoryBound(to: Node<Key, Value>.self)
-    return unsafe chunk + Int(slot) % Self.nodesPerChunk
+    return unsafe directory[Int(slot) / Self.nodesPerChunk]
   }
+
+  /// Whether no slot can be had before one has been freed.
+  @inlinable var isFull: Bool { unsafe state.pointee.freeSlot == 0 && state.pointee.slotCount == Link.slotLimit }
 
   /// Puts a node into a free slot, and into no chain or queue.
   @inlinable
@@ -45,9 +65,10 @@ extension Shard {
       unsafe Self.free(old, epochs)
     }
     let chunk = UnsafeMutableRawPointer.allocate(
-      byteCount: Self.nodesPerChunk * MemoryLayout<Node<Key, Value>>.stride,
+      byteCount: Self.linkBytes + Self.nodesPerChunk * MemoryLayout<Node<Key, Value>>.stride,
       alignment: MemoryLayout<Node<Key, Value>>.alignment
     )
+    unsafe chunk.initializeMemory(as: UInt32.self, repeating: 0, count: Self.nodesPerChunk)
     unsafe directory.storeBytes(of: chunk, toByteOffset: stride * count, as: UnsafeMutableRawPointer.self)
     unsafe state.pointee.chunkCount += 1
   }

@@ -21,60 +21,42 @@ extension Shard {
     return unsafe table.assumingMemoryBound(to: Atomic<UInt32>.self) + (1 + Int(hash & mask))
   }
 
-  /// The node of a key; the caller is pinned or holds the lock.
+  /// The slot of a key, 0 if it is not there; the caller is pinned or holds the lock.
   @inlinable
   @inline(__always)
-  func find(_ key: Key, _ hash: UInt64) -> UnsafeMutablePointer<Node<Key, Value>>? {
-    let hash = UInt32(truncatingIfNeeded: hash)
-    var slot = unsafe Self.head(of: hash, in: heads.load(ordering: .acquiring)).pointee.load(ordering: .acquiring)
-    while slot != 0 {
-      let node = unsafe node(slot)
-      if unsafe node.pointee.hash == hash && node.pointee.key == key { return unsafe node }
-      slot = unsafe node.pointee.next.load(ordering: .acquiring)
+  func slot(of key: Key, _ hash: UInt32) -> UInt32 {
+    var link = unsafe Link(bits: Self.head(of: hash, in: heads.load(ordering: .acquiring)).pointee.load(ordering: .acquiring))
+    while link.slot != 0 {
+      if link.fits(hash) {
+        let node = unsafe node(link.slot)
+        if unsafe node.pointee.hash == hash && node.pointee.key == key { break }
+      }
+      link = unsafe Link(bits: nextLink(of: link.slot).pointee.load(ordering: .acquiring))
     }
-    return nil
+    return link.slot
   }
 
-  /// The slot of a key, 0 if it is not there; under the lock.
-  @inlinable
-  func slot(of key: Key, _ hash: UInt64) -> UInt32 {
-    let hash = UInt32(truncatingIfNeeded: hash)
-    var slot = unsafe Self.head(of: hash, in: heads.load(ordering: .relaxed)).pointee.load(ordering: .relaxed)
-    while slot != 0 {
-      let node = unsafe node(slot)
-      if unsafe node.pointee.hash == hash && node.pointee.key == key { return slot }
-      slot = unsafe node.pointee.next.load(ordering: .relaxed)
-    }
-    return 0
-  }
-
-  /// Makes a node reachable.
+  /// Makes a node reachable; under the lock.
   @inlinable
   func link(_ slot: UInt32) {
-    let node = unsafe node(slot)
-    let head = unsafe Self.head(of: node.pointee.hash, in: heads.load(ordering: .relaxed))
-    unsafe node.pointee.next.store(head.pointee.load(ordering: .relaxed), ordering: .relaxed)
-    unsafe head.pointee.store(slot, ordering: .releasing)
+    let hash = unsafe node(slot).pointee.hash
+    let head = unsafe Self.head(of: hash, in: heads.load(ordering: .relaxed))
+    unsafe nextLink(of: slot).pointee.store(head.pointee.load(ordering: .relaxed), ordering: .relaxed)
+    unsafe head.pointee.store(Link(slot: slot, hash: hash).bits, ordering: .releasing)
   }
 
-  /// Makes a node unreachable, by linking what points at it to `successor`.
+  /// Makes a node unreachable, by making what points at it point at `successor`; under the lock.
   ///
   /// The node keeps its own link, for the readers that stand in it.
   @inlinable
-  func unlink(_ slot: UInt32, for successor: UInt32) {
+  func unlink(_ slot: UInt32, for successor: Link) {
     var link = unsafe Self.head(of: node(slot).pointee.hash, in: heads.load(ordering: .relaxed))
     while true {
-      let linked = unsafe link.pointee.load(ordering: .relaxed)
+      let linked = unsafe Link(bits: link.pointee.load(ordering: .relaxed)).slot
       if linked == slot { break }
-      unsafe link = Self.nextLink(of: node(linked))
+      unsafe link = nextLink(of: linked)
     }
-    unsafe link.pointee.store(successor, ordering: .releasing)
-  }
-
-  /// The address of a node's own link, its first field.
-  @inlinable
-  static func nextLink(of node: UnsafeMutablePointer<Node<Key, Value>>) -> UnsafeMutablePointer<Atomic<UInt32>> {
-    unsafe UnsafeMutableRawPointer(node).assumingMemoryBound(to: Atomic<UInt32>.self)
+    unsafe link.pointee.store(successor.bits, ordering: .releasing)
   }
 
   /// Doubles the heads when the chains hold more than one node each on average.
@@ -90,19 +72,20 @@ extension Shard {
   func rebuild(headCount: Int, _ epochs: EpochDomain) {
     let old = unsafe heads.load(ordering: .relaxed)
     let table = unsafe Self.makeTable(headCount: headCount)
-    rebuilds.add(1, ordering: .sequentiallyConsistent)
+    rebuilds.wrappingAdd(1, ordering: .sequentiallyConsistent)
     for queue in unsafe [state.pointee.small, state.pointee.main] {
       var slot = queue.oldest
       while slot != 0 {
         let node = unsafe node(slot)
-        let head = unsafe Self.head(of: node.pointee.hash, in: table)
-        unsafe node.pointee.next.store(head.pointee.load(ordering: .relaxed), ordering: .releasing)
-        unsafe head.pointee.store(slot, ordering: .relaxed)
+        let hash = unsafe node.pointee.hash
+        let head = unsafe Self.head(of: hash, in: table)
+        unsafe nextLink(of: slot).pointee.store(head.pointee.load(ordering: .relaxed), ordering: .releasing)
+        unsafe head.pointee.store(Link(slot: slot, hash: hash).bits, ordering: .relaxed)
         slot = unsafe node.pointee.newer
       }
     }
     unsafe heads.store(table, ordering: .releasing)
-    rebuilds.add(1, ordering: .sequentiallyConsistent)
+    rebuilds.wrappingAdd(1, ordering: .sequentiallyConsistent)
     unsafe Self.free(old, epochs)
   }
 
