@@ -169,7 +169,14 @@ extension MemoryCache {
       standing = unsafe shard.pointee.standing(slot)
       let old = unsafe node.pointee.cost
       if commons.cost.draw(max(0, cost - old)) {
-        let node = Node(hash: UInt32(truncatingIfNeeded: hash), standing: standing, expiry: entry.expiry, cost: cost, key: key, value: entry.value)
+        let node = Node(
+          hash: UInt32(truncatingIfNeeded: hash),
+          standing: standing,
+          expiry: entry.expiry,
+          cost: cost,
+          key: key,
+          value: entry.value
+        )
         unsafe shard.pointee.substitute(slot, by: node, commons)
         commons.cost.giveBack(max(0, old - cost))
         return true
@@ -196,7 +203,14 @@ extension MemoryCache {
         return false
       }
     }
-    let node = Node(hash: UInt32(truncatingIfNeeded: hash), standing: standing, expiry: entry.expiry, cost: cost, key: key, value: entry.value)
+    let node = Node(
+      hash: UInt32(truncatingIfNeeded: hash),
+      standing: standing,
+      expiry: entry.expiry,
+      cost: cost,
+      key: key,
+      value: entry.value
+    )
     unsafe shard.pointee.enter(node, commons)
     if hadRoom { unsafe shard.pointee.settle() }
     return true

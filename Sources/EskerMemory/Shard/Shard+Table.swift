@@ -25,7 +25,9 @@ extension Shard {
   @inlinable
   @inline(__always)
   func slot(of key: Key, _ hash: UInt32) -> UInt32 {
-    var link = unsafe Link(bits: Self.head(of: hash, in: heads.load(ordering: .acquiring)).pointee.load(ordering: .acquiring))
+    var link = unsafe Link(
+      bits: Self.head(of: hash, in: heads.load(ordering: .acquiring)).pointee.load(ordering: .acquiring)
+    )
     while link.slot != 0 {
       if link.fits(hash) {
         let node = unsafe node(link.slot)
