@@ -17,7 +17,9 @@ struct HitCounters: ~Copyable, @unchecked Sendable {
     @usableFromInline let misses = Atomic<Int>(0)
     @usableFromInline let othersHits = Atomic<Int>(0)
     @usableFromInline let othersMisses = Atomic<Int>(0)
-    private let padding: (Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int) = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    private let padding: (Int, Int, Int, Int, Int, Int, Int, Int, Int, Int, Int) = (
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+    )
   }
 
   @usableFromInline static var stripeCount: Int { 16 }
@@ -44,9 +46,15 @@ struct HitCounters: ~Copyable, @unchecked Sendable {
     let stripe = unsafe stripes + Int(truncatingIfNeeded: record >> 7) & (Self.stripeCount - 1)
     if unsafe stripe.pointee.owner.load(ordering: .relaxed) == record {
       if hit {
-        unsafe stripe.pointee.hits.store(stripe.pointee.hits.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        unsafe stripe.pointee.hits.store(
+          stripe.pointee.hits.load(ordering: .relaxed) &+ 1,
+          ordering: .relaxed
+        )
       } else {
-        unsafe stripe.pointee.misses.store(stripe.pointee.misses.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        unsafe stripe.pointee.misses.store(
+          stripe.pointee.misses.load(ordering: .relaxed) &+ 1,
+          ordering: .relaxed
+        )
       }
     } else {
       unsafe countBeside(hit: hit, stripe, record)
@@ -56,7 +64,11 @@ struct HitCounters: ~Copyable, @unchecked Sendable {
   @usableFromInline
   func countBeside(hit: Bool, _ stripe: UnsafeMutablePointer<Stripe>, _ record: UInt) {
     // What comes first in a free stripe is counted beside as well; the owner's own counts start with the next.
-    _ = unsafe stripe.pointee.owner.compareExchange(expected: 0, desired: record, ordering: .relaxed)
+    _ = unsafe stripe.pointee.owner.compareExchange(
+      expected: 0,
+      desired: record,
+      ordering: .relaxed
+    )
     if hit {
       unsafe stripe.pointee.othersHits.wrappingAdd(1, ordering: .relaxed)
     } else {

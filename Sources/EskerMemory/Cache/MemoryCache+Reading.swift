@@ -21,7 +21,9 @@ extension MemoryCache {
         commons.epochs.exit(pin)
         return value
       }
-    } else if unsafe rebuilds & 1 == 0 && rebuilds == shard.pointee.rebuilds.load(ordering: .acquiring) {
+    } else if unsafe rebuilds & 1 == 0
+      && rebuilds == shard.pointee.rebuilds.load(ordering: .acquiring)
+    {
       counters.count(hit: false, pin)
       commons.epochs.exit(pin)
       return nil
@@ -52,8 +54,7 @@ extension MemoryCache {
   /// Drops an entry whose time has come; under the lock.
   @usableFromInline
   func expire(_ slot: UInt32, in shard: UnsafeMutablePointer<Shard<Key, Value>>) {
-    unsafe shard.pointee.state.pointee.expirations += 1
-    unsafe shard.pointee.drop(slot, commons)
+    unsafe shard.pointee.expire(slot, commons)
   }
 
   /// Calls `body` with each entry whose time has not come, in no order.
@@ -71,7 +72,12 @@ extension MemoryCache {
         unsafe shard.pointee.forEachSlot { slot in
           let node = unsafe shard.pointee.node(slot)
           if unsafe node.pointee.expiry <= now { return }
-          let entry = unsafe MemoryEntry(node.pointee.value, cost: node.pointee.cost, expiry: node.pointee.expiry)
+          let cost = unsafe shard.pointee.upkeep(slot).pointee.cost
+          let entry = unsafe MemoryEntry(
+            node.pointee.value,
+            cost: cost,
+            expiry: node.pointee.expiry
+          )
           unsafe entries.append((node.pointee.key, entry))
         }
       }
@@ -86,7 +92,7 @@ extension Shard {
     for queue in unsafe [state.pointee.small, state.pointee.main] {
       var slot = queue.oldest
       while slot != 0 {
-        let newer = unsafe node(slot).pointee.newer
+        let newer = unsafe upkeep(slot).pointee.newer
         body(slot)
         slot = newer
       }

@@ -14,7 +14,9 @@ extension MemoryCache {
   /// Complexity: constant on average.
   @inlinable
   @discardableResult
-  public func put(_ value: Value, forKey key: Key, cost: Int = 1, expiry: Int64 = .max, now: Int64) -> Bool {
+  public func put(_ value: Value, forKey key: Key, cost: Int = 1, expiry: Int64 = .max, now: Int64)
+    -> Bool
+  {
     let hash = Self.hash(key)
     let shard = unsafe shard(hash)
     return unsafe withLocked(shard) { garbage in
@@ -62,7 +64,8 @@ extension MemoryCache {
       if slot != 0 {
         let node = unsafe shard.pointee.node(slot)
         if unsafe node.pointee.expiry > now {
-          entry = unsafe MemoryEntry(node.pointee.value, cost: node.pointee.cost, expiry: node.pointee.expiry)
+          let cost = unsafe shard.pointee.upkeep(slot).pointee.cost
+          entry = unsafe MemoryEntry(node.pointee.value, cost: cost, expiry: node.pointee.expiry)
         }
       }
       let result = try body(&entry)
@@ -167,17 +170,16 @@ extension MemoryCache {
       let node = unsafe shard.pointee.node(slot)
       unsafe shard.pointee.noteUse(node)
       standing = unsafe shard.pointee.standing(slot)
-      let old = unsafe node.pointee.cost
+      let old = unsafe shard.pointee.upkeep(slot).pointee.cost
       if commons.cost.draw(max(0, cost - old)) {
         let node = Node(
           hash: UInt32(truncatingIfNeeded: hash),
           standing: standing,
           expiry: entry.expiry,
-          cost: cost,
           key: key,
           value: entry.value
         )
-        unsafe shard.pointee.substitute(slot, by: node, commons)
+        unsafe shard.pointee.substitute(slot, by: node, cost: cost, commons)
         commons.cost.giveBack(max(0, old - cost))
         return true
       }
@@ -207,18 +209,20 @@ extension MemoryCache {
       hash: UInt32(truncatingIfNeeded: hash),
       standing: standing,
       expiry: entry.expiry,
-      cost: cost,
       key: key,
       value: entry.value
     )
-    unsafe shard.pointee.enter(node, commons)
+    unsafe shard.pointee.enter(node, cost: cost, commons)
     if hadRoom { unsafe shard.pointee.settle() }
     return true
   }
 
   /// Evicts an entry of `shard`, or of another one when it has none; false if there is none to be had.
   @inlinable
-  func makeRoom(_ shard: UnsafeMutablePointer<Shard<Key, Value>>, _ garbage: inout Garbage<Key, Value>) -> Bool {
+  func makeRoom(
+    _ shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    _ garbage: inout Garbage<Key, Value>
+  ) -> Bool {
     if unsafe shard.pointee.evict(commons) { return true }
     // Never waiting for a second lock, since whoever holds it may wait for ours.
     let own = unsafe shard - shards

@@ -25,7 +25,7 @@ import Synchronization
 /// Thread safety: any thread may call anything at any time. A value's `deinit` may call the cache; a key's `==` and `hash(into:)`
 /// and the closure of ``update(_:now:_:)`` must not, for they run under a lock.
 ///
-/// Memory: 36 bytes an entry beside key and value, 4 to 8 for the chains, and 10 for the memory of evicted ones once the cache is full.
+/// PLACEHOLDER
 @safe
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// What it may hold at most.

@@ -27,12 +27,14 @@ struct Standing {
 
   /// How many entries came into the small queue since this one did.
   @inlinable
+  @inline(__always)
   func arrivalsSince(_ arrivals: UInt32) -> UInt32 {
     (arrivals &- bits >> 8) & 0xFF_FFFF
   }
 
   /// The uses as they count in `period`.
   @inlinable
+  @inline(__always)
   func uses(in period: UInt32) -> UInt32 {
     switch (period &- bits >> 4) & 7 {
     case 0: bits >> 2 & 3
@@ -43,6 +45,7 @@ struct Standing {
 
   /// After one more use in `period`.
   @inlinable
+  @inline(__always)
   func used(in period: UInt32) -> Standing {
     let uses = min(2, uses(in: period) + 1)
     return Standing(bits: bits & ~0x7F | min(3, chances + 1) | uses << 2 | (period & 7) << 4)

@@ -7,10 +7,23 @@ struct Commons: ~Copyable, Sendable {
   @usableFromInline let count: Budget
   @usableFromInline let cost: Budget
   @usableFromInline let epochs = EpochDomain()
+  private let freeing = Lock()
 
   init(_ limits: MemoryLimits) {
     count = Budget(limit: limits.count)
     cost = Budget(limit: limits.cost)
+  }
+
+  /// Frees memory that readers may still look at.
+  ///
+  /// One shard at a time, under a lock that ThreadSanitizer can see, unlike the domain's own.
+  @usableFromInline
+  func free(_ memory: UnsafeMutableRawPointer) {
+    nonisolated(unsafe) let memory = unsafe memory
+    freeing.withLock {
+      epochs.retire { unsafe memory.deallocate() }
+      epochs.collect()
+    }
   }
 }
 
@@ -26,8 +39,15 @@ extension Shard {
       unsafe take(slot, from: &state.pointee.small)
     }
     commons.count.giveBack(1)
-    unsafe commons.cost.giveBack(node(slot).pointee.cost)
+    unsafe commons.cost.giveBack(upkeep(slot).pointee.cost)
     retire(slot, commons.epochs)
+  }
+
+  /// Takes out an entry whose time has come.
+  @inlinable
+  func expire(_ slot: UInt32, _ commons: borrowing Commons) {
+    unsafe state.pointee.expirations += 1
+    drop(slot, commons)
   }
 
   /// Takes out the entry that the policy can spare best; false if there is none.
@@ -43,21 +63,30 @@ extension Shard {
 
   /// Enters a node for which the budgets have been drawn.
   @inlinable
-  func enter(_ node: consuming Node<Key, Value>, _ commons: borrowing Commons) {
+  func enter(_ node: consuming Node<Key, Value>, cost: Int, _ commons: borrowing Commons) {
     let inMain = Standing(bits: node.standing.load(ordering: .relaxed)).isInMain
-    let slot = place(node, commons.epochs)
-    if inMain { unsafe push(slot, to: &state.pointee.main) } else { unsafe push(slot, to: &state.pointee.small) }
+    let slot = place(node, cost: cost, commons)
+    if inMain {
+      unsafe push(slot, to: &state.pointee.main)
+    } else {
+      unsafe push(slot, to: &state.pointee.small)
+    }
     link(slot)
-    growIfNeeded(commons.epochs)
+    growIfNeeded(commons)
     updateWindow()
   }
 
   /// Puts a node in the place of one with the same key; the difference in cost has been drawn.
   @inlinable
-  func substitute(_ slot: UInt32, by node: consuming Node<Key, Value>, _ commons: borrowing Commons) {
+  func substitute(
+    _ slot: UInt32,
+    by node: consuming Node<Key, Value>,
+    cost: Int,
+    _ commons: borrowing Commons
+  ) {
     let old = standing(slot)
     let hash = node.hash
-    let new = place(node, commons.epochs)
+    let new = place(node, cost: cost, commons)
     let next = unsafe nextLink(of: slot).pointee.load(ordering: .relaxed)
     unsafe nextLink(of: new).pointee.store(next, ordering: .relaxed)
     if old.isInMain {

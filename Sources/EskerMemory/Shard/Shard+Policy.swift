@@ -11,13 +11,19 @@ extension Shard {
   func noteUse(_ node: UnsafeMutablePointer<Node<Key, Value>>) {
     let before = unsafe Standing(bits: node.pointee.standing.load(ordering: .relaxed))
     // A burst right after the first use says nothing about later.
-    if !before.isInMain && before.arrivalsSince(arrivals.load(ordering: .relaxed)) < window.load(ordering: .relaxed) {
+    if !before.isInMain
+      && before.arrivalsSince(arrivals.load(ordering: .relaxed)) < window.load(ordering: .relaxed)
+    {
       return
     }
     let after = before.used(in: period.load(ordering: .relaxed))
     if after.bits != before.bits {
       // One attempt: if the standing changed meanwhile, another use was noted, or a writer moved the entry.
-      _ = unsafe node.pointee.standing.compareExchange(expected: before.bits, desired: after.bits, ordering: .relaxed)
+      _ = unsafe node.pointee.standing.compareExchange(
+        expected: before.bits,
+        desired: after.bits,
+        ordering: .relaxed
+      )
     }
   }
 
@@ -39,7 +45,9 @@ extension Shard {
       return Standing(uses: 1, period: period, inMain: false, arrival: nextArrival())
     }
     follow(trace)
-    if returnsToMain(in: period) { return Standing(uses: 2, period: period, inMain: true, arrival: 0) }
+    if returnsToMain(in: period) {
+      return Standing(uses: 2, period: period, inMain: true, arrival: 0)
+    }
     return Standing(uses: 2, period: period, inMain: false, arrival: nextArrival())
   }
 
@@ -128,7 +136,9 @@ extension Shard {
     let reach = unsafe 2 * state.pointee.count
     // Too short or much too long a memory is replaced by an empty one; that is when the cache first fills, and when the
     // entries' costs change.
-    if unsafe state.pointee.ghosts.reach < reach - reach / 4 || state.pointee.ghosts.reach > 2 * reach + 64 {
+    if unsafe state.pointee.ghosts.reach < reach - reach / 4
+      || state.pointee.ghosts.reach > 2 * reach + 64
+    {
       unsafe state.pointee.ghosts = Ghosts(reach: reach)
     }
     let hash = unsafe node(slot).pointee.hash

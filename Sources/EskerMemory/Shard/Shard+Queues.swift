@@ -5,10 +5,13 @@ extension Shard {
   /// Adds a node as the newest of a queue.
   @inlinable
   func push(_ slot: UInt32, to queue: inout Queue) {
-    let node = unsafe node(slot)
-    unsafe node.pointee.newer = 0
-    unsafe node.pointee.older = queue.newest
-    if queue.newest == 0 { queue.oldest = slot } else { unsafe self.node(queue.newest).pointee.newer = slot }
+    unsafe upkeep(slot).pointee.newer = 0
+    unsafe upkeep(slot).pointee.older = queue.newest
+    if queue.newest == 0 {
+      queue.oldest = slot
+    } else {
+      unsafe self.upkeep(queue.newest).pointee.newer = slot
+    }
     queue.newest = slot
     queue.count += 1
   }
@@ -16,23 +19,22 @@ extension Shard {
   /// Takes a node out of its queue.
   @inlinable
   func take(_ slot: UInt32, from queue: inout Queue) {
-    let node = unsafe node(slot)
-    let newer = unsafe node.pointee.newer
-    let older = unsafe node.pointee.older
-    if newer == 0 { queue.newest = older } else { unsafe self.node(newer).pointee.older = older }
-    if older == 0 { queue.oldest = newer } else { unsafe self.node(older).pointee.newer = newer }
+    let newer = unsafe upkeep(slot).pointee.newer
+    let older = unsafe upkeep(slot).pointee.older
+    if newer == 0 { queue.newest = older } else { unsafe self.upkeep(newer).pointee.older = older }
+    if older == 0 { queue.oldest = newer } else { unsafe self.upkeep(older).pointee.newer = newer }
     queue.count -= 1
   }
 
   /// Gives a node's place in its queue to another node.
   @inlinable
   func replace(_ slot: UInt32, by other: UInt32, in queue: inout Queue) {
-    let newer = unsafe node(slot).pointee.newer
-    let older = unsafe node(slot).pointee.older
-    unsafe node(other).pointee.newer = newer
-    unsafe node(other).pointee.older = older
-    if newer == 0 { queue.newest = other } else { unsafe node(newer).pointee.older = other }
-    if older == 0 { queue.oldest = other } else { unsafe node(older).pointee.newer = other }
+    let newer = unsafe upkeep(slot).pointee.newer
+    let older = unsafe upkeep(slot).pointee.older
+    unsafe upkeep(other).pointee.newer = newer
+    unsafe upkeep(other).pointee.older = older
+    if newer == 0 { queue.newest = other } else { unsafe upkeep(newer).pointee.older = other }
+    if older == 0 { queue.oldest = other } else { unsafe upkeep(older).pointee.newer = other }
   }
 
   @inlinable

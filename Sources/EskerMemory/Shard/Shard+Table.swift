@@ -16,7 +16,9 @@ extension Shard {
   /// The chain of `hash` in `table`; `Atomic<UInt32>` has the layout of `UInt32`.
   @inlinable
   @inline(__always)
-  static func head(of hash: UInt32, in table: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Atomic<UInt32>> {
+  static func head(of hash: UInt32, in table: UnsafeMutableRawPointer) -> UnsafeMutablePointer<
+    Atomic<UInt32>
+  > {
     let mask = unsafe table.load(as: UInt32.self)
     return unsafe table.assumingMemoryBound(to: Atomic<UInt32>.self) + (1 + Int(hash & mask))
   }
@@ -26,7 +28,9 @@ extension Shard {
   @inline(__always)
   func slot(of key: Key, _ hash: UInt32) -> UInt32 {
     var link = unsafe Link(
-      bits: Self.head(of: hash, in: heads.load(ordering: .acquiring)).pointee.load(ordering: .acquiring)
+      bits: Self.head(of: hash, in: heads.load(ordering: .acquiring)).pointee.load(
+        ordering: .acquiring
+      )
     )
     while link.slot != 0 {
       if link.fits(hash) {
@@ -43,7 +47,10 @@ extension Shard {
   func link(_ slot: UInt32) {
     let hash = unsafe node(slot).pointee.hash
     let head = unsafe Self.head(of: hash, in: heads.load(ordering: .relaxed))
-    unsafe nextLink(of: slot).pointee.store(head.pointee.load(ordering: .relaxed), ordering: .relaxed)
+    unsafe nextLink(of: slot).pointee.store(
+      head.pointee.load(ordering: .relaxed),
+      ordering: .relaxed
+    )
     unsafe head.pointee.store(Link(slot: slot, hash: hash).bits, ordering: .releasing)
   }
 
@@ -63,38 +70,33 @@ extension Shard {
 
   /// Doubles the heads when the chains hold more than one node each on average.
   @inlinable
-  func growIfNeeded(_ epochs: EpochDomain) {
+  func growIfNeeded(_ commons: borrowing Commons) {
     let old = unsafe heads.load(ordering: .relaxed)
     let headCount = unsafe Int(old.load(as: UInt32.self)) + 1
-    if unsafe state.pointee.count > headCount { rebuild(headCount: 2 * headCount, epochs) }
+    if unsafe state.pointee.count > headCount { rebuild(headCount: 2 * headCount, commons) }
   }
 
   /// Links every node anew, in a table of `headCount` heads.
   @usableFromInline
-  func rebuild(headCount: Int, _ epochs: EpochDomain) {
+  func rebuild(headCount: Int, _ commons: borrowing Commons) {
     let old = unsafe heads.load(ordering: .relaxed)
     let table = unsafe Self.makeTable(headCount: headCount)
     rebuilds.wrappingAdd(1, ordering: .sequentiallyConsistent)
     for queue in unsafe [state.pointee.small, state.pointee.main] {
       var slot = queue.oldest
       while slot != 0 {
-        let node = unsafe node(slot)
-        let hash = unsafe node.pointee.hash
+        let hash = unsafe node(slot).pointee.hash
         let head = unsafe Self.head(of: hash, in: table)
-        unsafe nextLink(of: slot).pointee.store(head.pointee.load(ordering: .relaxed), ordering: .releasing)
+        unsafe nextLink(of: slot).pointee.store(
+          head.pointee.load(ordering: .relaxed),
+          ordering: .releasing
+        )
         unsafe head.pointee.store(Link(slot: slot, hash: hash).bits, ordering: .relaxed)
-        slot = unsafe node.pointee.newer
+        slot = unsafe upkeep(slot).pointee.newer
       }
     }
     unsafe heads.store(table, ordering: .releasing)
     rebuilds.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    unsafe Self.free(old, epochs)
-  }
-
-  /// Frees memory that readers may still look at.
-  static func free(_ memory: UnsafeMutableRawPointer, _ epochs: EpochDomain) {
-    nonisolated(unsafe) let memory = unsafe memory
-    epochs.retire { unsafe memory.deallocate() }
-    epochs.collect()
+    unsafe commons.free(old)
   }
 }

@@ -34,7 +34,10 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchecked S
   init() {
     let table = unsafe Self.makeTable(headCount: 8)
     unsafe heads = Atomic(table)
-    let directory = UnsafeMutableRawPointer.allocate(byteCount: MemoryLayout<UInt>.stride, alignment: 8)
+    let directory = UnsafeMutableRawPointer.allocate(
+      byteCount: MemoryLayout<UInt>.stride,
+      alignment: 8
+    )
     unsafe chunks = Atomic(directory)
     unsafe state = .allocate(capacity: 1)
     unsafe state.initialize(to: ShardState())
@@ -45,12 +48,13 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchecked S
     for queue in unsafe [state.pointee.small, state.pointee.main, state.pointee.retired] {
       var slot = queue.oldest
       while slot != 0 {
-        let node = unsafe node(slot)
-        slot = unsafe node.pointee.newer
-        unsafe node.deinitialize(count: 1)
+        unsafe node(slot).deinitialize(count: 1)
+        slot = unsafe upkeep(slot).pointee.newer
       }
     }
-    let directory = unsafe chunks.load(ordering: .relaxed).assumingMemoryBound(to: UnsafeMutableRawPointer.self)
+    let directory = unsafe chunks.load(ordering: .relaxed).assumingMemoryBound(
+      to: UnsafeMutableRawPointer.self
+    )
     for chunk in unsafe 0..<state.pointee.chunkCount { unsafe directory[chunk].deallocate() }
     unsafe directory.deallocate()
     unsafe heads.load(ordering: .relaxed).deallocate()
