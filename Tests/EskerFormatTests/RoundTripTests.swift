@@ -30,7 +30,7 @@ import Testing
     }
     let bytes = builder.encoded()
     let footer = try SegmentFooter(decoding: bytes.span.bytes)
-    var cursor = footer.entries
+    var cursor = footer.entries()
     var block: [FooterEntry] = []
     var entries: [FooterEntry] = []
     repeat {

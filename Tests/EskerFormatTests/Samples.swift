@@ -117,7 +117,7 @@ struct Sample: CustomTestStringConvertible, Sendable {
   static let checkpointFileLength: UInt64 = 32_768
 
   static func entries(of bytes: RawSpan) throws(FormatError) -> [FooterEntry] {
-    var cursor = try SegmentFooter(decoding: bytes).entries
+    var cursor = try SegmentFooter(decoding: bytes).entries()
     var entries: [FooterEntry] = []
     while let entry = try cursor.next(in: bytes) { entries.append(entry) }
     return entries

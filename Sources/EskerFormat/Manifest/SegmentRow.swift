@@ -28,6 +28,8 @@ public struct SegmentRow: Hashable, Sendable {
   public var kind: SegmentKind
   /// Whether it may still grow.
   public var state: SegmentState
+  /// Bytes of its dictionary: a multiple of sixteen, up to 64 KiB; 0 unless it is packed.
+  public var dictionaryLength: Int = 0
   /// The first granule of its address range.
   public var granule: UInt32
   /// How many granules its address range has.
@@ -91,7 +93,7 @@ public struct SegmentRow: Hashable, Sendable {
     bytes.append(salt)
     bytes.append(kind.rawValue)
     bytes.append(state.rawValue)
-    bytes.append(0 as UInt16)
+    bytes.append(UInt16(dictionaryLength / 16))
     bytes.append(granule)
     bytes.append(granules)
     bytes.append(firstSequence)
@@ -113,7 +115,10 @@ public struct SegmentRow: Hashable, Sendable {
     guard let state = SegmentState(rawValue: bytes.u8(at: offset + 13)) else {
       throw .damaged(reason: "a segment's state is unknown", offset: offset + 13)
     }
-    try bytes.requireZeros(in: (offset + 14)..<(offset + 16))
+    let dictionaryLength = Int(bytes.u16(at: offset + 14)) * 16
+    guard dictionaryLength <= (kind == .packed ? PackedLayout.maximumDictionaryLength : 0) else {
+      throw .damaged(reason: "the length of a segment's dictionary is impossible", offset: offset + 14)
+    }
     self.init(
       id: bytes.u64(at: offset),
       salt: bytes.u32(at: offset + 8),
@@ -131,6 +136,7 @@ public struct SegmentRow: Hashable, Sendable {
       neverExpiring: bytes.u64(at: offset + 80),
       fileLength: bytes.u64(at: offset + 88)
     )
+    self.dictionaryLength = dictionaryLength
     guard granule < Self.granuleLimit, granules <= Self.granuleLimit - granule else {
       throw .damaged(reason: "a segment's address range is impossible", offset: offset + 16)
     }
@@ -142,5 +148,10 @@ public struct SegmentRow: Hashable, Sendable {
     guard firstSequence <= RecordLayout.maximumSequence, lastSequence <= RecordLayout.maximumSequence else {
       throw .damaged(reason: "a sequence number of a segment is impossible", offset: offset + 24)
     }
+  }
+
+  /// How the records lie in the segment.
+  public var layout: SegmentLayout {
+    SegmentLayout(isPacked: kind == .packed, dictionaryLength: dictionaryLength)
   }
 }

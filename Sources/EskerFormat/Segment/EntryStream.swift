@@ -15,18 +15,20 @@ struct EntryStream: Sendable {
   }
 
   /// Adds an entry whose sequence number is written as the distance from `previous`.
-  mutating func append(_ entry: FooterEntry, after previous: UInt64) {
+  mutating func append(_ entry: FooterEntry, after previous: UInt64, isPacked: Bool) {
     if storage.count - count < Self.maximumEntryLength {
       storage.append(contentsOf: repeatElement(0, count: storage.count + 2 * Self.maximumEntryLength))
     }
     let hasKeyspace = entry.keyspace != .default
     let flags = UInt64(entry.kindCode) | (entry.expires ? 4 : 0) | (hasKeyspace ? 8 : 0)
+    // In a packed segment sizes are multiples of sixteen: the lowest bit is free to tell of a place in a cell.
+    let units = entry.size / 8 | (isPacked && PackedLayout.isInCell(Int(entry.offset)) ? 1 : 0)
     var position = count
     // Sound: there is room for the longest entry, and every store stays within it.
     unsafe storage.withUnsafeMutableBytes { buffer in
       unsafe buffer.storeBytes(of: entry.keyHash.littleEndian, toByteOffset: position, as: UInt64.self)
       position += 8
-      unsafe Self.store((entry.size / 8) << 4 | flags, at: &position, in: buffer)
+      unsafe Self.store(units << 4 | flags, at: &position, in: buffer)
       // A record that is older than the one before it costs ten bytes; a merge meets few of those.
       unsafe Self.store(entry.sequence &- previous, at: &position, in: buffer)
       if hasKeyspace {

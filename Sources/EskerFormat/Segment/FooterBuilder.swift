@@ -5,22 +5,34 @@ public struct FooterBuilder: Sendable {
   /// Kept apart: it is written as its distance from the lowest sequence number, which the last record may have.
   private var first: FooterEntry?
   private var previous: UInt64 = 0
+  private let isPacked: Bool
   private var footer: SegmentFooter
 
   /// A builder for a segment without records, with memory for `expectedEntries` ordinary ones.
-  public init(segmentID: UInt64, salt: UInt32, expectedEntries: Int = 0) {
+  public init(segmentID: UInt64, salt: UInt32, layout: SegmentLayout = .plain, expectedEntries: Int = 0) {
     rest.reserve(expectedEntries)
     footer = SegmentFooter(segmentID: segmentID, salt: salt)
+    footer.recordsEnd = UInt64(layout.recordsStart)
+    isPacked = layout.isPacked
   }
 
   /// Adds the next record in offset order; a seal has no entry.
   ///
   /// - Complexity: O(1) amortised.
   public mutating func append(_ record: RecordHeader) {
+    append(record, offset: footer.recordsEnd, size: UInt64(record.size))
+  }
+
+  /// Adds the next record of a packed segment.
+  mutating func append(_ record: RecordHeader, _ placement: PackedSegmentWriter.Placement) {
+    append(record, offset: UInt64(placement.offset), size: UInt64(placement.size))
+  }
+
+  private mutating func append(_ record: RecordHeader, offset: UInt64, size: UInt64) {
     precondition(record.kind != .seal)
     let entry = FooterEntry(
-      offset: footer.recordsEnd,
-      size: UInt64(record.size),
+      offset: offset,
+      size: size,
       keyHash: record.keyHash,
       sequence: record.sequence,
       keyspace: record.keyspace,
@@ -32,13 +44,13 @@ public struct FooterBuilder: Sendable {
       footer.firstSequence = entry.sequence
       footer.lastSequence = entry.sequence
     } else {
-      rest.append(entry, after: previous)
+      rest.append(entry, after: previous, isPacked: isPacked)
       footer.firstSequence = min(footer.firstSequence, entry.sequence)
       footer.lastSequence = max(footer.lastSequence, entry.sequence)
     }
     previous = entry.sequence
     footer.entryCount += 1
-    footer.recordsEnd += entry.size
+    footer.recordsEnd = entry.end(isPacked: isPacked)
     if entry.expires {
       footer.minExpiry = min(footer.minExpiry, record.expiry)
       footer.maxExpiry = max(footer.maxExpiry, record.expiry)
@@ -49,7 +61,7 @@ public struct FooterBuilder: Sendable {
 
   private var head: EntryStream {
     var head = EntryStream()
-    if let first { head.append(first, after: footer.firstSequence) }
+    if let first { head.append(first, after: footer.firstSequence, isPacked: isPacked) }
     return head
   }
 

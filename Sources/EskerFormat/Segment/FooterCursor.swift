@@ -11,13 +11,17 @@ public struct FooterCursor: Sendable {
 
   private let footer: SegmentFooter
   private var position = 0
-  private var offset = UInt64(SegmentHeader.length)
+  private var offset: UInt64
+  private let isPacked: Bool
+  private var wasInCell = false
   private var sequence: UInt64
   private var remaining: UInt64
   private var neverExpiring: UInt64 = 0
 
-  init(_ footer: SegmentFooter) {
+  init(_ footer: SegmentFooter, _ layout: SegmentLayout) {
     self.footer = footer
+    offset = UInt64(layout.recordsStart)
+    isPacked = layout.isPacked
     sequence = footer.firstSequence
     remaining = footer.entryCount
   }
@@ -43,8 +47,12 @@ public struct FooterCursor: Sendable {
     sequence &+= try varint(in: bytes, end: end)
     let keyspace = word & 8 == 0 ? .default : try keyspace(in: bytes, end: end)
     let kind = FooterEntry.kind(code: UInt8(word & 3))
-    let size = (word >> 4) << 3
-    guard let kind, size >= 32, size <= footer.recordsEnd - offset else {
+    let cellLength = UInt64(PackedLayout.cellLength)
+    let isInCell = isPacked && word & 16 != 0
+    // Cells follow each other without gaps; the first of them starts where the next cell can.
+    if isInCell, !wasInCell { offset = (offset + cellLength - 1) & ~(cellLength - 1) }
+    let size = isPacked ? (word >> 5) << 4 : (word >> 4) << 3
+    guard let kind, size >= (isPacked ? 16 : 32), offset <= footer.recordsEnd, size <= footer.recordsEnd - offset else {
       throw .damaged(reason: "an entry's size or kind is impossible", offset: start)
     }
     guard sequence >= footer.firstSequence, sequence <= footer.lastSequence else {
@@ -53,11 +61,12 @@ public struct FooterCursor: Sendable {
     let expires = word & 4 != 0
     defer {
       offset += size
+      wasInCell = isInCell
       remaining -= 1
       neverExpiring += expires ? 0 : 1
     }
     return FooterEntry(
-      offset: offset,
+      offset: isInCell ? offset + 8 : offset,
       size: size,
       keyHash: keyHash,
       sequence: sequence,

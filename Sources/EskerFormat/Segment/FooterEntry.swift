@@ -38,6 +38,9 @@ public struct FooterEntry: Hashable, Sendable {
 }
 
 extension FooterEntry {
+  /// Where the record ends. A place in a cell lies eight bytes behind the start of its share.
+  func end(isPacked: Bool) -> UInt64 { (isPacked ? offset & ~8 : offset) &+ size }
+
   /// The two bits that stand for the kind. On disk: never renumber.
   var kindCode: UInt8 {
     switch kind {

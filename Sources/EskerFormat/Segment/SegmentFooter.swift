@@ -112,5 +112,5 @@ public struct SegmentFooter: Sendable {
   }
 
   /// The entries, from the first.
-  public var entries: FooterCursor { FooterCursor(self) }
+  public func entries(_ layout: SegmentLayout = .plain) -> FooterCursor { FooterCursor(self, layout) }
 }

@@ -7,6 +7,27 @@ public enum SegmentKind: UInt8, Sendable, CaseIterable {
   case log = 0
   /// What a merge kept.
   case merged = 1
+  /// What a merge kept, compressed.
+  case packed = 2
+}
+
+/// How the records of a segment lie in it.
+public struct SegmentLayout: Hashable, Sendable {
+  /// Whether they are packed.
+  public var isPacked: Bool
+  /// Bytes of the dictionary between the segment's header and the first record.
+  public var dictionaryLength: Int
+
+  /// Records of their own, one after the other, right behind the header.
+  public static let plain = SegmentLayout(isPacked: false, dictionaryLength: 0)
+
+  /// The layout of a packed segment.
+  public static func packed(dictionaryLength: Int) -> SegmentLayout {
+    SegmentLayout(isPacked: true, dictionaryLength: dictionaryLength)
+  }
+
+  /// Where the first record stands.
+  public var recordsStart: Int { SegmentHeader.length + dictionaryLength }
 }
 
 /// The first 128 bytes of a segment file.
@@ -28,6 +49,12 @@ public struct SegmentHeader: Hashable, Sendable {
   public var creationTime: Int64
   /// How large the segment was meant to become, in bytes.
   public var plannedCapacity: UInt64
+  /// Bytes of the dictionary behind the header: a multiple of sixteen, up to 64 KiB; 0 unless the segment is packed.
+  public var dictionaryLength: UInt32 = 0
+  /// The checksum of the dictionary.
+  public var dictionaryChecksum: UInt32 = 0
+  /// Bytes that the records of a packed segment would take in another one.
+  public var plainBytes: UInt64 = 0
 
   /// A header with the given fields.
   public init(
@@ -67,6 +94,9 @@ public struct SegmentHeader: Hashable, Sendable {
     bytes.store(UInt32(kind.rawValue), at: 60)
     bytes.store(creationTime, at: 64)
     bytes.store(plannedCapacity, at: 72)
+    bytes.store(dictionaryLength, at: 80)
+    bytes.store(dictionaryChecksum, at: 84)
+    bytes.store(plainBytes, at: 88)
     Self.envelope.seal(&bytes)
     return bytes
   }
@@ -77,7 +107,7 @@ public struct SegmentHeader: Hashable, Sendable {
     guard let kind = SegmentKind(exactly: bytes.u32(at: 60)) else {
       throw .damaged(reason: "the segment's kind is unknown", offset: 60)
     }
-    try bytes.requireZeros(in: 80..<124)
+    try bytes.requireZeros(in: (kind == .packed ? 96 : 80)..<124)
     storeID = StoreID(low: bytes.u64(at: 16), high: bytes.u64(at: 24))
     seed = HashSeed(low: bytes.u64(at: 32), high: bytes.u64(at: 40))
     segmentID = bytes.u64(at: 48)
@@ -85,6 +115,17 @@ public struct SegmentHeader: Hashable, Sendable {
     self.kind = kind
     creationTime = bytes.i64(at: 64)
     plannedCapacity = bytes.u64(at: 72)
+    dictionaryLength = bytes.u32(at: 80)
+    dictionaryChecksum = bytes.u32(at: 84)
+    plainBytes = bytes.u64(at: 88)
+    guard dictionaryLength <= PackedLayout.maximumDictionaryLength, dictionaryLength % 16 == 0 else {
+      throw .damaged(reason: "the length of its dictionary is impossible", offset: 80)
+    }
+  }
+
+  /// How the records lie in the segment.
+  public var layout: SegmentLayout {
+    SegmentLayout(isPacked: kind == .packed, dictionaryLength: Int(dictionaryLength))
   }
 }
 

@@ -31,6 +31,13 @@ public struct WallTime: Comparable, Hashable, Sendable {
   }
 }
 
+extension Expiry {
+  /// What a record says; `Int64.max` stands for never.
+  init(stored milliseconds: Int64) {
+    self = milliseconds == .max ? .never : .at(WallTime(millisecondsSince1970: milliseconds))
+  }
+}
+
 extension Duration {
   /// The duration in milliseconds, fractions dropped, clamped to what an `Int64` holds.
   var wholeMilliseconds: Int64 {

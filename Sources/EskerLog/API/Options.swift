@@ -16,6 +16,9 @@ public struct Options: Sendable {
   /// Whether a read checks the record's checksum. `.everyRead` by default.
   public var verification: Verification = .everyRead
 
+  /// How values are packed when segments are merged. `.none` by default; what is packed already stays readable.
+  public var compression: Compression = .none
+
   /// Opens beside a writer, changes nothing, and follows what the writer logs. False by default.
   public var readOnly: Bool = false
 
@@ -27,6 +30,23 @@ public struct Options: Sendable {
 
   /// The default options.
   public init() {}
+}
+
+/// How values are stored once they are merged into packed segments.
+public struct Compression: Sendable, Hashable {
+  let level: Int?
+
+  /// As they are.
+  public static let none = Compression(level: nil)
+
+  /// With LZ4, at the level that has most of the ratio in half of the time: 4.
+  public static let lz4 = Compression(level: 4)
+
+  /// With LZ4 at a level: up to 2 is fast, 3 to 12 take longer, the higher the longer, and make smaller. Reading takes the
+  /// same time at every level.
+  public static func lz4(level: Int) -> Compression {
+    Compression(level: min(max(level, 0), 12))
+  }
 }
 
 /// Whether reads check checksums.

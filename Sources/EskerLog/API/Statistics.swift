@@ -67,6 +67,16 @@ public struct SegmentStatistics: Sendable, Hashable {
   public var fileBytes: Int
   /// The first and last sequence number; nil while the segment is empty.
   public var sequences: ClosedRange<UInt64>?
+  /// True when the segment is packed.
+  public var isPacked = false
+  /// Bytes that a packed segment's records would take unpacked; those of the records in another.
+  public var unpackedBytes = 0
+
+  /// Bytes that the records would take unpacked for each byte that they take, dictionary included; 1 unless the segment is
+  /// packed.
+  public var compressionRatio: Double {
+    isPacked && recordBytes > 0 ? Double(unpackedBytes) / Double(recordBytes) : 1
+  }
 }
 
 /// What a verification found.

@@ -234,7 +234,8 @@ extension Engine {
       if probe.isDamaged { throw indexDamage() }
       return Existing()
     }
-    if let place = granules.place(of: address), let record = unsafe RecordView(at: place.pointer, limit: place.limit),
+    if let place = granules.place(of: address), place.packing == 0,
+      let record = unsafe RecordView(at: place.pointer, limit: place.limit),
       unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag)
     {
       return Existing(address: address, sequence: record.sequence, expiry: record.expiry, size: record.size)
@@ -255,9 +256,17 @@ extension Engine {
     // one: writing the key again is what heals it.
     var damaged: (existing: Existing, probe: WriteProbe)?
     while let address = probe.next() {
-      guard let place = granules.place(of: address),
-        let record = unsafe RecordView(at: place.pointer, limit: place.limit)
-      else {
+      guard let place = granules.place(of: address) else {
+        damaged = (Existing(address: address, damage: .truncated), probe)
+        continue
+      }
+      if place.packing != 0 {
+        guard let existing = unsafe packedExisting(at: place, key, tag, address) else { continue }
+        if existing.damage == nil { return existing }
+        damaged = (existing, probe)
+        continue
+      }
+      guard let record = unsafe RecordView(at: place.pointer, limit: place.limit) else {
         damaged = (Existing(address: address, damage: .truncated), probe)
         continue
       }
@@ -274,6 +283,23 @@ extension Engine {
     guard let damaged else { return Existing() }
     probe = damaged.probe
     return damaged.existing
+  }
+
+  /// The packed record there, if it is the key's or is damaged so that this cannot be told; nil when it is another key's.
+  @inline(never)
+  private func packedExisting(
+    at place: GranuleTable.Place,
+    _ key: UnsafeRawBufferPointer,
+    _ tag: KeyspaceTag,
+    _ address: UInt64
+  ) -> Existing? {
+    guard let (view, offset) = place.packed, let entry = view.entry(at: offset) else {
+      return Existing(address: address, damage: .malformed)
+    }
+    if unsafe entry.isFor(key, keyspace: tag) {
+      return Existing(address: address, sequence: entry.sequence, expiry: entry.expiry, size: entry.size)
+    }
+    return entry.headIsIntact(salt: view.salt) ? nil : Existing(address: address, damage: .headerChecksum)
   }
 
   /// Throws if what was just stored went nowhere: the tail's file was cut short under the store, or its medium failed.

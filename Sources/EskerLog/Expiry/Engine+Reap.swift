@@ -29,7 +29,7 @@ extension Engine {
 
   /// Takes the entries that a condition picks out of the index, a few buckets at a time; how many there were.
   @discardableResult
-  func reap(where condition: (RecordView) -> Bool) -> Int {
+  func reap(where condition: (StoredRecord) -> Bool) -> Int {
     var removed = 0
     var bucket = 0
     while bucket < index.bucketCount, status.load(ordering: .relaxed) & Status.closed == 0 {
@@ -39,8 +39,7 @@ extension Engine {
         }
         return index.removeEntries(inBuckets: bucket..<bucket + Self.sliceLength) { entry in
           guard let place = granules.place(of: entry.address),
-            let record = unsafe RecordView(at: place.pointer, limit: place.limit),
-            condition(record), record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil
+            let record = StoredRecord(at: place), condition(record), record.headIsIntact
           else { return false }
           granules.addLive(at: entry.address, bytes: -record.size)
           for snapshot in state.snapshots { snapshot.noteSuperseded(entry.address, record.sequence) }
@@ -56,16 +55,14 @@ extension Engine {
     return removed
   }
 
-  private func countEntries(where condition: (RecordView) -> Bool) throws(StoreError) -> Int {
+  private func countEntries(where condition: (StoredRecord) -> Bool) throws(StoreError) -> Int {
     var count = 0
     var bucket = 0
     while bucket < index.bucketCount {
       if status.load(ordering: .acquiring) & Status.closed != 0 { throw .closed }
       writer.withLock { _ in
         _ = index.forEachEntry(inBuckets: bucket..<bucket + Self.sliceLength) { entry in
-          guard let place = granules.place(of: entry.address),
-            let record = unsafe RecordView(at: place.pointer, limit: place.limit)
-          else { return }
+          guard let place = granules.place(of: entry.address), let record = StoredRecord(at: place) else { return }
           if condition(record) { count += 1 }
         }
       }

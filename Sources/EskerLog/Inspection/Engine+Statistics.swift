@@ -36,16 +36,18 @@ extension Engine {
       let live = granules.live(segment)
       let first = segment.firstSequence.load(ordering: .relaxed)
       let last = segment === tail ? publishedSequence : segment.lastSequence.load(ordering: .relaxed)
-      let row = SegmentStatistics(
+      var row = SegmentStatistics(
         id: segment.id,
         path: segment.path,
-        isMerged: segment.kind == .merged,
+        isMerged: segment.kind != .log,
         isSealed: segment.isSealed.load(ordering: .relaxed),
         recordBytes: max(0, end - SegmentHeader.length),
         liveBytes: live.bytes,
         fileBytes: (try? segment.file.status().size) ?? 0,
         sequences: first != 0 && first <= last ? first...last : nil
       )
+      row.isPacked = segment.layout.isPacked
+      row.unpackedBytes = row.isPacked ? segment.plainBytes : row.recordBytes
       result.segments.append(row)
       result.liveBytes += row.liveBytes
       result.deadBytes += row.recordBytes - row.liveBytes

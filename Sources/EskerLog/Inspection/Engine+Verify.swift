@@ -44,11 +44,26 @@ extension Engine {
     report.files += 1
     report.bytes += end
     let header = (try? segment.file.bytes(in: 0..<SegmentHeader.length)) ?? []
-    do throws(FormatError) { _ = unsafe try SegmentHeader(decoding: header.span.bytes) } catch {
+    var decoded: SegmentHeader?
+    do throws(FormatError) { decoded = unsafe try SegmentHeader(decoding: header.span.bytes) } catch {
       report.damage.append(
         .init(location: segment.location(0), length: SegmentHeader.length, reason: "the segment's header is damaged")
       )
     }
+    if let view = segment.packedView(end: end) {
+      verifyPacked(segment, view, decoded?.dictionaryChecksum, &report)
+    } else {
+      verifyRecords(segment, end, &report)
+    }
+    if segment.mapping.isFaulted {
+      report.damage.append(
+        .init(location: segment.location(), length: 0, reason: "the file was cut short, or its medium failed")
+      )
+    }
+    verifyFooter(segment, &report)
+  }
+
+  private func verifyRecords(_ segment: Segment, _ end: Int, _ report: inout VerificationReport) {
     var offset = SegmentHeader.length
     while offset < end {
       switch segment.readRecord(at: offset, end: end) {
@@ -68,12 +83,43 @@ extension Engine {
         offset = next
       }
     }
-    if segment.mapping.isFaulted {
+  }
+
+  private func verifyPacked(
+    _ segment: Segment,
+    _ view: PackedSegmentView,
+    _ dictionaryChecksum: UInt32?,
+    _ report: inout VerificationReport
+  ) {
+    if let dictionaryChecksum, unsafe CRC32C.checksum(of: view.dictionary) != dictionaryChecksum {
       report.damage.append(
-        .init(location: segment.location(), length: 0, reason: "the file was cut short, or its medium failed")
+        .init(
+          location: segment.location(SegmentHeader.length),
+          length: segment.layout.dictionaryLength,
+          reason: "the dictionary is damaged; values that refer to the damaged bytes cannot be read"
+        )
       )
     }
-    verifyFooter(segment, &report)
+    var walk = PackedWalk(view)
+    while let step = walk.next(in: view) {
+      switch step {
+      case .record(let entry):
+        report.records += 1
+        if let damage = view.damage(of: entry) {
+          report.damage.append(
+            .init(location: segment.location(entry.offset, key: entry.key), length: entry.size, reason: damage.reason)
+          )
+        }
+      case .damaged(let range):
+        report.damage.append(
+          .init(
+            location: segment.location(range.lowerBound),
+            length: range.count,
+            reason: RecordDamage.headerChecksum.reason
+          )
+        )
+      }
+    }
   }
 
   private func verifyFooter(_ segment: Segment, _ report: inout VerificationReport) {
@@ -104,9 +150,7 @@ extension Engine {
       let (isWhole, astray) = writer.withLock { _ in
         var astray: [UInt64] = []
         let isWhole = index.forEachEntry(inBuckets: bucket..<bucket + 64) { entry in
-          guard let place = granules.place(of: entry.address),
-            unsafe RecordView(at: place.pointer, limit: place.limit) != nil
-          else {
+          guard let place = granules.place(of: entry.address), StoredRecord(at: place) != nil else {
             astray.append(entry.address)
             return
           }

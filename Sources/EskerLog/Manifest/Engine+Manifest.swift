@@ -111,6 +111,7 @@ extension Engine {
       granule: UInt32(segment.granule),
       granules: UInt32(segment.granuleCount)
     )
+    row.dictionaryLength = segment.layout.dictionaryLength
     row.firstSequence = segment.firstSequence.load(ordering: .relaxed)
     guard segment.isSettled.load(ordering: .acquiring) else {
       // Where the tail of a closed store ends; an opening after a crash looks for itself.

@@ -15,7 +15,7 @@ extension Engine {
     let figures = mergeFigures()
     let policy = mergePolicy
     let isDue = !policy.victims(among: figures.candidates, unsealed: figures.unsealed, now: figures.now).isEmpty
-    if isDue || figures.candidates.contains(where: { $0.lastExpiry != .max }) { merger.request() }
+    if isDue || figures.candidates.contains(where: { $0.lastExpiry != .max || $0.isUnpacked }) { merger.request() }
   }
 
   /// Merges once if that is due, and says when to look again.
@@ -28,8 +28,10 @@ extension Engine {
     }
     epochs.collect()
     let figures = mergeFigures()
-    let victims = Set(mergePolicy.victims(among: figures.candidates, unsealed: figures.unsealed, now: figures.now))
+    let policy = mergePolicy
+    var victims = Set(policy.victims(among: figures.candidates, unsealed: figures.unsealed, now: figures.now))
     slowWritersDown(figures, canMerge: !victims.isEmpty)
+    if victims.isEmpty { victims = Set(policy.packing(among: figures.candidates, now: figures.now)) }
     if victims.isEmpty { return restTail(figures) ? .now : nextLook(figures) }
     do throws(StoreError) {
       let pace = MergePace(self, bytesPerSecond: options.merge.bytesPerSecond)
@@ -71,9 +73,10 @@ extension Engine {
         figures.unsealed.bytes += figures.tail.bytes
         figures.unsealed.live += live
       } else if isMergeable(segment, durable) {
-        figures.candidates.append(
-          candidate(segment, live: live, hiding: segment.hidingBytes(among: listed), published, figures.now)
-        )
+        let hiding = segment.hidingBytes(among: listed)
+        var candidate = candidate(segment, live: live, hiding: hiding, published, figures.now)
+        candidate.isUnpacked = isUnpacked(segment) && hiding == 0
+        figures.candidates.append(candidate)
       } else {
         figures.unsealed.bytes += max(0, segment.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length)
         figures.unsealed.live += live
@@ -81,6 +84,9 @@ extension Engine {
     }
     return figures
   }
+
+  /// Whether a merge would pack a segment.
+  private func isUnpacked(_ segment: Segment) -> Bool { options.compression != .none && !segment.layout.isPacked }
 
   /// Whether a segment is whole, durable, and has no record that cannot be read.
   private func isMergeable(_ segment: Segment, _ durable: UInt64) -> Bool {
@@ -149,7 +155,9 @@ extension Engine {
 
   private func nextLook(_ figures: MergeFigures) -> MergeScheduler.Next {
     if restingOffset != 0 { return .after(200_000_000) }
-    let next = figures.candidates.reduce(Int64.max) { min($0, $1.lastExpiry) }
+    let next = figures.candidates.reduce(Int64.max) {
+      min($0, $1.lastExpiry, $1.isUnpacked && !$1.isDying(at: figures.now) ? $1.packingTime : .max)
+    }
     guard next != .max else { return .whenAsked }
     let milliseconds = min(60_000, max(50, next.subtractingClamped(figures.now)))
     return .after(UInt64(milliseconds) * 1_000_000)
@@ -196,7 +204,8 @@ extension Engine {
       guard isMergeable(segment, durable) else { return false }
       if let ids { return ids.contains(segment.id) }
       let bytes = segment.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length
-      return granules.live(segment).bytes < bytes || segment.footer.withLock { $0.minExpiry } <= now
+      return isUnpacked(segment) || granules.live(segment).bytes < bytes
+        || segment.footer.withLock { $0.minExpiry } <= now
     }
   }
 

@@ -1,159 +1,26 @@
 internal import EskerFormat
-internal import EskerPlatform
-internal import Synchronization
 
-/// A segment that a merge writes, until it is whole.
-///
-/// It is written through a buffer and not through a mapping: nobody reads it before it is whole. Used by one thread.
-@safe
-final class MergeOutput {
-  private let engine: Engine
-  let id: UInt64
-  let path: String
-  private let salt: UInt32
-  private let file: any File
-  private let lease: AddressSpace.Lease
-  private let capacity: Int
-  private var footer: FooterBuilder
-  /// Bytes of the file that are written.
-  private var written = 0
-  private var buffer: UnsafeMutableRawBufferPointer
-  private var buffered = 0
+/// A segment that a merge writes, until it is whole. Nobody reads it before. Used by one thread.
+protocol MergeOutput: AnyObject {
+  func hasRoom(for size: Int) -> Bool
 
-  /// Small enough to stay in the processor's cache.
-  private static let bufferLength = 256 << 10
-
-  /// Creates the file; neither its header nor its name is durable yet.
-  init(_ engine: Engine, for size: Int) throws(StoreError) {
-    self.engine = engine
-    capacity = max(engine.usualSegmentSize, SegmentHeader.length + size)
-    guard let lease = engine.addresses.take(GranuleTable.granules(for: capacity)) else {
-      throw .noSpace(path: engine.path, needed: size)
-    }
-    self.lease = lease
-    id = engine.takeSegmentID()
-    path = "\(engine.path)/\(FileName.segment(id))"
-    salt = UInt32(truncatingIfNeeded: engine.platform.random())
-    footer = FooterBuilder(segmentID: id, salt: salt)
-    do throws(PlatformError) { file = try engine.platform.fileSystem.open(path, .create) } catch {
-      throw StoreError(error, needed: size)
-    }
-    unsafe buffer = .allocate(byteCount: max(Self.bufferLength, size), alignment: 8)
-    let header = SegmentHeader(
-      storeID: engine.storeID,
-      seed: engine.seed,
-      segmentID: id,
-      salt: salt,
-      kind: .merged,
-      creationTime: engine.time.now,
-      plannedCapacity: UInt64(capacity)
-    )
-    unsafe buffer.copyBytes(from: header.encoded())
-    buffered = SegmentHeader.length
-  }
-
-  deinit {
-    unsafe buffer.deallocate()
-  }
-
-  /// Offset of the next record.
-  private var end: Int { written + buffered }
-
-  func hasRoom(for size: Int) -> Bool { end + size <= capacity }
-
-  /// Writes a record and returns its address. There is room for it.
+  /// Writes a record, and returns what it is known by until ``settle(_:)``.
   ///
-  /// This is where survivors get their bytes.
+  /// - Parameter bodyChecksum: that of key and value, if it is known.
   func append(
     _ header: RecordHeader,
     key: UnsafeRawBufferPointer,
     value: UnsafeRawBufferPointer,
-    bodyChecksum: UInt32
-  ) throws(StoreError) -> UInt64 {
-    let size = header.size
-    if unsafe buffered + size > buffer.count { try flush(makingRoomFor: size) }
-    guard let place = unsafe buffer.baseAddress.map({ unsafe $0 + buffered }) else { throw engine.outOfMemory() }
-    let offset = end
-    let firstWord = unsafe RecordEncoder.write(
-      header,
-      key: key,
-      value: value,
-      bodyChecksum: bodyChecksum,
-      salt: salt,
-      offsetUnits: UInt32(truncatingIfNeeded: offset >> 3),
-      to: place
-    )
-    unsafe RecordEncoder.publish(firstWord, at: place)
-    footer.append(header)
-    buffered += size
-    return UInt64(lease.granules.lowerBound) << GranuleTable.granuleShift + UInt64(offset >> 3)
-  }
+    bodyChecksum: UInt32?
+  ) throws(StoreError) -> UInt64
 
-  private func flush(makingRoomFor size: Int = 0) throws(StoreError) {
-    do throws(PlatformError) {
-      unsafe try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<buffered]), at: written)
-    } catch {
-      throw StoreError(error, needed: buffered)
-    }
-    engine.bytesWritten.wrappingAdd(buffered, ordering: .relaxed)
-    written += buffered
-    buffered = 0
-    if unsafe size > buffer.count {
-      unsafe buffer.deallocate()
-      unsafe buffer = .allocate(byteCount: size, alignment: 8)
-    }
-  }
-
-  /// Writes the footer, syncs, and returns the segment, whose addresses lead to its records from now on. Its name is not
+  /// Writes the rest, syncs, and returns the segment, whose addresses lead to its records from now on. Its name is not
   /// durable yet.
-  func finish() throws(StoreError) -> Segment {
-    try flush()
-    let recordsEnd = written
-    let summary = footer.summary
-    let bytes = footer.encoded()
-    let segment: Segment
-    do throws(PlatformError) {
-      try file.writeAll(bytes, at: recordsEnd)
-      try file.sync()
-      let mapping = try file.map(capacity: max(capacity, recordsEnd), writable: false)
-      try mapping.extend(to: recordsEnd)
-      segment = Segment(
-        id: id,
-        kind: .merged,
-        salt: salt,
-        path: path,
-        file: file,
-        mapping: mapping,
-        capacity: capacity,
-        lease: lease,
-        created: engine.time.now
-      )
-      mapping.populateForReading(0..<recordsEnd)
-    } catch {
-      engine.commits.noteFailure(error)
-      throw StoreError(error, needed: bytes.count)
-    }
-    engine.bytesWritten.wrappingAdd(bytes.count, ordering: .relaxed)
-    segment.firstSequence.store(summary.firstSequence, ordering: .relaxed)
-    segment.lastSequence.store(summary.lastSequence, ordering: .relaxed)
-    segment.recordsEnd.store(recordsEnd, ordering: .relaxed)
-    segment.footer.withLock { footer in
-      footer.offset = recordsEnd
-      footer.length = bytes.count
-      footer.minExpiry = summary.minExpiry
-      footer.maxExpiry = summary.maxExpiry
-      footer.neverExpiring = summary.neverExpiring
-    }
-    segment.isSealed.store(true, ordering: .relaxed)
-    segment.isSettled.store(true, ordering: .releasing)
-    engine.granules.install(segment)
-    return segment
-  }
+  func finish() throws(StoreError) -> Segment
+
+  /// Says where a record came to lie that `append` returned `move.to` for. The segment is finished.
+  func settle(_ move: inout MergeMove)
 
   /// Gives the file up. Nobody has been led to it.
-  func discard() {
-    file.close()
-    // What stays behind is not listed, and the next opening removes it.
-    try? engine.platform.fileSystem.remove(path)
-  }
+  func discard()
 }

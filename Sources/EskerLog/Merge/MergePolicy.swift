@@ -12,8 +12,14 @@ struct MergeCandidate: Equatable {
   /// Store time when its first record was, or may have been, written.
   var created: Int64 = 0
 
+  /// A merge would pack it.
+  var isUnpacked = false
+
   /// Nothing in it is alive.
   var isDead: Bool { liveBytes == 0 }
+
+  /// When it may be packed.
+  var packingTime: Int64 { created.addingReportingOverflow(MergePolicy.packingDelay).partialValue }
 
   /// Whether it will soon be dead by itself: at the latest after as long again as it has been there.
   func isDying(at now: Int64) -> Bool {
@@ -75,6 +81,20 @@ struct MergePolicy {
     let chosen = small.sorted { $0.age > $1.age }.prefix { candidate in
       bytes += candidate.bytes
       return bytes <= segmentSize
+    }
+    return chosen.map(\.id)
+  }
+
+  /// How long segments are left unpacked, in milliseconds: much of what is written is overwritten soon.
+  static let packingDelay: Int64 = 10_000
+
+  /// Segments to pack when nothing else is due: the oldest that have been there for some time, and together fill one.
+  func packing(among candidates: [MergeCandidate], now: Int64) -> [UInt64] {
+    var bytes = 0
+    let due = candidates.filter { $0.isUnpacked && !$0.isDying(at: now) && $0.packingTime <= now }
+    let chosen = due.sorted { $0.age > $1.age }.prefix { candidate in
+      defer { bytes += candidate.liveBytes }
+      return bytes == 0 || bytes + candidate.liveBytes <= segmentSize
     }
     return chosen.map(\.id)
   }

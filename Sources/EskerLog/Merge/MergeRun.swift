@@ -43,7 +43,7 @@ struct MergeRun: ~Copyable {
       }
       try survey.takeTombstones()
       try pace.check()
-      outputs = try survey.writer.finish()
+      outputs = try survey.finish()
     } catch {
       survey.writer.discard()
       throw error
@@ -67,7 +67,7 @@ struct MergeRun: ~Copyable {
       inputs: inputs.count,
       outputs: outputs.count,
       bytesRead: bytesRead,
-      bytesWritten: survey.writer.bytes
+      bytesWritten: outputs.reduce(0) { $0 + $1.recordBytes }
     )
   }
 
@@ -75,7 +75,7 @@ struct MergeRun: ~Copyable {
 
   /// Bytes of records in the inputs.
   private var bytesRead: Int {
-    inputs.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length }
+    inputs.reduce(0) { $0 + $1.recordBytes }
   }
 
   /// Steps 3 to 5. Snapshots, checkpoints and closing wait meanwhile.
@@ -186,14 +186,17 @@ struct MergeResult {
 extension Engine {
   /// Lets open snapshots know that the index stops leading to a record. Called under the writer's lock.
   func noteForSnapshots(_ address: UInt64, _ state: borrowing WriterState) {
-    guard !state.snapshots.isEmpty, let place = granules.place(of: address),
-      let record = unsafe RecordView(at: place.pointer, limit: place.limit)
-    else { return }
+    guard !state.snapshots.isEmpty, let place = granules.place(of: address), let record = StoredRecord(at: place) else {
+      return
+    }
     for snapshot in state.snapshots { snapshot.noteSuperseded(address, record.sequence) }
   }
 }
 
 extension Segment {
+  /// Bytes of records, and of what they are packed against.
+  fileprivate var recordBytes: Int { recordsEnd.load(ordering: .relaxed) - SegmentHeader.length }
+
   /// Bytes of the file: records and footer.
   var fileLength: Int {
     let footer = footer.withLock { $0 }

@@ -10,6 +10,8 @@ struct MergeMove {
   var to: UInt64
   var fromSize: UInt32
   var toSize: UInt32
+  /// Which output it was copied to; until that is finished, `to` says which record of it.
+  var output: Int32
 }
 
 /// An entry of the index whose record expired, or whose keyspace was emptied.
@@ -46,7 +48,7 @@ struct MergeSurvey: ~Copyable {
     self.engine = engine
     self.now = now
     rule = TombstoneRule(engine, merging: inputs)
-    writer = MergeWriter(engine, now: now)
+    writer = MergeWriter(engine, merging: inputs, now: now)
     window.reserveCapacity(Self.windowLength)
   }
 
@@ -120,59 +122,80 @@ struct MergeSurvey: ~Copyable {
       reap()
       return try noteShadow(entry, segment)
     }
-    let (header, record, bodyChecksum) = try record(entry, segment)
+    let (header, record) = try record(entry, segment)
     if header.expiry <= now {
       reap()
       return try noteShadow(entry, segment)
     }
-    let survivor = RecordHeader(
-      sequence: header.sequence,
-      kind: .put,
-      keyHash: header.keyHash,
-      keyLength: record.keyLength,
-      valueLength: record.valueLength,
-      expiry: header.expiry,
-      keyspace: header.keyspace,
-      durableLag: 0
-    )
-    let to = try unsafe writer.append(survivor, key: record.key, value: record.value, bodyChecksum: bodyChecksum)
+    let place = try copy(header, record, segment)
     moves.append(
       MergeMove(
         hash: header.keyHash,
         from: address,
-        to: to,
+        to: place.ticket,
         fromSize: UInt32(entry.size),
-        toSize: UInt32(survivor.size)
+        toSize: UInt32(header.size),
+        output: Int32(place.output)
       )
     )
+  }
+
+  private mutating func copy(
+    _ header: RecordHeader,
+    _ record: StoredRecord,
+    _ segment: Segment
+  ) throws(StoreError) -> (output: Int, ticket: UInt64) {
+    switch record {
+    case .plain(let record, _):
+      return try unsafe writer.append(header, key: record.key, value: record.value, bodyChecksum: record.bodyChecksum)
+    case .packed(let entry, let view):
+      guard let value = view.intactValue(of: entry) else { throw unreadable(segment, entry.offset) }
+      let key = entry.key
+      return try unsafe key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in
+        try unsafe value.span.bytes.withUnsafeBytes { (value) throws(StoreError) in
+          try unsafe writer.append(header, key: key, value: value, bodyChecksum: nil)
+        }
+      }
+    }
+  }
+
+  /// Makes what was copied durable. All of it has been.
+  mutating func finish() throws(StoreError) -> [Segment] {
+    let segments = try writer.finish()
+    writer.settle(&moves)
+    return segments
   }
 
   /// Finds the tombstones that are still needed. All segments have been taken.
   mutating func chooseTombstones() {
     (shadows, blockers) = rule.needed(shadows)
-    shadowBytes = shadows.reduce(0) {
-      $0 + ($1.segment.view(at: $1.offset, end: $1.segment.readableEnd)?.tombstoneSize ?? 0)
-    }
+    shadowBytes = shadows.reduce(0) { $0 + ($1.segment.storedRecord(at: $1.offset)?.tombstoneSize ?? 0) }
   }
 
   /// Copies them.
   mutating func takeTombstones() throws(StoreError) {
     for shadow in shadows {
-      guard let view = shadow.segment.view(at: shadow.offset, end: shadow.segment.readableEnd),
-        view.damage(salt: shadow.segment.salt, offsetUnits: UInt32(truncatingIfNeeded: shadow.offset >> 3)) == nil
-      else { throw unreadable(shadow.segment, shadow.offset) }
+      guard let record = shadow.segment.storedRecord(at: shadow.offset), record.headIsIntact else {
+        throw unreadable(shadow.segment, shadow.offset)
+      }
+      let key = record.key
       let header = RecordHeader(
-        sequence: view.sequence,
+        sequence: record.sequence,
         kind: .tombstone,
-        keyHash: view.keyHash,
-        keyLength: view.keyLength,
+        keyHash: shadow.hash,
+        keyLength: key.count,
         valueLength: 0,
-        keyspace: view.keyspace,
+        keyspace: record.keyspace,
         durableLag: 0
       )
-      let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-      let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: view.key, value: empty)
-      _ = try unsafe writer.append(header, key: view.key, value: empty, bodyChecksum: bodyChecksum)
+      _ = try unsafe key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in
+        try unsafe writer.append(
+          header,
+          key: key,
+          value: UnsafeRawBufferPointer(start: nil, count: 0),
+          bodyChecksum: nil
+        )
+      }
     }
   }
 
@@ -210,32 +233,38 @@ struct MergeSurvey: ~Copyable {
     defer { engine.epochs.exit(pin) }
     var probe = engine.index.probe(entry.keyHash)
     while let address = probe.next() {
-      guard let place = engine.granules.place(of: address),
-        let record = unsafe RecordView(at: place.pointer, limit: place.limit),
-        record.keyHash == entry.keyHash, record.sequence > entry.sequence,
-        record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil,
-        let own = segment.view(at: Int(entry.offset), end: segment.readableEnd)
+      guard let place = engine.granules.place(of: address), let record = StoredRecord(at: place),
+        record.sequence > entry.sequence, record.keyspace == entry.keyspace,
+        record.mayHave(entry.keyHash, engine.seed), record.headIsIntact,
+        let own = segment.storedRecord(at: Int(entry.offset))
       else { continue }
-      if unsafe record.isFor(hash: entry.keyHash, key: own.keyPointer, count: own.keyLength, keyspace: entry.keyspace) {
-        return true
-      }
+      if own.hasSameKey(as: record) { return true }
     }
     if probe.isDamaged { throw engine.indexDamage() }
     return false
   }
 
-  /// A record, checked against both of its checksums.
+  /// A record whose header is checked, with the header it is copied with; and its value too, if it is not packed.
   private func record(
     _ entry: FooterEntry,
     _ segment: Segment
-  ) throws(StoreError) -> (header: RecordHeader, record: RecordView, bodyChecksum: UInt32) {
+  ) throws(StoreError) -> (header: RecordHeader, record: StoredRecord) {
     let offset = Int(entry.offset)
-    let end = offset + Int(entry.size)
-    guard end <= segment.readableEnd, case .record(let header) = segment.readRecord(at: offset, end: end),
-      header.sequence == entry.sequence, header.keyHash == entry.keyHash, header.size == Int(entry.size),
-      let record = segment.view(at: offset, end: end), record.bodyIsIntact
+    guard let record = segment.storedRecord(at: offset), record.headIsIntact, record.sequence == entry.sequence,
+      record.size == Int(entry.size)
     else { throw unreadable(segment, offset) }
-    return (header, record, record.bodyChecksum)
+    let header = RecordHeader(
+      sequence: record.sequence,
+      kind: .put,
+      keyHash: entry.keyHash,
+      keyLength: record.keyLength,
+      valueLength: record.valueLength,
+      expiry: record.expiry,
+      keyspace: record.keyspace,
+      durableLag: 0
+    )
+    guard record.mayHave(entry.keyHash, engine.seed) else { throw unreadable(segment, offset) }
+    return (header, record)
   }
 
   private func unreadable(_ segment: Segment, _ offset: Int) -> StoreError {
@@ -244,7 +273,7 @@ struct MergeSurvey: ~Copyable {
   }
 }
 
-extension RecordView {
+extension StoredRecord {
   /// Bytes of a tombstone for the same key.
   fileprivate var tombstoneSize: Int {
     RecordLayout.size(keyLength: keyLength, valueLength: 0, expiry: .max, keyspace: keyspace)

@@ -3,18 +3,22 @@ internal import EskerPlatform
 
 /// Writes what a merge keeps to segments of their own, apart from fresh writes.
 ///
-/// What expires at about the same time goes to the same segment, so that whole segments can be given up together.
+/// With compression on, these are packed. What expires at about the same time goes to the same segment, so that whole segments can be given up together.
 struct MergeWriter: ~Copyable {
   private let engine: Engine
+  private let inputs: [Segment]
   private let now: Int64
+  /// What values are packed against, once it is needed.
+  private var dictionary: [UInt8]?
+  private var outputs: [any MergeOutput] = []
   /// The output that each group is being written to.
-  private var open: [Int: MergeOutput] = [:]
-  private var full: [MergeOutput] = []
-  /// Bytes of records written.
+  private var open: [Int: Int] = [:]
+  /// Bytes of records written, before they are packed.
   private(set) var bytes = 0
 
-  init(_ engine: Engine, now: Int64) {
+  init(_ engine: Engine, merging inputs: [Segment], now: Int64) {
     self.engine = engine
+    self.inputs = inputs
     self.now = now
   }
 
@@ -26,31 +30,39 @@ struct MergeWriter: ~Copyable {
     return 1 + (63 - left.leadingZeroBitCount) / 2
   }
 
-  /// Writes a record and returns its address.
+  /// Writes a record; in which output, and what it is known by there until ``settle(_:)``.
+  @discardableResult
   mutating func append(
     _ header: RecordHeader,
     key: UnsafeRawBufferPointer,
     value: UnsafeRawBufferPointer,
-    bodyChecksum: UInt32
-  ) throws(StoreError) -> UInt64 {
+    bodyChecksum: UInt32?
+  ) throws(StoreError) -> (output: Int, ticket: UInt64) {
     let group = Self.group(expiry: header.expiry, now: now)
-    let output: MergeOutput
-    if let known = open[group], known.hasRoom(for: header.size) {
-      output = known
+    let number: Int
+    if let known = open[group], outputs[known].hasRoom(for: header.size) {
+      number = known
     } else {
-      if let known = open[group] { full.append(known) }
-      open[group] = nil
-      output = try MergeOutput(engine, for: header.size)
-      open[group] = output
+      number = outputs.count
+      outputs.append(try makeOutput(for: header.size))
+      open[group] = number
     }
     bytes += header.size
-    return unsafe try output.append(header, key: key, value: value, bodyChecksum: bodyChecksum)
+    let output = outputs[number]
+    return (number, unsafe try output.append(header, key: key, value: value, bodyChecksum: bodyChecksum))
+  }
+
+  private mutating func makeOutput(for size: Int) throws(StoreError) -> any MergeOutput {
+    guard let level = engine.options.compression.codecLevel else { return try RawOutput(engine, for: size) }
+    let dictionary = self.dictionary ?? engine.dictionary(for: inputs)
+    self.dictionary = dictionary
+    return try PackedOutput(engine, dictionary: dictionary, level: level)
   }
 
   /// Makes all of it durable, names included.
   mutating func finish() throws(StoreError) -> [Segment] {
     var segments: [Segment] = []
-    for output in full + open.keys.sorted().compactMap({ open[$0] }) {
+    for output in outputs {
       do throws(StoreError) { segments.append(try output.finish()) } catch {
         for segment in segments { engine.uninstall(segment) }
         throw error
@@ -65,9 +77,13 @@ struct MergeWriter: ~Copyable {
     return segments
   }
 
+  /// Says where the records came to lie. All is finished.
+  func settle(_ moves: inout [MergeMove]) {
+    for position in moves.indices { outputs[Int(moves[position].output)].settle(&moves[position]) }
+  }
+
   /// Gives up all that was written. Nobody has been led to it.
   func discard() {
-    for output in full { output.discard() }
-    for output in open.values { output.discard() }
+    for output in outputs { output.discard() }
   }
 }

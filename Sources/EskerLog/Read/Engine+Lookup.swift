@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// A record that a reader found, and where.
 @safe
-struct Found {
-  let record: RecordView
-  let address: UInt64
+enum Found {
+  case plain(RecordView, UInt64)
+  case packed(UInt64)
 }
 
 extension Engine {
@@ -28,6 +28,17 @@ extension Engine {
         if let other = try unsafe otherRecord(hash, key, tag, besides: address, .truncated) { return other }
         continue
       }
+      if place.packing != 0 {
+        switch unsafe packedMatch(at: place, key, tag) {
+        case .visible: return .packed(address)
+        case .expired: return nil
+        case .other: break
+        case .damaged(let found, isKey: true): throw unsafe damage(at: address, found, key: [UInt8](key))
+        case .damaged(let found, isKey: false):
+          if let other = try unsafe otherRecord(hash, key, tag, besides: address, found) { return other }
+        }
+        continue
+      }
       // All of a small record at once, instead of a wait for each of its cache lines.
       unsafe prefetchForReading(UInt(bitPattern: place.pointer) &+ 64)
       unsafe prefetchForReading(UInt(bitPattern: place.pointer) &+ 128)
@@ -41,7 +52,7 @@ extension Engine {
           throw unsafe damage(at: address, found, key: [UInt8](key))
         }
         let expiry = record.expiry
-        return expiry == .max || expiry > time.now ? Found(record: record, address: address) : nil
+        return expiry == .max || expiry > time.now ? .plain(record, address) : nil
       }
       // The fingerprint says yes and the key says no. Before believing the key, check that it is what was written.
       if let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits),
@@ -64,7 +75,7 @@ extension Engine {
     _ tag: KeyspaceTag
   ) -> RecordView? {
     guard status.load(ordering: .relaxed) == 0, address <= Slot.addressMask,
-      let place = granules.place(of: address),
+      let place = granules.place(of: address), place.packing == 0,
       let record = unsafe RecordView(at: place.pointer, limit: place.limit),
       unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag),
       !verifiesReads || record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil
@@ -85,13 +96,14 @@ extension Engine {
   ) throws(StoreError) -> Found? {
     var probe = index.probe(hash)
     while let address = probe.next() {
-      guard address != damaged, let place = granules.place(of: address),
-        let record = unsafe RecordView(at: place.pointer, limit: place.limit),
-        unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag),
-        record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil
+      guard address != damaged, let place = granules.place(of: address), let record = StoredRecord(at: place),
+        unsafe record.isFor(hash, key, tag), record.headIsIntact
       else { continue }
-      let expiry = record.expiry
-      return expiry == .max || expiry > time.now ? Found(record: record, address: address) : nil
+      guard record.expiry == .max || record.expiry > time.now else { return nil }
+      return switch record {
+      case .plain(let record, _): .plain(record, address)
+      case .packed: .packed(address)
+      }
     }
     throw unsafe damage(at: damaged, found, key: [UInt8](key))
   }

@@ -23,6 +23,8 @@ struct KeyWindow {
   fileprivate var count = 0
   /// A hash and a hint for each key. Used as memory: to index a vector would copy all of it each time.
   private var words = SIMD64<UInt64>()
+  /// Where a compressed value goes, until the next one; freed with the window.
+  fileprivate var buffer = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
   fileprivate init(life: UnsafePointer<KeyspaceCore.Life>, index: HashIndex.Reader, pin: EpochPin) {
     unsafe self.life = life
@@ -106,7 +108,8 @@ extension KeyspaceCore {
     if hint != KeyWindow.noHint { engine.granules.prefetchRest(hint) }
   }
 
-  /// The value of the key that was added at a position; nil when the key is absent or expired.
+  /// The value of the key that was added at a position; nil when the key is absent or expired. It may stand in memory that
+  /// the next call uses again.
   @usableFromInline
   func value(
     of key: UnsafeRawBufferPointer,
@@ -119,22 +122,40 @@ extension KeyspaceCore {
     if let record = unsafe engine.record(at: hint, for: hash, key, window.life.pointee.tag) {
       return unsafe record.value
     }
-    return try unsafe valueWithoutHint(of: key, hash, window.life.pointee.tag)
+    return try unsafe valueWithoutHint(of: key, hash, in: &window)
   }
 
-  /// Absent and expired keys, damage, and the few hints that lead to another key.
+  /// Absent and expired keys, damage, packed values, and the few hints that lead to another key.
   @inline(never)
   private func valueWithoutHint(
     of key: UnsafeRawBufferPointer,
     _ hash: UInt64,
-    _ tag: KeyspaceTag
+    in window: inout KeyWindow
   ) throws(StoreError) -> UnsafeRawBufferPointer? {
-    try unsafe engine.lookup(hash, key, tag)?.record.value
+    switch try unsafe engine.lookup(hash, key, window.life.pointee.tag) {
+    case .plain(let record, _): return unsafe record.value
+    case .packed(let address): return try unsafe packedValue(at: address, in: &window)
+    case nil: return nil
+    }
+  }
+
+  private func packedValue(
+    at address: UInt64,
+    in window: inout KeyWindow
+  ) throws(StoreError) -> UnsafeRawBufferPointer {
+    let (entry, _) = try engine.packedEntry(at: address)
+    if unsafe window.buffer.count < entry.valueLength {
+      unsafe window.buffer.deallocate()
+      unsafe window.buffer = .allocate(byteCount: max(4096, 2 * entry.valueLength), alignment: 8)
+    }
+    let count = try unsafe engine.packedValue(at: address, into: window.buffer)
+    return unsafe UnsafeRawBufferPointer(rebasing: window.buffer[..<count])
   }
 
   /// Ends the pin. Values are not used any more.
   @usableFromInline
   func close(_ window: inout KeyWindow) {
+    unsafe window.buffer.deallocate()
     engine.epochs.exit(window.pin)
   }
 }

@@ -14,8 +14,11 @@ extension KeyspaceCore {
     engine.indexReader.prefetch(hash)
     let pin = engine.epochs.enter()
     defer { engine.epochs.exit(pin) }
-    guard let record = try unsafe engine.lookup(hash, key, life.pointee.tag)?.record else { return nil }
-    return unsafe [UInt8](record.value)
+    switch try unsafe engine.lookup(hash, key, life.pointee.tag) {
+    case .plain(let record, _): return unsafe [UInt8](record.value)
+    case .packed(let address): return try engine.packedValue(at: address)
+    case nil: return nil
+    }
   }
 
   /// The value, copied to the caller's buffer as far as it fits; its whole length.
@@ -29,12 +32,18 @@ extension KeyspaceCore {
     engine.indexReader.prefetch(hash)
     let pin = engine.epochs.enter()
     defer { engine.epochs.exit(pin) }
-    guard let record = try unsafe engine.lookup(hash, key, life.pointee.tag)?.record else { return nil }
-    let length = record.valueLength
-    if let destination = buffer.baseAddress {
-      unsafe destination.copyMemory(from: record.valuePointer, byteCount: min(length, buffer.count))
+    switch try unsafe engine.lookup(hash, key, life.pointee.tag) {
+    case .plain(let record, _):
+      let length = record.valueLength
+      if let destination = buffer.baseAddress {
+        unsafe destination.copyMemory(from: record.valuePointer, byteCount: min(length, buffer.count))
+      }
+      return length
+    case .packed(let address):
+      return try unsafe engine.packedValue(at: address, into: buffer)
+    case nil:
+      return nil
     }
-    return length
   }
 
   @usableFromInline
@@ -43,22 +52,43 @@ extension KeyspaceCore {
     let hash = unsafe life.pointee.hash.hash(key)
     let pin = engine.epochs.enter()
     defer { engine.epochs.exit(pin) }
-    guard let record = try unsafe engine.lookup(hash, key, life.pointee.tag)?.record else { return nil }
-    return ValueMetadata(
-      length: record.valueLength,
-      version: SequenceNumber(rawValue: record.sequence),
-      expiry: record.expiry == .max ? .never : .at(WallTime(millisecondsSince1970: record.expiry))
-    )
+    switch try unsafe engine.lookup(hash, key, life.pointee.tag) {
+    case .plain(let record, _):
+      return ValueMetadata(record.valueLength, version: record.sequence, expiry: record.expiry)
+    case .packed(let address):
+      let (entry, _) = try engine.packedEntry(at: address)
+      return ValueMetadata(entry.valueLength, version: entry.sequence, expiry: entry.expiry)
+    case nil:
+      return nil
+    }
   }
 
-  /// The value in place, kept alive by a reference instead of a pin, so that the caller may take its time.
+  /// The value in place, kept alive by a reference instead of a pin, so that the caller may take its time; a compressed one
+  /// in memory of its own.
   @usableFromInline
   func lease(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueLease? {
     let life = unsafe life
     let hash = unsafe life.pointee.hash.hash(key)
     let pin = engine.epochs.enter()
     defer { engine.epochs.exit(pin) }
-    guard let found = try unsafe engine.lookup(hash, key, life.pointee.tag) else { return nil }
-    return ValueLease(found.record, keptAliveBy: engine.granules.segment(of: found.address))
+    switch try unsafe engine.lookup(hash, key, life.pointee.tag) {
+    case .plain(let record, let address):
+      return unsafe ValueLease(
+        record.value,
+        version: record.sequence,
+        expiry: record.expiry,
+        keptAliveBy: engine.granules.segment(of: address)
+      )
+    case .packed(let address):
+      return try engine.packedLease(at: address)
+    case nil:
+      return nil
+    }
+  }
+}
+
+extension ValueMetadata {
+  fileprivate init(_ length: Int, version: UInt64, expiry: Int64) {
+    self.init(length: length, version: SequenceNumber(rawValue: version), expiry: Expiry(stored: expiry))
   }
 }

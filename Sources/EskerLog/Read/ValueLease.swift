@@ -7,12 +7,52 @@ struct ValueLease {
   @usableFromInline let bytes: UnsafeRawBufferPointer
   @usableFromInline let version: SequenceNumber
   @usableFromInline let expiry: Expiry
-  private let owner: Segment?
+  /// The segment, or the memory that a value was decompressed into.
+  private let owner: AnyObject?
 
-  init(_ record: RecordView, keptAliveBy owner: Segment?) {
-    unsafe bytes = record.value
-    version = SequenceNumber(rawValue: record.sequence)
-    expiry = record.expiry == .max ? .never : .at(WallTime(millisecondsSince1970: record.expiry))
+  init(_ bytes: UnsafeRawBufferPointer, version: UInt64, expiry: Int64, keptAliveBy owner: AnyObject?) {
+    unsafe self.bytes = bytes
+    self.version = SequenceNumber(rawValue: version)
+    self.expiry = Expiry(stored: expiry)
     self.owner = owner
+  }
+}
+
+/// Memory for a value.
+@safe
+final class ValueBuffer {
+  let bytes: UnsafeMutableRawBufferPointer
+
+  init(count: Int) {
+    unsafe bytes = .allocate(byteCount: count, alignment: 8)
+  }
+
+  deinit { unsafe bytes.deallocate() }
+}
+
+extension Engine {
+  /// The value at an address that a look-up led to: where it lies if it is stored as it is, decompressed if not.
+  @inline(never)
+  func packedLease(at address: UInt64) throws(StoreError) -> ValueLease {
+    let (entry, view) = try packedEntry(at: address)
+    if let stored = unsafe view.storedValue(of: entry) {
+      if verifiesReads, !view.storedValueIsIntact(entry) { throw damage(at: address, .bodyChecksum, key: entry.key) }
+      return unsafe ValueLease(
+        stored,
+        version: entry.sequence,
+        expiry: entry.expiry,
+        keptAliveBy: granules.segment(of: address)
+      )
+    }
+    let buffer = ValueBuffer(count: entry.valueLength)
+    if let found = unsafe view.copyValue(of: entry, into: buffer.bytes, isVerified: verifiesReads) {
+      throw damage(at: address, found, key: entry.key)
+    }
+    return unsafe ValueLease(
+      UnsafeRawBufferPointer(buffer.bytes),
+      version: entry.sequence,
+      expiry: entry.expiry,
+      keptAliveBy: buffer
+    )
   }
 }

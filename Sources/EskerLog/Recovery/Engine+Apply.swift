@@ -57,7 +57,12 @@ extension Engine {
     let tag = records[run.lowerBound].keyspace
     let core = keyspaces.withLock { $0.byID[tag.id] }
     if let core {
-      if tag.incarnation > core.tag.incarnation { core.begin(incarnation: tag.incarnation) }
+      if tag.incarnation > core.tag.incarnation {
+        // In a merged segment the record that emptied the keyspace may come later.
+        core.entryCount.store(0, ordering: .relaxed)
+        core.begin(incarnation: tag.incarnation)
+        needsSweep.store(true, ordering: .relaxed)
+      }
       // What was emptied since is not there; only a keyspace that nobody knows keeps its records.
       guard core.tag == tag else { return }
     }
@@ -107,10 +112,10 @@ extension Engine {
       if address == record.address {
         return Existing(address: address, sequence: record.sequence, size: record.size)
       }
-      guard let place = granules.place(of: address),
-        let found = unsafe RecordView(at: place.pointer, limit: place.limit), found.keyHash == record.hash
+      guard let place = granules.place(of: address), let found = StoredRecord(at: place),
+        found.mayHave(record.hash, seed)
       else { continue }
-      if isSameKey(found, at: place, as: record) {
+      if isSameKey(found, as: record) {
         return Existing(address: address, sequence: found.sequence, size: found.size)
       }
     }
@@ -122,13 +127,9 @@ extension Engine {
   ///
   /// Where one of the two is damaged the hash decides: a damaged record must take the place of the older one, or that would
   /// be found.
-  private func isSameKey(_ found: RecordView, at place: GranuleTable.Place, as record: LogRecord) -> Bool {
-    guard let ownPlace = granules.place(of: record.address),
-      let own = unsafe RecordView(at: ownPlace.pointer, limit: ownPlace.limit)
-    else { return true }
-    return unsafe own.key.elementsEqual(found.key)
-      || own.damage(salt: ownPlace.salt, offsetUnits: ownPlace.offsetUnits) != nil
-      || found.damage(salt: place.salt, offsetUnits: place.offsetUnits) != nil
+  private func isSameKey(_ found: StoredRecord, as record: LogRecord) -> Bool {
+    guard let ownPlace = granules.place(of: record.address), let own = StoredRecord(at: ownPlace) else { return true }
+    return own.hasSameKey(as: found) || !own.headIsIntact || !found.headIsIntact
   }
 
   func applyReset(_ record: LogRecord) {

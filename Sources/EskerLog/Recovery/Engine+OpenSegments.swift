@@ -24,6 +24,7 @@ extension Engine {
     }
     var capacity = Int(row.granules) << (GranuleTable.granuleShift + 3)
     var created: Int64 = 0
+    var plainBytes = 0
     let header = try readHeader(file, segmentPath)
     switch header {
     case .success(let header):
@@ -35,6 +36,7 @@ extension Engine {
       }
       capacity = min(capacity, Int(clamping: header.plannedCapacity))
       created = header.creationTime
+      plainBytes = Int(clamping: header.plainBytes)
     case .failure(let error):
       if case .newerVersion(let version) = error { throw .unknownFormat(path: segmentPath, version: version) }
       let location = DamageLocation(path: segmentPath, segment: row.id, offset: 0)
@@ -52,6 +54,8 @@ extension Engine {
         id: row.id,
         kind: row.kind,
         salt: row.salt,
+        layout: row.layout,
+        plainBytes: plainBytes,
         path: segmentPath,
         file: file,
         mapping: mapping,

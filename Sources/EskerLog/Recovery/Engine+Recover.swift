@@ -73,7 +73,9 @@ extension Engine {
         granules.updateLimit(segment)
         reportIfCutShort(segment, row, &damage)
       }
-      if segment.firstSequence.load(ordering: .relaxed) == 0, let first = LogScanner.firstSequence(of: segment) {
+      if segment.kind == .log, segment.firstSequence.load(ordering: .relaxed) == 0,
+        let first = LogScanner.firstSequence(of: segment)
+      {
         segment.firstSequence.store(first, ordering: .relaxed)
       }
       // A tail that was passed over for a large record takes later ones than it was listed with.
@@ -99,12 +101,11 @@ extension Engine {
 
   /// What merges wrote, then log segments by their first record; those without one last.
   static func inOrder(_ list: [Segment]) -> [Segment] {
-    list.sorted { one, other in
-      if one.kind != other.kind { return one.kind == .merged }
-      let first = one.firstSequence.load(ordering: .relaxed)
-      let second = other.firstSequence.load(ordering: .relaxed)
-      return (first == 0 ? .max : first, one.id) < (second == 0 ? .max : second, other.id)
+    func place(_ segment: Segment) -> (Int, UInt64, UInt64) {
+      let first = segment.firstSequence.load(ordering: .relaxed)
+      return (segment.kind == .log ? 1 : 0, first == 0 ? .max : first, segment.id)
     }
+    return list.sorted { place($0) < place($1) }
   }
 
   /// Takes over what a checkpoint knows besides the index.
@@ -162,11 +163,11 @@ extension Engine {
         offset = max(SegmentHeader.length, Int(clamping: checkpoint.header.replayOffset))
       }
     } else {
-      makeRoomInIndex(for: list, durable: manifest.durableSequence)
+      makeRoomInIndex(for: all, durable: manifest.durableSequence)
     }
     // A checkpoint is newer than every merge that is listed.
     var merged = MergedReplay(self)
-    if isFromStart { for segment in all where segment.kind == .merged { merged.take(segment, damage: &damage) } }
+    if isFromStart { for segment in all where segment.kind != .log { merged.take(segment, damage: &damage) } }
     var scanner = LogScanner(self, durable: manifest.durableSequence, expected: expected)
     for position in first..<list.count where scanner.cut == nil {
       let segment = list[position]
@@ -206,7 +207,7 @@ extension Engine {
       return []
     }
     let list = segments.withLock { $0 }
-    var kept = list.filter { $0.kind == .merged }
+    var kept = list.filter { $0.kind != .log }
     var dropped: [Segment] = []
     var isBehindCut = false
     for segment in list where segment.kind == .log {

@@ -30,7 +30,7 @@ extension Engine {
       )
     }
     var replay = Replay(self, notifying: snapshots)
-    for segment in opened where segment.kind == .merged {
+    for segment in opened where segment.kind != .log {
       var damage: [StoreEvent] = []
       var walk = SegmentWalk(segment, of: self, damage: &damage)
       while let entry = walk.nextReadable(reporting: &damage) {

@@ -38,7 +38,9 @@ extension Engine {
     var ignored: [StoreEvent] = []
     for segment in segments {
       if let (footer, bytes) = durableFooter(of: segment, durable: durable, damage: &ignored) {
-        census.see(footer, bytes)
+        census.see(footer, bytes, segment.layout)
+      } else if let view = segment.packedView(end: segment.readableEnd) {
+        census.see(view, seed)
       } else {
         census.see(segment)
       }
@@ -48,11 +50,18 @@ extension Engine {
 }
 
 extension KeyCensus {
-  fileprivate mutating func see(_ footer: SegmentFooter, _ bytes: [UInt8]) {
-    var cursor = footer.entries
+  fileprivate mutating func see(_ footer: SegmentFooter, _ bytes: [UInt8], _ layout: SegmentLayout) {
+    var cursor = footer.entries(layout)
     var entries: [FooterEntry] = []
     while (try? unsafe cursor.next(into: &entries, from: bytes.span.bytes)) != nil, !entries.isEmpty {
       for position in entries.indices { see(entries[position].keyHash, entries[position].kind) }
+    }
+  }
+
+  fileprivate mutating func see(_ view: PackedSegmentView, _ seed: HashSeed) {
+    var walk = PackedWalk(view)
+    while let step = walk.next(in: view) {
+      if case .record(let entry) = step { see(entry.keyHash(seed), entry.kind) }
     }
   }
 

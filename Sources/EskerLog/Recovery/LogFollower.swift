@@ -75,7 +75,8 @@ extension Engine {
     guard var follower else { return }
     // No snapshot can begin meanwhile: that takes `opening` too.
     var replay = Replay(self, notifying: writer.withLock { $0.snapshots })
-    while let segment = follower.segment ?? nextSegment(&follower, &replay, behindSeal: false) {
+    // Without a segment, the next record may be in one that was listed empty when this store was opened.
+    while let segment = follower.segment ?? nextSegment(&follower, &replay, behindSeal: true) {
       follower.segment = segment
       guard let header = nextRecord(of: segment, at: follower.offset) else {
         // The writer goes on in another segment after a crash, or after a close that left this one full.
@@ -171,9 +172,9 @@ extension Engine {
         for segment in opened { uninstall(segment) }
         return
       }
-      let first = LogScanner.firstSequence(of: segment)
+      let first = row.kind == .log ? LogScanner.firstSequence(of: segment) : nil
       // In a manifest that was read before, what stands behind a hole must not be taken for what comes next.
-      guard isNew || (first == follower.expected && row.kind == .log) else {
+      guard isNew || (first != nil && first == follower.expected) else {
         uninstall(segment)
         continue
       }

@@ -85,7 +85,7 @@ struct LogScanner: ~Copyable {
   /// must be read.
   mutating func take(_ footer: SegmentFooter, _ bytes: [UInt8], of segment: Segment) -> Bool {
     let start = segment.startUnits
-    var cursor = footer.entries
+    var cursor = footer.entries(segment.layout)
     var entries: [FooterEntry] = []
     repeat {
       do throws(FormatError) { unsafe try cursor.next(into: &entries, from: bytes.span.bytes) } catch {

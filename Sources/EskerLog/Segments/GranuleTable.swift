@@ -30,6 +30,8 @@ struct GranuleTable: @unchecked Sendable {
     static let liveBytes = 4
     static let liveRecords = 5
     static let segment = 6
+    /// 0, or for a packed segment one more than the bytes of its dictionary.
+    static let packing = 7
   }
 
   init?() {
@@ -65,6 +67,8 @@ struct GranuleTable: @unchecked Sendable {
     let limit: Int
     let salt: UInt32
     let offsetUnits: UInt32
+    /// 0, or for a packed segment one more than the bytes of its dictionary.
+    let packing: Int
 
     /// Brings in the lines of a record after its first four, as far as the processor would not go on by itself.
     @inline(__always)
@@ -90,11 +94,13 @@ struct GranuleTable: @unchecked Sendable {
     guard limit > bits, let pointer = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
     let start = unsafe word(granule, Word.startUnits).pointee.load(ordering: .relaxed)
     let salt = unsafe word(granule, Word.salt).pointee.load(ordering: .relaxed)
+    let packing = unsafe word(granule, Word.packing).pointee.load(ordering: .relaxed)
     return unsafe Place(
       pointer: pointer,
       limit: Int(bitPattern: limit &- bits),
       salt: UInt32(truncatingIfNeeded: salt),
-      offsetUnits: UInt32(truncatingIfNeeded: UInt(truncatingIfNeeded: address) &- start)
+      offsetUnits: UInt32(truncatingIfNeeded: UInt(truncatingIfNeeded: address) &- start),
+      packing: Int(bitPattern: packing)
     )
   }
 
@@ -133,6 +139,7 @@ struct GranuleTable: @unchecked Sendable {
     for granule in segment.granule..<segment.granule + segment.granuleCount {
       unsafe word(granule, Word.startUnits).pointee.store(start, ordering: .relaxed)
       unsafe word(granule, Word.salt).pointee.store(UInt(segment.salt), ordering: .relaxed)
+      unsafe word(granule, Word.packing).pointee.store(UInt(segment.packing), ordering: .relaxed)
       unsafe word(granule, Word.liveBytes).pointee.store(0, ordering: .relaxed)
       unsafe word(granule, Word.liveRecords).pointee.store(0, ordering: .relaxed)
       let reference = unsafe Unmanaged.passRetained(segment).toOpaque()

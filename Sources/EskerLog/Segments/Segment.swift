@@ -11,6 +11,9 @@ final class Segment: @unchecked Sendable {
   let id: UInt64
   let kind: SegmentKind
   let salt: UInt32
+  let layout: SegmentLayout
+  /// Bytes that the records of a packed segment would take in another one; 0 when that is not known.
+  let plainBytes: Int
   let path: String
   let file: any File
   let mapping: any Mapping
@@ -53,6 +56,8 @@ final class Segment: @unchecked Sendable {
     id: UInt64,
     kind: SegmentKind,
     salt: UInt32,
+    layout: SegmentLayout = .plain,
+    plainBytes: Int = 0,
     path: String,
     file: any File,
     mapping: any Mapping,
@@ -63,6 +68,8 @@ final class Segment: @unchecked Sendable {
     self.id = id
     self.kind = kind
     self.salt = salt
+    self.layout = layout
+    self.plainBytes = plainBytes
     self.path = path
     self.file = file
     self.mapping = mapping
@@ -112,6 +119,36 @@ final class Segment: @unchecked Sendable {
   func view(at offset: Int, end: Int) -> RecordView? {
     guard offset >= 0, offset < end else { return nil }
     return unsafe RecordView(at: UnsafeRawPointer(base + offset), limit: end - offset)
+  }
+
+  /// 0, or for a packed segment one more than the bytes of its dictionary.
+  var packing: Int { layout.isPacked ? 1 + layout.dictionaryLength : 0 }
+
+  /// Takes over what is known of a segment once all of it is durable.
+  func becomeWhole(_ summary: SegmentFooter, recordsEnd end: Int, footerLength: Int) {
+    firstSequence.store(summary.firstSequence, ordering: .relaxed)
+    lastSequence.store(summary.lastSequence, ordering: .relaxed)
+    recordsEnd.store(end, ordering: .relaxed)
+    footer.withLock { footer in
+      footer.offset = end
+      footer.length = footerLength
+      footer.minExpiry = summary.minExpiry
+      footer.maxExpiry = summary.maxExpiry
+      footer.neverExpiring = summary.neverExpiring
+    }
+    isSealed.store(true, ordering: .relaxed)
+    isSettled.store(true, ordering: .releasing)
+  }
+
+  /// The records, if the segment is packed, up to `end`.
+  func packedView(end: Int) -> PackedSegmentView? {
+    guard layout.isPacked else { return nil }
+    return unsafe PackedSegmentView(
+      base: UnsafeRawPointer(base),
+      end: end,
+      salt: salt,
+      dictionaryLength: layout.dictionaryLength
+    )
   }
 
   /// Makes the first `length` bytes of the file allocated and mapped.

@@ -9,14 +9,19 @@ struct SegmentWalk {
   private var offset = SegmentHeader.length
   private var cursor: FooterCursor?
   private let footer: [UInt8]
+  private let seed: HashSeed
+  /// Where it stands in a packed segment.
+  private var packed: PackedWalk?
 
   /// - Parameter end: where the records end, if the segment does not say.
   init(_ segment: Segment, of engine: Engine, to end: Int? = nil, damage: inout [StoreEvent]) {
     self.segment = segment
     self.end = end ?? segment.recordsEnd.load(ordering: .acquiring)
     let read = engine.readFooter(segment, damage: &damage)
-    cursor = read?.footer.entries
+    cursor = read?.footer.entries(segment.layout)
     footer = read?.bytes ?? []
+    seed = engine.seed
+    packed = packedView.map { PackedWalk($0) }
   }
 
   /// The next record, nil after the last.
@@ -27,6 +32,18 @@ struct SegmentWalk {
       let footer = footer
       do throws(FormatError) { return unsafe try cursor?.next(in: footer.span.bytes) } catch {
         throw StoreError(error, in: segment.path, base: end, what: "the segment's footer")
+      }
+    }
+    if packed != nil {
+      switch nextPacked() {
+      case .record(let record): return entry(record)
+      case .damaged(let range):
+        throw .damaged(segment.location(range.lowerBound), reason: RecordDamage.headerChecksum.reason)
+      case nil:
+        guard segment.readableEnd >= end else {
+          throw .damaged(segment.location(segment.readableEnd), reason: "the segment was cut short")
+        }
+        return nil
       }
     }
     guard offset < end else { return nil }
@@ -43,6 +60,19 @@ struct SegmentWalk {
       let footer = footer
       return unsafe try? cursor?.next(in: footer.span.bytes)
     }
+    while let step = nextPacked() {
+      switch step {
+      case .record(let record):
+        if let found = packedView?.damage(of: record) {
+          damage.append(.damaged(segment.location(record.offset), reason: found.reason))
+        }
+        return entry(record)
+      case .damaged(let range):
+        let reason = "records cannot be read (\(range.count) bytes)"
+        damage.append(.damaged(segment.location(range.lowerBound), reason: reason))
+      }
+    }
+    guard packed == nil else { return nil }
     while offset < end {
       if case .record(let header) = segment.readRecord(at: offset, end: end) {
         if segment.view(at: offset, end: end)?.bodyIsIntact != true {
@@ -54,6 +84,25 @@ struct SegmentWalk {
       offset = segment.nextRecord(after: offset, end: min(end, segment.readableEnd)) ?? end
     }
     return nil
+  }
+
+  private var packedView: PackedSegmentView? { segment.packedView(end: min(end, segment.readableEnd)) }
+
+  private mutating func nextPacked() -> PackedWalk.Step? {
+    guard let view = packedView else { return nil }
+    return packed?.next(in: view)
+  }
+
+  private func entry(_ record: PackedEntry) -> FooterEntry {
+    FooterEntry(
+      offset: UInt64(record.offset),
+      size: UInt64(record.size),
+      keyHash: record.keyHash(seed),
+      sequence: record.sequence,
+      keyspace: record.keyspace,
+      kind: record.kind,
+      expires: record.expiry != .max
+    )
   }
 
   private mutating func entry(_ header: RecordHeader) -> FooterEntry {

@@ -5,9 +5,17 @@ internal import EskerPlatform
 public struct LogEntry: Sendable {
   private let segment: Segment
   private let offset: Int
+  /// Bytes that the record takes.
+  let length: Int
   /// nil: the record's header is damaged, and nothing is known of it.
-  private let header: RecordHeader?
-  private let length: Int
+  private let facts: Facts?
+
+  /// What a record's header says.
+  private struct Facts {
+    var sequence: UInt64
+    var expiry: Int64
+    var valueLength: Int
+  }
 
   /// The keyspace's name; empty for the default keyspace.
   public let keyspace: String
@@ -15,63 +23,98 @@ public struct LogEntry: Sendable {
   init(segment: Segment, offset: Int, header: RecordHeader, keyspace: String) {
     self.segment = segment
     self.offset = offset
-    self.header = header
     self.keyspace = keyspace
     length = header.size
+    facts = Facts(sequence: header.sequence, expiry: header.expiry, valueLength: Int(header.valueLength))
+  }
+
+  init(segment: Segment, _ entry: PackedEntry, keyspace: String) {
+    self.segment = segment
+    self.keyspace = keyspace
+    offset = entry.offset
+    length = entry.size
+    facts = Facts(sequence: entry.sequence, expiry: entry.expiry, valueLength: entry.valueLength)
   }
 
   init(damagedIn segment: Segment, offset: Int, length: Int) {
     self.segment = segment
     self.offset = offset
     self.length = length
-    header = nil
+    facts = nil
     keyspace = ""
   }
 
   /// The write that stored the value; 0 when the record's header is damaged.
-  public var version: SequenceNumber { SequenceNumber(rawValue: header?.sequence ?? 0) }
+  public var version: SequenceNumber { SequenceNumber(rawValue: facts?.sequence ?? 0) }
 
   /// When the value goes; `.never` or `.at`.
-  public var expiry: Expiry {
-    guard let header, header.expires else { return .never }
-    return .at(WallTime(millisecondsSince1970: header.expiry))
-  }
+  public var expiry: Expiry { Expiry(stored: facts?.expiry ?? .max) }
 
   /// Bytes of the value; 0 when the record's header is damaged.
-  public var valueLength: Int { Int(header?.valueLength ?? 0) }
+  public var valueLength: Int { facts?.valueLength ?? 0 }
 
   /// The key.
   ///
   /// - Throws: ``StoreError/damaged(_:reason:)``.
   public func key() throws(StoreError) -> [UInt8] {
-    unsafe [UInt8](try intactRecord().key)
+    if let (entry, view) = try packed() {
+      guard entry.headIsIntact(salt: view.salt) else { throw damaged(.headerChecksum) }
+      return entry.key
+    }
+    return unsafe [UInt8](try intactRecord().key)
   }
 
   /// The value, copied.
   ///
   /// - Throws: ``StoreError/damaged(_:reason:)``.
   public func value() throws(StoreError) -> [UInt8] {
-    unsafe [UInt8](try intactRecord().value)
+    if let (entry, view) = try packed() { return try value(of: entry, in: view) }
+    return unsafe [UInt8](try intactRecord().value)
   }
 
-  /// Calls `body` with the key's and the value's bytes where they lie.
+  /// Calls `body` with the key's and the value's bytes: where they lie, or a copy of what is packed.
   ///
   /// - Throws: what `body` throws; ``StoreError/damaged(_:reason:)``.
   public func withBytes<R: ~Copyable>(_ body: (RawSpan, RawSpan) throws(StoreError) -> R) throws(StoreError) -> R {
+    if let (entry, view) = try packed() {
+      let value = try value(of: entry, in: view)
+      let key = entry.key
+      return try unsafe body(key.span.bytes, value.span.bytes)
+    }
     let record = try intactRecord()
     return try unsafe body(record.key.bytes, record.value.bytes)
   }
 
+  /// The record, if its segment is packed.
+  private func packed() throws(StoreError) -> (PackedEntry, PackedSegmentView)? {
+    guard let view = segment.packedView(end: segment.readableEnd) else { return nil }
+    guard facts != nil, let entry = view.entry(at: offset) else { throw unreadable() }
+    return (entry, view)
+  }
+
+  private func value(of entry: PackedEntry, in view: PackedSegmentView) throws(StoreError) -> [UInt8] {
+    var value = [UInt8](repeating: 0, count: entry.valueLength)
+    let damage = unsafe value.withUnsafeMutableBytes { unsafe view.copyValue(of: entry, into: $0, isVerified: true) }
+    if let damage { throw damaged(damage) }
+    return value
+  }
+
   private func intactRecord() throws(StoreError) -> RecordView {
-    guard header != nil, let record = segment.view(at: offset, end: offset + length) else {
-      throw .damaged(
-        segment.location(offset),
-        reason: "the header of a record is damaged; \(length) bytes cannot be read"
-      )
-    }
+    guard facts != nil, let record = segment.view(at: offset, end: offset + length) else { throw unreadable() }
     if let damage = record.damage(salt: segment.salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) {
-      throw .damaged(segment.location(offset), reason: damage.reason)
+      throw damaged(damage)
     }
     return record
+  }
+
+  private func damaged(_ damage: RecordDamage) -> StoreError {
+    .damaged(segment.location(offset), reason: damage.reason)
+  }
+
+  private func unreadable() -> StoreError {
+    .damaged(
+      segment.location(offset),
+      reason: "the header of a record is damaged; \(length) bytes cannot be read"
+    )
   }
 }

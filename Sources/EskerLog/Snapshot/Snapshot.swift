@@ -63,6 +63,8 @@ public final class Snapshot: Sequence, Sendable {
     private let state: SnapshotState
     private var position = 0
     private var offset = SegmentHeader.length
+    /// Where it stands in a packed segment.
+    private var walk: PackedWalk?
 
     init(engine: Engine, state: SnapshotState) {
       self.engine = engine
@@ -73,12 +75,20 @@ public final class Snapshot: Sequence, Sendable {
     public mutating func next() -> LogEntry? {
       while position < state.segments.count {
         let (segment, end) = state.segments[position]
+        if let view = segment.packedView(end: end) {
+          if let entry = next(in: segment, view) { return entry }
+          position += 1
+          walk = nil
+          continue
+        }
         switch segment.readRecord(at: offset, end: end) {
         case .record(let header):
           let place = offset
           offset += header.size
-          if header.kind == .put, shows(header, at: segment.startUnits + UInt64(place >> 3)) {
-            return LogEntry(segment: segment, offset: place, header: header, keyspace: name(of: header))
+          if header.kind == .put, isShown(header.sequence, header.expiry, header.keyspace),
+            isLive(header.keyHash, at: segment.startUnits + UInt64(place >> 3))
+          {
+            return LogEntry(segment: segment, offset: place, header: header, keyspace: name(of: header.keyspace))
           }
         case .end where offset >= end:
           position += 1
@@ -92,16 +102,37 @@ public final class Snapshot: Sequence, Sendable {
       return nil
     }
 
-    private func shows(_ header: RecordHeader, at address: UInt64) -> Bool {
-      guard header.sequence <= state.sequence, header.expiry == .max || header.expiry > state.time,
-        state.keyspaces[header.keyspace.id]?.tag == header.keyspace
-      else { return false }
-      // The index first: whoever takes the record out of it notes it before.
-      return engine.leads(to: address, hash: header.keyHash) || state.wasSuperseded(address)
+    /// The next live entry of a packed segment.
+    private mutating func next(in segment: Segment, _ view: PackedSegmentView) -> LogEntry? {
+      var walk = self.walk ?? PackedWalk(view)
+      defer { self.walk = walk }
+      while let step = walk.next(in: view) {
+        switch step {
+        case .record(let entry):
+          if entry.kind == .put, isShown(entry.sequence, entry.expiry, entry.keyspace),
+            isLive(entry.keyHash(engine.seed), at: segment.startUnits + UInt64(entry.offset >> 3))
+          {
+            return LogEntry(segment: segment, entry, keyspace: name(of: entry.keyspace))
+          }
+        case .damaged(let range):
+          return LogEntry(damagedIn: segment, offset: range.lowerBound, length: range.count)
+        }
+      }
+      return nil
     }
 
-    private func name(of header: RecordHeader) -> String {
-      state.keyspaces[header.keyspace.id]?.name ?? ""
+    private func isShown(_ sequence: UInt64, _ expiry: Int64, _ keyspace: KeyspaceTag) -> Bool {
+      sequence <= state.sequence && (expiry == .max || expiry > state.time)
+        && state.keyspaces[keyspace.id]?.tag == keyspace
+    }
+
+    private func isLive(_ hash: UInt64, at address: UInt64) -> Bool {
+      // The index first: whoever takes the record out of it notes it before.
+      engine.leads(to: address, hash: hash) || state.wasSuperseded(address)
+    }
+
+    private func name(of keyspace: KeyspaceTag) -> String {
+      state.keyspaces[keyspace.id]?.name ?? ""
     }
   }
 }

@@ -94,17 +94,9 @@ extension LogStore {
   func expectConsistentFigures() throws -> (live: Int, recount: Int, logged: Int, dead: Int) {
     let figures = statistics
     var recount = 0
-    for entry in try snapshot() { recount += entry.recordLength }
+    for entry in try snapshot() { recount += entry.length }
     let logged = figures.segments.reduce(0) { $0 + $1.recordBytes }
     return (figures.liveBytes, recount, logged, figures.deadBytes)
-  }
-}
-
-extension LogEntry {
-  /// Bytes of the entry's record.
-  var recordLength: Int {
-    let extensions = (expiry == .never ? 0 : 8) + (keyspace.isEmpty ? 0 : 8)
-    return (32 + extensions + ((try? key().count) ?? 0) + valueLength + 7) & ~7
   }
 }
 

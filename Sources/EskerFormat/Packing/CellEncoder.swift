@@ -1,0 +1,118 @@
+/// Makes cells of tiny records.
+struct CellEncoder {
+  private var plain: [UInt8] = []
+  private var packed = [UInt8](repeating: 0, count: PackedLayout.cellLength)
+  /// How many records went into the last cell: the first guess for the next.
+  private var lastCount = PackedLayout.cellCapacity / 2
+
+  /// The cell with as many of the first records as go in, and their number; nil without records.
+  ///
+  /// Each try costs a compression. Neighbouring cells hold about as many, so few tries are needed.
+  mutating func encode(
+    _ tiny: TinyRecords,
+    _ compressor: inout LZ4Compressor
+  ) -> (cell: [UInt8], count: Int)? {
+    var best: (cell: [UInt8], count: Int)?
+    var low = 1
+    var high = min(tiny.records.count, PackedLayout.cellCapacity)
+    var count = min(lastCount, high)
+    while low <= high {
+      if let cell = cell(tiny, count, &compressor) {
+        best = (cell, count)
+        low = count + 1
+        count = min(count + max(1, (high - count + 3) / 4), high)
+      } else {
+        high = count - 1
+        count = max(low, (low + high + 1) / 2)
+      }
+    }
+    if let best { lastCount = best.count }
+    return best
+  }
+
+  /// The cell of the first `count` records without its header's checksum; nil when they do not go in.
+  private mutating func cell(_ tiny: TinyRecords, _ count: Int, _ compressor: inout LZ4Compressor) -> [UInt8]? {
+    let records = tiny.records.prefix(count)
+    var cell = [UInt8](repeating: 0, count: PackedLayout.cellHeaderLength)
+    for column in CellColumn.allCases {
+      let numbers = records.enumerated().map { column.number(of: $1.header, at: $0) }
+      Self.append(column, numbers, to: &cell)
+    }
+    let prefix = Self.commonPrefix(records.map(tiny.key))
+    cell += prefix
+    for record in records { cell += tiny.key(record).dropFirst(prefix.count) }
+    guard cell.count <= PackedLayout.cellLength else { return nil }
+
+    plain.removeAll(keepingCapacity: true)
+    for record in records { plain += tiny.value(record) }
+    let headLength = cell.count
+    guard append(to: &cell, room: PackedLayout.cellLength - headLength, &compressor) else { return nil }
+    cell.store(plain.checksum(of: 0..<plain.count), at: 4)
+    cell.store(UInt16(headLength), at: 8)
+    cell.store(UInt16(cell.count - headLength), at: 10)
+    cell.store(UInt16(plain.count), at: 12)
+    cell[14] = UInt8(count)
+    cell[15] = PackedLayout.cellMark
+    cell[22] = UInt8(prefix.count)
+    cell += repeatElement(0, count: PackedLayout.cellLength - cell.count)
+    return cell
+  }
+
+  /// Appends the values, compressed if that makes them shorter; false when there is no room for them.
+  private mutating func append(to cell: inout [UInt8], room: Int, _ compressor: inout LZ4Compressor) -> Bool {
+    let capacity = max(0, min(room, plain.count - 1))
+    // Sound: both buffers are used only while they stand.
+    let length: Int? = unsafe plain.withUnsafeBytes { source in
+      unsafe packed.withUnsafeMutableBytes { target in
+        unsafe compressor.compress(source, into: UnsafeMutableRawBufferPointer(rebasing: target[..<capacity]))
+      }
+    }
+    if let length {
+      cell += packed[..<length]
+      return true
+    }
+    cell += plain
+    return plain.count <= room
+  }
+
+  private static func append(_ column: CellColumn, _ numbers: [UInt64], to cell: inout [UInt8]) {
+    let base = numbers.min() ?? 0
+    let spread = (numbers.max() ?? 0) - base
+    let width =
+      switch spread {
+      case 0: 0
+      case ..<(1 << 8): 1
+      case ..<(1 << 16): 2
+      case ..<(1 << 32): 4
+      default: 8
+      }
+    cell[CellColumn.widthsOffset + column.rawValue] = UInt8(width)
+    for byte in 0..<column.baseLength { cell[column.baseOffset + byte] = UInt8(truncatingIfNeeded: base >> (8 * byte)) }
+    for number in numbers {
+      for byte in 0..<width { cell.append(UInt8(truncatingIfNeeded: (number - base) >> (8 * byte))) }
+    }
+  }
+
+  private static func commonPrefix(_ keys: [ArraySlice<UInt8>]) -> ArraySlice<UInt8> {
+    guard var prefix = keys.first?.prefix(255) else { return [] }
+    for key in keys.dropFirst() {
+      let count = zip(prefix, key).prefix { $0 == $1 }.count
+      prefix = prefix.prefix(count)
+    }
+    return prefix
+  }
+}
+
+extension CellColumn {
+  /// What the column says of a record that is the `index`th of its cell.
+  func number(of header: RecordHeader, at index: Int) -> UInt64 {
+    switch self {
+    case .sequence: header.sequence &- UInt64(index)
+    case .kind: UInt64(header.kind.rawValue)
+    case .keyspace: header.keyspace.rawValue
+    case .expiry: UInt64(bitPattern: header.expiry)
+    case .keyLength: UInt64(header.keyLength)
+    case .valueLength: UInt64(header.valueLength)
+    }
+  }
+}

@@ -1,0 +1,147 @@
+/// What a cell says of its records, one kind of thing after the other. On disk: never renumber.
+enum CellColumn: Int, CaseIterable {
+  /// The sequence number less the record's index.
+  case sequence = 0
+  case kind = 1
+  case keyspace = 2
+  case expiry = 3
+  case keyLength = 4
+  case valueLength = 5
+
+  /// Where the number stands that all values of the column are counted from.
+  var baseOffset: Int {
+    switch self {
+    case .sequence: 24
+    case .kind: 23
+    case .keyspace: 32
+    case .expiry: 40
+    case .keyLength: 48
+    case .valueLength: 50
+    }
+  }
+
+  /// Bytes of that number.
+  var baseLength: Int {
+    switch self {
+    case .kind: 1
+    case .keyLength, .valueLength: 2
+    case .sequence, .keyspace, .expiry: 8
+    }
+  }
+
+  static let widthsOffset = 16
+}
+
+/// A cell in place. Its columns lie within it; nothing else has been checked.
+@safe
+struct PackedCell {
+  let view: PackedSegmentView
+  let start: Int
+  let count: Int
+  let headLength: Int
+  let storedLength: Int
+  let plainLength: Int
+  /// Where each column starts, and where the keys do.
+  private let columns: SIMD8<UInt16>
+  private let keysStart: Int
+
+  /// The cell at `start`, which is a multiple of its length; nil when what stands there is none.
+  init?(_ view: PackedSegmentView, at start: Int) {
+    guard start >= view.recordsStart, start <= view.end - PackedLayout.cellLength,
+      view.u8(start + 15) == PackedLayout.cellMark
+    else { return nil }
+    self.view = view
+    self.start = start
+    headLength = Int(view.u16(start + 8))
+    storedLength = Int(view.u16(start + 10))
+    plainLength = Int(view.u16(start + 12))
+    count = Int(view.u8(start + 14))
+    guard (1...PackedLayout.cellCapacity).contains(count), headLength + storedLength <= PackedLayout.cellLength,
+      storedLength <= plainLength, plainLength <= storedLength * 255
+    else { return nil }
+    var columns = SIMD8<UInt16>()
+    var offset = PackedLayout.cellHeaderLength
+    for column in CellColumn.allCases {
+      let width = Int(view.u8(start + CellColumn.widthsOffset + column.rawValue))
+      guard width == 0 || width <= column.baseLength && width & (width - 1) == 0 else { return nil }
+      columns[column.rawValue] = UInt16(offset)
+      offset += width * count
+      guard offset <= headLength else { return nil }
+    }
+    self.columns = columns
+    keysStart = offset
+    guard offset + keyPrefixLength <= headLength else { return nil }
+  }
+
+  private var keyPrefixLength: Int { Int(view.u8(start + 22)) }
+
+  private func value(_ column: CellColumn, _ index: Int) -> UInt64 {
+    let baseOffset = start + column.baseOffset
+    let base: UInt64 =
+      switch column.baseLength {
+      case 1: UInt64(view.u8(baseOffset))
+      case 2: UInt64(view.u16(baseOffset))
+      default: view.u64(baseOffset)
+      }
+    let offset = start + Int(columns[column.rawValue])
+    return switch view.u8(start + CellColumn.widthsOffset + column.rawValue) {
+    case 0: base
+    case 1: base &+ UInt64(view.u8(offset + index))
+    case 2: base &+ UInt64(view.u16(offset + 2 * index))
+    case 4: base &+ UInt64(view.u32(offset + 4 * index))
+    default: base &+ view.u64(offset + 8 * index)
+    }
+  }
+
+  /// A record of the cell; nil when what is said of it makes no sense.
+  func entry(_ index: Int) -> PackedEntry? {
+    let prefixLength = keyPrefixLength
+    var keyStart = keysStart + prefixLength
+    var valueOffset = 0
+    for before in 0..<index {
+      keyStart += Int(truncatingIfNeeded: value(.keyLength, before) & 0x1ffff) - prefixLength
+      valueOffset += Int(truncatingIfNeeded: value(.valueLength, before) & 0x1ffff)
+    }
+    let keyLength = Int(truncatingIfNeeded: value(.keyLength, index) & 0x1ffff)
+    let valueLength = Int(truncatingIfNeeded: value(.valueLength, index) & 0x1ffff)
+    let restLength = keyLength - prefixLength
+    guard let kind = UInt8(exactly: value(.kind, index)).flatMap(RecordKind.init(rawValue:)), kind != .seal,
+      restLength >= 0, keyStart >= keysStart, keyStart + restLength <= headLength,
+      valueOffset + valueLength <= plainLength
+    else { return nil }
+    let header = RecordHeader(
+      sequence: value(.sequence, index) &+ UInt64(index),
+      kind: kind,
+      keyHash: 0,
+      keyLength: keyLength,
+      valueLength: valueLength,
+      expiry: Int64(bitPattern: value(.expiry, index)),
+      keyspace: KeyspaceTag(rawValue: value(.keyspace, index))
+    )
+    guard header.isWellFormed else { return nil }
+    let place = PackedLayout.place(index, of: count)
+    return unsafe PackedEntry(
+      sequence: header.sequence,
+      kind: kind,
+      expiry: header.expiry,
+      keyspace: header.keyspace,
+      offset: start + place,
+      size: PackedLayout.share(index + 1, of: count) - PackedLayout.share(index, of: count),
+      valueLength: valueLength,
+      keyPrefix: view.bytes(start + keysStart..<start + keysStart + prefixLength),
+      keyRest: view.bytes(start + keyStart..<start + keyStart + restLength),
+      head: view.bytes(start + 4..<start + headLength),
+      headChecksum: view.u32(start),
+      headOffset: start,
+      stored: view.bytes(start + headLength..<start + headLength + storedLength),
+      plainLength: plainLength,
+      isCompressed: storedLength < plainLength,
+      plainChecksum: view.u32(start + 4),
+      valueOffset: valueOffset
+    )
+  }
+}
+
+extension PackedSegmentView {
+  func cell(at start: Int) -> PackedCell? { PackedCell(self, at: start) }
+}

@@ -1,0 +1,64 @@
+extension PackedSegmentView {
+  /// The value where it lies; nil when it has to be decompressed.
+  public func storedValue(of entry: PackedEntry) -> UnsafeRawBufferPointer? {
+    guard !entry.isCompressed else { return nil }
+    let end = entry.valueOffset + entry.valueLength
+    return unsafe UnsafeRawBufferPointer(rebasing: entry.stored[entry.valueOffset..<end])
+  }
+
+  /// Copies a record's value, decompressing it if need be; returns what is wrong with the record, if anything is.
+  ///
+  /// - Parameters:
+  ///   - entry: A record of this segment.
+  ///   - destination: As many bytes as the value has. They are unspecified when the result is not nil.
+  ///   - isVerified: Whether checksums are compared.
+  /// - Complexity: O(n); 0.4 microseconds for 500 bytes. In a cell, all of its values are decompressed: 1 microsecond.
+  public func copyValue(
+    of entry: PackedEntry,
+    into destination: UnsafeMutableRawBufferPointer,
+    isVerified: Bool
+  ) -> RecordDamage? {
+    precondition(destination.count == entry.valueLength)
+    if isVerified, !entry.headIsIntact(salt: salt) { return .headerChecksum }
+    if let value = unsafe storedValue(of: entry) {
+      if isVerified, unsafe CRC32C.checksum(of: entry.stored) != entry.plainChecksum { return .bodyChecksum }
+      unsafe destination.copyMemory(from: value)
+      return nil
+    }
+    if entry.valueLength == entry.plainLength {
+      return unsafe decompress(entry, into: destination, isVerified: isVerified) ? nil : .bodyChecksum
+    }
+    return unsafe withUnsafeTemporaryAllocation(byteCount: entry.plainLength, alignment: 16) { plain in
+      guard unsafe decompress(entry, into: plain, isVerified: isVerified) else { return .bodyChecksum }
+      let end = entry.valueOffset + entry.valueLength
+      unsafe destination.copyMemory(from: UnsafeRawBufferPointer(rebasing: plain[entry.valueOffset..<end]))
+      return nil
+    }
+  }
+
+  /// What is wrong with a record, if anything is; its value is decompressed to find out.
+  public func damage(of entry: PackedEntry) -> RecordDamage? {
+    if !entry.headIsIntact(salt: salt) { return .headerChecksum }
+    if !entry.isCompressed {
+      return unsafe CRC32C.checksum(of: entry.stored) == entry.plainChecksum ? nil : .bodyChecksum
+    }
+    return unsafe withUnsafeTemporaryAllocation(byteCount: entry.plainLength, alignment: 16) { plain in
+      unsafe decompress(entry, into: plain, isVerified: true) ? nil : .bodyChecksum
+    }
+  }
+
+  /// Whether the header's and the value's checksum are right, where the value lies as it is.
+  public func storedValueIsIntact(_ entry: PackedEntry) -> Bool {
+    unsafe !entry.isCompressed && CRC32C.checksum(of: entry.stored) == entry.plainChecksum
+      && entry.headIsIntact(salt: salt)
+  }
+
+  private func decompress(
+    _ entry: PackedEntry,
+    into plain: UnsafeMutableRawBufferPointer,
+    isVerified: Bool
+  ) -> Bool {
+    guard unsafe LZ4.decompress(entry.stored, into: plain, dictionary: dictionary) else { return false }
+    return unsafe !isVerified || CRC32C.checksum(of: UnsafeRawBufferPointer(plain)) == entry.plainChecksum
+  }
+}

@@ -1,0 +1,78 @@
+/// Walks over the records of a packed segment in the order of their offsets.
+///
+/// The walk keeps no bytes: it is given the same view at each step. Whatever the bytes are, it goes forward.
+public struct PackedWalk: Sendable {
+  /// What a step met.
+  @safe
+  public enum Step {
+    /// A record whose header is intact. Its value has not been checked.
+    case record(PackedEntry)
+    /// Bytes in which no record can be found.
+    case damaged(Range<Int>)
+  }
+
+  /// Where the next record, or the cell that holds it, starts.
+  private var offset: Int
+  /// The next record in the cell there.
+  private var index = 0
+
+  /// A walk from a segment's first record.
+  public init(_ view: PackedSegmentView) {
+    offset = view.recordsStart
+  }
+
+  /// The next step; nil at the end.
+  ///
+  /// - Complexity: O(1), but for damaged bytes.
+  public mutating func next(in view: PackedSegmentView) -> Step? {
+    if index == 0 { skipGap(in: view) }
+    guard offset < view.end else { return nil }
+    if let cell = intactCell(in: view) {
+      if let entry = cell.entry(index) {
+        index += 1
+        if index == cell.count { leaveCell() }
+        return .record(entry)
+      }
+      // A header that has its checksum and contradicts itself.
+      defer { leaveCell() }
+      return .damaged(offset..<offset + PackedLayout.cellLength)
+    }
+    if let entry = intactRecord(in: view) {
+      offset += entry.size
+      return .record(entry)
+    }
+    let start = offset
+    repeat { offset += PackedLayout.alignment } while offset < view.end && !isAtRecord(in: view)
+    offset = min(offset, view.end)
+    return .damaged(start..<offset)
+  }
+
+  private mutating func leaveCell() {
+    offset += PackedLayout.cellLength
+    index = 0
+  }
+
+  /// Zeros lead to the next cell.
+  private mutating func skipGap(in view: PackedSegmentView) {
+    guard offset + 8 <= view.end, view.u64(offset) == 0 else { return }
+    let boundary = (offset + PackedLayout.cellLength) & ~(PackedLayout.cellLength - 1)
+    guard boundary < view.end, unsafe view.bytes(offset..<boundary).allSatisfy({ $0 == 0 }) else { return }
+    offset = boundary
+  }
+
+  private func isAtRecord(in view: PackedSegmentView) -> Bool {
+    intactCell(in: view) != nil || intactRecord(in: view) != nil
+  }
+
+  private func intactRecord(in view: PackedSegmentView) -> PackedEntry? {
+    guard let entry = view.record(at: offset), entry.headIsIntact(salt: view.salt) else { return nil }
+    return entry
+  }
+
+  private func intactCell(in view: PackedSegmentView) -> PackedCell? {
+    guard offset & (PackedLayout.cellLength - 1) == 0, let cell = view.cell(at: offset) else { return nil }
+    // Inside of it, its checksum has been compared.
+    if index > 0 { return cell }
+    return cell.entry(0)?.headIsIntact(salt: view.salt) == true ? cell : nil
+  }
+}

@@ -1,0 +1,123 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+/// A packed segment that a merge writes.
+///
+/// Where a tiny record comes to lie is known when its cell is full, so places are told at the end.
+final class PackedOutput: MergeOutput {
+  /// How many bytes are written by one call.
+  private static let step = 1 << 20
+
+  private let engine: Engine
+  private let id: UInt64
+  private let path: String
+  private let file: any File
+  private var writer: PackedSegmentWriter?
+  private var count: UInt64 = 0
+  private var written = 0
+  private var startUnits: UInt64 = 0
+  private var placements: [PackedSegmentWriter.Placement] = []
+
+  /// Creates the file; neither its header nor its name is durable yet.
+  init(_ engine: Engine, dictionary: [UInt8], level: LZ4Level) throws(StoreError) {
+    self.engine = engine
+    id = engine.takeSegmentID()
+    path = "\(engine.path)/\(FileName.segment(id))"
+    let header = SegmentHeader(
+      storeID: engine.storeID,
+      seed: engine.seed,
+      segmentID: id,
+      salt: UInt32(truncatingIfNeeded: engine.platform.random()),
+      kind: .packed,
+      creationTime: engine.time.now,
+      plannedCapacity: 0
+    )
+    do throws(PlatformError) { file = try engine.platform.fileSystem.open(path, .create) } catch {
+      throw StoreError(error, needed: SegmentHeader.length)
+    }
+    writer = PackedSegmentWriter(header: header, dictionary: dictionary, level: level)
+  }
+
+  func hasRoom(for size: Int) -> Bool { (writer?.length ?? .max) <= engine.usualSegmentSize - size }
+
+  func append(
+    _ header: RecordHeader,
+    key: UnsafeRawBufferPointer,
+    value: UnsafeRawBufferPointer,
+    bodyChecksum: UInt32?
+  ) throws(StoreError) -> UInt64 {
+    unsafe writer?.append(header, key: key, value: value)
+    if let pending = writer?.pendingOutput, pending >= Self.step, let bytes = writer?.takeOutput() { try write(bytes) }
+    defer { count += 1 }
+    return count
+  }
+
+  private func write(_ bytes: [UInt8]) throws(StoreError) {
+    do throws(PlatformError) { try file.writeAll(bytes, at: written) } catch {
+      throw StoreError(error, needed: bytes.count)
+    }
+    written += bytes.count
+    engine.bytesWritten.wrappingAdd(bytes.count, ordering: .relaxed)
+  }
+
+  func finish() throws(StoreError) -> Segment {
+    guard var finished = writer.take()?.finish() else { throw .closed }
+    try write(finished.output)
+    let recordsEnd = written
+    try write(finished.footer)
+    guard let lease = engine.addresses.take(GranuleTable.granules(for: written)) else {
+      throw .noSpace(path: engine.path, needed: written)
+    }
+    finished.header.plannedCapacity = UInt64(written)
+    let segment: Segment
+    do throws(PlatformError) {
+      // The header comes last: a file without one is nothing.
+      try file.writeAll(finished.header.encoded(), at: 0)
+      try file.sync()
+      let mapping = try file.map(capacity: written, writable: false)
+      try mapping.extend(to: recordsEnd)
+      segment = Segment(
+        id: id,
+        kind: .packed,
+        salt: finished.header.salt,
+        layout: finished.header.layout,
+        plainBytes: Int(clamping: finished.header.plainBytes),
+        path: path,
+        file: file,
+        mapping: mapping,
+        capacity: written,
+        lease: lease,
+        created: finished.header.creationTime
+      )
+      mapping.populateForReading(0..<recordsEnd)
+    } catch {
+      engine.commits.noteFailure(error)
+      throw StoreError(error, needed: SegmentHeader.length)
+    }
+    segment.becomeWhole(finished.summary, recordsEnd: recordsEnd, footerLength: written - recordsEnd)
+    engine.granules.install(segment)
+    startUnits = segment.startUnits
+    placements = finished.placements
+    return segment
+  }
+
+  func settle(_ move: inout MergeMove) {
+    let placement = placements[Int(move.to)]
+    move.to = startUnits + UInt64(placement.offset >> 3)
+    move.toSize = UInt32(placement.size)
+  }
+
+  func discard() {
+    file.close()
+    // What stays behind is not listed, and the next opening removes it.
+    try? engine.platform.fileSystem.remove(path)
+  }
+}
+
+extension Compression {
+  var codecLevel: LZ4Level? {
+    guard let level else { return nil }
+    return level < 3 ? .fast : .high(Int32(level))
+  }
+}

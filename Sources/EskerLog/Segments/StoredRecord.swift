@@ -1,0 +1,144 @@
+internal import EskerFormat
+internal import EskerPlatform
+
+/// A record that an address leads to, packed or not, for whoever is in no hurry. The caller is pinned.
+@safe
+enum StoredRecord {
+  case plain(RecordView, GranuleTable.Place)
+  case packed(PackedEntry, PackedSegmentView)
+
+  /// The record at a place; nil when its lengths make no sense.
+  init?(at place: GranuleTable.Place) {
+    if let (view, offset) = place.packed {
+      guard let entry = view.entry(at: offset) else { return nil }
+      self = .packed(entry, view)
+    } else {
+      guard let record = unsafe RecordView(at: place.pointer, limit: place.limit) else { return nil }
+      self = .plain(record, place)
+    }
+  }
+
+  var sequence: UInt64 {
+    switch self {
+    case .plain(let record, _): record.sequence
+    case .packed(let entry, _): entry.sequence
+    }
+  }
+
+  var expiry: Int64 {
+    switch self {
+    case .plain(let record, _): record.expiry
+    case .packed(let entry, _): entry.expiry
+    }
+  }
+
+  var keyspace: KeyspaceTag {
+    switch self {
+    case .plain(let record, _): record.keyspace
+    case .packed(let entry, _): entry.keyspace
+    }
+  }
+
+  /// Bytes of the key.
+  var keyLength: Int {
+    switch self {
+    case .plain(let record, _): record.keyLength
+    case .packed(let entry, _): entry.keyLength
+    }
+  }
+
+  /// Bytes of the value.
+  var valueLength: Int {
+    switch self {
+    case .plain(let record, _): record.valueLength
+    case .packed(let entry, _): entry.valueLength
+    }
+  }
+
+  /// Bytes that the record takes.
+  var size: Int {
+    switch self {
+    case .plain(let record, _): record.size
+    case .packed(let entry, _): entry.size
+    }
+  }
+
+  /// The key, copied.
+  var key: [UInt8] {
+    switch self {
+    case .plain(let record, _): unsafe [UInt8](record.key)
+    case .packed(let entry, _): entry.key
+    }
+  }
+
+  func hasSameKey(as other: StoredRecord) -> Bool {
+    if case .plain(let record, _) = self, case .plain(let other, _) = other {
+      return unsafe record.key.elementsEqual(other.key)
+    }
+    return key == other.key
+  }
+
+  func isFor(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) -> Bool {
+    switch self {
+    case .plain(let record, let place):
+      unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag)
+    case .packed(let entry, _):
+      unsafe entry.isFor(key, keyspace: tag)
+    }
+  }
+
+  /// Whether this can be a record of a key with that hash: where the key is damaged, its place in the index has to tell.
+  func mayHave(_ hash: UInt64, _ seed: HashSeed) -> Bool {
+    switch self {
+    case .plain(let record, _): record.keyHash == hash
+    case .packed(let entry, let view): entry.keyHash(seed) == hash || !entry.headIsIntact(salt: view.salt)
+    }
+  }
+
+  /// What is wrong with the record, if anything is.
+  var damage: RecordDamage? {
+    switch self {
+    case .plain(let record, let place): record.damage(salt: place.salt, offsetUnits: place.offsetUnits)
+    case .packed(let entry, let view): view.damage(of: entry)
+    }
+  }
+
+  /// Whether key, number and expiry are what was written; a packed value is not looked at.
+  var headIsIntact: Bool {
+    switch self {
+    case .plain: damage == nil
+    case .packed(let entry, let view): entry.headIsIntact(salt: view.salt)
+    }
+  }
+}
+
+extension Segment {
+  /// The record at `offset`; nil when its lengths make no sense. The caller holds the segment.
+  func storedRecord(at offset: Int) -> StoredRecord? {
+    let end = readableEnd
+    guard offset >= 0, offset < end else { return nil }
+    let place = unsafe GranuleTable.Place(
+      pointer: UnsafeRawPointer(base + offset),
+      limit: end - offset,
+      salt: salt,
+      offsetUnits: UInt32(truncatingIfNeeded: offset >> 3),
+      packing: packing
+    )
+    return StoredRecord(at: place)
+  }
+}
+
+extension GranuleTable.Place {
+  /// The packed segment this is in, and where; nil in another.
+  var packed: (view: PackedSegmentView, offset: Int)? {
+    guard packing != 0 else { return nil }
+    let offset = Int(offsetUnits) << 3
+    let view = unsafe PackedSegmentView(
+      base: pointer - offset,
+      end: offset + limit,
+      salt: salt,
+      dictionaryLength: packing - 1
+    )
+    return (view, offset)
+  }
+}
