@@ -30,7 +30,7 @@ struct BackupPlan {
       } else {
         let isSealed = segment.isSealed.load(ordering: .acquiring)
         let last = isSealed ? segment.lastSequence.load(ordering: .relaxed) : sequence
-        let row = SegmentRow(
+        var row = SegmentRow(
           id: segment.id,
           salt: segment.salt,
           kind: segment.kind,
@@ -42,6 +42,7 @@ struct BackupPlan {
           recordsEnd: UInt64(end),
           fileLength: UInt64(end)
         )
+        row.dictionaryLength = segment.layout.dictionaryLength
         part = Part(segment: segment, row: row, isFinal: false)
       }
       parts.append(part)
