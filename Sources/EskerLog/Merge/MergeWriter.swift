@@ -3,7 +3,8 @@ internal import EskerPlatform
 
 /// Writes what a merge keeps to segments of their own, apart from fresh writes.
 ///
-/// With compression on, these are packed. What expires at about the same time goes to the same segment, so that whole segments can be given up together.
+/// With compression on, these are packed. What expires at about the same time goes to the same segment, so that whole
+/// segments can be given up together.
 struct MergeWriter: ~Copyable {
   private let engine: Engine
   private let inputs: [Segment]

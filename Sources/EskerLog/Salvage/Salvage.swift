@@ -34,6 +34,37 @@ struct Salvage {
     if let end = segment.declaredEnd, end > segment.end {
       lose(segment, segment.end, end - segment.end, "the segment was cut short")
     }
+    if let view = segment.packedView {
+      readPacked(segment, view, position)
+    } else {
+      readPlain(segment, position)
+    }
+  }
+
+  private mutating func readPacked(_ segment: SalvagedSegment, _ view: PackedSegmentView, _ position: Int) {
+    guard let seed = segment.seed ?? source.seed else {
+      return lose(segment, 0, segment.end, "the seed of the store's key hashes is lost")
+    }
+    var walk = PackedWalk(view)
+    while let step = walk.next(in: view) {
+      switch step {
+      case .damaged(let range): lose(segment, range.lowerBound, range.count, "no record can be recognised")
+      case .record(let entry):
+        let header = RecordHeader(
+          sequence: entry.sequence,
+          kind: entry.kind,
+          keyHash: entry.keyHash(seed),
+          keyLength: entry.keyLength,
+          valueLength: entry.valueLength,
+          expiry: entry.expiry,
+          keyspace: entry.keyspace
+        )
+        take(header, at: entry.offset, of: segment, position)
+      }
+    }
+  }
+
+  private mutating func readPlain(_ segment: SalvagedSegment, _ position: Int) {
     var offset = SegmentHeader.length
     var isDone = false
     while !isDone, offset < segment.end {
@@ -67,11 +98,12 @@ struct Salvage {
   }
 
   private mutating func take(_ header: RecordHeader, at offset: Int, of segment: SalvagedSegment, _ position: Int) {
-    if segment.view(at: offset)?.bodyIsIntact != true {
+    let record = segment.record(at: offset)
+    if record?.damage != nil || record == nil {
       let loss = SalvageReport.Loss(
-        location: segment.location(offset, key: intactKey(of: header, segment.view(at: offset))),
-        length: header.size,
-        reason: RecordDamage.bodyChecksum.reason
+        location: segment.location(offset, key: record.flatMap { intactKey(of: header, $0) }),
+        length: record?.size ?? header.size,
+        reason: (record?.damage ?? .truncated).reason
       )
       damaged.append((header, loss))
     }
@@ -82,13 +114,14 @@ struct Salvage {
   private mutating func commit(_ segment: SalvagedSegment, _ position: Int) {
     for (header, offset) in batch {
       // The hash of a tombstone's key stands in its header: that is enough to delete by.
-      let isIntact = segment.view(at: offset)?.bodyIsIntact == true
+      let record = segment.record(at: offset)
+      let isIntact = record.map { $0.damage == nil } ?? false
       guard isIntact || header.kind != .put else { continue }
       census.take(header, at: offset, of: position) { known in
-        guard isIntact, let one = segment.view(at: offset),
-          let other = source.segments[Int(known.segment)].view(at: known.offset)
-        else { return true }
-        return unsafe one.key.elementsEqual(other.key)
+        guard isIntact, let record, let other = source.segments[Int(known.segment)].record(at: known.offset) else {
+          return true
+        }
+        return record.hasSameKey(as: other)
       }
     }
     batch.removeAll(keepingCapacity: true)
@@ -101,20 +134,20 @@ struct Salvage {
     if let known = census.newest(like: header) {
       // Superseded: nothing that anybody could have read is gone.
       if known.sequence > header.sequence { return }
-      if known.isPut, let older = source.segments[Int(known.segment)].view(at: known.offset) {
+      if known.isPut, let older = source.segments[Int(known.segment)].record(at: known.offset) {
         loss.keptOlderValue = true
-        loss.location.key = unsafe [UInt8](older.key)
+        loss.location.key = older.key
       }
     }
     report.losses.append(loss)
   }
 
   /// The key of a record whose value is damaged: its hash, which stands in the header, tells whether it is right.
-  private func intactKey(of header: RecordHeader, _ view: RecordView?) -> [UInt8]? {
-    guard let view, let seed = source.seed else { return nil }
-    let key = unsafe view.key
+  private func intactKey(of header: RecordHeader, _ record: StoredRecord) -> [UInt8]? {
+    guard let seed = source.seed else { return nil }
     let hash = KeyHash(seed: seed, keyspace: header.keyspace)
-    return unsafe hash.hash(key) == header.keyHash ? [UInt8](key) : nil
+    let key = record.key
+    return unsafe key.withUnsafeBytes { unsafe hash.hash($0) } == header.keyHash ? key : nil
   }
 
   private mutating func lose(_ segment: SalvagedSegment, _ offset: Int, _ length: Int, _ reason: String) {
@@ -137,7 +170,7 @@ struct Salvage {
         report.expired += 1
         continue
       }
-      guard let view = source.segments[Int(entry.record.segment)].view(at: entry.record.offset) else { continue }
+      guard let record = source.segments[Int(entry.record.segment)].record(at: entry.record.offset) else { continue }
       let keyspace: Keyspace
       if let known = keyspaces[entry.keyspace] {
         keyspace = known
@@ -145,11 +178,16 @@ struct Salvage {
         keyspace = try store.keyspace("keyspace \(entry.keyspace)")
         keyspaces[entry.keyspace] = keyspace
       }
-      let expiry: Expiry =
-        entry.record.expiry == .max ? .never : .at(WallTime(millisecondsSince1970: entry.record.expiry))
-      let key = unsafe view.key.bytes
-      let value = unsafe view.value.bytes
-      try keyspace.put(value, forKey: key, expiry: expiry)
+      let expiry = Expiry(stored: entry.record.expiry)
+      switch record {
+      case .plain(let record, _):
+        let key = unsafe record.key.bytes
+        let value = unsafe record.value.bytes
+        try keyspace.put(value, forKey: key, expiry: expiry)
+      case .packed(let entry, let view):
+        guard let value = view.intactValue(of: entry) else { continue }
+        try keyspace.put(value, forKey: entry.key, expiry: expiry)
+      }
       report.entries += 1
     }
     progress(1)

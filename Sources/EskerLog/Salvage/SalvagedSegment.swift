@@ -12,8 +12,10 @@ final class SalvagedSegment {
   let isLog: Bool
   /// What is known to be wrong before any record is read.
   let headerDamage: String?
-  /// Where the records end according to the manifest; nil when it does not say.
+  /// Where the records end according to the manifest or the footer; nil when neither says.
   let declaredEnd: Int?
+  /// How the records lie in it.
+  let layout: SegmentLayout
   private let salt: UInt32
   private let file: any File
   private let mapping: any Mapping
@@ -23,7 +25,6 @@ final class SalvagedSegment {
   {
     self.id = id
     self.path = path
-    declaredEnd = end
     file = try fileSystem.open(path, .read)
     let size = try file.status().size
     mapping = try file.map(capacity: max(4096, size), writable: false)
@@ -33,14 +34,30 @@ final class SalvagedSegment {
     storeID = header?.storeID
     seed = header?.seed
     isLog = (row?.kind ?? header?.kind ?? .log) == .log
+    layout = row?.layout ?? header?.layout ?? .plain
     headerDamage = header == nil ? "the segment's header is damaged" : nil
-    guard let salt = unsafe row?.salt ?? header?.salt ?? SaltSearch.salt(at: mapping.base, length: mapping.length)
+    let trailer = try Self.trailer(of: id, file, size)
+    // A log segment that is whole ends with its seal.
+    declaredEnd = end ?? (isLog ? nil : trailer.map { Int(clamping: $0.recordsEnd) })
+    guard
+      let salt = unsafe row?.salt ?? header?.salt ?? trailer?.salt
+        ?? SaltSearch.salt(at: mapping.base, length: mapping.length)
     else {
       mapping.unmap()
       file.close()
       return nil
     }
     self.salt = salt
+  }
+
+  /// What the end of a file says that ends with its footer.
+  private static func trailer(of id: UInt64, _ file: any File, _ size: Int) throws(PlatformError) -> SegmentFooter? {
+    guard size >= SegmentHeader.length + SegmentFooter.trailerLength else { return nil }
+    let bytes = try file.bytes(in: size - SegmentFooter.trailerLength..<size)
+    guard let footer = unsafe try? SegmentFooter(decodingTrailer: bytes.span.bytes), footer.segmentID == id else {
+      return nil
+    }
+    return footer
   }
 
   deinit {
@@ -62,9 +79,27 @@ final class SalvagedSegment {
   }
 
   /// The record at `offset`, of which only the length is known to be possible.
-  func view(at offset: Int) -> RecordView? {
+  func record(at offset: Int) -> StoredRecord? {
     guard offset < end else { return nil }
-    return unsafe RecordView(at: UnsafeRawPointer(mapping.base + offset), limit: end - offset)
+    let place = unsafe GranuleTable.Place(
+      pointer: UnsafeRawPointer(mapping.base + offset),
+      limit: end - offset,
+      salt: salt,
+      offsetUnits: UInt32(truncatingIfNeeded: offset >> 3),
+      packing: layout.isPacked ? layout.dictionaryLength + 1 : 0
+    )
+    return StoredRecord(at: place)
+  }
+
+  /// The packed records; nil when they are not packed.
+  var packedView: PackedSegmentView? {
+    guard layout.isPacked else { return nil }
+    return unsafe PackedSegmentView(
+      base: UnsafeRawPointer(mapping.base),
+      end: end,
+      salt: salt,
+      dictionaryLength: layout.dictionaryLength
+    )
   }
 
   /// Where the next record begins behind a place where none does.

@@ -71,6 +71,46 @@ import Testing
     #expect(report.entries == expected.values.reduce(0) { $0 + $1.count })
   }
 
+  /// All of its segments are what merges wrote, packed or not.
+  @Test(arguments: [true, false], [true, false])
+  func whatMergesWroteComesOutWhole(isPacked: Bool, hasManifest: Bool) throws {
+    var machine = try large().0.machine()
+    let store = try machine.open { $0.compression = isPacked ? .lz4 : .none }
+    let expected = try contents(of: store)
+    try store.engine.endTail()
+    try store.sync()
+    try store.merge(segments: store.statistics.segments.map(\.id))
+    #expect(store.statistics.segments.allSatisfy { $0.recordBytes == 0 || $0.isMerged && $0.isPacked == isPacked })
+    try store.close()
+    var image = try DiskImage(of: machine)
+    if !hasManifest { for name in FileName.manifests { image.files[name] = nil } }
+    machine = try image.machine()
+    let (report, found) = try salvage(machine)
+    #expect(report.losses.isEmpty, "\(report.losses)")
+    #expect(report.entries == expected.values.reduce(0) { $0 + $1.count })
+    #expect(found[""] == expected[""])
+  }
+
+  @Test func aDamagedByteOfAPackedSegmentIsSaid() throws {
+    let packed = try PackedStore(60)
+    try packed.store.close()
+    let original = try DiskImage(of: packed.machine)
+    let name = try #require(original.names.first { $0.hasSuffix(".segment") })
+    let length = try #require(original.files[name]?.count)
+    for offset in stride(from: 0, to: length, by: 23) {
+      let (report, found) = try salvage(original.flipping(name, offset, bit: offset % 8).machine())
+      var isAnyMissing = false
+      for space in PackedStore.spaces {
+        for (key, value) in packed.expected[space] ?? [:] where found[space]?[key] != value {
+          isAnyMissing = true
+          #expect(found[space]?[key] == nil, "offset \(offset)")
+        }
+        #expect((found[space] ?? [:]).keys.allSatisfy { packed.expected[space]?[$0] != nil }, "offset \(offset)")
+      }
+      if isAnyMissing { #expect(!report.losses.isEmpty, "offset \(offset)") }
+    }
+  }
+
   @Test func nothingOfTheSourceIsTouched() throws {
     let machine = try large().0.machine()
     let before = try DiskImage(of: machine).files
