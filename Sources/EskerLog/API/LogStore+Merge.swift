@@ -40,6 +40,10 @@ public struct MergeReport: Sendable, Hashable {
   public var bytesRead = 0
   /// Bytes of records that were copied.
   public var bytesWritten = 0
+  /// Live records that were given up to keep to the capacity.
+  public var recordsEvicted = 0
+  /// Their bytes.
+  public var bytesEvicted = 0
 
   /// Bytes of records that are gone.
   public var bytesFreed: Int { bytesRead - bytesWritten }
@@ -49,5 +53,7 @@ public struct MergeReport: Sendable, Hashable {
     segmentsWritten += result.outputs
     bytesRead += result.bytesRead
     bytesWritten += result.bytesWritten
+    recordsEvicted += result.recordsEvicted
+    bytesEvicted += result.bytesEvicted
   }
 }

@@ -16,6 +16,8 @@ public enum StoreEvent: Sendable, Hashable {
   case mergeBegan(segments: [UInt64])
   /// It has ended: the segments have given way to others, or, if nothing is reported removed, must wait until older ones do.
   case mergeEnded(MergeReport, duration: Duration)
+  /// A store of limited capacity gave up records, live ones, to make room for others.
+  case evicted(records: Int, bytes: Int)
   /// An index checkpoint is durable: the next opening starts from it.
   case checkpointWritten(sequence: SequenceNumber, bytes: Int)
   /// A sync failed. The store refuses writes until it is opened again.

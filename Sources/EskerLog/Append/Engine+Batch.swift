@@ -13,6 +13,15 @@ extension Engine {
   ///
   /// - Returns: the number of the batch's last record; 0 for an empty batch.
   func commit(_ batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
+    while true {
+      do throws(StoreError) { return try commitOnce(batch) } catch {
+        guard options.capacity != nil, case .noSpace(_, let needed) = error else { throw error }
+        try makeRoom(for: needed, orThrow: error)
+      }
+    }
+  }
+
+  private func commitOnce(_ batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
     guard !batch.operations.isEmpty else {
       try checkWritable()
       return 0

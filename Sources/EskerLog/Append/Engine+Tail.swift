@@ -33,7 +33,10 @@ extension Engine {
   }
 
   /// Bytes that are set aside for removals and merges: at least what a new segment takes, and as much again.
-  var reserveLength: Int { max(128 << 10, usualSegmentSize / 8) }
+  var reserveLength: Int {
+    let length = max(128 << 10, usualSegmentSize / 8)
+    return min(length, (options.capacity ?? .max) / 64)
+  }
 
   /// Makes sure that the store takes writes and that `size` bytes can be written at the tail.
   @inline(__always)
@@ -176,7 +179,7 @@ extension Engine {
   func createSegment(for size: Int, firstSequence: UInt64) throws(StoreError) -> Segment {
     let needed = SegmentHeader.length + size + Self.tailReserve
     let capacity = max(usualSegmentSize, (needed + 4095) & ~4095)
-    guard let lease = addresses.take(GranuleTable.granules(for: capacity)) else {
+    guard hasRoom(forSegment: capacity), let lease = addresses.take(GranuleTable.granules(for: capacity)) else {
       throw .noSpace(path: path, needed: needed)
     }
     let id = takeSegmentID()
@@ -256,6 +259,7 @@ extension Engine {
   /// Bytes a new segment may grow to: an eighth of the store, within limits, so that merging a store of a few segments does
   /// not take as much room again.
   var usualSegmentSize: Int {
+    if let capacity = options.capacity { return segmentSize(of: capacity) }
     let least = 32 << 20
     guard options.segmentSize > least else { return options.segmentSize }
     let total = segments.withLock { list in list.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) } }

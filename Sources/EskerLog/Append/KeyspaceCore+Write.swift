@@ -10,14 +10,10 @@ extension KeyspaceCore {
   ) throws(StoreError) -> UInt64 {
     var isSynced = false
     if case .synced = durability ?? engine.options.durability { isSynced = true }
-    return try unsafe engine.put(
-      value,
-      key,
-      self,
-      expiry: expiry == nil && !engine.mayExpire(self) ? .max : engine.resolve(expiry, self),
-      condition,
-      isSynced: isSynced
-    )
+    let instant = expiry == nil && !engine.mayExpire(self) ? .max : engine.resolve(expiry, self)
+    return try engine.makingRoom { () throws(StoreError) in
+      try unsafe engine.put(value, key, self, expiry: instant, condition, isSynced: isSynced)
+    }
   }
 
   /// Stores a value and sees to its durability.
@@ -38,7 +34,7 @@ extension KeyspaceCore {
   /// Removes a key.
   @usableFromInline
   func remove(_ key: UnsafeRawBufferPointer, _ condition: WriteCondition) throws(StoreError) -> Removal {
-    try unsafe engine.remove(key, self, condition)
+    try engine.makingRoom { () throws(StoreError) in try unsafe engine.remove(key, self, condition) }
   }
 }
 

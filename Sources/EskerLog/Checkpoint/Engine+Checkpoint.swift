@@ -15,7 +15,10 @@ extension Engine {
 
   /// Asks for a checkpoint if enough was logged since the last. Called under the writer's lock.
   func checkpointIfDue(_ state: inout WriterState) {
-    guard state.bytesLogged - state.bytesLoggedAtCheckpoint >= checkpointInterval else { return }
+    // Each eviction would make it useless.
+    guard options.capacity == nil, state.bytesLogged - state.bytesLoggedAtCheckpoint >= checkpointInterval else {
+      return
+    }
     state.bytesLoggedAtCheckpoint = state.bytesLogged
     keeper.request(.checkpoint)
   }

@@ -68,6 +68,8 @@ extension Engine {
   /// Has a segment ready for when the tail is full: created, synced, named and listed.
   private func prepareSegment() {
     guard writer.withLock({ $0.spare == nil && $0.tail != nil }) else { return }
+    // A small cache does not keep a segment empty.
+    if options.capacity != nil, usualSegmentSize < 1 << 20 || !hasRoom(forSegment: usualSegmentSize) { return }
     do throws(StoreError) {
       let segment = try createSegment(for: 0, firstSequence: 0)
       try editManifest(.listed)
@@ -111,7 +113,8 @@ extension Engine {
   ///
   /// False when another job was asked for; sealing is asked for again then.
   private func awaitCalm() -> Bool {
-    while keeper.isThreaded, !isSyncing, !isCrowded.load(ordering: .relaxed), finishedSegments.count <= Self.sealBacklog
+    while keeper.isThreaded, !isSyncing, options.capacity == nil, !isCrowded.load(ordering: .relaxed),
+      finishedSegments.count <= Self.sealBacklog
     {
       let before = publishedSequence
       guard keeper.pause(nanoseconds: Self.burst.nanoseconds) else {
@@ -156,7 +159,7 @@ extension Engine {
             records: summary.records
           )
         )
-        reserve.fill(to: reserveLength)
+        fillReserve()
         merger.request()
       } catch {
         emit(.backgroundFailure(operation: "seal a segment", error))
@@ -195,6 +198,9 @@ extension Engine {
     )
     let bytes = builder.encoded()
     do throws(PlatformError) {
+      guard hasRoom(for: bytes.count) else {
+        throw PlatformError("write", path: segment.path, code: PlatformError.noSpace)
+      }
       try segment.file.writeAll(bytes, at: footer.offset)
       bytesWritten.wrappingAdd(bytes.count, ordering: .relaxed)
     } catch {

@@ -99,7 +99,8 @@ extension Engine {
   /// to read then, and take less space.
   private var isCheckpointWorthwhile: Bool {
     let records = segments.withLock { list in list.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) } }
-    return index.bucketCount * CheckpointHeader.lineSize <= max(1 << 20, records)
+    let length = index.bucketCount * CheckpointHeader.lineSize
+    return length <= max(1 << 20, records) && hasRoom(for: length + length / 8)
   }
 }
 

@@ -71,7 +71,13 @@ extension Engine {
   /// The reset is a record like any other, so it takes its place in history, and a crash keeps it or not with what was
   /// written around it.
   func removeAll(in core: KeyspaceCore) throws(StoreError) -> UInt64 {
-    let sequence = try writer.withLock { (state) throws(StoreError) -> UInt64 in
+    let sequence = try makingRoom { () throws(StoreError) in try reset(core) }
+    keeper.request(.sweep)
+    return sequence
+  }
+
+  private func reset(_ core: KeyspaceCore) throws(StoreError) -> UInt64 {
+    try writer.withLock { (state) throws(StoreError) -> UInt64 in
       try checkWritable()
       let old = core.tag
       let tag = KeyspaceTag(id: core.id, incarnation: old.incarnation &+ 1)
@@ -97,8 +103,6 @@ extension Engine {
       try checkTail(state)
       return header.sequence
     }
-    keeper.request(.sweep)
-    return sequence
   }
 
   /// Takes the entries of emptied keyspaces out of the index, a few buckets at a time.

@@ -25,6 +25,10 @@ final class Engine: @unchecked Sendable {
   let granules: GranuleTable
   let addresses = AddressSpace()
   let reserve: SpaceReserve
+  /// Which keys were read lately, in a store of limited capacity.
+  let readMarks: ReadMarks?
+  /// Bytes that evictions were allowed to spare and did not. Guarded by `merging`.
+  var sparingLeft = 0
   let time: StoreTime
   let session: Session?
   let commits: CommitQueue
@@ -106,6 +110,10 @@ final class Engine: @unchecked Sendable {
     verifiesReads = options.verification == .everyRead
     hasDefaultExpiry = options.defaultExpiry != .never
     onPublish = host.onPublish
+    if let capacity = options.capacity, capacity < Self.leastCapacity {
+      throw .failed(operation: "keep to a capacity of \(capacity) bytes in", path: path, errno: PlatformError.invalid)
+    }
+    readMarks = options.capacity.map { ReadMarks(capacity: $0) }
     guard (64 << 10...1 << 30).contains(options.segmentSize) else {
       throw .failed(
         operation: "use a segment size of \(options.segmentSize) for",
@@ -179,6 +187,7 @@ final class Engine: @unchecked Sendable {
 
   deinit {
     granules.deallocate()
+    readMarks?.deallocate()
   }
 
   // Lead closures that were made before the engine to it. They refer to it strongly until it is released: a weak reference

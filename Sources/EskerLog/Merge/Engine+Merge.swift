@@ -14,7 +14,9 @@ extension Engine {
     guard options.merge.isAutomatic, !options.readOnly else { return }
     let figures = mergeFigures()
     let policy = mergePolicy
-    let isDue = !policy.victims(among: figures.candidates, unsealed: figures.unsealed, now: figures.now).isEmpty
+    let isDue =
+      !hasRoom(forSegment: usualSegmentSize)
+      || !policy.victims(among: figures.candidates, unsealed: figures.unsealed, now: figures.now).isEmpty
     if isDue || figures.candidates.contains(where: { $0.lastExpiry != .max || $0.isUnpacked }) { merger.request() }
   }
 
@@ -27,6 +29,9 @@ extension Engine {
       return .after(1_000_000_000)
     }
     epochs.collect()
+    do throws(StoreError) {
+      if try evictIfDue() { return .now }
+    } catch { return afterFailure(error) }
     let figures = mergeFigures()
     let policy = mergePolicy
     var victims = Set(policy.victims(among: figures.candidates, unsealed: figures.unsealed, now: figures.now))
@@ -40,13 +45,15 @@ extension Engine {
       }
       // Figures of what has expired are estimates: do not run after them.
       return result.bytesWritten > result.bytesRead / 20 * 19 ? .after(1_000_000_000) : .now
-    } catch {
-      if case .closed = error { return .whenAsked }
-      // Nobody waits for what does not come.
-      writeDelay.store(0, ordering: .relaxed)
-      emit(.backgroundFailure(operation: "merge", error))
-      return .after(1_000_000_000)
-    }
+    } catch { return afterFailure(error) }
+  }
+
+  private func afterFailure(_ error: StoreError) -> MergeScheduler.Next {
+    if case .closed = error { return .whenAsked }
+    // Nobody waits for what does not come.
+    writeDelay.store(0, ordering: .relaxed)
+    emit(.backgroundFailure(operation: "merge", error))
+    return .after(1_000_000_000)
   }
 
   /// What the policy looks at.
@@ -89,7 +96,7 @@ extension Engine {
   private func isUnpacked(_ segment: Segment) -> Bool { options.compression != .none && !segment.layout.isPacked }
 
   /// Whether a segment is whole, durable, and has no record that cannot be read.
-  private func isMergeable(_ segment: Segment, _ durable: UInt64) -> Bool {
+  func isMergeable(_ segment: Segment, _ durable: UInt64) -> Bool {
     segment.isSettled.load(ordering: .acquiring) && !segment.isUnmergeable.load(ordering: .relaxed)
       && segment.firstSequence.load(ordering: .relaxed) != 0
       && segment.lastSequence.load(ordering: .relaxed) <= durable
@@ -233,28 +240,37 @@ extension Engine {
   // MARK: Both
 
   /// One merge. Called with `merging` held.
-  private func mergeOnce(_ inputs: [Segment], _ pace: borrowing MergePace) throws(StoreError) -> MergeResult {
+  func mergeOnce(
+    _ inputs: [Segment],
+    _ pace: borrowing MergePace,
+    evicting: Bool = false
+  ) throws(StoreError) -> MergeResult {
     guard !inputs.isEmpty else { return MergeResult() }
     guard !index.isDamaged else { throw indexDamage() }
     try markOpen()
     let start = platform.clock.monotonicNanoseconds()
     emit(.mergeBegan(segments: inputs.map(\.id)))
-    let result = try mergeWithReserve(inputs, pace)
+    let result = try mergeWithReserve(inputs, pace, evicting)
     merges.withLock { $0.add(result) }
     mergeCount.add(1, ordering: .relaxed)
     var report = MergeReport()
     report.add(result)
     let duration = Duration.nanoseconds(Int64(clamping: platform.clock.monotonicNanoseconds() &- start))
     emit(.mergeEnded(report, duration: duration))
+    if result.recordsEvicted > 0 { emit(.evicted(records: result.recordsEvicted, bytes: result.bytesEvicted)) }
     return result
   }
 
   /// Merges; on a full volume, as much as what was set aside for it has room for.
-  private func mergeWithReserve(_ inputs: [Segment], _ pace: borrowing MergePace) throws(StoreError) -> MergeResult {
-    var run = MergeRun(self, merging: inputs)
+  private func mergeWithReserve(
+    _ inputs: [Segment],
+    _ pace: borrowing MergePace,
+    _ evicts: Bool
+  ) throws(StoreError) -> MergeResult {
+    var run = MergeRun(self, merging: inputs, evicting: evicts)
     do throws(StoreError) {
       let result = try run.run(pace)
-      if result.bytesRead > 0 { reserve.fill(to: reserveLength) }
+      if result.bytesRead > 0 { fillReserve() }
       return result
     } catch {
       guard case .noSpace = error, reserve.release() else { throw error }
@@ -263,9 +279,9 @@ extension Engine {
     guard let least = inputs.min(by: { granules.live($0).bytes < granules.live($1).bytes }) else {
       return MergeResult()
     }
-    var rest = MergeRun(self, merging: [least])
+    var rest = MergeRun(self, merging: [least], evicting: evicts)
     let result = try rest.run(pace)
-    reserve.fill(to: reserveLength)
+    fillReserve()
     return result
   }
 

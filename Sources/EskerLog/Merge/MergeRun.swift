@@ -16,16 +16,20 @@ internal import Synchronization
 struct MergeRun: ~Copyable {
   private let engine: Engine
   private let inputs: [Segment]
+  private let evicts: Bool
   private var survey: MergeSurvey
 
   /// Entries that change under one hold of the writer's lock: some tens of microseconds.
   private static let sliceLength = 256
 
-  /// - Parameter inputs: settled segments of durable records.
-  init(_ engine: Engine, merging inputs: [Segment]) {
+  /// - Parameters:
+  ///   - inputs: settled segments of durable records.
+  ///   - evicts: Whether only what was read lately is kept.
+  init(_ engine: Engine, merging inputs: [Segment], evicting evicts: Bool) {
     self.engine = engine
     self.inputs = inputs
-    survey = MergeSurvey(engine, merging: inputs, now: engine.checkedNow)
+    self.evicts = evicts
+    survey = MergeSurvey(engine, merging: inputs, now: engine.checkedNow, evicting: evicts)
   }
 
   /// Merges. When it throws, the store is as it was, and what was written is removed or will be.
@@ -37,7 +41,7 @@ struct MergeRun: ~Copyable {
       for segment in inputs { try survey.take(segment, pace) }
       survey.chooseTombstones()
       // Nearly all of it still hides something older: it waits until that is gone.
-      if survey.writer.bytes == 0, survey.shadowBytes * 2 > bytesRead {
+      if !evicts, survey.writer.bytes == 0, survey.shadowBytes * 2 > bytesRead {
         for segment in inputs { segment.wait(for: survey.blockers, bytes: segment.recordsEnd.load(ordering: .relaxed)) }
         return MergeResult()
       }
@@ -51,7 +55,7 @@ struct MergeRun: ~Copyable {
     do throws(StoreError) {
       try commits.waitDurable(engine.publishedSequence, onlyThrough: true)
       // The store time that condemned a record is kept before the record goes.
-      if !survey.reaps.isEmpty {
+      if survey.reaps.contains(where: { !$0.isEvicted }) {
         try engine.opening.withLock { () throws(StoreError) in try engine.editManifest(.listed) }
       }
     } catch {
@@ -62,12 +66,14 @@ struct MergeRun: ~Copyable {
     for segment in outputs where segment.footer.withLock({ $0.neverExpiring > 0 }) {
       segment.wait(for: survey.blockers, bytes: survey.shadowBytes / outputs.count)
     }
-    try replace(by: outputs)
+    let evicted = try replace(by: outputs)
     return MergeResult(
       inputs: inputs.count,
       outputs: outputs.count,
       bytesRead: bytesRead,
-      bytesWritten: outputs.reduce(0) { $0 + $1.recordBytes }
+      bytesWritten: outputs.reduce(0) { $0 + $1.recordBytes },
+      recordsEvicted: evicted.records,
+      bytesEvicted: evicted.bytes
     )
   }
 
@@ -79,14 +85,15 @@ struct MergeRun: ~Copyable {
   }
 
   /// Steps 3 to 5. Snapshots, checkpoints and closing wait meanwhile.
-  private borrowing func replace(by outputs: [Segment]) throws(StoreError) {
+  private borrowing func replace(by outputs: [Segment]) throws(StoreError) -> (records: Int, bytes: Int) {
+    var evicted = (records: 0, bytes: 0)
     let checkpoint = try engine.opening.withLock { () throws(StoreError) -> UInt64 in
       do throws(StoreError) {
         try engine.checkWritable()
         engine.incoming.withLock { $0 = outputs }
         defer { engine.incoming.withLock { $0 = [] } }
         move(from: \.from, \.fromSize, to: \.to, \.toSize)
-        reap()
+        evicted = reap()
         try checkNothingIsLeft()
         let checkpoint = engine.manifests.withLock { $0.manifest.checkpointID }
         try engine.editManifest(.merged(removing: inputs, adding: outputs))
@@ -108,6 +115,7 @@ struct MergeRun: ~Copyable {
       try? engine.platform.fileSystem.remove(segment.path)
     }
     engine.epochs.collect()
+    return evicted
   }
 
   /// Leads the index from one place to the other, wherever it still leads to the one.
@@ -129,13 +137,15 @@ struct MergeRun: ~Copyable {
     }
   }
 
-  /// Takes what expired, and what emptied keyspaces left, out of the index.
-  private borrowing func reap() {
+  /// Takes what expired or is evicted, and what emptied keyspaces left, out of the index. What was evicted.
+  private borrowing func reap() -> (records: Int, bytes: Int) {
+    var evicted = (records: 0, bytes: 0)
     inSlices(survey.reaps.count) { range, state in
       for reap in survey.reaps[range] where engine.index.remove(reap.hash, address: reap.address) {
         state.isReaped = true
         engine.noteForSnapshots(reap.address, state)
         engine.granules.addLive(at: reap.address, bytes: -reap.size)
+        if reap.isEvicted { evicted = (evicted.records + 1, evicted.bytes + reap.size) }
         if let core = engine.keyspaces.withLock({ $0.byID[reap.keyspace.id] }), core.tag == reap.keyspace {
           core.entryCount.subtract(1, ordering: .relaxed)
         }
@@ -143,6 +153,7 @@ struct MergeRun: ~Copyable {
     } prefetch: { range in
       for reap in survey.reaps[range] { engine.index.prefetch(reap.hash) }
     }
+    return evicted
   }
 
   /// Runs a body over a range in slices, under the writer's lock, and lets writers in between.
@@ -181,6 +192,9 @@ struct MergeResult {
   var bytesRead = 0
   /// Bytes of records in the outputs.
   var bytesWritten = 0
+  /// Live records given up, and their bytes.
+  var recordsEvicted = 0
+  var bytesEvicted = 0
 }
 
 extension Engine {

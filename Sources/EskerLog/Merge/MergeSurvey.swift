@@ -14,12 +14,13 @@ struct MergeMove {
   var output: Int32
 }
 
-/// An entry of the index whose record expired, or whose keyspace was emptied.
+/// An entry of the index whose record expired or is evicted, or whose keyspace was emptied.
 struct MergeReap {
   var hash: UInt64
   var address: UInt64
   var size: Int
   var keyspace: KeyspaceTag
+  var isEvicted: Bool
 }
 
 /// Goes through the segments of a merge, copies what is alive, and notes what else there is to do.
@@ -31,9 +32,13 @@ struct MergeSurvey: ~Copyable {
   /// Store time that decides what has expired.
   let now: Int64
   var writer: MergeWriter
+  /// Bytes of records that eviction may still spare; nil when nothing is evicted.
+  private var sparing: Int?
   private(set) var moves: [MergeMove] = []
   private(set) var reaps: [MergeReap] = []
   private var shadows: [Shadow] = []
+  /// The last write that had returned when this began.
+  private let beginning: UInt64
   /// Bytes the tombstones take that are still needed, and the segments that hold what they hide.
   private(set) var shadowBytes = 0
   private(set) var blockers: [UInt64] = []
@@ -44,9 +49,12 @@ struct MergeSurvey: ~Copyable {
   /// So many waits for memory overlap; at most 32, the bits of a word.
   private static let windowLength = 32
 
-  init(_ engine: Engine, merging inputs: [Segment], now: Int64) {
+  init(_ engine: Engine, merging inputs: [Segment], now: Int64, evicting: Bool) {
     self.engine = engine
     self.now = now
+    beginning = engine.publishedSequence
+    sparing =
+      evicting ? engine.takeSparing(for: inputs.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) }) : nil
     rule = TombstoneRule(engine, merging: inputs)
     writer = MergeWriter(engine, merging: inputs, now: now)
     window.reserveCapacity(Self.windowLength)
@@ -112,9 +120,15 @@ struct MergeSurvey: ~Copyable {
       if entry.expires { try noteShadow(entry, segment) }
       return
     }
-    func reap() {
+    func reap(isEvicted: Bool = false) {
       reaps.append(
-        MergeReap(hash: entry.keyHash, address: address, size: Int(entry.size), keyspace: entry.keyspace)
+        MergeReap(
+          hash: entry.keyHash,
+          address: address,
+          size: Int(entry.size),
+          keyspace: entry.keyspace,
+          isEvicted: isEvicted
+        )
       )
     }
     if !isCurrent { return reap() }
@@ -125,6 +139,10 @@ struct MergeSurvey: ~Copyable {
     let (header, record) = try record(entry, segment)
     if header.expiry <= now {
       reap()
+      return try noteShadow(entry, segment)
+    }
+    if !spare(entry) {
+      reap(isEvicted: true)
       return try noteShadow(entry, segment)
     }
     let place = try copy(header, record, segment)
@@ -138,6 +156,14 @@ struct MergeSurvey: ~Copyable {
         output: Int32(place.output)
       )
     )
+  }
+
+  /// Whether a live record is kept: all are, but where some have to be evicted.
+  private mutating func spare(_ entry: FooterEntry) -> Bool {
+    guard let room = sparing else { return true }
+    guard engine.readMarks?.take(entry.keyHash) == true, Int(entry.size) <= room else { return false }
+    sparing = room - Int(entry.size)
+    return true
   }
 
   private mutating func copy(
@@ -162,6 +188,8 @@ struct MergeSurvey: ~Copyable {
   /// Makes what was copied durable. All of it has been.
   mutating func finish() throws(StoreError) -> [Segment] {
     let segments = try writer.finish()
+    if let sparing { engine.leaveSparing(sparing) }
+    for segment in segments { segment.mergedThrough.store(beginning, ordering: .relaxed) }
     writer.settle(&moves)
     return segments
   }

@@ -14,7 +14,8 @@ struct Shadow {
 ///
 /// Without its tombstone, an older value of the key would be found again when the index is rebuilt. So a tombstone stays as
 /// long as any segment outside the merge holds an older value of its key. Segments whose least sequence number is not below
-/// the tombstone's cannot; the others are asked by the key hashes in their footers.
+/// the tombstone's cannot, nor can those that a merge made which began after the tombstone was written: the older value was
+/// dead already. The others are asked by the key hashes in their footers.
 struct TombstoneRule {
   private let engine: Engine
   private let others: [Segment]
@@ -29,7 +30,12 @@ struct TombstoneRule {
         segment.firstSequence.load(ordering: .relaxed) != 0 && !inputs.contains { $0 === segment }
       }
     }
-    floor = others.reduce(.max) { min($0, $1.firstSequence.load(ordering: .relaxed)) }
+    floor = others.reduce(.max) { min($0, Self.floor(of: $1)) }
+  }
+
+  /// A segment has nothing that a shadow up to this number hides.
+  private static func floor(of segment: Segment) -> UInt64 {
+    max(segment.firstSequence.load(ordering: .relaxed), segment.mergedThrough.load(ordering: .relaxed))
   }
 
   /// The shadows that must stay, and the segments that hold what they hide; all, if an older segment cannot be read.
@@ -40,7 +46,7 @@ struct TombstoneRule {
     var oldest = HashTable(capacity: shadows.count)
     for shadow in shadows { oldest.insert(shadow.hash) }
     var blockers: [UInt64] = []
-    for segment in others where segment.firstSequence.load(ordering: .relaxed) < newest {
+    for segment in others where Self.floor(of: segment) < newest {
       guard segment.isSettled.load(ordering: .acquiring) else { return (shadows, others.map(\.id)) }
       var damage: [StoreEvent] = []
       var walk = SegmentWalk(segment, of: engine, damage: &damage)

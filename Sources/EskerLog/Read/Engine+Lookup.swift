@@ -30,7 +30,9 @@ extension Engine {
       }
       if place.packing != 0 {
         switch unsafe packedMatch(at: place, key, tag) {
-        case .visible: return .packed(address)
+        case .visible:
+          noteRead(hash)
+          return .packed(address)
         case .expired: return nil
         case .other: break
         case .damaged(let found, isKey: true): throw unsafe damage(at: address, found, key: [UInt8](key))
@@ -52,7 +54,9 @@ extension Engine {
           throw unsafe damage(at: address, found, key: [UInt8](key))
         }
         let expiry = record.expiry
-        return expiry == .max || expiry > time.now ? .plain(record, address) : nil
+        guard expiry == .max || expiry > time.now else { return nil }
+        noteRead(hash)
+        return .plain(record, address)
       }
       // The fingerprint says yes and the key says no. Before believing the key, check that it is what was written.
       if let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits),
@@ -81,7 +85,15 @@ extension Engine {
       !verifiesReads || record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil
     else { return nil }
     let expiry = record.expiry
-    return expiry == .max || expiry > time.now ? record : nil
+    guard expiry == .max || expiry > time.now else { return nil }
+    noteRead(hash)
+    return record
+  }
+
+  /// Where there is eviction, what is read is kept.
+  @inline(__always)
+  private func noteRead(_ hash: UInt64) {
+    if let readMarks { readMarks.set(hash) }
   }
 
   /// Decides what a damaged record means for a key that might be its: if the key has an intact record, the damage is

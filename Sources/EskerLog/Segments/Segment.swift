@@ -39,6 +39,9 @@ final class Segment: @unchecked Sendable {
   /// 0 while the segment is empty.
   let firstSequence: Atomic<UInt64>
   let lastSequence: Atomic<UInt64>
+  /// The last write that had returned when the merge that made this segment began; 0 when that is not known. Whatever a write
+  /// up to there superseded is not in it.
+  let mergedThrough = Atomic<UInt64>(0)
   /// True once the segment takes no more records.
   let isSealed: Atomic<Bool>
   /// True once the manifest may call the segment sealed: its records are durable, or recovery has cut it.

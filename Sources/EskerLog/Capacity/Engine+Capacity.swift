@@ -1,0 +1,124 @@
+internal import EskerPlatform
+internal import Synchronization
+
+// A store of limited capacity is a cache on disk: a queue of segments. New records enter at one end. At the other the oldest
+// segment is merged away: of its live records those are copied that were read since they were written or copied last, and
+// the others are evicted. That is the CLOCK approximation of LRU, by segments.
+
+extension Engine {
+  /// The least capacity: a few small segments, and the files that every store has.
+  static let leastCapacity = 256 << 10
+
+  /// Segments that the capacity is divided into.
+  private static let segmentsOfCapacity = 64
+
+  /// Bytes a segment of a store of limited capacity may grow to: small parts of it, so that little is empty or evicted at once.
+  func segmentSize(of capacity: Int) -> Int {
+    max(16 << 10, min(options.segmentSize, capacity / Self.segmentsOfCapacity) & ~4095)
+  }
+
+  /// Room that stays free for what a merge writes before its inputs go.
+  private var mergeRoom: Int { usualSegmentSize + 8192 }
+
+  /// Bytes of all files, those counted whole that are still being written.
+  ///
+  /// - Complexity: O(files), a system call each.
+  private var footprint: Int {
+    var planned: [String: Int] = [:]
+    for segment in segments.withLock({ $0 }) where !segment.isSettled.load(ordering: .acquiring) {
+      planned[FileName.segment(segment.id)] =
+        segment.isSealed.load(ordering: .acquiring) ? segment.recordsEnd.load(ordering: .relaxed) : segment.capacity
+    }
+    let names = (try? platform.fileSystem.list(path)) ?? []
+    return names.reduce(0) { total, name in
+      let size = (try? platform.fileSystem.status("\(path)/\(name)"))??.size ?? 0
+      return total + (max(size, planned[name] ?? 0) + 4095) & ~4095
+    }
+  }
+
+  /// Whether files may take that many bytes more.
+  func hasRoom(for bytes: Int) -> Bool {
+    guard let capacity = options.capacity else { return true }
+    // The manifest grows with the number of segments.
+    return footprint + bytes + 8192 <= capacity
+  }
+
+  /// Whether a new segment of that many bytes leaves room for the merge that makes room for the next.
+  func hasRoom(forSegment bytes: Int) -> Bool {
+    options.capacity == nil || hasRoom(for: bytes + mergeRoom)
+  }
+
+  /// Sets space aside for removals and merges on a full volume.
+  func fillReserve() {
+    let length = reserveLength
+    if hasRoom(for: length) { reserve.fill(to: length) }
+  }
+
+  // MARK: Making room
+
+  /// Does a write; when there is no room for it in a store of limited capacity, makes some and does it again.
+  @inline(__always)
+  func makingRoom<R>(_ write: () throws(StoreError) -> R) throws(StoreError) -> R {
+    do throws(StoreError) { return try write() } catch {
+      guard options.capacity != nil, case .noSpace(_, let needed) = error else { throw error }
+      try makeRoom(for: needed, orThrow: error)
+    }
+    while true {
+      do throws(StoreError) { return try write() } catch {
+        guard case .noSpace(_, let needed) = error else { throw error }
+        try makeRoom(for: needed, orThrow: error)
+      }
+    }
+  }
+
+  /// Evicts on the calling thread what the background has not evicted yet.
+  @inline(never)
+  func makeRoom(for needed: Int, orThrow error: StoreError) throws(StoreError) {
+    // Nothing is given up for what would not fit all the same.
+    guard let capacity = options.capacity, needed <= capacity / 2 else { throw error }
+    sealFinished()
+    let isDone = try merging.withLock { () throws(StoreError) -> Bool in
+      if hasRoom(forSegment: max(needed, usualSegmentSize)) { return true }
+      if try evictOldest() { return true }
+      // All that is left is the tail.
+      try endTail()
+      return try evictOldest()
+    }
+    if !isDone { throw error }
+  }
+
+  /// Evicts ahead of the writers, so that they find room. True when something was done.
+  func evictIfDue() throws(StoreError) -> Bool {
+    guard options.capacity != nil, !hasRoom(forSegment: usualSegmentSize) else { return false }
+    return try merging.withLock { () throws(StoreError) in try evictOldest() }
+  }
+
+  /// Merges the oldest segments away, with eviction: those that fill one together. False when there are none. Called with
+  /// `merging` held.
+  private func evictOldest() throws(StoreError) -> Bool {
+    let durable = durableSequence
+    let list = segments.withLock { $0 }.filter { isMergeable($0, durable) }.sorted { $0.id < $1.id }
+    var bytes = 0
+    let oldest = list.prefix { segment in
+      let isFirst = bytes == 0
+      bytes += segment.recordsEnd.load(ordering: .relaxed)
+      return isFirst || bytes <= usualSegmentSize
+    }
+    guard !oldest.isEmpty else { return false }
+    let pace = MergePace(self, bytesPerSecond: nil)
+    _ = try mergeOnce(Array(oldest), pace, evicting: true)
+    return true
+  }
+
+  /// Bytes that an eviction of that many may spare: three quarters, and what earlier ones left of theirs, so that what is
+  /// read a lot and lies together is kept, and eviction still frees room when everything was read.
+  func takeSparing(for bytes: Int) -> Int {
+    defer { sparingLeft = 0 }
+    return bytes / 4 * 3 + sparingLeft
+  }
+
+  /// Leaves what was not spared to the next evictions, as far as they may use it.
+  func leaveSparing(_ bytes: Int) {
+    sparingLeft = min(bytes, (options.capacity ?? 0) / 16)
+  }
+}
