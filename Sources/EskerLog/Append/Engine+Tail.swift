@@ -55,16 +55,21 @@ extension Engine {
     try reserve(size, &state)
   }
 
-  /// Marks the store as being written and gives it a tail, before its first write since it was opened.
+  /// Gives the store a tail and marks it as being written, before its first write since it was opened.
   private func begin(for size: Int, _ state: inout WriterState) throws(StoreError) {
-    if let tail = state.tail {
+    if state.tail == nil {
+      let segment = try createSegment(for: size, firstSequence: state.nextSequence)
+      setTail(segment, offset: SegmentHeader.length, &state)
+    } else if !state.isMarkedOpen, let tail = state.tail {
       // The tail of a clean close goes on.
       tail.recordsEnd.store(0, ordering: .releasing)
       granules.updateLimit(tail)
-    } else {
-      let segment = try createSegment(for: size, firstSequence: state.nextSequence)
-      setTail(segment, offset: SegmentHeader.length, &state)
     }
+    try markOpen(&state)
+  }
+
+  /// Says in the manifest that the store is being changed, and what number comes next.
+  func markOpen(_ state: inout WriterState) throws(StoreError) {
     try editManifest(.beginWriting(nextSequence: state.nextSequence))
     state.isMarkedOpen = true
     background.request(.migrateIndex)
@@ -95,6 +100,15 @@ extension Engine {
       seal(old, &state)
     }
     setTail(next, offset: SegmentHeader.length, &state)
+    keeper.request(.seal)
+  }
+
+  /// Ends the tail; the next write starts another.
+  func sealTail(_ state: inout WriterState) {
+    guard let tail = state.tail else { return }
+    seal(tail, &state)
+    state.tail = nil
+    state.fastEnd = 0
     keeper.request(.seal)
   }
 

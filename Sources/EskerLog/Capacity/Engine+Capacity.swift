@@ -80,6 +80,7 @@ extension Engine {
     let isDone = try merging.withLock { () throws(StoreError) -> Bool in
       if hasRoom(forSegment: max(needed, usualSegmentSize)) { return true }
       if try evictOldest() { return true }
+      if try dropCheckpoint() { return true }
       // All that is left is the tail.
       try endTail()
       return try evictOldest()
@@ -96,8 +97,12 @@ extension Engine {
   /// Merges the oldest segments away, with eviction: those that fill one together. False when there are none. Called with
   /// `merging` held.
   private func evictOldest() throws(StoreError) -> Bool {
-    let durable = durableSequence
-    let list = segments.withLock { $0 }.filter { isMergeable($0, durable) }.sorted { $0.id < $1.id }
+    var list = evictable
+    if list.isEmpty {
+      // What a recovery found may be whole and not durable yet.
+      try commits.waitDurable(publishedSequence, onlyThrough: true)
+      list = evictable
+    }
     var bytes = 0
     let oldest = list.prefix { segment in
       let isFirst = bytes == 0
@@ -108,6 +113,23 @@ extension Engine {
     let pace = MergePace(self, bytesPerSecond: nil)
     _ = try mergeOnce(Array(oldest), pace, evicting: true)
     return true
+  }
+
+  /// Gives up the index checkpoint, which only saves time at the next opening; false when there is none.
+  private func dropCheckpoint() throws(StoreError) -> Bool {
+    let id = try opening.withLock { () throws(StoreError) -> UInt64 in
+      let id = manifests.withLock { $0.manifest.checkpointID }
+      if id != 0 { try editManifest(.noCheckpoint) }
+      return id
+    }
+    if id != 0 { try? platform.fileSystem.remove("\(path)/\(FileName.checkpoint(id))") }
+    return id != 0
+  }
+
+  /// The segments that can be merged, oldest first.
+  private var evictable: [Segment] {
+    let durable = durableSequence
+    return segments.withLock { $0 }.filter { isMergeable($0, durable) }.sorted { $0.id < $1.id }
   }
 
   /// Bytes that an eviction of that many may spare: three quarters, and what earlier ones left of theirs, so that what is

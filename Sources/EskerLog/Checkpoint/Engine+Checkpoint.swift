@@ -15,8 +15,7 @@ extension Engine {
 
   /// Asks for a checkpoint if enough was logged since the last. Called under the writer's lock.
   func checkpointIfDue(_ state: inout WriterState) {
-    // Each eviction would make it useless.
-    guard options.capacity == nil, state.bytesLogged - state.bytesLoggedAtCheckpoint >= checkpointInterval else {
+    guard state.bytesLogged - state.bytesLoggedAtCheckpoint >= checkpointInterval else {
       return
     }
     state.bytesLoggedAtCheckpoint = state.bytesLogged
@@ -24,6 +23,8 @@ extension Engine {
   }
 
   func writePeriodicCheckpoint() {
+    // In a store that evicts, the next eviction would make it useless.
+    guard options.capacity == nil else { return }
     opening.withLock {
       guard status.load(ordering: .acquiring) == 0 else { return }
       do throws(StoreError) {

@@ -222,7 +222,7 @@ extension Engine {
       try checkWritable()
       guard state.tail != nil, state.offset > SegmentHeader.length else { return }
       if !state.isMarkedOpen { try makeRoom(for: 0, &state) }
-      try rotate(for: 0, &state)
+      if hasRoom(forSegment: usualSegmentSize) { try rotate(for: 0, &state) } else { sealTail(&state) }
     }
     sealFinished()
   }
@@ -289,7 +289,9 @@ extension Engine {
   private func markOpen() throws(StoreError) {
     try writer.withLock { (state) throws(StoreError) in
       try checkWritable()
-      if !state.isMarkedOpen { try makeRoom(for: 0, &state) }
+      guard !state.isMarkedOpen else { return }
+      // A tail goes on where it ended; without one, none is needed.
+      if state.tail == nil { try markOpen(&state) } else { try makeRoom(for: 0, &state) }
     }
   }
 

@@ -150,7 +150,11 @@ extension Engine {
     var offset = SegmentHeader.length
     var isFromStart = true
     var expected = list.first?.firstSequence.load(ordering: .relaxed) ?? 0
-    if expected == 0 { expected = max(manifest.nextSequence, manifest.durableSequence &+ 1) }
+    if expected == 0 {
+      // All of the log was merged away. A clean close knows the last number; numbers that a cut skipped are behind it.
+      let next = manifest.durableSequence &+ 1
+      expected = manifest.state == .clean ? next : max(manifest.nextSequence, next)
+    }
     report.indexSource = .segments
     if let checkpoint = loadedCheckpoint {
       adopt(checkpoint)

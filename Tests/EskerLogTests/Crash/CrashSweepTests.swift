@@ -18,24 +18,33 @@ import Testing
   private static let stepCount = 36
 
   @Test func everyCrashPointLeavesAPrefixThatHoldsAllThatWasAcknowledged() throws {
-    var seeds = SeededGenerator(announcedFor: "CrashSweepTests")
+    try Self.sweep(announcedFor: "CrashSweepTests", Self.seedCount)
+  }
+
+  /// The store evicts: what is there is the newest, and nothing else is wrong.
+  @Test func everyCrashPointOfACacheLeavesTheNewestOrNothing() throws {
+    try Self.sweep(announcedFor: "CrashSweepTests of a cache", (Self.seedCount + 1) / 2, capacity: 256 << 10)
+  }
+
+  private static func sweep(announcedFor name: String, _ count: Int, capacity: Int? = nil) throws {
+    var seeds = SeededGenerator(announcedFor: name)
     let tally = CrashRun.Tally()
     let start = ContinuousClock.now
-    for number in 0..<Self.seedCount {
+    for number in 0..<count {
       let generator = number == 0 ? seeds : seeds.split()
-      do { try Self.sweep(generator, tally) } catch {
+      do { try Self.sweep(generator, tally, capacity) } catch {
         Issue.record("seed \(generator.seed): \(error)")
         break
       }
     }
     print(
-      "CrashSweepTests: \(Self.seedCount) workloads, \(tally.points) crash points, \(tally.images) images, "
+      "\(name): \(count) workloads, \(tally.points) crash points, \(tally.images) images, "
         + "\(tally.secondCrashes) went on, at most \(tally.deepest) crashes in a row, \(ContinuousClock.now - start)"
     )
     #expect(tally.points > 100)
   }
 
-  private static func sweep(_ generator: SeededGenerator, _ tally: CrashRun.Tally) throws {
+  private static func sweep(_ generator: SeededGenerator, _ tally: CrashRun.Tally, _ capacity: Int?) throws {
     let clock = FakeClock()
     let run = CrashRun(
       disk: SimulatedDisk(),
@@ -44,11 +53,19 @@ import Testing
       generator: generator,
       points: .all,
       tally: tally,
+      capacity: capacity,
       trail: "",
       depth: 0
     )
     var workload = CrashWorkload(generator: run.generator.split(), clock: clock)
+    workload.allowsJumbo = capacity == nil
     var store = try run.open()
+    if capacity != nil {
+      // Not worth a look before it is full.
+      try run.withoutLooking {
+        while store.statistics.merged.recordsEvicted == 0 { try run.take(workload.next(), on: &store) }
+      }
+    }
     for _ in 0..<stepCount { try run.take(workload.next(), on: &store) }
     try run.compare(store, with: run.history, "at the end")
     try store.close()

@@ -13,6 +13,8 @@ enum CrashStep {
   case endSegment
   case merge(all: Bool)
   case reopen
+  /// Makes a backup, which shares files with the store; not more than one of each number.
+  case backup(Int)
   case pass(milliseconds: Int64)
 }
 
@@ -38,7 +40,8 @@ struct CrashWorkload {
     case 80..<83: .write(.reset(keyspace: keyspace()), durability())
     case 83..<89: .sync
     case 89..<93: .checkpoint
-    case 93..<97: .reopen
+    case 93..<96: .reopen
+    case 96..<98: .backup(Int.random(in: 0..<3, using: &generator))
     default: .pass(milliseconds: Int64.random(in: 1...2_000, using: &generator))
     }
   }
