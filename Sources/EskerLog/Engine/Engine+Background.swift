@@ -102,8 +102,8 @@ extension Engine {
 
   // MARK: Behind the writer
 
-  /// Full segments that may wait to be sealed while there is a burst of writes.
-  private static let sealBacklog = 2
+  /// Bytes of full segments that may wait to be sealed while there is a burst of writes.
+  private var sealBacklog: Int { 2 * options.segmentSize }
   /// A burst: at least this many writes in this time.
   private static let burst = (writes: 10_000 as UInt64, nanoseconds: 100_000_000 as UInt64)
 
@@ -114,7 +114,7 @@ extension Engine {
   /// False when another job was asked for; sealing is asked for again then.
   private func awaitCalm() -> Bool {
     while keeper.isThreaded, !isSyncing, options.capacity == nil, !isCrowded.load(ordering: .relaxed),
-      finishedSegments.count <= Self.sealBacklog
+      finishedBytes <= sealBacklog
     {
       let before = publishedSequence
       guard keeper.pause(nanoseconds: Self.burst.nanoseconds) else {
@@ -131,6 +131,10 @@ extension Engine {
     segments.withLock { list in
       list.filter { $0.isSealed.load(ordering: .acquiring) && !$0.isSettled.load(ordering: .acquiring) }
     }
+  }
+
+  private var finishedBytes: Int {
+    finishedSegments.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) }
   }
 
   /// Writes the footers of segments that are full, makes them durable, and lists them as sealed.
