@@ -29,7 +29,7 @@ public struct PackedEntry {
   /// The value, or the values of the whole cell, as they lie on disk.
   let stored: UnsafeRawBufferPointer
   /// Bytes of `stored` after decompression; as many as there are if they are not compressed.
-  let plainLength: Int
+  public let plainLength: Int
   let isCompressed: Bool
   /// Of the plain bytes, all of them.
   let plainChecksum: UInt32

@@ -12,11 +12,14 @@ extension PackedSegmentView {
   ///   - entry: A record of this segment.
   ///   - destination: As many bytes as the value has. They are unspecified when the result is not nil.
   ///   - isVerified: Whether checksums are compared.
-  /// - Complexity: O(n); 0.4 microseconds for 500 bytes. In a cell, all of its values are decompressed: 1 microsecond.
+  ///   - room: A copy of the segment's dictionary with space for the plain bytes right behind it, in which decompressing
+  ///     takes half of the time.
+  /// - Complexity: O(n); in a room 0.2 microseconds for 500 bytes. In a cell, all of its values are decompressed.
   public func copyValue(
     of entry: PackedEntry,
     into destination: UnsafeMutableRawBufferPointer,
-    isVerified: Bool
+    isVerified: Bool,
+    room: UnsafeMutableRawPointer? = nil
   ) -> RecordDamage? {
     precondition(destination.count == entry.valueLength)
     if isVerified, !entry.headIsIntact(salt: salt) { return .headerChecksum }
@@ -25,11 +28,19 @@ extension PackedSegmentView {
       unsafe destination.copyMemory(from: value)
       return nil
     }
+    if let room = unsafe room {
+      let dictionary = unsafe UnsafeRawBufferPointer(start: room, count: self.dictionary.count)
+      let plain = unsafe UnsafeMutableRawBufferPointer(start: room + dictionary.count, count: entry.plainLength)
+      guard unsafe decompress(entry, into: plain, dictionary, isVerified: isVerified) else { return .bodyChecksum }
+      let end = entry.valueOffset + entry.valueLength
+      unsafe destination.copyMemory(from: UnsafeRawBufferPointer(rebasing: plain[entry.valueOffset..<end]))
+      return nil
+    }
     if entry.valueLength == entry.plainLength {
-      return unsafe decompress(entry, into: destination, isVerified: isVerified) ? nil : .bodyChecksum
+      return unsafe decompress(entry, into: destination, dictionary, isVerified: isVerified) ? nil : .bodyChecksum
     }
     return unsafe withUnsafeTemporaryAllocation(byteCount: entry.plainLength, alignment: 16) { plain in
-      guard unsafe decompress(entry, into: plain, isVerified: isVerified) else { return .bodyChecksum }
+      guard unsafe decompress(entry, into: plain, dictionary, isVerified: isVerified) else { return .bodyChecksum }
       let end = entry.valueOffset + entry.valueLength
       unsafe destination.copyMemory(from: UnsafeRawBufferPointer(rebasing: plain[entry.valueOffset..<end]))
       return nil
@@ -43,7 +54,7 @@ extension PackedSegmentView {
       return unsafe CRC32C.checksum(of: entry.stored) == entry.plainChecksum ? nil : .bodyChecksum
     }
     return unsafe withUnsafeTemporaryAllocation(byteCount: entry.plainLength, alignment: 16) { plain in
-      unsafe decompress(entry, into: plain, isVerified: true) ? nil : .bodyChecksum
+      unsafe decompress(entry, into: plain, dictionary, isVerified: true) ? nil : .bodyChecksum
     }
   }
 
@@ -56,6 +67,7 @@ extension PackedSegmentView {
   private func decompress(
     _ entry: PackedEntry,
     into plain: UnsafeMutableRawBufferPointer,
+    _ dictionary: UnsafeRawBufferPointer,
     isVerified: Bool
   ) -> Bool {
     guard unsafe LZ4.decompress(entry.stored, into: plain, dictionary: dictionary) else { return false }

@@ -53,15 +53,30 @@ extension Engine {
     at address: UInt64
   ) throws(StoreError) -> [UInt8] {
     var found: RecordDamage?
-    let isVerified = verifiesReads
     let value = unsafe [UInt8](unsafeUninitializedCapacity: entry.valueLength) { buffer, count in
-      let room = UnsafeMutableRawBufferPointer(buffer)
-      let destination = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<entry.valueLength])
-      found = unsafe view.copyValue(of: entry, into: destination, isVerified: isVerified)
+      let bytes = UnsafeMutableRawBufferPointer(buffer)
+      let destination = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[..<entry.valueLength])
+      found = unsafe copyValue(of: entry, in: view, at: address, into: destination)
       count = found == nil ? entry.valueLength : 0
     }
     if let found { throw damage(at: address, found, key: entry.key) }
     return value
+  }
+
+  /// Copies the value of a packed record, in a room of its segment if there is something to decompress.
+  func copyValue(
+    of entry: PackedEntry,
+    in view: PackedSegmentView,
+    at address: UInt64,
+    into destination: UnsafeMutableRawBufferPointer
+  ) -> RecordDamage? {
+    let isVerified = verifiesReads
+    guard unsafe view.storedValue(of: entry) == nil, entry.plainLength <= UnpackingRooms.outputLength,
+      let segment = granules.segment(of: address)
+    else { return unsafe view.copyValue(of: entry, into: destination, isVerified: isVerified) }
+    return unsafe segment.rooms.withRoom(for: view.dictionary) { room in
+      unsafe view.copyValue(of: entry, into: destination, isVerified: isVerified, room: room)
+    }
   }
 
   /// Copies the value at an address that a look-up led to as far as it fits; its whole length.
@@ -70,7 +85,7 @@ extension Engine {
     let (entry, view) = try packedEntry(at: address)
     if buffer.count >= entry.valueLength {
       let destination = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<entry.valueLength])
-      if let found = unsafe view.copyValue(of: entry, into: destination, isVerified: verifiesReads) {
+      if let found = unsafe copyValue(of: entry, in: view, at: address, into: destination) {
         throw damage(at: address, found, key: entry.key)
       }
     } else {

@@ -45,7 +45,7 @@ extension Engine {
       )
     }
     let buffer = ValueBuffer(count: entry.valueLength)
-    if let found = unsafe view.copyValue(of: entry, into: buffer.bytes, isVerified: verifiesReads) {
+    if let found = unsafe copyValue(of: entry, in: view, at: address, into: buffer.bytes) {
       throw damage(at: address, found, key: entry.key)
     }
     return unsafe ValueLease(

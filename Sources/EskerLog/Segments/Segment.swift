@@ -14,6 +14,8 @@ final class Segment: @unchecked Sendable {
   let layout: SegmentLayout
   /// Bytes that the records of a packed segment would take in another one; 0 when that is not known.
   let plainBytes: Int
+  /// Where the values of a packed segment are decompressed.
+  let rooms = UnpackingRooms()
   let path: String
   let file: any File
   let mapping: any Mapping

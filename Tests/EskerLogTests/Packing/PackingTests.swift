@@ -20,6 +20,21 @@ import Testing
     try packed.store.close()
   }
 
+  @Test func threadsReadPackedValuesSideBySide() throws {
+    let packed = try PackedStore(600)
+    let errors = try onThreads(6) { _ in
+      for _ in 0..<5 {
+        for space in PackedStore.spaces {
+          let keyspace = try packed.store.keyspace(space)
+          for (key, value) in packed.expected[space] ?? [:] where try keyspace.get(key) != value {
+            throw StoreError.closed
+          }
+        }
+      }
+    }
+    #expect(errors.isEmpty)
+  }
+
   @Test func packedStoreOpensFromCheckpointFootersAndRecords() throws {
     var packed = try PackedStore(600)
     try packed.store.close()
