@@ -62,6 +62,7 @@ struct Sample: CustomTestStringConvertible, Sendable {
     manifest.nextSegmentID = 5
     manifest.nextCheckpointID = 2
     manifest.checkpointID = 1
+    manifest.mergedThrough = 200
     manifest.segments = [
       SegmentRow(
         id: 3,

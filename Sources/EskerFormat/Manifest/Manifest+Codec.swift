@@ -3,7 +3,7 @@ extension Manifest {
   static let headerLength = 40
 
   /// Bytes of the payload before its rows.
-  static let fixedLength = 104
+  static let fixedLength = 112
 
   static let envelope = Envelope(
     magic: Envelope.magic("ESKRMAN1"),
@@ -34,6 +34,7 @@ extension Manifest {
     bytes.append(0 as UInt32)
     bytes.append(UInt32(segments.count))
     bytes.append(0 as UInt32)
+    bytes.append(mergedThrough)
     for segment in segments { segment.append(to: &bytes) }
     for keyspace in keyspaces { keyspace.append(to: &bytes) }
     bytes.store(generation, at: 16)
@@ -75,7 +76,10 @@ extension Manifest {
     nextSegmentID = bytes.u64(at: 104)
     nextCheckpointID = bytes.u64(at: 112)
     checkpointID = bytes.u64(at: 120)
-    guard durableSequence <= RecordLayout.maximumSequence, nextSequence <= RecordLayout.maximumSequence + 1 else {
+    mergedThrough = bytes.u64(at: 144)
+    guard durableSequence <= RecordLayout.maximumSequence, nextSequence <= RecordLayout.maximumSequence + 1,
+      mergedThrough <= RecordLayout.maximumSequence
+    else {
       throw .damaged(reason: "a sequence number is impossible", offset: 80)
     }
     try decodeRows(bytes, keyspaceCount: Int(bytes.u32(at: 128)), segmentCount: Int(bytes.u32(at: 136)))

@@ -33,6 +33,9 @@ public struct Manifest: Hashable, Sendable {
   public var nextCheckpointID: UInt64 = 1
   /// The identifier of the checkpoint to open with, 0 for none.
   public var checkpointID: UInt64 = 0
+  /// The highest sequence number in a segment of the log that was merged away, 0 for none: what came after it is in the
+  /// log still, all of it.
+  public var mergedThrough: UInt64 = 0
   /// The segments.
   public var segments: [SegmentRow] = []
   /// The keyspaces, the default one only if there is something to say of it.

@@ -31,6 +31,9 @@ public enum StoreError: Error, Hashable, Sendable {
   case valueTooLong(Int)
   /// The batch has this many bytes of records; at most ``LogStore/maximumBatchLength`` are possible.
   case batchTooLarge(Int)
+  /// Not all changes since that write are in the log any more, or it is not a write of this store; changes since `oldest`
+  /// are. Take a snapshot, and go on from its sequence number.
+  case historyGone(since: SequenceNumber, oldest: SequenceNumber)
   /// The keyspace's name is longer than 255 bytes of UTF-8, or there are too many keyspaces.
   case invalidKeyspace(String)
 }
@@ -91,6 +94,8 @@ extension StoreError: CustomStringConvertible {
       "the value has \(length) bytes; at most \(LogStore.maximumValueLength) are possible"
     case .batchTooLarge(let length):
       "the batch has \(length) bytes; at most \(LogStore.maximumBatchLength) are possible: split it"
+    case .historyGone(let since, let oldest):
+      "changes since \(since) are not all in the log, those since \(oldest) are: copy a snapshot and go on from its number"
     case .invalidKeyspace(let name):
       "the keyspace name \"\(name)\" cannot be used: it has more than 255 bytes, or the store has too many keyspaces"
     }

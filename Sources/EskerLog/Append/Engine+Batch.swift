@@ -27,7 +27,7 @@ extension Engine {
       return 0
     }
     let checksums = bodyChecksums(batch)
-    return try writer.withLock { (state) throws(StoreError) -> UInt64 in
+    let sequence = try writer.withLock { (state) throws(StoreError) -> UInt64 in
       var total = 0
       for operation in batch.operations { total += header(operation, hash: 0, isLast: true).size }
       try prepareWrite(of: total, &state)
@@ -66,6 +66,8 @@ extension Engine {
       try checkTail(state)
       return sequence
     }
+    tellFeeds()
+    return sequence
   }
 
   private func header(_ operation: WriteBatch.Operation, hash: UInt64, isLast: Bool) -> RecordHeader {

@@ -37,7 +37,7 @@ extension Engine {
     var hash = unsafe life.pointee.hash.hash(key)
     index.prefetch(hash)
     let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: key, value: value)
-    return try writer.withLock { (state) throws(StoreError) -> UInt64 in
+    let sequence = try writer.withLock { (state) throws(StoreError) -> UInt64 in
       if unsafe life != core.life {
         // The keyspace was emptied meanwhile: this write comes after that.
         unsafe life = core.life
@@ -73,6 +73,8 @@ extension Engine {
       try checkTail(state)
       return header.sequence
     }
+    tellFeeds()
+    return sequence
   }
 
   /// Appends a tombstone, and takes the key out of the index. Writes nothing when the key is not there.
@@ -86,7 +88,7 @@ extension Engine {
     var hash = unsafe life.pointee.hash.hash(key)
     index.prefetch(hash)
     let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: key, value: UnsafeRawBufferPointer(start: nil, count: 0))
-    return try writer.withLock { (state) throws(StoreError) -> Removal in
+    let removal = try writer.withLock { (state) throws(StoreError) -> Removal in
       if unsafe life != core.life {
         unsafe life = core.life
         unsafe hash = life.pointee.hash.hash(key)
@@ -112,6 +114,8 @@ extension Engine {
       try checkTail(state)
       return Removal(sequence: header.sequence, wasVisible: wasVisible)
     }
+    tellFeeds()
+    return removal
   }
 
   private func holds(_ condition: WriteCondition, _ existing: Existing) throws(StoreError) -> Bool {

@@ -64,6 +64,7 @@ extension Engine {
     manifest.durableSequence = sequence
     manifest.nextSequence = sequence + 1
     manifest.storeTime = snapshot.time
+    manifest.mergedThrough = min(listed.mergedThrough, sequence)
     // Beyond every number the store has given out: the same name never stands for two files.
     manifest.nextSegmentID = manifests.withLock { $0.nextSegmentID }
     manifest.segments = plan.parts.map(\.row)

@@ -71,6 +71,9 @@ final class Engine: @unchecked Sendable {
   /// Bytes in the tail when it was last looked at and was mostly dead; the merge thread's.
   var restingOffset = 0
   let openSnapshots = Atomic<Int>(0)
+  let feeds = ChangeFeeds()
+  /// True while somebody waits for the next write.
+  let isWriteAwaited = Atomic<Bool>(false)
   let puts = LatencyRecorder()
   let gets = LatencyRecorder()
   /// True when entries of emptied keyspaces may be in the index.
@@ -232,6 +235,7 @@ final class Engine: @unchecked Sendable {
 
   /// Gives back everything the store holds. Nobody uses it any more.
   func release(givingBackUnused givesBack: Bool = false) {
+    feeds.end(self)
     committer.stop()
     background.stop()
     keeper.stop()

@@ -60,8 +60,11 @@ extension Engine {
         manifest.nextSequence = max(manifest.nextSequence, nextSequence)
       case .listed:
         break
-      case .merged:
+      case .merged(let removed, _):
         manifest.checkpointID = 0
+        for segment in removed where segment.kind == .log {
+          manifest.mergedThrough = max(manifest.mergedThrough, segment.lastSequence.load(ordering: .relaxed))
+        }
       case .checkpoint(let id):
         manifest.checkpointID = id
         manifest.nextCheckpointID = id + 1

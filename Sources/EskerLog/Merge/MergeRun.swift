@@ -96,6 +96,7 @@ struct MergeRun: ~Copyable {
         evicted = reap()
         try checkNothingIsLeft()
         let checkpoint = engine.manifests.withLock { $0.manifest.checkpointID }
+        engine.feeds.hold(engine, through: engine.publishedSequence)
         try engine.editManifest(.merged(removing: inputs, adding: outputs))
         return checkpoint
       } catch {
@@ -114,6 +115,7 @@ struct MergeRun: ~Copyable {
       // What cannot be removed now is not listed, and the next opening removes it.
       try? engine.platform.fileSystem.remove(segment.path)
     }
+    engine.feeds.checkBounds(engine)
     engine.epochs.collect()
     return evicted
   }

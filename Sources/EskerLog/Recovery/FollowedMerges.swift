@@ -71,6 +71,7 @@ extension Engine {
   func endFollowedMerges(_ follower: inout LogFollower) {
     let merged = follower.merged
     if let segment = merged.leaving, segment !== follower.segment {
+      feeds.hold(self, through: follower.expected &- 1)
       letGo(of: segment)
       follower.merged.leaving = nil
     }
@@ -80,11 +81,13 @@ extension Engine {
     for record in merged.tombstones { replay.apply(record) }
     replay.drain()
     follower.merged = FollowedMerges(leaving: follower.merged.leaving)
+    feeds.hold(self, through: follower.expected &- 1)
     for segment in merged.delisted {
       let isCurrent = segment === follower.segment
       clear(segment, to: isCurrent ? follower.offset : nil, notifying: snapshots)
       if isCurrent { follower.merged.leaving = segment } else { letGo(of: segment) }
     }
+    feeds.checkBounds(self)
     follower.expected = max(follower.expected, merged.durable &+ 1)
     epochs.collect()
   }

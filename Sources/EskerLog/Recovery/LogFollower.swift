@@ -19,11 +19,15 @@ struct LogFollower {
     if let segment {
       segment.recordsEnd.store(offset, ordering: .releasing)
       segment.lastSequence.store(expected &- 1, ordering: .relaxed)
-      segment.isSealed.store(true, ordering: .relaxed)
+      segment.isSealed.store(true, ordering: .releasing)
       granules.updateLimit(segment)
     }
     segment = next
     offset = SegmentHeader.length
+    // It may have been listed before it was written to.
+    if case .record(let header) = next.readRecord(at: offset, end: next.readableEnd), header.kind != .seal {
+      next.firstSequence.store(header.sequence, ordering: .relaxed)
+    }
   }
 
   /// How long a read-only store may go on without looking at the manifest, in nanoseconds.
@@ -43,6 +47,7 @@ extension Engine {
         follower.offset = last.recordsEnd.load(ordering: .relaxed)
         // The writer may go on in this segment, so its end is not settled for a follower.
         last.recordsEnd.store(0, ordering: .relaxed)
+        last.isSealed.store(false, ordering: .relaxed)
         granules.updateLimit(last)
       }
       self.follower = follower
@@ -77,7 +82,7 @@ extension Engine {
     var replay = Replay(self, notifying: writer.withLock { $0.snapshots })
     // Without a segment, the next record may be in one that was listed empty when this store was opened.
     while let segment = follower.segment ?? nextSegment(&follower, &replay, behindSeal: true) {
-      follower.segment = segment
+      if follower.segment == nil { follower.goOn(in: segment, granules) }
       guard let header = nextRecord(of: segment, at: follower.offset) else {
         // The writer goes on in another segment after a crash, or after a close that left this one full.
         guard let next = nextSegment(&follower, &replay, behindSeal: false) else { break }

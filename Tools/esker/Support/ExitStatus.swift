@@ -20,7 +20,7 @@ enum ExitStatus {
   /// The code for an error of the engine.
   static func code(for error: StoreError) -> Int32 {
     switch error {
-    case .damaged: failure
+    case .damaged, .historyGone: failure
     case .keyTooLong, .valueTooLong, .batchTooLarge, .invalidKeyspace: usage
     case .notAStore, .otherStore, .unknownFormat: noInput
     case .closed, .readOnly, .cancelled, .directoryNotEmpty, .noSpace, .failed, .syncFailed: inputOutput

@@ -1,0 +1,32 @@
+/// One write, as ``LogStore/changes(since:keeping:)`` shows it.
+public struct LogChange: Hashable, Sendable {
+  /// What was written.
+  public enum Kind: Hashable, Sendable {
+    /// The key has this value until `expiry`, which is `.never` or `.at`.
+    case put(value: [UInt8], expiry: Expiry)
+    /// The key has no value.
+    case remove
+    /// The keyspace was emptied; the change has no key.
+    case removeAll
+  }
+
+  /// The number of the write: the position to go on from behind it.
+  public let sequence: SequenceNumber
+  /// The keyspace's name; empty for the default keyspace.
+  public let keyspace: String
+  /// The key.
+  public let key: [UInt8]
+  /// What was written.
+  public let kind: Kind
+  /// True if the next change belongs to the same batch.
+  public let batchContinues: Bool
+
+  /// A change from its parts.
+  public init(sequence: SequenceNumber, keyspace: String, key: [UInt8], kind: Kind, batchContinues: Bool = false) {
+    self.sequence = sequence
+    self.keyspace = keyspace
+    self.key = key
+    self.kind = kind
+    self.batchContinues = batchContinues
+  }
+}
