@@ -31,7 +31,7 @@ extension Engine {
     } else if !segments.withLock({ $0.isEmpty }) {
       events = try replayLog(manifest, &report, &damage)
     } else {
-      settle(manifest, published: manifest.nextSequence &- 1)
+      settle(manifest, published: Self.lastSequence(withoutLog: manifest))
     }
     if !options.readOnly { removeStrays(names, manifest, isDurable: opened.isKnownDurable) }
     startFollowing()
@@ -40,6 +40,12 @@ extension Engine {
     for event in damage { emit(event) }
     for event in events { emit(event) }
     emit(.opened(report))
+  }
+
+  /// The number of the last write when all of the log was merged away. A clean close knows it; otherwise numbers that a cut
+  /// skipped may be counted.
+  private static func lastSequence(withoutLog manifest: Manifest) -> UInt64 {
+    manifest.state == .clean ? manifest.durableSequence : max(manifest.durableSequence, manifest.nextSequence &- 1)
   }
 
   private func createKeyspaces(_ manifest: Manifest) {
@@ -150,11 +156,7 @@ extension Engine {
     var offset = SegmentHeader.length
     var isFromStart = true
     var expected = list.first?.firstSequence.load(ordering: .relaxed) ?? 0
-    if expected == 0 {
-      // All of the log was merged away. A clean close knows the last number; numbers that a cut skipped are behind it.
-      let next = manifest.durableSequence &+ 1
-      expected = manifest.state == .clean ? next : max(manifest.nextSequence, next)
-    }
+    if expected == 0 { expected = Self.lastSequence(withoutLog: manifest) &+ 1 }
     report.indexSource = .segments
     if let checkpoint = loadedCheckpoint {
       adopt(checkpoint)

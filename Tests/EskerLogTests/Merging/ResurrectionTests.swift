@@ -154,4 +154,18 @@ import Testing
     try store.put("w", forKey: "1")
     try everyWay(store) { #expect($0.lastSequence.rawValue == 11) }
   }
+
+  @Test func theLastSequenceIsKeptWhenNoSegmentIsLeft() throws {
+    var machine = machine
+    var store = try open(machine)
+    try store.put("gone", forKey: "k", expiry: .after(.milliseconds(-1)))
+    try store.merge()
+    for _ in 0..<2 {
+      store = try machine.reopenAfterKill { $0.merge.isAutomatic = false }
+      #expect(store.lastSequence.rawValue == 1)
+      // The manifest is written, and lists nothing.
+      _ = try store.keyspace("new")
+    }
+    #expect(try store.put("next", forKey: "k").rawValue == 2)
+  }
 }
