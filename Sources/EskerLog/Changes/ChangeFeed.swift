@@ -5,18 +5,23 @@ internal import Synchronization
 final class ChangeFeed: Sendable {
   private let engine: Engine
   private let cursor: ChangeCursor
+  private let showsUnsynced: Bool
 
   /// How often a read-only store looks for new writes, in nanoseconds.
   private static let pollInterval: UInt64 = 5_000_000
 
-  init(_ engine: Engine, since: UInt64?, keeping: Int) {
+  init(_ engine: Engine, since: UInt64?, keeping: Int, includingUnsynced: Bool) {
     self.engine = engine
+    // What another process has synced is not known here.
+    showsUnsynced = includingUnsynced || engine.options.readOnly
     if engine.options.readOnly {
       // A closed store says so when the first change is asked for.
       try? engine.refresh()
-      cursor = engine.opening.withLock { engine.feeds.begin(engine, since: since, keeping: keeping) }
+      cursor = engine.opening.withLock {
+        engine.feeds.begin(engine, since: since, keeping: keeping, showsUnsynced: true)
+      }
     } else {
-      cursor = engine.feeds.begin(engine, since: since, keeping: keeping)
+      cursor = engine.feeds.begin(engine, since: since, keeping: keeping, showsUnsynced: showsUnsynced)
     }
   }
 
@@ -49,13 +54,19 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Suspends the task until there may be a write with that number, the task is cancelled, or the store is closed.
-  func wait(for next: UInt64) async {
+  /// Suspends the task until there may be a write with that number to show, the task is cancelled, or the store is closed.
+  ///
+  /// - Throws: ``StoreError/syncFailed(errno:)`` when it cannot be made durable.
+  func wait(for next: UInt64) async throws(StoreError) {
     if engine.options.readOnly {
       // Nobody tells a reader in another process.
       try? await Task.sleep(nanoseconds: Self.pollInterval)
     } else {
       await engine.feeds.wait(for: next, engine)
+      if showsUnsynced || engine.publishedSequence < next { return }
+      do throws(StoreError) { try await engine.waitDurableAsync(engine.publishedSequence) } catch {
+        if error != .closed, error != .cancelled { throw error }
+      }
     }
   }
 }

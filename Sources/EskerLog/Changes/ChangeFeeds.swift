@@ -23,10 +23,10 @@ final class ChangeFeeds: Sendable {
   // MARK: Readers
 
   /// A new reader, from behind the write `since`, or from now on.
-  func begin(_ engine: Engine, since: UInt64?, keeping: Int) -> ChangeCursor {
+  func begin(_ engine: Engine, since: UInt64?, keeping: Int, showsUnsynced: Bool) -> ChangeCursor {
     readers.withLock { readers in
       if readers.isEnded { return ChangeCursor(ChangeReader(failingWith: .closed)) }
-      let cursor = ChangeCursor(ChangeReader(engine, since: since, keeping: keeping))
+      let cursor = ChangeCursor(ChangeReader(engine, since: since, keeping: keeping, showsUnsynced: showsUnsynced))
       readers.cursors.append(cursor)
       return cursor
     }

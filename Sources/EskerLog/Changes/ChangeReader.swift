@@ -20,6 +20,8 @@ struct ChangeReader {
   private var isBroken = false
   private var names: [UInt32: String] = [:]
   private let keeping: Int
+  /// Whether writes are shown that a power cut may still take back.
+  private let showsUnsynced: Bool
   private var failure: StoreError?
   /// The last write of a store that was closed.
   private var last: UInt64?
@@ -27,11 +29,13 @@ struct ChangeReader {
   init(failingWith failure: StoreError) {
     next = 0
     keeping = 0
+    showsUnsynced = true
     self.failure = failure
   }
 
-  init(_ engine: Engine, since: UInt64?, keeping: Int) {
+  init(_ engine: Engine, since: UInt64?, keeping: Int, showsUnsynced: Bool) {
     self.keeping = keeping
+    self.showsUnsynced = showsUnsynced
     let (published, tail, end) = engine.writer.withLock { state in
       (engine.publishedSequence, state.tail, state.offset)
     }
@@ -68,7 +72,7 @@ struct ChangeReader {
   mutating func read(_ engine: Engine, isRefreshed: Bool) throws(StoreError) -> ChangeFeed.Step {
     if let failure { throw failure }
     // Before anything is read: what is published is in the log as a whole.
-    let published = last ?? engine.publishedSequence
+    let published = last ?? end(of: engine)
     while next <= published {
       guard let segment = try current(engine, published) else {
         // Numbers that recovery skipped.
@@ -99,6 +103,11 @@ struct ChangeReader {
       }
     }
     return last == nil ? .nothing(next: next) : .end
+  }
+
+  /// The last write that may be shown.
+  private func end(of engine: Engine) -> UInt64 {
+    showsUnsynced ? engine.publishedSequence : engine.durableSequence
   }
 
   /// Copies a record, and goes on behind it even if it is damaged.
@@ -253,7 +262,7 @@ struct ChangeReader {
   mutating func end(_ engine: Engine) {
     let published = engine.publishedSequence
     hold(engine, through: published)
-    last = published
+    last = end(of: engine)
     if next > published { segments = [] }
     for (id, core) in engine.keyspaces.withLock({ $0.byID }) { names[id] = core.name }
   }

@@ -1,4 +1,4 @@
-/// One write, as ``LogStore/changes(since:keeping:)`` shows it.
+/// One write, as ``LogStore/changes(since:keeping:includingUnsynced:)`` shows it.
 public struct LogChange: Hashable, Sendable {
   /// What was written.
   public enum Kind: Hashable, Sendable {

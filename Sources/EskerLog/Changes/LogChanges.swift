@@ -1,7 +1,7 @@
 internal import EskerPlatform
 
 /// The writes of a store from one place in its history on, in their order, each once; see
-/// ``LogStore/changes(since:keeping:)``.
+/// ``LogStore/changes(since:keeping:includingUnsynced:)``.
 ///
 /// There is one position, which all iterators share: a loop that was left, or that ended with an error, may be followed by
 /// another that goes on behind it. Thread safety: any task; of several that iterate at once, each gets other changes.
@@ -29,7 +29,8 @@ public struct LogChanges: AsyncSequence, Sendable {
     /// was delivered.
     ///
     /// - Throws: ``StoreError/historyGone(since:oldest:)``, each time from then on; ``StoreError/damaged(_:reason:)``, once for
-    ///   each damaged place, and the next call goes on behind it; ``StoreError/closed`` for a feed of a closed store.
+    ///   each damaged place, and the next call goes on behind it; ``StoreError/closed`` for a feed of a closed store;
+    ///   ``StoreError/syncFailed(errno:)`` when what comes next cannot be made durable.
     /// - Complexity: O(size of the change). The first call after `since` was given reads the headers of one segment up to
     ///   there.
     public mutating func next(
@@ -40,7 +41,7 @@ public struct LogChanges: AsyncSequence, Sendable {
         switch try feed.read() {
         case .change(let change): return change
         case .end: return nil
-        case .nothing(let next): await feed.wait(for: next)
+        case .nothing(let next): try await feed.wait(for: next)
         case .unknownKeyspace: break
         }
       }
@@ -64,19 +65,26 @@ extension LogStore {
   /// ```
   ///
   /// Changes are read from the log when they are asked for: nothing is buffered, and a slow reader slows nobody down. The
-  /// position is taken at the call. Writes show when they are published, which may be before they are durable: a power cut
-  /// may take back what a reader has seen, unless it waits for ``AsyncStore/waitDurable(_:)``. Expiry is no write, so
-  /// nothing is shown when a value expires, nor when a merge moves it.
+  /// position is taken at the call. Only what is durable is shown, so no crash takes back what a reader has seen: a reader that
+  /// waits has the log synced, one sync for all that was written meanwhile. Expiry is no write, so nothing is shown when a
+  /// value expires, nor when a merge moves it or a full cache evicts it.
   ///
-  /// Works in a read-only store too, which looks for new writes every few milliseconds.
+  /// Works in a read-only store too, which looks for new writes every few milliseconds, and shows them all.
   ///
   /// - Parameters:
   ///   - since: the last write not to show: of a ``LogChange/sequence``, a ``Snapshot/sequence`` or what a write returned;
   ///     nil for all so far.
   ///   - keeping: while the reader is behind a merge, what was merged away before it was read is kept on disk, up to so
   ///     many bytes. Beyond it the reader gets ``StoreError/historyGone(since:oldest:)``.
+  ///   - includingUnsynced: also shows, at once, what a power cut may take back. For what does not outlive this process either.
   /// - Complexity: O(segments).
-  public func changes(since: SequenceNumber? = nil, keeping: Int = 256 << 20) -> LogChanges {
-    LogChanges(ChangeFeed(engine, since: since?.rawValue, keeping: keeping))
+  public func changes(
+    since: SequenceNumber? = nil,
+    keeping: Int = 256 << 20,
+    includingUnsynced: Bool = false
+  ) -> LogChanges {
+    LogChanges(
+      ChangeFeed(engine, since: since?.rawValue, keeping: keeping, includingUnsynced: includingUnsynced)
+    )
   }
 }

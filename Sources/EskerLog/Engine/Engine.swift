@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// The store itself, behind the public types: the log, its index, and what keeps them.
 ///
-/// Locks, in the order in which they may be taken: `merging`, `opening`, those of feeds, `writer`, `manifests`, `segments`, a segment's `growth`, and the
-/// commit queue's. Readers take none of them.
+/// Locks, in the order in which they may be taken: `merging`, `opening`, those of feeds, `writer`, `manifests`, `segments`, a
+/// segment's `growth`, and the commit queue's. Readers take none of them.
 @usableFromInline @safe
 final class Engine: @unchecked Sendable {
   @usableFromInline let path: String

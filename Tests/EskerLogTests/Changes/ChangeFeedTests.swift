@@ -28,6 +28,27 @@ import Testing
 
   // MARK: What is shown
 
+  @Test func whatWasShownSurvivesAPowerCut() async throws {
+    var generator = SeededGenerator(announcedFor: "whatWasShownSurvivesAPowerCut")
+    var machine = machine
+    var store = try open(machine)
+    var changes = store.changes().makeAsyncIterator()
+    for number in 0..<5 {
+      try store.put("value \(number)", forKey: "key")
+      #expect(try await changes.next()?.sequence.rawValue == UInt64(number) + 1)
+      let image = try machine.disk.crashImage(.drop, using: &generator)
+      let recovered = try open(Machine.twin(of: machine, disk: image))
+      #expect(try recovered.get("key") == bytes("value \(number)"))
+    }
+    // At once, and not for sure.
+    changes = store.changes(includingUnsynced: true).makeAsyncIterator()
+    try store.put("lost", forKey: "key")
+    #expect(try await changes.next()?.sequence.rawValue == 6)
+    machine.disk = try machine.disk.crashImage(.drop, using: &generator)
+    store = try open(machine)
+    #expect(try store.get("key") == bytes("value 4"))
+  }
+
   @Test func everyKindOfWriteIsShownInOrder() async throws {
     let store = try open(machine)
     let feed = store.changes()
