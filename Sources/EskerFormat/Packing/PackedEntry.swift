@@ -30,7 +30,7 @@ public struct PackedEntry {
   let stored: UnsafeRawBufferPointer
   /// Bytes of `stored` after decompression; as many as there are if they are not compressed.
   public let plainLength: Int
-  let isCompressed: Bool
+  public let isCompressed: Bool
   /// Of the plain bytes, all of them.
   let plainChecksum: UInt32
   /// Where the value starts in the plain bytes.

@@ -36,6 +36,8 @@ extension Engine {
       addresses.reserveCapacity(batch.operations.count)
       let last = batch.operations.count - 1
       try unsafe batch.bytes.withUnsafeBytesTyped { (bytes) throws(StoreError) in
+        unsafe tellWatchers(of: batch, bytes) { core, key in unsafe core.tellWillWrite(key) }
+        defer { unsafe tellWatchers(of: batch, bytes) { core, key in unsafe core.tellDidWrite(key) } }
         for (position, operation) in batch.operations.enumerated() {
           let (key, value) = unsafe Self.parts(operation, of: bytes)
           let hash = unsafe operation.keyspace.life.pointee.hash.hash(key)
@@ -68,6 +70,16 @@ extension Engine {
     }
     tellFeeds()
     return sequence
+  }
+
+  private func tellWatchers(
+    of batch: borrowing WriteBatch,
+    _ bytes: UnsafeRawBufferPointer,
+    _ tell: (KeyspaceCore, UnsafeRawBufferPointer) -> Void
+  ) {
+    for operation in batch.operations where operation.keyspace.isWatched.load(ordering: .relaxed) {
+      unsafe tell(operation.keyspace, Self.parts(operation, of: bytes).key)
+    }
   }
 
   private func header(_ operation: WriteBatch.Operation, hash: UInt64, isLast: Bool) -> RecordHeader {

@@ -54,6 +54,9 @@ extension Engine {
       )
       try prepareWrite(of: header.size, &state)
       guard index.reserve() else { throw outOfMemory() }
+      let isWatched = core.isWatched.load(ordering: .relaxed)
+      if isWatched { unsafe core.tellWillWrite(key) }
+      defer { if isWatched { unsafe core.tellDidWrite(key) } }
       let address: UInt64
       let existing: Existing
       var probe: WriteProbe
@@ -108,6 +111,9 @@ extension Engine {
         keyspace: life.pointee.tag
       )
       try prepareRemoval(of: header.size, &state)
+      let isWatched = core.isWatched.load(ordering: .relaxed)
+      if isWatched { unsafe core.tellWillWrite(key) }
+      defer { if isWatched { unsafe core.tellDidWrite(key) } }
       _ = try unsafe append(&header, key, UnsafeRawBufferPointer(start: nil, count: 0), bodyChecksum, false, &state)
       unindex(hash, existing, core, &state)
       commits.published.store(header.sequence, ordering: .releasing)

@@ -34,7 +34,8 @@ extension Engine {
 
   /// Bytes that are set aside for removals and merges: at least what a new segment takes, and as much again.
   var reserveLength: Int {
-    let length = max(128 << 10, usualSegmentSize / 8)
+    let records = segments.withLock { list in list.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) } }
+    let length = max(128 << 10, min(usualSegmentSize / 8, records / 16))
     return min(length, (options.capacity ?? .max) / 64)
   }
 

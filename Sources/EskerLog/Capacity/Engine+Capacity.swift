@@ -14,7 +14,9 @@ extension Engine {
 
   /// Bytes a segment of a store of limited capacity may grow to: small parts of it, so that little is empty or evicted at once.
   func segmentSize(of capacity: Int) -> Int {
-    max(16 << 10, min(options.segmentSize, capacity / Self.segmentsOfCapacity) & ~4095)
+    let whole = max(16 << 10, min(options.segmentSize, capacity / Self.segmentsOfCapacity) & ~4095)
+    // The footer goes into the last page too.
+    return whole - whole / 64 - 256
   }
 
   /// Room that stays free for what a merge writes before its inputs go.

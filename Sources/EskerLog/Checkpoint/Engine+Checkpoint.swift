@@ -8,9 +8,9 @@ extension Engine {
   private static let sliceLength = 1024
 
   /// Bytes of records after which a checkpoint is due: it bounds what a crash makes the next opening read again, and costs
-  /// at most an eighth of what is logged.
+  /// at most a 32nd of what is logged.
   private var checkpointInterval: Int {
-    max(256 << 20, index.count * 14 * 8)
+    max(256 << 20, index.count * 14 * 32)
   }
 
   /// Asks for a checkpoint if enough was logged since the last. Called under the writer's lock.

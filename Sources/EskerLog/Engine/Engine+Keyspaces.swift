@@ -91,6 +91,8 @@ extension Engine {
         keyspace: tag
       )
       try prepareRemoval(of: header.size, &state)
+      core.tellWillEmpty()
+      defer { core.tellDidEmpty() }
       let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
       _ = try unsafe append(&header, empty, empty, RecordEncoder.bodyChecksum(key: empty, value: empty), false, &state)
       // The manifest names the last incarnation that is durable, however many resets follow it.

@@ -92,7 +92,7 @@ struct MergeRun: ~Copyable {
         try engine.checkWritable()
         engine.incoming.withLock { $0 = outputs }
         defer { engine.incoming.withLock { $0 = [] } }
-        move(from: \.from, \.fromSize, to: \.to, \.toSize)
+        move { ($0.from, $0.fromSize, $0.to, $0.toSize) }
         evicted = reap()
         try checkNothingIsLeft()
         let checkpoint = engine.manifests.withLock { $0.manifest.checkpointID }
@@ -100,7 +100,7 @@ struct MergeRun: ~Copyable {
         try engine.editManifest(.merged(removing: inputs, adding: outputs))
         return checkpoint
       } catch {
-        move(from: \.to, \.toSize, to: \.from, \.fromSize)
+        move { ($0.to, $0.toSize, $0.from, $0.fromSize) }
         for segment in outputs { engine.uninstall(segment) }
         // After a failed sync nobody knows which manifest counts.
         if engine.commits.failureCode == nil { survey.writer.discard() }
@@ -122,17 +122,15 @@ struct MergeRun: ~Copyable {
 
   /// Leads the index from one place to the other, wherever it still leads to the one.
   private borrowing func move(
-    from: KeyPath<MergeMove, UInt64>,
-    _ fromSize: KeyPath<MergeMove, UInt32>,
-    to: KeyPath<MergeMove, UInt64>,
-    _ toSize: KeyPath<MergeMove, UInt32>
+    _ ends: (MergeMove) -> (from: UInt64, fromSize: UInt32, to: UInt64, toSize: UInt32)
   ) {
     inSlices(survey.moves.count) { range, state in
       for move in survey.moves[range] {
-        guard engine.index.replace(move.hash, address: move[keyPath: from], with: move[keyPath: to]) else { continue }
-        engine.noteForSnapshots(move[keyPath: from], state)
-        engine.granules.addLive(at: move[keyPath: from], bytes: -Int(move[keyPath: fromSize]))
-        engine.granules.addLive(at: move[keyPath: to], bytes: Int(move[keyPath: toSize]))
+        let (from, fromSize, to, toSize) = ends(move)
+        guard engine.index.replace(move.hash, address: from, with: to) else { continue }
+        engine.noteForSnapshots(from, state)
+        engine.granules.addLive(at: from, bytes: -Int(fromSize))
+        engine.granules.addLive(at: to, bytes: Int(toSize))
       }
     } prefetch: { range in
       for move in survey.moves[range] { engine.index.prefetch(move.hash) }
@@ -143,7 +141,11 @@ struct MergeRun: ~Copyable {
   private borrowing func reap() -> (records: Int, bytes: Int) {
     var evicted = (records: 0, bytes: 0)
     inSlices(survey.reaps.count) { range, state in
-      for reap in survey.reaps[range] where engine.index.remove(reap.hash, address: reap.address) {
+      for reap in survey.reaps[range] {
+        let watched = reap.isEvicted ? watchedKey(of: reap) : nil
+        watched?.tellWillWrite()
+        defer { watched?.tellDidWrite() }
+        guard engine.index.remove(reap.hash, address: reap.address) else { continue }
         state.isReaped = true
         engine.noteForSnapshots(reap.address, state)
         engine.granules.addLive(at: reap.address, bytes: -reap.size)
@@ -156,6 +158,14 @@ struct MergeRun: ~Copyable {
       for reap in survey.reaps[range] { engine.index.prefetch(reap.hash) }
     }
     return evicted
+  }
+
+  /// The key of a record that is evicted, if somebody is told of it.
+  private borrowing func watchedKey(of reap: MergeReap) -> WatchedKey? {
+    guard let core = engine.keyspaces.withLock({ $0.byID[reap.keyspace.id] }), core.isWatched.load(ordering: .relaxed),
+      let place = engine.granules.place(of: reap.address), let record = StoredRecord(at: place)
+    else { return nil }
+    return WatchedKey(core: core, key: record.key)
   }
 
   /// Runs a body over a range in slices, under the writer's lock, and lets writers in between.
@@ -184,6 +194,15 @@ struct MergeRun: ~Copyable {
       throw .damaged(segment.location(), reason: "not every live record of the segment was found, so it is not merged")
     }
   }
+}
+
+/// A key whose keyspace is watched.
+private struct WatchedKey {
+  var core: KeyspaceCore
+  var key: [UInt8]
+
+  func tellWillWrite() { unsafe key.withUnsafeBytes { unsafe core.tellWillWrite($0) } }
+  func tellDidWrite() { unsafe key.withUnsafeBytes { unsafe core.tellDidWrite($0) } }
 }
 
 /// What one merge did.

@@ -71,11 +71,20 @@ extension Engine {
     into destination: UnsafeMutableRawBufferPointer
   ) -> RecordDamage? {
     let isVerified = verifiesReads
-    guard unsafe view.storedValue(of: entry) == nil, entry.plainLength <= UnpackingRooms.outputLength,
+    // The look-up that led here has compared the header's checksum.
+    guard entry.isCompressed, entry.plainLength <= UnpackingRooms.outputLength,
       let segment = granules.segment(of: address)
-    else { return unsafe view.copyValue(of: entry, into: destination, isVerified: isVerified) }
+    else {
+      return unsafe view.copyValue(of: entry, into: destination, isVerified: isVerified, isHeadVerified: true)
+    }
     return unsafe segment.rooms.withRoom(for: view.dictionary) { room in
-      unsafe view.copyValue(of: entry, into: destination, isVerified: isVerified, room: room)
+      unsafe view.copyValue(
+        of: entry,
+        into: destination,
+        isVerified: isVerified,
+        isHeadVerified: true,
+        room: room
+      )
     }
   }
 

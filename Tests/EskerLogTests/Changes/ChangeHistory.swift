@@ -150,7 +150,7 @@ struct ChangeHistory {
     let before = store
     if isKilled {
       // Sometimes amid a batch, whose numbers are then skipped.
-      let isWritten = store.engine.writer.withLock { $0.isMarkedOpen }
+      let isWritten = store.engine.writer.withLock { $0.isMarkedOpen && $0.tail != nil }
       let isUnfinished = generator.oneIn(2) && isWritten
       if isUnfinished { store.engine.appendUnfinishedBatch(key: [1], value: [2]) }
       log.append("kill, unfinished \(isUnfinished)")

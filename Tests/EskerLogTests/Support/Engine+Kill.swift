@@ -16,6 +16,7 @@ extension Engine {
             valueLength: value.count,
             batchContinues: true
           )
+          guard state.tail != nil, (try? prepareWrite(of: header.size, &state)) != nil else { return }
           _ = try? append(&header, key, value, RecordEncoder.bodyChecksum(key: key, value: value), false, &state)
         }
       }
