@@ -20,7 +20,14 @@ extension Engine {
   }
 
   /// Room that stays free for what a merge writes before its inputs go.
-  private var mergeRoom: Int { usualSegmentSize + 8192 }
+  private var mergeRoom: Int { (isSmallCache ? gatheredSize / 4 * 3 : gatheredSize) + 4096 }
+
+  /// Bytes of segments that are merged away at once. Those of a small cache are so small that what is spared of one would
+  /// waste much of its last page.
+  private var gatheredSize: Int { max(usualSegmentSize, min(2 * usualSegmentSize, 64 << 10)) }
+
+  /// Whether a segment is a few pages, so that what is kept free counts.
+  private var isSmallCache: Bool { usualSegmentSize < 64 << 10 }
 
   /// Bytes of all files, those counted whole that are still being written.
   ///
@@ -42,7 +49,7 @@ extension Engine {
   func hasRoom(for bytes: Int) -> Bool {
     guard let capacity = options.capacity else { return true }
     // The manifest grows with the number of segments.
-    return footprint + bytes + 8192 <= capacity
+    return footprint + bytes + 4096 <= capacity
   }
 
   /// Whether a new segment of that many bytes leaves room for the merge that makes room for the next.
@@ -50,10 +57,10 @@ extension Engine {
     options.capacity == nil || hasRoom(for: bytes + mergeRoom)
   }
 
-  /// Sets space aside for removals and merges on a full volume.
+  /// Sets space aside for removals and merges on a full volume; a small cache evicts without.
   func fillReserve() {
     let length = reserveLength
-    if hasRoom(for: length) { reserve.fill(to: length) }
+    if length >= 128 << 10, hasRoom(for: length) { reserve.fill(to: length) }
   }
 
   // MARK: Making room
@@ -92,7 +99,9 @@ extension Engine {
 
   /// Evicts ahead of the writers, so that they find room. True when something was done.
   func evictIfDue() throws(StoreError) -> Bool {
-    guard options.capacity != nil, !hasRoom(forSegment: usualSegmentSize) else { return false }
+    guard options.capacity != nil else { return false }
+    // A small cache has no room to be ahead with.
+    if isSmallCache ? hasRoom(for: 0) : hasRoom(forSegment: usualSegmentSize) { return false }
     return try merging.withLock { () throws(StoreError) in try evictOldest() }
   }
 
@@ -109,7 +118,7 @@ extension Engine {
     let oldest = list.prefix { segment in
       let isFirst = bytes == 0
       bytes += segment.recordsEnd.load(ordering: .relaxed)
-      return isFirst || bytes <= usualSegmentSize
+      return isFirst || bytes <= gatheredSize
     }
     guard !oldest.isEmpty else { return false }
     let pace = MergePace(self, bytesPerSecond: nil)
@@ -138,7 +147,7 @@ extension Engine {
   /// read a lot and lies together is kept, and eviction still frees room when everything was read.
   func takeSparing(for bytes: Int) -> Int {
     defer { sparingLeft = 0 }
-    return bytes / 4 * 3 + sparingLeft
+    return min(bytes / 4 * 3 + sparingLeft, mergeRoom - 4096)
   }
 
   /// Leaves what was not spared to the next evictions, as far as they may use it.
