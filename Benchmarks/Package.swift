@@ -15,10 +15,17 @@ let package = Package(
   ],
   targets: [
     .target(name: "CLimits"),
+    // Also part of the memory front's benchmark, which is built with Esker itself.
+    .target(
+      name: "CacheTraces",
+      path: "MemoryBenchmark/Traces",
+      swiftSettings: [.treatAllWarnings(as: .error)]
+    ),
     .executableTarget(
       name: "EskerBenchmark",
       dependencies: [
         "CLimits",
+        "CacheTraces",
         .product(name: "EskerLog", package: "Esker"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

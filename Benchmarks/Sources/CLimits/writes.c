@@ -1,7 +1,9 @@
-// Limit loops that append: fill, overwrite, delete.
+// Limit loops that append: fill, overwrite, overwrites among gets, delete.
 
 #include "bench_clock.h"
 #include "store.h"
+
+#include <stdlib.h>
 
 /// `value_length` is a constant in the caller, so that the copy is straight code at the length that matters.
 static inline __attribute__((always_inline)) uint64_t
@@ -42,6 +44,31 @@ overwrite(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t firs
   return hits;
 }
 
+/// A get copies from the buffer what was not yet written.
+static inline __attribute__((always_inline)) limit_result
+mix(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t first, size_t value_length, uint8_t *out) {
+  limit_result sum = {.operations = count};
+  for (uint64_t i = 0; i < count; i++) {
+    const uint8_t *key = keys + i * key_length;
+    uint64_t hash = hash_key(key);
+    int64_t slot = store_find(store, key, hash);
+    if (slot < 0) continue;
+    if (bench_is_get(i)) {
+      const uint8_t *record = store_bytes(store, entry_offset(store->index.entries[slot]));
+      memcpy(out, record + record_header_length + key_length, value_length);
+      sum.hits += 1;
+      sum.checksum += bench_stamp_of(out);
+      __asm__ volatile("" : : "r"(out) : "memory");
+      bench_await_loads();
+    } else {
+      uint64_t offset = append(store, key, hash, first + i, value_length);
+      if (offset == UINT64_MAX) break;
+      store->index.entries[slot] = entry_make(hash, offset);
+    }
+  }
+  return sum;
+}
+
 static limit_result finish(limit_store *store, uint64_t count, uint64_t hits, uint64_t begin) {
   store_flush(store);
   double seconds = (double)(bench_nanoseconds() - begin) * 1e-9;
@@ -60,6 +87,19 @@ limit_result limit_overwrite(limit_store *store, const uint8_t *keys, uint64_t c
   if (store->value_length == 100) hits = overwrite(store, keys, count, first, 100);
   else hits = overwrite(store, keys, count, first, store->value_length);
   return finish(store, count, hits, begin);
+}
+
+limit_result limit_mix(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t first) {
+  uint8_t *out = malloc(store->value_length);
+  if (!out) return (limit_result){.failure = ENOMEM};
+  uint64_t begin = bench_nanoseconds();
+  limit_result sum = store->value_length == 1024 ? mix(store, keys, count, first, 1024, out)
+                                                 : mix(store, keys, count, first, store->value_length, out);
+  store_flush(store);
+  sum.seconds = (double)(bench_nanoseconds() - begin) * 1e-9;
+  sum.failure = store->failure;
+  free(out);
+  return sum;
 }
 
 limit_result limit_delete(limit_store *store, const uint8_t *keys, uint64_t count) {

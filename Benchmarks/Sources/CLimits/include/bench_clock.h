@@ -40,6 +40,9 @@ static inline uint64_t bench_stamp_of(const uint8_t *value) {
   return index;
 }
 
+/// Whether operation `index` of a mixed workload is a get: half of them are.
+static inline bool bench_is_get(uint64_t index) { return (bench_mix(~index) & 1) != 0; }
+
 /// Waits until every load before it has its value.
 ///
 /// Between two operations it stands for the program that looks at an answer before it asks the next question. Without it the processor starts on

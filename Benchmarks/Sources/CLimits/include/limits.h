@@ -42,6 +42,8 @@ uint64_t limit_record_length(size_t value_length);
 limit_result limit_fill(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t first);
 /// Probe, follow, compare the key, append the new record, store its address in the slot.
 limit_result limit_overwrite(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t first);
+/// Gets, one after the other, and overwrites as `bench_is_get` says, as in `limit_get` and `limit_overwrite`.
+limit_result limit_mix(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t first);
 /// Probe, follow, compare the key, append a tombstone (header and key), mark the slot.
 limit_result limit_delete(limit_store *store, const uint8_t *keys, uint64_t count);
 /// Probe, follow, compare the key, copy the value out; one after the other, or as far overlapping as the processor likes.

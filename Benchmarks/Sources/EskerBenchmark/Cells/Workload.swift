@@ -14,6 +14,20 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   case overwrite
   /// Twenty overwrites of each key, with merging and without.
   case overwriteMerging = "overwrite-merging"
+  /// Gets while everything is merged.
+  case getMerging = "get-merging"
+  /// Overwrites and gets in equal parts, of popular keys mostly.
+  case ycsbA = "ycsb-a"
+  /// One key rewritten again and again.
+  case oneKey = "one-key"
+  /// Keys written and removed, of which some live at a time.
+  case comeAndGo = "come-and-go"
+  /// Keys that all expire.
+  case expiring
+  /// The requests of recorded traces to a store of limited capacity.
+  case capacityTrace = "capacity-trace"
+  /// Documents packed.
+  case packing
   case delete
   case synced
   case syncedThreads = "synced-16-threads"
@@ -57,6 +71,14 @@ struct Assignment {
   var latency = false
   /// Where the process puts its files, or finds those that were prepared.
   var directory: String
+  /// Where the traces of real caches are; without, one is made up.
+  var traces: String?
+  /// Where packed files of documents are, one a line; without, some are made up.
+  var documents: String?
+  /// Where plots are to go.
+  var plots: String?
+  /// Whether the process is to be killed at the end of its writes.
+  var isKilled = false
 
   var storePath: String { directory + "/store.esker" }
   var limitPath: String { directory + "/limit.dat" }

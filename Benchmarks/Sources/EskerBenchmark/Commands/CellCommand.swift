@@ -18,6 +18,8 @@ struct CellCommand: ParsableCommand {
   @Flag(help: "Put the limit's table on huge pages.") var hugePages = false
   @Flag(help: "Time single operations.") var latency = false
   @Option(help: "An existing directory for the files.") var directory: String
+  @OptionGroup var data: DataOptions
+  @Flag(help: "Be killed when everything is written (one-key, come-and-go).") var kill = false
 
   func run() throws {
     let assignment = Assignment(
@@ -27,7 +29,11 @@ struct CellCommand: ParsableCommand {
       valueLength: valueLength,
       hugePages: hugePages,
       latency: latency,
-      directory: directory
+      directory: directory,
+      traces: data.traces,
+      documents: data.documents,
+      plots: data.plots,
+      isKilled: kill
     )
     let measurement =
       switch subject {

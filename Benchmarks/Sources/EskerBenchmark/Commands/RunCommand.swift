@@ -23,6 +23,7 @@ struct RunCommand: ParsableCommand {
   @Option(help: "Where to put the stores. A file system in memory makes the sync cells meaningless.")
   var directory = ".build/benchmark"
   @Option(help: "Also write the results as JSON to this file; - prints them.") var json: String?
+  @OptionGroup var data: DataOptions
   @Flag(help: "A small run of everything in less than a minute; its figures mean nothing.") var quick = false
 
   func validate() throws {
@@ -34,15 +35,31 @@ struct RunCommand: ParsableCommand {
   func run() throws {
     let scale =
       quick
-      ? Scale(keys: keys.isEmpty ? [50_000] : keys, reads: 200_000, commits: 400, growth: 300_000)
-      : Scale(keys: keys.isEmpty ? [1_000_000] : keys, reads: 2_000_000, commits: 5_000, growth: growthKeys)
+      ? Scale(
+        keys: keys.isEmpty ? [50_000] : keys,
+        reads: 200_000,
+        commits: 400,
+        growth: 300_000,
+        churn: 200_000,
+        mixed: 20_000,
+        recorded: 3_000
+      )
+      : Scale(
+        keys: keys.isEmpty ? [1_000_000] : keys,
+        reads: 2_000_000,
+        commits: 5_000,
+        growth: growthKeys,
+        churn: 10_000_000,
+        mixed: 1_000_000,
+        recorded: .max
+      )
     let cells = Cell.table(scale).filter { only.isEmpty || only.contains($0.workload) }
     let directory = URL(fileURLWithPath: directory).path
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     if bench_is_memory_file_system(directory) {
       note("\(directory) is in memory: the synced cells measure no device.")
     }
-    let runner = CellRunner(directory: directory, runs: quick ? 1 : runs)
+    let runner = CellRunner(directory: directory, runs: quick ? 1 : runs, options: data.arguments)
     var results: [CellResult] = []
     for cell in cells {
       note("\(cell.id), \(cell.keys) keys")

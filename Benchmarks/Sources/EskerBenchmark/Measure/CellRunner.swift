@@ -4,6 +4,8 @@ import Foundation
 struct CellRunner {
   var directory: String
   var runs: Int
+  /// Arguments of every measuring process.
+  var options: [String] = []
 
   func run(_ cell: Cell) throws -> CellResult {
     var result = CellResult(cell: cell.id, keys: cell.keys, goal: cell.goal, runs: [])
@@ -48,8 +50,8 @@ struct CellRunner {
   private func arguments(_ cell: Cell, _ subject: Subject, _ path: String) -> [String] {
     [
       "--workload", cell.workload.rawValue, "--subject", subject.rawValue, "--keys", "\(cell.keys)",
-      "--operations", "\(cell.operations)", "--directory", path,
-    ] + (cell.hugePages ? ["--huge-pages"] : [])
+      "--operations", "\(cell.operations)", "--value-length", "\(cell.valueLength)", "--directory", path,
+    ] + options + (cell.hugePages ? ["--huge-pages"] : [])
   }
 
   private func removeCheckpoints(in store: String) throws {

@@ -16,7 +16,7 @@ struct MarkdownReport {
     lines.insert("|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|", at: 1)
     let figures = results.flatMap { result in
       result.figures.map {
-        "- \(result.cell), \(count(result.keys)) keys: \($0.name): \(String(format: "%.3g", $0.value))"
+        "- \(result.cell)\(result.keys == 0 ? "" : ", \(count(result.keys)) keys"): \($0.name): \(String(format: "%.3g", $0.value))"
       }
     }
     let notes = scaling + figures
@@ -52,7 +52,8 @@ struct MarkdownReport {
   }
 
   private func count(_ keys: Int) -> String {
-    keys % 1_000_000 == 0 ? "\(keys / 1_000_000) M" : keys % 1_000 == 0 ? "\(keys / 1_000) k" : "\(keys)"
+    keys == 0
+      ? "-" : keys % 1_000_000 == 0 ? "\(keys / 1_000_000) M" : keys % 1_000 == 0 ? "\(keys / 1_000) k" : "\(keys)"
   }
 
   /// Operations a second, or for an open the time it took.

@@ -39,6 +39,21 @@ extension EskerStore {
     return tally
   }
 
+  /// Overwrites and gets in equal parts; the value of operation i is marked `first + i`.
+  func mix(_ keys: KeyBuffer, first: Int, value: ValueBuffer, out: ValueBuffer) throws -> Tally {
+    var tally = Tally()
+    for index in 0..<keys.count {
+      if bench_is_get(UInt64(index)) {
+        if try get(keys[index], into: out.mutableBytes) != nil { tally.add(out.bytes) }
+        bench_await_loads()
+      } else {
+        value.stamp(UInt64(first + index))
+        try put(value.bytes, forKey: keys[index])
+      }
+    }
+    return tally
+  }
+
   func getOverlapping(_ keys: KeyBuffer, out: ValueBuffer) throws -> Tally {
     var tally = Tally()
     for index in 0..<keys.count where try get(keys[index], into: out.mutableBytes) != nil { tally.add(out.bytes) }

@@ -10,6 +10,10 @@ struct EskerStore {
     store = try LogStore(at: path, options: options)
   }
 
+  init(at path: String, options: Options) throws {
+    store = try LogStore(at: path, options: options)
+  }
+
   @inline(__always)
   func put(_ value: UnsafeRawBufferPointer, forKey key: UnsafeRawBufferPointer) throws {
     try store.put(RawSpan(_unsafeBytes: value), forKey: RawSpan(_unsafeBytes: key))

@@ -11,6 +11,7 @@ extension EskerSubject {
     measurement.figures = on.figures
     measurement.figures["rate, share of merging off"] = on.rate / off.rate
     measurement.figures["gets a second beside it, share of merging off"] = on.getRate / off.getRate
+    measurement.figures["get p99.9, µs"] = Double(on.gets.latency.p999) * 1e-3
     measurement.figures["put p99.9, µs"] = Double(on.puts.latency.p999) * 1e-3
     measurement.figures["slowest put, ms"] = Double(on.puts.latency.max) * 1e-6
     return measurement
@@ -21,6 +22,7 @@ extension EskerSubject {
     var rate = 0.0
     var getRate = 0.0
     var puts = LatencyRecorder()
+    var gets = LatencyRecorder()
     var figures: [String: Double] = [:]
   }
 
@@ -34,8 +36,7 @@ extension EskerSubject {
     try esker.store.sync()
     var run = Run()
     var random = UInt64(0xE5_4E4)
-    var getSeconds = 0.0
-    var gets = 0
+    var getCount = 0
     var mostShare = 0.0
     var mostBytes = 0.0
     let before = esker.store.statistics
@@ -50,20 +51,21 @@ extension EskerSubject {
       try esker.put(value.bytes, forKey: key)
       run.puts.end()
       guard step % (1 << 17) == (1 << 17) - 1 else { continue }
-      let begin = bench_nanoseconds()
       for number in 0..<4096 {
         random = bench_mix(random &+ UInt64(number))
-        _ = try esker.get(stored[Int(random % UInt64(assignment.keys))], into: value.mutableBytes)
+        let key = stored[Int(random % UInt64(assignment.keys))]
+        run.gets.begin()
+        _ = try esker.get(key, into: value.mutableBytes)
+        run.gets.end()
       }
-      getSeconds += Double(bench_nanoseconds() - begin) * 1e-9
-      gets += 4096
+      getCount += 4096
       let figures = esker.store.statistics
       mostShare = max(mostShare, (Double(figures.bytesOnDisk) - room) / live)
       mostBytes = max(mostBytes, Double(figures.bytesOnDisk))
     }
     run.seconds = run.puts.seconds
     run.rate = Double(operations) / run.seconds
-    run.getRate = Double(gets) / getSeconds
+    run.getRate = Double(getCount) / run.gets.seconds
     let after = esker.store.statistics
     run.figures = [
       "most on disk besides two segments, of live bytes": mostShare,

@@ -14,6 +14,11 @@ struct EskerSubject {
     case .openClean, .openCrashed: return try open()
     case .growth: return try growth()
     case .overwriteMerging: return try overwriteMerging()
+    case .getMerging: return try getMerging()
+    case .oneKey, .comeAndGo: return try churn()
+    case .expiring: return try expiring()
+    case .capacityTrace: return try capacityTraces()
+    case .packing: return try packing()
     default: break
     }
     if assignment.latency {
@@ -41,6 +46,8 @@ struct EskerSubject {
       seconds = try timed { try esker.fill(keys, first: 0, value: value, recorder: &recorder) }
     case .overwrite:
       seconds = try timed { try esker.fill(keys, first: assignment.keys, value: value, recorder: &recorder) }
+    case .ycsbA:
+      seconds = try timed { tally = try esker.mix(keys, first: assignment.keys, value: value, out: out) }
     case .delete:
       seconds = try timed { try esker.delete(keys, recorder: &recorder) }
     case .get, .getZipfian, .miss:
@@ -66,7 +73,8 @@ struct EskerSubject {
       seconds = try threads.putSynced(esker, recorder: &recorder)
     case .syncedTasks:
       seconds = try EskerTasks(count: 1_000, operations: keys.count, valueLength: assignment.valueLength).put(esker)
-    case .openClean, .openCrashed, .growth, .overwriteMerging:
+    case .openClean, .openCrashed, .growth, .overwriteMerging, .getMerging, .oneKey, .comeAndGo, .expiring,
+      .capacityTrace, .packing:
       throw BenchmarkError.noSuchCombination(workload: assignment.workload.rawValue, subject: Subject.esker.rawValue)
     }
     if let verifying = script.verifying {

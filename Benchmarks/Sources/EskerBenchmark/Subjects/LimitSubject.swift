@@ -20,7 +20,8 @@ struct LimitSubject {
       return try measurement(limit_group(path, 16, count / 16, length))
     case .openCrashed:
       return try scan()
-    case .openClean, .growth, .prepareClean, .prepareCrashed:
+    case .openClean, .growth, .prepareClean, .prepareCrashed, .overwriteMerging, .getMerging, .oneKey, .comeAndGo,
+      .expiring, .capacityTrace, .packing:
       throw BenchmarkError.noSuchCombination(workload: assignment.workload.rawValue, subject: Subject.limit.rawValue)
     default:
       return try measureStore()
@@ -54,6 +55,7 @@ struct LimitSubject {
       switch assignment.workload {
       case .fill: limit_fill(store, measured.base, count, 0)
       case .overwrite: limit_overwrite(store, measured.base, count, stored)
+      case .ycsbA: limit_mix(store, measured.base, count, stored)
       case .delete: limit_delete(store, measured.base, count)
       case .multiGet: limit_get_batched(store, measured.base, count)
       case .getTwoThreads: limit_get_threaded(store, measured.base, count, 2)

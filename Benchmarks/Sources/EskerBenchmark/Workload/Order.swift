@@ -1,4 +1,5 @@
 import CLimits
+import CacheTraces
 
 /// The order in which a workload visits keys, as key numbers; always the same for the same arguments.
 enum Order {

@@ -20,7 +20,7 @@ struct Script {
     switch assignment.workload {
     case .get, .getOverlapping, .getArray, .getTwoThreads, .multiGet:
       numbers = Order.uniform(below: keys, count: count, seed: seed)
-    case .getZipfian:
+    case .getZipfian, .ycsbA:
       numbers = Order.zipfian(below: keys, count: count, seed: seed)
     case .miss:
       numbers = Order.sequential(from: keys, count: count)
@@ -48,7 +48,7 @@ struct Script {
     case .overwrite:
       verifying = KeyBuffer(numbers: numbers.suffix(sample))
       fallthrough
-    case .delete, .get, .getOverlapping, .getArray, .getTwoThreads, .getZipfian, .miss, .multiGet:
+    case .delete, .get, .getOverlapping, .getArray, .getTwoThreads, .getZipfian, .miss, .multiGet, .ycsbA:
       stored = KeyBuffer(numbers: Order.sequential(count: keys))
       warming = KeyBuffer(numbers: Order.uniform(below: keys, count: min(2 * keys, 2_000_000), seed: ~seed))
     default:

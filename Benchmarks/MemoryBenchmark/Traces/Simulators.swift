@@ -42,19 +42,19 @@ struct KeyList {
   func newerThan(_ key: Int) -> Int { Int(newer[key]) }
 }
 
-struct LRU: Simulator {
+package struct LRU: Simulator {
   static let name = "LRU"
   private let capacity: Int
   private var list: KeyList
   private var isHeld: [Bool]
 
-  init(capacity: Int, keyCount: Int) {
+  package init(capacity: Int, keyCount: Int) {
     self.capacity = capacity
     list = KeyList(keyCount: keyCount)
     isHeld = Array(repeating: false, count: keyCount)
   }
 
-  mutating func request(_ key: Int) -> Bool {
+  package mutating func request(_ key: Int) -> Bool {
     let hit = isHeld[key]
     if hit {
       list.remove(key)

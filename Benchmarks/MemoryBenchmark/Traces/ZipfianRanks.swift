@@ -1,14 +1,14 @@
 import Foundation
 
 /// Ranks 0 ..< count with probability proportional to 1 / (rank + 1)^0.99 (Gray et al., "Quickly generating billion-record synthetic databases").
-struct ZipfianRanks {
+package struct ZipfianRanks {
   private let count: Int
   private let theta = 0.99
   private let zeta: Double
   private let alpha: Double
   private let eta: Double
 
-  init(count: Int) {
+  package init(count: Int) {
     self.count = count
     var sum = 0.0
     for rank in 1...count { sum += 1 / pow(Double(rank), theta) }
@@ -18,7 +18,7 @@ struct ZipfianRanks {
   }
 
   /// The rank a uniform number in 0 ..< 1 stands for.
-  func rank(for unit: Double) -> Int {
+  package func rank(for unit: Double) -> Int {
     let scaled = unit * zeta
     if scaled < 1 { return 0 }
     if scaled < 1 + pow(0.5, theta) { return 1 }

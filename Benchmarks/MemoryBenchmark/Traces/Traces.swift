@@ -1,12 +1,12 @@
 import Foundation
 
 /// Requests of a cache in the order in which they were made, the keys numbered from 0.
-struct Trace {
-  let name: String
-  let requests: [Int]
-  let uniqueCount: Int
+package struct Trace {
+  package let name: String
+  package let requests: [Int]
+  package let uniqueCount: Int
 
-  init(name: String, keys: [UInt64]) {
+  package init(name: String, keys: [UInt64]) {
     self.name = name
     var numbers: [UInt64: Int] = [:]
     requests = keys.map { key in
@@ -26,7 +26,7 @@ enum TraceError: Error {
 }
 
 /// Every trace of a directory whose format is known by its name.
-func readTraces(_ directory: String) throws -> [Trace] {
+package func readTraces(_ directory: String) throws -> [Trace] {
   let names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
   let traces = try names.compactMap { name in try readTrace(directory + "/" + name, name: name) }
   if traces.isEmpty { throw TraceError.noTraces(directory) }
@@ -68,7 +68,8 @@ private func fields(_ path: String, separator: UInt8) throws -> [[UInt64]] {
   }
 }
 
-private func unpack(_ path: String) throws -> [UInt8] {
+/// The bytes of a packed file.
+package func unpack(_ path: String) throws -> [UInt8] {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
   process.arguments = [path.hasSuffix(".zst") ? "zstd" : "xz", "-dc", path]

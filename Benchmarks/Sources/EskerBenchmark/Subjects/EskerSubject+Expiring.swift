@@ -1,0 +1,77 @@
+import EskerLog
+import Synchronization
+
+/// A store in which everything expires. The clock follows the writes, so that it is the same on any machine.
+extension EskerSubject {
+  /// Once with one time to live for all, once with times that differ up to fourfold.
+  func expiring() throws -> Measurement {
+    let begin = ContinuousClock.now
+    let alike = try writeExpiring(name: "alike", lifetimes: assignment.keys...assignment.keys)
+    let mixed = try writeExpiring(name: "mixed", lifetimes: assignment.keys / 2...assignment.keys * 2)
+    let seconds = (ContinuousClock.now - begin) / .seconds(1)
+    var measurement = Measurement(operations: 2 * assignment.operations, seconds: seconds, hits: 0, checksum: 0)
+    measurement.figures = alike.merging(mixed) { first, _ in first }
+    return measurement
+  }
+
+  /// Writes each key once. A write takes a millisecond of the store's time, and a value lives as many milliseconds as
+  /// others are alive beside it.
+  private func writeExpiring(name: String, lifetimes: ClosedRange<Int>) throws -> [String: Double] {
+    let clock = WriteClock()
+    var options = Options()
+    options.clock = clock.storeClock
+    let store = try LogStore(at: assignment.storePath + "." + name, options: options)
+    let value = ValueBuffer(length: assignment.valueLength)
+    let keys = KeyBuffer(numbers: Order.sequential(count: assignment.operations))
+    var random = SplitMix(state: 0xE5_4E4)
+    var timeline = DiskTimeline()
+    var mostLive = 0
+    let every = max(min(assignment.operations / 2_000, 4_096), 1)
+    for index in 0..<assignment.operations {
+      clock.tick()
+      value.stamp(UInt64(index))
+      let lifetime = lifetimes.lowerBound + Int(random.next(below: UInt64(lifetimes.count)))
+      try store.put(
+        RawSpan(_unsafeBytes: value.bytes),
+        forKey: RawSpan(_unsafeBytes: keys[index]),
+        expiry: .after(.milliseconds(lifetime))
+      )
+      if index % every == 0 {
+        timeline.add(index, try DiskUse.bytes(of: store))
+        mostLive = max(mostLive, store.statistics.liveBytes)
+      }
+    }
+    let statistics = store.statistics
+    try store.close()
+    if let plots = assignment.plots {
+      let plot = DiskPlot(title: "expiring, times to live \(name): bytes on disk", timeline: timeline)
+      try plot.write(to: plots, name: "expiring-" + name)
+    }
+    let record = Double((32 + 8 + KeyBuffer.keyLength + assignment.valueLength + 7) / 8 * 8)
+    let unexpired = Double((lifetimes.lowerBound + lifetimes.upperBound) / 2) * record
+    return [
+      "\(name): write amplification": statistics.writeAmplification,
+      "\(name): write amplification of records": 1 + Double(statistics.merged.bytesWritten)
+        / Double(statistics.bytesLogged),
+      "\(name): most on disk, MB": Double(timeline.most) * 1e-6,
+      "\(name): most on disk in the last half, MB": Double(timeline.most(from: 0.5)) * 1e-6,
+      "\(name): records that have not expired, MB": unexpired * 1e-6,
+    ]
+  }
+}
+
+/// A clock that goes on by a millisecond when told to.
+private final class WriteClock: Sendable {
+  private let milliseconds = Atomic<Int64>(1_000_000_000_000)
+
+  func tick() {
+    milliseconds.add(1, ordering: .relaxed)
+  }
+
+  var storeClock: StoreClock {
+    StoreClock(
+      now: { WallTime(millisecondsSince1970: self.milliseconds.load(ordering: .relaxed)) },
+      uptimeNanoseconds: { UInt64(self.milliseconds.load(ordering: .relaxed)) * 1_000_000 }
+    )
+  }
+}

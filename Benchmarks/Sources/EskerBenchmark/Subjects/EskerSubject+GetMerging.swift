@@ -1,0 +1,111 @@
+import CLimits
+import EskerLog
+import Foundation
+import Synchronization
+
+/// Gets while the whole store is merged, and while nothing is.
+extension EskerSubject {
+  /// Half of the keys are overwritten at random first, so that every segment has something to free.
+  func getMerging() throws -> Measurement {
+    let esker = try EskerStore(at: assignment.storePath, isMerging: false)
+    let value = ValueBuffer(length: assignment.valueLength)
+    var none = NoRecorder()
+    let stored = KeyBuffer(numbers: Order.sequential(count: assignment.keys))
+    try esker.fill(stored, first: 0, value: value, recorder: &none)
+    let changed = Order.shuffled(below: assignment.keys, count: assignment.keys / 2, seed: 0xE5_4E4)
+    try esker.fill(KeyBuffer(numbers: changed), first: 0, value: value, recorder: &none)
+    try esker.store.sync()
+    let order = KeyBuffer(numbers: Order.uniform(below: assignment.keys, count: assignment.operations, seed: 0xE5_4E4))
+    _ = try esker.get(order, range: 0..<order.count, out: value, recorder: &none)
+
+    let before = try gets(esker, order, value) { false }
+    let merge = MergeInBackground(esker.store)
+    let during = try gets(esker, order, value) { !merge.isDone }
+    let report = try merge.result()
+    let after = try gets(esker, order, value) { false }
+
+    let idle = max(before.rate, after.rate)
+    var measurement = Measurement(
+      operations: during.operations,
+      seconds: during.seconds,
+      hits: during.operations,
+      checksum: 0
+    )
+    measurement.figures = [
+      "gets a second during a merge, share of idle": during.rate / idle,
+      "idle, M/s": idle * 1e-6,
+      "p99.9 during a merge, µs": Double(during.latency.p999) * 1e-3,
+      "p99.9 idle, µs": Double(before.latency.p999) * 1e-3,
+      "slowest during a merge, ms": Double(during.latency.max) * 1e-6,
+      "merged, MB": Double(report.bytesRead) * 1e-6,
+      "merge, ms": merge.seconds * 1e3,
+    ]
+    try esker.store.close()
+    return measurement
+  }
+
+  private struct Gets {
+    var operations: Int
+    var seconds: Double
+    var latency: Latency
+    var rate: Double { Double(operations) / seconds }
+  }
+
+  /// As long as the condition holds, looked at now and then; all keys once when it never does.
+  private func gets(
+    _ esker: EskerStore,
+    _ keys: KeyBuffer,
+    _ out: ValueBuffer,
+    while condition: () -> Bool
+  ) throws -> Gets {
+    var recorder = LatencyRecorder()
+    var operations = 0
+    let isOpenEnded = condition()
+    let begin = bench_nanoseconds()
+    while isOpenEnded ? condition() : operations < keys.count {
+      let first = operations % keys.count
+      let range = first..<min(first + 4_096, keys.count)
+      let found = try esker.get(keys, range: range, out: out, recorder: &recorder)
+      operations += range.count
+      guard found.hits == range.count else {
+        throw BenchmarkError.wrongResult(
+          cell: assignment.workload.rawValue,
+          expected: "\(range.count) values",
+          found: "\(found.hits)"
+        )
+      }
+    }
+    return Gets(
+      operations: operations,
+      seconds: Double(bench_nanoseconds() - begin) * 1e-9,
+      latency: recorder.latency
+    )
+  }
+}
+
+/// A merge of everything on a thread of its own.
+private final class MergeInBackground: Sendable {
+  private let outcome = Mutex<(result: Result<MergeReport, any Error>, seconds: Double)>(
+    (.failure(CancellationError()), 0)
+  )
+  private let ended = Atomic<Bool>(false)
+
+  init(_ store: LogStore) {
+    Thread.detachNewThread { [self] in
+      let begin = bench_nanoseconds()
+      let result = Result { try store.merge() }
+      let seconds = Double(bench_nanoseconds() - begin) * 1e-9
+      outcome.withLock { $0 = (result, seconds) }
+      ended.store(true, ordering: .releasing)
+    }
+  }
+
+  var isDone: Bool { ended.load(ordering: .acquiring) }
+  var seconds: Double { outcome.withLock { $0.seconds } }
+
+  /// Waits for the end.
+  func result() throws -> MergeReport {
+    while !isDone { Thread.sleep(forTimeInterval: 0.001) }
+    return try outcome.withLock { try $0.result.get() }
+  }
+}
