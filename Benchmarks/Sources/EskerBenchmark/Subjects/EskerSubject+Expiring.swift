@@ -20,6 +20,10 @@ extension EskerSubject {
     let clock = WriteClock()
     var options = Options()
     options.clock = clock.storeClock
+    let checkpointed = Tallied()
+    options.onEvent = { event in
+      if case .checkpointWritten(_, let bytes) = event { checkpointed.add(bytes) }
+    }
     let store = try LogStore(at: assignment.storePath + "." + name, options: options)
     let value = ValueBuffer(length: assignment.valueLength)
     let keys = KeyBuffer(numbers: Order.sequential(count: assignment.operations))
@@ -42,6 +46,7 @@ extension EskerSubject {
       }
     }
     let statistics = store.statistics
+    let checkpoints = Double(checkpointed.sum)
     try store.close()
     if let plots = assignment.plots {
       let plot = DiskPlot(title: "expiring, times to live \(name): bytes on disk", timeline: timeline)
@@ -52,6 +57,8 @@ extension EskerSubject {
     return [
       "\(name): write amplification": statistics.writeAmplification,
       "\(name): write amplification of records": 1 + Double(statistics.merged.bytesWritten)
+        / Double(statistics.bytesLogged),
+      "\(name): write amplification without checkpoints": statistics.writeAmplification - checkpoints
         / Double(statistics.bytesLogged),
       "\(name): most on disk, MB": Double(timeline.most) * 1e-6,
       "\(name): most on disk in the last half, MB": Double(timeline.most(from: 0.5)) * 1e-6,
@@ -74,4 +81,15 @@ private final class WriteClock: Sendable {
       uptimeNanoseconds: { UInt64(self.milliseconds.load(ordering: .relaxed)) * 1_000_000 }
     )
   }
+}
+
+/// A sum that any thread may add to.
+private final class Tallied: Sendable {
+  private let total = Atomic<Int>(0)
+
+  func add(_ count: Int) {
+    total.add(count, ordering: .relaxed)
+  }
+
+  var sum: Int { total.load(ordering: .relaxed) }
 }
