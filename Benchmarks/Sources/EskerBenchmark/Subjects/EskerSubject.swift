@@ -81,12 +81,17 @@ struct EskerSubject {
       var none = NoRecorder()
       tally = try esker.get(verifying, range: 0..<verifying.count, out: out, recorder: &none)
     }
-    let measurement = Measurement(
+    var measurement = Measurement(
       operations: keys.count,
       seconds: seconds,
       hits: tally.hits,
       checksum: tally.checksum
     )
+    if assignment.workload == .ycsbA {
+      let statistics = esker.store.statistics
+      measurement.figures["write amplification, fill included"] = statistics.writeAmplification
+      measurement.figures["on disk at the end, of live bytes"] = statistics.spaceAmplification
+    }
     try script.check(measurement, of: assignment.workload)
     if assignment.workload == .prepareCrashed { kill(getpid(), SIGKILL) }
     try esker.store.close()
