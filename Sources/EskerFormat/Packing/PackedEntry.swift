@@ -30,6 +30,7 @@ public struct PackedEntry {
   let stored: UnsafeRawBufferPointer
   /// Bytes of `stored` after decompression; as many as there are if they are not compressed.
   public let plainLength: Int
+  /// Whether the value has to be decompressed.
   public let isCompressed: Bool
   /// Of the plain bytes, all of them.
   let plainChecksum: UInt32
