@@ -36,7 +36,7 @@ let package = Package(
       swiftSettings: engine
     ),
     .target(name: "EskerCBOR", swiftSettings: strict),
-    .target(name: "Esker", dependencies: ["EskerLog"], swiftSettings: strict),
+    .target(name: "Esker", dependencies: ["EskerLog", "EskerFormat", "EskerPlatform"], swiftSettings: strict),
     .executableTarget(
       name: "esker-tool",
       dependencies: [
@@ -90,7 +90,7 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(name: "EskerCBORTests", dependencies: ["EskerCBOR"], swiftSettings: strict),
-    .testTarget(name: "EskerTests", dependencies: ["Esker"], swiftSettings: strict),
+    .testTarget(name: "EskerTests", dependencies: ["Esker", "EskerTestSupport"], swiftSettings: strict),
     .testTarget(name: "EskerToolTests", dependencies: ["esker-tool", "Esker"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6],

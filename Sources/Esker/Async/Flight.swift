@@ -1,0 +1,160 @@
+internal import EskerPlatform
+
+/// A value that is being produced, and the tasks that wait for it.
+///
+/// The producer runs in a task of its own, so it is no one waiter's: it goes on while anybody waits. Each waiter is resumed
+/// once, by the outcome or by its own cancellation. When the last one is cancelled, so is the producer.
+final class Flight: @unchecked Sendable {
+  typealias Outcome = Result<any Sendable, StorageError>
+
+  let key: FlightKey
+  // Guarded by the table's lock.
+  var waiters: [UInt64: CheckedContinuation<Outcome, Never>] = [:]
+  var task: Task<Void, Never>?
+  /// Nobody waits any more: what comes of it is not stored.
+  var isAbandoned = false
+  /// The flights that this one's producer waits for at present, and how often.
+  var awaited: [ObjectIdentifier: (flight: Flight, count: Int)] = [:]
+
+  init(_ key: FlightKey) {
+    self.key = key
+  }
+
+  /// The flight whose producer the present task runs in.
+  @TaskLocal static var current: Flight?
+
+  /// Called with the table's lock held: whether this flight's producer waits, directly or not, for `other`.
+  func waits(for other: Flight) -> Bool {
+    self === other || awaited.values.contains { $0.flight.waits(for: other) }
+  }
+}
+
+/// What is produced: a storage and a key.
+struct FlightKey: Hashable, @unchecked Sendable {
+  let storage: StorageIdentity
+  let key: AnyHashable
+}
+
+/// Why a producer was not started.
+public enum ProducerError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The producer asks, directly or through others, for the very value it is producing.
+  case waitsForItself
+
+  /// What is wrong.
+  public var description: String { "a producer waits for the value that it is itself to produce" }
+}
+
+/// The values being produced in this process.
+final class FlightTable: @unchecked Sendable {
+  static let shared = FlightTable()
+
+  private let lock = Lock()
+  // Guarded by `lock`.
+  private var flights: [FlightKey: Flight] = [:]
+  private var lastWaiter: UInt64 = 0
+
+  /// Waits for the value of `key`: with whoever waits already, or by a new task that runs `body`.
+  ///
+  /// `body` is given a closure that says whether anybody still waits.
+  func value(
+    of key: FlightKey,
+    _ body: @escaping @Sendable (_ isAwaited: @escaping @Sendable () -> Bool) async -> Flight.Outcome
+  ) async -> Flight.Outcome {
+    let waiter = lock.withLock {
+      lastWaiter += 1
+      return lastWaiter
+    }
+    let own = Flight.current
+    let boarded = Guarded<Flight?>(nil)
+    let place = Place(boarded)
+    let outcome = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        board(key, waiter, continuation, own, place, body)
+      }
+    } onCancel: {
+      cancel(waiter, place)
+    }
+    if let own, let flight = place.flight.withLock({ $0 }) { lock.withLock { own.stopAwaiting(flight) } }
+    return outcome
+  }
+
+  /// Where a waiter waits, once it does.
+  private final class Place: Sendable {
+    let flight: Guarded<Flight?>
+
+    init(_ flight: consuming Guarded<Flight?>) {
+      self.flight = flight
+    }
+  }
+
+  private func board(
+    _ key: FlightKey,
+    _ waiter: UInt64,
+    _ continuation: CheckedContinuation<Flight.Outcome, Never>,
+    _ own: Flight?,
+    _ place: Place,
+    _ body: @escaping @Sendable (_ isAwaited: @escaping @Sendable () -> Bool) async -> Flight.Outcome
+  ) {
+    let refusal: StorageError? = lock.withLock {
+      // A cancellation that came before this found nobody to resume.
+      if Task.isCancelled { return .cancelled }
+      let present = flights[key]
+      if let present, let own, present.waits(for: own) { return .producer(ProducerError.waitsForItself) }
+      let flight = present ?? Flight(key)
+      flight.waiters[waiter] = continuation
+      place.flight.withLock { $0 = flight }
+      own?.startAwaiting(flight)
+      if present == nil {
+        flights[key] = flight
+        flight.task = Task { [self] in
+          await Flight.$current.withValue(flight) {
+            land(flight, await body { self.isAwaited(flight) })
+          }
+        }
+      }
+      return nil
+    }
+    if let refusal { continuation.resume(returning: .failure(refusal)) }
+  }
+
+  private func isAwaited(_ flight: Flight) -> Bool {
+    lock.withLock { !flight.isAbandoned }
+  }
+
+  private func land(_ flight: Flight, _ outcome: Flight.Outcome) {
+    let waiters = lock.withLock {
+      if flights[flight.key] === flight { flights[flight.key] = nil }
+      defer { flight.waiters = [:] }
+      return flight.waiters.values
+    }
+    for waiter in waiters { waiter.resume(returning: outcome) }
+  }
+
+  private func cancel(_ waiter: UInt64, _ place: Place) {
+    let resumed: (CheckedContinuation<Flight.Outcome, Never>, Task<Void, Never>?)? = lock.withLock {
+      guard let flight = place.flight.withLock({ $0 }), let continuation = flight.waiters.removeValue(forKey: waiter)
+      else { return nil }
+      guard flight.waiters.isEmpty else { return (continuation, nil) }
+      // Whoever comes next begins anew.
+      flight.isAbandoned = true
+      if flights[flight.key] === flight { flights[flight.key] = nil }
+      return (continuation, flight.task)
+    }
+    resumed?.0.resume(returning: .failure(.cancelled))
+    resumed?.1?.cancel()
+  }
+}
+
+extension Flight {
+  /// Called with the table's lock held.
+  func startAwaiting(_ flight: Flight) {
+    awaited[ObjectIdentifier(flight), default: (flight, 0)].count += 1
+  }
+
+  /// Called with the table's lock held.
+  func stopAwaiting(_ flight: Flight) {
+    let id = ObjectIdentifier(flight)
+    guard let count = awaited[id]?.count else { return }
+    awaited[id] = count > 1 ? (flight, count - 1) : nil
+  }
+}

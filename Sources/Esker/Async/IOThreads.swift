@@ -1,0 +1,154 @@
+internal import EskerPlatform
+internal import Foundation
+
+/// Threads for calls that may block, so that tasks never do.
+///
+/// As many as are of use while none is stuck. A supervisor looks in while work waits: if nothing has ended for a while, what
+/// runs may be waiting for what waits, so it adds a thread. Threads end when they have been idle for some time.
+final class IOThreads: @unchecked Sendable {
+  static let shared = IOThreads()
+
+  private static let idleNanoseconds: UInt64 = 5_000_000_000
+  private static let stuckNanoseconds: UInt64 = 20_000_000
+  private static let most = 256
+
+  private let regular = max(4, 2 * ProcessInfo.processInfo.activeProcessorCount)
+  private let lock = Lock()
+  private let condition = Condition()
+  private let supervision = Condition()
+  // Guarded by `lock`.
+  private var jobs: [@Sendable () -> Void] = []
+  private var next = 0
+  private var threads = 0
+  private var idle = 0
+  private var ended: UInt64 = 0
+  private var isSupervised = false
+
+  private var waiting: Int { jobs.count - next }
+
+  /// Runs `job` on one of the threads, soon. If there can be no thread at all, on the caller's.
+  func submit(_ job: @escaping @Sendable () -> Void) {
+    lock.lock()
+    jobs.append(job)
+    var cannotRun = false
+    if idle >= waiting {
+      condition.signal()
+    } else if threads < regular {
+      cannotRun = !addThread() && threads == 0
+    } else if !isSupervised {
+      isSupervised = (try? WorkerThread(name: "esker-io-watch") { [self] in supervise() }) != nil
+    }
+    if cannotRun { jobs.removeLast() }
+    lock.unlock()
+    if cannotRun { job() }
+  }
+
+  /// Called with the lock held; false when the system has no thread to give.
+  private func addThread() -> Bool {
+    guard (try? WorkerThread(name: "esker-io") { [self] in run() }) != nil else { return false }
+    threads += 1
+    return true
+  }
+
+  private func run() {
+    lock.lock()
+    while true {
+      if waiting > 0 {
+        let job = take()
+        lock.unlock()
+        job()
+        lock.lock()
+        ended += 1
+        continue
+      }
+      idle += 1
+      let wasSignalled = condition.wait(lock, nanoseconds: Self.idleNanoseconds)
+      idle -= 1
+      if !wasSignalled, waiting == 0 { break }
+    }
+    threads -= 1
+    lock.unlock()
+  }
+
+  /// Called with the lock held and work waiting.
+  private func take() -> @Sendable () -> Void {
+    let job = jobs[next]
+    next += 1
+    if next == jobs.count {
+      jobs.removeAll(keepingCapacity: true)
+      next = 0
+    } else if next >= 1024, next * 2 > jobs.count {
+      jobs.removeFirst(next)
+      next = 0
+    }
+    return job
+  }
+
+  private func supervise() {
+    lock.lock()
+    while waiting > 0 {
+      let before = ended
+      _ = supervision.wait(lock, nanoseconds: Self.stuckNanoseconds)
+      if waiting > 0, ended == before, threads < Self.most { _ = addThread() }
+    }
+    isSupervised = false
+    lock.unlock()
+  }
+}
+
+/// One call on its way to a thread: runs once, or is cancelled before it runs.
+private final class PendingCall<R: Sendable>: Sendable {
+  typealias Continuation = CheckedContinuation<Result<R, StorageError>, Never>
+
+  private enum State {
+    case new
+    case waiting(Continuation)
+    case taken
+  }
+
+  private let state = Guarded<State>(.new)
+
+  /// Keeps the continuation; false when the call was cancelled before.
+  func wait(_ continuation: Continuation) -> Bool {
+    state.withLock { state in
+      guard case .new = state else { return false }
+      state = .waiting(continuation)
+      return true
+    }
+  }
+
+  /// Takes the call, to run it or to cancel it: whoever comes first.
+  func take() -> Continuation? {
+    state.withLock { state in
+      defer { state = .taken }
+      if case .waiting(let continuation) = state { return continuation }
+      return nil
+    }
+  }
+}
+
+extension IOThreads {
+  /// Runs `body` on one of the threads while the task is suspended.
+  ///
+  /// - Throws: what `body` throws; ``StorageError/cancelled`` if the task was cancelled before `body` began. Once begun, it
+  ///   ends, and its outcome is returned.
+  func run<R: Sendable>(_ body: @escaping @Sendable () throws(StorageError) -> R) async throws(StorageError) -> R {
+    let call = PendingCall<R>()
+    let outcome: Result<R, StorageError> = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        guard call.wait(continuation) else { return continuation.resume(returning: .failure(.cancelled)) }
+        submit {
+          guard let continuation = call.take() else { return }
+          do throws(StorageError) {
+            continuation.resume(returning: .success(try body()))
+          } catch {
+            continuation.resume(returning: .failure(error))
+          }
+        }
+      }
+    } onCancel: {
+      call.take()?.resume(returning: .failure(.cancelled))
+    }
+    return try outcome.get()
+  }
+}

@@ -1,0 +1,72 @@
+/// Turns keys into bytes and back, so that a storage can list its keys and tell observers of them.
+public struct KeyTransformer<Key: Sendable>: Sendable {
+  /// Names the form that keys have as bytes. It must not contain `#`.
+  public let id: String
+  @usableFromInline let lending: @Sendable (Key, (RawSpan) -> Void) throws -> Void
+  @usableFromInline let decoding: @Sendable (RawSpan) throws -> Key
+
+  /// A transformer from two closures, which must be each other's inverse. `encode` returns anything that lends its bytes.
+  @inlinable
+  public init<Bytes: ByteSource & SendableMetatype>(
+    id: String,
+    encode: @escaping @Sendable (Key) throws -> Bytes,
+    decode: @escaping @Sendable (RawSpan) throws -> Key
+  ) {
+    self.id = id
+    lending = { key, body in
+      let bytes = try encode(key)
+      bytes.withBytes { body($0) }
+    }
+    decoding = decode
+  }
+
+  /// A transformer that lends bytes where they lie. `lend` calls its body exactly once unless it throws.
+  @inlinable
+  public init(
+    id: String,
+    lend: @escaping @Sendable (Key, (RawSpan) -> Void) throws -> Void,
+    decode: @escaping @Sendable (RawSpan) throws -> Key
+  ) {
+    self.id = id
+    lending = lend
+    decoding = decode
+  }
+
+  /// The key's bytes, copied.
+  public func encode(_ key: Key) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    try lending(key) { bytes = $0.copied() }
+    return bytes
+  }
+
+  /// The key that the bytes stand for.
+  public func decode(_ bytes: RawSpan) throws -> Key { try decoding(bytes) }
+
+  /// The key that the bytes stand for.
+  public func decode(_ bytes: [UInt8]) throws -> Key {
+    let span = bytes.span
+    return try decoding(span.bytes)
+  }
+
+  /// Another type that turns into this one and back.
+  public func map<New: Sendable>(
+    id: String? = nil,
+    to new: @escaping @Sendable (Key) throws -> New,
+    from old: @escaping @Sendable (New) throws -> Key
+  ) -> KeyTransformer<New> {
+    KeyTransformer<New>(
+      id: id ?? self.id,
+      lend: { key, body in try lending(try old(key), body) },
+      decode: { bytes in try new(try decoding(bytes)) }
+    )
+  }
+}
+
+/// A type that can be a key by itself.
+///
+/// `String`, the integers, `UUID`, `Data` and `[UInt8]` are. A type that is `Codable` or `RawRepresentable` over one of them
+/// needs no more than the conformance; a ``CompositeKey`` is made of several.
+public protocol StorageKey: Hashable, Sendable {
+  /// The form that keys of this type have as bytes.
+  static var keyTransformer: KeyTransformer<Self> { get }
+}

@@ -1,0 +1,64 @@
+extension KeyTransformer where Key: FixedWidthInteger & BitwiseCopyable {
+  /// An integer in its own width, most significant byte first and the sign turned over, so that keys as bytes have the order
+  /// of the numbers.
+  @inlinable
+  public static var ordered: KeyTransformer {
+    // The bit that is 1 in the smallest signed number; 0 for an unsigned type.
+    let sign: Key = Key.min
+    return KeyTransformer(
+      id: "\(Key.isSigned ? "int" : "uint")\(Key.bitWidth)",
+      lend: { key, body in lendBytes(of: (key ^ sign).bigEndian, to: body) },
+      decode: { bytes in Key(bigEndian: try bytes.load(as: Key.self)) ^ sign }
+    )
+  }
+}
+
+extension Int: StorageKey {
+  /// 8 bytes in the order of the numbers.
+  public static var keyTransformer: KeyTransformer<Int> { .ordered }
+}
+
+extension Int8: StorageKey {
+  /// One byte in the order of the numbers.
+  public static var keyTransformer: KeyTransformer<Int8> { .ordered }
+}
+
+extension Int16: StorageKey {
+  /// 2 bytes in the order of the numbers.
+  public static var keyTransformer: KeyTransformer<Int16> { .ordered }
+}
+
+extension Int32: StorageKey {
+  /// 4 bytes in the order of the numbers.
+  public static var keyTransformer: KeyTransformer<Int32> { .ordered }
+}
+
+extension Int64: StorageKey {
+  /// 8 bytes in the order of the numbers.
+  public static var keyTransformer: KeyTransformer<Int64> { .ordered }
+}
+
+extension UInt: StorageKey {
+  /// 8 bytes in the order of the numbers.
+  public static var keyTransformer: KeyTransformer<UInt> { .ordered }
+}
+
+extension UInt8: StorageKey {
+  /// One byte.
+  public static var keyTransformer: KeyTransformer<UInt8> { .ordered }
+}
+
+extension UInt16: StorageKey {
+  /// 2 bytes in the order of the numbers.
+  public static var keyTransformer: KeyTransformer<UInt16> { .ordered }
+}
+
+extension UInt32: StorageKey {
+  /// 4 bytes in the order of the numbers.
+  public static var keyTransformer: KeyTransformer<UInt32> { .ordered }
+}
+
+extension UInt64: StorageKey {
+  /// 8 bytes in the order of the numbers.
+  public static var keyTransformer: KeyTransformer<UInt64> { .ordered }
+}

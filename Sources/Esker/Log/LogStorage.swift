@@ -1,0 +1,220 @@
+/// Typed keys and values in a keyspace of a store.
+///
+/// The concrete type: calls through it specialise. ``Storage`` is the same behind one reference, for properties.
+///
+/// ```swift
+/// let scores = try LogStorage(store, "scores", key: String.self, of: Int.self)
+/// try scores.set(3, forKey: "anna")
+/// try scores.update(forKey: "anna", default: 0) { $0 += 1 }
+/// ```
+///
+/// Several views of one keyspace, of the same or of other types, see each other's writes at once: there is nothing between
+/// them and the log. Safe to use from any thread.
+public struct LogStorage<Key: Sendable, Value: Sendable>: StorageProtocol {
+  /// The keyspace.
+  public let keyspace: Keyspace
+  /// How keys become bytes.
+  public let keys: KeyTransformer<Key>
+  /// How values become bytes.
+  public let values: Transformer<Value>
+  /// The keyspace's name.
+  public let name: String
+  /// Shared by all views of the keyspace with the same types and forms.
+  public let identity: StorageIdentity
+  @usableFromInline let hub: ChangeHub
+
+  /// A view of `keyspace` through these transformers.
+  ///
+  /// It is the caller's to see that all views of a keyspace have the same form of keys; ``EskerLog/LogStore/storage(_:key:of:)``
+  /// does so by itself.
+  public init(keyspace: Keyspace, keys: KeyTransformer<Key>, values: Transformer<Value>) {
+    self.keyspace = keyspace
+    self.keys = keys
+    self.values = values
+    name = keyspace.name
+    hub = HubRegistry.hub(of: keyspace)
+    identity = hub.identity(of: "\(keys.id) \(ObjectIdentifier(Key.self)) \(values.id) \(ObjectIdentifier(Value.self))")
+  }
+
+  /// A view of the keyspace called `name` for the type of key; see ``EskerLog/LogStore/storage(_:key:of:)``.
+  public init(
+    _ store: LogStore,
+    _ name: String,
+    key: Key.Type = Key.self,
+    transformer: Transformer<Value>
+  ) throws(StorageError) where Key: StorageKey {
+    let keys = Key.keyTransformer
+    let keyspace = try translating { () throws(StoreError) in
+      try store.keyspace(keyspaceName(name, keys: keys.id))
+    }
+    self.init(keyspace: keyspace, keys: keys, values: transformer)
+  }
+
+  /// A view of the keyspace called `name` for the types of key and value; see ``EskerLog/LogStore/storage(_:key:of:)``.
+  public init(
+    _ store: LogStore,
+    _ name: String,
+    key: Key.Type = Key.self,
+    of value: Value.Type = Value.self
+  ) throws(StorageError) where Key: StorageKey, Value: Codable {
+    try self.init(store, name, transformer: .standard)
+  }
+
+  /// Another view of the same bytes.
+  public func transform<New>(to transformer: Transformer<New>) -> LogStorage<Key, New> {
+    LogStorage<Key, New>(keyspace: keyspace, keys: keys, values: transformer)
+  }
+}
+
+// MARK: Reading
+
+extension LogStorage {
+  /// The value under `key`; nil when the key is absent or expired. Takes no lock.
+  ///
+  /// - Throws: ``StorageError/decoding(key:view:expected:underlying:)``, ``StorageError/key(_:view:underlying:)``,
+  ///   ``StorageError/store(_:)``.
+  @inlinable
+  public func value(forKey key: Key) throws(StorageError) -> Value? {
+    var found: Value?
+    try withBytes(of: key) { (bytes) throws(StorageError) in
+      do {
+        try keyspace.withValue(forKey: bytes) { (value: RawSpan) throws in found = try values.decoding(value) }
+      } catch let error as StoreError {
+        throw .store(error)
+      } catch {
+        throw undecodable(key, error)
+      }
+    }
+    return found
+  }
+
+  /// The value under `key`, when it goes and which write stored it; nil when the key is absent or expired. Takes no lock.
+  ///
+  /// - Throws: ``StorageError/decoding(key:view:expected:underlying:)``, ``StorageError/key(_:view:underlying:)``,
+  ///   ``StorageError/store(_:)``.
+  public func entry(forKey key: Key) throws(StorageError) -> Entry<Value>? {
+    var found: Entry<Value>?
+    try withBytes(of: key) { (bytes) throws(StorageError) in
+      do {
+        found = try seen(bytes)
+      } catch let error as StoreError {
+        throw .store(error)
+      } catch {
+        throw undecodable(key, error)
+      }
+    }
+    return found
+  }
+
+  /// The value and what is known of it, of one and the same write.
+  func seen(_ key: RawSpan) throws -> Entry<Value>? {
+    while true {
+      guard let before = try keyspace.metadata(forKey: key) else { return nil }
+      let value = try keyspace.withValue(forKey: key) { (value: RawSpan) throws in try values.decoding(value) }
+      guard let value, let after = try keyspace.metadata(forKey: key), after.version == before.version else { continue }
+      return Entry(value, origin: .log, expiry: before.expiry, version: before.version)
+    }
+  }
+
+  /// Whether the key is there and not expired. Does not read the value.
+  public func contains(_ key: Key) throws(StorageError) -> Bool {
+    var isThere = false
+    try withBytes(of: key) { (bytes) throws(StorageError) in
+      isThere = try translating { () throws(StoreError) in try keyspace.contains(bytes) }
+    }
+    return isThere
+  }
+}
+
+// MARK: Writing
+
+extension LogStorage: WritableStorage {
+  /// Stores `value` under `key`, replacing what was there.
+  ///
+  /// - Parameter expiry: when the value goes; nil: as the keyspace's or the store's default says.
+  /// - Throws: ``StorageError/encoding(view:type:underlying:)``, ``StorageError/key(_:view:underlying:)``,
+  ///   ``StorageError/store(_:)``; nothing is changed then.
+  @inlinable
+  public func set(_ value: Value, forKey key: Key, expiry: Expiry?) throws(StorageError) {
+    try withBytes(of: key) { (keyBytes) throws(StorageError) in
+      try withBytes(ofValue: value) { (bytes) throws(StorageError) in
+        if hub.isObserved { return try hub.put(bytes, forKey: keyBytes, expiry: expiry) }
+        do throws(StoreError) {
+          try keyspace.put(bytes, forKey: keyBytes, expiry: expiry)
+        } catch {
+          throw .store(error)
+        }
+      }
+    }
+  }
+
+  /// Removes `key`; true when it was there.
+  ///
+  /// - Throws: ``StorageError/key(_:view:underlying:)``, ``StorageError/store(_:)``.
+  @inlinable @discardableResult
+  public func removeValue(forKey key: Key) throws(StorageError) -> Bool {
+    var wasThere = false
+    try withBytes(of: key) { (bytes) throws(StorageError) in
+      if hub.isObserved {
+        wasThere = try hub.remove(bytes)
+        return
+      }
+      do throws(StoreError) {
+        wasThere = try keyspace.remove(bytes)
+      } catch {
+        throw .store(error)
+      }
+    }
+    return wasThere
+  }
+}
+
+extension LogStorage: ClearableStorage {
+  /// Empties the keyspace, whatever views wrote to it. Takes constant time.
+  public func removeAll() throws(StorageError) {
+    try hub.removeAll()
+  }
+
+  /// Removes what is expired in the keyspace now; how much there was. O(entries of the store).
+  @discardableResult
+  public func removeExpired() throws(StorageError) -> Int {
+    try hub.removeExpired()
+  }
+}
+
+// MARK: Bytes
+
+extension LogStorage {
+  /// Calls `body` with the key's bytes.
+  @inlinable @inline(__always)
+  func withBytes(of key: Key, _ body: (RawSpan) throws(StorageError) -> Void) throws(StorageError) {
+    var failure: StorageError?
+    do {
+      try keys.lending(key) { bytes in
+        do throws(StorageError) { try body(bytes) } catch { failure = error }
+      }
+    } catch {
+      throw .key("\(key)", view: name, underlying: error)
+    }
+    if let failure { throw failure }
+  }
+
+  /// Calls `body` with the value's bytes.
+  @inlinable @inline(__always)
+  func withBytes(ofValue value: Value, _ body: (RawSpan) throws(StorageError) -> Void) throws(StorageError) {
+    var failure: StorageError?
+    do {
+      try values.lending(value) { bytes in
+        do throws(StorageError) { try body(bytes) } catch { failure = error }
+      }
+    } catch {
+      throw .encoding(view: name, type: "\(Value.self)", underlying: error)
+    }
+    if let failure { throw failure }
+  }
+
+  @usableFromInline
+  func undecodable(_ key: Key, _ error: any Error) -> StorageError {
+    .decoding(key: "\(key)", view: name, expected: "\(Value.self) (\(values.id))", underlying: error)
+  }
+}

@@ -1,0 +1,53 @@
+/// A type whose values are stored under a name that stays when the type is renamed or moved.
+public protocol PinnedName {
+  /// The name of the type's storage.
+  static var storageName: String { get }
+}
+
+/// The name of the storage in which values of a type are kept by their own id.
+func storageName(of type: (some Any).Type) -> String {
+  if let pinned = type as? any PinnedName.Type { return pinned.storageName }
+  return String(reflecting: type)
+}
+
+/// Values that know their own key. Each type has a storage of its own, named after it, so that equal ids of two types never
+/// meet; ``PinnedName`` keeps the name when the type is renamed.
+extension LogStore {
+  /// The storage in which values of the type are kept by their own id.
+  public func storage<Value: Identifiable & Codable & Sendable>(
+    of type: Value.Type = Value.self
+  ) throws(StorageError) -> Storage<Value.ID, Value> where Value.ID: StorageKey {
+    Storage(try identified(type))
+  }
+
+  /// Stores `value` under its own id.
+  public func set<Value: Identifiable & Codable & Sendable>(
+    _ value: Value,
+    expiry: Expiry? = nil
+  ) throws(StorageError) where Value.ID: StorageKey {
+    try identified(Value.self).set(value, forKey: value.id, expiry: expiry)
+  }
+
+  /// The value of the type with that id; nil when it is absent or expired.
+  public func value<Value: Identifiable & Codable & Sendable>(
+    _ type: Value.Type = Value.self,
+    id: Value.ID
+  ) throws(StorageError) -> Value? where Value.ID: StorageKey {
+    try identified(type).value(forKey: id)
+  }
+
+  /// Removes the value of the type with that id; true when it was there.
+  @discardableResult
+  public func removeValue<Value: Identifiable & Codable & Sendable>(
+    _ type: Value.Type,
+    id: Value.ID
+  ) throws(StorageError) -> Bool where Value.ID: StorageKey {
+    try identified(type).removeValue(forKey: id)
+  }
+
+  private func identified<Value: Identifiable & Codable & Sendable>(
+    _ type: Value.Type
+  ) throws(StorageError) -> LogStorage<Value.ID, Value> where Value.ID: StorageKey {
+    try LogStorage(self, storageName(of: type), key: Value.ID.self, of: type)
+  }
+}

@@ -1,0 +1,35 @@
+/// A storage that tells of its changes.
+public protocol ObservableStorage<Key, Value>: ReadableStorage {
+  /// Calls `body` with every change from now on, until the observation is cancelled or released.
+  ///
+  /// `body` runs on a thread of Esker's own, one change after the other, in the order in which they took effect. No lock is
+  /// held meanwhile: it may take its time and call the storage. If more changes wait for it than Esker keeps, the rest is
+  /// counted and told as `.missed`.
+  func observe(_ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void) throws(StorageError) -> Observation
+
+  /// Calls `body` with every change of one key, as `observe(_:)` does with those of all.
+  func observe(
+    _ key: Key,
+    _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
+  ) throws(StorageError) -> Observation
+}
+
+extension ObservableStorage {
+  /// Every change from now on, for a task to wait for. At most `buffer` of them wait; what comes when it is full is counted
+  /// and told as `.missed`.
+  public func changes(buffer: Int = 1024) throws(StorageError) -> AsyncStream<StorageChange<Key, Value>> {
+    let feed = ChangeFeed<Key, Value>(buffer: buffer)
+    feed.hold(try observe { feed.yield($0) })
+    return feed.stream
+  }
+
+  /// Every change of one key from now on, for a task to wait for.
+  public func changes(
+    forKey key: Key,
+    buffer: Int = 1024
+  ) throws(StorageError) -> AsyncStream<StorageChange<Key, Value>> {
+    let feed = ChangeFeed<Key, Value>(buffer: buffer)
+    feed.hold(try observe(key) { feed.yield($0) })
+    return feed.stream
+  }
+}

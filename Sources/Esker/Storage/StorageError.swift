@@ -1,0 +1,59 @@
+/// Why a typed storage could not do what it was asked. Closed: a `switch` over it is exhaustive.
+///
+/// A storage that throws has changed nothing, unless the documentation of the operation says otherwise.
+public enum StorageError: Error, Sendable {
+  /// The store underneath refused.
+  case store(StoreError)
+  /// The value cannot be turned into what the storage keeps. Nothing was written.
+  case encoding(view: String, type: String, underlying: any Error)
+  /// What is kept under the key is not what the view expects. It was left as it is.
+  case decoding(key: String, view: String, expected: String, underlying: any Error)
+  /// The key cannot be turned into bytes, or bytes of a stored key not into a key.
+  case key(String, view: String, underlying: any Error)
+  /// A condition on the value, set when the storage was composed, does not hold.
+  case rejected(key: String, view: String, underlying: any Error)
+  /// The storage behind an erased one has no such operation.
+  case unsupported(operation: String, view: String)
+  /// A back of the caller's making failed.
+  case back(name: String, underlying: any Error)
+  /// The closure that was to produce a missing value failed.
+  case producer(any Error)
+  /// The waiting task was cancelled. An operation that had not begun has not happened.
+  case cancelled
+}
+
+extension StorageError: CustomStringConvertible {
+  /// What happened, where, and why, in one line.
+  public var description: String {
+    switch self {
+    case .store(let error):
+      error.description
+    case .encoding(let view, let type, let underlying):
+      "\(view): a value of type \(type) cannot be encoded, nothing was written: \(underlying)"
+    case .decoding(let key, let view, let expected, let underlying):
+      "\(view): what is kept under \(key) is not \(expected), it was left as it is: \(underlying)"
+    case .key(let key, let view, let underlying):
+      "\(view): the key \(key) cannot be used: \(underlying)"
+    case .rejected(let key, let view, let underlying):
+      "\(view): the value for \(key) was rejected: \(underlying)"
+    case .unsupported(let operation, let view):
+      "\(view): the storage behind this view cannot \(operation)"
+    case .back(let name, let underlying):
+      "\(name) failed: \(underlying)"
+    case .producer(let underlying):
+      "the value could not be produced: \(underlying)"
+    case .cancelled:
+      "the waiting task was cancelled"
+    }
+  }
+}
+
+/// Runs `body` and tells a failure of the store as what it is to the user of a view.
+@inlinable
+func translating<R>(_ body: () throws(StoreError) -> R) throws(StorageError) -> R {
+  do throws(StoreError) {
+    return try body()
+  } catch {
+    throw .store(error)
+  }
+}

@@ -1,0 +1,124 @@
+internal import EskerFormat
+
+/// Turns bytes into other bytes and back: compression, a checksum, a cipher.
+///
+/// ```swift
+/// let sealed = Transformer<Letter>.json.then(.lz4).then(.cipher(id: "letters", encrypt: seal, decrypt: open))
+/// ```
+public struct ByteTransformer: Sendable {
+  /// Names the form.
+  public let id: String
+  let encode: @Sendable (RawSpan) throws -> [UInt8]
+  let decode: @Sendable (RawSpan) throws -> [UInt8]
+
+  /// A transformer from two closures.
+  public init(
+    id: String,
+    encode: @escaping @Sendable (RawSpan) throws -> [UInt8],
+    decode: @escaping @Sendable (RawSpan) throws -> [UInt8]
+  ) {
+    self.id = id
+    self.encode = encode
+    self.decode = decode
+  }
+
+  /// A cipher of the caller's. Decrypting must refuse what was tampered with.
+  public static func cipher(
+    id: String,
+    encrypt: @escaping @Sendable ([UInt8]) throws -> [UInt8],
+    decrypt: @escaping @Sendable ([UInt8]) throws -> [UInt8]
+  ) -> ByteTransformer {
+    ByteTransformer(id: id, encode: { try encrypt($0.copied()) }, decode: { try decrypt($0.copied()) })
+  }
+
+  /// A CRC-32C behind the bytes, 4 bytes, least significant first.
+  ///
+  /// The log checks its own bytes; this is for values that other systems carry.
+  public static let checksum = ByteTransformer(
+    id: "crc32c",
+    encode: { bytes in
+      let sum = CRC32C.checksum(of: bytes)
+      var all = bytes.copied()
+      for position in 0..<4 { all.append(UInt8(truncatingIfNeeded: sum >> (8 * position))) }
+      return all
+    },
+    decode: { bytes in
+      guard bytes.byteCount >= 4 else {
+        throw TransformerError.wrongLength(expected: 4, found: bytes.byteCount)
+      }
+      let content = bytes.extracting(droppingLast: 4)
+      let sum = UInt32(littleEndian: try bytes.extracting(last: 4).load(as: UInt32.self))
+      guard CRC32C.checksum(of: content) == sum else { throw TransformerError.checksumMismatch }
+      return content.copied()
+    }
+  )
+
+  /// LZ4: the length, 4 bytes, least significant first, and a block; where that saves nothing, 0xFFFFFFFF and the bytes.
+  public static let lz4 = ByteTransformer(id: "lz4", encode: { Self.compress($0) }, decode: { try Self.decompress($0) })
+
+  private static let stored = UInt32.max
+  /// The most that a block is believed to hold: the longest value of a store.
+  private static let limit = LogStore.maximumValueLength
+
+  private static func compress(_ bytes: RawSpan) -> [UInt8] {
+    bytes.withUnsafeBytes { source in
+      var compressor = LZ4Compressor(level: .fast)
+      let block = [UInt8](unsafeUninitializedCapacity: source.count + 4) { buffer, count in
+        let room = UnsafeMutableRawBufferPointer(buffer)
+        let target = UnsafeMutableRawBufferPointer(rebasing: room[4...])
+        if source.count <= limit, let length = compressor.compress(source, into: target) {
+          room.storeBytes(of: UInt32(source.count).littleEndian, as: UInt32.self)
+          count = 4 + length
+        } else {
+          room.storeBytes(of: stored, as: UInt32.self)
+          target.copyMemory(from: source)
+          count = 4 + source.count
+        }
+      }
+      return block
+    }
+  }
+
+  private static func decompress(_ bytes: RawSpan) throws -> [UInt8] {
+    guard bytes.byteCount >= 4 else { throw TransformerError.wrongLength(expected: 4, found: bytes.byteCount) }
+    let length = UInt32(littleEndian: try bytes.extracting(first: 4).load(as: UInt32.self))
+    let block = bytes.extracting(droppingFirst: 4)
+    if length == stored { return block.copied() }
+    // A block of n bytes cannot hold more than 255 times as many: a length that lies reserves no memory.
+    guard Int(length) <= limit, Int(length) <= block.byteCount * 255 else {
+      throw TransformerError.malformed("a block of \(block.byteCount) bytes cannot hold \(length)")
+    }
+    var isWhole = false
+    let content = block.withUnsafeBytes { source in
+      [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
+        let target = UnsafeMutableRawBufferPointer(buffer)
+        isWhole = LZ4.decompress(source, into: target, dictionary: UnsafeRawBufferPointer(start: nil, count: 0))
+        count = isWhole ? Int(length) : 0
+      }
+    }
+    guard isWhole else { throw TransformerError.malformed("the LZ4 block is damaged") }
+    return content
+  }
+}
+
+extension Transformer {
+  /// This form, turned further: encoding goes through `bytes` last, decoding first.
+  public func then(_ bytes: ByteTransformer) -> Transformer {
+    Transformer(
+      id: "\(id)+\(bytes.id)",
+      lend: { value, body in
+        var turned: Result<[UInt8], any Error> = .success([])
+        try lending(value) { span in
+          do { turned = .success(try bytes.encode(span)) } catch { turned = .failure(error) }
+        }
+        let whole = try turned.get()
+        whole.withBytes { body($0) }
+      },
+      decode: { span in
+        let inner = try bytes.decode(span)
+        let innerSpan = inner.span
+        return try decoding(innerSpan.bytes)
+      }
+    )
+  }
+}

@@ -1,0 +1,106 @@
+public import Foundation
+
+/// A type with a form of its own as bytes, preferred to any `Codable` one.
+public protocol StorageValue: Sendable {
+  /// The form.
+  static var transformer: Transformer<Self> { get }
+}
+
+extension StorageValue {
+  static var erasedTransformer: any Sendable { transformer }
+}
+
+extension Int: StorageValue {
+  /// 8 bytes, least significant first.
+  public static var transformer: Transformer<Int> { .littleEndian }
+}
+
+extension Int8: StorageValue {
+  /// One byte.
+  public static var transformer: Transformer<Int8> { .littleEndian }
+}
+
+extension Int16: StorageValue {
+  /// 2 bytes, least significant first.
+  public static var transformer: Transformer<Int16> { .littleEndian }
+}
+
+extension Int32: StorageValue {
+  /// 4 bytes, least significant first.
+  public static var transformer: Transformer<Int32> { .littleEndian }
+}
+
+extension Int64: StorageValue {
+  /// 8 bytes, least significant first.
+  public static var transformer: Transformer<Int64> { .littleEndian }
+}
+
+extension UInt: StorageValue {
+  /// 8 bytes, least significant first.
+  public static var transformer: Transformer<UInt> { .littleEndian }
+}
+
+extension UInt8: StorageValue {
+  /// One byte.
+  public static var transformer: Transformer<UInt8> { .littleEndian }
+}
+
+extension UInt16: StorageValue {
+  /// 2 bytes, least significant first.
+  public static var transformer: Transformer<UInt16> { .littleEndian }
+}
+
+extension UInt32: StorageValue {
+  /// 4 bytes, least significant first.
+  public static var transformer: Transformer<UInt32> { .littleEndian }
+}
+
+extension UInt64: StorageValue {
+  /// 8 bytes, least significant first.
+  public static var transformer: Transformer<UInt64> { .littleEndian }
+}
+
+extension Double: StorageValue {
+  /// 8 bytes of IEEE 754, least significant first.
+  public static var transformer: Transformer<Double> { .littleEndian }
+}
+
+extension Float: StorageValue {
+  /// 4 bytes of IEEE 754, least significant first.
+  public static var transformer: Transformer<Float> { .littleEndian }
+}
+
+extension Bool: StorageValue {
+  /// One byte: 0 or 1.
+  public static var transformer: Transformer<Bool> { .byte }
+}
+
+extension String: StorageValue {
+  /// UTF-8.
+  public static var transformer: Transformer<String> { .utf8 }
+}
+
+extension Array: StorageValue where Element == UInt8 {
+  /// The bytes as they are.
+  public static var transformer: Transformer<[UInt8]> { .bytes }
+}
+
+extension Data: StorageValue {
+  /// The bytes as they are.
+  public static var transformer: Transformer<Data> { .data }
+}
+
+extension Date: StorageValue {
+  /// The date's own number, nothing lost.
+  public static var transformer: Transformer<Date> { .exact }
+}
+
+extension UUID: StorageValue {
+  /// The 16 bytes of the identifier.
+  public static var transformer: Transformer<UUID> { .uuid }
+}
+
+extension URL: StorageValue {
+  /// The absolute string, as UTF-8.
+  public static var transformer: Transformer<URL> { .absoluteString }
+}

@@ -1,0 +1,41 @@
+public import Foundation
+
+extension Transformer where Value: Codable {
+  /// JSON. Values of any kind may be at the top, numbers and strings included. A number that JSON cannot write, such as NaN, is
+  /// refused with the path to it.
+  public static var json: Transformer { json() }
+
+  /// JSON, written and read as the given coders are set. They must not be changed afterwards.
+  public static func json(encoder: JSONEncoder = JSONEncoder(), decoder: JSONDecoder = JSONDecoder()) -> Transformer {
+    Transformer(
+      id: "json",
+      encode: { value in try encoder.encode(value) },
+      decode: { bytes in try decoder.decode(Value.self, from: bytes.withUnsafeBytes { Data($0) }) }
+    )
+  }
+
+  /// A property list. Numbers, strings and other values that cannot stand alone in one are kept in an array of one.
+  public static func propertyList(_ format: PropertyListSerialization.PropertyListFormat = .binary) -> Transformer {
+    Transformer(
+      id: "plist",
+      encode: { value in
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = format
+        return try encoder.encode([value])
+      },
+      decode: { bytes in
+        let list = try PropertyListDecoder().decode([Value].self, from: bytes.withUnsafeBytes { Data($0) })
+        guard list.count == 1, let value = list.first else {
+          throw TransformerError.malformed("\(list.count) values instead of one")
+        }
+        return value
+      }
+    )
+  }
+
+  /// What a type is kept as when nobody says otherwise: its own form if it is a ``StorageValue``, JSON if not.
+  public static var standard: Transformer {
+    if let type = Value.self as? any StorageValue.Type, let own = type.erasedTransformer as? Transformer { return own }
+    return json
+  }
+}

@@ -1,0 +1,109 @@
+/// Turns values into bytes and back.
+///
+/// ```swift
+/// let points = Transformer<Point>(id: "point") { point in [point.x, point.y] } decode: { bytes in try Point(bytes) }
+/// ```
+///
+/// Both directions may throw any error; a storage tells it as `StorageError.encoding` or `.decoding`, with the key and the
+/// view. They may be called from any thread.
+public struct Transformer<Value: Sendable>: Sendable {
+  /// Names the form that values have as bytes. Transformers of one value type with equal ids are taken to be the same.
+  public let id: String
+
+  /// Lends a value's bytes. The body is called exactly once unless an error is thrown.
+  ///
+  /// Bytes are lent, not returned, so that a string or an array is written from where it lies and a number from the stack.
+  @usableFromInline let lending: @Sendable (Value, (RawSpan) -> Void) throws -> Void
+  @usableFromInline let decoding: @Sendable (RawSpan) throws -> Value
+
+  /// A transformer from two closures. `encode` returns anything that lends its bytes: an array, `Data`, a string.
+  @inlinable
+  public init<Bytes: ByteSource & SendableMetatype>(
+    id: String,
+    encode: @escaping @Sendable (Value) throws -> Bytes,
+    decode: @escaping @Sendable (RawSpan) throws -> Value
+  ) {
+    self.id = id
+    lending = { value, body in
+      let bytes = try encode(value)
+      bytes.withBytes { body($0) }
+    }
+    decoding = decode
+  }
+
+  /// A transformer that lends bytes where they lie. `lend` calls its body exactly once unless it throws.
+  @inlinable
+  public init(
+    id: String,
+    lend: @escaping @Sendable (Value, (RawSpan) -> Void) throws -> Void,
+    decode: @escaping @Sendable (RawSpan) throws -> Value
+  ) {
+    self.id = id
+    lending = lend
+    decoding = decode
+  }
+
+  /// Calls `body` with the value's bytes.
+  ///
+  /// - Throws: what encoding throws.
+  @inlinable
+  public func withBytes(of value: Value, _ body: (RawSpan) -> Void) throws {
+    try lending(value, body)
+  }
+
+  /// The value's bytes, copied.
+  public func encode(_ value: Value) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    try lending(value) { span in bytes = span.copied() }
+    return bytes
+  }
+
+  /// The value that the bytes stand for.
+  @inlinable
+  public func decode(_ bytes: RawSpan) throws -> Value {
+    try decoding(bytes)
+  }
+
+  /// The value that the bytes stand for.
+  public func decode(_ bytes: [UInt8]) throws -> Value {
+    let span = bytes.span
+    return try decoding(span.bytes)
+  }
+
+  /// Another type that turns into this one: a wrapper, a class, a type of another module.
+  public func map<New: Sendable>(
+    id: String? = nil,
+    to new: @escaping @Sendable (Value) throws -> New,
+    from old: @escaping @Sendable (New) throws -> Value
+  ) -> Transformer<New> {
+    Transformer<New>(
+      id: id ?? self.id,
+      lend: { value, body in try lending(try old(value), body) },
+      decode: { bytes in try new(try decoding(bytes)) }
+    )
+  }
+}
+
+/// Why a transformer supplied here could not do its work.
+public enum TransformerError: Error, Hashable, Sendable {
+  /// The bytes are not as many as the form has.
+  case wrongLength(expected: Int, found: Int)
+  /// The bytes are not text in that encoding, or the text cannot be written in it.
+  case notText(encoding: String)
+  /// No value of the type has this raw value.
+  case noSuchCase(String)
+  /// The bytes do not have the form.
+  case malformed(String)
+  /// The bytes do not have the checksum that is kept with them.
+  case checksumMismatch
+  /// The bytes were written under that version, and the transformer has no migration that reads it.
+  case unknownVersion(UInt16)
+}
+
+extension RawSpan {
+  /// The bytes, copied.
+  @inlinable
+  public func copied() -> [UInt8] {
+    withUnsafeBytes { [UInt8]($0) }
+  }
+}

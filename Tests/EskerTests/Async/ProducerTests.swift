@@ -1,0 +1,175 @@
+import Esker
+import Foundation
+import Testing
+
+@Suite struct ProducerTests {
+  private struct Broken: Error {}
+
+  /// Suspends until it is opened.
+  private actor Gate {
+    private var isOpen = false
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private(set) var arrived = 0
+
+    func pass() async {
+      arrived += 1
+      if !isOpen { await withCheckedContinuation { waiters.append($0) } }
+    }
+
+    func open() {
+      isOpen = true
+      for waiter in waiters { waiter.resume() }
+      waiters = []
+    }
+
+    func wait(for count: Int) async {
+      while arrived < count { await Task.yield() }
+    }
+  }
+
+  @Test func oneProducerRunsHoweverManyWait() async throws {
+    try await withTemporaryStore { store in
+      let scores = try store.storage("scores", of: Int.self)
+      let again = try store.storage("scores", of: Int.self)
+      let runs = Collected<Int>()
+      let values = await withTaskGroup(of: Int?.self) { group in
+        for number in 0..<500 {
+          group.addTask {
+            try? await (number % 2 == 0 ? scores : again).async.value(forKey: "a", expiry: .after(.seconds(60))) {
+              runs.add(number)
+              try await Task.sleep(for: .milliseconds(5))
+              return 42
+            }
+          }
+        }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(values == Array(repeating: 42, count: 500))
+      #expect(runs.count == 1)
+      let entry = try #require(try scores.entry(forKey: "a"))
+      #expect(entry.value == 42 && entry.expiry != .never)
+    }
+  }
+
+  @Test func failureIsToldToAllAndTheNextTriesAgain() async throws {
+    let storage = DictionaryStorage<String, Int>()
+    let gate = Gate()
+    let tasks = (0..<10).map { _ in
+      Task {
+        try await storage.async.value(forKey: "a") {
+          await gate.pass()
+          throw Broken()
+        }
+      }
+    }
+    await gate.wait(for: 1)
+    await gate.open()
+    for task in tasks {
+      do {
+        _ = try await task.value
+        Issue.record("nothing was thrown")
+      } catch let error as StorageError {
+        guard case .producer(let underlying) = error, underlying is Broken else {
+          Issue.record("\(error)")
+          continue
+        }
+      }
+    }
+    #expect(try await storage.async.value(forKey: "a") { 3 } == 3)
+    #expect(storage.all == ["a": 3])
+  }
+
+  @Test func producerGoesOnForTheOthersWhenTheFirstIsCancelled() async throws {
+    let storage = DictionaryStorage<String, Int>()
+    let gate = Gate()
+    let first = Task {
+      try await storage.async.value(forKey: "a") {
+        await gate.pass()
+        return Task.isCancelled ? -1 : 1
+      }
+    }
+    await gate.wait(for: 1)
+    let second = Task { try await storage.async.value(forKey: "a") { 2 } }
+    // The second waits once it has looked twice.
+    while storage.residentReads < 3 { await Task.yield() }
+    try await Task.sleep(for: .milliseconds(20))
+    first.cancel()
+    await #expect(throws: StorageError.self) { try await first.value }
+    await gate.open()
+    #expect(try await second.value == 1)
+    #expect(storage.all == ["a": 1])
+  }
+
+  @Test func producerNobodyWaitsForIsCancelledAndItsValueNotStored() async throws {
+    let storage = DictionaryStorage<String, Int>()
+    let gate = Gate()
+    let wasCancelled = Collected<Bool>()
+    let only = Task {
+      try await storage.async.value(forKey: "a") {
+        await gate.pass()
+        wasCancelled.add(Task.isCancelled)
+        return 1
+      }
+    }
+    await gate.wait(for: 1)
+    only.cancel()
+    await #expect(throws: StorageError.self) { try await only.value }
+    // Whoever comes now begins anew.
+    #expect(try await storage.async.value(forKey: "a") { 2 } == 2)
+    await gate.open()
+    while wasCancelled.count == 0 { await Task.yield() }
+    try await Task.sleep(for: .milliseconds(20))
+    #expect(wasCancelled.all == [true])
+    #expect(storage.all == ["a": 2])
+  }
+
+  @Test func producerMayUseTheStorage() async throws {
+    let storage = DictionaryStorage<String, Int>()
+    let value = try await storage.async.value(forKey: "a") {
+      try storage.set(1, forKey: "b")
+      let other = try await storage.async.value(forKey: "c") { 20 }
+      return try (storage.value(forKey: "b") ?? 0) + other
+    }
+    #expect(value == 21)
+    #expect(storage.all == ["a": 21, "b": 1, "c": 20])
+  }
+
+  @Test func producerThatWaitsForItselfIsAnError() async throws {
+    let storage = DictionaryStorage<String, Int>()
+    for path in [["a"], ["b", "a"], ["b", "c", "a"]] {
+      @Sendable func ask(_ rest: [String]) async throws -> Int {
+        guard let next = rest.first else { return 0 }
+        return try await storage.async.value(forKey: next) { try await ask(Array(rest.dropFirst())) }
+      }
+      let error = await #expect(throws: StorageError.self) {
+        try await storage.async.value(forKey: "a") { try await ask(path) }
+      }
+      #expect(error.map { "\($0)" }?.contains("waits for the value that it is itself to produce") == true)
+    }
+    #expect(storage.all.isEmpty)
+  }
+
+  @Test func producersThatWaitForEachOtherAreAnError() async throws {
+    let storage = DictionaryStorage<String, Int>()
+    let gate = Gate()
+    @Sendable func ask(_ key: String, _ other: String) async throws -> Int {
+      try await storage.async.value(forKey: key) {
+        await gate.pass()
+        return try await storage.async.value(forKey: other) { 1 }
+      }
+    }
+    async let first = ask("a", "b")
+    async let second = ask("b", "a")
+    await gate.wait(for: 2)
+    await gate.open()
+    let outcomes = [try? await first, try? await second]
+    // One was refused, and took the one that waited for it along.
+    #expect(outcomes == [nil, nil])
+  }
+
+  @Test func valueThatCannotBeStoredIsAnErrorForAll() async throws {
+    let storage = DictionaryStorage<String, Int>()
+    storage.refuse(writes: true)
+    await #expect(throws: StorageError.self) { try await storage.async.value(forKey: "a") { 1 } }
+  }
+}

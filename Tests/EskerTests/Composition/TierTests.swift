@@ -1,0 +1,205 @@
+import Esker
+import EskerTestSupport
+import Foundation
+import Testing
+
+@Suite struct TierTests {
+  private let front = DictionaryStorage<String, Int>(name: "front")
+  private let back = DictionaryStorage(["a": 1], name: "back")
+
+  @Test func pullFillsTheFront() throws {
+    let both = front.combined(with: back)
+    #expect(both.name == "front-back")
+    #expect(try both.value(forKey: "a") == 1)
+    #expect(front.all == ["a": 1])
+    #expect(try both.value(forKey: "a") == 1)
+    #expect(back.reads == 1)
+    #expect(try both.value(forKey: "z") == nil)
+  }
+
+  @Test func neverPullLeavesTheFront() throws {
+    #expect(try front.combined(with: back, pullStrategy: .neverPull).value(forKey: "a") == 1)
+    #expect(front.all.isEmpty)
+  }
+
+  @Test func completeThenPullFillsTheFrontSoon() throws {
+    #expect(try front.combined(with: back, pullStrategy: .completeThenPull).value(forKey: "a") == 1)
+    for _ in 0..<5000 where front.all.isEmpty { usleep(1000) }
+    #expect(front.all == ["a": 1])
+  }
+
+  @Test(arguments: [SetStrategy.frontFirst, .backFirst]) func setWritesBoth(strategy: SetStrategy) throws {
+    let both = front.combined(with: back, setStrategy: strategy)
+    try both.set(5, forKey: "a", expiry: .after(.seconds(9)))
+    #expect(front.all == ["a": 5] && back.all == ["a": 5])
+    #expect(try both.removeValue(forKey: "a"))
+    #expect(front.all.isEmpty && back.all.isEmpty)
+  }
+
+  @Test func frontOnlyAndBackOnlyWriteOne() throws {
+    try front.combined(with: back, setStrategy: .frontOnly).set(5, forKey: "a")
+    #expect(front.all == ["a": 5] && back.all == ["a": 1])
+    try front.combined(with: back, setStrategy: .backOnly).set(6, forKey: "a")
+    #expect(front.all.isEmpty && back.all == ["a": 6])
+  }
+
+  @Test(arguments: [SetStrategy.frontFirst, .backFirst, .backOnly])
+  func valueThatTheBackRefusesIsInNoTier(strategy: SetStrategy) throws {
+    let both = front.combined(with: back, setStrategy: strategy)
+    back.refuse(writes: true)
+    _ = failure { try both.set(5, forKey: "a") }
+    #expect(front.all.isEmpty && back.all == ["a": 1])
+    #expect(try both.value(forKey: "a") == 1)
+  }
+
+  @Test func frontThatRefusesKeepsNoOldValue() throws {
+    let both = front.combined(with: back)
+    _ = try both.value(forKey: "a")
+    front.refuse(writes: true)
+    try both.set(5, forKey: "a")
+    #expect(front.all.isEmpty && back.all == ["a": 5])
+  }
+
+  @Test func frontThatFailsIsPassedOver() throws {
+    let both = front.combined(with: back)
+    front.refuse(reads: true)
+    #expect(try both.value(forKey: "a") == 1)
+    guard case .back("front", _) = failure(of: { try both.value(forKey: "z") }) else {
+      Issue.record("the front's error was swallowed")
+      return
+    }
+  }
+
+  @Test func updateChangesTheBackAndDropsTheFront() throws {
+    let both = front.combined(with: back)
+    _ = try both.value(forKey: "a")
+    #expect(try both.update(forKey: "a", default: 0) { $0 += 1 } == 2)
+    #expect(back.all == ["a": 2])
+    #expect(try both.value(forKey: "a") == 2)
+    let own = front.combined(with: back, setStrategy: .frontOnly)
+    try own.removeValue(forKey: "a")
+    #expect(try own.update(forKey: "a", default: 0) { $0 += 1 } == 3)
+    #expect(front.all == ["a": 3] && back.all == ["a": 2])
+  }
+
+  @Test func backedReadsThroughAndWritesTheFrontOnly() throws {
+    let backed = front.backed(by: back.readOnly())
+    #expect(try backed.value(forKey: "a") == 1)
+    #expect(front.all == ["a": 1])
+    try backed.set(5, forKey: "b")
+    #expect(back.all == ["a": 1])
+    #expect(try backed.update(forKey: "a", default: 0) { $0 += 1 } == 2)
+    try backed.removeValue(forKey: "a")
+    #expect(try backed.value(forKey: "a") == 1)
+    let reading = front.readOnly().backed(by: back)
+    #expect(try reading.value(forKey: "a") == 1)
+    #expect(!(reading as Any is any WritableStorage))
+  }
+
+  @Test func pushingWritesBothAndReadsTheFirst() throws {
+    let pushing = front.pushing(to: back)
+    try pushing.set(7, forKey: "b")
+    #expect(front.all["b"] == 7 && back.all["b"] == 7)
+    #expect(try pushing.value(forKey: "a") == nil)
+    #expect(try pushing.removeValue(forKey: "a"))
+    let writing = front.writeOnly().pushing(to: back)
+    try writing.set(8, forKey: "b")
+    #expect(back.all["b"] == 8)
+    #expect(!(writing as Any is any ReadableStorage))
+  }
+
+  @Test func zipIsThereWhenAllPartsAre() throws {
+    let pairs = zip(front, back)
+    #expect(try pairs.value(forKey: "a") == nil)
+    try pairs.set((3, 4), forKey: "a")
+    let pair = try #require(try pairs.value(forKey: "a"))
+    #expect(pair == (3, 4))
+    back.refuse(writes: true)
+    _ = failure { try pairs.set((5, 6), forKey: "a") }
+    _ = failure { try pairs.set((5, 6), forKey: "b") }
+    #expect(front.all == ["a": 3])
+    let texts = DictionaryStorage(["a": "x"])
+    let four = zip(front, back, texts, front.mapValues(to: Double.self) { Double($0) })
+    let value = try #require(try four.value(forKey: "a"))
+    #expect(value == (3, 4, "x", 3.0))
+    #expect(try four.value(forKey: "b") == nil)
+    #expect(four.name == "front+back+dictionary+front")
+  }
+
+  @Test func serializedMakesUpdatesAtomic() throws {
+    let plain = front.pushing(to: back)
+    let atomic = plain.serialized()
+    onThreads(8) { _ in
+      for _ in 0..<250 {
+        _ = try? atomic.update(forKey: "n") { (value: inout Int?) throws(StorageError) in
+          // Calling back is no deadlock.
+          value = (try atomic.value(forKey: "n") ?? 0) + 1
+        }
+      }
+    }
+    #expect(back.all["n"] == 2000)
+  }
+
+  /// Writers and readers of a few keys through a pair; afterwards no key of the front may differ from the back.
+  @Test(arguments: [SetStrategy.frontFirst, .backFirst, .backOnly])
+  func tiersNeverDisagreeUnderConcurrentUse(strategy: SetStrategy) throws {
+    let seed = SeededGenerator(announcedFor: "tiersNeverDisagreeUnderConcurrentUse").seed
+    let front = DictionaryStorage<Int, Int>()
+    let back = SlowStorage(DictionaryStorage<Int, Int>())
+    let both = front.combined(with: back, setStrategy: strategy)
+    for round in 0..<40 {
+      onThreads(6) { thread in
+        var generator = SeededGenerator(seed: seed &+ UInt64(round * 6 + thread))
+        for _ in 0..<50 {
+          let key = Int(generator.next() % 3)
+          switch generator.next() % 8 {
+          case 0...2: try? both.set(Int(generator.next() >> 1), forKey: key)
+          case 3: _ = try? both.removeValue(forKey: key)
+          case 4: _ = try? both.update(forKey: key, default: 0) { $0 &+= 1 }
+          default: _ = try? both.value(forKey: key)
+          }
+        }
+      }
+      for (key, value) in front.all { #expect(back.base.all[key] == value) }
+    }
+  }
+}
+
+/// Gives other threads a turn between looking and answering, where a stale value would slip through.
+struct SlowStorage<Key: Hashable & Sendable, Value: Sendable>: UpdatableStorage {
+  let base: DictionaryStorage<Key, Value>
+  let identity = StorageIdentity()
+  var name: String { base.name }
+
+  init(_ base: DictionaryStorage<Key, Value>) {
+    self.base = base
+  }
+
+  func entry(forKey key: Key) throws(StorageError) -> Entry<Value>? {
+    let found = try base.entry(forKey: key)
+    sched_yield()
+    return found
+  }
+
+  func set(_ value: Value, forKey key: Key, expiry: Expiry?) throws(StorageError) {
+    sched_yield()
+    try base.set(value, forKey: key, expiry: expiry)
+    sched_yield()
+  }
+
+  func removeValue(forKey key: Key) throws(StorageError) -> Bool {
+    let wasThere = try base.removeValue(forKey: key)
+    sched_yield()
+    return wasThere
+  }
+
+  func update<R>(
+    forKey key: Key,
+    expiry: Expiry?,
+    _ body: (inout Value?) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    let result = try base.update(forKey: key, expiry: expiry, body)
+    sched_yield()
+    return result
+  }
+}

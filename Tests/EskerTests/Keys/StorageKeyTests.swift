@@ -1,0 +1,66 @@
+import Esker
+import EskerTestSupport
+import Foundation
+import Testing
+
+@Suite struct StorageKeyTests {
+  private func bytes<Key: StorageKey>(_ key: Key) throws -> [UInt8] { try Key.keyTransformer.encode(key) }
+
+  private func comesBack<Key: StorageKey>(_ key: Key) throws -> Bool {
+    try Key.keyTransformer.decode(try bytes(key)) == key
+  }
+
+  @Test func integersHaveTheOrderOfTheirNumbers() throws {
+    let numbers = [Int.min, -1_000_000, -256, -255, -1, 0, 1, 255, 256, 1_000_000, .max]
+    for (left, right) in zip(numbers, numbers.dropFirst()) {
+      #expect(try bytes(left).lexicographicallyPrecedes(try bytes(right)), "\(left) \(right)")
+      #expect(try comesBack(left) && comesBack(right))
+    }
+    #expect(try bytes(UInt16(258)) == [1, 2])
+    #expect(try bytes(Int8(-128)) == [0])
+  }
+
+  enum Kind: String, StorageKey { case small, large }
+  enum Coded: Int, Codable, StorageKey { case one = 1 }
+  struct Pair: Codable, StorageKey {
+    var b: Int
+    var a: String
+  }
+
+  @Test func otherKeysComeBack() throws {
+    #expect(try comesBack("") && comesBack("a/b\u{0}🌍"))
+    #expect(try comesBack(UUID()) && comesBack(Data([1, 0])) && comesBack([0, 1] as [UInt8]))
+    #expect(try bytes(Kind.large) == Array("large".utf8))
+    #expect(try bytes(Coded.one) == bytes(1))
+    #expect(try bytes(Pair(b: 1, a: "/")) == Array(#"{"a":"/","b":1}"#.utf8))
+    #expect(try comesBack(Pair(b: 1, a: "x")))
+  }
+
+  @Test func compositeKeysAreOrderedAndNeverSpelledAlike() throws {
+    var generator = SeededGenerator(seed: 20_261_121)
+    let pieces = ["", "\u{0}", "\u{0}\u{1}", "\u{1}", "a", "a\u{0}", "ab", "\u{7f}"]
+    for _ in 0..<5000 {
+      let left = CompositeKey(
+        pieces.randomElement(using: &generator) ?? "",
+        pieces.randomElement(using: &generator) ?? "",
+        Int.random(in: -2...2, using: &generator)
+      )
+      let right = CompositeKey(
+        pieces.randomElement(using: &generator) ?? "",
+        pieces.randomElement(using: &generator) ?? "",
+        Int.random(in: -2...2, using: &generator)
+      )
+      #expect(try comesBack(left))
+      #expect(try (bytes(left) == bytes(right)) == (left == right))
+      #expect(try bytes(left).lexicographicallyPrecedes(bytes(right)) == (left.parts < right.parts))
+    }
+  }
+
+  @Test func damagedCompositeKeyIsRefused() {
+    let keys = CompositeKey<String, Int>.keyTransformer
+    #expect(throws: TransformerError.self) { try keys.decode([0x61]) }
+    #expect(throws: TransformerError.self) { try keys.decode([0x61, 0]) }
+    #expect(throws: TransformerError.self) { try keys.decode([0x61, 0, 7]) }
+    #expect(throws: TransformerError.self) { try keys.decode([0x61, 0, 1, 2]) }
+  }
+}

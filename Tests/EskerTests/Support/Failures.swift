@@ -1,0 +1,45 @@
+import Esker
+import Foundation
+import Testing
+
+/// The error that `body` throws; records an issue when it throws none or one of another type.
+func failure<R>(
+  of body: () throws -> R,
+  sourceLocation: SourceLocation = #_sourceLocation
+) -> StorageError? {
+  do {
+    _ = try body()
+    Issue.record("nothing was thrown", sourceLocation: sourceLocation)
+  } catch let error as StorageError {
+    return error
+  } catch {
+    Issue.record("\(error) is not a storage error", sourceLocation: sourceLocation)
+  }
+  return nil
+}
+
+/// Collects what several threads hand in.
+final class Collected<Element: Sendable>: @unchecked Sendable {
+  private let lock = NSLock()
+  private var elements: [Element] = []
+
+  func add(_ element: Element) { lock.withLock { elements.append(element) } }
+
+  var all: [Element] { lock.withLock { elements } }
+
+  var count: Int { lock.withLock { elements.count } }
+
+  /// Waits until there are that many, for at most ten seconds; whether there are.
+  func reach(_ count: Int) -> Bool {
+    for _ in 0..<10_000 {
+      if self.count >= count { return true }
+      usleep(1000)
+    }
+    return false
+  }
+}
+
+/// Runs `body` on several threads at once and waits for all.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+  DispatchQueue.concurrentPerform(iterations: count, execute: body)
+}
