@@ -98,6 +98,7 @@ public protocol TransformableStorage<Key>: StorageDesign {
 
 extension LogStorage: TransformableStorage {
   /// Another typed view of the same bytes; ``transform(to:)`` has the concrete one.
+  @inlinable
   public func erasedTransform<New: Sendable>(to transformer: Transformer<New>) -> Storage<Key, New> {
     Storage<Key, New>(transform(to: transformer))
   }

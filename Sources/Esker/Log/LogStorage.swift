@@ -11,32 +11,32 @@
 /// Several views of one keyspace, of the same or of other types, see each other's writes at once: there is nothing between
 /// them and the log. Safe to use from any thread.
 public struct LogStorage<Key: Sendable, Value: Sendable>: StorageProtocol {
+  // One reference: a closure that captures the storage, as the erased one does, copies and releases nothing else.
+  @usableFromInline let view: LogView<Key, Value>
+
   /// The keyspace.
-  public let keyspace: Keyspace
+  @inlinable public var keyspace: Keyspace { view.keyspace }
   /// How keys become bytes.
-  public let keys: KeyTransformer<Key>
+  @inlinable public var keys: KeyTransformer<Key> { view.keys }
   /// How values become bytes.
-  public let values: Transformer<Value>
+  @inlinable public var values: Transformer<Value> { view.values }
   /// The keyspace's name.
-  public let name: String
+  @inlinable public var name: String { view.name }
   /// Shared by all views of the keyspace with the same types and forms.
-  public let identity: StorageIdentity
-  @usableFromInline let hub: ChangeHub
+  @inlinable public var identity: StorageIdentity { view.identity }
+  @inlinable var hub: ChangeHub { view.hub }
 
   /// A view of `keyspace` through these transformers.
   ///
   /// It is the caller's to see that all views of a keyspace have the same form of keys; ``EskerLog/LogStore/storage(_:key:of:)``
   /// does so by itself.
+  @inlinable
   public init(keyspace: Keyspace, keys: KeyTransformer<Key>, values: Transformer<Value>) {
-    self.keyspace = keyspace
-    self.keys = keys
-    self.values = values
-    name = keyspace.name
-    hub = HubRegistry.hub(of: keyspace)
-    identity = hub.identity(of: "\(keys.id) \(ObjectIdentifier(Key.self)) \(values.id) \(ObjectIdentifier(Value.self))")
+    view = LogView(keyspace: keyspace, keys: keys, values: values)
   }
 
   /// A view of the keyspace called `name` for the type of key; see ``EskerLog/LogStore/storage(_:key:of:)``.
+  @inlinable
   public init(
     _ store: LogStore,
     _ name: String,
@@ -51,6 +51,7 @@ public struct LogStorage<Key: Sendable, Value: Sendable>: StorageProtocol {
   }
 
   /// A view of the keyspace called `name` for the types of key and value; see ``EskerLog/LogStore/storage(_:key:of:)``.
+  @inlinable
   public init(
     _ store: LogStore,
     _ name: String,
@@ -61,6 +62,7 @@ public struct LogStorage<Key: Sendable, Value: Sendable>: StorageProtocol {
   }
 
   /// Another view of the same bytes.
+  @inlinable
   public func transform<New>(to transformer: Transformer<New>) -> LogStorage<Key, New> {
     LogStorage<Key, New>(keyspace: keyspace, keys: keys, values: transformer)
   }
@@ -216,5 +218,26 @@ extension LogStorage {
   @usableFromInline
   func undecodable(_ key: Key, _ error: any Error) -> StorageError {
     .decoding(key: "\(key)", view: name, expected: "\(Value.self) (\(values.id))", underlying: error)
+  }
+}
+
+/// What a view of a keyspace consists of.
+@usableFromInline
+final class LogView<Key: Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let keyspace: Keyspace
+  @usableFromInline let keys: KeyTransformer<Key>
+  @usableFromInline let values: Transformer<Value>
+  @usableFromInline let name: String
+  @usableFromInline let identity: StorageIdentity
+  @usableFromInline let hub: ChangeHub
+
+  @inlinable
+  init(keyspace: Keyspace, keys: KeyTransformer<Key>, values: Transformer<Value>) {
+    self.keyspace = keyspace
+    self.keys = keys
+    self.values = values
+    name = keyspace.name
+    hub = ChangeHub.hub(of: keyspace)
+    identity = hub.identity(keys: keys, values: values)
   }
 }

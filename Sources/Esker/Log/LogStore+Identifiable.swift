@@ -5,6 +5,7 @@ public protocol PinnedName {
 }
 
 /// The name of the storage in which values of a type are kept by their own id.
+@usableFromInline
 func storageName(of type: (some Any).Type) -> String {
   if let pinned = type as? any PinnedName.Type { return pinned.storageName }
   return String(reflecting: type)
@@ -14,6 +15,7 @@ func storageName(of type: (some Any).Type) -> String {
 /// meet; ``PinnedName`` keeps the name when the type is renamed.
 extension LogStore {
   /// The storage in which values of the type are kept by their own id.
+  @inlinable
   public func storage<Value: Identifiable & Codable & Sendable>(
     of type: Value.Type = Value.self
   ) throws(StorageError) -> Storage<Value.ID, Value> where Value.ID: StorageKey {
@@ -21,6 +23,7 @@ extension LogStore {
   }
 
   /// Stores `value` under its own id.
+  @inlinable
   public func set<Value: Identifiable & Codable & Sendable>(
     _ value: Value,
     expiry: Expiry? = nil
@@ -29,6 +32,7 @@ extension LogStore {
   }
 
   /// The value of the type with that id; nil when it is absent or expired.
+  @inlinable
   public func value<Value: Identifiable & Codable & Sendable>(
     _ type: Value.Type = Value.self,
     id: Value.ID
@@ -37,7 +41,7 @@ extension LogStore {
   }
 
   /// Removes the value of the type with that id; true when it was there.
-  @discardableResult
+  @inlinable @discardableResult
   public func removeValue<Value: Identifiable & Codable & Sendable>(
     _ type: Value.Type,
     id: Value.ID
@@ -45,7 +49,8 @@ extension LogStore {
     try identified(type).removeValue(forKey: id)
   }
 
-  private func identified<Value: Identifiable & Codable & Sendable>(
+  @inlinable
+  func identified<Value: Identifiable & Codable & Sendable>(
     _ type: Value.Type
   ) throws(StorageError) -> LogStorage<Value.ID, Value> where Value.ID: StorageKey {
     try LogStorage(self, storageName(of: type), key: Value.ID.self, of: type)

@@ -10,6 +10,7 @@ extension LogStore {
   /// ```
   ///
   /// - Throws: ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
+  @inlinable
   public func storage<Key: StorageKey, Value: Codable & Sendable>(
     _ name: String,
     key: Key.Type = String.self,
@@ -21,6 +22,7 @@ extension LogStore {
   /// Typed keys and values in the keyspace called `name`, with a form of the caller's choice for the values.
   ///
   /// - Throws: ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
+  @inlinable
   public func storage<Key: StorageKey, Value: Sendable>(
     _ name: String,
     key: Key.Type = String.self,
@@ -32,6 +34,7 @@ extension LogStore {
   /// Typed keys and values in the keyspace called exactly `name`, with forms of the caller's choice for both.
   ///
   /// - Throws: ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
+  @inlinable
   public func storage<Key: Sendable, Value: Sendable>(
     keyspace name: String,
     keys: KeyTransformer<Key>,

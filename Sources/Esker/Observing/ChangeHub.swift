@@ -53,13 +53,19 @@ final class ChangeHub: @unchecked Sendable {
     self.keyspace = keyspace
   }
 
+  /// The hub that all views of the keyspace share.
+  @usableFromInline
+  static func hub(of keyspace: Keyspace) -> ChangeHub { HubRegistry.hub(of: keyspace) }
+
   /// Whether anybody listens. A writer that finds nobody need not tell what it does.
   @usableFromInline
   var isObserved: Bool { observerCount.load(ordering: .relaxed) > 0 }
 
   /// The identity that all views of this keyspace with the same types and forms share.
-  func identity(of view: String) -> StorageIdentity {
-    lock.withLock {
+  @usableFromInline
+  func identity<Key, Value>(keys: KeyTransformer<Key>, values: Transformer<Value>) -> StorageIdentity {
+    let view = "\(keys.id) \(ObjectIdentifier(Key.self)) \(values.id) \(ObjectIdentifier(Value.self))"
+    return lock.withLock {
       if let identity = identities[view] { return identity }
       let identity = StorageIdentity()
       identities[view] = identity

@@ -7,6 +7,7 @@ public protocol StorageValue: Sendable {
 }
 
 extension StorageValue {
+  @usableFromInline
   static var erasedTransformer: any Sendable { transformer }
 }
 

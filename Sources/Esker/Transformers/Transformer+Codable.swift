@@ -3,9 +3,11 @@ public import Foundation
 extension Transformer where Value: Codable {
   /// JSON. Values of any kind may be at the top, numbers and strings included. A number that JSON cannot write, such as NaN, is
   /// refused with the path to it.
+  @inlinable
   public static var json: Transformer { json() }
 
   /// JSON, written and read as the given coders are set. They must not be changed afterwards.
+  @inlinable
   public static func json(encoder: JSONEncoder = JSONEncoder(), decoder: JSONDecoder = JSONDecoder()) -> Transformer {
     Transformer(
       id: "json",
@@ -34,6 +36,7 @@ extension Transformer where Value: Codable {
   }
 
   /// What a type is kept as when nobody says otherwise: its own form if it is a ``StorageValue``, JSON if not.
+  @inlinable
   public static var standard: Transformer {
     if let type = Value.self as? any StorageValue.Type, let own = type.erasedTransformer as? Transformer { return own }
     return json

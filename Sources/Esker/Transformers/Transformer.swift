@@ -71,6 +71,7 @@ public struct Transformer<Value: Sendable>: Sendable {
   }
 
   /// Another type that turns into this one: a wrapper, a class, a type of another module.
+  @inlinable
   public func map<New: Sendable>(
     id: String? = nil,
     to new: @escaping @Sendable (Value) throws -> New,

@@ -144,7 +144,7 @@ import Testing
     #expect(try transformer.decode(encoded) == bytes)
   }
 
-  @Test func lyingLengthOfACompressedBlockReservesNothing() {
+  @Test func compressedBlockThatLiesAboutItsLengthIsRefused() {
     #expect(throws: TransformerError.self) {
       try Transformer<[UInt8]>.bytes.then(.lz4).decode([0xFF, 0xFF, 0xFF, 0x3F, 0x10, 0x00])
     }
