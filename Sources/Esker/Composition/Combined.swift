@@ -15,7 +15,7 @@ where Front.Key == Back.Key, Front.Value == Back.Value {
   public let setStrategy: SetStrategy
   /// An identity of its own.
   public let identity = StorageIdentity()
-  private let tiers: Tiers<Front.Key>
+  @usableFromInline let tiers: Tiers<Front.Key>
 
   @usableFromInline
   init(_ front: Front, _ back: Back, _ pull: PullStrategy, _ set: SetStrategy, _ tiers: Tiers<Front.Key>) {
@@ -33,11 +33,31 @@ where Front.Key == Back.Key, Front.Value == Back.Value {
   public var mayBlock: Bool { front.mayBlock || back.mayBlock }
 
   /// The front's entry, or the back's. A front that fails is passed over; its error is thrown if the back has nothing.
+  @inlinable
   public func entry(forKey key: Front.Key) throws(StorageError) -> Entry<Front.Value>? {
-    try tiers.entry(key, front, back, pullStrategy)
+    var failure: StorageError?
+    do throws(StorageError) {
+      if let found = try front.entry(forKey: key) { return found }
+    } catch {
+      failure = error
+    }
+    return try tiers.entryOfBack(key, front, back, pullStrategy, failure)
+  }
+
+  /// The front's value, or the back's. A front that fails is passed over; its error is thrown if the back has nothing.
+  @inlinable
+  public func value(forKey key: Front.Key) throws(StorageError) -> Front.Value? {
+    var failure: StorageError?
+    do throws(StorageError) {
+      if let found = try front.value(forKey: key) { return found }
+    } catch {
+      failure = error
+    }
+    return try tiers.entryOfBack(key, front, back, pullStrategy, failure)?.value
   }
 
   /// What the memory of the front knows, or else that of the back.
+  @inlinable
   public func residentEntry(forKey key: Front.Key) throws(StorageError) -> Resident<Front.Value> {
     switch try front.residentEntry(forKey: key) {
     case .present(let found): return .present(found)

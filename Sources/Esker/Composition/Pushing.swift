@@ -38,9 +38,15 @@ where Base.Key == Target.Key, Base.Value == Target.Value {
 
 extension Pushing: ReadableStorage, StorageProtocol where Base: StorageProtocol {
   /// The entry of the base.
+  @inlinable
   public func entry(forKey key: Base.Key) throws(StorageError) -> Entry<Base.Value>? { try base.entry(forKey: key) }
 
+  /// The value of the base.
+  @inlinable
+  public func value(forKey key: Base.Key) throws(StorageError) -> Base.Value? { try base.value(forKey: key) }
+
   /// What the memory of the base knows.
+  @inlinable
   public func residentEntry(forKey key: Base.Key) throws(StorageError) -> Resident<Base.Value> {
     try base.residentEntry(forKey: key)
   }

@@ -38,20 +38,17 @@ struct Tiers<Key: Sendable>: Sendable {
     hash = { $0.hashValue }
   }
 
-  /// Looks in the front, then in the back. A front that fails is passed over, and its error thrown if the back has nothing.
-  func entry<Front: StorageProtocol, Back: ReadableStorage>(
+  /// Looks in the back for what the front does not have. A front that failed is passed over, and its error thrown if the
+  /// back has nothing.
+  @usableFromInline
+  func entryOfBack<Front: StorageProtocol, Back: ReadableStorage>(
     _ key: Key,
     _ front: Front,
     _ back: Back,
-    _ strategy: PullStrategy
+    _ strategy: PullStrategy,
+    _ failure: StorageError?
   ) throws(StorageError) -> Entry<Front.Value>?
   where Front.Key == Key, Back.Key == Key, Front.Value == Back.Value {
-    var failure: StorageError?
-    do throws(StorageError) {
-      if let found = try front.entry(forKey: key) { return found }
-    } catch {
-      failure = error
-    }
     let ticket = fence.beginRead(hash(key))
     guard let found = try back.entry(forKey: key) else {
       if let failure { throw failure }

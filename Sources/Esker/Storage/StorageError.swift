@@ -1,7 +1,7 @@
+// Indirect: one word to hand through the layers of a composition, which pays for it where nothing is thrown.
 /// Why a typed storage could not do what it was asked. Closed: a `switch` over it is exhaustive.
 ///
 /// A storage that throws has changed nothing, unless the documentation of the operation says otherwise.
-// Indirect: one word to hand through the layers of a composition, which pays for it where nothing is thrown.
 public indirect enum StorageError: Error, Sendable {
   /// The store underneath refused.
   case store(StoreError)

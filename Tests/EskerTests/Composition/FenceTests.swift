@@ -1,0 +1,61 @@
+import Esker
+import Testing
+
+/// The interleavings that would leave a stale value in front, played out one by one.
+@Suite struct FenceTests {
+  private let front = DictionaryStorage<String, Int>(name: "front")
+  private let back = HookedStorage(DictionaryStorage(["a": 1], name: "back"))
+
+  @Test func valueReadBeforeAWriteIsNotPutInFrontAfterIt() throws {
+    let both = front.combined(with: back, setStrategy: .backOnly)
+    back.onceAfterRead { try? both.set(2, forKey: "a") }
+    #expect(try both.value(forKey: "a") == 1)
+    #expect(front.all.isEmpty)
+    #expect(try both.value(forKey: "a") == 2)
+    #expect(front.all == ["a": 2])
+  }
+
+  @Test func valueReadBeforeARemovalIsNotPutInFrontAfterIt() throws {
+    let both = front.combined(with: back)
+    back.onceAfterRead { _ = try? both.removeValue(forKey: "a") }
+    #expect(try both.value(forKey: "a") == 1)
+    #expect(try both.value(forKey: "a") == nil)
+  }
+
+  @Test func valueReadBeforeAnUpdateIsNotPutInFrontAfterIt() throws {
+    let both = front.combined(with: back)
+    back.onceAfterRead { _ = try? both.update(forKey: "a", default: 0) { $0 += 10 } }
+    #expect(try both.value(forKey: "a") == 1)
+    #expect(try both.value(forKey: "a") == 11)
+  }
+
+  @Test func valueReadWhileAWriteIsUnderWayIsNotPutInFront() throws {
+    let both = front.combined(with: back, setStrategy: .backOnly)
+    let seen = Collected<Bool>()
+    back.onceBeforeSet {
+      _ = try? both.value(forKey: "a")
+      seen.add(front.all.isEmpty)
+    }
+    try both.set(2, forKey: "a")
+    #expect(seen.all == [true])
+  }
+
+  @Test(arguments: [SetStrategy.frontFirst, .backFirst])
+  func writesThatOverlapLeaveTheKeyToTheBack(strategy: SetStrategy) throws {
+    let slowFront = HookedStorage(front)
+    let both = slowFront.combined(with: back, setStrategy: strategy)
+    // The other write comes whole between the first one's two halves.
+    let other = { _ = try? both.set(3, forKey: "a") }
+    if strategy == .frontFirst { back.onceBeforeSet(other) } else { slowFront.onceBeforeSet(other) }
+    try both.set(2, forKey: "a")
+    #expect(front.all.isEmpty)
+    #expect(try both.value(forKey: "a") == back.base.all["a"])
+  }
+
+  @Test func backedFrontIsNotOverwrittenByWhatWasReadBefore() throws {
+    let backed = front.backed(by: back)
+    back.onceAfterRead { try? backed.set(2, forKey: "a") }
+    #expect(try backed.value(forKey: "a") == 1)
+    #expect(try backed.value(forKey: "a") == 2)
+  }
+}
