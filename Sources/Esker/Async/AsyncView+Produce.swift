@@ -18,8 +18,8 @@ extension AsyncView where Base: StorageProtocol, Base.Key: Hashable {
     orProduce producer: @escaping @Sendable () async throws -> Base.Value
   ) async throws(StorageError) -> Base.Value {
     if let value = try await value(forKey: key) { return value }
-    let outcome = await FlightTable.shared.value(of: FlightKey(storage: base.identity, key: key)) { isAwaited in
-      await produced(key, expiry, producer, isAwaited)
+    let outcome = await FlightTable.shared.value(of: FlightKey(storage: base.identity, key: key)) {
+      await produced(key, expiry, producer)
     }
     guard let value = try outcome.get() as? Base.Value else { throw .cancelled }
     return value
@@ -28,8 +28,7 @@ extension AsyncView where Base: StorageProtocol, Base.Key: Hashable {
   private func produced(
     _ key: Base.Key,
     _ expiry: Expiry?,
-    _ producer: @Sendable () async throws -> Base.Value,
-    _ isAwaited: @Sendable () -> Bool
+    _ producer: @Sendable () async throws -> Base.Value
   ) async -> Flight.Outcome {
     do throws(StorageError) {
       // Another producer may have ended since the look before.
@@ -40,7 +39,7 @@ extension AsyncView where Base: StorageProtocol, Base.Key: Hashable {
       } catch {
         throw StorageError.producer(error)
       }
-      guard isAwaited() else { throw .cancelled }
+      // Throws if nobody waits any more: then this task is cancelled.
       try await set(value, forKey: key, expiry: expiry)
       return .success(value)
     } catch {

@@ -11,8 +11,6 @@ final class Flight: @unchecked Sendable {
   // Guarded by the table's lock.
   var waiters: [UInt64: CheckedContinuation<Outcome, Never>] = [:]
   var task: Task<Void, Never>?
-  /// Nobody waits any more: what comes of it is not stored.
-  var isAbandoned = false
   /// The flights that this one's producer waits for at present, and how often.
   var awaited: [ObjectIdentifier: (flight: Flight, count: Int)] = [:]
 
@@ -54,11 +52,9 @@ final class FlightTable: @unchecked Sendable {
   private var lastWaiter: UInt64 = 0
 
   /// Waits for the value of `key`: with whoever waits already, or by a new task that runs `body`.
-  ///
-  /// `body` is given a closure that says whether anybody still waits.
   func value(
     of key: FlightKey,
-    _ body: @escaping @Sendable (_ isAwaited: @escaping @Sendable () -> Bool) async -> Flight.Outcome
+    _ body: @escaping @Sendable () async -> Flight.Outcome
   ) async -> Flight.Outcome {
     let waiter = lock.withLock {
       lastWaiter += 1
@@ -93,7 +89,7 @@ final class FlightTable: @unchecked Sendable {
     _ continuation: CheckedContinuation<Flight.Outcome, Never>,
     _ own: Flight?,
     _ place: Place,
-    _ body: @escaping @Sendable (_ isAwaited: @escaping @Sendable () -> Bool) async -> Flight.Outcome
+    _ body: @escaping @Sendable () async -> Flight.Outcome
   ) {
     let refusal: StorageError? = lock.withLock {
       // A cancellation that came before this found nobody to resume.
@@ -108,17 +104,13 @@ final class FlightTable: @unchecked Sendable {
         flights[key] = flight
         flight.task = Task { [self] in
           await Flight.$current.withValue(flight) {
-            land(flight, await body { self.isAwaited(flight) })
+            land(flight, await body())
           }
         }
       }
       return nil
     }
     if let refusal { continuation.resume(returning: .failure(refusal)) }
-  }
-
-  private func isAwaited(_ flight: Flight) -> Bool {
-    lock.withLock { !flight.isAbandoned }
   }
 
   private func land(_ flight: Flight, _ outcome: Flight.Outcome) {
@@ -136,7 +128,6 @@ final class FlightTable: @unchecked Sendable {
       else { return nil }
       guard flight.waiters.isEmpty else { return (continuation, nil) }
       // Whoever comes next begins anew.
-      flight.isAbandoned = true
       if flights[flight.key] === flight { flights[flight.key] = nil }
       return (continuation, flight.task)
     }

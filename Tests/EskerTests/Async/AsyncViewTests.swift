@@ -96,6 +96,9 @@ import Testing
     let blocking = BlockingStorage()
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<40 { group.addTask { _ = try? await blocking.async.value(forKey: number) } }
+      // Far more than there are threads as long as none is stuck.
+      for _ in 0..<10_000 where blocking.entered.count < 40 { try? await Task.sleep(for: .milliseconds(1)) }
+      #expect(blocking.entered.count == 40)
       try? await base.async.set(1, forKey: 1)
       #expect(base.all == [1: 1])
       for _ in 0..<40 { blocking.gate.signal() }
@@ -120,8 +123,10 @@ final class BlockingStorage: ReadableStorage {
   let name = "blocking"
   let identity = StorageIdentity()
   let gate = DispatchSemaphore(value: 0)
+  let entered = Collected<Int>()
 
   func entry(forKey key: Int) throws(StorageError) -> Entry<Int>? {
+    entered.add(key)
     gate.wait()
     return Entry(key, origin: .back(name))
   }

@@ -133,7 +133,9 @@ import Testing
       for _ in 0..<250 {
         _ = try? atomic.update(forKey: "n") { (value: inout Int?) throws(StorageError) in
           // Calling back is no deadlock.
-          value = (try atomic.value(forKey: "n") ?? 0) + 1
+          let before = try atomic.value(forKey: "n") ?? 0
+          sched_yield()
+          value = before + 1
         }
       }
     }

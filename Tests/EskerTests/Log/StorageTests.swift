@@ -61,7 +61,12 @@ import Testing
       set: { value, key in try content.set(value ?? 0, forKey: key) }
     )
     onThreads(8) { _ in
-      for _ in 0..<500 { _ = try? storage.update(forKey: "a", default: 0) { $0 += 1 } }
+      for _ in 0..<500 {
+        _ = try? storage.update(forKey: "a", default: 0) { value in
+          sched_yield()
+          value += 1
+        }
+      }
     }
     #expect(content.all == ["a": 4000])
   }
