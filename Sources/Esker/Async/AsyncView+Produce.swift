@@ -11,7 +11,10 @@ extension AsyncView where Base: StorageProtocol, Base.Key: Hashable {
   /// - It may use the storage. If it asks for the very value it is producing, directly or by way of other producers, that
   ///   call throws ``ProducerError/waitsForItself`` at once.
   ///
-  /// - Parameter expiry: when the produced value goes; nil: as the storage's default says.
+  /// - Parameters:
+  ///   - key: what to look for.
+  ///   - expiry: when the produced value goes; nil: as the storage's default says.
+  ///   - producer: makes the value.
   public func value(
     forKey key: Base.Key,
     expiry: Expiry? = nil,

@@ -1,5 +1,5 @@
 /// A storage that fetches what it does not have from another, and writes to itself only; see
-/// ``StorageProtocol/backed(by:pullStrategy:)``.
+/// `backed(by:pullStrategy:)` of ``StorageProtocol``.
 public struct Backed<Front: StorageProtocol, Back: ReadableStorage>: StorageProtocol
 where Front.Key == Back.Key, Front.Value == Back.Value {
   /// What is asked first and written.

@@ -1,4 +1,4 @@
-/// A fast storage in front of one that lasts; see ``StorageProtocol/combined(with:pullStrategy:setStrategy:)``.
+/// A fast storage in front of one that lasts; see `combined` of ``StorageProtocol``.
 ///
 /// The two never disagree for longer than a write takes, whoever writes through this storage and its copies at the same time:
 /// a value read from the back is not put in front if a write came in between, and writes that overlap leave the key to be

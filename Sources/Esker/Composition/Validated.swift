@@ -1,4 +1,4 @@
-/// A storage whose values are checked on the way in and on the way out; see ``StorageDesign/validate(_:)``.
+/// A storage whose values are checked on the way in and on the way out; see ``ReadableStorage/validate(_:)``.
 public struct Validated<Base: StorageDesign, Kept: Sendable>: StorageDesign {
   /// What is behind.
   public let base: Base

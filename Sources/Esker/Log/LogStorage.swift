@@ -133,7 +133,10 @@ extension LogStorage {
 extension LogStorage: WritableStorage {
   /// Stores `value` under `key`, replacing what was there.
   ///
-  /// - Parameter expiry: when the value goes; nil: as the keyspace's or the store's default says.
+  /// - Parameters:
+  ///   - value: what to store.
+  ///   - key: the key to store it under.
+  ///   - expiry: when the value goes; nil: as the keyspace's or the store's default says.
   /// - Throws: ``StorageError/encoding(view:type:underlying:)``, ``StorageError/key(_:view:underlying:)``,
   ///   ``StorageError/store(_:)``; nothing is changed then.
   @inlinable

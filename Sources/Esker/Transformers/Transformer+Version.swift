@@ -14,7 +14,9 @@ extension Transformer {
   /// Values written before the transformer had a version count as version 0. What a migration returns is written in the new
   /// form when it is stored the next time; reading alone changes nothing.
   ///
-  /// - Parameter migrate: reads a value of another version; without it such a value is refused.
+  /// - Parameters:
+  ///   - version: the version of this form, 1 or more.
+  ///   - migrate: reads a value of another version; without it such a value is refused.
   public func versioned(
     _ version: UInt16,
     migrate: @escaping @Sendable (UInt16, RawSpan) throws -> Value = { version, _ in
