@@ -36,7 +36,11 @@ let package = Package(
       swiftSettings: engine
     ),
     .target(name: "EskerCBOR", swiftSettings: strict),
-    .target(name: "Esker", dependencies: ["EskerLog", "EskerFormat", "EskerPlatform"], swiftSettings: strict),
+    .target(
+      name: "Esker",
+      dependencies: ["EskerLog", "EskerMemory", "EskerCBOR", "EskerFormat", "EskerPlatform"],
+      swiftSettings: strict
+    ),
     .executableTarget(
       name: "esker-tool",
       dependencies: [

@@ -1,8 +1,9 @@
 extension LogStore {
   /// Typed keys and values in the keyspace called `name`.
   ///
-  /// Types with a form of their own, ``StorageValue``, are kept in it, other `Codable` types as JSON. A storage whose keys
-  /// are neither text nor bytes has a keyspace of its own, apart from that of text keys: `name#int64` for `Int`.
+  /// Types with a form of their own, ``StorageValue``, are kept in it, other `Codable` types as CBOR,
+  /// ``Transformer/binary``. A storage whose keys are neither text nor bytes has a keyspace of its own, apart from that of text
+  /// keys: `name#int64` for `Int`.
   ///
   /// ```swift
   /// let users = try store.storage("users", of: User.self)

@@ -1,6 +1,22 @@
+public import EskerCBOR
 public import Foundation
 
 extension Transformer where Value: Codable {
+  /// CBOR (RFC 8949), a compact binary form that other languages read too: one item, of any kind, numbers and strings
+  /// included. A struct is a map from the names of its fields to their values, so fields may come and go.
+  ///
+  /// Writing and reading take a small part of the time that JSON takes, and the bytes are fewer.
+  @inlinable
+  public static var binary: Transformer {
+    let encoder = CBOREncoder()
+    let decoder = CBORDecoder()
+    return Transformer(
+      id: "cbor",
+      lend: { value, body in try encoder.withEncodedBytes(of: value) { body($0) } },
+      decode: { bytes in try decoder.decode(Value.self, from: bytes) }
+    )
+  }
+
   /// JSON. Values of any kind may be at the top, numbers and strings included. A number that JSON cannot write, such as NaN, is
   /// refused with the path to it.
   @inlinable
@@ -35,10 +51,11 @@ extension Transformer where Value: Codable {
     )
   }
 
-  /// What a type is kept as when nobody says otherwise: its own form if it is a ``StorageValue``, JSON if not.
+  /// What a type is kept as when nobody says otherwise: its own form if it is a ``StorageValue``, ``binary``
+  /// if not.
   @inlinable
   public static var standard: Transformer {
     if let type = Value.self as? any StorageValue.Type, let own = type.erasedTransformer as? Transformer { return own }
-    return json
+    return binary
   }
 }

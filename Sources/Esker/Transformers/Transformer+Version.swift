@@ -1,7 +1,7 @@
 extension Transformer {
   /// This form under a version, so that a later form of the type can still read what this one wrote.
   ///
-  /// Six bytes precede the value: `E5 6B 72 76`, which begins no text, JSON or property list, and the version, least
+  /// Six bytes precede the value: `E5 6B 72 76`, which begins no text, JSON, CBOR or property list, and the version, least
   /// significant byte first. When the type changes, raise the version and read the old forms in `migrate`:
   ///
   /// ```swift

@@ -111,7 +111,7 @@ struct User: Codable, Identifiable, Equatable, Sendable {
           Issue.record("\(String(describing: error))")
           continue
         }
-        #expect(key == "anna" && view == "users" && expected == "User (json)")
+        #expect(key == "anna" && view == "users" && expected == "User (cbor)")
         #expect("\(underlying)".contains("name"))
       }
       #expect(try store.keyspace("users").get("anna") == text)

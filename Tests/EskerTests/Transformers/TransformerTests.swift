@@ -90,6 +90,23 @@ import Testing
     #expect(try comesBack(Optional<Int>.none, .json))
   }
 
+  @Test func codableComesBackFromItsBinaryForm() throws {
+    struct Place: Codable, Equatable { var name: String, height: Double, tags: [String]? }
+    #expect(try comesBack(Place(name: "Graz", height: 353.5, tags: nil), .binary))
+    #expect(try comesBack(5, .binary) && comesBack("text", .binary) && comesBack([1, 2], .binary))
+    #expect(try comesBack(Optional<Int>.none, .binary) && comesBack(["a": true], .binary))
+    #expect(try Transformer<Double>.binary.decode(Transformer<Double>.binary.encode(.nan)).isNaN)
+  }
+
+  @Test func binaryFormIsCBOR() throws {
+    struct Point: Codable, Equatable { var x: Int, y: Int }
+    #expect(try Transformer<Point>.binary.encode(Point(x: 1, y: -1)) == [0xA2, 0x61, 0x78, 0x01, 0x61, 0x79, 0x20])
+    #expect(try Transformer<Point>.standard.encode(Point(x: 1, y: -1)).first == 0xA2)
+    #expect(try Transformer<Int>.binary.encode(5) == [5])
+    #expect(throws: DecodingError.self) { try Transformer<Point>.binary.decode([0xA2, 0x61]) }
+    #expect(throws: DecodingError.self) { try Transformer<Int>.binary.decode([5, 6]) }
+  }
+
   @Test func untypedJSONComesBackAsItWas() throws {
     let value: JSONValue = ["a": [1, 2.5, nil, true, "x"], "b": [:], "big": 9_007_199_254_740_993]
     #expect(try comesBack(value, .json))
