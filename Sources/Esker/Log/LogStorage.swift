@@ -8,8 +8,8 @@
 /// try scores.update(forKey: "anna", default: 0) { $0 += 1 }
 /// ```
 ///
-/// Several views of one keyspace, of the same or of other types, see each other's writes at once: there is nothing between
-/// them and the log. Safe to use from any thread.
+/// Several views of one keyspace, of the same or of other types, see each other's writes at once, those with memory ahead
+/// included; see ``HybridStorage``. Safe to use from any thread.
 public struct LogStorage<Key: Sendable, Value: Sendable>: StorageProtocol {
   // One reference: a closure that captures the storage, as the erased one does, copies and releases nothing else.
   @usableFromInline let view: LogView<Key, Value>
@@ -77,6 +77,7 @@ extension LogStorage {
   ///   ``StorageError/store(_:)``.
   @inlinable
   public func value(forKey key: Key) throws(StorageError) -> Value? {
+    if hub.mayBeBehind { try hub.catchUp() }
     var found: Value?
     try withBytes(of: key) { (bytes) throws(StorageError) in
       do {
@@ -95,6 +96,12 @@ extension LogStorage {
   /// - Throws: ``StorageError/decoding(key:view:expected:underlying:)``, ``StorageError/key(_:view:underlying:)``,
   ///   ``StorageError/store(_:)``.
   public func entry(forKey key: Key) throws(StorageError) -> Entry<Value>? {
+    try hub.catchUp()
+    return try storedEntry(key)
+  }
+
+  /// What the log has, whatever waits to be written to it.
+  func storedEntry(_ key: Key) throws(StorageError) -> Entry<Value>? {
     var found: Entry<Value>?
     try withBytes(of: key) { (bytes) throws(StorageError) in
       do {
@@ -106,6 +113,15 @@ extension LogStorage {
       }
     }
     return found
+  }
+
+  /// What the log knows of the key; nil also when it cannot say.
+  func metadata(forKey key: Key) -> ValueMetadata? {
+    var known: ValueMetadata?
+    try? withBytes(of: key) { (bytes) throws(StorageError) in
+      known = try translating { () throws(StoreError) in try keyspace.metadata(forKey: bytes) }
+    }
+    return known
   }
 
   /// The value and what is known of it, of one and the same write.
@@ -120,6 +136,7 @@ extension LogStorage {
 
   /// Whether the key is there and not expired. Does not read the value.
   public func contains(_ key: Key) throws(StorageError) -> Bool {
+    try hub.catchUp()
     var isThere = false
     try withBytes(of: key) { (bytes) throws(StorageError) in
       isThere = try translating { () throws(StoreError) in try keyspace.contains(bytes) }
@@ -141,16 +158,38 @@ extension LogStorage: WritableStorage {
   ///   ``StorageError/store(_:)``; nothing is changed then.
   @inlinable
   public func set(_ value: Value, forKey key: Key, expiry: Expiry?) throws(StorageError) {
+    if hub.mayBeBehind { try hub.catchUp() }
     try withBytes(of: key) { (keyBytes) throws(StorageError) in
       try withBytes(ofValue: value) { (bytes) throws(StorageError) in
-        if hub.isObserved { return try hub.put(bytes, forKey: keyBytes, expiry: expiry) }
+        if hub.isWatched {
+          try hub.put(bytes, forKey: keyBytes, expiry: expiry)
+          return
+        }
         do throws(StoreError) {
           try keyspace.put(bytes, forKey: keyBytes, expiry: expiry)
         } catch {
           throw .store(error)
         }
+        if hub.isFronted { hub.settle(keyBytes) }
       }
     }
+  }
+
+  /// Stores `value` for a front of this very view; the write's place in history.
+  func put(_ value: Value, forKey key: Key, expiry: Expiry?) throws(StorageError) -> SequenceNumber? {
+    var version: SequenceNumber?
+    try withBytes(of: key) { (keyBytes) throws(StorageError) in
+      try withBytes(ofValue: value) { (bytes) throws(StorageError) in
+        version = try hub.put(bytes, forKey: keyBytes, expiry: expiry)
+      }
+    }
+    return version
+  }
+
+  /// Throws if the value or the key cannot be encoded.
+  func check(_ value: Value, forKey key: Key) throws(StorageError) {
+    try withBytes(of: key) { (_) throws(StorageError) in }
+    try withBytes(ofValue: value) { (_) throws(StorageError) in }
   }
 
   /// Removes `key`; true when it was there.
@@ -158,9 +197,10 @@ extension LogStorage: WritableStorage {
   /// - Throws: ``StorageError/key(_:view:underlying:)``, ``StorageError/store(_:)``.
   @inlinable @discardableResult
   public func removeValue(forKey key: Key) throws(StorageError) -> Bool {
+    if hub.mayBeBehind { try hub.catchUp() }
     var wasThere = false
     try withBytes(of: key) { (bytes) throws(StorageError) in
-      if hub.isObserved {
+      if hub.isWatched {
         wasThere = try hub.remove(bytes)
         return
       }
@@ -169,6 +209,7 @@ extension LogStorage: WritableStorage {
       } catch {
         throw .store(error)
       }
+      if hub.isFronted { hub.settle(bytes) }
     }
     return wasThere
   }
@@ -177,13 +218,15 @@ extension LogStorage: WritableStorage {
 extension LogStorage: ClearableStorage {
   /// Empties the keyspace, whatever views wrote to it. Takes constant time.
   public func removeAll() throws(StorageError) {
+    try hub.catchUp()
     try hub.removeAll()
   }
 
   /// Removes what is expired in the keyspace now; how much there was. O(entries of the store).
   @discardableResult
   public func removeExpired() throws(StorageError) -> Int {
-    try hub.removeExpired()
+    try hub.catchUp()
+    return try hub.removeExpired()
   }
 }
 

@@ -16,25 +16,52 @@ extension ChangeHub {
     }
   }
 
-  /// Stores a value and tells what it replaced.
-  @usableFromInline
-  func put(_ value: RawSpan, forKey key: RawSpan, expiry: Expiry?) throws(StorageError) {
+  /// Stores a value, and tells what it replaced if anybody listens; the write's place in history.
+  @usableFromInline @discardableResult
+  func put(_ value: RawSpan, forKey key: RawSpan, expiry: Expiry?) throws(StorageError) -> SequenceNumber? {
+    try announcing(key) { () throws(StorageError) -> SequenceNumber? in
+      if isObserved { return try putObserved(value, forKey: key, expiry: expiry) }
+      do throws(StoreError) {
+        return try keyspace.put(value, forKey: key, expiry: expiry)
+      } catch {
+        throw .store(error)
+      }
+    }
+  }
+
+  private func putObserved(
+    _ value: RawSpan,
+    forKey key: RawSpan,
+    expiry: Expiry?
+  ) throws(StorageError) -> SequenceNumber? {
     let after = value.copied()
     let keyBytes = key.copied()
-    try bracket { () throws(StoreError) in
+    return try bracket { () throws(StoreError) in
       var before: [UInt8]?
       let sequence = try keyspace.update(forKey: keyBytes) { (found) throws(StoreError) -> Update in
         if let found { before = found.copied() } else { before = nil }
         return .put(after, expiry: expiry)
       }
       return (
-        (), ByteChange(sequence: sequence?.rawValue ?? 0, key: keyBytes, action: .put(before: before, after: after))
+        sequence,
+        ByteChange(sequence: sequence?.rawValue ?? 0, key: keyBytes, action: .put(before: before, after: after))
       )
     }
   }
 
   /// Stores a value if the key's version is still `version`; false when it is not.
   func put(
+    _ value: RawSpan,
+    forKey key: RawSpan,
+    expiry: Expiry?,
+    ifVersion version: SequenceNumber?
+  ) throws(StorageError) -> Bool {
+    try announcing(key) { () throws(StorageError) -> Bool in
+      try putAnnounced(value, forKey: key, expiry: expiry, ifVersion: version)
+    }
+  }
+
+  private func putAnnounced(
     _ value: RawSpan,
     forKey key: RawSpan,
     expiry: Expiry?,
@@ -59,18 +86,27 @@ extension ChangeHub {
     }
   }
 
-  /// Removes a key and tells what was there; whether it was.
+  /// Removes a key, and tells what was there if anybody listens; whether it was.
   @usableFromInline
   func remove(_ key: RawSpan) throws(StorageError) -> Bool {
-    try remove(key.copied()) { _ in true }
+    try announcing(key) { () throws(StorageError) -> Bool in
+      if isObserved { return try remove(key.copied()) { _ in true } }
+      do throws(StoreError) {
+        return try keyspace.remove(key)
+      } catch {
+        throw .store(error)
+      }
+    }
   }
 
   /// Removes a key if its version is still `version`; false when it is not.
   func remove(_ key: RawSpan, ifVersion version: SequenceNumber?) throws(StorageError) -> Bool {
     let keyBytes = key.copied()
-    return try remove(keyBytes) { (keyspace) throws(StoreError) in
-      // The value was lent before this look. Versions only grow, so if it is the one wanted now, it was that then.
-      try keyspace.metadata(forKey: keyBytes)?.version == version
+    return try announcing(key) { () throws(StorageError) -> Bool in
+      try remove(keyBytes) { (keyspace) throws(StoreError) in
+        // The value was lent before this look. Versions only grow, so if it is the one wanted now, it was that then.
+        try keyspace.metadata(forKey: keyBytes)?.version == version
+      }
     }
   }
 
@@ -91,9 +127,11 @@ extension ChangeHub {
   }
 
   func removeAll() throws(StorageError) {
-    try bracket { () throws(StoreError) in
-      try keyspace.removeAll()
-      return ((), ByteChange(sequence: keyspace.store.lastSequence.rawValue, key: [], action: .removalOfAll))
+    try announcingRemovalOfAll { () throws(StorageError) in
+      try bracket { () throws(StoreError) in
+        try keyspace.removeAll()
+        return ((), ByteChange(sequence: keyspace.store.lastSequence.rawValue, key: [], action: .removalOfAll))
+      }
     }
   }
 

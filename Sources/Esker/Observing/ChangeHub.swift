@@ -36,6 +36,8 @@ final class ChangeHub: @unchecked Sendable {
 
   @usableFromInline let keyspace: Keyspace
   private let observerCount = Atomic<Int>(0)
+  private let frontCount = Atomic<Int>(0)
+  private let windowCount = Atomic<Int>(0)
   private let lock = Lock()
   private let condition = Condition()
   // Guarded by `lock`.
@@ -48,6 +50,8 @@ final class ChangeHub: @unchecked Sendable {
   private var missed = 0
   private var isRunning = false
   private var identities: [String: StorageIdentity] = [:]
+  private var fronts: [any WriteFront] = []
+  private var windows: [any Flushable] = []
 
   init(keyspace: Keyspace) {
     self.keyspace = keyspace
@@ -60,6 +64,17 @@ final class ChangeHub: @unchecked Sendable {
   /// Whether anybody listens. A writer that finds nobody need not tell what it does.
   @usableFromInline
   var isObserved: Bool { observerCount.load(ordering: .relaxed) > 0 }
+
+  /// Whether a write has to be announced, to observers or to memory ahead of the keyspace.
+  @usableFromInline
+  var isWatched: Bool { observerCount.load(ordering: .relaxed) > 0 || isFronted }
+
+  /// Whether there is memory ahead of the keyspace.
+  ///
+  /// Looked at before a write and after it: sequentially, so that a front which is added meanwhile is seen by the writer, or
+  /// sees the write.
+  @usableFromInline
+  var isFronted: Bool { frontCount.load(ordering: .sequentiallyConsistent) > 0 }
 
   /// The identity that all views of this keyspace with the same types and forms share.
   @usableFromInline
@@ -100,6 +115,90 @@ final class ChangeHub: @unchecked Sendable {
     var place = waiting.count
     while place > 0, waiting[place - 1].sequence > change.sequence { place -= 1 }
     waiting.insert(change, at: place)
+  }
+
+  // MARK: Fronts
+
+  /// Adds memory ahead of the keyspace, and what it has not written yet, if it may have such.
+  func add(_ front: any WriteFront, _ window: (any Flushable)?) {
+    lock.withLock {
+      fronts.append(front)
+      if let window { windows.append(window) }
+      countFronts()
+    }
+  }
+
+  func remove(_ front: any WriteFront, _ window: (any Flushable)?) {
+    lock.withLock {
+      fronts.removeAll { $0 === front }
+      windows.removeAll { $0 === window }
+      countFronts()
+    }
+  }
+
+  /// Called with the lock held.
+  private func countFronts() {
+    frontCount.store(fronts.count, ordering: .sequentiallyConsistent)
+    windowCount.store(windows.count, ordering: .sequentiallyConsistent)
+  }
+
+  /// Runs `write`, which changes what is under `key`, between telling all fronts that it begins and that it has ended.
+  ///
+  /// This is the one door by which fronts learn of writes: whoever writes past it leaves them with what was there before.
+  func announcing<R, Failure: Error>(
+    _ key: RawSpan,
+    _ write: () throws(Failure) -> R
+  ) throws(Failure) -> R {
+    let entered = currentFronts
+    for front in entered { front.enterWrite(key) }
+    defer {
+      for front in entered { front.leaveWrite(key) }
+      settle(key, entered)
+    }
+    return try write()
+  }
+
+  /// Runs `write`, which removes everything, as `announcing` does.
+  func announcingRemovalOfAll<R, Failure: Error>(_ write: () throws(Failure) -> R) throws(Failure) -> R {
+    let entered = currentFronts
+    for front in entered { front.enterRemovalOfAll() }
+    defer {
+      for front in entered { front.leaveRemovalOfAll() }
+      for front in currentFronts where !entered.contains(where: { $0 === front }) {
+        front.enterRemovalOfAll()
+        front.leaveRemovalOfAll()
+      }
+    }
+    return try write()
+  }
+
+  /// After a write that was announced to `entered` only: fronts that came meanwhile may have read what was before.
+  @usableFromInline
+  func settle(_ key: RawSpan, _ entered: [any WriteFront] = []) {
+    for front in currentFronts where !entered.contains(where: { $0 === front }) {
+      front.enterWrite(key)
+      front.leaveWrite(key)
+    }
+  }
+
+  private var currentFronts: [any WriteFront] {
+    isFronted ? lock.withLock { fronts } : []
+  }
+
+  /// Whether a front may have values that are not written yet.
+  @usableFromInline
+  var mayBeBehind: Bool { windowCount.load(ordering: .relaxed) > 0 }
+
+  /// Writes what fronts have not written yet, except one that asks on its own behalf.
+  @usableFromInline
+  func catchUp(except own: (any Flushable)? = nil) throws(StorageError) {
+    guard mayBeBehind else { return }
+    for window in lock.withLock({ windows }) where window !== own { try window.flush() }
+  }
+
+  /// Whether fronts other than `own` have values that are not written yet.
+  func isBehind(except own: any Flushable) -> Bool {
+    lock.withLock { windows.contains { $0 !== own && !$0.isEmpty } }
   }
 
   // MARK: Observers

@@ -5,9 +5,9 @@ extension Transformer {
   /// significant byte first. When the type changes, raise the version and read the old forms in `migrate`:
   ///
   /// ```swift
-  /// let users = Transformer<User>.json.versioned(2) { version, bytes in
+  /// let users = Transformer<User>.binary.versioned(2) { version, bytes in
   ///   guard version < 2 else { throw TransformerError.unknownVersion(version) }
-  ///   return User(try Transformer<OldUser>.json.decode(bytes))
+  ///   return User(try Transformer<OldUser>.binary.decode(bytes))
   /// }
   /// ```
   ///

@@ -51,6 +51,30 @@ extension MemoryCache {
     return value
   }
 
+  /// The value of a key with its cost and expiry, unless it is missing or its time has come.
+  ///
+  /// Counts as a use. Complexity: constant on average; takes a shard's lock, unlike ``get(_:now:)``.
+  public func entry(_ key: Key, now: Int64) -> MemoryEntry<Value>? {
+    let hash = Self.hash(key)
+    let shard = unsafe shard(hash)
+    let entry = unsafe withLocked(shard) { _ -> MemoryEntry<Value>? in
+      let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
+      if slot == 0 { return nil }
+      let node = unsafe shard.pointee.node(slot)
+      if unsafe node.pointee.expiry <= now {
+        unsafe expire(slot, in: shard)
+        return nil
+      }
+      unsafe shard.pointee.noteUse(node)
+      let cost = unsafe shard.pointee.upkeep(slot).pointee.cost
+      return unsafe MemoryEntry(node.pointee.value, cost: cost, expiry: node.pointee.expiry)
+    }
+    let pin = commons.epochs.enter()
+    counters.count(hit: entry != nil, pin)
+    commons.epochs.exit(pin)
+    return entry
+  }
+
   /// Drops an entry whose time has come; under the lock.
   @usableFromInline
   func expire(_ slot: UInt32, in shard: UnsafeMutablePointer<Shard<Key, Value>>) {

@@ -99,8 +99,9 @@ struct User: Codable, Identifiable, Equatable, Sendable {
   @Test func undecodableBytesGiveAPreciseErrorAndStay() throws {
     try withTemporaryStore { store in
       let users = try store.storage("users", of: User.self)
-      let text = Array(#"{"id":1}"#.utf8)
-      try store.keyspace("users").put(text, forKey: "anna")
+      // {"id": 1} in CBOR.
+      let bytes: [UInt8] = [0xA1, 0x62, 0x69, 0x64, 0x01]
+      try store.keyspace("users").put(bytes, forKey: "anna")
       for error in [
         failure(of: { try users.value(forKey: "anna") }),
         failure(of: { try users.entry(forKey: "anna") }),
@@ -114,7 +115,7 @@ struct User: Codable, Identifiable, Equatable, Sendable {
         #expect(key == "anna" && view == "users" && expected == "User (cbor)")
         #expect("\(underlying)".contains("name"))
       }
-      #expect(try store.keyspace("users").get("anna") == text)
+      #expect(try store.keyspace("users").get("anna") == bytes)
       #expect(try users.contains("anna"))
       #expect(try users.keys() == ["anna"])
       var failures = 0
@@ -159,8 +160,8 @@ struct User: Codable, Identifiable, Equatable, Sendable {
       try store.storage("users", of: Old.self).set(Old(name: "Anna"), forKey: "1")
       let users = try store.storage(
         "users",
-        transformer: Transformer<User>.json.versioned(1) { _, bytes in
-          User(id: 0, name: try Transformer<Old>.json.decode(bytes).name)
+        transformer: Transformer<User>.binary.versioned(1) { _, bytes in
+          User(id: 0, name: try Transformer<Old>.binary.decode(bytes).name)
         }
       )
       #expect(try users.value(forKey: "1") == User(id: 0, name: "Anna"))

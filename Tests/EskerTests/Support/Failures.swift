@@ -43,3 +43,17 @@ final class Collected<Element: Sendable>: @unchecked Sendable {
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   DispatchQueue.concurrentPerform(iterations: count, execute: body)
 }
+
+/// Runs `body` on as many new threads at once, however few processors there are, and waits for all without holding a thread
+/// of the cooperative pool, so that `body` may wait for tasks.
+func onThreadsOfTheirOwn(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) async {
+  let group = DispatchGroup()
+  for number in 0..<count {
+    group.enter()
+    Thread {
+      body(number)
+      group.leave()
+    }.start()
+  }
+  await withCheckedContinuation { done in group.notify(queue: .global()) { done.resume() } }
+}

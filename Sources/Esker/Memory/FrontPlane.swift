@@ -1,0 +1,151 @@
+public import EskerMemory
+public import Synchronization
+
+/// What a front is told of writes to the storage behind it: by whoever makes them, by the bytes of the key.
+///
+/// A writer *enters before its write can be seen* and *leaves after*. Until then nothing that was read is kept.
+@usableFromInline
+protocol WriteFront: AnyObject, Sendable {
+  func enterWrite(_ key: RawSpan)
+  func leaveWrite(_ key: RawSpan)
+  func enterRemovalOfAll()
+  func leaveRemovalOfAll()
+}
+
+/// The values of one type that a front holds; an absent one is nil.
+@usableFromInline
+final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let cache: MemoryCache<FrontKey<Key>, Value?>
+  @usableFromInline let spelling: Spelling<Key>
+  /// Milliseconds of the time that the storage behind follows.
+  @usableFromInline let clock: @Sendable () -> Int64
+  /// Whether there was ever anything in it that expires. Reading the clock takes as long as finding the value.
+  @usableFromInline let mayExpire = Atomic<Bool>(false)
+  private let cost: (@Sendable (Value) -> Int)?
+  private let key: (@Sendable (RawSpan) throws -> Key)?
+  /// Removals of everything under way in the low bits, above them how many there were.
+  private let removals = Atomic<UInt64>(0)
+
+  /// What an absent key counts where values are counted by what they take.
+  private static var costOfAbsence: Int { 64 }
+
+  /// With `keys` the plane of a log, without them that of a storage whose keys are told apart by equality.
+  init(
+    limits: MemoryLimits,
+    cost: (@Sendable (Value) -> Int)?,
+    keys: KeyTransformer<Key>?,
+    clock: @escaping @Sendable () -> Int64
+  ) {
+    cache = MemoryCache(limits: limits)
+    self.cost = cost
+    self.clock = clock
+    if let keys {
+      spelling = Spelling(of: keys)
+      key = keys.decoding
+    } else {
+      spelling = .none
+      key = nil
+    }
+  }
+
+  @inlinable @inline(__always)
+  func frontKey(_ key: Key) -> FrontKey<Key> {
+    switch spelling {
+    case .none: FrontKey(key, spelling: 0)
+    case .text: FrontKey(key, spelling: (key as? String).map(spellingOfText) ?? 0)
+    case .bytes(let spell): FrontKey(key, spelling: spell(key))
+    }
+  }
+
+  /// The instant that decides what is expired, as far as anything can be.
+  @inlinable @inline(__always)
+  var now: Int64 { mayExpire.load(ordering: .relaxed) ? clock() : .min }
+
+  /// What is held of a key: nil for nothing, a nil value for an absent key.
+  @inlinable @inline(__always)
+  func value(_ key: Key) -> Value?? {
+    cache.get(frontKey(key), now: now)
+  }
+
+  func resident(_ key: Key) -> Resident<Value> {
+    guard let found = cache.entry(frontKey(key), now: now) else { return .unknown }
+    guard let value = found.value else { return .absent }
+    return .present(Entry(value, origin: .memory, expiry: Expiry(milliseconds: found.expiry)))
+  }
+
+  // MARK: Filling
+
+  struct Ticket {
+    let fill: FillTicket
+    let removals: UInt64
+  }
+
+  /// Called before the storage behind is read.
+  func beginFill(_ key: FrontKey<Key>) -> Ticket {
+    let removals = removals.load(ordering: .acquiring)
+    return Ticket(fill: cache.beginFill(key), removals: removals)
+  }
+
+  /// Keeps what was read, unless it may have been written since.
+  func fill(_ key: FrontKey<Key>, _ value: Value?, expiry: Expiry, _ ticket: Ticket) {
+    guard let expiry = expiry.milliseconds, ticket.removals & 0xFFFF == 0 else { return }
+    guard removals.load(ordering: .acquiring) == ticket.removals else { return }
+    if expiry != .max { mayExpire.store(true, ordering: .relaxed) }
+    var weight = 1
+    if let cost { weight = value.map(cost) ?? Self.costOfAbsence }
+    cache.fill(value, forKey: key, cost: weight, expiry: expiry, now: now, ticket: ticket.fill)
+  }
+
+  func enterWrite(_ key: FrontKey<Key>) { cache.enterWrite(key) }
+  func leaveWrite(_ key: FrontKey<Key>) { cache.leaveWrite(key) }
+}
+
+extension FrontPlane: WriteFront {
+  /// The key with those bytes; nil if this plane has no such key.
+  private func frontKey(from bytes: RawSpan) -> FrontKey<Key>? {
+    guard let key, let found = try? key(bytes) else { return nil }
+    return frontKey(found)
+  }
+
+  @usableFromInline
+  func enterWrite(_ key: RawSpan) {
+    if let key = frontKey(from: key) { cache.enterWrite(key) }
+  }
+
+  @usableFromInline
+  func leaveWrite(_ key: RawSpan) {
+    if let key = frontKey(from: key) { cache.leaveWrite(key) }
+  }
+
+  @usableFromInline
+  func enterRemovalOfAll() {
+    removals.wrappingAdd(0x1_0001, ordering: .acquiringAndReleasing)
+    cache.removeAll()
+  }
+
+  @usableFromInline
+  func leaveRemovalOfAll() {
+    removals.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+  }
+}
+
+extension Expiry {
+  /// Milliseconds since 1970, `Int64.max` for never; nil where it counts from a write that nobody knows.
+  var milliseconds: Int64? {
+    switch self {
+    case .never: .max
+    case .at(let end): end.millisecondsSince1970
+    case .after: nil
+    }
+  }
+
+  init(milliseconds: Int64) {
+    self = milliseconds == .max ? .never : .at(WallTime(millisecondsSince1970: milliseconds))
+  }
+
+  /// The same with an instant in place of a duration.
+  func resolved(at now: Int64) -> Expiry {
+    guard case .after(let duration) = self else { return self }
+    return .at(WallTime(millisecondsSince1970: now).advanced(by: duration))
+  }
+}

@@ -1,0 +1,183 @@
+internal import EskerMemory
+
+/// What all copies of a hybrid storage share.
+@usableFromInline
+final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashable {
+  @usableFromInline typealias Key = Back.Key
+  @usableFromInline typealias Value = Back.Value
+
+  @usableFromInline let back: Back
+  @usableFromInline let plane: FrontPlane<Key, Value>
+  let limits: MemoryLimits
+  let writing: WritePolicy
+  let remembersAbsence: Bool
+  /// The log, if that is what is behind: its views tell the plane of their writes.
+  let log: LogStorage<Key, Value>?
+  let window: WriteWindow<Key, Value>?
+
+  init(
+    _ back: Back,
+    _ limits: MemoryLimits,
+    _ writing: WritePolicy,
+    _ remembersAbsence: Bool,
+    _ clock: StoreClock,
+    _ cost: (@Sendable (Value) -> Int)?
+  ) {
+    let log = (back as? Storage<Key, Value>)?.table.base as? LogStorage<Key, Value> ?? back as? LogStorage<Key, Value>
+    var now: @Sendable () -> Int64 = { clock.now().millisecondsSince1970 }
+    if let store = log?.keyspace.store { now = { store.time.millisecondsSince1970 } }
+    let plane = FrontPlane(limits: limits, cost: cost, keys: log?.keys, clock: now)
+    self.back = back
+    self.limits = limits
+    self.writing = writing
+    self.remembersAbsence = remembersAbsence
+    self.log = log
+    self.plane = plane
+    switch writing {
+    case .back(let limit):
+      window = WriteWindow(limit: limit) { (window, key, value) throws(StorageError) in
+        let tiers = Tiers(back: back, log: log, plane: plane, window: window)
+        try tiers.set(value.value, key, value.expiry, keeps: true)
+      }
+    case .through, .around:
+      window = nil
+    }
+    log?.hub.add(plane, window)
+  }
+
+  deinit {
+    // Nobody is left to be told if this fails: `flush` is for that.
+    try? window?.flush()
+    log?.hub.remove(plane, window)
+  }
+
+  private var tiers: Tiers { Tiers(back: back, log: log, plane: plane, window: window) }
+
+  // MARK: Reading
+
+  /// Reads behind what memory does not have, and keeps it.
+  @usableFromInline
+  func entryBehind(_ key: Key) throws(StorageError) -> Entry<Value>? {
+    let frontKey = plane.frontKey(key)
+    let ticket = plane.beginFill(frontKey)
+    // First what waits in others: what waits here, if anything still does, is then the last.
+    try log?.hub.catchUp(except: window)
+    switch pending(frontKey) {
+    case .present(let entry): return entry
+    case .absent: return nil
+    case .unknown: break
+    }
+    let found: Entry<Value>?
+    if let log {
+      found = try log.storedEntry(key)
+    } else {
+      found = try back.entry(forKey: key)
+    }
+    if let found {
+      plane.fill(frontKey, found.value, expiry: found.expiry, ticket)
+    } else if remembersAbsence {
+      plane.fill(frontKey, nil, expiry: .never, ticket)
+    }
+    return found
+  }
+
+  func residentEntry(_ key: Key) -> Resident<Value> {
+    let resident = plane.resident(key)
+    guard case .unknown = resident, let window, !(log?.hub.isBehind(except: window) ?? false) else { return resident }
+    return pending(plane.frontKey(key))
+  }
+
+  /// What waits to be written. Once it is expired the key is absent, whatever is still behind.
+  private func pending(_ key: FrontKey<Key>) -> Resident<Value> {
+    guard let found = window?.pending(key) else { return .unknown }
+    if case .at(let end) = found.expiry, end.millisecondsSince1970 <= plane.clock() { return .absent }
+    return .present(Entry(found.value, origin: .memory, expiry: found.expiry ?? .never))
+  }
+
+  // MARK: Writing
+
+  func set(_ value: Value, _ key: Key, _ expiry: Expiry?) throws(StorageError) {
+    let frontKey = plane.frontKey(key)
+    if let window {
+      // What cannot be encoded must not be acknowledged.
+      try log?.check(value, forKey: key)
+      try log?.hub.catchUp(except: window)
+      let kept = WriteWindow<Key, Value>.Pending(value: value, expiry: expiry?.resolved(at: plane.clock()))
+      // Announced as a write: nobody who sees the value in the window finds in memory what it supersedes.
+      try announce(key) { () throws(StorageError) in try window.add(frontKey, kept) }
+    } else {
+      try log?.hub.catchUp(except: nil)
+      try tiers.set(value, frontKey, expiry, keeps: writing == .through)
+    }
+  }
+
+  func remove(_ key: Key) throws(StorageError) -> Bool {
+    try flush()
+    let wasThere = try announcingIfOwn(key) { () throws(StorageError) in try back.removeValue(forKey: key) }
+    return wasThere
+  }
+
+  func update<R>(
+    _ key: Key,
+    _ expiry: Expiry?,
+    _ body: (inout Value?) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    try flush()
+    return try announcingIfOwn(key) { () throws(StorageError) in
+      try back.update(forKey: key, expiry: expiry, body)
+    }
+  }
+
+  func removeAll(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+    try flush()
+    if log != nil { return try body() }
+    plane.enterRemovalOfAll()
+    defer { plane.leaveRemovalOfAll() }
+    try body()
+  }
+
+  func flush() throws(StorageError) { try window?.flush() }
+
+  /// Runs `body` between entering and leaving, unless the log's view does so.
+  private func announcingIfOwn<R>(_ key: Key, _ body: () throws(StorageError) -> R) throws(StorageError) -> R {
+    log == nil ? try announce(key, body) : try body()
+  }
+
+  private func announce<R>(_ key: Key, _ body: () throws(StorageError) -> R) throws(StorageError) -> R {
+    guard let log else {
+      let frontKey = plane.frontKey(key)
+      plane.enterWrite(frontKey)
+      defer { plane.leaveWrite(frontKey) }
+      return try body()
+    }
+    var result: R?
+    try log.withBytes(of: key) { (bytes) throws(StorageError) in
+      result = try log.hub.announcing(bytes, body)
+    }
+    guard let result else { throw .cancelled }
+    return result
+  }
+
+  /// Writes behind, and to memory what is then known to be behind.
+  private struct Tiers {
+    let back: Back
+    let log: LogStorage<Key, Value>?
+    let plane: FrontPlane<Key, Value>
+    let window: WriteWindow<Key, Value>?
+
+    func set(_ value: Value, _ key: FrontKey<Key>, _ expiry: Expiry?, keeps: Bool) throws(StorageError) {
+      guard let log else {
+        plane.enterWrite(key)
+        defer { plane.leaveWrite(key) }
+        return try back.set(value, forKey: key.key, expiry: expiry)
+      }
+      let version = try log.put(value, forKey: key.key, expiry: expiry)
+      guard keeps, let version else { return }
+      // As a reader would: only if this very write is what the log has since the ticket was taken.
+      let ticket = plane.beginFill(key)
+      if let window, window.isSuperseded(key) { return }
+      guard let known = log.metadata(forKey: key.key), known.version == version else { return }
+      plane.fill(key, value, expiry: known.expiry, ticket)
+    }
+  }
+}

@@ -1,0 +1,233 @@
+public import EskerMemory
+
+/// Memory ahead of another storage, a log in the first place: what was read or written lately is answered without it.
+///
+/// ```swift
+/// let users = HybridStorage(
+///   try LogStorage(store, "users", key: String.self, of: User.self),
+///   limits: MemoryLimits(count: 10_000)
+/// )
+/// try users.set(anna, forKey: "anna")         // in the log and in memory
+/// let user = try users.value(forKey: "anna")  // from memory, decoded once
+/// ```
+///
+/// **The tiers do not disagree.** Over a ``LogStorage``, or a ``Storage`` that hides one, every view of the keyspace tells the
+/// front of its writes before they can be seen, whatever its type; memory then never gives a value older than one that
+/// somebody has finished reading or writing. What is written past the views, to the `Keyspace` itself or in a batch, memory
+/// does not hear of: write through a view what a front stands before. Over any other storage, all writes must be made through
+/// this one.
+///
+/// Every view of other values that ``transform(to:cost:)`` makes has memory of its own, with limits of its own.
+///
+/// A hit takes no lock. Safe to use from any thread; copies share everything.
+public struct HybridStorage<Back: UpdatableStorage>: UpdatableStorage where Back.Key: Hashable {
+  /// What values are found by.
+  public typealias Key = Back.Key
+  /// What is found.
+  public typealias Value = Back.Value
+
+  @usableFromInline let core: HybridCore<Back>
+
+  /// Memory ahead of `back`.
+  ///
+  /// - Parameters:
+  ///   - back: what is asked for all that is not in memory.
+  ///   - limits: what memory may hold at most; without limits it only grows.
+  ///   - writing: what is done with a write.
+  ///   - remembersAbsence: whether memory also keeps that a key was not there when it was asked for.
+  ///   - clock: the clock that expiry follows over anything but a log, which has its own.
+  ///   - cost: what a value counts towards the cost limit; 1 for each value if there is no such closure. With one, an absent
+  ///     key counts 64.
+  public init(
+    _ back: Back,
+    limits: MemoryLimits = MemoryLimits(),
+    writing: WritePolicy = .through,
+    remembersAbsence: Bool = false,
+    clock: StoreClock = .system,
+    cost: (@Sendable (Value) -> Int)? = nil
+  ) {
+    core = HybridCore(back, limits, writing, remembersAbsence, clock, cost)
+  }
+
+  /// What is behind memory.
+  public var back: Back { core.back }
+
+  /// The name of what is behind.
+  public var name: String { core.back.name }
+
+  /// The identity of what is behind: both give the same values.
+  public var identity: StorageIdentity { core.back.identity }
+
+  /// Whether what is behind may wait.
+  public var mayBlock: Bool { core.back.mayBlock }
+
+  /// The value under `key`, from memory or from behind; nil when the key is absent or expired.
+  ///
+  /// - Throws: what reading behind throws.
+  @inlinable
+  public func value(forKey key: Key) throws(StorageError) -> Value? {
+    if let held = core.plane.value(key) { return held }
+    return try core.entryBehind(key)?.value
+  }
+
+  /// The value under `key`, when it goes and where it was found; nil when the key is absent or expired. Memory does not keep
+  /// versions.
+  ///
+  /// - Throws: what reading behind throws.
+  public func entry(forKey key: Key) throws(StorageError) -> Entry<Value>? {
+    switch core.residentEntry(key) {
+    case .present(let entry): return entry
+    case .absent: return nil
+    case .unknown: return try core.entryBehind(key)
+    }
+  }
+
+  /// What memory knows of `key`: asynchronous reads of it do not change threads.
+  public func residentEntry(forKey key: Key) throws(StorageError) -> Resident<Value> { core.residentEntry(key) }
+
+  /// Whether the key is there and not expired. What memory does not know is asked behind, and not brought into memory.
+  public func contains(_ key: Key) throws(StorageError) -> Bool {
+    switch core.residentEntry(key) {
+    case .present: return true
+    case .absent: return false
+    case .unknown: return try core.back.contains(key)
+    }
+  }
+
+  /// Stores `value` under `key`, as the ``WritePolicy`` says. A value that cannot be encoded changes nothing.
+  ///
+  /// - Throws: what writing behind throws; under `.back` also what an earlier write failed of in the background.
+  public func set(_ value: Value, forKey key: Key, expiry: Expiry?) throws(StorageError) {
+    try core.set(value, key, expiry)
+  }
+
+  /// Removes `key` from memory and from behind; true when it was there. Under `.back`, writes first what waits.
+  @discardableResult
+  public func removeValue(forKey key: Key) throws(StorageError) -> Bool { try core.remove(key) }
+
+  /// Changes the value behind atomically; see ``UpdatableStorage``. Under `.back`, writes first what waits.
+  @discardableResult
+  public func update<R>(
+    forKey key: Key,
+    expiry: Expiry?,
+    _ body: (inout Value?) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    try core.update(key, expiry, body)
+  }
+}
+
+// MARK: Memory
+
+extension HybridStorage {
+  /// What memory holds and what it did. An asynchronous read that memory cannot answer counts two misses.
+  public var statistics: MemoryStatistics { core.plane.cache.statistics }
+
+  /// Writes behind what waits under `.back`, and returns when it is written. Call it before the store is closed.
+  ///
+  /// - Throws: what a write failed of, now or in the background before. It keeps waiting, unless it can never be written.
+  public func flush() throws(StorageError) { try core.flush() }
+
+  /// Drops `key` from memory; what is behind stays, and so does what waits to be written.
+  public func removeInMemory(forKey key: Key) { core.plane.cache.remove(core.plane.frontKey(key)) }
+
+  /// Drops everything from memory; what is behind stays, and so does what waits to be written.
+  public func removeAllInMemory() { core.plane.cache.removeAll() }
+
+  /// Lets go of values in memory until they cost at most `cost`: for when the system is short of memory.
+  public func trim(toCost cost: Int) { core.plane.cache.trim(toCost: cost) }
+
+  /// Lets go of values in memory until there are at most `count`.
+  public func trim(toCount count: Int) { core.plane.cache.trim(toCount: count) }
+}
+
+// MARK: What the storage behind can do
+
+extension HybridStorage: EnumerableStorage where Back: EnumerableStorage {
+  /// Calls `body` with each key and entry behind; see ``EnumerableStorage``. Under `.back`, writes first what waits.
+  public func forEachEntry(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key, Entry<Value>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try core.flush()
+    try core.back.forEachEntry(onFailure: failure, body)
+  }
+
+  /// Calls `body` with each key behind; see ``EnumerableStorage``. Under `.back`, writes first what waits.
+  public func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
+    try core.flush()
+    try core.back.forEachKey(body)
+  }
+
+  /// How many entries there are behind. Under `.back`, writes first what waits.
+  public func count() throws(StorageError) -> Int {
+    try core.flush()
+    return try core.back.count()
+  }
+}
+
+extension HybridStorage: ClearableStorage where Back: ClearableStorage {
+  /// Empties both tiers.
+  public func removeAll() throws(StorageError) {
+    try core.removeAll { () throws(StorageError) in try core.back.removeAll() }
+  }
+
+  /// Removes what is expired in both tiers; how much there was behind.
+  @discardableResult
+  public func removeExpired() throws(StorageError) -> Int {
+    try core.flush()
+    core.plane.cache.removeExpired(now: core.plane.clock())
+    return try core.back.removeExpired()
+  }
+}
+
+extension HybridStorage: ObservableStorage where Back: ObservableStorage {
+  /// Calls `body` with every change behind; see ``ObservableStorage``. Under `.back`, when it is written.
+  public func observe(
+    _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
+  ) throws(StorageError) -> Observation {
+    try core.back.observe(body)
+  }
+
+  /// Calls `body` with every change of one key behind; see ``ObservableStorage``. Under `.back`, when it is written.
+  public func observe(
+    _ key: Key,
+    _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
+  ) throws(StorageError) -> Observation {
+    try core.back.observe(key, body)
+  }
+}
+
+extension HybridStorage: TransformableStorage where Back: TransformableStorage {
+  /// Another typed view of the same bytes, with memory of its own in front and limits as here; ``transform(to:cost:)`` has the
+  /// concrete one.
+  public func erasedTransform<New: Sendable>(to transformer: Transformer<New>) -> Storage<Key, New> {
+    Storage(
+      HybridStorage<Storage<Key, New>>(
+        core.back.erasedTransform(to: transformer),
+        limits: core.limits,
+        writing: core.writing,
+        remembersAbsence: core.remembersAbsence
+      )
+    )
+  }
+}
+
+extension HybridStorage {
+  /// Another typed view of the same bytes, with memory of its own in front and limits as here.
+  ///
+  /// - Parameters:
+  ///   - transformer: the form of the values.
+  ///   - cost: what a value counts towards the cost limit.
+  public func transform<LogKey, LogValue, New>(
+    to transformer: Transformer<New>,
+    cost: (@Sendable (New) -> Int)? = nil
+  ) -> HybridStorage<LogStorage<LogKey, New>> where Back == LogStorage<LogKey, LogValue> {
+    HybridStorage<LogStorage<LogKey, New>>(
+      core.back.transform(to: transformer),
+      limits: core.limits,
+      writing: core.writing,
+      remembersAbsence: core.remembersAbsence,
+      cost: cost
+    )
+  }
+}

@@ -1,0 +1,150 @@
+import Esker
+import EskerTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+/// Random work on one keyspace from many threads through many views, with and without memory ahead, while a merge runs over
+/// small segments. Each key has one writer, so its versions are written one after the other; whoever reads must not see a
+/// version older than one that anybody had finished writing or reading before the read began.
+@Suite(.serialized) struct HybridCheckerTests {
+  private struct Wrapped: Sendable { let version: Int }
+
+  /// What is known of one key.
+  private final class History: Sendable {
+    /// The last version whose write began.
+    let begun = Atomic<Int>(0)
+    /// The last version that somebody finished writing or reading.
+    let seen = Atomic<Int>(0)
+    /// The last version, of those whose write began, that may be absent.
+    let absent = Atomic<Int>(0)
+
+    func finish(_ version: Int) { seen.max(version, ordering: .sequentiallyConsistent) }
+
+    /// What is wrong with having read `found` when `floor` had been seen before; nil if nothing is.
+    func objection(to found: Int?, floor: Int) -> String? {
+      guard let found else {
+        let absent = absent.load(ordering: .sequentiallyConsistent)
+        return absent >= floor ? nil : "absent after version \(floor) was seen"
+      }
+      let begun = begun.load(ordering: .sequentiallyConsistent)
+      if found < floor { return "version \(found) after version \(floor) was seen" }
+      if found > begun { return "version \(found) before its write began" }
+      finish(found)
+      return nil
+    }
+  }
+
+  @Test(arguments: [WritePolicy.through, .around, .back(window: 5)])
+  func nobodyReadsWhatIsOlderThanWhatWasSeen(policy: WritePolicy) async throws {
+    var seeds = SeededGenerator(announcedFor: "nobodyReadsWhatIsOlderThanWhatWasSeen \(policy)")
+    let path = temporaryPath()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var options = Options()
+    options.segmentSize = 64 << 10
+    let store = try LogStore(at: path, options: options)
+    let log = try LogStorage(store, "n", key: String.self, of: Int.self)
+    let front = HybridStorage(
+      log,
+      limits: MemoryLimits(count: 12),
+      writing: policy,
+      remembersAbsence: true
+    )
+    let wrapped = front.transform(
+      to: Transformer<Int>.littleEndian.map(to: { Wrapped(version: $0) }, from: { $0.version })
+    )
+    let unwrapped = wrapped.mapValues {
+      $0.version
+    } from: {
+      Wrapped(version: $0)
+    }
+    let views: [Storage<String, Int>] = [
+      Storage(front), Storage(front), Storage(log), Storage(HybridStorage(Storage(log))),
+      Storage(unwrapped),
+    ]
+    let keysOfWriter = 6
+    let writers = 3
+    let keys = (0..<writers * keysOfWriter).map { "key-\($0)-é" }
+    let histories = keys.map { _ in History() }
+    let objections = Collected<String>()
+    let gates = (0..<writers).map { _ in NSLock() }
+    let deadline = Date().addingTimeInterval(2)
+    let generators = (0..<writers + 4).map { _ in seeds.split() }
+
+    await onThreadsOfTheirOwn(writers + 4) { thread in
+      var random = generators[thread]
+      do {
+        while Date() < deadline, objections.count == 0 {
+          let view = views[Int.random(in: 0..<views.count, using: &random)]
+          if thread < writers {
+            let index = thread * keysOfWriter + Int.random(in: 0..<keysOfWriter, using: &random)
+            let (key, history) = (keys[index], histories[index])
+            gates[thread].lock()
+            defer { gates[thread].unlock() }
+            let version = history.begun.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0:
+              history.absent.store(version, ordering: .sequentiallyConsistent)
+              try view.removeValue(forKey: key)
+            case 1:
+              history.absent.store(version, ordering: .sequentiallyConsistent)
+              try view.set(version, forKey: key, expiry: .after(.milliseconds(Int.random(in: 0..<3, using: &random))))
+            case 2, 3:
+              try view.update(forKey: key, expiry: .never) { (value: inout Int?) throws(StorageError) in
+                if let value, value >= version { objections.add("update of \(version) found \(value)") }
+                value = version
+              }
+            case 4:
+              let done = DispatchSemaphore(value: 0)
+              Task.detached {
+                do { try await view.async.set(version, forKey: key) } catch { objections.add("\(error)") }
+                done.signal()
+              }
+              done.wait()
+            default:
+              try view.set(version, forKey: key)
+            }
+            history.finish(version)
+          } else if thread == writers {
+            for gate in gates { gate.lock() }
+            defer { for gate in gates { gate.unlock() } }
+            for history in histories {
+              let version = history.begun.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
+              history.absent.store(version, ordering: .sequentiallyConsistent)
+            }
+            try view.removeAll()
+            for history in histories { history.finish(history.begun.load(ordering: .sequentiallyConsistent)) }
+            for gate in gates { gate.unlock() }
+            usleep(20_000)
+            for gate in gates { gate.lock() }
+          } else if thread == writers + 1 {
+            try store.merge()
+            front.removeInMemory(forKey: keys[Int.random(in: 0..<keys.count, using: &random)])
+            front.trim(toCount: 6)
+            try front.flush()
+            usleep(3000)
+          } else {
+            let index = Int.random(in: 0..<keys.count, using: &random)
+            let history = histories[index]
+            let floor = history.seen.load(ordering: .sequentiallyConsistent)
+            let found = try view.value(forKey: keys[index])
+            if let objection = history.objection(to: found, floor: floor) {
+              objections.add("\(keys[index]) in \(view.name): \(objection)")
+            }
+          }
+        }
+      } catch {
+        objections.add("\(error)")
+      }
+    }
+    #expect(objections.all == [])
+    try front.flush()
+    try wrapped.flush()
+    for key in keys {
+      let truth = try log.value(forKey: key)
+      for view in views { #expect(try view.value(forKey: key) == truth) }
+    }
+    #expect(front.statistics.hits > 0)
+    try store.close()
+  }
+}

@@ -1,0 +1,238 @@
+import Esker
+import EskerTestSupport
+import Foundation
+import Testing
+
+@Suite struct HybridStorageTests {
+  private func origin<S: ReadableStorage>(_ storage: S, _ key: S.Key) throws -> EntryOrigin? {
+    try storage.entry(forKey: key)?.origin
+  }
+
+  @Test func writtenValueIsInTheLogAndInMemory() throws {
+    try withTemporaryStore { store in
+      let log = try LogStorage(store, "users", key: String.self, of: Int.self)
+      let hybrid = HybridStorage(log)
+      try hybrid.set(1, forKey: "a", expiry: .after(.seconds(100)))
+      #expect(try log.value(forKey: "a") == 1)
+      #expect(try origin(hybrid, "a") == .memory)
+      #expect(try hybrid.entry(forKey: "a")?.expiry == log.entry(forKey: "a")?.expiry)
+      #expect(try hybrid.removeValue(forKey: "a") && hybrid.value(forKey: "a") == nil && log.value(forKey: "a") == nil)
+    }
+  }
+
+  @Test func readValueIsInMemoryAfterwards() throws {
+    try withTemporaryStore { store in
+      let log = try LogStorage(store, "users", key: String.self, of: Int.self)
+      try log.set(1, forKey: "a")
+      let hybrid = HybridStorage(log, writing: .around)
+      #expect(try origin(hybrid, "a") == .log && origin(hybrid, "a") == .memory)
+      try hybrid.set(2, forKey: "a")
+      #expect(try origin(hybrid, "a") == .log && hybrid.value(forKey: "a") == 2)
+      hybrid.removeInMemory(forKey: "a")
+      #expect(try origin(hybrid, "a") == .log)
+      hybrid.removeAllInMemory()
+      #expect(hybrid.statistics.count == 0)
+      #expect(try origin(hybrid, "a") == .log)
+    }
+  }
+
+  @Test func everyViewOfTheKeyspaceReachesTheFront() throws {
+    try withTemporaryStore { store in
+      let hybrid = HybridStorage(try LogStorage(store, "n", key: String.self, of: Int.self), remembersAbsence: true)
+      let views: [Storage<String, Int>] = [
+        try store.storage("n"), Storage(hybrid), Storage(HybridStorage(try store.storage("n", of: Int.self))),
+      ]
+      for (number, view) in views.enumerated() {
+        try view.set(number, forKey: "a")
+        #expect(try hybrid.value(forKey: "a") == number)
+        try view.update(forKey: "a", default: 0) { $0 += 100 }
+        #expect(try hybrid.value(forKey: "a") == number + 100)
+        try view.removeValue(forKey: "a")
+        #expect(try hybrid.value(forKey: "a") == nil && hybrid.value(forKey: "a") == nil)
+        try view.set(number, forKey: "a")
+        #expect(try hybrid.value(forKey: "a") == number)
+        try view.removeAll()
+        #expect(try hybrid.value(forKey: "a") == nil)
+      }
+    }
+  }
+
+  @Test func viewOfOtherValuesSharesWhatIsWritten() throws {
+    try withTemporaryStore { store in
+      let numbers = HybridStorage(try LogStorage(store, "n", key: String.self, of: Int64.self))
+      let bits = numbers.transform(to: Transformer<UInt64>.littleEndian)
+      let erased = try Storage(numbers).transform(to: Transformer<UInt64>.littleEndian)
+      try numbers.set(-1, forKey: "a")
+      #expect(try bits.value(forKey: "a") == .max && erased.value(forKey: "a") == .max)
+      try bits.set(5, forKey: "a")
+      #expect(try numbers.value(forKey: "a") == 5 && erased.value(forKey: "a") == 5)
+      #expect(try origin(bits, "a") == .memory)
+      try erased.set(6, forKey: "a")
+      #expect(try numbers.value(forKey: "a") == 6 && bits.value(forKey: "a") == 6)
+    }
+  }
+
+  @Test func frontOfAnyKeyIsToldOfWritesByItsBytes() throws {
+    try withTemporaryStore { store in
+      let text = HybridStorage(try LogStorage(store, "n", key: String.self, of: Int.self))
+      let bytes = try LogStorage(store, "n", key: [UInt8].self, of: Int.self)
+      try text.set(1, forKey: "é")
+      try bytes.set(2, forKey: Array("é".utf8))
+      #expect(try text.value(forKey: "é") == 2)
+      try bytes.set(3, forKey: [0xFF])
+      #expect(try text.value(forKey: "é") == 2)
+    }
+  }
+
+  @Test(arguments: [("\u{E9}", "e\u{301}"), ("K", "\u{212A}"), ("a", "A")])
+  func keysThatTheLogTellsApartAreNotOneInMemory(first: String, second: String) throws {
+    try withTemporaryStore { store in
+      let hybrid = HybridStorage(try LogStorage(store, "n", key: String.self, of: Int.self))
+      try hybrid.set(1, forKey: first)
+      #expect(try hybrid.value(forKey: second) == nil)
+      try hybrid.set(2, forKey: second)
+      #expect(try hybrid.value(forKey: first) == 1 && hybrid.value(forKey: second) == 2)
+      let pairs = HybridStorage(
+        try LogStorage(store, "pairs", key: CompositeKey<String, Int>.self, of: Int.self)
+      )
+      try pairs.set(1, forKey: CompositeKey(first, 7))
+      #expect(try pairs.value(forKey: CompositeKey(second, 7)) == nil)
+      try pairs.set(2, forKey: CompositeKey(second, 7))
+      #expect(try pairs.value(forKey: CompositeKey(first, 7)) == 1)
+    }
+  }
+
+  @Test func absenceIsRememberedWhereAskedFor() throws {
+    let back = DictionaryStorage<String, Int>()
+    let hybrid = HybridStorage(back, remembersAbsence: true)
+    #expect(try hybrid.value(forKey: "a") == nil && hybrid.value(forKey: "a") == nil)
+    #expect(back.reads == 1)
+    guard case .absent = try hybrid.residentEntry(forKey: "a") else {
+      Issue.record("absence is not known")
+      return
+    }
+    try hybrid.set(1, forKey: "a")
+    #expect(try hybrid.value(forKey: "a") == 1)
+    let forgetful = HybridStorage(DictionaryStorage<String, Int>())
+    _ = try forgetful.value(forKey: "a")
+    guard case .unknown = try forgetful.residentEntry(forKey: "a") else {
+      Issue.record("absence is remembered unasked")
+      return
+    }
+  }
+
+  @Test func expiredValueIsAbsentInBothTiersAtTheSameInstant() throws {
+    let clock = FakeClock()
+    let path = temporaryPath()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var options = Options()
+    options.clock = clock.storeClock
+    let store = try LogStore(at: path, options: options)
+    let log = try LogStorage(store, "n", key: String.self, of: Int.self)
+    try log.keyspace.setDefaultExpiry(.seconds(5))
+    let hybrid = HybridStorage(log)
+    try hybrid.set(1, forKey: "default")
+    try hybrid.set(2, forKey: "explicit", expiry: .after(.seconds(3)))
+    clock.advance(milliseconds: 2999)
+    #expect(try hybrid.value(forKey: "explicit") == 2 && origin(hybrid, "explicit") == .memory)
+    clock.advance(milliseconds: 1)
+    #expect(try hybrid.value(forKey: "explicit") == nil && log.value(forKey: "explicit") == nil)
+    #expect(try origin(hybrid, "default") == .memory)
+    // A wall clock set back brings nothing back.
+    clock.advance(milliseconds: 2000)
+    clock.setWall(milliseconds: 1_600_000_000_000)
+    #expect(try hybrid.value(forKey: "default") == nil && log.value(forKey: "default") == nil)
+    #expect(try hybrid.removeExpired() == 2)
+    try store.close()
+  }
+
+  @Test(arguments: [WritePolicy.through, .around, .back(window: 4)])
+  func valueThatCannotBeEncodedChangesNoTier(policy: WritePolicy) throws {
+    try withTemporaryStore { store in
+      let log = try LogStorage(store, "n", key: String.self, transformer: Transformer<Double>.json)
+      let hybrid = HybridStorage(log, writing: policy)
+      try hybrid.set(1, forKey: "a")
+      guard case .encoding = failure(of: { try hybrid.set(.nan, forKey: "a") }) else {
+        Issue.record("it was encoded")
+        return
+      }
+      #expect(try hybrid.value(forKey: "a") == 1 && log.value(forKey: "a") == 1)
+    }
+  }
+
+  @Test func bytesThatCannotBeDecodedStayAndAreNotKept() throws {
+    try withTemporaryStore { store in
+      let bytes = try LogStorage(store, "n", key: String.self, of: [UInt8].self)
+      try bytes.set([1, 2], forKey: "a")
+      let hybrid = HybridStorage(try LogStorage(store, "n", key: String.self, of: Int.self), remembersAbsence: true)
+      for _ in 0..<2 {
+        guard case .decoding = failure(of: { try hybrid.value(forKey: "a") }) else {
+          Issue.record("it was decoded")
+          return
+        }
+      }
+      #expect(try bytes.value(forKey: "a") == [1, 2])
+    }
+  }
+
+  @Test func fillThatAWriteOvertookIsNotKept() throws {
+    let back = HookedStorage(DictionaryStorage(["a": 1]))
+    let hybrid = HybridStorage(back)
+    back.onceAfterRead { try? hybrid.set(2, forKey: "a") }
+    #expect(try hybrid.value(forKey: "a") == 1)
+    #expect(try hybrid.value(forKey: "a") == 2)
+  }
+
+  @Test func fillDuringAWriteIsNotKept() throws {
+    let back = HookedStorage(DictionaryStorage(["a": 1]))
+    let hybrid = HybridStorage(back)
+    back.onceBeforeSet { _ = try? hybrid.value(forKey: "a") }
+    try hybrid.set(2, forKey: "a")
+    #expect(try hybrid.value(forKey: "a") == 2)
+  }
+
+  @Test func valueWithAnUnknownEndIsNotKept() throws {
+    let back = DictionaryStorage<String, Int>()
+    let hybrid = HybridStorage(back)
+    try hybrid.set(1, forKey: "a", expiry: .after(.seconds(1)))
+    _ = try hybrid.value(forKey: "a")
+    _ = try hybrid.value(forKey: "a")
+    #expect(back.reads == 2)
+  }
+
+  @Test func asynchronousHitDoesNotReachTheBack() async throws {
+    let back = DictionaryStorage(["a": 1], mayBlock: true)
+    let hybrid = HybridStorage(back)
+    #expect(try await hybrid.async.value(forKey: "a") == 1)
+    #expect(try await hybrid.async.value(forKey: "a") == 1)
+    #expect(try await Storage(hybrid).mapValues(to: Int.self) { $0 + 1 }.async.value(forKey: "a") == 2)
+    #expect(back.reads == 1 && back.residentReads == 0)
+  }
+
+  @Test func observersHearWhatIsWrittenThroughTheFront() throws {
+    try withTemporaryStore { store in
+      let hybrid = HybridStorage(try LogStorage(store, "n", key: String.self, of: Int.self))
+      let heard = Collected<Int>()
+      let observation = try hybrid.observe { change in
+        if case .set(_, _, let after) = change { heard.add(after) }
+      }
+      for number in 0..<10 { try hybrid.set(number, forKey: "a") }
+      #expect(heard.reach(10) && heard.all == Array(0..<10))
+      #expect(try hybrid.value(forKey: "a") == 9 && hybrid.entry(forKey: "a")?.origin == .memory)
+      observation.cancel()
+    }
+  }
+
+  @Test func frontThatIsGoneIsToldNothing() throws {
+    try withTemporaryStore { store in
+      let log = try LogStorage(store, "n", key: String.self, of: Int.self)
+      do {
+        let hybrid = HybridStorage(log, writing: .back(window: 100))
+        try hybrid.set(1, forKey: "a")
+      }
+      #expect(try log.value(forKey: "a") == 1)
+      try log.set(2, forKey: "a")
+      #expect(try HybridStorage(log).value(forKey: "a") == 2)
+    }
+  }
+}
