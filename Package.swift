@@ -62,6 +62,12 @@ let package = Package(
       path: "Benchmarks/MemoryBenchmark",
       swiftSettings: strict
     ),
+    .executableTarget(
+      name: "esker-typed-benchmark",
+      dependencies: ["Esker"],
+      path: "Benchmarks/TypedBenchmark",
+      swiftSettings: strict
+    ),
     .target(
       name: "EskerTestSupport",
       dependencies: ["EskerPlatform", "CEskerShims"],

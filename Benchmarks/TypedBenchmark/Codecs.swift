@@ -1,0 +1,59 @@
+import Esker
+import Foundation
+
+/// About 110 bytes as JSON.
+struct User: Codable, Sendable {
+  var id: Int
+  var name: String
+  var mail: String
+  var score: Double
+  var active: Bool
+}
+
+/// Typed set and get of a struct, against the coders alone and bytes in and out of the same store.
+func measureCodecs(_ store: LogStore) throws -> Int {
+  let count = 50_000
+  let keys = (0..<count).map { "key-\($0 &* 2_654_435_761 % 1_000_000_007)" }
+  let users = (0..<count).map {
+    User(id: $0, name: "Anna Maria \($0)", mail: "anna.maria.\($0)@example.org", score: Double($0) / 8, active: true)
+  }
+  let raw = try store.keyspace("raw")
+  let binary = try LogStorage(store, "binary", key: String.self, transformer: Transformer<User>.binary)
+  let json = try LogStorage(store, "json", key: String.self, transformer: Transformer<User>.json)
+  let bytes = try users.map { try Transformer<User>.binary.encode($0) }
+  let encoder = JSONEncoder()
+  let decoder = JSONDecoder()
+  let texts = try users.map { try encoder.encode($0) }
+  var sum = 0
+  let sets = try best(
+    4,
+    of: count,
+    [
+      { for index in 0..<count { try raw.put(bytes[index], forKey: keys[index]) } },
+      { for index in 0..<count { try binary.set(users[index], forKey: keys[index]) } },
+      { for index in 0..<count { try json.set(users[index], forKey: keys[index]) } },
+      { for index in 0..<count { sum &+= try encoder.encode(users[index]).count } },
+    ]
+  )
+  let gets = try best(
+    4,
+    of: count,
+    [
+      { for index in 0..<count { sum &+= try raw.get(keys[index])?.count ?? 0 } },
+      { for index in 0..<count { sum &+= try binary.value(forKey: keys[index])?.id ?? 0 } },
+      { for index in 0..<count { sum &+= try json.value(forKey: keys[index])?.id ?? 0 } },
+      { for index in 0..<count { sum &+= try decoder.decode(User.self, from: texts[index]).id } },
+    ]
+  )
+  for (name, times) in [("set", sets), ("get", gets)] {
+    row("\(name) bytes, \(bytes[7].count) B", times[0])
+    row(
+      "\(name) binary",
+      times[1],
+      "\(text(times[0] / times[1], 2)) of bytes, \(text(times[2] / times[1], 2)) times json"
+    )
+    row("\(name) json, \(texts[7].count) B", times[2], "\(text(times[3] / times[2], 2)) of the codec alone")
+    row("json codec alone", times[3])
+  }
+  return sum
+}

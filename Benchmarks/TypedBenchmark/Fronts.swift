@@ -1,0 +1,73 @@
+import Dispatch
+import Esker
+
+private let count = 100_000
+private let rounds = 7
+
+/// Warm gets from memory ahead of a log, against a bare dictionary, on one thread and on two; and through compositions.
+func measureFronts(_ store: LogStore) throws -> Int {
+  var sum = try measureWarmGets(store, "Int", (0..<count).map { $0 &* 0x9E37_79B9 })
+  sum &+= try measureWarmGets(store, "String", (0..<count).map { "key\($0 &* 0x9E37_79B9 % 10_000_000)" })
+  return sum
+}
+
+private func measureWarmGets<Key: StorageKey>(_ store: LogStore, _ kind: String, _ keys: [Key]) throws -> Int {
+  let hybrid = HybridStorage(try LogStorage(store, "front", key: Key.self, of: Int.self))
+  var dictionary: [Key: Int] = [:]
+  for (value, key) in keys.enumerated() {
+    try hybrid.set(value, forKey: key)
+    dictionary[key] = value
+  }
+  let erased = Storage(hybrid)
+  let composed = hybrid.mapValues(to: Int.self) { $0 &+ 1 }.mapKeys { (key: Key) in key }.defaulting(to: 0)
+  let bare = dictionary
+  nonisolated(unsafe) var sum = 0
+  let one = try best(
+    rounds,
+    of: count,
+    [
+      { for key in keys { sum &+= bare[key] ?? 0 } },
+      { for key in keys { sum &+= try hybrid.value(forKey: key) ?? 0 } },
+      { for key in keys { sum &+= try erased.value(forKey: key) ?? 0 } },
+      { for key in keys { sum &+= try composed.value(forKey: key) ?? 0 } },
+    ]
+  )
+  let dictionaryScaling = try scaling { for key in keys { blackHole(bare[key] ?? 0) } }
+  let hybridScaling = try scaling { for key in keys { blackHole((try? hybrid.value(forKey: key)) ?? 0) } }
+  row("\(kind) dictionary", one[0], "\(text(dictionaryScaling, 2)) times on two threads")
+  row("\(kind) hybrid", one[1], "\(text(one[0] / one[1], 2)) of the dictionary, \(text(hybridScaling, 2)) times on two")
+  row("\(kind) hybrid erased", one[2], "\(text(one[2] / one[1], 2)) times the hybrid")
+  row("\(kind) mapValues+mapKeys+defaulting", one[3], "\(text(one[3] / one[1], 2)) times the hybrid")
+  let asynchronous = measureAsync(hybrid, keys)
+  row("\(kind) hybrid async", asynchronous, "\(text(one[1] / asynchronous, 2)) of sync")
+  return sum &+ hybrid.statistics.hits
+}
+
+/// How many times as much two threads do as one.
+private func scaling(_ body: @escaping @Sendable () -> Void) throws -> Double {
+  let times = try best(
+    rounds,
+    of: 1,
+    (1...2).map { threads in { DispatchQueue.concurrentPerform(iterations: threads) { _ in body() } } }
+  )
+  return 2 * times[0] / times[1]
+}
+
+@inline(never)
+private func blackHole(_ value: Int) {}
+
+/// Nanoseconds an asynchronous warm get, from a task.
+private func measureAsync<Key: StorageKey>(_ hybrid: HybridStorage<LogStorage<Key, Int>>, _ keys: [Key]) -> Double {
+  let done = DispatchSemaphore(value: 0)
+  nonisolated(unsafe) var nanoseconds = Double.infinity
+  Task.detached {
+    for _ in 0..<rounds {
+      let start = DispatchTime.now().uptimeNanoseconds
+      for key in keys { blackHole((try? await hybrid.async.value(forKey: key)) ?? 0) }
+      nanoseconds = min(nanoseconds, Double(DispatchTime.now().uptimeNanoseconds - start) / Double(keys.count))
+    }
+    done.signal()
+  }
+  done.wait()
+  return nanoseconds
+}

@@ -1,0 +1,18 @@
+import Esker
+import Foundation
+
+func runTypedBenchmark(_ arguments: [String]) {
+  let path = NSTemporaryDirectory() + "esker-typed-\(UUID().uuidString)"
+  defer { try? FileManager.default.removeItem(atPath: path) }
+  do {
+    let store = try LogStore(at: path)
+    print("| operation | ns | |")
+    print("|---|---|---|")
+    let sum = try measureCodecs(store) &+ measureFronts(store)
+    print("\nchecksum \(sum)")
+    try store.close()
+  } catch {
+    print(error)
+    exit(1)
+  }
+}
