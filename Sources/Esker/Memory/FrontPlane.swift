@@ -67,6 +67,8 @@ final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     cache.get(frontKey(key), now: now)
   }
 
+  /// What is held of a key, as an entry.
+  @inlinable @inline(__always)
   func resident(_ key: Key) -> Resident<Value> {
     guard let found = cache.entry(frontKey(key), now: now) else { return .unknown }
     guard let value = found.value else { return .absent }
@@ -139,6 +141,7 @@ extension Expiry {
     }
   }
 
+  @inlinable
   init(milliseconds: Int64) {
     self = milliseconds == .max ? .never : .at(WallTime(millisecondsSince1970: milliseconds))
   }

@@ -14,6 +14,7 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
   /// The log, if that is what is behind: its views tell the plane of their writes.
   let log: LogStorage<Key, Value>?
   let window: WriteWindow<Key, Value>?
+  @usableFromInline let hasWindow: Bool
 
   init(
     _ back: Back,
@@ -42,6 +43,7 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
     case .through, .around:
       window = nil
     }
+    hasWindow = window != nil
     log?.hub.add(plane, window)
   }
 
@@ -81,9 +83,16 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
     return found
   }
 
+  @inlinable @inline(__always)
   func residentEntry(_ key: Key) -> Resident<Value> {
     let resident = plane.resident(key)
-    guard case .unknown = resident, let window, !(log?.hub.isBehind(except: window) ?? false) else { return resident }
+    if hasWindow, case .unknown = resident { return residentInWindow(key) }
+    return resident
+  }
+
+  @usableFromInline
+  func residentInWindow(_ key: Key) -> Resident<Value> {
+    if let window, let log, log.hub.isBehind(except: window) { return .unknown }
     return pending(plane.frontKey(key))
   }
 

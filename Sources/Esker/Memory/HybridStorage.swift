@@ -50,7 +50,7 @@ public struct HybridStorage<Back: UpdatableStorage>: UpdatableStorage where Back
   }
 
   /// What is behind memory.
-  public var back: Back { core.back }
+  @inlinable public var back: Back { core.back }
 
   /// The name of what is behind.
   public var name: String { core.back.name }
@@ -59,7 +59,7 @@ public struct HybridStorage<Back: UpdatableStorage>: UpdatableStorage where Back
   public var identity: StorageIdentity { core.back.identity }
 
   /// Whether what is behind may wait.
-  public var mayBlock: Bool { core.back.mayBlock }
+  @inlinable public var mayBlock: Bool { core.back.mayBlock }
 
   /// The value under `key`, from memory or from behind; nil when the key is absent or expired.
   ///
@@ -74,6 +74,7 @@ public struct HybridStorage<Back: UpdatableStorage>: UpdatableStorage where Back
   /// versions.
   ///
   /// - Throws: what reading behind throws.
+  @inlinable
   public func entry(forKey key: Key) throws(StorageError) -> Entry<Value>? {
     switch core.residentEntry(key) {
     case .present(let entry): return entry
@@ -83,6 +84,7 @@ public struct HybridStorage<Back: UpdatableStorage>: UpdatableStorage where Back
   }
 
   /// What memory knows of `key`: asynchronous reads of it do not change threads.
+  @inlinable
   public func residentEntry(forKey key: Key) throws(StorageError) -> Resident<Value> { core.residentEntry(key) }
 
   /// Whether the key is there and not expired. What memory does not know is asked behind, and not brought into memory.

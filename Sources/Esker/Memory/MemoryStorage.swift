@@ -42,7 +42,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Upd
   }
 
   /// False: memory is never waited for.
-  public var mayBlock: Bool { false }
+  @inlinable public var mayBlock: Bool { false }
 
   @inlinable @inline(__always)
   var now: Int64 { mayExpire.load(ordering: .relaxed) ? clock.now().millisecondsSince1970 : .min }
@@ -55,19 +55,22 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Upd
   }
 
   /// The value under `key` and when it goes; nil when the key is absent or expired.
+  @inlinable
   public func entry(forKey key: Key) throws(StorageError) -> Entry<Value>? {
     guard let found = cache.entry(key, now: now) else { return nil }
-    return Self.entry(found)
+    return Self.entry(found.value, found.expiry)
   }
 
   /// The entry: memory is all there is.
+  @inlinable
   public func residentEntry(forKey key: Key) throws(StorageError) -> Resident<Value> {
     guard let found = cache.entry(key, now: now) else { return .absent }
-    return .present(Self.entry(found))
+    return .present(Self.entry(found.value, found.expiry))
   }
 
-  private static func entry(_ found: MemoryEntry<Held<Value>>) -> Entry<Value> {
-    Entry(found.value.value, origin: .memory, expiry: Expiry(milliseconds: found.expiry))
+  @inlinable
+  static func entry(_ held: Held<Value>, _ expiry: Int64) -> Entry<Value> {
+    Entry(held.value, origin: .memory, expiry: Expiry(milliseconds: expiry))
   }
 
   /// Keeps `value` under `key`, replacing what was there. Without an expiry it stays until it makes room for others.
@@ -152,7 +155,9 @@ extension MemoryStorage: EnumerableStorage, ClearableStorage {
     onFailure failure: (StorageError) throws(StorageError) -> Void,
     _ body: (Key, Entry<Value>) throws(StorageError) -> Void
   ) throws(StorageError) {
-    try cache.forEach(now: now) { (key, found) throws(StorageError) in try body(key, Self.entry(found)) }
+    try cache.forEach(now: now) { (key, found) throws(StorageError) in
+      try body(key, Self.entry(found.value, found.expiry))
+    }
   }
 
   /// Calls `body` with each key; those that come or go meanwhile may be seen or not.

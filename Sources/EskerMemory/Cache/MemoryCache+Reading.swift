@@ -28,15 +28,15 @@ extension MemoryCache {
       commons.epochs.exit(pin)
       return nil
     }
-    return getLocked(key, hash, pin, now: now)
+    return getLocked(key, hash, pin, now: now)?.value
   }
 
   /// As `get`, where the chains were being rebuilt or the entry's time has come.
   @usableFromInline
-  func getLocked(_ key: Key, _ hash: UInt64, _ pin: EpochPin, now: Int64) -> Value? {
+  func getLocked(_ key: Key, _ hash: UInt64, _ pin: EpochPin, now: Int64) -> (value: Value, expiry: Int64)? {
     commons.epochs.exit(pin)
     let shard = unsafe shard(hash)
-    let value = unsafe withLocked(shard) { _ -> Value? in
+    let found = unsafe withLocked(shard) { _ -> (value: Value, expiry: Int64)? in
       let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
       if slot == 0 { return nil }
       let node = unsafe shard.pointee.node(slot)
@@ -45,34 +45,37 @@ extension MemoryCache {
         return nil
       }
       unsafe shard.pointee.noteUse(node)
-      return unsafe node.pointee.value
+      return unsafe (value: node.pointee.value, expiry: node.pointee.expiry)
     }
-    counters.count(hit: value != nil, pin)
-    return value
+    counters.count(hit: found != nil, pin)
+    return found
   }
 
-  /// The value of a key with its cost and expiry, unless it is missing or its time has come.
-  ///
-  /// Counts as a use. Complexity: constant on average; takes a shard's lock, unlike ``get(_:now:)``.
-  public func entry(_ key: Key, now: Int64) -> MemoryEntry<Value>? {
+  /// The value of a key with its expiry, unless it is missing or its time has come; otherwise as ``get(_:now:)``.
+  @inlinable
+  public func entry(_ key: Key, now: Int64) -> (value: Value, expiry: Int64)? {
     let hash = Self.hash(key)
     let shard = unsafe shard(hash)
-    let entry = unsafe withLocked(shard) { _ -> MemoryEntry<Value>? in
-      let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
-      if slot == 0 { return nil }
-      let node = unsafe shard.pointee.node(slot)
-      if unsafe node.pointee.expiry <= now {
-        unsafe expire(slot, in: shard)
-        return nil
-      }
-      unsafe shard.pointee.noteUse(node)
-      let cost = unsafe shard.pointee.upkeep(slot).pointee.cost
-      return unsafe MemoryEntry(node.pointee.value, cost: cost, expiry: node.pointee.expiry)
-    }
     let pin = commons.epochs.enter()
-    counters.count(hit: entry != nil, pin)
-    commons.epochs.exit(pin)
-    return entry
+    let rebuilds = unsafe shard.pointee.rebuilds.load(ordering: .acquiring)
+    let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
+    if slot != 0 {
+      let node = unsafe shard.pointee.node(slot)
+      if unsafe node.pointee.expiry > now {
+        unsafe shard.pointee.noteUse(node)
+        let found = unsafe (value: node.pointee.value, expiry: node.pointee.expiry)
+        counters.count(hit: true, pin)
+        commons.epochs.exit(pin)
+        return found
+      }
+    } else if unsafe rebuilds & 1 == 0
+      && rebuilds == shard.pointee.rebuilds.load(ordering: .acquiring)
+    {
+      counters.count(hit: false, pin)
+      commons.epochs.exit(pin)
+      return nil
+    }
+    return getLocked(key, hash, pin, now: now)
   }
 
   /// Drops an entry whose time has come; under the lock.
