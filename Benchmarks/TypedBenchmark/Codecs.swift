@@ -57,3 +57,28 @@ func measureCodecs(_ store: LogStore) throws -> Int {
   }
   return sum
 }
+
+/// A `String` to `Int` storage against puts and gets of eight bytes.
+func measureIntegers(_ store: LogStore) throws -> Int {
+  let count = 100_000
+  let keys = (0..<count).map { "key-\($0 &* 2_654_435_761 % 1_000_000_007)" }
+  let values = try (0..<count).map { try Transformer<Int>.littleEndian.encode($0) }
+  let raw = try store.keyspace("raw8")
+  let typed = try LogStorage(store, "integers", key: String.self, of: Int.self)
+  var sum = 0
+  let times = try best(
+    5,
+    of: count,
+    [
+      { for index in 0..<count { try raw.put(values[index], forKey: keys[index]) } },
+      { for index in 0..<count { try typed.set(index, forKey: keys[index]) } },
+      { for index in 0..<count { sum &+= try raw.get(keys[index])?.count ?? 0 } },
+      { for index in 0..<count { sum &+= try typed.value(forKey: keys[index]) ?? 0 } },
+    ]
+  )
+  row("set bytes, 8 B", times[0])
+  row("set Int", times[1], "\(text(times[0] / times[1], 2)) of bytes")
+  row("get bytes, 8 B", times[2])
+  row("get Int", times[3], "\(text(times[2] / times[3], 2)) of bytes")
+  return sum
+}

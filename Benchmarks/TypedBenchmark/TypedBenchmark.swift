@@ -8,7 +8,7 @@ func runTypedBenchmark(_ arguments: [String]) {
     let store = try LogStore(at: path)
     print("| operation | ns | |")
     print("|---|---|---|")
-    let sum = try measureCodecs(store) &+ measureFronts(store)
+    let sum = try measureIntegers(store) &+ measureCodecs(store) &+ measureFronts(store)
     print("\nchecksum \(sum)")
     try store.close()
   } catch {
