@@ -11,11 +11,9 @@ public import EskerMemory
 /// let user = try users.value(forKey: "anna")  // from memory, decoded once
 /// ```
 ///
-/// **The tiers do not disagree.** Over a ``LogStorage``, or a ``Storage`` that hides one, every view of the keyspace tells the
-/// front of its writes before they can be seen, whatever its type; memory then never gives a value older than one that
-/// somebody has finished reading or writing. What is written past the views, to the `Keyspace` itself or in a batch, memory
-/// does not hear of: write through a view what a front stands before. Over any other storage, all writes must be made through
-/// this one.
+/// **The tiers do not disagree.** Over a ``LogStorage``, or a ``Storage`` that hides one, the front is told of every write to
+/// the keyspace before it can be seen, through whatever view or past all of them; memory then never gives a value older than
+/// one that somebody has finished reading or writing. Over any other storage, all writes must be made through this one.
 ///
 /// Every view of other values that ``transform(to:cost:)`` makes has memory of its own, with limits of its own.
 ///

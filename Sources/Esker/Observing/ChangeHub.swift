@@ -52,6 +52,7 @@ final class ChangeHub: @unchecked Sendable {
   private var identities: [String: StorageIdentity] = [:]
   private var fronts: [any WriteFront] = []
   private var windows: [any Flushable] = []
+  private var watches: [EngineWatch] = []
 
   init(keyspace: Keyspace) {
     self.keyspace = keyspace
@@ -121,19 +122,26 @@ final class ChangeHub: @unchecked Sendable {
 
   /// Adds memory ahead of the keyspace, and what it has not written yet, if it may have such.
   func add(_ front: any WriteFront, _ window: (any Flushable)?) {
+    let watch = EngineWatch(front)
     lock.withLock {
       fronts.append(front)
+      watches.append(watch)
       if let window { windows.append(window) }
       countFronts()
     }
+    keyspace.addWatcher(watch)
   }
 
   func remove(_ front: any WriteFront, _ window: (any Flushable)?) {
-    lock.withLock {
+    let watch = lock.withLock { () -> EngineWatch? in
+      let watch = watches.first { $0.front === front }
+      watches.removeAll { $0.front === front }
       fronts.removeAll { $0 === front }
       windows.removeAll { $0 === window }
       countFronts()
+      return watch
     }
+    if let watch { keyspace.removeWatcher(watch) }
   }
 
   /// Called with the lock held.
@@ -144,7 +152,8 @@ final class ChangeHub: @unchecked Sendable {
 
   /// Runs `write`, which changes what is under `key`, between telling all fronts that it begins and that it has ended.
   ///
-  /// This is the one door by which fronts learn of writes: whoever writes past it leaves them with what was there before.
+  /// The engine tells fronts of what is written past the views; views also keep them from filling while a value only waits
+  /// to be written.
   func announcing<R, Failure: Error>(
     _ key: RawSpan,
     _ write: () throws(Failure) -> R

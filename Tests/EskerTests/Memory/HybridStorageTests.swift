@@ -57,6 +57,24 @@ import Testing
     }
   }
 
+  @Test func writesPastTheViewsReachTheFront() throws {
+    try withTemporaryStore { store in
+      let keyspace = try store.keyspace("n")
+      let hybrid = HybridStorage(try LogStorage(store, "n", key: String.self, of: UInt8.self), remembersAbsence: true)
+      #expect(try hybrid.value(forKey: "a") == nil)
+      try keyspace.put([1], forKey: "a")
+      #expect(try hybrid.value(forKey: "a") == 1)
+      try store.write { batch throws(StoreError) in try batch.put([2], forKey: "a", in: keyspace) }
+      #expect(try hybrid.value(forKey: "a") == 2)
+      try keyspace.remove("a")
+      #expect(try hybrid.value(forKey: "a") == nil)
+      try keyspace.put([3], forKey: "a")
+      #expect(try hybrid.value(forKey: "a") == 3)
+      try keyspace.removeAll()
+      #expect(try hybrid.value(forKey: "a") == nil)
+    }
+  }
+
   @Test func viewOfOtherValuesSharesWhatIsWritten() throws {
     try withTemporaryStore { store in
       let numbers = HybridStorage(try LogStorage(store, "n", key: String.self, of: Int64.self))

@@ -1,0 +1,15 @@
+/// Hands to a front what the engine tells of writes, be they made by a view or past all views.
+///
+/// Called under the writer's lock: a front takes no lock that anybody holds who calls the store.
+final class EngineWatch: WriteWatcher {
+  let front: any WriteFront
+
+  init(_ front: any WriteFront) {
+    self.front = front
+  }
+
+  func willWrite(_ key: RawSpan) { front.enterWrite(key) }
+  func didWrite(_ key: RawSpan) { front.leaveWrite(key) }
+  func willEmpty() { front.enterRemovalOfAll() }
+  func didEmpty() { front.leaveRemovalOfAll() }
+}
