@@ -6,7 +6,7 @@ import Testing
   @Test func everyOperationHasItsTwin() async throws {
     try await withTemporaryStore { store in
       let scores = try store.storage("scores", of: Int.self).async
-      try await scores.set(1, forKey: "a", expiry: .after(.seconds(60)))
+      try await scores.set(1, forKey: "a", expiry: .after(.seconds(86_400)))
       #expect(try await scores.value(forKey: "a") == 1)
       #expect(try await scores.entry(forKey: "a")?.origin == .log)
       #expect(try await scores.contains("a"))

@@ -35,7 +35,7 @@ import Testing
       let values = await withTaskGroup(of: Int?.self) { group in
         for number in 0..<500 {
           group.addTask {
-            try? await (number % 2 == 0 ? scores : again).async.value(forKey: "a", expiry: .after(.seconds(60))) {
+            try? await (number % 2 == 0 ? scores : again).async.value(forKey: "a", expiry: .after(.seconds(86_400))) {
               runs.add(number)
               try await Task.sleep(for: .milliseconds(5))
               return 42
@@ -92,7 +92,7 @@ import Testing
     let second = Task { try await storage.async.value(forKey: "a") { 2 } }
     // The second waits once it has looked twice.
     while storage.residentReads < 3 { await Task.yield() }
-    try await Task.sleep(for: .milliseconds(20))
+    try await Task.sleep(for: .milliseconds(200))
     first.cancel()
     await #expect(throws: StorageError.self) { try await first.value }
     await gate.open()

@@ -29,7 +29,7 @@ struct Renamed2026: Codable, Identifiable, PinnedName, Equatable, Sendable {
 
   @Test func pinnedNameIsTheStoragesName() throws {
     try withTemporaryStore { store in
-      try store.set(Renamed2026(id: "a"), expiry: .after(.seconds(60)))
+      try store.set(Renamed2026(id: "a"), expiry: .after(.seconds(86_400)))
       #expect(try store.storage("articles", of: Renamed2026.self).value(forKey: "a") == Renamed2026(id: "a"))
     }
   }

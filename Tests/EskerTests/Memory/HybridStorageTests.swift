@@ -12,7 +12,7 @@ import Testing
     try withTemporaryStore { store in
       let log = try LogStorage(store, "users", key: String.self, of: Int.self)
       let hybrid = HybridStorage(log)
-      try hybrid.set(1, forKey: "a", expiry: .after(.seconds(100)))
+      try hybrid.set(1, forKey: "a", expiry: .after(.seconds(86_400)))
       #expect(try log.value(forKey: "a") == 1)
       #expect(try origin(hybrid, "a") == .memory)
       #expect(try hybrid.entry(forKey: "a")?.expiry == log.entry(forKey: "a")?.expiry)
