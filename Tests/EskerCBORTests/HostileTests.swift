@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func aHugeMapOutOfOrderIsReadInReasonableTime() throws {
+  @Test(.timeLimit(.minutes(10))) func aHugeMapOutOfOrderIsReadInReasonableTime() throws {
     struct Reversed: Decodable {
       var sum = 0
       init(from decoder: any Decoder) throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EskerLog
 
-@Suite(.timeLimit(.minutes(1))) struct ChangeFeedTests {
+@Suite(.timeLimit(.minutes(10))) struct ChangeFeedTests {
   let machine = Machine()
   static let start = SequenceNumber(rawValue: 0)
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EskerLog
 
-@Suite(.serialized, .timeLimit(.minutes(3))) struct LifecycleConcurrencyTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct LifecycleConcurrencyTests {
   let directory: TemporaryDirectory
   let path: String
 

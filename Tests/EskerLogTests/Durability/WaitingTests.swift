@@ -6,7 +6,7 @@ import Testing
 @testable import EskerLog
 
 /// Waiting for a sync that takes its time.
-@Suite(.timeLimit(.minutes(1))) struct WaitingTests {
+@Suite(.timeLimit(.minutes(10))) struct WaitingTests {
   /// Holds every sync of the log until it is let go.
   private final class SlowDisk: Sendable {
     let bench = FaultBench()

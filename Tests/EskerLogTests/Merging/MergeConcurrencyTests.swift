@@ -5,7 +5,7 @@ import Testing
 @testable import EskerLog
 
 /// Merging on threads of the store's own, on a real disk.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct MergeConcurrencyTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct MergeConcurrencyTests {
   private let directory: TemporaryDirectory
   private let path: String
 
