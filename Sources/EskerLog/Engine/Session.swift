@@ -6,7 +6,7 @@ internal import Synchronization
 /// 32 bytes: magic `ESKRLOCK`, process id (u32), zero (u32), syncs under way (u64), error of a failed sync (u64). The file
 /// says nothing across a restart of the machine and needs no sync: after a restart the page cache holds what the disk
 /// holds. Within one boot it tells the next opener that the kernel may have marked pages clean which it could not write,
-/// so that it must not trust them (SOUNDNESS: what a failed sync leaves behind).
+/// so that it must not trust them.
 @safe
 final class Session: @unchecked Sendable {
   static let fileName = "LOCK"
