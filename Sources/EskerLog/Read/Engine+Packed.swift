@@ -52,6 +52,14 @@ extension Engine {
     in view: PackedSegmentView,
     at address: UInt64
   ) throws(StoreError) -> [UInt8] {
+    // An array of no capacity is one that all threads share, and it would be written to.
+    guard entry.valueLength > 0 else {
+      let nothing = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
+      if let found = unsafe copyValue(of: entry, in: view, at: address, into: nothing) {
+        throw damage(at: address, found, key: entry.key)
+      }
+      return []
+    }
     var found: RecordDamage?
     let value = unsafe [UInt8](unsafeUninitializedCapacity: entry.valueLength) { buffer, count in
       let bytes = UnsafeMutableRawBufferPointer(buffer)
