@@ -13,10 +13,12 @@ extension Engine {
   ///
   /// - Returns: the number of the batch's last record; 0 for an empty batch.
   func commit(_ batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
+    var isAgain = false
     while true {
       do throws(StoreError) { return try commitOnce(batch) } catch {
         guard options.capacity != nil, case .noSpace(_, let needed) = error else { throw error }
-        try makeRoom(for: needed, orThrow: error)
+        try makeRoom(for: needed, isVolumeFull: isAgain, orThrow: error)
+        isAgain = true
       }
     }
   }

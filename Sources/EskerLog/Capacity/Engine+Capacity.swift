@@ -75,19 +75,21 @@ extension Engine {
     while true {
       do throws(StoreError) { return try write() } catch {
         guard case .noSpace(_, let needed) = error else { throw error }
-        try makeRoom(for: needed, orThrow: error)
+        try makeRoom(for: needed, isVolumeFull: true, orThrow: error)
       }
     }
   }
 
   /// Evicts on the calling thread what the background has not evicted yet.
+  ///
+  /// - Parameter isVolumeFull: There may be none though the capacity leaves room: then something is evicted all the same.
   @inline(never)
-  func makeRoom(for needed: Int, orThrow error: StoreError) throws(StoreError) {
+  func makeRoom(for needed: Int, isVolumeFull: Bool = false, orThrow error: StoreError) throws(StoreError) {
     // Nothing is given up for what would not fit all the same.
     guard let capacity = options.capacity, needed <= capacity / 2 else { throw error }
     sealFinished()
     let isDone = try merging.withLock { () throws(StoreError) -> Bool in
-      if hasRoom(forSegment: max(needed, usualSegmentSize)) { return true }
+      if !isVolumeFull, hasRoom(forSegment: max(needed, usualSegmentSize)) { return true }
       if try evictOldest() { return true }
       if try dropCheckpoint() { return true }
       // All that is left is the tail.

@@ -144,4 +144,13 @@ import Testing
   @Test func tooSmallACapacityIsRefused() throws {
     #expect(throws: StoreError.self) { try machine.open { $0.capacity = 1000 } }
   }
+
+  @Test(.timeLimit(.minutes(10))) func aVolumeThatIsFullBeforeTheCapacityIsReachedMakesTheStoreEvict() throws {
+    let machine = Machine(capacity: 640 << 10)
+    let store = try machine.open { $0.capacity = Self.capacity }
+    for number in 0..<1_500 { try store.put(Self.value(number), forKey: "key \(number)") }
+    #expect(try store.get("key 1499") == Self.value(1_499))
+    #expect(store.statistics.merged.recordsEvicted > 500)
+    #expect(try store.verify().isClean)
+  }
 }
