@@ -17,7 +17,8 @@ let package = Package(
     .executable(name: "esker", targets: ["esker-tool"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/ordo-one/TextTable", from: "0.0.2"),
   ],
   targets: [
     .systemLibrary(
@@ -46,6 +47,7 @@ let package = Package(
       dependencies: [
         "Esker",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "TextTable", package: "TextTable"),
       ],
       path: "Tools/esker",
       swiftSettings: strict

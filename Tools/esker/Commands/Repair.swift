@@ -32,12 +32,9 @@ struct Repair: ParsableCommand {
   }
 
   private func salvage() throws(StoreError) -> SalvageReport {
-    guard StandardError.isTerminal else { return try LogStore.salvage(from: store, to: new) }
-    let status = StatusLine()
-    defer { status.clear() }
-    return try LogStore.salvage(from: store, to: new) { share in
-      status.show("repairing \(HumanUnits.fixed(share * 100, 0)) %")
-    }
+    let progress = Progress("repairing")
+    defer { progress.clear() }
+    return try LogStore.salvage(from: store, to: new) { progress.update($0) }
   }
 
   private func text(_ report: SalvageReport) -> String {

@@ -31,10 +31,9 @@ struct Verify: ParsableCommand {
   }
 
   private func verify(_ store: LogStore) throws(StoreError) -> VerificationReport {
-    guard StandardError.isTerminal else { return try store.verify() }
-    let status = StatusLine()
-    defer { status.clear() }
-    return try store.verify { share in status.show("checking \(HumanUnits.fixed(share * 100, 0)) %") }
+    let progress = Progress("checking", bytes: store.statistics.bytesOnDisk)
+    defer { progress.clear() }
+    return try store.verify { progress.update($0) }
   }
 
   private static func line(_ damage: VerificationReport.Damage) -> String {

@@ -11,7 +11,8 @@ final class StatusLine {
   func show(_ text: @autoclosure () -> String) {
     guard isDue else { return }
     shown = .now
-    let text = text()
+    // A line that the terminal breaks could not be written over.
+    let text = String(text().prefix(max(1, (Terminal.errors.columns ?? 80) - 1)))
     StandardError.write("\r" + text + String(repeating: " ", count: max(0, width - text.count)))
     width = text.count
   }

@@ -10,28 +10,27 @@ struct StatisticsReport {
   private var keyspaceNames: [String] { statistics.keyspaces.keys.sorted() }
 
   /// A line a figure, aligned.
-  var text: String {
+  func text(in terminal: Terminal) -> String {
     let sealed = statistics.segments.count { $0.isSealed }
-    var rows = [
-      ("store", path),
-      ("keys", HumanUnits.count(statistics.keys)),
-      ("live", HumanUnits.bytes(statistics.liveBytes)),
-      ("dead", HumanUnits.bytes(statistics.deadBytes)),
-      ("on disk", HumanUnits.bytes(statistics.bytesOnDisk)),
-      ("space amplification", HumanUnits.fixed(statistics.spaceAmplification, 2)),
-      ("index", HumanUnits.bytes(statistics.indexBytes)),
-      ("index load", HumanUnits.fixed(statistics.indexLoad * 100, 1) + " %"),
-      ("last write", statistics.lastSequence.description),
-      ("last durable write", statistics.durableSequence.description),
-      ("segments", "\(HumanUnits.count(statistics.segments.count)), \(HumanUnits.count(sealed)) sealed"),
-    ]
+    var pairs = Pairs()
+    pairs.add("store", .text(path))
+    pairs.add("keys", .count(statistics.keys))
+    pairs.add("live", .size(statistics.liveBytes))
+    pairs.add("dead", .size(statistics.deadBytes))
+    pairs.add("on disk", .size(statistics.bytesOnDisk))
+    pairs.add("space amplification", .decimal(statistics.spaceAmplification, 2))
+    pairs.add("index", .size(statistics.indexBytes))
+    pairs.add("index load", .word(HumanUnits.fixed(statistics.indexLoad * 100, 1) + " %"))
+    pairs.add("last write", .word(statistics.lastSequence.description))
+    pairs.add("last durable write", .word(statistics.durableSequence.description))
+    pairs.add("segments", .word("\(HumanUnits.count(statistics.segments.count)), \(HumanUnits.count(sealed)) sealed"))
     for name in keyspaceNames where !name.isEmpty {
-      rows.append(("keyspace \(name)", HumanUnits.count(statistics.keyspaces[name] ?? 0) + " keys"))
+      pairs.add(
+        "keyspace \(escaped(Array(name.utf8)))",
+        .word(HumanUnits.count(statistics.keyspaces[name] ?? 0) + " keys")
+      )
     }
-    let width = rows.reduce(0) { max($0, $1.0.count) } + 2
-    return rows.reduce(into: "") { text, row in
-      text += row.0 + String(repeating: " ", count: width - row.0.count) + row.1 + "\n"
-    }
+    return pairs.text(in: terminal)
   }
 
   /// One object and a newline.

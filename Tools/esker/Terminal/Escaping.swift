@@ -1,0 +1,46 @@
+/// Bytes of any kind as one word of printable text, from which the bytes can be had back.
+///
+/// What is printable UTF-8 stays as it is. A backslash is doubled; tab, newline and carriage return are `\t`, `\n` and `\r`;
+/// any other byte that is no printable text is `\x` and two digits. So a key can neither break a line or a column nor
+/// speak to the terminal.
+func escaped(_ bytes: [UInt8]) -> String {
+  var text = ""
+  var decoder = UTF8.ForwardParser()
+  var rest = bytes.makeIterator()
+  var position = 0
+  loop: while true {
+    switch decoder.parseScalar(from: &rest) {
+    case .emptyInput: break loop
+    case .valid(let encoded):
+      escape(UTF8.decode(encoded), bytes[position..<position + encoded.count], into: &text)
+      position += encoded.count
+    case .error(let length):
+      for byte in bytes[position..<position + length] { text += hexEscape(byte) }
+      position += length
+    }
+  }
+  return text
+}
+
+private func escape(_ scalar: Unicode.Scalar, _ bytes: ArraySlice<UInt8>, into text: inout String) {
+  switch scalar {
+  case "\\": text += "\\\\"
+  case "\t": text += "\\t"
+  case "\n": text += "\\n"
+  case "\r": text += "\\r"
+  default:
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+      for byte in bytes { text += hexEscape(byte) }
+    default: text.unicodeScalars.append(scalar)
+    }
+  }
+}
+
+private func hexEscape(_ byte: UInt8) -> String { "\\x" + hex(byte) }
+
+/// Two hexadecimal digits.
+func hex(_ byte: UInt8) -> String {
+  let digits = String(byte, radix: 16)
+  return byte < 16 ? "0" + digits : digits
+}

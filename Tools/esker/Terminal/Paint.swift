@@ -1,0 +1,13 @@
+/// How a piece of text is to look, where color is possible.
+enum Paint: String {
+  case heading = "1"
+  case faint = "2"
+  case bad = "31"
+  case good = "32"
+  case warning = "33"
+
+  /// The text between its control sequences, or alone.
+  func callAsFunction(_ text: String, in terminal: Terminal) -> String {
+    terminal.showsColor && !text.isEmpty ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
+  }
+}

@@ -1,0 +1,32 @@
+/// Titles and values, one pair a line.
+struct Pairs {
+  private var pairs: [(title: String, value: Cell)]
+
+  init(_ pairs: [(title: String, value: Cell)] = []) {
+    self.pairs = pairs
+  }
+
+  mutating func add(_ title: String, _ value: Cell) {
+    pairs.append((title, value))
+  }
+
+  /// The lines, aligned: in a pipe too, where a script finds a figure by its title; programs have `--json`.
+  ///
+  /// Where a line would be longer than the terminal's, the value gets a line of its own.
+  func text(in terminal: Terminal) -> String {
+    let titleWidth = pairs.reduce(0) { max($0, $1.title.count) }
+    // The library pads by units of UTF-16 and would cut a character that is two of them.
+    let valueWidth = pairs.reduce(1) { max($0, $1.value.shown.utf16.count) }
+    if let width = terminal.columns, titleWidth + 2 + valueWidth > width, titleWidth > width / 2 {
+      return pairs.reduce(into: "") { text, pair in
+        text += Paint.heading(pair.title, in: terminal) + "\n  "
+        text += (pair.value.paint?(pair.value.shown, in: terminal) ?? pair.value.shown) + "\n"
+      }
+    }
+    return alignedLines(
+      pairs.map { [.word($0.title, terminal.showsColor ? .heading : nil), $0.value] },
+      columns: [(.left, titleWidth), (.left, valueWidth)],
+      in: terminal
+    )
+  }
+}
