@@ -26,6 +26,11 @@ public struct LogStorage<Key: Sendable, Value: Sendable>: StorageProtocol {
   @inlinable public var identity: StorageIdentity { view.identity }
   @inlinable var hub: ChangeHub { view.hub }
 
+  @inlinable
+  init(_ view: LogView<Key, Value>) {
+    self.view = view
+  }
+
   /// A view of `keyspace` through these transformers.
   ///
   /// It is the caller's to see that all views of a keyspace have the same form of keys; ``EskerLog/LogStore/storage(_:key:of:)``
@@ -95,12 +100,14 @@ extension LogStorage {
   ///
   /// - Throws: ``StorageError/decoding(key:view:expected:underlying:)``, ``StorageError/key(_:view:underlying:)``,
   ///   ``StorageError/store(_:)``.
+  @inlinable
   public func entry(forKey key: Key) throws(StorageError) -> Entry<Value>? {
-    try hub.catchUp()
+    if hub.mayBeBehind { try hub.catchUp() }
     return try storedEntry(key)
   }
 
   /// What the log has, whatever waits to be written to it.
+  @inlinable
   func storedEntry(_ key: Key) throws(StorageError) -> Entry<Value>? {
     var found: Entry<Value>?
     try withBytes(of: key) { (bytes) throws(StorageError) in
@@ -125,13 +132,13 @@ extension LogStorage {
   }
 
   /// The value and what is known of it, of one and the same write.
+  @inlinable
   func seen(_ key: RawSpan) throws -> Entry<Value>? {
-    while true {
-      guard let before = try keyspace.metadata(forKey: key) else { return nil }
-      let value = try keyspace.withValue(forKey: key) { (value: RawSpan) throws in try values.decoding(value) }
-      guard let value, let after = try keyspace.metadata(forKey: key), after.version == before.version else { continue }
-      return Entry(value, origin: .log, expiry: before.expiry, version: before.version)
+    var found: Entry<Value>?
+    try keyspace.withEntry(forKey: key) { (value: RawSpan, known) throws in
+      found = Entry(try values.decoding(value), origin: .log, expiry: known.expiry, version: known.version)
     }
+    return found
   }
 
   /// Whether the key is there and not expired. Does not read the value.

@@ -67,6 +67,29 @@ extension ByteStore {
     return try unsafe body(lease.bytes.bytes)
   }
 
+  /// Calls `body` with the value's bytes where they lie and what is known of them, of one and the same write; nil when the key
+  /// is absent or expired. One look-up; otherwise as `withValue`.
+  ///
+  /// - Throws: what `body` throws; ``StoreError/damaged(_:reason:)``.
+  @inlinable
+  public func withEntry<R: ~Copyable, K: ByteSource & ~Copyable & ~Escapable>(
+    forKey key: borrowing K,
+    _ body: (RawSpan, ValueMetadata) throws(StoreError) -> R
+  ) throws(StoreError) -> R? {
+    guard let lease = try lease(key) else { return nil }
+    return try unsafe body(lease.bytes.bytes, lease.metadata)
+  }
+
+  /// Calls `body`, which may throw errors of its own, with the value's bytes where they lie and what is known of them.
+  @inlinable
+  public func withEntry<R: ~Copyable, K: ByteSource & ~Copyable & ~Escapable>(
+    forKey key: borrowing K,
+    _ body: (RawSpan, ValueMetadata) throws -> R
+  ) throws -> R? {
+    guard let lease = try lease(key) else { return nil }
+    return try unsafe body(lease.bytes.bytes, lease.metadata)
+  }
+
   @inlinable
   func lease<K: ByteSource & ~Copyable & ~Escapable>(_ key: borrowing K) throws(StoreError) -> ValueLease? {
     try key.withBytes { (span) throws(StoreError) -> ValueLease? in
@@ -333,6 +356,20 @@ extension ByteStore {
     guard sequence.rawValue != 0 else { return nil }
     try core.engine.settle(sequence.rawValue, durability)
     return sequence
+  }
+
+  /// Removes `key` if its version is still `version`.
+  ///
+  /// - Returns: false when the key's version was another one, or it was absent or expired, and nothing was removed.
+  @discardableResult
+  public func remove<K: ByteSource & ~Copyable & ~Escapable>(
+    _ key: borrowing K,
+    ifVersion version: SequenceNumber,
+    durability: Durability? = nil
+  ) throws(StoreError) -> Bool {
+    let removal = try writeRemoval(key, condition: .version(version))
+    try core.engine.settle(removal.sequence, durability)
+    return removal.sequence != 0
   }
 
   /// Stores `value` if the key's value is byte for byte `expected`; with nil: if the key is absent or expired.

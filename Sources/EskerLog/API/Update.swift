@@ -28,6 +28,13 @@ public struct ValueMetadata: Sendable, Hashable {
   public var version: SequenceNumber
   /// When it goes; `.never` or `.at`.
   public var expiry: Expiry
+
+  @inlinable
+  init(length: Int, version: SequenceNumber, expiry: Expiry) {
+    self.length = length
+    self.version = version
+    self.expiry = expiry
+  }
 }
 
 /// When a write takes effect.

@@ -18,6 +18,11 @@ struct ValueLease {
   }
 }
 
+extension ValueLease {
+  @inlinable
+  var metadata: ValueMetadata { unsafe ValueMetadata(length: bytes.count, version: version, expiry: expiry) }
+}
+
 /// Memory for a value.
 @safe
 final class ValueBuffer {

@@ -45,6 +45,20 @@ import Testing
     #expect(try store.withValue(forKey: "absent") { (span) throws(StoreError) in span.byteCount } == nil)
   }
 
+  @Test func withEntryLendsAValueAndWhatIsKnownOfIt() throws {
+    let expiry = Expiry.at(WallTime(millisecondsSince1970: 9_000_000_000_000))
+    let version = try store.put("Wien", forKey: "at", expiry: expiry)
+    let known = try store.withEntry(forKey: "at") { (span, known) throws(StoreError) -> ValueMetadata in
+      #expect(span.byteCount == 4)
+      return known
+    }
+    #expect(known?.length == 4 && known?.version == version && known?.expiry == expiry)
+    #expect(try store.withEntry(forKey: "at") { (_, known) in known } == store.metadata(forKey: "at"))
+    #expect(try store.withEntry(forKey: "absent") { (_, known) throws(StoreError) in known } == nil)
+    struct Foreign: Error {}
+    #expect(throws: Foreign.self) { try store.withEntry(forKey: "at") { (_, _) in throw Foreign() } }
+  }
+
   @Test func withValuePassesOnForeignErrors() throws {
     struct Foreign: Error {}
     #expect(throws: Foreign.self) { try store.withValue(forKey: "at") { _ in throw Foreign() } }

@@ -22,6 +22,20 @@ import Testing
     #expect(store.lastSequence == second)
   }
 
+  @Test func removalByVersionRemovesWhatWasSeenOnly() throws {
+    let first = try store.put("1", forKey: "k")
+    let second = try store.put("2", forKey: "k", expiry: .after(.seconds(100)))
+    #expect(try !store.remove("k", ifVersion: first))
+    #expect(try store.get("k") == bytes("2"))
+    #expect(try store.remove("k", ifVersion: second))
+    #expect(try !store.remove("k", ifVersion: second))
+    #expect(try store.get("k") == nil)
+    #expect(try store.remove("k") == false)
+    let third = try store.put("3", forKey: "k", expiry: .after(.seconds(1)))
+    machine.clock.advance(milliseconds: 1000)
+    #expect(try !store.remove("k", ifVersion: third))
+  }
+
   @Test func compareAndSetByValueComparesBytes() throws {
     #expect(try store.compareAndSet("1", forKey: "k", ifValue: bytes("0")) == nil)
     #expect(try store.compareAndSet("", forKey: "k", ifValue: nil) != nil)
