@@ -102,7 +102,11 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(name: "EskerCBORTests", dependencies: ["EskerCBOR"], swiftSettings: strict),
-    .testTarget(name: "EskerTests", dependencies: ["Esker", "EskerTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "EskerTests",
+      dependencies: ["Esker", "EskerPlatform", "EskerTestSupport"],
+      swiftSettings: strict
+    ),
     .testTarget(name: "EskerToolTests", dependencies: ["esker-tool", "Esker"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6],

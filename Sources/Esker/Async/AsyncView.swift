@@ -4,8 +4,12 @@
 /// Swift's cooperative pool. Storages that never wait are called directly. Synchronous and asynchronous calls may be mixed
 /// freely, from anywhere.
 ///
+/// A write that is to be durable keeps a thread only until it is logged. Then its task waits for the disk, and all that wait at
+/// the same time share one sync. This holds for the durability of the store, through compositions too. A write that the body
+/// of an update makes, or one that names its durability, waits where it is made.
+///
 /// A task that is cancelled before its operation has begun throws ``StorageError/cancelled`` and nothing has happened; once
-/// begun, the operation ends and its outcome is returned.
+/// begun, the operation ends, durability included, and its outcome is returned.
 public struct AsyncView<Base: StorageDesign>: Sendable {
   /// The storage.
   public let base: Base
@@ -23,6 +27,25 @@ public struct AsyncView<Base: StorageDesign>: Sendable {
       return try body()
     }
     return try await IOThreads.shared.run(body)
+  }
+}
+
+extension AsyncView {
+  /// Runs `body`, which writes: the thread is free again when everything is logged, and the task waits for the disk.
+  func write<R: Sendable>(
+    _ body: @escaping @Sendable () throws(StorageError) -> R
+  ) async throws(StorageError) -> R {
+    let syncs = DeferredSyncs()
+    let result: R
+    do throws(StorageError) {
+      result = try await run { () throws(StorageError) in try syncs.collect(body) }
+    } catch {
+      // A part may have been written: what the error says of the rest holds when that part is durable.
+      try? await syncs.settle()
+      throw error
+    }
+    do throws(StoreError) { try await syncs.settle() } catch { throw .store(error) }
+    return result
   }
 }
 
@@ -77,13 +100,13 @@ extension AsyncView where Base: ReadableStorage, Base.Key == Void {
 extension AsyncView where Base: WritableStorage {
   /// Stores `value` under `key`, replacing what was there.
   public func set(_ value: Base.Value, forKey key: Base.Key, expiry: Expiry? = nil) async throws(StorageError) {
-    try await run { [base] () throws(StorageError) in try base.set(value, forKey: key, expiry: expiry) }
+    try await write { [base] () throws(StorageError) in try base.set(value, forKey: key, expiry: expiry) }
   }
 
   /// Removes `key`; true when it was there.
   @discardableResult
   public func removeValue(forKey key: Base.Key) async throws(StorageError) -> Bool {
-    try await run { [base] () throws(StorageError) in try base.removeValue(forKey: key) }
+    try await write { [base] () throws(StorageError) in try base.removeValue(forKey: key) }
   }
 }
 
@@ -102,7 +125,11 @@ extension AsyncView where Base: UpdatableStorage {
     expiry: Expiry? = nil,
     _ body: @escaping @Sendable (inout Base.Value?) throws(StorageError) -> R
   ) async throws(StorageError) -> R {
-    try await run { [base] () throws(StorageError) in try base.update(forKey: key, expiry: expiry, body) }
+    try await write { [base] () throws(StorageError) in
+      try base.update(forKey: key, expiry: expiry) { (value: inout Base.Value?) throws(StorageError) -> R in
+        try DeferredSyncs.suspend { () throws(StorageError) in try body(&value) }
+      }
+    }
   }
 
   /// Changes the value under `key` atomically, beginning with `value` when there is none; the value stored.
@@ -113,8 +140,11 @@ extension AsyncView where Base: UpdatableStorage {
     expiry: Expiry? = nil,
     _ body: @escaping @Sendable (inout Base.Value) throws(StorageError) -> Void
   ) async throws(StorageError) -> Base.Value {
-    try await run { [base] () throws(StorageError) in
-      try base.update(forKey: key, default: value, expiry: expiry, body)
+    try await update(forKey: key, expiry: expiry) { (found: inout Base.Value?) throws(StorageError) -> Base.Value in
+      var changed = found ?? value
+      try body(&changed)
+      found = changed
+      return changed
     }
   }
 }
@@ -144,12 +174,12 @@ extension AsyncView where Base: EnumerableStorage {
 extension AsyncView where Base: ClearableStorage {
   /// Removes everything.
   public func removeAll() async throws(StorageError) {
-    try await run { [base] () throws(StorageError) in try base.removeAll() }
+    try await write { [base] () throws(StorageError) in try base.removeAll() }
   }
 
   /// Removes what is expired now; how much there was.
   @discardableResult
   public func removeExpired() async throws(StorageError) -> Int {
-    try await run { [base] () throws(StorageError) in try base.removeExpired() }
+    try await write { [base] () throws(StorageError) in try base.removeExpired() }
   }
 }

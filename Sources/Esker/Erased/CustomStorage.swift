@@ -22,7 +22,7 @@ public struct CustomStorage<Key: Sendable, Value: Sendable>: StorageProtocol {
 
   private func running<R>(_ body: () throws -> R) throws(StorageError) -> R {
     do {
-      return try body()
+      return try DeferredSyncs.suspend { () throws(any Error) in try body() }
     } catch {
       throw .back(name: name, underlying: error)
     }

@@ -38,7 +38,10 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
     case .back(let limit):
       window = WriteWindow(limit: limit) { (window, key, value) throws(StorageError) in
         let tiers = Tiers(back: back, log: log, plane: plane, window: window)
-        try tiers.set(value.value, key, value.expiry, keeps: true)
+        // Whoever finds the window empty takes what was in it for written as the store's durability says.
+        try DeferredSyncs.suspend { () throws(StorageError) in
+          try tiers.set(value.value, key, value.expiry, keeps: true)
+        }
       }
     case .through, .around:
       window = nil

@@ -9,7 +9,10 @@ extension KeyspaceCore {
     _ durability: Durability?
   ) throws(StoreError) -> UInt64 {
     var isSynced = false
-    if case .synced = durability ?? engine.options.durability { isSynced = true }
+    if case .synced = durability ?? engine.options.durability {
+      // Many tasks share a sync, so the page stored to is taken out of the translation caches once for all of them.
+      isSynced = durability != nil || !DeferredSyncs.isCollecting
+    }
     let instant = expiry == nil && !engine.mayExpire(self) ? .max : engine.resolve(expiry, self)
     return try engine.makingRoom { () throws(StoreError) in
       try unsafe engine.put(value, key, self, expiry: instant, condition, isSynced: isSynced)

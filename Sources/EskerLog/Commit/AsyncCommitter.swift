@@ -24,26 +24,36 @@ final class AsyncCommitter: @unchecked Sendable {
     self.clock = clock
   }
 
-  /// Suspends the task until everything up to `sequence` is durable.
-  func waitDurable(_ sequence: UInt64) async throws(StoreError) {
+  /// Suspends the task until everything up to `sequence` is durable; if it is abandonable, until it is cancelled at most.
+  func waitDurable(_ sequence: UInt64, isAbandonable: Bool = true) async throws(StoreError) {
     if commits.durable.load(ordering: .acquiring) >= sequence { return }
     let ticket = lastTicket.wrappingAdd(1, ordering: .relaxed).newValue
-    let failure = await withTaskCancellationHandler {
-      unsafe await withUnsafeContinuation { unsafe enqueue($0, ticket: ticket, sequence: sequence) }
-    } onCancel: {
-      abandon(ticket)
+    let failure: StoreError?
+    if isAbandonable {
+      failure = await withTaskCancellationHandler {
+        unsafe await withUnsafeContinuation { unsafe enqueue($0, ticket, sequence, isCancelled: Task.isCancelled) }
+      } onCancel: {
+        abandon(ticket)
+      }
+    } else {
+      failure = unsafe await withUnsafeContinuation { unsafe enqueue($0, ticket, sequence, isCancelled: false) }
     }
     if let failure { throw failure }
   }
 
   /// Resumed exactly once: by the committer or by its cancellation, whoever takes it out of its list.
-  private func enqueue(_ continuation: WaiterList.Continuation, ticket: UInt64, sequence: UInt64) {
+  private func enqueue(
+    _ continuation: WaiterList.Continuation,
+    _ ticket: UInt64,
+    _ sequence: UInt64,
+    isCancelled: @autoclosure () -> Bool
+  ) {
     let failure: StoreError?
     lock.lock()
     do throws(StoreError) {
       guard !isStopping else { throw .closed }
       // A cancellation that came before this found nobody to resume.
-      guard !Task.isCancelled else { throw .cancelled }
+      guard !isCancelled() else { throw .cancelled }
       try start()
       unsafe waiting.append(continuation, ticket: ticket, sequence: sequence)
       if waiting.count == 1 { condition.signal() }

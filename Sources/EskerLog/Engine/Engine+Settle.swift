@@ -23,6 +23,7 @@ extension Engine {
     case .synced:
       guard sequence != 0 else { break }
       noteSyncDemand()
+      if durability == nil, DeferredSyncs.leave(sequence, of: self) { break }
       try commits.waitDurable(sequence)
     case .periodic(let interval):
       guard sequence != 0 else { break }
@@ -34,11 +35,11 @@ extension Engine {
   /// As `settle`, suspending the task instead of blocking its thread.
   @usableFromInline
   func settleAsync(_ sequence: UInt64, _ durability: Durability?) async throws(StoreError) {
+    if owedDelay.load(ordering: .relaxed) != 0 { await payDelayAsync() }
     guard case .synced = durability ?? options.durability, sequence != 0 else {
       return try settle(sequence, durability)
     }
     noteSyncDemand()
-    if owedDelay.load(ordering: .relaxed) != 0 { await payDelayAsync() }
     try await committer.waitDurable(sequence)
   }
 

@@ -1,0 +1,60 @@
+internal import CEskerShims
+
+/// The syncs that a thread leaves for a task to wait for, so that the thread is free for others meanwhile.
+///
+/// Within ``collect(_:)`` a write with the durability of its store returns once it is logged, and ``settle()`` waits for all
+/// such writes together. Only what the body calls on its own thread is meant, and a write that names its durability waits as
+/// ever. Used by one thread at a time.
+package final class DeferredSyncs: @unchecked Sendable {
+  private var pending: [(engine: Engine, sequence: UInt64)] = []
+
+  /// Of nothing yet.
+  package init() {}
+
+  /// Runs `body`, keeping what its writes would wait for.
+  package func collect<R, Failure: Error>(_ body: () throws(Failure) -> R) throws(Failure) -> R {
+    // This object outlives the call, which puts back what was there before.
+    let outer = unsafe esker_deferred_exchange(Unmanaged.passUnretained(self).toOpaque())
+    defer { _ = unsafe esker_deferred_exchange(outer) }
+    return try body()
+  }
+
+  /// Runs `body`, which is not Esker's and may rely on a write that has returned, with writes that wait themselves.
+  package static func suspend<R, Failure: Error>(_ body: () throws(Failure) -> R) throws(Failure) -> R {
+    let outer = unsafe esker_deferred_exchange(nil)
+    defer { _ = unsafe esker_deferred_exchange(outer) }
+    return try body()
+  }
+
+  /// Waits until all that was collected is durable, holding no thread and whether or not the task is cancelled.
+  ///
+  /// - Throws: the first failure, when all have ended.
+  package func settle() async throws(StoreError) {
+    var failure: StoreError?
+    for (engine, sequence) in pending {
+      do throws(StoreError) { try await engine.committer.waitDurable(sequence, isAbandonable: false) } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Whether this thread's writes are to leave their syncs.
+  static var isCollecting: Bool { unsafe esker_deferred_current() != nil }
+
+  /// Leaves the sync of a write to a task; false when nobody would wait for it.
+  static func leave(_ sequence: UInt64, of engine: Engine) -> Bool {
+    guard let current = unsafe esker_deferred_current() else { return false }
+    unsafe Unmanaged<DeferredSyncs>.fromOpaque(current).takeUnretainedValue().add(sequence, engine)
+    return true
+  }
+
+  private func add(_ sequence: UInt64, _ engine: Engine) {
+    // Durability is a prefix: the last write of a store stands for those before it.
+    if let place = pending.firstIndex(where: { $0.engine === engine }) {
+      pending[place].sequence = sequence
+    } else {
+      pending.append((engine, sequence))
+    }
+  }
+}
