@@ -1,0 +1,156 @@
+/// A storage for tasks whose keys or values are turned by functions that suspend: a cipher in another process, a decoder on the
+/// graphics processor; see ``AsyncView/mapValues(to:_:from:)``.
+///
+/// What it can do its base can: one of a read-only storage cannot be written. There is no `update`, which would have to hold the
+/// key while it waits. Maps are applied in the task that calls; one that throws `CancellationError` makes the call throw
+/// ``StorageError/cancelled``, and nothing was written.
+public struct AsyncMapped<Base: StorageDesign, OldKey: Sendable, OldValue: Sendable, Key: Sendable, Value: Sendable>:
+  Sendable
+{
+  let base: AsyncView<Base>
+  let turnKey: @Sendable (Key) async throws -> OldKey
+  let decode: @Sendable (OldValue) async throws -> Value
+  let encode: @Sendable (Value) async throws -> OldValue
+
+  /// The same with values turned once more; see ``AsyncView/mapValues(to:_:from:)``.
+  public func mapValues<New: Sendable>(
+    to type: New.Type = New.self,
+    _ decode: @escaping @Sendable (Value) async throws -> New,
+    from encode: @escaping @Sendable (New) async throws -> Value
+  ) -> AsyncMapped<Base, OldKey, OldValue, Key, New> {
+    AsyncMapped<Base, OldKey, OldValue, Key, New>(
+      base: base,
+      turnKey: turnKey,
+      decode: { [inner = self.decode] in try await decode(try await inner($0)) },
+      encode: { [inner = self.encode] in try await inner(try await encode($0)) }
+    )
+  }
+
+  /// The same with keys turned once more; see ``AsyncView/mapKeys(to:_:)``.
+  public func mapKeys<New: Sendable>(
+    to type: New.Type = New.self,
+    _ turn: @escaping @Sendable (New) async throws -> Key
+  ) -> AsyncMapped<Base, OldKey, OldValue, New, Value> {
+    AsyncMapped<Base, OldKey, OldValue, New, Value>(
+      base: base,
+      turnKey: { [turnKey] in try await turnKey(try await turn($0)) },
+      decode: decode,
+      encode: encode
+    )
+  }
+
+  private func turned(_ key: Key) async throws(StorageError) -> OldKey {
+    do {
+      return try await turnKey(key)
+    } catch is CancellationError {
+      throw .cancelled
+    } catch {
+      throw .key("\(key)", view: base.base.name, underlying: error)
+    }
+  }
+}
+
+extension AsyncMapped where Base: ReadableStorage, Base.Key == OldKey, Base.Value == OldValue {
+  /// The value under `key`, turned, and what is known of it; nil when the key is absent or expired.
+  public func entry(forKey key: Key) async throws(StorageError) -> Entry<Value>? {
+    guard let found = try await base.entry(forKey: try await turned(key)) else { return nil }
+    return Entry(
+      try await decoded(found.value, key),
+      origin: found.origin,
+      expiry: found.expiry,
+      version: found.version
+    )
+  }
+
+  /// The value under `key`, turned; nil when the key is absent or expired.
+  public func value(forKey key: Key) async throws(StorageError) -> Value? {
+    guard let found = try await base.value(forKey: try await turned(key)) else { return nil }
+    return try await decoded(found, key)
+  }
+
+  /// Whether there is a value under `key`; it is not turned.
+  public func contains(_ key: Key) async throws(StorageError) -> Bool {
+    try await base.contains(try await turned(key))
+  }
+
+  private func decoded(_ value: OldValue, _ key: Key) async throws(StorageError) -> Value {
+    do {
+      return try await decode(value)
+    } catch is CancellationError {
+      throw .cancelled
+    } catch {
+      throw .decoding(key: "\(key)", view: base.base.name, expected: "\(Value.self)", underlying: error)
+    }
+  }
+}
+
+extension AsyncMapped where Base: WritableStorage, Base.Key == OldKey, Base.Value == OldValue {
+  /// Stores what `value` turns into under `key`, replacing what was there.
+  public func set(_ value: Value, forKey key: Key, expiry: Expiry? = nil) async throws(StorageError) {
+    let old: OldValue
+    do {
+      old = try await encode(value)
+    } catch is CancellationError {
+      throw .cancelled
+    } catch {
+      throw .encoding(view: base.base.name, type: "\(Value.self)", underlying: error)
+    }
+    try await base.set(old, forKey: try await turned(key), expiry: expiry)
+  }
+
+  /// Removes `key`; true when it was there.
+  @discardableResult
+  public func removeValue(forKey key: Key) async throws(StorageError) -> Bool {
+    try await base.removeValue(forKey: try await turned(key))
+  }
+}
+
+extension AsyncView where Base: StorageProtocol {
+  /// Values of another type, turned both ways by functions that may suspend.
+  ///
+  /// What they throw comes out as `StorageError.decoding` or `.encoding`; a value that cannot be encoded changes nothing.
+  public func mapValues<New: Sendable>(
+    to type: New.Type = New.self,
+    _ decode: @escaping @Sendable (Base.Value) async throws -> New,
+    from encode: @escaping @Sendable (New) async throws -> Base.Value
+  ) -> AsyncMapped<Base, Base.Key, Base.Value, Base.Key, New> {
+    AsyncMapped(base: self, turnKey: { $0 }, decode: decode, encode: encode)
+  }
+}
+
+extension AsyncView where Base: ReadableStorage {
+  /// Values turned into another type by a function that may suspend, for reading only.
+  public func mapValues<New: Sendable>(
+    to type: New.Type = New.self,
+    _ decode: @escaping @Sendable (Base.Value) async throws -> New
+  ) -> AsyncMapped<ReadOnly<Base>, Base.Key, Base.Value, Base.Key, New> {
+    AsyncMapped(
+      base: AsyncView<ReadOnly<Base>>(ReadOnly(base)),
+      turnKey: { $0 },
+      decode: decode,
+      encode: { _ in throw OneWay() }
+    )
+  }
+
+  /// Keys of another type, each looked up as what `turn`, which may suspend, turns it into.
+  public func mapKeys<New: Sendable>(
+    to type: New.Type = New.self,
+    _ turn: @escaping @Sendable (New) async throws -> Base.Key
+  ) -> AsyncMapped<Base, Base.Key, Base.Value, New, Base.Value> {
+    AsyncMapped(base: self, turnKey: turn, decode: { $0 }, encode: { $0 })
+  }
+}
+
+extension AsyncView where Base: WritableStorage {
+  /// Values of another type stored as what they turn into by a function that may suspend, for writing only.
+  public func mapValues<New: Sendable>(
+    from encode: @escaping @Sendable (New) async throws -> Base.Value
+  ) -> AsyncMapped<WriteOnly<Base>, Base.Key, Base.Value, Base.Key, New> {
+    AsyncMapped(
+      base: AsyncView<WriteOnly<Base>>(WriteOnly(base)),
+      turnKey: { $0 },
+      decode: { _ in throw OneWay() },
+      encode: encode
+    )
+  }
+}
