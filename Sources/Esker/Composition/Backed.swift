@@ -1,93 +1,49 @@
 /// A storage that fetches what it does not have from another, and writes to itself only; see
 /// `backed(by:pullStrategy:)` of ``StorageProtocol``.
-public struct Backed<Front: StorageProtocol, Back: ReadableStorage>: StorageProtocol
-where Front.Key == Back.Key, Front.Value == Back.Value {
-  /// What is asked first and written.
-  public let front: Front
-  /// What is asked next.
-  public let back: Back
-  /// What is done with what only the back has.
-  public let pullStrategy: PullStrategy
-  /// An identity of its own.
-  public let identity = StorageIdentity()
-  @usableFromInline let tiers: Tiers<Front.Key>
+public typealias Backed<Front: StorageProtocol, Back: ReadableStorage> = Combined<Front, Unwritten<Back>>
+where Front.Key == Back.Key, Front.Value == Back.Value
 
-  init(_ front: Front, _ back: Back, _ pull: PullStrategy, _ tiers: Tiers<Front.Key>) {
-    self.front = front
-    self.back = back
-    pullStrategy = pull
-    self.tiers = tiers
+/// The back of a combination that writes to its front only. It is read; what would write it throws
+/// ``StorageError/unsupported(operation:view:)``.
+public struct Unwritten<Base: ReadableStorage>: UpdatableStorage {
+  /// What is read.
+  public let base: Base
+
+  /// The name of what is behind.
+  public var name: String { base.name }
+  /// The identity of what is behind: it is the same storage.
+  public var identity: StorageIdentity { base.identity }
+  /// As what is behind.
+  public var mayBlock: Bool { base.mayBlock }
+
+  /// The entry of what is behind.
+  public func entry(forKey key: Base.Key) throws(StorageError) -> Entry<Base.Value>? { try base.entry(forKey: key) }
+
+  /// The value of what is behind.
+  public func value(forKey key: Base.Key) throws(StorageError) -> Base.Value? { try base.value(forKey: key) }
+
+  /// Whether the key is there.
+  public func contains(_ key: Base.Key) throws(StorageError) -> Bool { try base.contains(key) }
+
+  /// What memory knows.
+  public func residentEntry(forKey key: Base.Key) throws(StorageError) -> Resident<Base.Value> {
+    try base.residentEntry(forKey: key)
   }
 
-  /// Both names.
-  public var name: String { "\(front.name)-\(back.name)" }
+  private var refusal: StorageError { .unsupported(operation: "be written through a front that it backs", view: name) }
 
-  /// Whether either may wait.
-  public var mayBlock: Bool { front.mayBlock || back.mayBlock }
+  /// Throws.
+  public func set(_ value: Base.Value, forKey key: Base.Key, expiry: Expiry?) throws(StorageError) { throw refusal }
 
-  /// The front's entry, or the back's. A front that fails is passed over; its error is thrown if the back has nothing.
-  @inlinable
-  public func entry(forKey key: Front.Key) throws(StorageError) -> Entry<Front.Value>? {
-    var failure: StorageError?
-    do throws(StorageError) {
-      if let found = try front.entry(forKey: key) { return found }
-    } catch {
-      failure = error
-    }
-    return try tiers.entryOfBack(key, front, back, pullStrategy, failure)
-  }
+  /// Throws.
+  public func removeValue(forKey key: Base.Key) throws(StorageError) -> Bool { throw refusal }
 
-  /// The front's value, or the back's. A front that fails is passed over; its error is thrown if the back has nothing.
-  @inlinable
-  public func value(forKey key: Front.Key) throws(StorageError) -> Front.Value? {
-    var failure: StorageError?
-    do throws(StorageError) {
-      if let found = try front.value(forKey: key) { return found }
-    } catch {
-      failure = error
-    }
-    return try tiers.entryOfBack(key, front, back, pullStrategy, failure)?.value
-  }
-
-  /// What the memory of the front knows, or else that of the back.
-  @inlinable
-  public func residentEntry(forKey key: Front.Key) throws(StorageError) -> Resident<Front.Value> {
-    switch try front.residentEntry(forKey: key) {
-    case .present(let found): return .present(found)
-    case .unknown: return .unknown
-    case .absent: return try back.residentEntry(forKey: key)
-    }
-  }
-
-  /// Stores the value in front.
-  public func set(_ value: Front.Value, forKey key: Front.Key, expiry: Expiry?) throws(StorageError) {
-    try tiers.write(key, front, bothTiers: false) { () throws(StorageError) in
-      try front.set(value, forKey: key, expiry: expiry)
-    }
-  }
-
-  /// Removes the key from the front: what the back has is seen again.
-  @discardableResult
-  public func removeValue(forKey key: Front.Key) throws(StorageError) -> Bool {
-    try tiers.write(key, front, bothTiers: false) { () throws(StorageError) in try front.removeValue(forKey: key) }
-  }
-}
-
-extension Backed: UpdatableStorage where Front: UpdatableStorage {
-  /// Changes the front's value atomically, beginning with the back's where the front has none.
-  @discardableResult
+  /// Throws.
   public func update<R>(
-    forKey key: Front.Key,
+    forKey key: Base.Key,
     expiry: Expiry?,
-    _ body: (inout Front.Value?) throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    try tiers.write(key, front, bothTiers: false) { () throws(StorageError) -> R in
-      try front.update(forKey: key, expiry: expiry) { (value: inout Front.Value?) throws(StorageError) -> R in
-        if value == nil { value = try back.value(forKey: key) }
-        return try body(&value)
-      }
-    }
-  }
+    _ body: (inout Base.Value?) throws(StorageError) -> R
+  ) throws(StorageError) -> R { throw refusal }
 }
 
 /// A readable storage and another that is asked next; see ``ReadableStorage/backed(by:)``.
@@ -136,7 +92,7 @@ extension StorageProtocol {
     by back: Back,
     pullStrategy: PullStrategy = .pullThenComplete
   ) -> Backed<Self, Back> where Back.Key == Key, Back.Value == Value {
-    Backed(self, back, pullStrategy, Tiers())
+    Combined(self, Unwritten(base: back), pullStrategy, .frontOnly, Tiers())
   }
 
   /// This storage, fetching what it does not have from `back` and keeping it. `back` is only read.
@@ -144,7 +100,7 @@ extension StorageProtocol {
     by back: Back,
     pullStrategy: PullStrategy = .pullThenComplete
   ) -> Backed<Self, Back> where Back.Key == Key, Back.Value == Value, Key: Hashable {
-    Backed(self, back, pullStrategy, Tiers())
+    Combined(self, Unwritten(base: back), pullStrategy, .frontOnly, Tiers())
   }
 }
 

@@ -68,16 +68,12 @@ where First: StorageProtocol, Second: StorageProtocol, First.Key == Second.Key {
   /// Stores both halves, the first one first. If the second is refused, the first is put back as it was; a write of somebody
   /// else in between is lost then.
   public func set(_ value: (First.Value, Second.Value), forKey key: First.Key, expiry: Expiry?) throws(StorageError) {
-    let before = try first.entry(forKey: key)
+    let putBack = try first.restorer(forKey: key)
     try first.set(value.0, forKey: key, expiry: expiry)
     do throws(StorageError) {
       try second.set(value.1, forKey: key, expiry: expiry)
     } catch {
-      if let before {
-        try first.set(before.value, forKey: key, expiry: before.expiry)
-      } else {
-        try first.removeValue(forKey: key)
-      }
+      try putBack()
       throw error
     }
   }
@@ -98,88 +94,4 @@ public func zip<First: ReadableStorage, Second: ReadableStorage>(
   _ second: Second
 ) -> Zip2<First, Second> where First.Key == Second.Key {
   Zip2(first, second)
-}
-
-/// Any number of storages with the same keys as one of tuples, for reading; see ``zip(_:_:_:_:)``.
-public struct Zip<Key: Sendable, each Part: Sendable>: ReadableStorage {
-  /// Values are tuples.
-  public typealias Value = (repeat each Part)
-
-  private let parts: (repeat any ReadableStorage<Key, each Part>)
-  /// All names.
-  public let name: String
-  /// Whether any of them may wait.
-  public let mayBlock: Bool
-  /// An identity of its own.
-  public let identity = StorageIdentity()
-
-  init(_ parts: repeat any ReadableStorage<Key, each Part>) {
-    self.parts = (repeat each parts)
-    var names: [String] = []
-    var mayBlock = false
-    for part in repeat each parts {
-      names.append(part.name)
-      if part.mayBlock { mayBlock = true }
-    }
-    name = names.joined(separator: "+")
-    self.mayBlock = mayBlock
-  }
-
-  /// All entries, if all are there. They are read one after the other: together they are no snapshot.
-  public func entry(forKey key: Key) throws(StorageError) -> Entry<(repeat each Part)>? {
-    var expiry = Expiry.never
-    do {
-      let values = (repeat try Self.part(of: each parts, key, &expiry))
-      return Entry(values, origin: .back(name), expiry: expiry)
-    } catch let error as StorageError {
-      throw error
-    } catch {
-      return nil
-    }
-  }
-
-  /// What memory knows of all.
-  public func residentEntry(forKey key: Key) throws(StorageError) -> Resident<(repeat each Part)> {
-    var expiry = Expiry.never
-    do {
-      let values = (repeat try Self.residentPart(of: each parts, key, &expiry))
-      return .present(Entry(values, origin: .memory, expiry: expiry))
-    } catch let error as StorageError {
-      throw error
-    } catch {
-      return .unknown
-    }
-  }
-
-  private struct Missing: Error {}
-
-  private static func part<Value>(
-    of storage: any ReadableStorage<Key, Value>,
-    _ key: Key,
-    _ expiry: inout Expiry
-  ) throws -> Value {
-    guard let found = try storage.entry(forKey: key) else { throw Missing() }
-    expiry = earlier(expiry, found.expiry)
-    return found.value
-  }
-
-  private static func residentPart<Value>(
-    of storage: any ReadableStorage<Key, Value>,
-    _ key: Key,
-    _ expiry: inout Expiry
-  ) throws -> Value {
-    guard case .present(let found) = try storage.residentEntry(forKey: key) else { throw Missing() }
-    expiry = earlier(expiry, found.expiry)
-    return found.value
-  }
-}
-
-/// Any number of storages with the same keys as one of tuples, for reading. A tuple is there when all its parts are.
-public func zip<Key: Sendable, First: Sendable, Second: Sendable, Third: Sendable, each Rest: Sendable>(
-  _ first: any ReadableStorage<Key, First>,
-  _ second: any ReadableStorage<Key, Second>,
-  _ third: any ReadableStorage<Key, Third>,
-  _ rest: repeat any ReadableStorage<Key, each Rest>
-) -> Zip<Key, First, Second, Third, repeat each Rest> {
-  Zip(first, second, third, repeat each rest)
 }

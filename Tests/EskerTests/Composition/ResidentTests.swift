@@ -48,6 +48,34 @@ import Testing
     let other = DictionaryStorage(["a": 2])
     #expect(try await answers(zip(base, other), base, "a"))
     #expect(try await answers(zip(base, other, other), base, "a"))
+    #expect(try await answers(zip(base.readOnly(), other, other), base, "a"))
+    #expect(try await answers(base.readOnly().mapKeys { (key: Character) in String(key) }, base, "a"))
+  }
+
+  @Test func absenceThatMemoryKnowsIsPassedOnToo() async throws {
+    let base = DictionaryStorage(["a": 1], mayBlock: true)
+    let other = DictionaryStorage(["b": 2])
+    for storage in [
+      Storage(
+        zip(base, other).mapValues {
+          $0.0
+        } from: {
+          ($0, $0)
+        }.serialized()
+      ),
+      Storage(
+        zip(base, other, other).mapValues {
+          $0.0
+        } from: {
+          ($0, $0, $0)
+        }.serialized()
+      ),
+    ] {
+      let before = base.reads
+      #expect(try await storage.async.value(forKey: "a") == nil)
+      #expect(try await !storage.async.contains("a"))
+      #expect(base.reads == before)
+    }
   }
 
   @Test func singleKeyPassesTheQuestionOn() throws {

@@ -126,6 +126,36 @@ import Testing
     #expect(four.name == "front+back+dictionary+front")
   }
 
+  @Test func zipOfManyIsWrittenWhenAllPartsCanBe() throws {
+    let texts = DictionaryStorage<String, String>()
+    let three = zip(front, back, texts)
+    try three.set((1, 2, "x"), forKey: "a", expiry: .at(WallTime(millisecondsSince1970: 9_000_000_000_000)))
+    let entry = try #require(try three.entry(forKey: "a"))
+    #expect(entry.value == (1, 2, "x") && entry.expiry == .at(WallTime(millisecondsSince1970: 9_000_000_000_000)))
+    // What one refuses, none has.
+    texts.refuse(writes: true)
+    _ = failure { try three.set((3, 4, "y"), forKey: "a") }
+    _ = failure { try three.set((3, 4, "y"), forKey: "b") }
+    #expect(front.all == ["a": 1] && back.all == ["a": 2] && texts.all == ["a": "x"])
+    #expect(try front.entry(forKey: "a")?.expiry == entry.expiry)
+    texts.refuse(writes: false)
+    #expect(try three.removeValue(forKey: "a"))
+    #expect(front.all.isEmpty && back.all.isEmpty && texts.all.isEmpty)
+    #expect(try !three.removeValue(forKey: "a"))
+    // With one that can only be read it is there, and for reading only.
+    #expect(zip(front, back, texts.readOnly()) as Any is any WritableStorage == false)
+  }
+
+  @Test func backOfABackedStorageIsNeverWritten() throws {
+    let backed = front.backed(by: back)
+    let before = back.writes
+    guard case .unsupported = failure(of: { try backed.back.set(1, forKey: "a") }) else {
+      Issue.record("written")
+      return
+    }
+    #expect(back.writes == before)
+  }
+
   @Test func serializedMakesUpdatesAtomic() throws {
     let plain = front.pushing(to: back)
     let atomic = plain.serialized()
