@@ -8,7 +8,8 @@ func runTypedBenchmark(_ arguments: [String]) {
     let store = try LogStore(at: path)
     print("| operation | ns | |")
     print("|---|---|---|")
-    let sum = try measureIntegers(store) &+ measureCodecs(store) &+ measureFronts(store)
+    let sum = try measureIntegers(store) &+ measureCodecs(store) &+ measureFronts(store) &+ measureEntries(store)
+    try measureSyncedTasks()
     print("\nchecksum \(sum)")
     try store.close()
   } catch {

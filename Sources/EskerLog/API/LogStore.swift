@@ -26,6 +26,9 @@ public final class LogStore: ByteStore {
   /// The part of the default keyspace that the engine works with.
   public let core: KeyspaceCore
 
+  /// False for a handle of the store's own; see ``Engine/kept``.
+  private let closesAtEnd: Bool
+
   /// Opens the store at `path`, or creates it if nothing or an empty directory is there.
   ///
   /// After a clean close this takes the same time whatever the number of keys; after a crash it replays what was logged
@@ -43,10 +46,34 @@ public final class LogStore: ByteStore {
     engine = try Self.open(path, options, host)
     guard let core = engine.keyspaces.withLock({ $0.byID[0] }) else { throw .closed }
     self.core = core
+    closesAtEnd = true
+  }
+
+  /// A handle for what the store itself keeps: the last reference to the store closes it all the same.
+  private init(withinItself store: LogStore) {
+    engine = store.engine
+    core = store.core
+    closesAtEnd = false
   }
 
   deinit {
-    try? engine.close()
+    if closesAtEnd { try? engine.close() }
+  }
+
+  /// What was made for `key` before and is still kept; otherwise what `make` makes now, kept until the store is closed.
+  ///
+  /// - Parameters:
+  ///   - key: a type that stands for one kind of thing only.
+  ///   - make: is given a handle that does not keep the store open.
+  package func keeping<Kept: AnyObject & Sendable, Failure: Error>(
+    for key: Any.Type,
+    _ make: (LogStore) throws(Failure) -> Kept
+  ) throws(Failure) -> Kept {
+    let key = ObjectIdentifier(key)
+    if let kept = engine.kept.withLock({ $0?[key] }) as? Kept { return kept }
+    let made = try make(LogStore(withinItself: self))
+    engine.kept.withLock { $0?[key] = made }
+    return made
   }
 
   private static func open(_ path: String, _ options: Options, _ host: Host) throws(StoreError) -> Engine {

@@ -10,6 +10,7 @@ extension Engine {
     defer { closing.unlock() }
     let before = status.bitwiseOr(Status.closed, ordering: .sequentiallyConsistent).oldValue
     guard before & Status.closed == 0 else { return }
+    kept.withLock { $0 = nil }
     // The workers end before `opening` is taken: a job under way may be waiting for it.
     committer.stop()
     background.stop()

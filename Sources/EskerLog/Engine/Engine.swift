@@ -55,6 +55,9 @@ final class Engine: @unchecked Sendable {
   let manifests: Guarded<ManifestState>
   let keyspaces = Guarded<KeyspaceTable>(KeyspaceTable())
 
+  /// What other modules keep with the store, by type; nil once it is closed, since it may refer to the store.
+  let kept = Guarded<[ObjectIdentifier: any AnyObject & Sendable]?>([:])
+
   /// True while writers ask for syncs, so that pages are brought in sparingly.
   let hasSyncDemand = Atomic<Bool>(false)
   let bytesWritten = Atomic<Int>(0)

@@ -27,6 +27,38 @@ struct Renamed2026: Codable, Identifiable, PinnedName, Equatable, Sendable {
     }
   }
 
+  @Test func callsByTypeAndIdDoNotKeepTheStoreOpen() throws {
+    let path = temporaryPath()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var store: LogStore? = try LogStore(at: path)
+    for _ in 0..<2 { try store?.set(User(id: 1, name: "Anna")) }
+    let observation = try store?.storage(of: User.self).observe { _ in }
+    observation?.cancel()
+    store = nil
+    let next = try LogStore(at: path)
+    #expect(try next.value(User.self, id: 1) == User(id: 1, name: "Anna"))
+    try next.close()
+    let error = failure { try next.set(User(id: 2, name: "Bert")) }
+    guard case .store(.closed) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test func callsByTypeAndIdAreHeardByViewsAndFronts() throws {
+    try withTemporaryStore { store in
+      try store.set(User(id: 1, name: "Anna"))
+      let hybrid = HybridStorage(try store.storage(of: User.self))
+      #expect(try hybrid.value(forKey: 1)?.name == "Anna")
+      let heard = Collected<StorageChange<Int, User>>()
+      let observation = try hybrid.observe { heard.add($0) }
+      try store.set(User(id: 1, name: "Berta"))
+      #expect(try hybrid.value(forKey: 1)?.name == "Berta")
+      #expect(heard.reach(1))
+      observation.cancel()
+    }
+  }
+
   @Test func pinnedNameIsTheStoragesName() throws {
     try withTemporaryStore { store in
       try store.set(Renamed2026(id: "a"), expiry: .after(.seconds(86_400)))
