@@ -14,10 +14,22 @@ let package = Package(
     .library(name: "Esker", targets: ["Esker"]),
     .library(name: "EskerLog", targets: ["EskerLog"]),
     .library(name: "EskerCBOR", targets: ["EskerCBOR"]),
+    .library(name: "EskerProtobuf", targets: ["EskerProtobuf"]),
+    .library(name: "EskerSwiftLog", targets: ["EskerSwiftLog"]),
+    .library(name: "EskerMetrics", targets: ["EskerMetrics"]),
     .executable(name: "esker", targets: ["esker-tool"]),
+  ],
+  // A package that asks for none of these does not even fetch what they depend on. Tests/Integrations asks for all.
+  traits: [
+    .trait(name: "Protobuf", description: "EskerProtobuf: messages of Protocol Buffers as values"),
+    .trait(name: "SwiftLog", description: "EskerSwiftLog: the events of a store in swift-log"),
+    .trait(name: "Metrics", description: "EskerMetrics: the figures of stores and memory in swift-metrics"),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.30.0"),
     .package(url: "https://github.com/ordo-one/TextTable", from: "0.0.2"),
   ],
   targets: [
@@ -40,6 +52,30 @@ let package = Package(
     .target(
       name: "Esker",
       dependencies: ["EskerLog", "EskerMemory", "EskerCBOR", "EskerFormat", "EskerPlatform"],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "EskerProtobuf",
+      dependencies: [
+        "Esker",
+        .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
+      ],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "EskerSwiftLog",
+      dependencies: [
+        "Esker",
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
+      ],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "EskerMetrics",
+      dependencies: [
+        "Esker",
+        .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+      ],
       swiftSettings: strict
     ),
     .executableTarget(

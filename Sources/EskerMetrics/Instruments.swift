@@ -1,0 +1,81 @@
+#if Metrics
+  internal import CoreMetrics
+  internal import Esker
+
+  /// The meters, counters and timers of one subject, each made when it is first used. Used by one thread at a time.
+  final class Instruments: @unchecked Sendable {
+    private static let mostDurations = 100
+
+    private let label: String
+    private let dimensions: [(String, String)]
+    private let factory: any MetricsFactory
+    private var meters: [String: Meter] = [:]
+    private var counters: [String: (counter: Counter, last: Int)] = [:]
+    private var timers: [String: (timer: Timer, last: LatencyHistogram)] = [:]
+
+    init(_ label: String, _ dimensions: [(String, String)], _ factory: any MetricsFactory) {
+      self.label = label
+      self.dimensions = dimensions
+      self.factory = factory
+    }
+
+    private func named(_ name: String) -> String { "\(label)_\(name)" }
+
+    func set(_ name: String, _ value: some BinaryInteger) { set(name, Double(value)) }
+
+    func set(_ name: String, _ value: Double) {
+      let meter = meters[name] ?? Meter(label: named(name), dimensions: dimensions, factory: factory)
+      meters[name] = meter
+      meter.set(value)
+    }
+
+    /// Counts what a total has grown by since the last time.
+    func count(_ name: String, _ total: Int) {
+      let (counter, last) =
+        counters[name] ?? (Counter(label: named(name), dimensions: dimensions, factory: factory), 0)
+      if total > last { counter.increment(by: total - last) }
+      counters[name] = (counter, total)
+    }
+
+    /// Records what a histogram has got since the last time.
+    func record(_ name: String, _ histogram: LatencyHistogram) {
+      let (timer, last) =
+        timers[name] ?? (Timer(label: named(name), dimensions: dimensions, factory: factory), LatencyHistogram())
+      for duration in histogram.spread(since: last, most: Self.mostDurations) {
+        timer.recordNanoseconds(duration.wholeNanoseconds)
+      }
+      timers[name] = (timer, histogram)
+    }
+  }
+
+  extension LatencyHistogram {
+    /// At most `most` durations that stand for those counted since `earlier`: the middles of the buckets in which their evenly
+    /// spaced quantiles lie.
+    func spread(since earlier: LatencyHistogram, most: Int) -> [Duration] {
+      let counts = zip(counts, earlier.counts).map { max(0, $0 - $1) }
+      let total = counts.reduce(0, +)
+      let wanted = min(total, most)
+      var durations: [Duration] = []
+      var passed = 0
+      for (bucket, count) in counts.enumerated() where count > 0 {
+        passed += count
+        let range = Self.range(of: bucket)
+        let middle = (range.lowerBound + range.upperBound) / 2
+        // The n-th stands for the middle of the n-th of equal shares.
+        while durations.count < wanted, (2 * durations.count + 1) * total < 2 * passed * wanted {
+          durations.append(middle)
+        }
+      }
+      return durations
+    }
+  }
+
+  extension Duration {
+    var wholeNanoseconds: Int64 {
+      let (seconds, attoseconds) = components
+      let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+      if overflow { return seconds < 0 ? 0 : .max }
+      return product + attoseconds / 1_000_000_000
+    }
+  }
+#endif

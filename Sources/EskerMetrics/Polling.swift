@@ -1,0 +1,26 @@
+#if Metrics
+  internal import Dispatch
+  internal import Esker
+
+  /// Calls `sample` at once and then every `interval`, on a queue of its own, until it answers false or the observation ends.
+  func polling(every interval: Duration, _ sample: @escaping @Sendable () -> Bool) -> Observation {
+    let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "esker-metrics", qos: .utility))
+    let nanoseconds = Int(clamping: max(interval, .milliseconds(1)).wholeNanoseconds)
+    timer.schedule(deadline: .now(), repeating: .nanoseconds(nanoseconds), leeway: .nanoseconds(nanoseconds / 20))
+    let running = Running(timer)
+    timer.setEventHandler { if !sample() { running.cancel() } }
+    timer.activate()
+    return Observation { running.cancel() }
+  }
+
+  /// A timer that any thread may stop: Dispatch says so, its types do not.
+  private final class Running: @unchecked Sendable {
+    private let timer: any DispatchSourceTimer
+
+    init(_ timer: any DispatchSourceTimer) {
+      self.timer = timer
+    }
+
+    func cancel() { timer.cancel() }
+  }
+#endif

@@ -1,0 +1,63 @@
+#if Metrics
+  public import CoreMetrics
+  public import Esker
+
+  extension ReadableStorage {
+    /// The same storage, timing its calls: the timer `label` has the dimensions `storage` and `call` (`read`, `missed_memory`,
+    /// `set`, `remove`, `update`), the counter `label` with `_failures` those of the calls that failed.
+    public func metered(
+      label: String = "esker_storage_call",
+      to factory: any MetricsFactory = MetricsSystem.factory
+    ) -> Tapped<Self> {
+      let instruments = CallInstruments(label, name, factory)
+      return tap { instruments.record($0) }
+    }
+  }
+
+  extension WritableStorage {
+    /// The same storage, timing its calls.
+    @_disfavoredOverload
+    public func metered(
+      label: String = "esker_storage_call",
+      to factory: any MetricsFactory = MetricsSystem.factory
+    ) -> Tapped<Self> {
+      let instruments = CallInstruments(label, name, factory)
+      return tap { instruments.record($0) }
+    }
+  }
+
+  /// A timer and a counter for each kind of call, made once.
+  private struct CallInstruments: Sendable {
+    private struct Pair {
+      let durations: Timer
+      let failures: Counter
+    }
+
+    private let pairs: [String: Pair]
+
+    init(_ label: String, _ storage: String, _ factory: any MetricsFactory) {
+      var pairs: [String: Pair] = [:]
+      for call in ["read", "missed_memory", "set", "remove", "update"] {
+        let dimensions = [("storage", storage), ("call", call)]
+        pairs[call] = Pair(
+          durations: Timer(label: label, dimensions: dimensions, factory: factory),
+          failures: Counter(label: "\(label)_failures", dimensions: dimensions, factory: factory)
+        )
+      }
+      self.pairs = pairs
+    }
+
+    func record(_ call: StorageCall) {
+      let name =
+        switch call.kind {
+        case .read: "read"
+        case .missedMemory: "missed_memory"
+        case .set: "set"
+        case .remove: "remove"
+        case .update: "update"
+        }
+      pairs[name]?.durations.recordNanoseconds(call.duration.wholeNanoseconds)
+      if call.error != nil { pairs[name]?.failures.increment() }
+    }
+  }
+#endif

@@ -1,0 +1,50 @@
+#if SwiftLog
+  public import Esker
+  public import Logging
+
+  extension LogStore {
+    /// Opens the store at `path`, or creates it, and logs its events; see `LogStore.init(at:options:)` and
+    /// `Options.logEvents(to:)`. Each entry has the path as `store` in its metadata.
+    ///
+    /// - Throws: what opening throws. It is logged too, as an error.
+    public convenience init(
+      at path: String,
+      options: Options = Options(),
+      logger: Logger
+    ) throws(StoreError) {
+      var logger = logger
+      logger[metadataKey: "store"] = "\(path)"
+      var options = options
+      options.logEvents(to: logger)
+      do throws(StoreError) {
+        try self.init(at: path, options: options)
+      } catch {
+        logger.error("store cannot be opened", metadata: ["error": "\(error)"])
+        throw error
+      }
+    }
+  }
+
+  extension Options {
+    /// Logs the events of stores that are opened with these options, besides what `onEvent` does already.
+    ///
+    /// | Level | Events |
+    /// |---|---|
+    /// | critical | a sync failed, so the store refuses writes |
+    /// | error | damage was found |
+    /// | warning | records that never became durable were cut off, work in the background failed, the clock jumped |
+    /// | notice | the store was recovered after a crash |
+    /// | info | opened, closed, a merge ended |
+    /// | debug | segments sealed, merges begun, records evicted, checkpoints written |
+    ///
+    /// The logger is called on the thread of the event, some with a lock of the store's held: its handler must not call the
+    /// store, and one that waits for a network should have a thread of its own.
+    public mutating func logEvents(to logger: Logger) {
+      let before = onEvent
+      onEvent = { event in
+        before?(event)
+        logger.log(event)
+      }
+    }
+  }
+#endif
