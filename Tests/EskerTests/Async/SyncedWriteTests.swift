@@ -110,8 +110,11 @@ import Testing
 
   @Test func failedSyncIsTheErrorOfAllWhoWait() async throws {
     let log = try scores()
-    slow.failSyncs()
+    slow.hold()
     let writes = (0..<20).map { number in Task { try await log.async.set(number, forKey: "\(number)") } }
+    while try log.count() < 20 { await Task.yield() }
+    slow.failSyncs()
+    slow.letGo()
     for write in writes {
       let result = await write.result
       guard case .failure(let error) = result, case .store(.syncFailed) = error as? StorageError else {

@@ -32,8 +32,6 @@ struct Renamed2026: Codable, Identifiable, PinnedName, Equatable, Sendable {
     defer { try? FileManager.default.removeItem(atPath: path) }
     var store: LogStore? = try LogStore(at: path)
     for _ in 0..<2 { try store?.set(User(id: 1, name: "Anna")) }
-    let observation = try store?.storage(of: User.self).observe { _ in }
-    observation?.cancel()
     store = nil
     let next = try LogStore(at: path)
     #expect(try next.value(User.self, id: 1) == User(id: 1, name: "Anna"))
