@@ -1,4 +1,4 @@
-/// Any number of storages with the same keys as one of tuples, for reading; see ``zip(_:_:_:_:)``.
+/// Any number of storages with the same keys as one of tuples, for reading; see `zip`.
 public struct Zip<Key: Sendable, each Part: Sendable>: ReadableStorage {
   /// Values are tuples.
   public typealias Value = (repeat each Part)
@@ -77,7 +77,7 @@ public struct Zip<Key: Sendable, each Part: Sendable>: ReadableStorage {
   }
 }
 
-/// Any number of storages with the same keys as one of tuples; see ``zip(_:_:_:_:)``.
+/// Any number of storages with the same keys as one of tuples; see `zip`.
 public struct WritableZip<Key: Sendable, each Part: Sendable>: StorageProtocol {
   /// Values are tuples.
   public typealias Value = (repeat each Part)

@@ -10,7 +10,8 @@ extension Engine {
     defer { closing.unlock() }
     let before = status.bitwiseOr(Status.closed, ordering: .sequentiallyConsistent).oldValue
     guard before & Status.closed == 0 else { return }
-    kept.withLock { $0 = nil }
+    // Let go of outside its lock: what is kept may call the store as it goes.
+    _ = kept.withLock { $0.take() }
     // The workers end before `opening` is taken: a job under way may be waiting for it.
     committer.stop()
     background.stop()
