@@ -1,14 +1,18 @@
 extension LogStorage: ObservableStorage {
-  /// Calls `body` with every change that any view of the keyspace makes; see ``ObservableStorage``.
+  /// Calls `body` with every change of the keyspace; see ``ObservableStorage``.
   ///
-  /// Writes made past the views, to the `Keyspace` itself or in a batch, are not heard.
+  /// Heard is all that changes, whoever does it: any view, the `Keyspace` itself, each write of a batch, an import, and also
+  /// what expired or is evicted, as it is taken out. Records that a merge moves do not change.
+  ///
+  /// - Throws: ``StorageError/unsupported(operation:view:)`` for a store that is open for reading only; follow `changes(since:)`
+  ///   of the store there.
   public func observe(
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
   ) throws(StorageError) -> Observation {
     try hub.observe(key: nil) { body(change($0)) }
   }
 
-  /// Calls `body` with every change of one key that any view of the keyspace makes; see ``ObservableStorage``.
+  /// Calls `body` with every change of one key; see ``ObservableStorage``, and `observe(_:)` for what is heard.
   public func observe(
     _ key: Key,
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
@@ -19,27 +23,35 @@ extension LogStorage: ObservableStorage {
   }
 
   /// A change as this view sees it.
-  private func change(_ change: ByteChange) -> StorageChange<Key, Value> {
+  private func change(_ told: ChangeQueue<[UInt8], KeyspaceChange>.Told) -> StorageChange<Key, Value> {
+    var known: Key?
     do throws(StorageError) {
-      switch change.action {
-      case .put(let before, let after):
-        let key = try key(from: change.key)
+      switch told {
+      case .missed(let count): return .missed(count)
+      case .change(.emptied): return .removedAll
+      case .change(.put(let keyBytes, let before, let after)):
+        let key = try key(from: keyBytes)
+        known = key
         var replaced: Value?
         if let before { replaced = try value(from: before, key) }
-        return .set(key: key, before: replaced, after: try value(from: after, key))
-      case .removal(let before):
-        let key = try key(from: change.key)
-        return .removed(key: key, before: try value(from: before, key))
-      case .removalOfAll: return .removedAll
-      case .removalOfExpired(let count): return .removedExpired(count: count)
-      case .missed(let count): return .missed(count)
+        return .set(key: key, before: replaced, after: try value(from: .success(after), key))
+      case .change(.loss(let keyBytes, let before, let cause)):
+        let key = try key(from: keyBytes)
+        known = key
+        let value = try value(from: before, key)
+        return switch cause {
+        case .removal: .removed(key: key, before: value)
+        case .expiry: .expired(key: key, before: value)
+        case .eviction: .evicted(key: key, before: value)
+        }
       }
     } catch {
-      return .unreadable(error)
+      return .unreadable(key: known, error)
     }
   }
 
-  private func value(from bytes: [UInt8], _ key: Key) throws(StorageError) -> Value {
+  private func value(from bytes: Result<[UInt8], StoreError>, _ key: Key) throws(StorageError) -> Value {
+    let bytes = try translating { () throws(StoreError) in try bytes.get() }
     do { return try values.decode(bytes) } catch { throw undecodable(key, error) }
   }
 }

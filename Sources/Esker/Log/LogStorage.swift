@@ -168,16 +168,11 @@ extension LogStorage: WritableStorage {
     if hub.mayBeBehind { try hub.catchUp() }
     try withBytes(of: key) { (keyBytes) throws(StorageError) in
       try withBytes(ofValue: value) { (bytes) throws(StorageError) in
-        if hub.isWatched {
-          try hub.put(bytes, forKey: keyBytes, expiry: expiry)
-          return
-        }
         do throws(StoreError) {
           try keyspace.put(bytes, forKey: keyBytes, expiry: expiry)
         } catch {
           throw .store(error)
         }
-        if hub.isFronted { hub.settle(keyBytes) }
       }
     }
   }
@@ -187,7 +182,9 @@ extension LogStorage: WritableStorage {
     var version: SequenceNumber?
     try withBytes(of: key) { (keyBytes) throws(StorageError) in
       try withBytes(ofValue: value) { (bytes) throws(StorageError) in
-        version = try hub.put(bytes, forKey: keyBytes, expiry: expiry)
+        version = try translating { () throws(StoreError) in
+          try keyspace.put(bytes, forKey: keyBytes, expiry: expiry)
+        }
       }
     }
     return version
@@ -207,16 +204,11 @@ extension LogStorage: WritableStorage {
     if hub.mayBeBehind { try hub.catchUp() }
     var wasThere = false
     try withBytes(of: key) { (bytes) throws(StorageError) in
-      if hub.isWatched {
-        wasThere = try hub.remove(bytes)
-        return
-      }
       do throws(StoreError) {
         wasThere = try keyspace.remove(bytes)
       } catch {
         throw .store(error)
       }
-      if hub.isFronted { hub.settle(bytes) }
     }
     return wasThere
   }
@@ -226,14 +218,14 @@ extension LogStorage: ClearableStorage {
   /// Empties the keyspace, whatever views wrote to it. Takes constant time.
   public func removeAll() throws(StorageError) {
     try hub.catchUp()
-    try hub.removeAll()
+    try translating { () throws(StoreError) in try keyspace.removeAll() }
   }
 
   /// Removes what is expired in the keyspace now; how much there was. O(entries of the store).
   @discardableResult
   public func removeExpired() throws(StorageError) -> Int {
     try hub.catchUp()
-    return try hub.removeExpired()
+    return try translating { () throws(StoreError) in try keyspace.removeExpired() }
   }
 }
 

@@ -48,7 +48,7 @@ extension Engine {
           addresses.append((hash, address, header.size))
         }
         for (position, operation) in batch.operations.enumerated() {
-          let (key, _) = unsafe Self.parts(operation, of: bytes)
+          let (key, value) = unsafe Self.parts(operation, of: bytes)
           let (hash, address, size) = addresses[position]
           let core = operation.keyspace
           index.grow()
@@ -60,8 +60,10 @@ extension Engine {
           }
           if operation.isPut {
             index(hash, address, size, replacing: existing, at: probe, core, &state)
+            if core.isWatched.load(ordering: .relaxed) { unsafe core.tellPut(key, value, replacing: existing) }
           } else if existing.address != 0 {
             unindex(hash, existing, core, &state)
+            if core.isWatched.load(ordering: .relaxed) { unsafe core.tellRemoval(key, of: existing) }
           }
         }
       }

@@ -74,6 +74,7 @@ extension Engine {
       index(hash, address, header.size, replacing: existing, at: probe, core, &state)
       commits.published.store(header.sequence, ordering: .releasing)
       try checkTail(state)
+      if isWatched { unsafe core.tellPut(key, value, replacing: existing) }
       return header.sequence
     }
     tellFeeds()
@@ -118,6 +119,7 @@ extension Engine {
       unindex(hash, existing, core, &state)
       commits.published.store(header.sequence, ordering: .releasing)
       try checkTail(state)
+      if isWatched { unsafe core.tellRemoval(key, of: existing) }
       return Removal(sequence: header.sequence, wasVisible: wasVisible)
     }
     tellFeeds()

@@ -104,6 +104,7 @@ extension Engine {
       core.entryCount.store(0, ordering: .relaxed)
       commits.published.store(header.sequence, ordering: .releasing)
       try checkTail(state)
+      core.tellEmptied()
       return header.sequence
     }
   }

@@ -22,9 +22,9 @@ public final class KeyspaceCore: Sendable {
   /// Entries in the index; written under the writer's lock.
   let entryCount = Atomic<Int>(0)
 
-  /// Whether anybody is told of writes; changed under the writer's lock.
+  /// Whether anybody is told of writes or changes; changed under the writer's lock.
   let isWatched = Atomic<Bool>(false)
-  let watchers = WriteWatchers()
+  let watchers = Watchers()
 
   /// Milliseconds until values expire by default; -1: the store's default applies.
   let defaultExpiryMilliseconds: Atomic<Int64>

@@ -46,6 +46,10 @@ extension Engine {
           state.isReaped = true
           if let core = keyspaces.withLock({ $0.byID[record.keyspace.id] }), core.tag == record.keyspace {
             core.entryCount.subtract(1, ordering: .relaxed)
+            // Of the keyspace as it is now, so it is expired and not what an emptying left.
+            if core.isWatched.load(ordering: .relaxed) {
+              core.tellLoss(record.key, Existing(address: entry.address), .expiry)
+            }
           }
           return true
         }

@@ -142,9 +142,10 @@ struct MergeRun: ~Copyable {
     var evicted = (records: 0, bytes: 0)
     inSlices(survey.reaps.count) { range, state in
       for reap in survey.reaps[range] {
-        let watched = reap.isEvicted ? watchedKey(of: reap) : nil
-        watched?.tellWillWrite()
-        defer { watched?.tellDidWrite() }
+        let watched = watchedKey(of: reap)
+        // Fronts see by themselves what has expired.
+        if reap.isEvicted { watched?.tellWillWrite() }
+        defer { if reap.isEvicted { watched?.tellDidWrite() } }
         guard engine.index.remove(reap.hash, address: reap.address) else { continue }
         state.isReaped = true
         engine.noteForSnapshots(reap.address, state)
@@ -152,6 +153,7 @@ struct MergeRun: ~Copyable {
         if reap.isEvicted { evicted = (evicted.records + 1, evicted.bytes + reap.size) }
         if let core = engine.keyspaces.withLock({ $0.byID[reap.keyspace.id] }), core.tag == reap.keyspace {
           core.entryCount.subtract(1, ordering: .relaxed)
+          watched?.tellLoss(at: reap.address, reap.isEvicted ? .eviction : .expiry)
         }
       }
     } prefetch: { range in
@@ -160,7 +162,7 @@ struct MergeRun: ~Copyable {
     return evicted
   }
 
-  /// The key of a record that is evicted, if somebody is told of it.
+  /// The key of a record that goes, if somebody is told of it.
   private borrowing func watchedKey(of reap: MergeReap) -> WatchedKey? {
     guard let core = engine.keyspaces.withLock({ $0.byID[reap.keyspace.id] }), core.isWatched.load(ordering: .relaxed),
       let place = engine.granules.place(of: reap.address), let record = StoredRecord(at: place)
@@ -203,6 +205,7 @@ private struct WatchedKey {
 
   func tellWillWrite() { unsafe key.withUnsafeBytes { unsafe core.tellWillWrite($0) } }
   func tellDidWrite() { unsafe key.withUnsafeBytes { unsafe core.tellDidWrite($0) } }
+  func tellLoss(at address: UInt64, _ cause: KeyspaceChange.Cause) { core.tellLoss(key, Existing(address: address), cause) }
 }
 
 /// What one merge did.

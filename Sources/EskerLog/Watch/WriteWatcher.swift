@@ -21,40 +21,51 @@ package protocol WriteWatcher: AnyObject, Sendable {
   func didEmpty()
 }
 
-/// The watchers of a keyspace.
-final class WriteWatchers: Sendable {
-  private let list = Guarded<[any WriteWatcher]>([])
+/// Who is told of what happens in a keyspace. Changed and used under the writer's lock.
+final class Watchers: Sendable {
+  private let lists = Guarded<([any WriteWatcher], [any ChangeListener])>(([], []))
 
-  func add(_ watcher: any WriteWatcher) {
-    list.withLock { $0.append(watcher) }
+  /// Who is told before and after writes.
+  var watchers: [any WriteWatcher] { lists.withLock { $0.0 } }
+
+  /// Who is told what has changed.
+  var listeners: [any ChangeListener] { lists.withLock { $0.1 } }
+
+  func add(_ watcher: any WriteWatcher, _ core: KeyspaceCore) {
+    lists.withLock { $0.0.append(watcher) }
+    note(core)
   }
 
-  /// False when none is left.
-  func remove(_ watcher: any WriteWatcher) -> Bool {
-    list.withLock { list in
-      list.removeAll { $0 === watcher }
-      return !list.isEmpty
-    }
+  func remove(_ watcher: any WriteWatcher, _ core: KeyspaceCore) {
+    lists.withLock { $0.0.removeAll { $0 === watcher } }
+    note(core)
   }
 
-  var all: [any WriteWatcher] { list.withLock { $0 } }
+  func add(_ listener: any ChangeListener, _ core: KeyspaceCore) {
+    lists.withLock { $0.1.append(listener) }
+    note(core)
+  }
+
+  func remove(_ listener: any ChangeListener, _ core: KeyspaceCore) {
+    lists.withLock { $0.1.removeAll { $0 === listener } }
+    note(core)
+  }
+
+  private func note(_ core: KeyspaceCore) {
+    core.isWatched.store(lists.withLock { !$0.0.isEmpty || !$0.1.isEmpty }, ordering: .relaxed)
+  }
 }
 
 extension Keyspace {
   /// Tells a watcher of each write that begins from now on, and keeps it.
   package func addWatcher(_ watcher: any WriteWatcher) {
     // Under the writer's lock: no write is half told.
-    core.engine.writer.withLock { _ in
-      core.watchers.add(watcher)
-      core.isWatched.store(true, ordering: .relaxed)
-    }
+    core.engine.writer.withLock { _ in core.watchers.add(watcher, core) }
   }
 
   /// Lets a watcher go.
   package func removeWatcher(_ watcher: any WriteWatcher) {
-    core.engine.writer.withLock { _ in
-      core.isWatched.store(core.watchers.remove(watcher), ordering: .relaxed)
-    }
+    core.engine.writer.withLock { _ in core.watchers.remove(watcher, core) }
   }
 }
 
@@ -62,19 +73,19 @@ extension Keyspace {
 extension KeyspaceCore {
   @inline(never)
   func tellWillWrite(_ key: UnsafeRawBufferPointer) {
-    for watcher in watchers.all { unsafe watcher.willWrite(key.bytes) }
+    for watcher in watchers.watchers { unsafe watcher.willWrite(key.bytes) }
   }
 
   @inline(never)
   func tellDidWrite(_ key: UnsafeRawBufferPointer) {
-    for watcher in watchers.all { unsafe watcher.didWrite(key.bytes) }
+    for watcher in watchers.watchers { unsafe watcher.didWrite(key.bytes) }
   }
 
   func tellWillEmpty() {
-    for watcher in watchers.all { watcher.willEmpty() }
+    for watcher in watchers.watchers { watcher.willEmpty() }
   }
 
   func tellDidEmpty() {
-    for watcher in watchers.all { watcher.didEmpty() }
+    for watcher in watchers.watchers { watcher.didEmpty() }
   }
 }

@@ -23,7 +23,7 @@ import Testing
       let expected: [Change] = [
         .set(key: "a", before: 1, after: 2), .set(key: "b", before: nil, after: 5),
         .set(key: "a", before: 2, after: 3), .removed(key: "a", before: 3), .removed(key: "b", before: 5),
-        .removedAll, .set(key: "e", before: nil, after: 1), .removedExpired(count: 1),
+        .removedAll, .set(key: "e", before: nil, after: 1), .expired(key: "e", before: 1),
       ]
       #expect(heard.reach(expected.count))
       #expect(heard.all == expected)
@@ -77,7 +77,7 @@ import Testing
       try texts.set("x", forKey: "a")
       #expect(heard.reach(2))
       #expect(heard.all.first == .set(key: "a", before: nil, after: 10))
-      guard case .unreadable(.decoding(key: "a", _, _, _)) = heard.all.last else {
+      guard case .unreadable(key: "a", .decoding(key: "a", _, _, _)) = heard.all.last else {
         Issue.record("\(heard.all)")
         return
       }

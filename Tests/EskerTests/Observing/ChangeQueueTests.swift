@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+
+@testable import Esker
+
+@Suite struct ChangeQueueTests {
+  private typealias Queue = ChangeQueue<String, Int>
+
+  /// Collects what an observer hears, missed changes as negative numbers.
+  private func note(_ told: Queue.Told, in heard: Collected<Int>) {
+    switch told {
+    case .change(let number): heard.add(number)
+    case .missed(let count): heard.add(-count)
+    }
+  }
+
+  @Test func sourceFeedsFromTheFirstObserverToTheLast() throws {
+    let queue = Queue { _ in 0 }
+    let fed = Collected<Bool>()
+    let first = try queue.observe("a", feed: { fed.add($0) }, { _ in })
+    let second = try queue.observe(nil, feed: { fed.add($0) }, { _ in })
+    #expect(fed.all == [true])
+    first.cancel()
+    first.cancel()
+    #expect(fed.all == [true])
+    second.cancel()
+    #expect(fed.all == [true, false])
+    let third = try queue.observe(nil, feed: { fed.add($0) }, { _ in })
+    #expect(fed.all == [true, false, true])
+    third.cancel()
+  }
+
+  @Test func sourceThatCannotFeedLeavesNoObserver() throws {
+    let queue = Queue { _ in 0 }
+    #expect(throws: StorageError.self) {
+      try queue.observe(nil, feed: { _ throws(StorageError) in throw .cancelled }, { _ in })
+    }
+    queue.add("a") {
+      Issue.record("made for nobody")
+      return 1
+    }
+  }
+
+  @Test func changeThatConcernsNobodyIsNotMade() throws {
+    let queue = Queue { _ in 0 }
+    let heard = Collected<Int>()
+    let observation = try queue.observe("a", feed: { _ in }) { note($0, in: heard) }
+    queue.add("b") {
+      Issue.record("made for nobody")
+      return 1
+    }
+    queue.add("a") { 2 }
+    queue.add(nil) { 3 }
+    #expect(heard.reach(2))
+    #expect(heard.all == [2, 3])
+    observation.cancel()
+  }
+
+  @Test func observerHearsNothingFromBeforeItCame() throws {
+    let queue = Queue { _ in 0 }
+    let gate = DispatchSemaphore(value: 0)
+    let early = Collected<Int>()
+    let late = Collected<Int>()
+    let first = try queue.observe(nil, feed: { _ in }) {
+      note($0, in: early)
+      gate.wait()
+    }
+    queue.add("a") { 1 }
+    #expect(early.reach(1))
+    // Waits while the first is told the one before it.
+    queue.add("a") { 2 }
+    let second = try queue.observe(nil, feed: { _ in }) { note($0, in: late) }
+    queue.add("a") { 3 }
+    for _ in 0..<3 { gate.signal() }
+    #expect(early.reach(3) && late.reach(1))
+    #expect(early.all == [1, 2, 3] && late.all == [3])
+    first.cancel()
+    second.cancel()
+  }
+
+  @Test func whatIsMissedIsCountedForEachObserverBehindWhatCameBefore() throws {
+    let queue = Queue { _ in 0 }
+    let gate = DispatchSemaphore(value: 0)
+    let started = Collected<Int>()
+    let all = Collected<Int>()
+    let ofA = Collected<Int>()
+    let ofB = Collected<Int>()
+    let blocker = try queue.observe("block", feed: { _ in }) { _ in
+      started.add(1)
+      gate.wait()
+    }
+    let observations = [
+      try queue.observe(nil, feed: { _ in }) { note($0, in: all) },
+      try queue.observe("a", feed: { _ in }) { note($0, in: ofA) },
+      try queue.observe("b", feed: { _ in }) { note($0, in: ofB) },
+    ]
+    queue.add("block") { 0 }
+    #expect(started.reach(1))
+    for number in 1...Queue.capacity { queue.add("a") { number } }
+    for _ in 0..<10 { queue.add("a") { 1 } }
+    for _ in 0..<5 { queue.add("b") { 1 } }
+    queue.add(nil) { 1 }
+    for _ in 0..<2 { gate.signal() }
+    #expect(all.reach(Queue.capacity + 2) && ofA.reach(Queue.capacity + 1) && ofB.reach(1))
+    queue.add("b") { 7 }
+    #expect(all.reach(Queue.capacity + 3) && ofB.reach(2))
+    #expect(all.all.elementsEqual(Array(0...Queue.capacity) + [-16, 7]))
+    #expect(ofA.all.elementsEqual(Array(1...Queue.capacity) + [-11]))
+    #expect(ofB.all == [-6, 7])
+    for observation in observations { observation.cancel() }
+    blocker.cancel()
+  }
+
+  @Test func bytesThatWaitAreBounded() throws {
+    let queue = Queue { $0 }
+    let gate = DispatchSemaphore(value: 0)
+    let heard = Collected<Int>()
+    let observation = try queue.observe(nil, feed: { _ in }) {
+      note($0, in: heard)
+      gate.wait()
+    }
+    queue.add("a") { 0 }
+    #expect(heard.reach(1))
+    let half = Queue.byteCapacity / 2
+    for _ in 0..<4 { queue.add("a") { half } }
+    // Small, but behind what is missed.
+    queue.add("a") { 1 }
+    for _ in 0..<4 { gate.signal() }
+    #expect(heard.reach(4))
+    #expect(heard.all == [0, half, half, -3])
+    observation.cancel()
+    gate.signal()
+  }
+
+  @Test func endOfAnObserverOrOfAChangeMayCallTheQueue() throws {
+    final class Ending: Sendable {
+      let body: @Sendable () -> Void
+      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+      deinit { body() }
+    }
+    let queue = ChangeQueue<String, Ending> { _ in 0 }
+    let ended = Collected<Int>()
+    let gate = DispatchSemaphore(value: 0)
+    let ending: @Sendable (Int) -> Ending = { [unowned queue] number in
+      Ending {
+        queue.add("x") { Ending {} }
+        (try? queue.observe(nil, feed: { _ in }, { _ in }))?.cancel()
+        ended.add(number)
+      }
+    }
+    var observation: Observation?
+    do {
+      let held = ending(1)
+      observation = try queue.observe(nil, feed: { _ in }) { _ in
+        _ = held
+        gate.wait()
+      }
+    }
+    queue.add("a") { ending(2) }
+    queue.add("a") { ending(3) }
+    queue.add("a") { ending(4) }
+    _ = observation
+    observation = nil
+    for _ in 0..<4 { gate.signal() }
+    #expect(ended.reach(4))
+  }
+
+  @Test func hubGoesWithItsLastViewAndIsMadeAnew() throws {
+    try withTemporaryStore { store in
+      weak var hub: ChangeHub?
+      do {
+        let strong = HubRegistry.hub(of: store.default)
+        hub = strong
+        #expect(strong === HubRegistry.hub(of: store.default))
+        try strong.observe(key: nil) { _ in }.cancel()
+      }
+      #expect(hub == nil)
+      _ = HubRegistry.hub(of: store.default)
+    }
+  }
+}
