@@ -3,13 +3,16 @@ public import Synchronization
 
 /// What a front is told of writes to the storage behind it: by whoever makes them, by the bytes of the key.
 ///
-/// A writer *enters before its write can be seen* and *leaves after*. Until then nothing that was read is kept.
+/// A writer *enters before its write can be seen* and *leaves after*. Until then nothing that was read is kept. He may hold a lock
+/// meanwhile, so no value ends then: its `deinit` may call the store.
 @usableFromInline
 protocol WriteFront: AnyObject, Sendable {
   func enterWrite(_ key: RawSpan)
   func leaveWrite(_ key: RawSpan)
   func enterRemovalOfAll()
   func leaveRemovalOfAll()
+  /// Lets go of what was dropped; called without a lock, after a removal of everything.
+  func release()
 }
 
 /// The values of one type that a front holds; an absent one is nil.
@@ -111,7 +114,7 @@ extension FrontPlane: WriteFront {
 
   @usableFromInline
   func enterWrite(_ key: RawSpan) {
-    if let key = frontKey(from: key) { cache.enterWrite(key) }
+    if let key = frontKey(from: key) { cache.enterWrite(key, releases: false) }
   }
 
   @usableFromInline
@@ -122,13 +125,16 @@ extension FrontPlane: WriteFront {
   @usableFromInline
   func enterRemovalOfAll() {
     removals.wrappingAdd(0x1_0001, ordering: .acquiringAndReleasing)
-    cache.removeAll()
+    cache.removeAll(releases: false)
   }
 
   @usableFromInline
   func leaveRemovalOfAll() {
     removals.wrappingSubtract(1, ordering: .acquiringAndReleasing)
   }
+
+  @usableFromInline
+  func release() { cache.release() }
 }
 
 extension Expiry {

@@ -144,7 +144,10 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
     try flush()
     if log != nil { return try body() }
     plane.enterRemovalOfAll()
-    defer { plane.leaveRemovalOfAll() }
+    defer {
+      plane.leaveRemovalOfAll()
+      plane.release()
+    }
     try body()
   }
 
@@ -152,7 +155,9 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
 
   /// Runs `body` between entering and leaving, unless the log's view does so.
   private func announcingIfOwn<R>(_ key: Key, _ body: () throws(StorageError) -> R) throws(StorageError) -> R {
-    log == nil ? try announce(key, body) : try body()
+    if log == nil { return try announce(key, body) }
+    defer { plane.cache.release(plane.frontKey(key)) }
+    return try body()
   }
 
   private func announce<R>(_ key: Key, _ body: () throws(StorageError) -> R) throws(StorageError) -> R {
@@ -163,6 +168,7 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
       return try body()
     }
     var result: R?
+    defer { plane.cache.release(plane.frontKey(key)) }
     try log.withBytes(of: key) { (bytes) throws(StorageError) in
       result = try log.hub.announcing(bytes, body)
     }
@@ -184,7 +190,7 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
         return try back.set(value, forKey: key.key, expiry: expiry)
       }
       let version = try log.put(value, forKey: key.key, expiry: expiry)
-      guard keeps, let version else { return }
+      guard keeps, let version else { return plane.cache.release(key) }
       // As a reader would: only if this very write is what the log has since the ticket was taken.
       let ticket = plane.beginFill(key)
       if let window, window.isSuperseded(key) { return }

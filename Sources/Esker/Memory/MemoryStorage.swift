@@ -21,6 +21,7 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Upd
   @usableFromInline let clock: StoreClock
   private let cost: (@Sendable (Value) -> Int)?
   private let lastWrite = Atomic<UInt64>(0)
+  let changes = ChangeQueue<Key, StorageChange<Key, Value>> { _ in 0 }
 
   /// An empty storage.
   ///

@@ -12,4 +12,5 @@ final class EngineWatch: WriteWatcher {
   func didWrite(_ key: RawSpan) { front.leaveWrite(key) }
   func willEmpty() { front.enterRemovalOfAll() }
   func didEmpty() { front.leaveRemovalOfAll() }
+  func afterEmptying() { front.release() }
 }

@@ -72,6 +72,7 @@ extension Engine {
   /// written around it.
   func removeAll(in core: KeyspaceCore) throws(StoreError) -> UInt64 {
     let sequence = try makingRoom { () throws(StoreError) in try reset(core) }
+    for watcher in core.watchers.watchers { watcher.afterEmptying() }
     tellFeeds()
     keeper.request(.sweep)
     return sequence

@@ -205,7 +205,10 @@ private struct WatchedKey {
 
   func tellWillWrite() { unsafe key.withUnsafeBytes { unsafe core.tellWillWrite($0) } }
   func tellDidWrite() { unsafe key.withUnsafeBytes { unsafe core.tellDidWrite($0) } }
-  func tellLoss(at address: UInt64, _ cause: KeyspaceChange.Cause) { core.tellLoss(key, Existing(address: address), cause) }
+
+  func tellLoss(at address: UInt64, _ cause: KeyspaceChange.Cause) {
+    core.tellLoss(key, Existing(address: address), cause)
+  }
 }
 
 /// What one merge did.

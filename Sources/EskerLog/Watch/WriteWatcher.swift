@@ -6,7 +6,7 @@ internal import Synchronization
 /// stay coherent with it.
 ///
 /// Each call of `willWrite` is followed by one of `didWrite` with the same key. In between the write becomes visible, or fails.
-/// Everything is called under the writer's lock, in the order of the writes: it must be quick, must not call the store, and
+/// All but `afterEmptying` is called under the writer's lock, in the order of the writes: it must be quick, must not call the store, and
 /// must not wait for anything that somebody holds who calls the store.
 ///
 /// Not told: expiry, which the clock makes visible, and what a read-only store takes in from its writer.
@@ -19,6 +19,8 @@ package protocol WriteWatcher: AnyObject, Sendable {
   func willEmpty()
   /// They have gone, or have not.
   func didEmpty()
+  /// The writer's lock has been given back since: the one call that may take its time.
+  func afterEmptying()
 }
 
 /// Who is told of what happens in a keyspace. Changed and used under the writer's lock.

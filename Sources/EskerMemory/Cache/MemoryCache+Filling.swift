@@ -26,13 +26,16 @@ extension MemoryCache {
   /// Says that the caller is about to change the store's value of `key`, and drops the key.
   ///
   /// Until ``leaveWrite(_:)`` no fill of the key's shard is admitted.
-  public func enterWrite(_ key: Key) {
+  ///
+  /// - Parameter releases: False for a caller that holds a lock which the `deinit` of a value may want: the value is kept until
+  ///   the shard is written to again, or ``release(_:)``.
+  public func enterWrite(_ key: Key, releases: Bool = true) {
     let hash = Self.hash(key)
     let shard = unsafe shard(hash)
-    unsafe withLocked(shard) { _ in
+    unsafe withLocked(shard, releases: releases) { garbage in
       unsafe shard.pointee.noteWrite()
       unsafe shard.pointee.fence.wrappingAdd(1, ordering: .releasing)
-      _ = unsafe remove(key, hash, in: shard)
+      _ = unsafe remove(key, hash, in: shard, garbage)
     }
   }
 

@@ -36,12 +36,12 @@ extension MemoryCache {
   func getLocked(_ key: Key, _ hash: UInt64, _ pin: EpochPin, now: Int64) -> (value: Value, expiry: Int64)? {
     commons.epochs.exit(pin)
     let shard = unsafe shard(hash)
-    let found = unsafe withLocked(shard) { _ -> (value: Value, expiry: Int64)? in
+    let found = unsafe withLocked(shard) { garbage -> (value: Value, expiry: Int64)? in
       let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
       if slot == 0 { return nil }
       let node = unsafe shard.pointee.node(slot)
       if unsafe node.pointee.expiry <= now {
-        unsafe expire(slot, in: shard)
+        unsafe expire(slot, in: shard, garbage)
         return nil
       }
       unsafe shard.pointee.noteUse(node)
@@ -80,7 +80,13 @@ extension MemoryCache {
 
   /// Drops an entry whose time has come; under the lock.
   @usableFromInline
-  func expire(_ slot: UInt32, in shard: UnsafeMutablePointer<Shard<Key, Value>>) {
+  func expire(
+    _ slot: UInt32,
+    in shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    _ garbage: borrowing Garbage<Key, Value>
+  ) {
+    let node = unsafe shard.pointee.node(slot)
+    if garbage.isTold { tell(unsafe .expired(key: node.pointee.key, before: node.pointee.value)) }
     unsafe shard.pointee.expire(slot, commons)
   }
 

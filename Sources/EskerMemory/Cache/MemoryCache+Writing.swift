@@ -35,9 +35,9 @@ extension MemoryCache {
   public func remove(_ key: Key) -> Bool {
     let hash = Self.hash(key)
     let shard = unsafe shard(hash)
-    return unsafe withLocked(shard) { _ in
+    return unsafe withLocked(shard) { garbage in
       unsafe shard.pointee.noteWrite()
-      return unsafe remove(key, hash, in: shard)
+      return unsafe remove(key, hash, in: shard, garbage)
     }
   }
 
@@ -73,7 +73,9 @@ extension MemoryCache {
       if let entry {
         _ = unsafe store(entry, key, hash, slot, in: shard, now: now, &garbage)
       } else if slot != 0 {
+        let old = unsafe noted(slot, in: shard, garbage)
         unsafe shard.pointee.drop(slot, commons)
+        tellRemoval(key, old, now: now)
       }
       return result
     }
@@ -81,15 +83,34 @@ extension MemoryCache {
 
   /// Removes every entry.
   ///
-  /// One shard after the other: an entry that is put meanwhile may stay. Complexity: linear in the number of entries.
-  public func removeAll() {
-    for index in 0...shardMask {
-      let shard = unsafe shards + index
-      unsafe withLocked(shard) { _ in
-        unsafe shard.pointee.noteWrite()
-        unsafe shard.pointee.forEachSlot { slot in unsafe shard.pointee.drop(slot, commons) }
+  /// One shard after the other: an entry that is put meanwhile may stay, unless somebody is told of changes. Complexity: linear in
+  /// the number of entries.
+  ///
+  /// - Parameter releases: False for a caller that holds a lock which the `deinit` of a value may want: values are kept until
+  ///   their shard is written to again, or ``release()``.
+  public func removeAll(releases: Bool = true) {
+    // Held throughout: nobody who is told puts anything in between.
+    telling.withLock {
+      tell(.removedAll)
+      for index in 0...shardMask {
+        let shard = unsafe shards + index
+        unsafe shard.pointee.lock.withLock {
+          unsafe shard.pointee.noteWrite()
+          unsafe shard.pointee.forEachSlot { slot in unsafe shard.pointee.drop(slot, commons) }
+        }
       }
     }
+    if releases { release() }
+  }
+
+  /// Releases what left the cache and was kept.
+  public func release() {
+    for index in 0...shardMask { unsafe withLocked(shards + index) { _ in } }
+  }
+
+  /// Releases what left the shard of a key and was kept.
+  public func release(_ key: Key) {
+    unsafe withLocked(shard(Self.hash(key))) { _ in }
   }
 
   /// Removes the entries whose time has come; returns how many.
@@ -100,10 +121,10 @@ extension MemoryCache {
     var removed = 0
     for index in 0...shardMask {
       let shard = unsafe shards + index
-      unsafe withLocked(shard) { _ in
+      unsafe withLocked(shard) { garbage in
         unsafe shard.pointee.forEachSlot { slot in
           if unsafe shard.pointee.node(slot).pointee.expiry > now { return }
-          unsafe expire(slot, in: shard)
+          unsafe expire(slot, in: shard, garbage)
           removed += 1
         }
       }
@@ -132,7 +153,7 @@ extension MemoryCache {
       evicted = false
       for index in 0...shardMask where isAbove() {
         let shard = unsafe shards + index
-        let gaveOne = unsafe withLocked(shard) { _ in unsafe shard.pointee.evict(commons) }
+        let gaveOne = unsafe withLocked(shard) { garbage in unsafe evict(from: shard, garbage) }
         evicted = evicted || gaveOne
       }
     }
@@ -142,16 +163,39 @@ extension MemoryCache {
 // Under the lock of `shard`.
 extension MemoryCache {
   @inlinable
-  func remove(_ key: Key, _ hash: UInt64, in shard: UnsafeMutablePointer<Shard<Key, Value>>) -> Bool {
+  func remove(
+    _ key: Key,
+    _ hash: UInt64,
+    in shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    _ garbage: borrowing Garbage<Key, Value>
+  ) -> Bool {
     let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
     if slot == 0 { return false }
+    let old = unsafe noted(slot, in: shard, garbage)
     unsafe shard.pointee.drop(slot, commons)
+    tellRemoval(key, old, now: .min)
     return true
   }
 
-  /// Makes `entry` the one of its key, which is in `slot` now, or nowhere if that is 0.
+  /// Makes `entry` the one of its key, which is in `slot` now, or nowhere if that is 0; and tells of it.
   @inlinable
   func store(
+    _ entry: MemoryEntry<Value>,
+    _ key: Key,
+    _ hash: UInt64,
+    _ slot: UInt32,
+    in shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    now: Int64,
+    _ garbage: inout Garbage<Key, Value>
+  ) -> Bool {
+    let old = unsafe noted(slot, in: shard, garbage)
+    let isKept = unsafe keep(entry, key, hash, slot, in: shard, now: now, &garbage)
+    if garbage.isTold { tellStore(key, old, entry, isKept: isKept, now: now) }
+    return isKept
+  }
+
+  @inlinable
+  func keep(
     _ entry: MemoryEntry<Value>,
     _ key: Key,
     _ hash: UInt64,
@@ -191,7 +235,7 @@ extension MemoryCache {
     var hadRoom = true
     while unsafe shard.pointee.isFull {
       hadRoom = false
-      _ = unsafe shard.pointee.evict(commons)
+      _ = unsafe evict(from: shard, garbage)
       unsafe shard.pointee.reclaim(into: &garbage, commons.epochs)
     }
     while !commons.count.draw(1) {
@@ -217,20 +261,31 @@ extension MemoryCache {
     return true
   }
 
+  /// Evicts an entry of a shard that is locked; false if it has none.
+  @inlinable
+  func evict(
+    from shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    _ garbage: borrowing Garbage<Key, Value>
+  ) -> Bool {
+    let slot = unsafe shard.pointee.evict(commons)
+    if slot != 0, garbage.isTold { unsafe tellEviction(slot, of: shard) }
+    return slot != 0
+  }
+
   /// Evicts an entry of `shard`, or of another one when it has none; false if there is none to be had.
   @inlinable
   func makeRoom(
     _ shard: UnsafeMutablePointer<Shard<Key, Value>>,
     _ garbage: inout Garbage<Key, Value>
   ) -> Bool {
-    if unsafe shard.pointee.evict(commons) { return true }
+    if unsafe evict(from: shard, garbage) { return true }
     // Never waiting for a second lock, since whoever holds it may wait for ours.
     let own = unsafe shard - shards
     for _ in 0..<64 {
       for step in 1...(shardMask + 1) {
         let other = (own + step) & shardMask
         if other == own || !(unsafe shards[other].lock.tryLock()) { continue }
-        let evicted = unsafe shards[other].evict(commons)
+        let evicted = unsafe evict(from: shards + other, garbage)
         unsafe shards[other].reclaim(into: &garbage, commons.epochs)
         unsafe shards[other].lock.unlock()
         if evicted { return true }

@@ -37,6 +37,12 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   @usableFromInline let shardMask: Int
   // Freed in `deinit`; the shards guard themselves.
   @usableFromInline nonisolated(unsafe) let shards: UnsafeMutablePointer<Shard<Key, Value>>
+  /// Whether somebody is told of changes; asked under the lock of a shard.
+  @usableFromInline let isObserved = Atomic<Bool>(false)
+  /// Held by who changes or tells anything while somebody is told; taken before the lock of a shard.
+  @usableFromInline let telling = Lock()
+  // Guarded by `telling`.
+  nonisolated(unsafe) var listener: (@Sendable (MemoryChange<Key, Value>) -> Void)?
 
   /// An empty cache.
   public init(limits: MemoryLimits = MemoryLimits()) {
@@ -93,14 +99,20 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   @inlinable
   func withLocked<Result, Failure: Error>(
     _ shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    releases: Bool = true,
     _ body: (inout Garbage<Key, Value>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var garbage = Garbage<Key, Value>()
     defer { withExtendedLifetime(garbage) {} }
     unsafe shard.pointee.lock.lock()
+    if isObserved.load(ordering: .relaxed) {
+      unsafe lockTelling(shard)
+      garbage.isTold = true
+    }
     defer {
-      unsafe shard.pointee.reclaim(into: &garbage, commons.epochs)
+      if releases { unsafe shard.pointee.reclaim(into: &garbage, commons.epochs) }
       unsafe shard.pointee.lock.unlock()
+      if garbage.isTold { telling.unlock() }
     }
     return try body(&garbage)
   }

@@ -39,9 +39,12 @@ struct Upkeep {
   }
 }
 
-/// Keys and values that left the cache, to be destroyed once no lock is held: their `deinit` may call the cache.
+/// What an operation leaves to do for when it gives its shard's lock back: keys and values that left the cache, to be destroyed
+/// once no lock is held, as their `deinit` may call the cache.
 @usableFromInline
 struct Garbage<Key, Value> {
+  /// Whether somebody is told of changes, so that a further lock is held.
+  @usableFromInline var isTold = false
   // Most operations free one entry at most, which then needs no memory.
   @usableFromInline var first: (Key, Value)?
   @usableFromInline var rest: [(Key, Value)] = []

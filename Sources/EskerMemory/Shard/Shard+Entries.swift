@@ -50,15 +50,15 @@ extension Shard {
     drop(slot, commons)
   }
 
-  /// Takes out the entry that the policy can spare best; false if there is none.
+  /// Takes out the entry that the policy can spare best; the slot it was in, 0 if there is none.
   @inlinable
-  func evict(_ commons: borrowing Commons) -> Bool {
+  func evict(_ commons: borrowing Commons) -> UInt32 {
     let slot = victim()
-    if slot == 0 { return false }
+    if slot == 0 { return 0 }
     haunt(slot)
     unsafe state.pointee.evictions += 1
     drop(slot, commons)
-    return true
+    return slot
   }
 
   /// Enters a node for which the budgets have been drawn.

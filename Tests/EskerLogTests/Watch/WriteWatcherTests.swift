@@ -25,6 +25,7 @@ import Testing
     func didWrite(_ key: RawSpan) { note("did", key) }
     func willEmpty() { list.withLock { $0.append("will empty") } }
     func didEmpty() { list.withLock { $0.append("did empty") } }
+    func afterEmptying() { list.withLock { $0.append("after") } }
   }
 
   private let machine = Machine()
@@ -49,7 +50,7 @@ import Testing
     try store.increment("n", by: 1)
     #expect(notes.told == ["will n", "did n"])
     try store.removeAll()
-    #expect(notes.told == ["will empty", "did empty"])
+    #expect(notes.told == ["will empty", "did empty", "after"])
   }
 
   @Test func whatWritesNothingIsNotTold() throws {

@@ -1,0 +1,114 @@
+import EskerPlatform
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+/// Random writes of every kind: what a listener hears is what the store holds.
+@Suite struct ListenerModelTests {
+  /// A store, a listener on two of its keyspaces, and a generator that decides what is done.
+  private struct Run {
+    let machine: Machine
+    let store: LogStore
+    let spaces: [Keyspace]
+    let mirrors = [Mirror(), Mirror()]
+    var random: SeededGenerator
+
+    init(_ random: SeededGenerator, capacity: Int? = nil, compression: Compression = .none) throws {
+      machine = Machine()
+      self.random = random
+      store = try machine.open {
+        $0.capacity = capacity
+        $0.compression = compression
+      }
+      spaces = [store.default, try store.keyspace("other")]
+      for (space, mirror) in zip(spaces, mirrors) { try space.addListener(mirror) }
+    }
+
+    private mutating func key() -> [UInt8] { bytes("key \(Int.random(in: 0..<60, using: &random))") }
+
+    private mutating func value() -> [UInt8] {
+      if random.oneIn(3) { return random.bytes(Int.random(in: 0..<40, using: &random)) }
+      return bytes(String(repeating: "value \(random.next() % 9) ", count: Int.random(in: 1..<40, using: &random)))
+    }
+
+    private mutating func expiry() -> Expiry {
+      random.oneIn(3) ? .after(.seconds(Int.random(in: -1..<20, using: &random))) : .never
+    }
+
+    mutating func step() throws {
+      let space = spaces[Int.random(in: 0..<2, using: &random)]
+      let key = key()
+      switch Int.random(in: 0..<40, using: &random) {
+      case 0..<12: try space.put(value(), forKey: key, expiry: expiry())
+      case 12..<17: try space.remove(key)
+      case 17..<20:
+        let answer: Update = random.oneIn(3) ? .remove : .put(value(), expiry: expiry())
+        try space.update(forKey: key) { _ in answer }
+      case 20..<22: try space.append(value(), toKey: key)
+      case 22..<24: try space.touch(key, expiry: expiry())
+      case 24: try space.persist(key)
+      case 25..<27: try space.putIfAbsent(value(), forKey: key, expiry: expiry())
+      case 27: try space.compareAndSet(value(), forKey: key, ifVersion: store.lastSequence)
+      case 28: try space.increment("counter", by: 3)
+      case 29..<33: try batch()
+      case 33..<36: machine.clock.advance(milliseconds: Int64.random(in: 0..<4000, using: &random))
+      case 36: if random.oneIn(10) { try space.removeAll() }
+      case 37: if random.oneIn(3) { try space.removeExpired() }
+      default: if random.oneIn(4) { try store.merge() }
+      }
+    }
+
+    private mutating func batch() throws {
+      let count = Int.random(in: 0..<6, using: &random)
+      let writes = (0..<count).map { _ in (key(), random.oneIn(3) ? nil : value(), expiry(), random.oneIn(2) ? 0 : 1) }
+      try store.write { (batch) throws(StoreError) in
+        for (key, value, expiry, space) in writes {
+          if let value {
+            try batch.put(value, forKey: key, in: spaces[space], expiry: expiry)
+          } else {
+            try batch.remove(key, in: spaces[space])
+          }
+        }
+      }
+    }
+
+    /// Compares what was heard with what is there, once all that expired is taken out.
+    func check() throws {
+      try store.removeAllExpired()
+      for (space, mirror) in zip(spaces, mirrors) {
+        #expect(mirror.faults.first == nil)
+        let contents = try store.contents(of: space)
+        #expect(mirror.contents == contents)
+      }
+    }
+  }
+
+  @Test(arguments: [Compression.none, .lz4]) func whatIsHeardOfRandomWritesIsWhatIsThere(_ compression: Compression) throws {
+    var seeds = SeededGenerator(announcedFor: "whatIsHeardOfRandomWritesIsWhatIsThere")
+    for _ in 0..<6 {
+      var run = try Run(seeds.split(), compression: compression)
+      for number in 1...1500 {
+        try run.step()
+        if number % 300 == 0 { try run.check() }
+      }
+      let counts = run.mirrors[0].counts
+      #expect(counts.puts > 200 && counts.removals > 30 && counts.expiries > 10 && counts.evictions == 0)
+      try run.store.close()
+    }
+  }
+
+  @Test func whatIsHeardOfACacheIsWhatItHolds() throws {
+    let random = SeededGenerator(announcedFor: "whatIsHeardOfACacheIsWhatItHolds")
+    var run = try Run(random, capacity: 1 << 20)
+    for number in 0..<3000 {
+      try run.step()
+      try run.store.put(run.random.bytes(900), forKey: "page \(number)", expiry: .after(.seconds(number % 2000)))
+      if run.random.oneIn(3) { _ = try run.store.get("page \(Int.random(in: 0...number, using: &run.random))") }
+      if number % 500 == 499 { try run.check() }
+    }
+    let counts = run.mirrors[0].counts
+    #expect(counts.evictions > 200 && counts.expiries > 100)
+    try run.store.close()
+  }
+}
