@@ -77,9 +77,9 @@ import Testing
     func check() throws {
       try store.removeAllExpired()
       for (space, mirror) in zip(spaces, mirrors) {
-        #expect(mirror.faults.first == nil)
-        let contents = try store.contents(of: space)
-        #expect(mirror.contents == contents)
+        #expect(mirror.faults.first?.prefix(200) == nil)
+        let isTheSame = try mirror.contents == store.contents(of: space)
+        #expect(isTheSame)
       }
     }
   }
@@ -108,7 +108,7 @@ import Testing
       if number % 500 == 499 { try run.check() }
     }
     let counts = run.mirrors[0].counts
-    #expect(counts.evictions > 200 && counts.expiries > 100)
+    #expect(counts.evictions > 20 && counts.expiries > 20)
     try run.store.close()
   }
 }
