@@ -1,10 +1,13 @@
-/// A storage that tells of its changes.
+/// A storage that tells of its changes; <doc:Observing> says which, and what it costs.
 public protocol ObservableStorage<Key, Value>: ReadableStorage {
   /// Calls `body` with every change from now on, until the observation is cancelled or released.
   ///
   /// `body` runs on a thread of Esker's own, one change after the other, in the order in which they took effect. No lock is
-  /// held meanwhile: it may take its time and call the storage. If more changes wait for it than Esker keeps, the rest is
-  /// counted and told as `.missed`.
+  /// held meanwhile: it may take its time and call the storage; other observers wait for it, writers do not. If more changes
+  /// wait for it than Esker keeps, the rest is counted and told as `.missed`.
+  ///
+  /// - Throws: ``StorageError/unsupported(operation:view:)`` where changes cannot be told; ``StorageError/back(name:underlying:)``
+  ///   when there can be no further thread.
   func observe(_ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void) throws(StorageError) -> Observation
 
   /// Calls `body` with every change of one key, as `observe(_:)` does with those of all.

@@ -1,4 +1,5 @@
 import Esker
+import EskerTestSupport
 import Foundation
 import Testing
 
@@ -189,5 +190,171 @@ import Testing
     #expect(await first.next() == .set(key: "b", before: nil, after: 77))
     observation.cancel()
     try store.close()
+  }
+
+  @Test func writesPastTheViewsAreHeard() throws {
+    try withTemporaryStore { store in
+      let texts = try store.storage("texts", of: String.self)
+      let keyspace = try store.keyspace("texts")
+      let heard = Collected<StorageChange<String, String>>()
+      let observation = try texts.observe { heard.add($0) }
+      try keyspace.put("1", forKey: "a")
+      try keyspace.append("2", toKey: "a")
+      try keyspace.touch("a", expiry: .after(.seconds(1000)))
+      try store.write { (batch) throws(StoreError) in
+        try batch.put("3", forKey: "a", in: keyspace)
+        try batch.put("4", forKey: "b", in: keyspace)
+        try batch.remove("a", in: keyspace)
+      }
+      try keyspace.putIfAbsent("5", forKey: "b")
+      try keyspace.put([0xFF], forKey: "b")
+      try keyspace.put("6", forKey: [0xFF])
+      try keyspace.removeAll()
+      #expect(heard.reach(9))
+      let expected: [StorageChange<String, String>] = [
+        .set(key: "a", before: nil, after: "1"), .set(key: "a", before: "1", after: "12"),
+        .set(key: "a", before: "12", after: "12"), .set(key: "a", before: "12", after: "3"),
+        .set(key: "b", before: nil, after: "4"), .removed(key: "a", before: "3"),
+      ]
+      #expect(Array(heard.all.prefix(6)) == expected)
+      #expect(heard.all.last == .removedAll)
+      guard case .unreadable(key: "b", .decoding) = heard.all[6], case .unreadable(key: nil, .key) = heard.all[7] else {
+        Issue.record("\(heard.all)")
+        return
+      }
+      observation.cancel()
+    }
+  }
+
+  @Test func writesOfAFrontAreHeardOnce() throws {
+    for policy in [WritePolicy.through, .around, .back(window: 100)] {
+      try withTemporaryStore { store in
+        let front = HybridStorage(
+          try LogStorage(store, "scores", key: String.self, of: Int.self),
+          limits: MemoryLimits(count: 10),
+          writing: policy
+        )
+        let heard = Collected<Change>()
+        let observation = try store.storage("scores", of: Int.self).observe { heard.add($0) }
+        try front.set(1, forKey: "a")
+        try front.flush()
+        try front.update(forKey: "a", default: 0) { $0 += 1 }
+        try front.removeValue(forKey: "a")
+        try front.removeAll()
+        let expected: [Change] = [
+          .set(key: "a", before: nil, after: 1), .set(key: "a", before: 1, after: 2), .removed(key: "a", before: 2),
+          .removedAll,
+        ]
+        #expect(heard.reach(expected.count))
+        #expect(heard.all == expected)
+        observation.cancel()
+      }
+    }
+  }
+
+  @Test func evictedValuesAreTold() throws {
+    var options = Options()
+    options.capacity = 1 << 20
+    let path = temporaryPath()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try LogStore(at: path, options: options)
+    let pages = try store.storage("pages", of: Data.self)
+    let evicted = Collected<String>()
+    let others = Collected<StorageChange<String, Data>>()
+    let observation = try pages.observe { change in
+      switch change {
+      case .set: break
+      case .evicted(let key, let before): if before == Data(repeating: 7, count: 900) { evicted.add(key) }
+      default: others.add(change)
+      }
+    }
+    for number in 0..<3000 { try pages.set(Data(repeating: 7, count: 900), forKey: "\(number)") }
+    // The background may still be at it.
+    for _ in 0..<10_000 {
+      if try evicted.count + pages.count() == 3000 { break }
+      usleep(1000)
+    }
+    let count = try pages.count()
+    #expect(count < 1500)
+    #expect(Set(evicted.all).count == 3000 - count && evicted.count == 3000 - count && others.count == 0)
+    observation.cancel()
+    try store.close()
+  }
+
+  @Test func storeOpenForReadingOnlyCannotBeObserved() throws {
+    let path = temporaryPath()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try LogStore(at: path)
+    try store.storage("scores", of: Int.self).set(1, forKey: "a")
+    var options = Options()
+    options.readOnly = true
+    let reader = try LogStore(at: path, options: options)
+    let scores = try reader.storage("scores", of: Int.self)
+    guard case .unsupported = failure(of: { try scores.observe { _ in } }) else {
+      Issue.record("it can be observed")
+      return
+    }
+    try reader.close()
+    try store.close()
+  }
+
+  /// Threads write through views of two types, past them, and in batches: what is heard is what is there.
+  @Test func whatIsHeardOfManyWritersIsWhatIsThere() throws {
+    var seeds = SeededGenerator(announcedFor: "whatIsHeardOfManyWritersIsWhatIsThere")
+    for _ in 0..<4 {
+      try withTemporaryStore { store in
+        let texts = try store.storage("values", of: String.self)
+        let numbers = try store.storage("values", transformer: Transformer<Int>.json)
+        let front = HybridStorage(try LogStorage(store, "values", key: String.self, of: String.self))
+        let keyspace = try store.keyspace("values")
+        let heard = Collected<StorageChange<String, Int>>()
+        let generators = (0..<4).map { _ in seeds.split() }
+        let observation = try numbers.observe { heard.add($0) }
+        onThreads(4) { thread in
+          var random = generators[thread]
+          for _ in 0..<300 {
+            let key = "key \(Int.random(in: 0..<12, using: &random))"
+            let value = "\(Int.random(in: 1..<1000, using: &random))"
+            switch Int.random(in: 0..<16, using: &random) {
+            case 0..<3: try? texts.set(value, forKey: key)
+            case 3..<5: try? front.set(value, forKey: key)
+            case 5..<8: _ = try? numbers.update(forKey: key, default: 0) { $0 += 1 }
+            case 8..<10: _ = try? keyspace.put(value, forKey: key)
+            case 10..<12: _ = try? keyspace.remove(key)
+            case 12: _ = try? front.removeValue(forKey: key)
+            case 13..<15:
+              try? store.write { (batch) throws(StoreError) in
+                try batch.put(value, forKey: key, in: keyspace)
+                try batch.remove("key 0", in: keyspace)
+                try batch.put(value, forKey: "key 1", in: keyspace)
+              }
+            default: if random.oneIn(10) { try? texts.removeAll() }
+            }
+          }
+        }
+        try numbers.set(0, forKey: "end")
+        for _ in 0..<10_000 {
+          if case .set("end", _, _) = heard.all.last { break }
+          usleep(1000)
+        }
+        var state: [String: Int] = [:]
+        for change in heard.all {
+          switch change {
+          case .set(let key, let before, let after):
+            #expect(state[key] == before)
+            state[key] = after
+          case .removed(let key, let before):
+            #expect(state[key] == before)
+            state[key] = nil
+          case .removedAll: state = [:]
+          default: Issue.record("\(change)")
+          }
+        }
+        var contents: [String: Int] = [:]
+        try numbers.forEachEntry { key, entry in contents[key] = entry.value }
+        #expect(state == contents)
+        observation.cancel()
+      }
+    }
   }
 }
