@@ -73,9 +73,7 @@ extension MemoryCache {
       if let entry {
         _ = unsafe store(entry, key, hash, slot, in: shard, now: now, &garbage)
       } else if slot != 0 {
-        let old = unsafe noted(slot, in: shard, garbage)
-        unsafe shard.pointee.drop(slot, commons)
-        tellRemoval(key, old, now: now)
+        unsafe drop(slot, in: shard, now: now, garbage)
       }
       return result
     }
@@ -171,14 +169,24 @@ extension MemoryCache {
   ) -> Bool {
     let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
     if slot == 0 { return false }
-    let old = unsafe noted(slot, in: shard, garbage)
-    unsafe shard.pointee.drop(slot, commons)
-    tellRemoval(key, old, now: .min)
+    unsafe drop(slot, in: shard, now: .min, garbage)
     return true
   }
 
+  /// Takes out the entry in a slot.
+  @inlinable @inline(__always)
+  func drop(
+    _ slot: UInt32,
+    in shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    now: Int64,
+    _ garbage: borrowing Garbage<Key, Value>
+  ) {
+    if garbage.isTold { return unsafe dropTelling(slot, in: shard, now: now) }
+    unsafe shard.pointee.drop(slot, commons)
+  }
+
   /// Makes `entry` the one of its key, which is in `slot` now, or nowhere if that is 0; and tells of it.
-  @inlinable
+  @inlinable @inline(__always)
   func store(
     _ entry: MemoryEntry<Value>,
     _ key: Key,
@@ -188,10 +196,8 @@ extension MemoryCache {
     now: Int64,
     _ garbage: inout Garbage<Key, Value>
   ) -> Bool {
-    let old = unsafe noted(slot, in: shard, garbage)
-    let isKept = unsafe keep(entry, key, hash, slot, in: shard, now: now, &garbage)
-    if garbage.isTold { tellStore(key, old, entry, isKept: isKept, now: now) }
-    return isKept
+    if garbage.isTold { return unsafe storeTelling(entry, key, hash, slot, in: shard, now: now, &garbage) }
+    return unsafe keep(entry, key, hash, slot, in: shard, now: now, &garbage)
   }
 
   @inlinable

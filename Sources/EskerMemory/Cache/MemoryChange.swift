@@ -34,7 +34,7 @@ extension MemoryCache {
   }
 
   /// Under the lock of a shard, takes `telling` as well.
-  @usableFromInline
+  @usableFromInline @inline(never)
   func lockTelling(_ shard: UnsafeMutablePointer<Shard<Key, Value>>) {
     unsafe shard.pointee.lock.unlock()
     telling.lock()
@@ -42,32 +42,29 @@ extension MemoryCache {
   }
 }
 
-// Under `telling`, and the lock of the shard concerned.
+// Under `telling`, and the lock of the shard concerned. Not inlined: what is not told shall not pay for it.
 extension MemoryCache {
-  /// The entry in a slot, which is told of when it has gone; nil if nobody is told, or there is none.
-  @inlinable @inline(__always)
-  func noted(
+  /// Makes `entry` the one of its key, as `keep` does, and tells what became of it.
+  @usableFromInline @inline(never)
+  func storeTelling(
+    _ entry: MemoryEntry<Value>,
+    _ key: Key,
+    _ hash: UInt64,
     _ slot: UInt32,
     in shard: UnsafeMutablePointer<Shard<Key, Value>>,
-    _ garbage: borrowing Garbage<Key, Value>
-  ) -> (value: Value, expiry: Int64)? {
-    if !garbage.isTold || slot == 0 { return nil }
-    let node = unsafe shard.pointee.node(slot)
-    return unsafe (node.pointee.value, node.pointee.expiry)
-  }
-
-  /// Tells what became of a write.
-  @usableFromInline
-  func tellStore(
-    _ key: Key,
-    _ old: (value: Value, expiry: Int64)?,
-    _ entry: MemoryEntry<Value>,
-    isKept: Bool,
-    now: Int64
-  ) {
-    var before = old?.value
-    if let old, old.expiry <= now {
-      tell(.expired(key: key, before: old.value))
+    now: Int64,
+    _ garbage: inout Garbage<Key, Value>
+  ) -> Bool {
+    var before: Value?
+    var isOver = false
+    if slot != 0 {
+      let node = unsafe shard.pointee.node(slot)
+      unsafe before = node.pointee.value
+      isOver = unsafe node.pointee.expiry <= now
+    }
+    let isKept = unsafe keep(entry, key, hash, slot, in: shard, now: now, &garbage)
+    if let old = before, isOver {
+      tell(.expired(key: key, before: old))
       before = nil
     }
     if isKept {
@@ -75,17 +72,21 @@ extension MemoryCache {
     } else if let before {
       tell(entry.expiry <= now ? .removed(key: key, before: before) : .evicted(key: key, before: before))
     }
+    return isKept
   }
 
-  /// Tells of an entry that was taken out.
-  @usableFromInline
-  func tellRemoval(_ key: Key, _ old: (value: Value, expiry: Int64)?, now: Int64) {
-    guard let old else { return }
-    tell(old.expiry <= now ? .expired(key: key, before: old.value) : .removed(key: key, before: old.value))
+  /// Takes out the entry in a slot, and tells of it.
+  @usableFromInline @inline(never)
+  func dropTelling(_ slot: UInt32, in shard: UnsafeMutablePointer<Shard<Key, Value>>, now: Int64) {
+    let node = unsafe shard.pointee.node(slot)
+    let key = unsafe node.pointee.key
+    let value = unsafe node.pointee.value
+    tell(unsafe node.pointee.expiry <= now ? .expired(key: key, before: value) : .removed(key: key, before: value))
+    unsafe shard.pointee.drop(slot, commons)
   }
 
   /// Tells of an entry that has just been evicted: nothing else is in its slot yet.
-  @usableFromInline
+  @usableFromInline @inline(never)
   func tellEviction(_ slot: UInt32, of shard: UnsafeMutablePointer<Shard<Key, Value>>) {
     let node = unsafe shard.pointee.node(slot)
     tell(unsafe .evicted(key: node.pointee.key, before: node.pointee.value))

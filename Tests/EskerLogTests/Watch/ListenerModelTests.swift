@@ -84,7 +84,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [Compression.none, .lz4]) func whatIsHeardOfRandomWritesIsWhatIsThere(_ compression: Compression) throws {
+  @Test(arguments: [Compression.none, .lz4]) func whatIsHeardOfRandomWritesIsWhatIsThere(_ compression: Compression)
+    throws
+  {
     var seeds = SeededGenerator(announcedFor: "whatIsHeardOfRandomWritesIsWhatIsThere")
     for _ in 0..<6 {
       var run = try Run(seeds.split(), compression: compression)

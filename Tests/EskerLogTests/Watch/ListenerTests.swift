@@ -59,7 +59,8 @@ import Testing
     try store.putIfAbsent("5", forKey: "k")
     try store.removeAll()
     let expected = [
-      "k: - > 1", "k: 1 > 2", "k: 2 > 3", "k: 3 > 34", "k: 34 > 34", "k: 34 > 34", "k: 34 removal", "k: - > 5", "emptied",
+      "k: - > 1", "k: 1 > 2", "k: 2 > 3", "k: 3 > 34", "k: 34 > 34", "k: 34 > 34", "k: 34 removal", "k: - > 5",
+      "emptied",
     ]
     #expect(notes.heard == expected)
     store.default.removeListener(notes)
@@ -99,7 +100,8 @@ import Testing
     #expect(notes.heard == ["put: 1 expiry", "put: - > 2", "removed: 1 expiry", "reaped: 1 expiry"])
   }
 
-  @Test(arguments: [Compression.none, .lz4]) func mergesTellWhatExpiredAndNothingElse(_ compression: Compression) throws {
+  @Test(arguments: [Compression.none, .lz4]) func mergesTellWhatExpiredAndNothingElse(_ compression: Compression) throws
+  {
     let store = try machine.open { $0.compression = compression }
     for number in 0..<2000 {
       try store.put("value \(number)", forKey: "key \(number)", expiry: .after(.seconds(number % 2 == 0 ? 5 : 5000)))
@@ -141,7 +143,10 @@ extension LogStore {
   fileprivate func damage(_ bytes: [UInt8]) throws {
     for segment in engine.segments.withLock({ $0 }) {
       let end = segment.readableEnd
-      let mapped = unsafe UnsafeMutableRawBufferPointer(start: UnsafeMutableRawPointer(mutating: segment.base), count: end)
+      let mapped = unsafe UnsafeMutableRawBufferPointer(
+        start: UnsafeMutableRawPointer(mutating: segment.base),
+        count: end
+      )
       for start in 0..<max(0, end - bytes.count)
       where unsafe mapped[start..<start + bytes.count].elementsEqual(bytes) {
         unsafe mapped[start] ^= 1

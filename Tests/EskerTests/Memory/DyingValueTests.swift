@@ -100,7 +100,11 @@ import Testing
     await #expect(processExitsWith: .success) {
       try withTemporaryStore { store in
         let ended = Collected<Int>()
-        let transformer = Transformer<Mortal>(id: "mortal") { _ in [UInt8]() } decode: { _ in Mortal(0) { ended.add(1) } }
+        let transformer = Transformer<Mortal>(id: "mortal") { _ in
+          [UInt8]()
+        } decode: { _ in
+          Mortal(0) { ended.add(1) }
+        }
         let hybrid = HybridStorage(try LogStorage(store, "mortals", key: String.self, transformer: transformer))
         for key in 0..<100 { try hybrid.back.keyspace.put([1], forKey: "\(key)") }
         for key in 0..<100 { _ = try hybrid.value(forKey: "\(key)") }

@@ -30,7 +30,8 @@ import Testing
     try storage.removeAll()
     let expected: [Change] = [
       .set(key: "a", before: 1, after: 2), .set(key: "a", before: 2, after: 3), .removed(key: "a", before: 3),
-      .set(key: "a", before: nil, after: 4), .set(key: "b", before: nil, after: 5), .set(key: "c", before: nil, after: 6),
+      .set(key: "a", before: nil, after: 4), .set(key: "b", before: nil, after: 5),
+      .set(key: "c", before: nil, after: 6),
       .set(key: "d", before: nil, after: 7), .expired(key: "a", before: 4), .expired(key: "b", before: 5),
       .set(key: "b", before: nil, after: 8), .expired(key: "c", before: 6), .expired(key: "d", before: 7),
       .removed(key: "b", before: 8), .removedAll,
@@ -155,7 +156,9 @@ import Testing
           guard let observation = try? storage.observe(1, { heard.add($0) }) else { return }
           for _ in 0..<100 { _ = try? storage.update(forKey: 1, default: 0) { $0 += 1 } }
           #expect(heard.reach(100))
-          let values = heard.all.compactMap { if case .set(_, let before, let after) = $0 { (before, after) } else { nil } }
+          let values = heard.all.compactMap {
+            if case .set(_, let before, let after) = $0 { (before, after) } else { nil }
+          }
           for (former, next) in zip(values, values.dropFirst()) { #expect(former.1 == next.0) }
           observation.cancel()
         } else {
