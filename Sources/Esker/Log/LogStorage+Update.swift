@@ -46,21 +46,13 @@ extension LogStorage: UpdatableStorage {
           ) != nil
         }
       }
-    } else if let found {
-      isDone = try remove(keyBytes, ifVersion: found.version)
+    } else if let version = found?.version {
+      isDone = try translating { () throws(StoreError) in
+        try keyspace.remove(keyBytes, ifVersion: version)
+      }
     } else {
       isDone = true
     }
     return isDone ? result : nil
-  }
-  /// Removes a key if its version is still `version`; false when it is not.
-  private func remove(_ key: RawSpan, ifVersion version: SequenceNumber?) throws(StorageError) -> Bool {
-    try translating { () throws(StoreError) in
-      try keyspace.update(forKey: key) { (found) throws(StoreError) in
-        // The value was lent before this look. Versions only grow, so if it is the one wanted now, it was that then.
-        guard found != nil, try keyspace.metadata(forKey: key)?.version == version else { return .keep }
-        return .remove
-      } != nil
-    }
   }
 }
