@@ -40,10 +40,3 @@ func printHitRatios(directory: String) throws {
   }
   print("| mean | |", sums.map { text($0 / Double(cells), 4) }.joined(separator: " | "), "| |")
 }
-
-private func hitRatio<S: Simulator>(_ simulator: S.Type, _ trace: Trace, capacity: Int) -> Double {
-  var simulator = S(capacity: capacity, keyCount: trace.uniqueCount)
-  var hits = 0
-  for key in trace.requests where simulator.request(key) { hits += 1 }
-  return Double(hits) / Double(trace.requests.count)
-}

@@ -250,3 +250,17 @@ struct WTinyLFU: Simulator {
     probation.push(candidate)
   }
 }
+
+/// The share of a trace's requests that a policy answers.
+func hitRatio<S: Simulator>(_ simulator: S.Type, _ trace: Trace, capacity: Int) -> Double {
+  var policy = S(capacity: capacity, keyCount: trace.uniqueCount)
+  var hits = 0
+  for key in trace.requests where policy.request(key) { hits += 1 }
+  return Double(hits) / Double(trace.requests.count)
+}
+
+/// What well-known policies answer of a trace.
+package func simulatedHitRatios(_ trace: Trace, capacity: Int) -> [(name: String, ratio: Double)] {
+  let simulators: [any Simulator.Type] = [LRU.self, SIEVE.self, S3FIFO.self, WTinyLFU.self]
+  return simulators.map { ($0.name, hitRatio($0, trace, capacity: capacity)) }
+}

@@ -18,6 +18,11 @@ package struct Trace {
     }
     uniqueCount = numbers.count
   }
+
+  /// The first requests.
+  package func prefix(_ count: Int) -> Trace {
+    count >= requests.count ? self : Trace(name: name, keys: requests.prefix(count).map { UInt64($0) })
+  }
 }
 
 enum TraceError: Error {

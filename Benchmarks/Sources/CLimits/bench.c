@@ -1,9 +1,13 @@
+#define _GNU_SOURCE
 #include "bench_clock.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/param.h>
+#include <unistd.h>
 #include <sys/mount.h>
 #ifdef __linux__
 #include <sys/vfs.h>
@@ -75,17 +79,46 @@ bool bench_is_memory_file_system(const char *path) {
 #endif
 }
 
-uint64_t bench_anonymous_bytes(void) {
-  uint64_t kibibytes = 0;
-#ifdef __linux__
-  FILE *status = fopen("/proc/self/status", "r");
-  if (!status) return 0;
-  char line[256];
-  while (fgets(line, sizeof line, status)) {
-    unsigned long long value;
-    if (sscanf(line, "RssAnon: %llu", &value) == 1) kibibytes = value;
-  }
-  fclose(status);
+int bench_read_through(const char *path) {
+  static uint8_t buffer[1 << 20];
+  int fd = open(path, O_RDONLY);
+  if (fd < 0) return errno;
+  ssize_t n = 1;
+  off_t at = 0;
+  while (n > 0) {
+#ifdef SEEK_DATA
+    off_t data = lseek(fd, at, SEEK_DATA);
+    if (data < 0) break;
+    at = data;
 #endif
-  return kibibytes * 1024;
+    n = pread(fd, buffer, sizeof buffer, at);
+    at += n;
+  }
+  int failure = n < 0 ? errno : 0;
+  close(fd);
+  return failure;
 }
+
+#ifdef __linux__
+/// The number behind a name in one of the kernel's files about this process; 0 when there is none.
+static uint64_t number_in(const char *path, const char *format) {
+  uint64_t found = 0;
+  FILE *file = fopen(path, "r");
+  if (!file) return 0;
+  char line[256];
+  while (fgets(line, sizeof line, file)) {
+    unsigned long long value;
+    if (sscanf(line, format, &value) == 1) found = value;
+  }
+  fclose(file);
+  return found;
+}
+
+uint64_t bench_anonymous_bytes(void) { return number_in("/proc/self/status", "RssAnon: %llu") * 1024; }
+uint64_t bench_resident_bytes(void) { return number_in("/proc/self/status", "VmRSS: %llu") * 1024; }
+uint64_t bench_written_bytes(void) { return number_in("/proc/self/io", "write_bytes: %llu"); }
+#else
+uint64_t bench_anonymous_bytes(void) { return 0; }
+uint64_t bench_resident_bytes(void) { return 0; }
+uint64_t bench_written_bytes(void) { return 0; }
+#endif

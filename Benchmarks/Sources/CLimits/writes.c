@@ -44,26 +44,28 @@ overwrite(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t firs
   return hits;
 }
 
-/// A get copies from the buffer what was not yet written.
+/// A get copies from the buffer what was not yet written. A put of an absent key inserts it.
 static inline __attribute__((always_inline)) limit_result
-mix(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t first, size_t value_length, uint8_t *out) {
+mix(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t first, limit_mixture mixture, size_t value_length, uint8_t *out) {
   limit_result sum = {.operations = count};
   for (uint64_t i = 0; i < count; i++) {
     const uint8_t *key = keys + i * key_length;
     uint64_t hash = hash_key(key);
     int64_t slot = store_find(store, key, hash);
-    if (slot < 0) continue;
-    if (bench_is_get(i)) {
+    bool is_get = bench_is_get(i, mixture.read_percent);
+    if (slot >= 0 && (is_get || mixture.modifies)) {
       const uint8_t *record = store_bytes(store, entry_offset(store->index.entries[slot]));
       memcpy(out, record + record_header_length + key_length, value_length);
       sum.hits += 1;
       sum.checksum += bench_stamp_of(out);
       __asm__ volatile("" : : "r"(out) : "memory");
       bench_await_loads();
-    } else {
+    }
+    if (!is_get) {
       uint64_t offset = append(store, key, hash, first + i, value_length);
       if (offset == UINT64_MAX) break;
-      store->index.entries[slot] = entry_make(hash, offset);
+      if (slot >= 0) store->index.entries[slot] = entry_make(hash, offset);
+      else table_insert(&store->index, hash, offset);
     }
   }
   return sum;
@@ -89,12 +91,12 @@ limit_result limit_overwrite(limit_store *store, const uint8_t *keys, uint64_t c
   return finish(store, count, hits, begin);
 }
 
-limit_result limit_mix(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t first) {
+limit_result limit_mix(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t first, limit_mixture mixture) {
   uint8_t *out = malloc(store->value_length);
   if (!out) return (limit_result){.failure = ENOMEM};
   uint64_t begin = bench_nanoseconds();
-  limit_result sum = store->value_length == 1024 ? mix(store, keys, count, first, 1024, out)
-                                                 : mix(store, keys, count, first, store->value_length, out);
+  limit_result sum = store->value_length == 1000 ? mix(store, keys, count, first, mixture, 1000, out)
+                                                 : mix(store, keys, count, first, mixture, store->value_length, out);
   store_flush(store);
   sum.seconds = (double)(bench_nanoseconds() - begin) * 1e-9;
   sum.failure = store->failure;

@@ -30,6 +30,12 @@ static inline void bench_key(uint64_t index, uint8_t *key) {
   memcpy(key, words, sizeof words);
 }
 
+/// Writes a 16-byte key that sorts by its number.
+static inline void bench_ascending_key(uint64_t index, uint8_t *key) {
+  memset(key, 0, 8);
+  for (int i = 0; i < 8; i++) key[8 + i] = (uint8_t)(index >> (56 - 8 * i));
+}
+
 /// Marks a value as number `index`; the rest of the value is left as it is.
 static inline void bench_stamp(uint8_t *value, uint64_t index) { memcpy(value, &index, sizeof index); }
 
@@ -40,8 +46,8 @@ static inline uint64_t bench_stamp_of(const uint8_t *value) {
   return index;
 }
 
-/// Whether operation `index` of a mixed workload is a get: half of them are.
-static inline bool bench_is_get(uint64_t index) { return (bench_mix(~index) & 1) != 0; }
+/// Whether operation `index` of a mixed workload is a get: `percent` of a hundred are.
+static inline bool bench_is_get(uint64_t index, uint32_t percent) { return bench_mix(~index) % 100 < percent; }
 
 /// Waits until every load before it has its value.
 ///
@@ -62,7 +68,14 @@ double bench_run_threads(int threads, void (*body)(void *context, int thread), v
 /// Whether the file system keeps its files in memory only, where a sync measures nothing.
 bool bench_is_memory_file_system(const char *path);
 
+/// Reads all that is written of a file, so that it is in the page cache; 0 or errno.
+int bench_read_through(const char *path);
+
 /// Bytes of anonymous memory this process has resident; 0 where the system does not tell.
 uint64_t bench_anonymous_bytes(void);
+/// Bytes of this process's memory that are resident, mapped files included; 0 where the system does not tell.
+uint64_t bench_resident_bytes(void);
+/// Bytes this process has made dirty or written, for the device to store; 0 where the system does not tell.
+uint64_t bench_written_bytes(void);
 
 #endif

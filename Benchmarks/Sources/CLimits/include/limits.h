@@ -23,6 +23,12 @@ typedef struct {
   int failure;  // errno, 0 for success
 } limit_result;
 
+/// What is done how often.
+typedef struct {
+  uint32_t read_percent;
+  bool modifies;  // whether a put reads the value first
+} limit_mixture;
+
 typedef struct limit_store limit_store;
 
 /// Creates an empty store: one file with room for `bytes`, mapped for reading, and a table for `keys`.
@@ -43,7 +49,7 @@ limit_result limit_fill(limit_store *store, const uint8_t *keys, uint64_t count,
 /// Probe, follow, compare the key, append the new record, store its address in the slot.
 limit_result limit_overwrite(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t first);
 /// Gets, one after the other, and overwrites as `bench_is_get` says, as in `limit_get` and `limit_overwrite`.
-limit_result limit_mix(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t first);
+limit_result limit_mix(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t first, limit_mixture mixture);
 /// Probe, follow, compare the key, append a tombstone (header and key), mark the slot.
 limit_result limit_delete(limit_store *store, const uint8_t *keys, uint64_t count);
 /// Probe, follow, compare the key, copy the value out; one after the other, or as far overlapping as the processor likes.

@@ -3,21 +3,32 @@ import ArgumentParser
 /// What is done to a store; each has one row or more in the table of cells.
 enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   case fill
+  case fillSequential = "fill-sequential"
   case get
   /// Gets without a fence between them: the processor may begin the next before this one has its answer.
   case getOverlapping = "get-overlapping"
   case getArray = "get-array"
-  case getTwoThreads = "get-2-threads"
   case getZipfian = "get-zipfian"
+  /// Gets of one thread while another overwrites.
+  case getWhileWriting = "get-while-writing"
   case miss
   case multiGet = "multi-get"
   case overwrite
+  /// Many overwrites of each key, and what they leave on the disk.
+  case overwriteSteady = "overwrite-steady"
   /// Twenty overwrites of each key, with merging and without.
   case overwriteMerging = "overwrite-merging"
   /// Gets while everything is merged.
   case getMerging = "get-merging"
-  /// Overwrites and gets in equal parts, of popular keys mostly.
+  /// YCSB's: gets and overwrites in equal parts, of popular keys mostly.
   case ycsbA = "ycsb-a"
+  /// 95 gets to 5 overwrites.
+  case ycsbB = "ycsb-b"
+  case ycsbC = "ycsb-c"
+  /// 95 gets of the newest to 5 new keys.
+  case ycsbD = "ycsb-d"
+  /// Gets, and gets followed by a put of what was got with a field changed, in equal parts.
+  case ycsbF = "ycsb-f"
   /// One key rewritten again and again.
   case oneKey = "one-key"
   /// Keys written and removed, of which some live at a time.
@@ -26,60 +37,64 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   case expiring
   /// The requests of recorded traces to a store of limited capacity.
   case capacityTrace = "capacity-trace"
+  /// The requests of recorded traces to memory ahead of a log, with time to live.
+  case hybridTrace = "hybrid-trace"
+  /// Warm gets from memory ahead of a log.
+  case hybridGet = "hybrid-get"
   /// Documents packed.
   case packing
+  /// Gets of packed documents, against others who pack.
+  case documents
   case delete
   case synced
-  case syncedThreads = "synced-16-threads"
   case syncedTasks = "synced-1000-tasks"
   case openClean = "open-clean"
   case openCrashed = "open-crashed"
   case growth
-  /// Fills a store and closes it, or is killed: what the open workloads start from.
+  /// Structs set and got by key as JSON and in the binary form.
+  case typedSetJSON = "typed-set-json"
+  case typedGetJSON = "typed-get-json"
+  case typedSetBinary = "typed-set-binary"
+  case typedGetBinary = "typed-get-binary"
+  /// Fills a store and closes it, or is killed: what others start from.
   case prepareClean = "prepare-clean"
   case prepareCrashed = "prepare-crashed"
 
-  /// Whether the measured operations read stored keys, or absent ones.
+  /// Whether the measured operations read stored keys, or absent ones, and change nothing.
   var isRead: Bool {
     switch self {
-    case .get, .getOverlapping, .getArray, .getTwoThreads, .getZipfian, .miss, .multiGet: true
+    case .get, .getOverlapping, .getArray, .getZipfian, .miss, .multiGet, .ycsbC: true
     default: false
+    }
+  }
+
+  /// Whether the store holds something before the clock starts.
+  var isOnStored: Bool {
+    switch self {
+    case .overwrite, .overwriteSteady, .delete, .getWhileWriting, .ycsbA, .ycsbB, .ycsbD, .ycsbF: true
+    default: isRead
     }
   }
 
   /// Whether what counts is the time of the whole and not operations a second.
   var isOpen: Bool { self == .openClean || self == .openCrashed }
-}
 
-/// Who does it: a column of the report.
-enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
-  case limit
-  case esker
-}
+  var isSynced: Bool { self == .synced || self == .syncedTasks }
 
-/// Everything a measuring process is told.
-struct Assignment {
-  var workload: Workload
-  /// Distinct keys in the store.
-  var keys: Int
-  /// Operations measured.
-  var operations: Int
-  var valueLength = 100
-  /// Whether the limit's table is on huge pages.
-  var hugePages = false
-  /// Whether single operations are timed instead of all together.
-  var latency = false
-  /// Where the process puts its files, or finds those that were prepared.
-  var directory: String
-  /// Where the traces of real caches are; without, one is made up.
-  var traces: String?
-  /// Where packed files of documents are, one a line; without, some are made up.
-  var documents: String?
-  /// Where plots are to go.
-  var plots: String?
-  /// Whether the process is to be killed at the end of its writes.
-  var isKilled = false
+  /// What share of the operations are gets, of a hundred; nil for workloads that are no mixture.
+  var readPercent: UInt32? {
+    switch self {
+    case .ycsbA, .ycsbF: 50
+    case .ycsbB, .ycsbD: 95
+    default: nil
+    }
+  }
 
-  var storePath: String { directory + "/store.esker" }
-  var limitPath: String { directory + "/limit.dat" }
+  /// Whether all subjects must read the same values.
+  var comparesChecksums: Bool {
+    switch self {
+    case .synced, .syncedTasks, .openCrashed, .growth, .getWhileWriting: false
+    default: true
+    }
+  }
 }

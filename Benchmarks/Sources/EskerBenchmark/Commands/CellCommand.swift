@@ -15,8 +15,9 @@ struct CellCommand: ParsableCommand {
   @Option(help: "Distinct keys in the store.") var keys = 1_000_000
   @Option(help: "Operations to measure.") var operations = 1_000_000
   @Option(help: "Length of each value.") var valueLength = 100
+  @Option(help: "Threads that do them.") var threads = 1
   @Flag(help: "Put the limit's table on huge pages.") var hugePages = false
-  @Flag(help: "Time single operations.") var latency = false
+  @Flag(help: "An earlier process has filled the store.") var filled = false
   @Option(help: "An existing directory for the files.") var directory: String
   @OptionGroup var data: DataOptions
   @Flag(help: "Be killed when everything is written (one-key, come-and-go).") var kill = false
@@ -24,11 +25,13 @@ struct CellCommand: ParsableCommand {
   func run() throws {
     let assignment = Assignment(
       workload: workload,
+      subject: subject,
       keys: keys,
       operations: operations,
       valueLength: valueLength,
+      threads: threads,
       hugePages: hugePages,
-      latency: latency,
+      isFilled: filled,
       directory: directory,
       traces: data.traces,
       documents: data.documents,
@@ -39,6 +42,8 @@ struct CellCommand: ParsableCommand {
       switch subject {
       case .limit: try LimitSubject(assignment).measure()
       case .esker: try EskerSubject(assignment).measure()
+      case .grdb, .grdbBatched: try GRDBStore.measure(assignment)
+      default: try PeerSubject(assignment).measure()
       }
     print(String(decoding: try JSONEncoder().encode(measurement), as: UTF8.self))
   }

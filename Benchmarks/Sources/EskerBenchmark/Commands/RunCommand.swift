@@ -2,91 +2,120 @@ import ArgumentParser
 import CLimits
 import Foundation
 
-/// Measures every cell and prints a table; each measurement in a fresh process, Esker and limit in turn.
+/// Measures every cell and reports; each measurement in a fresh process, the subjects in turn.
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract: "Measures every cell and prints a Markdown table.",
+    abstract: "Measures every cell and prints the results as Markdown.",
     discussion: """
-      Each measurement is made by a fresh process. In each run Esker and the limit take turns, and the ratio is the median of \
-      the runs' ratios. Latencies come from a further process in which each operation is timed alone (two clock \
-      calls, of which about 25 ns are in the figure); throughput is measured without them. Keys are 16 random bytes, values 100 bytes. \
-      Gets are made one after the other, with a load fence between them on both sides, except in get-overlapping and multi-get. \
-      The limit's table lies on ordinary pages, for reads of 10 million keys and more on huge pages.
+      Each measurement is made by a fresh process. In each run the subjects take turns, and a ratio is the median of the runs' \
+      ratios. See Benchmarks/README.md for what each cell does.
       """
   )
 
-  @Option(help: "Keys in the store; may be given several times. 1,000,000 when not given.") var keys: [Int] = []
+  @Option(parsing: .upToNextOption, help: "Keys in the store. 1,000,000 when not given.") var keys: [Int] = []
+  @Option(
+    parsing: .upToNextOption,
+    help: "Lengths of values to compare, beside 100. 16, 4,096 and 65,536 when not given."
+  )
+  var values: [Int] = []
+  @Option(parsing: .upToNextOption, help: "Threads of the cells with several. 2 when not given.") var threads: [Int] =
+    []
+  @Option(parsing: .upToNextOption, help: "Only these of: \(Subject.names).") var engines: [Subject] = []
+  @Option(parsing: .upToNextOption, help: "Only these cells, by name or by workload.") var only: [String] = []
   @Option(help: "Runs of each cell.") var runs = 3
-  @Option(help: "Only this cell; may be given several times.") var only: [Workload] = []
-  @Option(help: "Keys of the growth cell.") var growthKeys = 10_000_000
-  @Option(help: "Where to put the stores. A file system in memory makes the sync cells meaningless.")
+  @Option(help: "Operations of a read cell.") var reads: Int?
+  @Option(help: "Keys of the growth cell.") var growthKeys: Int?
+  @Option(help: "Where to put the stores. A file system in memory makes the synced cells meaningless.")
   var directory = ".build/benchmark"
-  @Option(help: "Also write the results as JSON to this file; - prints them.") var json: String?
+  @Option(help: "Also write results.md, results.json and a plot a cell to this directory.") var output: String?
   @OptionGroup var data: DataOptions
-  @Flag(help: "A small run of everything in less than a minute; its figures mean nothing.") var quick = false
+  @Flag(help: "A small run of everything, whose figures mean little.") var quick = false
+  @Flag(
+    help: "End with an error when Esker is far slower than it was, in comparison with the limit. Only with --quick."
+  )
+  var check = false
 
   func validate() throws {
-    guard runs > 0, growthKeys > 0, keys.allSatisfy({ $0 >= 1_000 }) else {
-      throw ValidationError("Give at least one run and at least 1,000 keys.")
+    guard runs > 0, keys.allSatisfy({ $0 >= 1_000 }), growthKeys ?? 1 > 0, reads ?? 1_000 >= 1_000 else {
+      throw ValidationError("Give at least one run, 1,000 keys and 1,000 reads.")
+    }
+    guard values.allSatisfy({ (10...16_000_000).contains($0) }), threads.allSatisfy({ (2...64).contains($0) }) else {
+      throw ValidationError("Values take 10 to 16,000,000 bytes, cells with several threads 2 to 64.")
+    }
+    if check && !quick { throw ValidationError("What a quick run must reach is known for --quick only.") }
+    for name in only where !cells.contains(where: { $0.isCalled(name) }) {
+      throw ValidationError(
+        "There is no cell \(name). There are: \(Set(cells.map(\.id)).sorted().joined(separator: ", "))."
+      )
     }
   }
 
+  private var cells: [Cell] {
+    var scale = quick ? Scale.quick : Scale.full
+    if !keys.isEmpty { scale.keys = keys }
+    if !values.isEmpty { scale.valueLengths = values }
+    if !threads.isEmpty { scale.threads = threads }
+    if let growthKeys { scale.growth = growthKeys }
+    if let reads { scale.reads = reads }
+    return Cell.table(scale)
+  }
+
   func run() throws {
-    let scale =
-      quick
-      ? Scale(
-        keys: keys.isEmpty ? [50_000] : keys,
-        reads: 200_000,
-        commits: 400,
-        growth: 300_000,
-        churn: 200_000,
-        mixed: 20_000,
-        recorded: 3_000
-      )
-      : Scale(
-        keys: keys.isEmpty ? [1_000_000] : keys,
-        reads: 2_000_000,
-        commits: 5_000,
-        growth: growthKeys,
-        churn: 10_000_000,
-        mixed: 1_000_000,
-        recorded: .max
-      )
-    let cells = Cell.table(scale).filter { only.isEmpty || only.contains($0.workload) }
     let directory = URL(fileURLWithPath: directory).path
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     if bench_is_memory_file_system(directory) {
       note("\(directory) is in memory: the synced cells measure no device.")
     }
-    let runner = CellRunner(directory: directory, runs: quick ? 1 : runs, options: data.arguments)
+    let subjects = Set(engines.isEmpty ? Subject.allCases : engines.flatMap(\.family) + [.limit])
+    for missing in Set(subjects.filter { !$0.isAvailable }.map(\.engine)).sorted() {
+      note("\(missing) is not installed and left out; Benchmarks/run installs it.")
+    }
+    let options = data.arguments
+    let filled = FilledStores(directory: directory, options: options)
+    defer { filled.removeAll() }
+    let runner = CellRunner(
+      directory: directory,
+      runs: quick ? 1 : runs,
+      subjects: subjects.filter(\.isAvailable),
+      options: options,
+      filled: filled
+    )
     var results: [CellResult] = []
-    for cell in cells {
+    for cell in cells where only.isEmpty || only.contains(where: cell.isCalled) {
+      guard cell.subjects.contains(where: { $0 != .limit && runner.subjects.contains($0) }) else { continue }
       note("\(cell.id), \(cell.keys) keys")
-      results.append(try runner.run(cell))
+      let result = try runner.run(cell)
+      if let contradiction = result.contradiction {
+        note("\(result.cell): \(contradiction)")
+        throw ExitCode.failure
+      }
+      results.append(result)
     }
-    print(MarkdownReport(results: results).text)
-    try writeJSON(results)
-    for result in results {
-      guard let contradiction = result.contradiction else { continue }
-      note("\(result.cell): \(contradiction)")
-      throw ExitCode.failure
-    }
+    let report = MarkdownReport(results: results).text
+    print(report)
+    if let output { try write(results, report, to: URL(fileURLWithPath: output).path) }
+    if check { try Regressions(runner: runner, cells: cells, note: note).check(results) }
   }
 
-  private func writeJSON(_ results: [CellResult]) throws {
-    guard let json else { return }
+  private func write(_ results: [CellResult], _ report: String, to output: String) throws {
+    try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
+    try Data(report.utf8).write(to: URL(fileURLWithPath: output + "/results.md"))
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    let data = try encoder.encode(results)
-    if json == "-" {
-      print(String(decoding: data, as: UTF8.self))
-    } else {
-      try data.write(to: URL(fileURLWithPath: json))
-    }
+    try encoder.encode(results).write(to: URL(fileURLWithPath: output + "/results.json"))
+    for result in results where result.measured.count > 1 { try BarPlot(result: result).write(to: output + "/plots") }
   }
 
   private func note(_ text: String) {
     FileHandle.standardError.write(Data((text + "\n").utf8))
   }
+}
+
+extension Cell {
+  func isCalled(_ name: String) -> Bool { id == name || workload.rawValue == name }
+}
+
+extension Subject {
+  static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }

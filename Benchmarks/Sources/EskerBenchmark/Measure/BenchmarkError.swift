@@ -3,6 +3,7 @@ enum BenchmarkError: Error, CustomStringConvertible {
   case limit(workload: String, errno: Int32)
   case noSuchCombination(workload: String, subject: String)
   case child(arguments: [String], status: Int32, output: String)
+  case peer(String)
   case wrongResult(cell: String, expected: String, found: String)
 
   var description: String {
@@ -13,6 +14,8 @@ enum BenchmarkError: Error, CustomStringConvertible {
       "\(subject) has no workload \(workload)"
     case .child(let arguments, let status, let output):
       "measuring process \(arguments.joined(separator: " ")) ended with \(status) and printed: \(output)"
+    case .peer(let message):
+      message
     case .wrongResult(let cell, let expected, let found):
       "\(cell) read something else than was written: expected \(expected), found \(found)"
     }

@@ -4,60 +4,49 @@ import Foundation
 struct CellRunner {
   var directory: String
   var runs: Int
+  /// Who is to be measured.
+  var subjects: Set<Subject>
   /// Arguments of every measuring process.
-  var options: [String] = []
+  var options: [String]
+  var filled: FilledStores
 
   func run(_ cell: Cell) throws -> CellResult {
-    var result = CellResult(cell: cell.id, keys: cell.keys, goal: cell.goal, runs: [])
-    for run in 0..<runs {
+    var result = CellResult(cell)
+    let present = cell.subjects.filter(subjects.contains)
+    for run in 0..<min(runs, cell.mostRuns) {
       // Whoever comes second finds a warmer or a more worn machine: they take turns.
-      let subjects = run % 2 == 0 || cell.preparation != nil ? cell.subjects : cell.subjects.reversed()
-      result.runs.append(try cell.preparation == nil ? measureApart(cell, subjects) : measureTogether(cell, subjects))
-    }
-    if cell.hasLatency {
-      result.latency = try inFreshDirectory { path in
-        try Child.measure(arguments(cell, .esker, path) + ["--latency"]).latency
+      var measured = CellResult.Run()
+      for subject in run % 2 == 0 ? present : present.reversed() {
+        measured[subject] = try measure(cell, subject)
       }
+      result.runs.append(measured)
     }
     return result
   }
 
-  /// Each subject in a directory of its own.
-  private func measureApart(_ cell: Cell, _ subjects: [Subject]) throws -> CellResult.Run {
-    var run = CellResult.Run()
-    for subject in subjects {
-      let measurement = try inFreshDirectory { path in try Child.measure(arguments(cell, subject, path)) }
-      run.set(measurement, for: subject)
-    }
-    return run
-  }
-
-  /// All subjects on one prepared store; the limit comes first, because Esker's open changes the files.
-  private func measureTogether(_ cell: Cell, _ subjects: [Subject]) throws -> CellResult.Run {
-    try inFreshDirectory { path in
-      var run = CellResult.Run()
-      if let preparation = cell.preparation {
-        var prepared = cell
-        prepared.workload = preparation
-        try Child.prepare(arguments(prepared, .esker, path), isKilled: preparation == .prepareCrashed)
-        if preparation == .prepareCrashed { try removeCheckpoints(in: path + "/store.esker") }
+  private func measure(_ cell: Cell, _ subject: Subject) throws -> Measurement {
+    // The limit reads the files that Esker left behind.
+    let owner = subject == .limit ? Subject.esker : subject
+    if cell.preparation != nil {
+      return try inFreshDirectory { path in
+        try filled.copy(for: cell, owner, to: path)
+        return try measure(cell, subject, path, isFilled: true)
       }
-      for subject in subjects { run.set(try Child.measure(arguments(cell, subject, path)), for: subject) }
-      return run
+    }
+    guard subject.isPeer, cell.workload.isOnStored else {
+      return try inFreshDirectory { path in try measure(cell, subject, path, isFilled: false) }
+    }
+    if cell.workload.isRead {
+      return try measure(cell, subject, try filled.path(for: cell, subject), isFilled: true)
+    }
+    return try inFreshDirectory { path in
+      try filled.copy(for: cell, subject, to: path)
+      return try measure(cell, subject, path, isFilled: true)
     }
   }
 
-  private func arguments(_ cell: Cell, _ subject: Subject, _ path: String) -> [String] {
-    [
-      "--workload", cell.workload.rawValue, "--subject", subject.rawValue, "--keys", "\(cell.keys)",
-      "--operations", "\(cell.operations)", "--value-length", "\(cell.valueLength)", "--directory", path,
-    ] + options + (cell.hugePages ? ["--huge-pages"] : [])
-  }
-
-  private func removeCheckpoints(in store: String) throws {
-    for file in try FileManager.default.contentsOfDirectory(atPath: store) where file.hasSuffix(".checkpoint") {
-      try FileManager.default.removeItem(atPath: store + "/" + file)
-    }
+  private func measure(_ cell: Cell, _ subject: Subject, _ path: String, isFilled: Bool) throws -> Measurement {
+    try Child.measure(cell.arguments(subject, path) + options + (isFilled ? ["--filled"] : []))
   }
 
   private func inFreshDirectory<R>(_ body: (String) throws -> R) throws -> R {
@@ -68,11 +57,12 @@ struct CellRunner {
   }
 }
 
-extension CellResult.Run {
-  mutating func set(_ measurement: Measurement, for subject: Subject) {
-    switch subject {
-    case .limit: limit = measurement
-    case .esker: esker = measurement
-    }
+extension Cell {
+  /// What a process that measures it is told.
+  func arguments(_ subject: Subject, _ path: String) -> [String] {
+    [
+      "--workload", workload.rawValue, "--subject", subject.rawValue, "--keys", "\(keys)", "--operations",
+      "\(operations(of: subject))", "--value-length", "\(valueLength)", "--threads", "\(threads)", "--directory", path,
+    ] + (hugePages ? ["--huge-pages"] : [])
   }
 }

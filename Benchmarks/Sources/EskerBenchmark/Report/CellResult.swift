@@ -2,48 +2,102 @@
 struct CellResult: Codable {
   /// The measurements of one run, made one after the other.
   struct Run: Codable {
-    var limit: Measurement?
-    var esker: Measurement?
+    private var measurements: [String: Measurement] = [:]
 
-    /// Esker's rate as a share of the limit's.
-    var ratio: Double? {
-      guard let limit, let esker else { return nil }
-      return esker.rate / limit.rate
+    subscript(_ subject: Subject) -> Measurement? {
+      get { measurements[subject.rawValue] }
+      set { measurements[subject.rawValue] = newValue }
     }
   }
 
   var cell: String
+  var workload: Workload
   var keys: Int
+  var valueLength: Int
+  var threads: Int
   var goal: String
-  var runs: [Run]
-  var latency: Latency?
+  var subjects: [Subject]
+  var runs: [Run] = []
 
-  /// Median of the ratios of the runs, not ratio of the medians: the two sides of a run shared the same disturbances.
-  var ratio: Double? { median(runs.compactMap(\.ratio)) }
-
-  func rate(_ side: (Run) -> Measurement?) -> Double? {
-    median(runs.compactMap { side($0)?.rate })
+  init(_ cell: Cell) {
+    self.cell = cell.id
+    workload = cell.workload
+    keys = cell.keys
+    valueLength = cell.valueLength
+    threads = cell.threads
+    goal = cell.goal
+    subjects = cell.subjects
   }
 
-  /// Medians of the named figures.
-  var figures: [(name: String, value: Double)] {
-    let names = Set(runs.compactMap(\.esker).flatMap(\.figures.keys)).sorted()
-    return names.compactMap { name in
-      median(runs.compactMap { $0.esker?.figures[name] }).map { (name, $0) }
+  /// Those of its subjects that were measured.
+  var measured: [Subject] { subjects.filter { subject in runs.contains { $0[subject] != nil } } }
+
+  /// One subject's measurements, a run each.
+  func measurements(_ subject: Subject) -> [Measurement] { runs.compactMap { $0[subject] } }
+
+  /// The median of operations a second.
+  func rate(_ subject: Subject) -> Double? { median(measurements(subject).map(\.rate)) }
+
+  /// Least, median and most of one subject's rate as a share of another's.
+  ///
+  /// Of the runs' ratios, not of the medians: the two sides of a run shared the same disturbances.
+  func ratio(_ subject: Subject, to other: Subject) -> Spread? {
+    Spread(runs.compactMap { run in run[subject].flatMap { one in run[other].map { one.rate / $0.rate } } })
+  }
+
+  /// The peer with the highest rate.
+  var bestPeer: Subject? {
+    measured.filter(\.isPeer).max { (rate($0) ?? 0) < (rate($1) ?? 0) }
+  }
+
+  /// Medians of Esker's named figures, or of another subject's.
+  func figures(_ subject: Subject) -> [(name: String, value: Double)] {
+    let found = measurements(subject)
+    let names = Set(found.flatMap(\.figures.keys)).sorted()
+    return names.compactMap { name in median(found.compactMap { $0.figures[name] }).map { (name, $0) } }
+  }
+
+  func figure(_ name: String, _ subject: Subject) -> Double? {
+    median(measurements(subject).compactMap { $0.figures[name] })
+  }
+
+  /// Median of the percentiles, and the slowest of all.
+  func latency(_ subject: Subject) -> Latency? {
+    let found = measurements(subject).compactMap(\.latency)
+    func middle(_ path: KeyPath<Latency, UInt64>) -> UInt64? {
+      median(found.map { Double($0[keyPath: path]) }).map { UInt64($0) }
     }
+    guard let p50 = middle(\.p50), let p99 = middle(\.p99), let p999 = middle(\.p999) else { return nil }
+    return Latency(p50: p50, p99: p99, p999: p999, max: found.map(\.max).max() ?? 0)
+  }
+
+  /// The median of what a measurement may have.
+  func bytes(_ path: KeyPath<Measurement, Int?>, _ subject: Subject) -> Double? {
+    median(measurements(subject).compactMap { $0[keyPath: path].map(Double.init) })
   }
 
   /// Why the result must not be believed, or nil: every process of the cell has to find the same values.
   var contradiction: String? {
-    let found = runs.flatMap { [$0.limit, $0.esker] }.compactMap { $0 }.filter { _ in comparesChecksums }
-    guard let first = found.first else { return nil }
-    guard let other = found.first(where: { $0.checksum != first.checksum || $0.hits != first.hits }) else { return nil }
-    return "\(first.hits) found with sum \(first.checksum), but also \(other.hits) with sum \(other.checksum)"
+    guard workload.comparesChecksums else { return nil }
+    let found = measured.flatMap { subject in measurements(subject).map { (subject, $0) } }
+    guard let (first, one) = found.first else { return nil }
+    let isOther = { (other: Measurement) in other.checksum != one.checksum || other.hits != one.hits }
+    guard let (second, two) = found.first(where: { isOther($0.1) }) else { return nil }
+    return "\(first) found \(one.hits) with sum \(one.checksum), but \(second) \(two.hits) with sum \(two.checksum)"
   }
+}
 
-  /// Cells whose two sides read the same values; the others are checked by what Esker reads alone.
-  private var comparesChecksums: Bool {
-    ![Workload.synced, .syncedThreads, .syncedTasks, .openCrashed, .growth].map(\.rawValue).contains(cell)
+struct Spread {
+  var least: Double
+  var median: Double
+  var most: Double
+
+  /// Nil of nothing.
+  init?(_ values: [Double]) {
+    guard let least = values.min(), let most = values.max() else { return nil }
+    self.least = least
+    self.most = most
+    median = EskerBenchmark.median(values) ?? least
   }
 }
 

@@ -1,77 +1,95 @@
 import Foundation
 
-/// The results as a Markdown table that reads well as plain text too.
+/// The results as Markdown.
 struct MarkdownReport {
   var results: [CellResult]
 
   var text: String {
+    [
+      "## Summary\n\n" + summary, "## Goals\n\n" + goals, "## All figures\n\n" + everything, details,
+      "## Settings\n\n" + settings,
+    ].joined(separator: "\n\n") + "\n"
+  }
+
+  private var summary: String {
+    let heading = ["cell", "keys", "limit", "Esker", "best peer", "Esker / limit", "Esker / best peer", "wanted"]
+    let rows = results.map { result in
+      let peer = result.bestPeer
+      return [
+        result.cell, Format.count(result.keys), Format.speed(result, .limit), Format.speed(result, .esker),
+        peer.map { "\($0.rawValue) \(Format.speed(result, $0))" } ?? "-",
+        Format.spread(result.ratio(.esker, to: .limit)),
+        Format.spread(peer.flatMap { result.ratio(.esker, to: $0) }), result.goal,
+      ]
+    }
+    return Format.table([heading] + rows)
+  }
+
+  private var goals: String {
+    let heading = ["goal", "keys", "wanted", "measured", ""]
+    let rows = GoalTable.verdicts(results).map { verdict in
+      [
+        verdict.title, Format.count(verdict.keys), verdict.wanted, verdict.measured,
+        verdict.isMet ? "met" : "**missed**",
+      ]
+    }
+    return rows.isEmpty ? "None was measured." : Format.table([heading] + rows)
+  }
+
+  private var everything: String {
     let heading = [
-      "cell", "keys", "limit", "Esker", "ratio (least–most)", "goal", "p50 / p99 / p99.9 / max", "sum read",
+      "cell", "keys", "subject", "speed", "p50 / p99 / p99.9 / max", "disk MB", "memory MB", "resident MB",
+      "written MB",
+      "sum read",
     ]
-    let rows = [heading] + results.map(row)
-    let widths = heading.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-    var lines = rows.map { row in
-      "| " + zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: " | ") + " |"
+    let rows = results.flatMap { result in
+      result.measured.map { subject in
+        [
+          result.cell, Format.count(result.keys), subject.rawValue, Format.speed(result, subject),
+          Format.latency(result.latency(subject)), Format.megabytes(result.bytes(\.diskBytes, subject)),
+          Format.megabytes(result.bytes(\.memoryBytes, subject)),
+          Format.megabytes(result.bytes(\.residentBytes, subject)),
+          Format.megabytes(result.bytes(\.writtenBytes, subject)),
+          result.measurements(subject).last.map { "\($0.checksum)" } ?? "-",
+        ]
+      }
     }
-    lines.insert("|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|", at: 1)
+    return Format.table([heading] + rows)
+  }
+
+  private var details: String {
     let figures = results.flatMap { result in
-      result.figures.map {
-        "- \(result.cell)\(result.keys == 0 ? "" : ", \(count(result.keys)) keys"): \($0.name): \(String(format: "%.3g", $0.value))"
+      result.measured.flatMap { subject in
+        result.figures(subject).map { figure in
+          let keys = result.keys == 0 ? "" : ", \(Format.count(result.keys)) keys"
+          return "- \(result.cell)\(keys), \(subject.rawValue): \(figure.name): \(String(format: "%.3g", figure.value))"
+        }
       }
     }
-    let notes = scaling + figures
-    return (lines + (notes.isEmpty ? [] : [""]) + notes).joined(separator: "\n")
+    return (scaling + figures).joined(separator: "\n")
   }
 
-  /// What the second thread adds to the gets.
+  /// What more threads add to the gets.
   private var scaling: [String] {
-    results.filter { $0.cell == Workload.getTwoThreads.rawValue }.compactMap { two in
+    results.filter { $0.threads > 1 && $0.workload.isRead }.compactMap { many in
       guard
-        let one = results.first(where: { $0.cell == Workload.get.rawValue && $0.keys == two.keys }),
-        let esker = quotient(two, one, \.esker), let limit = quotient(two, one, \.limit)
+        let one = results.first(where: { $0.workload == many.workload && $0.keys == many.keys && $0.threads == 1 })
       else { return nil }
-      return String(format: "- get, \(count(two.keys)) keys: 2 threads over 1: Esker %.2f, limit %.2f", esker, limit)
-    }
-  }
-
-  private func quotient(_ two: CellResult, _ one: CellResult, _ side: (CellResult.Run) -> Measurement?) -> Double? {
-    guard let upper = two.rate(side), let lower = one.rate(side) else { return nil }
-    return upper / lower
-  }
-
-  private func row(_ result: CellResult) -> [String] {
-    let ratios = result.runs.compactMap(\.ratio)
-    let ratio = result.ratio.map { median in
-      String(format: "%.3g (%.3g–%.3g)", median, ratios.min() ?? median, ratios.max() ?? median)
-    }
-    let esker = result.runs.compactMap(\.esker).last
-    return [
-      result.cell, count(result.keys), speed(result, \.limit), speed(result, \.esker), ratio ?? "-", result.goal,
-      result.latency.map(percentiles) ?? "-", esker.map { "\($0.checksum)" } ?? "-",
-    ]
-  }
-
-  private func count(_ keys: Int) -> String {
-    keys == 0
-      ? "-" : keys % 1_000_000 == 0 ? "\(keys / 1_000_000) M" : keys % 1_000 == 0 ? "\(keys / 1_000) k" : "\(keys)"
-  }
-
-  /// Operations a second, or for an open the time it took.
-  private func speed(_ result: CellResult, _ side: (CellResult.Run) -> Measurement?) -> String {
-    guard let rate = result.rate(side) else { return "-" }
-    if Workload(rawValue: result.cell)?.isOpen == true {
-      return String(format: "%.2f ms", Double(result.keys) / rate * 1_000)
-    }
-    return rate >= 1_000_000 ? String(format: "%.2f M/s", rate / 1_000_000) : String(format: "%.1f k/s", rate / 1_000)
-  }
-
-  private func percentiles(_ latency: Latency) -> String {
-    [latency.p50, latency.p99, latency.p999, latency.max].map { nanoseconds in
-      switch nanoseconds {
-      case ..<1_000: "\(nanoseconds) ns"
-      case ..<1_000_000: String(format: "%.1f µs", Double(nanoseconds) / 1_000)
-      default: String(format: "%.1f ms", Double(nanoseconds) / 1_000_000)
+      let shares = many.measured.compactMap { subject -> String? in
+        guard let upper = many.rate(subject), let lower = one.rate(subject) else { return nil }
+        return "\(subject.rawValue) \(String(format: "%.2f", upper / lower))"
       }
-    }.joined(separator: " / ")
+      return "- \(many.cell), \(Format.count(many.keys)) keys, over one thread: \(shares.joined(separator: ", "))"
+    }
+  }
+
+  private var settings: String {
+    let subjects = Set(results.flatMap(\.measured))
+    let missing = Set(results.flatMap(\.subjects)).filter { !$0.isAvailable }.map(\.engine)
+    var lines = Subject.allCases.filter { subjects.contains($0) }.compactMap(\.settings)
+    lines.insert("Esker: default options; `.synced` in the synced cells, `.lz4` for documents", at: 0)
+    lines = lines.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    if !missing.isEmpty { lines.append("Not part of this build: \(Set(missing).sorted().joined(separator: ", "))") }
+    return ([Machine.description] + lines).map { "- " + $0 }.joined(separator: "\n")
   }
 }

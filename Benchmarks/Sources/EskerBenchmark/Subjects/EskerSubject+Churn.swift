@@ -66,11 +66,11 @@ extension EskerSubject {
     for index in 0..<count {
       value.stamp(UInt64(index))
       try esker.put(value.bytes, forKey: keys[window == 0 ? 0 : index])
-      if window > 0, index >= window, try !esker.remove(keys[index - window]) { throw missing(index - window) }
+      if window > 0, index >= window, try !esker.removeFound(keys[index - window]) { throw missing(index - window) }
       if index % every == 0 { try look(index, esker) }
     }
     guard window > 0, end == .allIsGone else { return esker }
-    for index in max(count - window, 0)..<count where try !esker.remove(keys[index]) { throw missing(index) }
+    for index in max(count - window, 0)..<count where try !esker.removeFound(keys[index]) { throw missing(index) }
     return esker
   }
 

@@ -67,22 +67,6 @@ extension EskerSubject {
   }
 }
 
-/// A clock that goes on by a millisecond when told to.
-private final class WriteClock: Sendable {
-  private let milliseconds = Atomic<Int64>(1_000_000_000_000)
-
-  func tick() {
-    milliseconds.add(1, ordering: .relaxed)
-  }
-
-  var storeClock: StoreClock {
-    StoreClock(
-      now: { WallTime(millisecondsSince1970: self.milliseconds.load(ordering: .relaxed)) },
-      uptimeNanoseconds: { UInt64(self.milliseconds.load(ordering: .relaxed)) * 1_000_000 }
-    )
-  }
-}
-
 /// A sum that any thread may add to.
 private final class Tallied: Sendable {
   private let total = Atomic<Int>(0)

@@ -9,14 +9,13 @@ extension EskerSubject {
   func getMerging() throws -> Measurement {
     let esker = try EskerStore(at: assignment.storePath, isMerging: false)
     let value = ValueBuffer(length: assignment.valueLength)
-    var none = NoRecorder()
     let stored = KeyBuffer(numbers: Order.sequential(count: assignment.keys))
-    try esker.fill(stored, first: 0, value: value, recorder: &none)
+    try Puts(session: esker, keys: stored, first: 0, value: value).run(0..<stored.count)
     let changed = Order.shuffled(below: assignment.keys, count: assignment.keys / 2, seed: 0xE5_4E4)
-    try esker.fill(KeyBuffer(numbers: changed), first: 0, value: value, recorder: &none)
+    try Puts(session: esker, keys: KeyBuffer(numbers: changed), first: 0, value: value).run(0..<changed.count)
     try esker.store.sync()
     let order = KeyBuffer(numbers: Order.uniform(below: assignment.keys, count: assignment.operations, seed: 0xE5_4E4))
-    _ = try esker.get(order, range: 0..<order.count, out: value, recorder: &none)
+    try Gets(session: esker, keys: order, out: value).run(0..<order.count)
 
     let before = try gets(esker, order, value) { false }
     let merge = MergeInBackground(esker.store)
@@ -44,7 +43,7 @@ extension EskerSubject {
     return measurement
   }
 
-  private struct Gets {
+  private struct Timed {
     var operations: Int
     var seconds: Double
     var latency: Latency
@@ -57,7 +56,7 @@ extension EskerSubject {
     _ keys: KeyBuffer,
     _ out: ValueBuffer,
     while condition: () -> Bool
-  ) throws -> Gets {
+  ) throws -> Timed {
     var recorder = LatencyRecorder()
     var operations = 0
     let isOpenEnded = condition()
@@ -65,7 +64,7 @@ extension EskerSubject {
     while isOpenEnded ? condition() : operations < keys.count {
       let first = operations % keys.count
       let range = first..<min(first + 4_096, keys.count)
-      let found = try esker.get(keys, range: range, out: out, recorder: &recorder)
+      let found = try Gets(session: esker, keys: keys, out: out).run(range, &recorder)
       operations += range.count
       guard found.hits == range.count else {
         throw BenchmarkError.wrongResult(
@@ -75,7 +74,7 @@ extension EskerSubject {
         )
       }
     }
-    return Gets(
+    return Timed(
       operations: operations,
       seconds: Double(bench_nanoseconds() - begin) * 1e-9,
       latency: recorder.latency

@@ -1,5 +1,4 @@
 import CLimits
-import CacheTraces
 import EskerLog
 import Foundation
 
@@ -8,7 +7,7 @@ extension EskerSubject {
   /// Each file's documents in stores of their own, one for each way to pack them; the key is the number of the line.
   func packing() throws -> Measurement {
     var measurement = Measurement(operations: 0, seconds: 0, hits: 0, checksum: 0)
-    for documents in try documentFiles() {
+    for documents in try DocumentFile.all(assignment) {
       let path = assignment.storePath + "." + documents.name
       try store(documents, .none, at: path)
       try store(documents, .lz4, at: path + ".packed")
@@ -86,35 +85,4 @@ extension EskerSubject {
     measurement.figures[documents.name + ": a get, µs"] = median(times.plain).map { $0 * 1e-3 }
     measurement.figures[documents.name + ": a get, packed, µs"] = median(times.packed).map { $0 * 1e-3 }
   }
-
-  /// The files there are, or one made up.
-  private func documentFiles() throws -> [DocumentFile] {
-    guard let directory = assignment.documents else {
-      let lines = (0..<min(assignment.operations, 5_000)).map { number in
-        "{\"number\":\(number),\"name\":\"document \(bench_mix(UInt64(number)) % 1_000)\",\"tags\":[\"made\",\"up\"]}"
-      }
-      return [DocumentFile(name: "made-up", lines: lines.map { Array($0.utf8) })]
-    }
-    return try FileManager.default.contentsOfDirectory(atPath: directory).sorted().map { name in
-      let lines = try unpack(directory + "/" + name).split(separator: UInt8(ascii: "\n"))
-      return DocumentFile(
-        name: String(name.prefix { $0 != "." }),
-        lines: lines.prefix(assignment.operations).map { Array($0) }
-      )
-    }
-  }
-}
-
-/// Documents by the number of their line, from 0.
-private struct DocumentFile {
-  var name: String
-  var lines: [[UInt8]]
-
-  var count: Int { lines.count }
-  var longest: Int { lines.map(\.count).max() ?? 0 }
-  var lengthOfLines: Int { lines.reduce(0) { $0 + $1.count } }
-  var lengthOfKeys: Int { lines.indices.reduce(0) { $0 + key($1).count } }
-
-  func line(_ index: Int) -> [UInt8] { lines[index] }
-  func key(_ index: Int) -> [UInt8] { Array(String(index).utf8) }
 }

@@ -1,35 +1,6 @@
 import CLimits
 
-/// Workloads that are not a loop over keys between two clock readings.
 extension EskerSubject {
-  /// From the call that opens to the first value in hand.
-  func open() throws -> Measurement {
-    let key = KeyBuffer(numbers: CollectionOfOne(UInt64(assignment.keys / 2)))
-    let out = ValueBuffer(length: assignment.valueLength)
-    var tally = Tally()
-    let begin = bench_nanoseconds()
-    let esker = try EskerStore(at: assignment.storePath)
-    let opened = bench_nanoseconds()
-    if try esker.get(key[0], into: out.mutableBytes) != nil { tally.add(out.bytes) }
-    let end = bench_nanoseconds()
-    if tally.checksum != key.checksum {
-      throw BenchmarkError.wrongResult(
-        cell: assignment.workload.rawValue,
-        expected: "\(key.checksum)",
-        found: "\(tally.checksum)"
-      )
-    }
-    var measurement = Measurement(
-      operations: assignment.keys,
-      seconds: Double(end - begin) * 1e-9,
-      hits: tally.hits,
-      checksum: tally.checksum
-    )
-    measurement.figures = ["first get alone, µs": Double(end - opened) * 1e-3]
-    try esker.store.close()
-    return measurement
-  }
-
   /// A fill that looks at the index all the way and times each put.
   func growth() throws -> Measurement {
     let esker = try EskerStore(at: assignment.storePath)

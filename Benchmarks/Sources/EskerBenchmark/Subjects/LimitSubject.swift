@@ -14,15 +14,16 @@ struct LimitSubject {
     let count = UInt64(assignment.operations)
     let length = assignment.valueLength
     switch assignment.workload {
+    case .synced where assignment.threads > 1:
+      return try measurement(limit_group(path, Int32(assignment.threads), count / UInt64(assignment.threads), length))
     case .synced, .syncedTasks:
       return try measurement(limit_sync(path, min(count, 5_000), length))
-    case .syncedThreads:
-      return try measurement(limit_group(path, 16, count / 16, length))
     case .openCrashed:
       return try scan()
-    case .openClean, .growth, .prepareClean, .prepareCrashed, .overwriteMerging, .getMerging, .oneKey, .comeAndGo,
-      .expiring, .capacityTrace, .packing:
-      throw BenchmarkError.noSuchCombination(workload: assignment.workload.rawValue, subject: Subject.limit.rawValue)
+    case .hybridGet:
+      return try dictionaryGet(assignment)
+    case .typedSetJSON, .typedGetJSON, .typedSetBinary, .typedGetBinary:
+      return try typedLimit(assignment)
     default:
       return try measureStore()
     }
@@ -37,7 +38,7 @@ struct LimitSubject {
     guard
       let store = limit_create(
         assignment.limitPath,
-        UInt64(assignment.keys),
+        UInt64(assignment.keys) + (assignment.workload == .ycsbD ? count : 0),
         bytes,
         assignment.valueLength,
         assignment.hugePages ? 1 : 0
@@ -51,15 +52,20 @@ struct LimitSubject {
       if case let code = limit_settle(store), code != 0 { throw failure(code) }
     }
     if let warming = script.warming { _ = limit_get(store, warming.base, UInt64(warming.count), true) }
-    let result =
+    let result: limit_result =
       switch assignment.workload {
-      case .fill: limit_fill(store, measured.base, count, 0)
+      case .fill, .fillSequential: limit_fill(store, measured.base, count, 0)
       case .overwrite: limit_overwrite(store, measured.base, count, stored)
-      case .ycsbA: limit_mix(store, measured.base, count, stored)
       case .delete: limit_delete(store, measured.base, count)
       case .multiGet: limit_get_batched(store, measured.base, count)
-      case .getTwoThreads: limit_get_threaded(store, measured.base, count, 2)
-      default: limit_get(store, measured.base, count, assignment.workload == .getOverlapping)
+      case .get where assignment.threads > 1, .getZipfian where assignment.threads > 1:
+        limit_get_threaded(store, measured.base, count, Int32(assignment.threads))
+      case .get, .getOverlapping, .getArray, .getZipfian, .miss, .ycsbC:
+        limit_get(store, measured.base, count, assignment.workload == .getOverlapping)
+      case .ycsbA, .ycsbB, .ycsbD, .ycsbF:
+        limit_mix(store, measured.base, count, stored, mixture)
+      default:
+        throw BenchmarkError.noSuchCombination(workload: assignment.workload.rawValue, subject: Subject.limit.rawValue)
       }
     var measurement = try measurement(result)
     if let verifying = script.verifying {
@@ -69,6 +75,13 @@ struct LimitSubject {
     }
     try script.check(measurement, of: assignment.workload)
     return measurement
+  }
+
+  private var mixture: limit_mixture {
+    limit_mixture(
+      read_percent: assignment.workload.readPercent ?? 100,
+      modifies: assignment.workload == .ycsbF
+    )
   }
 
   private func scan() throws -> Measurement {

@@ -11,14 +11,14 @@ final class KeyBuffer {
   /// Sum of the key numbers: what the stamps of the values add up to when every key is found.
   let checksum: UInt64
 
-  /// Key numbers in order.
-  init(numbers: some Collection<UInt64>) {
+  /// Key numbers in the order of use; the keys themselves look random, or ascend with their numbers.
+  init(numbers: some Collection<UInt64>, isAscending: Bool = false) {
     base = .allocate(capacity: max(numbers.count, 1) * Self.keyLength)
     count = numbers.count
     var place = base
     var sum: UInt64 = 0
     for number in numbers {
-      bench_key(number, place)
+      if isAscending { bench_ascending_key(number, place) } else { bench_key(number, place) }
       sum &+= number
       place += Self.keyLength
     }
@@ -35,10 +35,13 @@ final class KeyBuffer {
     UnsafeRawBufferPointer(start: base + index * Self.keyLength, count: Self.keyLength)
   }
 
-  /// Windows of at most `length` keys as arrays, for calls that take an array of keys.
-  func windows(of length: Int) -> [[UnsafeRawBufferPointer]] {
+  /// Windows of at most `length` keys, for calls that take several.
+  func windows(of length: Int) -> [KeyWindow] {
     stride(from: 0, to: count, by: length).map { start in
-      (start..<min(start + length, count)).map { self[$0] }
+      KeyWindow(
+        base: base + start * Self.keyLength,
+        keys: (start..<min(start + length, count)).map { self[$0] }
+      )
     }
   }
 }

@@ -30,6 +30,18 @@ enum Order {
     let ranks = ZipfianRanks(count: keys)
     return (0..<count).map { _ in bench_mix(UInt64(ranks.rank(for: random.nextUnit()))) % UInt64(keys) }
   }
+
+  /// YCSB's workload D: new keys in order, and between them gets of which the newest are the most popular.
+  static func latest(keys: Int, count: Int, seed: UInt64, readPercent: UInt32) -> [UInt64] {
+    var random = SplitMix(state: seed)
+    let ranks = ZipfianRanks(count: keys)
+    var next = keys
+    return (0..<count).map { index in
+      if bench_is_get(UInt64(index), readPercent) { return UInt64(next - 1 - ranks.rank(for: random.nextUnit())) }
+      next += 1
+      return UInt64(next - 1)
+    }
+  }
 }
 
 /// A small generator whose sequence is part of the benchmark.

@@ -1,3 +1,6 @@
+import CLimits
+import CacheTraces
+
 /// The key sequences of one assignment: made once, used alike by every subject.
 struct Script {
   /// What the store holds before the clock starts; nil when the measured operations fill it.
@@ -12,47 +15,59 @@ struct Script {
   private(set) var expected: Tally?
 
   init(_ assignment: Assignment) {
+    let workload = assignment.workload
     let keys = assignment.keys
-    let count = assignment.operations
-    let seed: UInt64 = 0xE5_4E4
+    let isAscending = workload == .fillSequential
     let sample = min(keys, 100_000)
-    var numbers: [UInt64]
-    switch assignment.workload {
-    case .get, .getOverlapping, .getArray, .getTwoThreads, .multiGet:
-      numbers = Order.uniform(below: keys, count: count, seed: seed)
-    case .getZipfian, .ycsbA:
-      numbers = Order.zipfian(below: keys, count: count, seed: seed)
-    case .miss:
-      numbers = Order.sequential(from: keys, count: count)
-    case .overwrite:
-      numbers = Order.uniform(below: keys, count: count, seed: seed)
-    case .delete:
+    var numbers = Script.numbers(assignment)
+    if workload == .delete {
       // As many again behind the deleted ones are read at the end: they must still be there.
-      numbers = Order.shuffled(below: keys, count: min(count * 2, keys), seed: seed)
+      let count = assignment.operations
       verifying = KeyBuffer(numbers: numbers.dropFirst(max(0, count - sample / 2)).prefix(sample))
       numbers.removeSubrange(min(count, numbers.count)...)
-    default:
-      numbers = Order.sequential(count: count)
     }
-    measured = KeyBuffer(numbers: numbers)
-    if assignment.workload == .miss {
+    measured = KeyBuffer(numbers: numbers, isAscending: isAscending)
+    if workload == .miss {
       expected = Tally()
-    } else if assignment.workload.isRead {
+    } else if workload.isRead {
       expected = Tally(hits: measured.count, checksum: measured.checksum)
     }
-    switch assignment.workload {
-    case .fill, .prepareClean, .prepareCrashed, .synced, .syncedThreads, .syncedTasks:
-      let last = KeyBuffer(numbers: numbers.suffix(sample))
+    switch workload {
+    case .fill, .fillSequential, .prepareClean, .prepareCrashed, .synced, .syncedTasks:
+      let last = KeyBuffer(numbers: numbers.suffix(sample), isAscending: isAscending)
       verifying = last
       expected = Tally(hits: last.count, checksum: last.checksum)
-    case .overwrite:
+    case .overwrite, .overwriteSteady:
       verifying = KeyBuffer(numbers: numbers.suffix(sample))
-      fallthrough
-    case .delete, .get, .getOverlapping, .getArray, .getTwoThreads, .getZipfian, .miss, .multiGet, .ycsbA:
-      stored = KeyBuffer(numbers: Order.sequential(count: keys))
-      warming = KeyBuffer(numbers: Order.uniform(below: keys, count: min(2 * keys, 2_000_000), seed: ~seed))
     default:
       break
+    }
+    if workload.isOnStored {
+      stored = KeyBuffer(numbers: Order.sequential(count: keys))
+      // One whose store was filled by an earlier process is slower, and read through already.
+      let most = assignment.isFilled ? max(keys / 5, 200_000) : 2 * keys
+      warming = KeyBuffer(numbers: Order.uniform(below: keys, count: min(most, 2_000_000), seed: ~Script.seed))
+    }
+  }
+
+  private static let seed: UInt64 = 0xE5_4E4
+
+  private static func numbers(_ assignment: Assignment) -> [UInt64] {
+    let keys = assignment.keys
+    let count = assignment.operations
+    switch assignment.workload {
+    case .get, .getOverlapping, .getArray, .multiGet, .overwrite, .overwriteSteady, .getWhileWriting:
+      return Order.uniform(below: keys, count: count, seed: seed)
+    case .getZipfian, .ycsbA, .ycsbB, .ycsbC, .ycsbF:
+      return Order.zipfian(below: keys, count: count, seed: seed)
+    case .ycsbD:
+      return Order.latest(keys: keys, count: count, seed: seed, readPercent: assignment.workload.readPercent ?? 100)
+    case .miss:
+      return Order.sequential(from: keys, count: count)
+    case .delete:
+      return Order.shuffled(below: keys, count: min(count * 2, keys), seed: seed)
+    default:
+      return Order.sequential(count: count)
     }
   }
 

@@ -1,27 +1,35 @@
 import EskerLog
 
-/// The calls of Esker that are measured, and nothing else: bytes come from the caller's buffers and go to the caller's buffers.
-struct EskerStore {
+/// Esker, with bytes in and out.
+struct EskerStore: Engine, Session {
   let store: LogStore
+  private let isPacked: Bool
 
-  init(at path: String, isMerging: Bool = true) throws {
+  init(at path: String, isMerging: Bool = true, isSynced: Bool = false) throws {
     var options = Options()
     options.merge.isAutomatic = isMerging
-    store = try LogStore(at: path, options: options)
+    if isSynced { options.durability = .synced }
+    try self.init(at: path, options: options)
   }
 
   init(at path: String, options: Options) throws {
+    isPacked = options.compression != .none
     store = try LogStore(at: path, options: options)
   }
+
+  func session() -> EskerStore { self }
+  func end() {}
+
+  /// Documents that are to be packed are packed by a merge.
+  func settle() throws {
+    if isPacked { try store.merge() } else { try store.sync() }
+  }
+
+  func close() throws { try store.close() }
 
   @inline(__always)
   func put(_ value: UnsafeRawBufferPointer, forKey key: UnsafeRawBufferPointer) throws {
     try store.put(RawSpan(_unsafeBytes: value), forKey: RawSpan(_unsafeBytes: key))
-  }
-
-  @inline(__always)
-  func putSynced(_ value: UnsafeRawBufferPointer, forKey key: UnsafeRawBufferPointer) throws {
-    try store.put(RawSpan(_unsafeBytes: value), forKey: RawSpan(_unsafeBytes: key), durability: .synced)
   }
 
   func putSuspending(_ value: [UInt8], forKey key: [UInt8]) async throws {
@@ -39,16 +47,19 @@ struct EskerStore {
   }
 
   @inline(__always)
-  func remove(_ key: UnsafeRawBufferPointer) throws -> Bool {
+  func remove(_ key: UnsafeRawBufferPointer) throws {
+    _ = try removeFound(key)
+  }
+
+  /// Whether the key was there.
+  @inline(__always)
+  func removeFound(_ key: UnsafeRawBufferPointer) throws -> Bool {
     try store.remove(RawSpan(_unsafeBytes: key))
   }
 
-  /// Copies the values of several keys out, value i to `stride * i`.
-  ///
-  /// - Returns: The number found and the sum of their stamps.
-  func get(_ keys: [UnsafeRawBufferPointer], into buffer: UnsafeMutableRawBufferPointer, stride: Int) throws -> Tally {
+  func get(_ window: KeyWindow, into buffer: UnsafeMutableRawBufferPointer, stride: Int) throws -> Tally {
     var tally = Tally()
-    try store.withValues(forKeys: keys) { (index: Int, value: RawSpan?) throws(StoreError) in
+    try store.withValues(forKeys: window.keys) { (index: Int, value: RawSpan?) throws(StoreError) in
       guard let value else { return }
       let place = UnsafeMutableRawBufferPointer(rebasing: buffer[(index * stride)...])
       value.withUnsafeBytes { place.copyMemory(from: $0) }

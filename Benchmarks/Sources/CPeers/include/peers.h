@@ -1,0 +1,58 @@
+// Other engines behind one small C interface, so that each is called as directly as Esker is.
+//
+// An engine is part of the build when Package.swift found its header. One file an engine; each says its settings, which are the best we know.
+
+#ifndef PEERS_H
+#define PEERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  const char *directory;  // exists; empty, or as an earlier process left it
+  uint64_t keys;          // how many there will be, for engines that size tables
+  uint64_t bytes;         // their keys and values together
+  int threads;            // sessions at a time
+  int batch;              // writes in a transaction, for engines with transactions
+  bool synced;            // whether each write reaches the device before it returns; else it survives the process
+  bool packed;            // whether values are packed with LZ4
+  bool ascending;         // whether new keys come in ascending order
+} peer_options;
+
+typedef struct peer peer;
+/// One thread's way into a store; must not be shared.
+typedef struct peer_session peer_session;
+
+/// Version and settings in words; NULL when the engine is not part of the build.
+const char *peer_settings(const char *engine);
+
+/// NULL, false and negative lengths mean a failure that this describes, on the same thread.
+const char *peer_message(void);
+
+peer *peer_open(const char *engine, const peer_options *options);
+/// Ends the use of a store, with what its documentation asks for; no session may be left.
+bool peer_close(peer *store);
+/// Waits for background work, flushes and compacts.
+bool peer_settle(peer *store);
+
+peer_session *peer_session_begin(peer *store);
+/// Commits what is left of a batch.
+bool peer_session_end(peer_session *session);
+
+bool peer_put(peer_session *session, const void *key, size_t key_length, const void *value, size_t value_length);
+/// Copies a value out; its length, -1 when there is none, -2 for a failure.
+int64_t peer_get(peer_session *session, const void *key, size_t key_length, void *out, size_t capacity);
+/// Gets keys of one length that lie one after the other: value i goes to `out + i * stride`, its length or -1 to `lengths[i]`.
+bool peer_get_many(peer_session *session, const void *keys, size_t key_length, size_t count, void *out, size_t stride, int64_t *lengths);
+bool peer_remove(peer_session *session, const void *key, size_t key_length);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

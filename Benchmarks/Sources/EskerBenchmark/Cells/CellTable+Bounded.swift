@@ -1,0 +1,78 @@
+extension Cell {
+  /// Cells that ask what Esker alone keeps bounded: space, writes, opening, memory.
+  static func boundedCells(_ scale: Scale) -> [Cell] {
+    let keys = scale.keys[0]
+    return [
+      Cell(
+        workload: .overwriteSteady,
+        keys: keys / 5,
+        operations: keys * 2,
+        subjects: [.esker, .rocksdb, .leveldb, .kyoto]
+      ),
+      Cell(
+        workload: .overwriteMerging,
+        keys: keys,
+        operations: keys * 20,
+        goal: "0.6 of merging off; space 1.6 and two segments; write amplification 2",
+        subjects: [.esker],
+        mostRuns: 1
+      ),
+      Cell(
+        workload: .getMerging,
+        keys: keys,
+        operations: scale.reads,
+        goal: "0.7 of idle; p99.9 0.2 ms",
+        subjects: [.esker]
+      ),
+      Cell(
+        workload: .oneKey,
+        keys: 1,
+        operations: scale.churn,
+        goal: "space and opening bounded",
+        subjects: [.esker],
+        mostRuns: 1
+      ),
+      Cell(
+        workload: .comeAndGo,
+        keys: max(scale.churn / 100, 1),
+        operations: scale.churn,
+        goal: "space and opening bounded; nearly nothing at the end",
+        subjects: [.esker],
+        mostRuns: 1
+      ),
+      Cell(
+        workload: .expiring,
+        keys: max(scale.churn / 10, 1),
+        operations: scale.churn,
+        goal: "write amplification 1.1; space bounded",
+        subjects: [.esker],
+        mostRuns: 1
+      ),
+      Cell(
+        workload: .capacityTrace,
+        keys: 0,
+        operations: min(scale.recorded, 300_000),
+        goal: "0.02 under LRU; write amplification 1.6; never above the capacity",
+        subjects: [.esker],
+        valueLength: 1_024,
+        mostRuns: 1
+      ),
+      Cell(
+        workload: .packing,
+        keys: 0,
+        operations: scale.recorded,
+        goal: "movies-early 0.40, talks 0.35, admin2 0.70; gets 0.6",
+        subjects: [.esker],
+        mostRuns: 1
+      ),
+      Cell(
+        workload: .growth,
+        keys: scale.growth,
+        operations: scale.growth,
+        goal: "15 B mean, 17 B at most; no put above 10 ms",
+        subjects: [.esker],
+        mostRuns: 1
+      ),
+    ]
+  }
+}

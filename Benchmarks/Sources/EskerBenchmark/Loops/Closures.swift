@@ -1,0 +1,19 @@
+/// Turns that are calls of a closure; what it returns is summed up.
+struct Closures: Loop {
+  let body: (Int) throws -> UInt64
+
+  init(_ body: @escaping (Int) throws -> UInt64) {
+    self.body = body
+  }
+
+  func run<R: Recorder>(_ turns: Range<Int>, _ recorder: inout R) throws -> Tally {
+    var tally = Tally()
+    for index in turns {
+      recorder.begin()
+      tally.checksum &+= try body(index)
+      tally.hits += 1
+      recorder.end()
+    }
+    return tally
+  }
+}

@@ -1,0 +1,67 @@
+import CLimits
+
+/// Puts; the value of turn i is marked `first + i`.
+struct Puts<S: Session>: Loop {
+  let session: S
+  let keys: KeyBuffer
+  let first: Int
+  let value: ValueBuffer
+
+  func run<R: Recorder>(_ turns: Range<Int>, _ recorder: inout R) throws -> Tally {
+    for index in turns {
+      value.stamp(UInt64(first + index))
+      recorder.begin()
+      try session.put(value.bytes, forKey: keys[index])
+      recorder.end()
+    }
+    return Tally()
+  }
+}
+
+struct Removes<S: Session>: Loop {
+  let session: S
+  let keys: KeyBuffer
+
+  func run<R: Recorder>(_ turns: Range<Int>, _ recorder: inout R) throws -> Tally {
+    for index in turns {
+      recorder.begin()
+      try session.remove(keys[index])
+      recorder.end()
+    }
+    return Tally()
+  }
+}
+
+/// Gets and puts as `bench_is_get` deals them out; the value put in turn i is marked `first + i`.
+struct Mix<S: Session>: Loop {
+  let session: S
+  let keys: KeyBuffer
+  let first: Int
+  let readPercent: UInt32
+  /// Whether a put changes a tenth of the value that is there, instead of all of it.
+  let modifies: Bool
+  let value: ValueBuffer
+  let out: ValueBuffer
+
+  func run<R: Recorder>(_ turns: Range<Int>, _ recorder: inout R) throws -> Tally {
+    var tally = Tally()
+    for index in turns {
+      recorder.begin()
+      if bench_is_get(UInt64(index), readPercent) {
+        if try session.get(keys[index], into: out.mutableBytes) != nil { tally.add(out.bytes) }
+        bench_await_loads()
+      } else if modifies {
+        if try session.get(keys[index], into: out.mutableBytes) != nil { tally.add(out.bytes) }
+        bench_await_loads()
+        out.changeTenth(UInt64(index))
+        out.stamp(UInt64(first + index))
+        try session.put(out.bytes, forKey: keys[index])
+      } else {
+        value.stamp(UInt64(first + index))
+        try session.put(value.bytes, forKey: keys[index])
+      }
+      recorder.end()
+    }
+    return tally
+  }
+}

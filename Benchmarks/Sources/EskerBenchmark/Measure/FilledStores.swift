@@ -1,0 +1,60 @@
+import Foundation
+
+/// Stores that were filled once and are measured by several processes: filling some engines takes longer than all the rest.
+final class FilledStores {
+  private let directory: String
+  private let options: [String]
+  private var paths: [String: String] = [:]
+
+  init(directory: String, options: [String]) {
+    self.directory = directory + "/filled-" + UUID().uuidString
+    self.options = options
+  }
+
+  /// A directory with a subject's store for a cell, filled and closed, or left behind by a killed process.
+  func path(for cell: Cell, _ subject: Subject) throws -> String {
+    let preparation = cell.preparation ?? .prepareClean
+    let name = "\(preparation.rawValue)-\(subject.rawValue)-\(cell.keys)-\(cell.valueLength)"
+    if let path = paths[name] { return path }
+    let path = directory + "/" + name
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    var prepared = cell
+    prepared.workload = preparation
+    prepared.threads = 1
+    prepared.operations = cell.keys
+    let isKilled = preparation == .prepareCrashed
+    try Child.prepare(prepared.arguments(subject, path) + options, isKilled: isKilled)
+    if isKilled && subject == .esker { try removeCheckpoints(in: path + "/store.esker") }
+    paths[name] = path
+    return path
+  }
+
+  /// A copy that may be changed.
+  func copy(for cell: Cell, _ subject: Subject, to target: String) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    #if os(Linux)
+      let flags = ["-a", "--sparse=always"]
+    #else
+      let flags = ["-a"]
+    #endif
+    process.arguments = ["cp"] + flags + [try path(for: cell, subject) + "/.", target]
+    try process.run()
+    process.waitUntilExit()
+    if process.terminationStatus != 0 {
+      throw BenchmarkError.child(arguments: ["cp"], status: process.terminationStatus, output: "")
+    }
+    sync()
+  }
+
+  func removeAll() {
+    paths = [:]
+    try? FileManager.default.removeItem(atPath: directory)
+  }
+
+  private func removeCheckpoints(in store: String) throws {
+    for file in try FileManager.default.contentsOfDirectory(atPath: store) where file.hasSuffix(".checkpoint") {
+      try FileManager.default.removeItem(atPath: store + "/" + file)
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import CLimits
+
+/// What this process has of memory, and what it gave the device to write.
+struct Resources {
+  var anonymous: Int
+  var resident: Int
+  var written: Int
+
+  static func now() -> Resources {
+    Resources(
+      anonymous: Int(bench_anonymous_bytes()),
+      resident: Int(bench_resident_bytes()),
+      written: Int(bench_written_bytes())
+    )
+  }
+}

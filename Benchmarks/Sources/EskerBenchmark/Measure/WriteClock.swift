@@ -1,0 +1,18 @@
+import EskerLog
+import Synchronization
+
+/// A clock that goes on by a millisecond when told to.
+final class WriteClock: Sendable {
+  private let milliseconds = Atomic<Int64>(1_000_000_000_000)
+
+  func tick() {
+    milliseconds.add(1, ordering: .relaxed)
+  }
+
+  var storeClock: StoreClock {
+    StoreClock(
+      now: { WallTime(millisecondsSince1970: self.milliseconds.load(ordering: .relaxed)) },
+      uptimeNanoseconds: { UInt64(self.milliseconds.load(ordering: .relaxed)) * 1_000_000 }
+    )
+  }
+}

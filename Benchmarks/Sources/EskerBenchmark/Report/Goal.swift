@@ -1,0 +1,70 @@
+/// What is wanted of a cell, and how to see whether it is so.
+struct Goal: Sendable {
+  var title: String
+  var cell: String
+  /// The key counts it is about.
+  var keys: ClosedRange<Int> = 0...Int.max
+  /// What is wanted in words.
+  var wanted: String
+  /// What was measured in words, and whether it is enough; nil when a side was not measured.
+  var judge: @Sendable (_ result: CellResult, _ all: [CellResult]) -> (measured: String, isMet: Bool)?
+
+  /// At least so many times the best peer's rate.
+  static func peer(_ times: Double, _ title: String, _ cell: String, keys: ClosedRange<Int> = 0...Int.max) -> Goal {
+    Goal(title: title, cell: cell, keys: keys, wanted: "\(Format.ratio(times)) × best peer") { result, _ in
+      result.bestPeer.flatMap { compare(result, to: $0, times) }
+    }
+  }
+
+  /// At least so many times one subject's rate.
+  static func subject(_ times: Double, _ subject: Subject, _ title: String, _ cell: String) -> Goal {
+    let wanted =
+      subject == .limit ? "\(Format.ratio(times)) of the limit" : "\(Format.ratio(times)) × \(subject.rawValue)"
+    return Goal(title: title, cell: cell, wanted: wanted) { result, _ in compare(result, to: subject, times) }
+  }
+
+  static func limit(_ times: Double, _ title: String, _ cell: String) -> Goal {
+    subject(times, .limit, title, cell)
+  }
+
+  /// At least so many times what the best peer, or one, does in another cell.
+  static func peer(_ times: Double, _ peer: Subject?, in other: String, _ title: String, _ cell: String) -> Goal {
+    let name = peer?.rawValue ?? "best peer"
+    return Goal(title: title, cell: cell, wanted: "\(Format.ratio(times)) × \(name) in \(other)") { result, all in
+      guard
+        let compared = all.first(where: { $0.cell == other && (peer != nil || $0.keys == result.keys) }),
+        let subject = peer ?? compared.bestPeer,
+        let mine = result.rate(.esker), let theirs = compared.rate(subject)
+      else { return nil }
+      return ("\(Format.ratio(mine / theirs)) × \(subject.rawValue)", mine / theirs >= times)
+    }
+  }
+
+  /// A figure of Esker's that is at most, or at least, so large.
+  static func figure(_ name: String, _ bounds: PartialRangeThrough<Double>, _ title: String, _ cell: String) -> Goal {
+    Goal(title: title, cell: cell, wanted: "at most \(Format.ratio(bounds.upperBound))") { result, _ in
+      result.figure(name, .esker).map { (Format.ratio($0), bounds.contains($0)) }
+    }
+  }
+
+  static func figure(_ name: String, _ bounds: PartialRangeFrom<Double>, _ title: String, _ cell: String) -> Goal {
+    Goal(title: title, cell: cell, wanted: "at least \(Format.ratio(bounds.lowerBound))") { result, _ in
+      result.figure(name, .esker).map { (Format.ratio($0), bounds.contains($0)) }
+    }
+  }
+
+  private static func compare(_ result: CellResult, to other: Subject, _ times: Double) -> (String, Bool)? {
+    result.ratio(.esker, to: other).map { spread in
+      let name = other == .limit ? "" : " × \(other.rawValue)"
+      return (Format.spread(spread) + name, spread.median >= times)
+    }
+  }
+}
+
+struct Verdict {
+  var title: String
+  var keys: Int
+  var wanted: String
+  var measured: String
+  var isMet: Bool
+}

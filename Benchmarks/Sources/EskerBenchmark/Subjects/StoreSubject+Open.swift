@@ -1,0 +1,40 @@
+import CLimits
+
+/// From the call that opens to the first value in hand; then, how much of what was put last is there.
+func measureOpen<E: Engine>(_ assignment: Assignment, _ open: () throws -> E) throws -> Measurement {
+  let key = KeyBuffer(numbers: CollectionOfOne(UInt64(assignment.keys / 2)))
+  let out = ValueBuffer(length: assignment.valueLength)
+  let last = KeyBuffer(numbers: Order.sequential(from: assignment.keys - 1_000, count: 1_000))
+  var tally = Tally()
+  let before = Resources.now()
+  let begin = bench_nanoseconds()
+  let engine = try open()
+  let opened = bench_nanoseconds()
+  let session = try engine.session()
+  if try session.get(key[0], into: out.mutableBytes) != nil { tally.add(out.bytes) }
+  let end = bench_nanoseconds()
+  let after = Resources.now()
+  if tally.checksum != key.checksum {
+    throw BenchmarkError.wrongResult(
+      cell: assignment.workload.rawValue,
+      expected: "\(key.checksum)",
+      found: "\(tally.checksum)"
+    )
+  }
+  let found = try Gets(session: session, keys: last, out: out).run(0..<last.count)
+  try session.end()
+  try engine.close()
+  var measurement = Measurement(
+    operations: assignment.keys,
+    seconds: Double(end - begin) * 1e-9,
+    hits: tally.hits,
+    checksum: tally.checksum
+  )
+  measurement.memoryBytes = max(0, after.anonymous - before.anonymous)
+  measurement.residentBytes = max(0, after.resident - before.resident)
+  measurement.figures = [
+    "first get alone, µs": Double(end - opened) * 1e-3,
+    "of the last 1,000 puts, lost": Double(last.count - found.hits),
+  ]
+  return measurement
+}
