@@ -6,7 +6,10 @@ import PackageDescription
 let roots = ["/usr", "/usr/local", "/opt/homebrew"]
 
 func isInstalled(_ header: String) -> Bool {
-  roots.contains { FileManager.default.fileExists(atPath: $0 + "/include/" + header) }
+  #if os(macOS)
+    if header == "sqlite3.h" { return true }
+  #endif
+  return roots.contains { FileManager.default.fileExists(atPath: $0 + "/include/" + header) }
 }
 
 let peers = [
@@ -18,7 +21,7 @@ let peers = [
   (define: "PEER_SQLITE", header: "sqlite3.h", library: "sqlite3"),
 ].filter { isInstalled($0.header) }
 
-/// GRDB needs SQLite's header on Linux.
+/// GRDB is built on SQLite.
 let hasGRDB = peers.contains { $0.define == "PEER_SQLITE" }
 
 let homebrew = FileManager.default.fileExists(atPath: "/opt/homebrew/include")

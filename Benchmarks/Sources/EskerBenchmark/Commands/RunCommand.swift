@@ -22,8 +22,10 @@ struct RunCommand: ParsableCommand {
   @Option(parsing: .upToNextOption, help: "Threads of the cells with several. 2 when not given.") var threads: [Int] =
     []
   @Option(parsing: .upToNextOption, help: "Only these of: \(Subject.names).") var engines: [Subject] = []
-  @Option(parsing: .upToNextOption, help: "Only these cells, by name or by workload.") var only: [String] = []
+  @Option(parsing: .upToNextOption, help: "Only these cells; get* stands for all that begin so.") var only: [String] =
+    []
   @Option(help: "Runs of each cell.") var runs = 3
+  @Option(help: "Seconds beyond which a measurement of another engine is made once only.") var patience = 5.0
   @Option(help: "Operations of a read cell.") var reads: Int?
   @Option(help: "Keys of the growth cell.") var growthKeys: Int?
   @Option(help: "Where to put the stores. A file system in memory makes the synced cells meaningless.")
@@ -77,34 +79,36 @@ struct RunCommand: ParsableCommand {
     let runner = CellRunner(
       directory: directory,
       runs: quick ? 1 : runs,
+      patience: patience,
       subjects: subjects.filter(\.isAvailable),
       options: options,
       filled: filled
     )
+    let begin = ContinuousClock.now
     var results: [CellResult] = []
     for cell in cells where only.isEmpty || only.contains(where: cell.isCalled) {
       guard cell.subjects.contains(where: { $0 != .limit && runner.subjects.contains($0) }) else { continue }
-      note("\(cell.id), \(cell.keys) keys")
+      note("\(cell.id), \(cell.keys) keys (\(begin.duration(to: .now).components.seconds) s)")
       let result = try runner.run(cell)
       if let contradiction = result.contradiction {
         note("\(result.cell): \(contradiction)")
         throw ExitCode.failure
       }
       results.append(result)
+      // A run takes long: what is there survives its interruption.
+      if let output { try write(results, to: URL(fileURLWithPath: output).path) }
     }
-    let report = MarkdownReport(results: results).text
-    print(report)
-    if let output { try write(results, report, to: URL(fileURLWithPath: output).path) }
+    print(MarkdownReport(results: results).text)
     if check { try Regressions(runner: runner, cells: cells, note: note).check(results) }
   }
 
-  private func write(_ results: [CellResult], _ report: String, to output: String) throws {
+  private func write(_ results: [CellResult], to output: String) throws {
     try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
-    try Data(report.utf8).write(to: URL(fileURLWithPath: output + "/results.md"))
+    try Data(MarkdownReport(results: results).text.utf8).write(to: URL(fileURLWithPath: output + "/results.md"))
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     try encoder.encode(results).write(to: URL(fileURLWithPath: output + "/results.json"))
-    for result in results where result.measured.count > 1 { try BarPlot(result: result).write(to: output + "/plots") }
+    if let last = results.last, last.measured.count > 1 { try BarPlot(result: last).write(to: output + "/plots") }
   }
 
   private func note(_ text: String) {
@@ -113,7 +117,10 @@ struct RunCommand: ParsableCommand {
 }
 
 extension Cell {
-  func isCalled(_ name: String) -> Bool { id == name || workload.rawValue == name }
+  /// Names end with an asterisk for all that begin so.
+  func isCalled(_ name: String) -> Bool {
+    id == name || name.hasSuffix("*") && id.hasPrefix(name.dropLast())
+  }
 }
 
 extension Subject {

@@ -4,6 +4,8 @@ import Foundation
 struct CellRunner {
   var directory: String
   var runs: Int
+  /// Seconds after which a measurement counts as slow; the slow ones of other engines are not made again.
+  var patience: Double
   /// Who is to be measured.
   var subjects: Set<Subject>
   /// Arguments of every measuring process.
@@ -12,12 +14,14 @@ struct CellRunner {
 
   func run(_ cell: Cell) throws -> CellResult {
     var result = CellResult(cell)
-    let present = cell.subjects.filter(subjects.contains)
+    var present = cell.subjects.filter(subjects.contains)
     for run in 0..<min(runs, cell.mostRuns) {
       // Whoever comes second finds a warmer or a more worn machine: they take turns.
       var measured = CellResult.Run()
       for subject in run % 2 == 0 ? present : present.reversed() {
-        measured[subject] = try measure(cell, subject)
+        let measurement = try measure(cell, subject)
+        measured[subject] = measurement
+        if subject.isPeer && measurement.seconds > patience { present.removeAll { $0 == subject } }
       }
       result.runs.append(measured)
     }

@@ -23,7 +23,9 @@ final class FilledStores {
     prepared.threads = 1
     prepared.operations = cell.keys
     let isKilled = preparation == .prepareCrashed
-    try Child.prepare(prepared.arguments(subject, path) + options, isKilled: isKilled)
+    // Batches are sooner done and leave the same store.
+    let filler = isKilled ? subject : subject.family.last ?? subject
+    try Child.prepare(prepared.arguments(filler, path) + options, isKilled: isKilled)
     if isKilled && subject == .esker { try removeCheckpoints(in: path + "/store.esker") }
     paths[name] = path
     return path
