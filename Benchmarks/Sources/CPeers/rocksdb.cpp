@@ -15,7 +15,7 @@
 const std::string rocksdb_settings =
     "RocksDB " NUMBER(ROCKSDB_MAJOR) "." NUMBER(ROCKSDB_MINOR) "." NUMBER(ROCKSDB_PATCH)
     ": write-ahead log without sync (with sync in the synced cells), 64 MiB memtables, four at most, two background jobs, Bloom filter of 10 bits, "
-    "hash index in blocks, block cache larger than all data, no compression (packed: LZ4 with a dictionary of 64 KiB); compacted before reads; gets into a "
+    "hash index in blocks, block cache larger than all data (lean: a tenth of it), no compression (packed: LZ4 with a dictionary of 64 KiB); compacted before reads; gets into a "
     "pinned slice, MultiGet";
 
 namespace {
@@ -77,7 +77,7 @@ struct store final : peer {
     rocksdb::BlockBasedTableOptions table;
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
     table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
-    table.block_cache = rocksdb::NewLRUCache(options.bytes * 2 + (64 << 20));
+    table.block_cache = rocksdb::NewLRUCache(options.lean ? options.bytes / 10 : options.bytes * 2 + (64 << 20));
     table.format_version = 5;
     rocksdb::Options settings;
     settings.create_if_missing = true;

@@ -21,6 +21,7 @@ typedef struct {
   int batch;              // writes in a transaction, for engines with transactions
   bool synced;            // whether each write reaches the device before it returns; else it survives the process
   bool packed;            // whether values are packed with LZ4
+  bool lean;              // whether caches hold a tenth of the data only
   bool ascending;         // whether new keys come in ascending order
 } peer_options;
 

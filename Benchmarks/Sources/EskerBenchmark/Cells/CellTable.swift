@@ -102,15 +102,16 @@ extension Cell {
         workload: .openCrashed,
         keys: keys,
         operations: keys,
-        subjects: everyone,
+        subjects: [.esker] + Subject.engines,
         preparation: .prepareCrashed
       ),
+      Cell(workload: .openScanned, keys: keys, operations: keys, preparation: .prepareCrashed),
     ]
   }
 
   private static func recordedCells(_ scale: Scale) -> [Cell] {
     [
-      Cell(workload: .documents, keys: 0, operations: scale.recorded, subjects: [.esker, .rocksdb]),
+      Cell(workload: .documents, keys: 0, operations: scale.recorded, subjects: [.esker, .rocksdb, .rocksdbLean]),
       Cell(
         workload: .hybridTrace,
         keys: 0,

@@ -6,6 +6,8 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   case limit
   case esker
   case rocksdb
+  /// With a cache of a tenth of the data.
+  case rocksdbLean = "rocksdb-lean"
   case leveldb
   case lmdb
   /// A transaction a thousand writes.
@@ -28,15 +30,17 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   /// The engine behind it.
   var engine: String {
     switch self {
+    case .rocksdbLean: "rocksdb"
     case .lmdbBatched: "lmdb"
     case .sqliteBatched: "sqlite"
     default: rawValue
     }
   }
 
-  /// What is measured with it: whoever asks for LMDB means it with batches, too.
+  /// All ways in which an engine is measured: whoever asks for LMDB means it with batches, too.
   var family: [Subject] {
     switch self {
+    case .rocksdb: [.rocksdb, .rocksdbLean]
     case .lmdb: [.lmdb, .lmdbBatched]
     case .sqlite: [.sqlite, .sqliteBatched]
     case .grdb: [.grdb, .grdbBatched]
@@ -55,7 +59,7 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Whether the commits of several threads share a sync.
   var groupsCommits: Bool {
     switch self {
-    case .limit, .esker, .rocksdb, .leveldb: true
+    case .limit, .esker, .rocksdb, .rocksdbLean, .leveldb: true
     default: false
     }
   }

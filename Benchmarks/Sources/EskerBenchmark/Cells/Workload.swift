@@ -50,6 +50,8 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   case syncedTasks = "synced-1000-tasks"
   case openClean = "open-clean"
   case openCrashed = "open-crashed"
+  /// After a crash that left no checkpoint.
+  case openScanned = "open-scanned"
   case growth
   /// Structs set and got by key as JSON and in the binary form.
   case typedSetJSON = "typed-set-json"
@@ -77,7 +79,7 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   }
 
   /// Whether what counts is the time of the whole and not operations a second.
-  var isOpen: Bool { self == .openClean || self == .openCrashed }
+  var isOpen: Bool { self == .openClean || self == .openCrashed || self == .openScanned }
 
   var isSynced: Bool { self == .synced || self == .syncedTasks }
 
@@ -93,7 +95,7 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Whether all subjects must read the same values.
   var comparesChecksums: Bool {
     switch self {
-    case .synced, .syncedTasks, .openCrashed, .growth, .getWhileWriting: false
+    case .synced, .syncedTasks, .openScanned, .growth, .getWhileWriting: false
     default: true
     }
   }

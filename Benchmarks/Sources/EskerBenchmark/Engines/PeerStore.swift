@@ -28,6 +28,7 @@ final class PeerStore: Engine {
         batch: Int32(subject.batch),
         synced: isSynced,
         packed: isPacked,
+        lean: subject == .rocksdbLean,
         ascending: isAscending
       )
       return peer_open(name, &options)

@@ -34,6 +34,7 @@ struct CellRunner {
     if cell.preparation != nil {
       return try inFreshDirectory { path in
         try filled.copy(for: cell, owner, to: path)
+        if cell.workload == .openScanned { try removeCheckpoints(in: path + "/store.esker") }
         return try measure(cell, subject, path, isFilled: true)
       }
     }
@@ -51,6 +52,12 @@ struct CellRunner {
 
   private func measure(_ cell: Cell, _ subject: Subject, _ path: String, isFilled: Bool) throws -> Measurement {
     try Child.measure(cell.arguments(subject, path) + options + (isFilled ? ["--filled"] : []))
+  }
+
+  private func removeCheckpoints(in store: String) throws {
+    for file in try FileManager.default.contentsOfDirectory(atPath: store) where file.hasSuffix(".checkpoint") {
+      try FileManager.default.removeItem(atPath: store + "/" + file)
+    }
   }
 
   private func inFreshDirectory<R>(_ body: (String) throws -> R) throws -> R {

@@ -24,9 +24,8 @@ final class FilledStores {
     prepared.operations = cell.keys
     let isKilled = preparation == .prepareCrashed
     // Batches are sooner done and leave the same store.
-    let filler = isKilled ? subject : subject.family.last ?? subject
+    let filler = isKilled ? subject : Subject.batched.first { $0.engine == subject.engine } ?? subject
     try Child.prepare(prepared.arguments(filler, path) + options, isKilled: isKilled)
-    if isKilled && subject == .esker { try removeCheckpoints(in: path + "/store.esker") }
     paths[name] = path
     return path
   }
@@ -52,11 +51,5 @@ final class FilledStores {
   func removeAll() {
     paths = [:]
     try? FileManager.default.removeItem(atPath: directory)
-  }
-
-  private func removeCheckpoints(in store: String) throws {
-    for file in try FileManager.default.contentsOfDirectory(atPath: store) where file.hasSuffix(".checkpoint") {
-      try FileManager.default.removeItem(atPath: store + "/" + file)
-    }
   }
 }

@@ -79,7 +79,7 @@ enum GoalTable {
     .limit(80, "durable commits, 1,000 tasks", "synced-1000-tasks"),
     openClean,
     .subject(20, .leveldb, "open after a crash", "open-crashed"),
-    .limit(0.6, "open after a crash", "open-crashed"),
+    .limit(0.6, "open after a crash without a checkpoint", "open-scanned"),
   ]
 
   private static let bounded: [Goal] = [
@@ -96,7 +96,7 @@ enum GoalTable {
     ),
     .figure("write amplification", ...2, "steady overwrite, write amplification", "overwrite-merging"),
     packedSpace,
-    .subject(4, .rocksdb, "documents, gets", "documents"),
+    .subject(4, .rocksdbLean, "documents, gets", "documents"),
     .figure(EskerSubject.leastLead, (-0.005)..., "memory front, hit ratio over the best policy's", "hybrid-trace"),
   ]
 

@@ -33,6 +33,7 @@ func measureDocuments<E: Engine>(
   let written = Resources.now().written - before.written
   try filled.close()
   let disk = try DiskUse.bytes(at: path)
+  let apart = try DiskUse.bytes(at: path, without: ["reserve"])
 
   let engine = try open(bytes, lines.count)
   let order = Order.uniform(below: lines.count, count: 200_000, seed: 0xE5_4E4)
@@ -57,5 +58,6 @@ func measureDocuments<E: Engine>(
   measurement.diskBytes = disk
   measurement.writtenBytes = written
   measurement.figures["documents over bytes on disk"] = Double(bytes) / Double(disk)
+  measurement.figures["documents over bytes on disk without the reserve"] = Double(bytes) / Double(apart)
   return measurement
 }

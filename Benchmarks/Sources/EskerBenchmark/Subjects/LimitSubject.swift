@@ -18,7 +18,7 @@ struct LimitSubject {
       return try measurement(limit_group(path, Int32(assignment.threads), count / UInt64(assignment.threads), length))
     case .synced, .syncedTasks:
       return try measurement(limit_sync(path, min(count, 5_000), length))
-    case .openCrashed:
+    case .openScanned:
       return try scan()
     case .hybridGet:
       return try dictionaryGet(assignment)
