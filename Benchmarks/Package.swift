@@ -62,7 +62,7 @@ let package = Package(
         .product(name: "Histogram", package: "hdrhistogram-swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + (hasGRDB ? [.product(name: "GRDB", package: "GRDB.swift")] : []),
-      swiftSettings: [.treatAllWarnings(as: .error)]
+      swiftSettings: [.treatAllWarnings(as: .error)] + (hasGRDB ? [.define("PEER_GRDB")] : [])
     ),
     .executableTarget(
       name: "CodableBenchmark",

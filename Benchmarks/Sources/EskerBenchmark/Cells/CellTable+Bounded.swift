@@ -1,7 +1,7 @@
 extension Cell {
   /// Cells that ask what Esker alone keeps bounded: space, writes, opening, memory.
   static func boundedCells(_ scale: Scale) -> [Cell] {
-    let keys = scale.keys[0]
+    let keys = min(scale.keys[0], 1_000_000)
     return [
       Cell(
         workload: .overwriteSteady,

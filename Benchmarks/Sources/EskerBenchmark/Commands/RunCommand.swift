@@ -75,7 +75,7 @@ struct RunCommand: ParsableCommand {
     }
     let options = data.arguments
     let filled = FilledStores(directory: directory, options: options)
-    defer { filled.removeAll() }
+    defer { filled.keep(for: []) }
     let runner = CellRunner(
       directory: directory,
       runs: quick ? 1 : runs,
@@ -86,8 +86,11 @@ struct RunCommand: ParsableCommand {
     )
     let begin = ContinuousClock.now
     var results: [CellResult] = []
-    for cell in cells where only.isEmpty || only.contains(where: cell.isCalled) {
-      guard cell.subjects.contains(where: { $0 != .limit && runner.subjects.contains($0) }) else { continue }
+    let chosen = cells.filter { cell in
+      (only.isEmpty || only.contains(where: cell.isCalled))
+        && cell.subjects.contains { $0 != .limit && runner.subjects.contains($0) }
+    }
+    for (index, cell) in chosen.enumerated() {
       note("\(cell.id), \(cell.keys) keys (\(begin.duration(to: .now).components.seconds) s)")
       let result = try runner.run(cell)
       if let contradiction = result.contradiction {
@@ -95,6 +98,7 @@ struct RunCommand: ParsableCommand {
         throw ExitCode.failure
       }
       results.append(result)
+      filled.keep(for: chosen.dropFirst(index + 1))
       // A run takes long: what is there survives its interruption.
       if let output { try write(results, to: URL(fileURLWithPath: output).path) }
     }
@@ -107,7 +111,7 @@ struct RunCommand: ParsableCommand {
     try Data(MarkdownReport(results: results).text.utf8).write(to: URL(fileURLWithPath: output + "/results.md"))
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    try encoder.encode(results).write(to: URL(fileURLWithPath: output + "/results.json"))
+    try encoder.encode(JSONReport(results: results)).write(to: URL(fileURLWithPath: output + "/results.json"))
     if let last = results.last, last.measured.count > 1 { try BarPlot(result: last).write(to: output + "/plots") }
   }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-#if canImport(GRDB)
+#if PEER_GRDB
   import GRDB
 
   /// Structs in a table of SQLite, through GRDB.

@@ -13,12 +13,12 @@ final class FilledStores {
 
   /// A directory with a subject's store for a cell, filled and closed, or left behind by a killed process.
   func path(for cell: Cell, _ subject: Subject) throws -> String {
-    let preparation = cell.preparation ?? .prepareClean
-    let name = "\(preparation.rawValue)-\(subject.rawValue)-\(cell.keys)-\(cell.valueLength)"
+    let name = FilledStores.kind(of: cell) + "/" + subject.rawValue
     if let path = paths[name] { return path }
     let path = directory + "/" + name
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     var prepared = cell
+    let preparation = cell.preparation ?? .prepareClean
     prepared.workload = preparation
     prepared.threads = 1
     prepared.operations = cell.keys
@@ -48,8 +48,18 @@ final class FilledStores {
     sync()
   }
 
-  func removeAll() {
-    paths = [:]
-    try? FileManager.default.removeItem(atPath: directory)
+  /// Removes those that none of the cells begins with.
+  func keep(for cells: some Collection<Cell>) {
+    let kinds = Set(cells.map(FilledStores.kind))
+    for (name, path) in paths where !kinds.contains(where: { name.hasPrefix($0 + "/") }) {
+      paths[name] = nil
+      try? FileManager.default.removeItem(atPath: path)
+    }
+    if cells.isEmpty { try? FileManager.default.removeItem(atPath: directory) }
+  }
+
+  /// What stores have in common that cells begin with.
+  private static func kind(of cell: Cell) -> String {
+    "\((cell.preparation ?? .prepareClean).rawValue)-\(cell.keys)-\(cell.valueLength)"
   }
 }

@@ -61,7 +61,7 @@ struct Goal: Sendable {
   }
 }
 
-struct Verdict {
+struct Verdict: Encodable {
   var title: String
   var keys: Int
   var wanted: String

@@ -84,12 +84,6 @@ struct MarkdownReport {
   }
 
   private var settings: String {
-    let subjects = Set(results.flatMap(\.measured))
-    let missing = Set(results.flatMap(\.subjects)).filter { !$0.isAvailable }.map(\.engine)
-    var lines = Subject.allCases.filter { subjects.contains($0) }.compactMap(\.settings)
-    lines.insert("Esker: default options; `.synced` in the synced cells, `.lz4` for documents", at: 0)
-    lines = lines.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-    if !missing.isEmpty { lines.append("Not part of this build: \(Set(missing).sorted().joined(separator: ", "))") }
-    return ([Machine.description] + lines).map { "- " + $0 }.joined(separator: "\n")
+    ([Machine.description] + Settings.lines(results)).map { "- " + $0 }.joined(separator: "\n")
   }
 }
