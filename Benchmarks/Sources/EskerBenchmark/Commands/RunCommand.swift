@@ -21,12 +21,13 @@ struct RunCommand: ParsableCommand {
   var values: [Int] = []
   @Option(parsing: .upToNextOption, help: "Threads of the cells with several. 2 when not given.") var threads: [Int] =
     []
-  @Option(parsing: .upToNextOption, help: "Only these of: \(Subject.names).") var engines: [Subject] = []
+  @Option(parsing: .upToNextOption, help: "Only these.") var engines: [Subject] = []
   @Option(parsing: .upToNextOption, help: "Only these cells; get* stands for all that begin so.") var only: [String] =
     []
   @Option(help: "Runs of each cell.") var runs = 3
   @Option(help: "Seconds beyond which a measurement of another engine is made once only.") var patience = 5.0
   @Option(help: "Operations of a read cell.") var reads: Int?
+  @Option(help: "Records of the YCSB cells.") var records: Int?
   @Option(help: "Keys of the growth cell.") var growthKeys: Int?
   @Option(help: "Where to put the stores. A file system in memory makes the synced cells meaningless.")
   var directory = ".build/benchmark"
@@ -39,8 +40,10 @@ struct RunCommand: ParsableCommand {
   var check = false
 
   func validate() throws {
-    guard runs > 0, keys.allSatisfy({ $0 >= 1_000 }), growthKeys ?? 1 > 0, reads ?? 1_000 >= 1_000 else {
-      throw ValidationError("Give at least one run, 1,000 keys and 1,000 reads.")
+    guard runs > 0, keys.allSatisfy({ $0 >= 1_000 }), growthKeys ?? 1 > 0, (reads ?? 1_000) >= 1_000,
+      (records ?? 1_000) >= 1_000
+    else {
+      throw ValidationError("Give at least one run, 1,000 keys, 1,000 records and 1,000 reads.")
     }
     guard values.allSatisfy({ (10...16_000_000).contains($0) }), threads.allSatisfy({ (2...64).contains($0) }) else {
       throw ValidationError("Values take 10 to 16,000,000 bytes, cells with several threads 2 to 64.")
@@ -59,6 +62,7 @@ struct RunCommand: ParsableCommand {
     if !values.isEmpty { scale.valueLengths = values }
     if !threads.isEmpty { scale.threads = threads }
     if let growthKeys { scale.growth = growthKeys }
+    if let records { scale.mixed = records }
     if let reads { scale.reads = reads }
     return Cell.table(scale)
   }
@@ -125,8 +129,4 @@ extension Cell {
   func isCalled(_ name: String) -> Bool {
     id == name || name.hasSuffix("*") && id.hasPrefix(name.dropLast())
   }
-}
-
-extension Subject {
-  static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }

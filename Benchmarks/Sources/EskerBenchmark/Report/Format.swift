@@ -20,6 +20,7 @@ enum Format {
 
   static func spread(_ spread: Spread?) -> String {
     guard let spread else { return "-" }
+    if spread.least == spread.most { return ratio(spread.median) }
     return "\(ratio(spread.median)) (\(ratio(spread.least))–\(ratio(spread.most)))"
   }
 

@@ -11,12 +11,15 @@ extension EskerSubject {
       ?? [Trace(name: "made-up", keys: Order.zipfian(below: 20_000, count: 100_000, seed: 0xE5_4E4))]
     var measurement = Measurement(operations: 0, seconds: 0, hits: 0, checksum: 0)
     var worst = Double.infinity
+    var leads: [Double] = []
     for trace in traces {
       let shortened = trace.prefix(assignment.operations)
       for percent in [1, 5, 20] {
         let capacity = max(shortened.uniqueCount * percent / 100, 1)
         let ratio = try request(shortened, capacity: capacity, lifetime: nil, &measurement)
-        let best = simulatedHitRatios(shortened, capacity: capacity).map(\.ratio).max() ?? 0
+        let policies = simulatedHitRatios(shortened, capacity: capacity)
+        let best = policies.map(\.ratio).max() ?? 0
+        leads += policies.filter { $0.name == "S3-FIFO" }.map { ratio - $0.ratio }
         measurement.figures["\(trace.name), \(percent) %: hit ratio"] = ratio
         measurement.figures["\(trace.name), \(percent) %: hit ratio over the best policy's"] = ratio - best
         worst = min(worst, ratio - best)
@@ -27,10 +30,12 @@ extension EskerSubject {
       measurement.figures["\(trace.name), 5 %, each key living for a tenth of the trace: hit ratio"] = ratio
     }
     measurement.figures[EskerSubject.leastLead] = worst
+    measurement.figures[EskerSubject.meanLead] = leads.reduce(0, +) / Double(max(leads.count, 1))
     return measurement
   }
 
   static let leastLead = "least hit ratio over the best policy's"
+  static let meanLead = "mean hit ratio over S3-FIFO's"
 
   /// Gets each key, and sets it when it is neither in memory nor in the log; a request takes a millisecond of the store's clock.
   ///
