@@ -7,7 +7,8 @@ extension Cell {
         workload: .overwriteSteady,
         keys: keys / 5,
         operations: keys * 2,
-        subjects: [.esker, .rocksdb, .leveldb, .kyoto]
+        subjects: [.esker, .rocksdb, .leveldb, .kyoto],
+        mostRuns: 1
       ),
       Cell(
         workload: .overwriteMerging,
@@ -51,7 +52,7 @@ extension Cell {
       Cell(
         workload: .capacityTrace,
         keys: 0,
-        operations: min(scale.recorded, 300_000),
+        operations: min(scale.recorded, 100_000),
         goal: "0.02 under LRU; write amplification 1.6; never above the capacity",
         subjects: [.esker],
         valueLength: 1_024,

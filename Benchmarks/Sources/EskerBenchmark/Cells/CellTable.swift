@@ -55,7 +55,7 @@ extension Cell {
 
   /// Values of another length than 100.
   private static func lengthCells(_ length: Int, _ scale: Scale) -> [Cell] {
-    let keys = max(min(scale.volume / length, scale.keys[0]), 50)
+    let keys = max(min(scale.volume / length, scale.keys[0] / 4), 50)
     return [
       Cell(workload: .fill, keys: keys, operations: keys, subjects: everyone, valueLength: length),
       Cell(
