@@ -41,13 +41,12 @@ public final class CBORDecoder: Sendable {
   }
 
   private func decode<T: Decodable>(_ type: T.Type, _ buffer: UnsafeRawBufferPointer) throws -> T {
-    var session = spare.take() ?? DecodingSession()
+    let session = spare.take() ?? .passRetained(DecodingSession(userInfo: userInfo))
     defer {
       // Whoever kept a decoder finds no bytes in it: these are the caller's again.
-      session.reset()
-      if isKnownUniquelyReferenced(&session) { spare.give(session) }
+      session._withUnsafeGuaranteedRef { $0.reset() }
+      spare.give(session)
     }
-    try session.begin(buffer, userInfo: userInfo)
-    return try session.decodeDocument(type)
+    return try session._withUnsafeGuaranteedRef { try $0.decodeDocument(type, buffer) }
   }
 }

@@ -32,11 +32,10 @@ public final class CBOREncoder: Sendable {
   ///   whatever the value's own `encode(to:)` throws.
   /// - Complexity: O(size of the bytes); with `sortsKeys`, sorting comes on top.
   public func encode<T: Encodable>(_ value: T) throws -> [UInt8] {
-    try withSession(value) { session in
-      [UInt8](unsafeUninitializedCapacity: session.count) { buffer, count in
-        count = session.copyBytes(to: UnsafeMutableRawBufferPointer(buffer))
-      }
-    }
+    let session = begin()
+    defer { end(session) }
+    let written = try session._withUnsafeGuaranteedRef { try $0.encodeDocument(value) }
+    return [UInt8](written)
   }
 
   /// Appends the bytes of `value` to `buffer`, which keeps its capacity from call to call. If it throws, `buffer` is as
@@ -45,7 +44,9 @@ public final class CBOREncoder: Sendable {
   /// - Throws: as ``encode(_:)`` does.
   /// - Complexity: O(size of the bytes).
   public func encode<T: Encodable>(_ value: T, into buffer: inout [UInt8]) throws {
-    try withSession(value) { session in unsafe buffer.append(contentsOf: session.written) }
+    let session = begin()
+    defer { end(session) }
+    buffer.append(contentsOf: try session._withUnsafeGuaranteedRef { try $0.encodeDocument(value) })
   }
 
   /// Lends the bytes of `value` to `body` without copying them. They are valid until `body` returns.
@@ -56,21 +57,20 @@ public final class CBOREncoder: Sendable {
     of value: T,
     _ body: (RawSpan) throws -> R
   ) throws -> R {
-    try withSession(value) { session in try body(session.written.bytes) }
+    let session = begin()
+    defer { end(session) }
+    let written = try session._withUnsafeGuaranteedRef { try $0.encodeDocument(value) }
+    return try body(written.bytes)
   }
 
-  private func withSession<T: Encodable, R: ~Copyable>(
-    _ value: T,
-    _ body: (EncodingSession) throws -> R
-  ) throws -> R {
-    var session = spare.take() ?? EncodingSession()
-    defer {
-      session.reset()
-      // Whoever kept a container must not write into the next value.
-      if isKnownUniquelyReferenced(&session) { spare.give(session) }
-    }
-    session.begin(sortsKeys: sortsKeys, userInfo: userInfo)
-    try session.encodeDocument(value)
-    return try body(session)
+  @inline(__always)
+  private func begin() -> Unmanaged<EncodingSession> {
+    spare.take() ?? .passRetained(EncodingSession(sortsKeys: sortsKeys, userInfo: userInfo))
+  }
+
+  @inline(__always)
+  private func end(_ session: Unmanaged<EncodingSession>) {
+    session._withUnsafeGuaranteedRef { $0.reset() }
+    spare.give(session)
   }
 }

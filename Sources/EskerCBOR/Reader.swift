@@ -1,3 +1,5 @@
+import Foundation
+
 /// Why bytes are not well-formed CBOR, and where.
 struct Malformed: Error {
   let offset: Int
@@ -30,6 +32,25 @@ struct Reader {
   @inline(__always)
   func load<I: FixedWidthInteger>(_ type: I.Type, at offset: Int) -> I {
     I(bigEndian: base.loadUnaligned(fromByteOffset: offset, as: type))
+  }
+
+  /// Whether the `length` bytes at `offset` are those at `other`, behind which there are at least 16 that can be read.
+  @inline(__always)
+  func has(_ other: UnsafeRawPointer, _ length: Int, at offset: Int) -> Bool {
+    guard length <= 16, length > 0, count - offset >= 16 else {
+      return count - offset >= length && memcmp(base + offset, other, length) == 0
+    }
+    let first = difference(other, at: offset)
+    if length <= 8 { return first << UInt64(64 - 8 * length) == 0 }
+    return first == 0 && difference(other + 8, at: offset + 8) << UInt64(128 - 8 * length) == 0
+  }
+
+  /// The bits in which eight bytes differ, those of the first byte lowest.
+  @inline(__always)
+  private func difference(_ other: UnsafeRawPointer, at offset: Int) -> UInt64 {
+    UInt64(
+      littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self) ^ other.loadUnaligned(as: UInt64.self)
+    )
   }
 
   @inline(__always)

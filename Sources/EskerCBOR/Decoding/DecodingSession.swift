@@ -35,9 +35,10 @@ final class DecodingSession {
   @exclusivity(unchecked) private var depth = 0
   /// The values around, outermost first.
   private let places = UnsafeMutablePointer<Place>.allocate(capacity: maximumDepth)
-  @exclusivity(unchecked) private(set) var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  let userInfo: [CodingUserInfoKey: any Sendable]
   /// Where the keys of large maps are, by the offset of their first key.
   @exclusivity(unchecked) private var indexes: [Int: [DocumentKey: Cursor]] = [:]
+  @exclusivity(unchecked) var shelf = ContainerShelf<MapReading>()
   /// `allKeys` cannot throw: what was wrong is thrown when the document has been read.
   @exclusivity(unchecked) private var failure: DecodingError?
   @exclusivity(unchecked) private var hasFailed = false
@@ -57,7 +58,8 @@ final class DecodingSession {
   /// What a reader without bytes points to; it refuses every access.
   private let nowhere = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
 
-  init() {
+  init(userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
+    self.userInfo = userInfo
     reader = Reader(base: UnsafeRawPointer(nowhere), count: 0)
   }
 
@@ -68,7 +70,7 @@ final class DecodingSession {
 
   // MARK: Whole documents
 
-  func begin(_ buffer: UnsafeRawBufferPointer, userInfo: [CodingUserInfoKey: any Sendable]) throws {
+  private func begin(_ buffer: UnsafeRawBufferPointer) throws {
     guard let base = buffer.baseAddress, buffer.count > 0 else {
       throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "There are no bytes."))
     }
@@ -78,10 +80,10 @@ final class DecodingSession {
       )
     }
     reader = Reader(base: base, count: buffer.count)
-    if !userInfo.isEmpty { self.userInfo = userInfo }
   }
 
-  func decodeDocument<T: Decodable>(_ type: T.Type) throws -> T {
+  func decodeDocument<T: Decodable>(_ type: T.Type, _ buffer: UnsafeRawBufferPointer) throws -> T {
+    try begin(buffer)
     let value = try decode(type, at: 0)
     if hasFailed, let failure { throw failure }
     guard next == reader.count else {
@@ -92,15 +94,23 @@ final class DecodingSession {
 
   /// Lets go of the bytes: whoever still has a container reads nothing.
   func reset() {
+    if shelf.isHeld { letGo() }
     reader = Reader(base: UnsafeRawPointer(nowhere), count: 0)
     frame = Frame()
     place.start = -1
     depth = 0
-    if !userInfo.isEmpty { userInfo = [:] }
     if !indexes.isEmpty { indexes = [:] }
     if hasFailed {
       hasFailed = false
       failure = nil
+    }
+  }
+
+  @inline(never)
+  private func letGo() {
+    for (container, map) in shelf.takeHeld() {
+      map.owner = self
+      HeldContainers.keep(container, map)
     }
   }
 
@@ -157,7 +167,13 @@ final class DecodingSession {
 
   /// The cursor's entry if its key is `key`: where its value is.
   @inline(__always)
-  func valueAtCursor(_ key: String) -> Int? {
+  func valueAtCursor(_ key: some CodingKey, _ spellings: KeySpellings) -> Int? {
+    guard let (item, length) = spellings.item(of: key) else { return valueAtCursor(key.stringValue) }
+    return reader.has(item, length, at: frame.cursor.key) ? frame.cursor.key + length : nil
+  }
+
+  @inline(__always)
+  private func valueAtCursor(_ key: String) -> Int? {
     let position = frame.cursor.key
     guard position < reader.count else { return nil }
     let length = Int(reader.byte(position) &- Major.text)

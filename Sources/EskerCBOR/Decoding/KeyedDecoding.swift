@@ -1,33 +1,26 @@
 /// Reads the entries of a map.
 struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  private let session: DecodingSession
-  private let start: Int
-  private let map: DocumentMap
-  private let isIndefinite: Bool
+  /// Codable copies this for each call: without references to count that is done in no time.
+  private let unmanaged: Unmanaged<MapReading>
+  /// The same, unless it is kept for as long as the container is in other ways.
+  private let owned: MapReading?
+
+  init(_ map: MapReading, isOwner: Bool) {
+    unmanaged = Unmanaged.passUnretained(map)
+    owned = isOwner ? map : nil
+  }
 
   @inline(__always)
-  init(session: DecodingSession, start: Int) throws {
-    let head = try session.head(at: start)
-    guard head.major == Major.map else { throw session.mismatch([String: Any].self, at: start) }
-    do {
-      self.map = DocumentMap(first: head.end, entries: try session.reader.items(head))
-    } catch {
-      throw session.decodingError(error)
-    }
-    self.session = session
-    self.start = start
-    self.isIndefinite = head.isIndefinite
-    if map.entries == 0 {
-      session.found(head.end + (isIndefinite ? 1 : 0), ofItemAt: start)
-    } else if session.frame.cursor.map < 0 {
-      session.frame.cursor = map.start
+  private func withMap<R>(_ body: (MapReading, DecodingSession) throws -> R) rethrows -> R {
+    try unmanaged._withUnsafeGuaranteedRef { map in
+      try map.withSession { session in try body(map, session) }
     }
   }
 
-  var codingPath: [any CodingKey] { session.codingPath(to: start) }
+  var codingPath: [any CodingKey] { withMap { map, session in session.codingPath(to: map.start) } }
 
   var allKeys: [Key] {
-    let found = session.keys(of: map)
+    let found = withMap { map, session in session.keys(of: map.entries) }
     var keys: [Key] = []
     keys.reserveCapacity(found.count)
     for key in found {
@@ -39,134 +32,142 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   /// Where the value of `key` is, nil when there is none. The cursor is then at its entry.
   @inline(__always)
-  private func find(_ key: Key) throws -> Int? {
+  private func find(_ key: Key, _ map: MapReading, _ session: DecodingSession) throws -> Int? {
     let cursor = session.frame.cursor
-    if cursor.map == map.first, cursor.remaining > 0, let value = session.valueAtCursor(key.stringValue) {
+    if cursor.map == map.entries.first, cursor.remaining > 0, let value = session.valueAtCursor(key, map.spellings) {
       return value
     }
-    return try session.find(key, in: map)
+    return try session.find(key, in: map.entries)
   }
 
   /// Reads the value of `key` and moves the cursor behind it.
   @inline(__always)
-  private func value<T>(_ key: Key, _ read: (Int) throws -> T) throws -> T {
-    guard let offset = try find(key) else { throw notFound(key) }
-    notePlace(offset)
-    let value = try read(offset)
-    advance()
-    return value
+  private func value<T>(_ key: Key, _ read: (DecodingSession, Int) throws -> T) throws -> T {
+    try withMap { map, session in
+      guard let offset = try find(key, map, session) else { throw notFound(key) }
+      notePlace(offset, map, session)
+      let value = try read(session, offset)
+      advance(map, session)
+      return value
+    }
   }
 
   /// Reads the value of `key` unless it is missing or null.
   @inline(__always)
-  private func optional<T>(_ key: Key, _ read: (Int) throws -> T) throws -> T? {
-    guard let offset = try find(key) else { return nil }
-    if try session.isNull(at: offset) {
-      advance()
-      return nil
+  private func optional<T>(_ key: Key, _ read: (DecodingSession, Int) throws -> T) throws -> T? {
+    try withMap { map, session in
+      guard let offset = try find(key, map, session) else { return nil }
+      if try session.isNull(at: offset) {
+        advance(map, session)
+        return nil
+      }
+      notePlace(offset, map, session)
+      let value = try read(session, offset)
+      advance(map, session)
+      return value
     }
-    notePlace(offset)
-    let value = try read(offset)
-    advance()
-    return value
   }
 
   @inline(__always)
-  private func notePlace(_ offset: Int) {
+  private func notePlace(_ offset: Int, _ map: MapReading, _ session: DecodingSession) {
     session.place.start = offset
     session.place.component =
-      session.frame.start == start ? session.frame.cursor.key : DecodingSession.Place.unknown
+      session.frame.start == map.start ? session.frame.cursor.key : DecodingSession.Place.unknown
   }
 
   @inline(__always)
-  private func advance() {
+  private func advance(_ map: MapReading, _ session: DecodingSession) {
     session.frame.cursor.key = session.next
     session.frame.cursor.remaining -= 1
     if session.frame.cursor.remaining == 0 {
-      session.found(session.next + (isIndefinite ? 1 : 0), ofItemAt: start)
+      session.found(session.next + (map.isIndefinite ? 1 : 0), ofItemAt: map.start)
     }
   }
 
   @inline(never)
   private func notFound(_ key: Key) -> DecodingError {
-    .keyNotFound(
-      key,
-      .init(
-        codingPath: codingPath,
-        debugDescription:
-          "There is no value for the key \"\(key.stringValue)\". (At byte \(start) of \(session.reader.count).)"
+    withMap { map, session in
+      .keyNotFound(
+        key,
+        .init(
+          codingPath: codingPath,
+          debugDescription:
+            "There is no value for the key \"\(key.stringValue)\". (At byte \(map.start) of \(session.reader.count).)"
+        )
       )
-    )
+    }
   }
 
-  func contains(_ key: Key) -> Bool { (try? find(key)) != nil }
+  func contains(_ key: Key) -> Bool { withMap { map, session in (try? find(key, map, session)) != nil } }
 
   func decodeNil(forKey key: Key) throws -> Bool {
-    guard let offset = try find(key) else { throw notFound(key) }
-    return try session.isNull(at: offset)
+    try withMap { map, session in
+      guard let offset = try find(key, map, session) else { throw notFound(key) }
+      return try session.isNull(at: offset)
+    }
   }
 
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(key) { try session.bool(at: $0) } }
-  func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(key) { try session.text(at: $0) } }
-  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(key) { try session.double(at: $0) } }
-  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try value(key) { try session.float(at: $0) } }
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try value(key) { try session.integer(type, at: $0) } }
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(key) { try $0.bool(at: $1) } }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(key) { try $0.text(at: $1) } }
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(key) { try $0.double(at: $1) } }
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try value(key) { try $0.float(at: $1) } }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try value(key) { try $0.integer(type, at: $1) } }
   func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-    try value(key) { try session.integer(type, at: $0) }
+    try value(key) { try $0.integer(type, at: $1) }
   }
   func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-    try value(key) { try session.integer(type, at: $0) }
+    try value(key) { try $0.integer(type, at: $1) }
   }
   func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-    try value(key) { try session.integer(type, at: $0) }
+    try value(key) { try $0.integer(type, at: $1) }
   }
   func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-    try value(key) { try session.integer(type, at: $0) }
+    try value(key) { try $0.integer(type, at: $1) }
   }
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-    try value(key) { try session.integer(type, at: $0) }
+    try value(key) { try $0.integer(type, at: $1) }
   }
   func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-    try value(key) { try session.integer(type, at: $0) }
+    try value(key) { try $0.integer(type, at: $1) }
   }
   func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-    try value(key) { try session.integer(type, at: $0) }
+    try value(key) { try $0.integer(type, at: $1) }
   }
   func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-    try value(key) { try session.integer(type, at: $0) }
+    try value(key) { try $0.integer(type, at: $1) }
   }
   func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-    try value(key) { try session.integer(type, at: $0) }
+    try value(key) { try $0.integer(type, at: $1) }
   }
   func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-    try value(key) { try session.integer(type, at: $0) }
+    try value(key) { try $0.integer(type, at: $1) }
   }
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
-    try value(key) { try session.integer(type, at: $0) }
+    try value(key) { try $0.integer(type, at: $1) }
   }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    try value(key) { try session.decode(type, at: $0) }
+    try value(key) { try $0.decode(type, at: $1) }
   }
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    try optional(key) { try session.bool(at: $0) }
+    try optional(key) { try $0.bool(at: $1) }
   }
 
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    try optional(key) { try session.text(at: $0) }
+    try optional(key) { try $0.text(at: $1) }
   }
 
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    try optional(key) { try session.double(at: $0) }
+    try optional(key) { try $0.double(at: $1) }
   }
 
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    try optional(key) { try session.integer(type, at: $0) }
+    try optional(key) { try $0.integer(type, at: $1) }
   }
 
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    try optional(key) { try session.decode(type, at: $0) }
+    try optional(key) { try $0.decode(type, at: $1) }
   }
 
   func nestedContainer<NestedKey: CodingKey>(
@@ -181,13 +182,18 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func superDecoder() throws -> any Decoder {
-    guard let offset = try session.find(DocumentKey.superclass, in: map) else {
-      throw DecodingError.keyNotFound(
-        DocumentKey.superclass,
-        .init(codingPath: codingPath, debugDescription: "There is no value for the superclass. (At byte \(start).)")
-      )
+    try withMap { map, session in
+      guard let offset = try session.find(DocumentKey.superclass, in: map.entries) else {
+        throw DecodingError.keyNotFound(
+          DocumentKey.superclass,
+          .init(
+            codingPath: codingPath,
+            debugDescription: "There is no value for the superclass. (At byte \(map.start).)"
+          )
+        )
+      }
+      return ValueDecoder(session: session, start: offset)
     }
-    return ValueDecoder(session: session, start: offset)
   }
 
   func superDecoder(forKey key: Key) throws -> any Decoder {
@@ -195,7 +201,9 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   private func decoder(_ key: Key) throws -> ValueDecoder {
-    guard let offset = try find(key) else { throw notFound(key) }
-    return ValueDecoder(session: session, start: offset)
+    try withMap { map, session in
+      guard let offset = try find(key, map, session) else { throw notFound(key) }
+      return ValueDecoder(session: session, start: offset)
+    }
   }
 }

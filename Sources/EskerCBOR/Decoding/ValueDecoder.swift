@@ -8,7 +8,7 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
   var userInfo: [CodingUserInfoKey: Any] { session.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    KeyedDecodingContainer(try KeyedDecoding(session: session, start: start))
+    try session.container(keyedBy: type, at: start)
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {

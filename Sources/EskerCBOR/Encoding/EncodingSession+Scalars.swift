@@ -71,13 +71,26 @@ extension EncodingSession {
 
   @inline(__always)
   func write(_ value: String) {
-    var value = value
-    value.withUTF8 { buffer in
-      let length = buffer.count
-      reserve(length + 9)
+    // `withUTF8` wants a variable, and a copy for it costs more than to write a short string.
+    if value.utf8.withContiguousStorageIfAvailable({ writeText($0) }) == nil { writeForeign(value) }
+  }
+
+  @inline(__always)
+  private func writeText(_ buffer: UnsafeBufferPointer<UInt8>) {
+    let length = buffer.count
+    if length < 24, let source = buffer.baseAddress {
+      append(Major.text | UInt8(truncatingIfNeeded: length), source, length)
+    } else {
       writeHead(Major.text, UInt64(length))
       append(UnsafeRawBufferPointer(buffer))
     }
+  }
+
+  /// A string that has no bytes of UTF-8 yet, as those from other languages.
+  @inline(never)
+  private func writeForeign(_ value: String) {
+    var value = value
+    value.withUTF8 { writeText($0) }
   }
 
   /// An array of integers, the commonest array of all, without a call of Codable's for each.
@@ -93,8 +106,14 @@ extension EncodingSession {
     append(buffer)
   }
 
-  /// Writes the key of a map's entry.
+  /// Writes the key of a map's entry from `spellings`, if it is there.
   @inline(__always)
+  func write<Key: CodingKey>(key: Key, _ spellings: KeySpellings) {
+    guard let (row, length) = spellings.item(of: key) else { return write(key: key) }
+    append(row: row, length)
+  }
+
+  /// Writes the key of a map's entry.
   func write<Key: CodingKey>(key: Key) {
     if let number = key.intValue, isInteger(key, number) {
       write(Int64(number))

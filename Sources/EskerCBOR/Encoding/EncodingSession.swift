@@ -29,7 +29,7 @@ final class EncodingSession {
     let session: EncodingSession
   }
 
-  @exclusivity(unchecked) private var bytes = UnsafeMutableRawPointer.allocate(byteCount: 512, alignment: 16)
+  @exclusivity(unchecked) private(set) var bytes = UnsafeMutableRawPointer.allocate(byteCount: 512, alignment: 16)
   @exclusivity(unchecked) private var capacity = 512
   @exclusivity(unchecked) private(set) var count = 0
   @exclusivity(unchecked) var frame = Frame()
@@ -41,13 +41,20 @@ final class EncodingSession {
   /// Containers are made by calls that cannot throw: what was wrong is thrown when the value is complete.
   @exclusivity(unchecked) private var failure: EncodingError?
   @exclusivity(unchecked) private var hasFailed = false
-  @exclusivity(unchecked) private var sortsKeys = false
-  @exclusivity(unchecked) private(set) var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  private let sortsKeys: Bool
+  let userInfo: [CodingUserInfoKey: any Sendable]
   @exclusivity(unchecked) private var outerPath: [any CodingKey] = []
   @exclusivity(unchecked) private var outerDepth = 0
+  @exclusivity(unchecked) private(set) var isPart = false
+  @exclusivity(unchecked) var shelf = ContainerShelf<MapWriting>()
 
   /// A component that adds nothing to the coding path.
   static let noComponent = Int.min
+
+  init(sortsKeys: Bool = false, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
+    self.sortsKeys = sortsKeys
+    self.userInfo = userInfo
+  }
 
   deinit {
     bytes.deallocate()
@@ -56,41 +63,37 @@ final class EncodingSession {
 
   // MARK: Whole documents
 
-  func begin(sortsKeys: Bool, userInfo: [CodingUserInfoKey: any Sendable]) {
-    self.sortsKeys = sortsKeys
-    if !userInfo.isEmpty { self.userInfo = userInfo }
-  }
-
-  func encodeDocument<T: Encodable>(_ value: T) throws {
+  /// The bytes of `value`, valid until the next write.
+  func encodeDocument<T: Encodable>(_ value: T) throws -> UnsafeRawBufferPointer {
     try encode(value, component: Self.noComponent)
     if hasFailed, let failure { throw failure }
+    return written
   }
 
   /// What has been written, valid until the next write.
   var written: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: count) }
-
-  /// Copies what has been written; the buffer must have room for ``count`` bytes.
-  func copyBytes(to buffer: UnsafeMutableRawBufferPointer) -> Int {
-    buffer.copyMemory(from: written)
-    return count
-  }
 
   /// Forgets the value and closes every container that may still be held.
   func reset() {
     count = 0
     depth = 0
     frame.serial = 0
+    if shelf.isHeld { letGo() }
     if !parts.isEmpty { parts = [] }
     if hasFailed {
       hasFailed = false
       failure = nil
     }
-    if !userInfo.isEmpty { userInfo = [:] }
     if capacity > 64 << 10 {
       bytes.deallocate()
       bytes = .allocate(byteCount: 512, alignment: 16)
       capacity = 512
     }
+  }
+
+  @inline(never)
+  private func letGo() {
+    for (_, map) in shelf.takeHeld() { map.owner = self }
   }
 
   // MARK: Values
@@ -250,8 +253,8 @@ final class EncodingSession {
 
   /// A session for a container inside the frame, which takes its place when the frame is complete.
   func part(serial: UInt64, key: (any CodingKey)?) -> EncodingSession {
-    let session = EncodingSession()
-    session.begin(sortsKeys: sortsKeys, userInfo: userInfo)
+    let session = EncodingSession(sortsKeys: sortsKeys, userInfo: userInfo)
+    session.isPart = true
     session.outerPath = codingPath + (key.map { [$0] } ?? [])
     session.outerDepth = depth + outerDepth
     session.serials = 1
@@ -355,5 +358,30 @@ final class EncodingSession {
     reserve(buffer.count)
     (bytes + count).copyMemory(from: source, byteCount: buffer.count)
     count += buffer.count
+  }
+
+  /// Appends a first byte and `length` bytes behind it.
+  @inline(__always)
+  func append(_ initial: UInt8, _ source: UnsafeRawPointer, _ length: Int) {
+    reserve(1 + length)
+    bytes.storeBytes(of: initial, toByteOffset: count, as: UInt8.self)
+    (bytes + count + 1).copyMemory(from: source, byteCount: length)
+    count += 1 + length
+  }
+
+  /// Appends a row of ``KeySpellings``, of which `length` bytes count.
+  @inline(__always)
+  func append(row: UnsafeRawPointer, _ length: Int) {
+    reserve(KeySpellings.width)
+    let target = bytes + count
+    target.storeBytes(of: row.load(as: SIMD16<UInt8>.self), as: SIMD16<UInt8>.self)
+    if length > 16 {
+      target.storeBytes(
+        of: row.load(fromByteOffset: 16, as: SIMD16<UInt8>.self),
+        toByteOffset: 16,
+        as: SIMD16<UInt8>.self
+      )
+    }
+    count += length
   }
 }

@@ -1,47 +1,50 @@
 /// Writes the entries of a map.
 struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
-  let session: EncodingSession
-  let serial: UInt64
+  let map: MapWriting
 
-  var codingPath: [any CodingKey] { session.codingPath }
+  var codingPath: [any CodingKey] { map.withSession { session in session.codingPath } }
 
   @inline(__always)
-  private func entry(_ key: Key, _ write: () -> Void) throws {
-    try session.check(serial)
-    session.write(key: key)
-    write()
-    session.frame.entries += 1
+  private func entry(_ key: Key, _ write: (EncodingSession) -> Void) throws {
+    try map.withSession { session in
+      try session.check(map.serial)
+      session.write(key: key, map.spellings)
+      write(session)
+      session.frame.entries += 1
+    }
   }
 
-  func encodeNil(forKey key: Key) throws { try entry(key) { session.writeNull() } }
-  func encode(_ value: Bool, forKey key: Key) throws { try entry(key) { session.write(value) } }
-  func encode(_ value: String, forKey key: Key) throws { try entry(key) { session.write(value) } }
-  func encode(_ value: Double, forKey key: Key) throws { try entry(key) { session.write(value) } }
-  func encode(_ value: Float, forKey key: Key) throws { try entry(key) { session.write(value) } }
-  func encode(_ value: Int, forKey key: Key) throws { try entry(key) { session.write(Int64(value)) } }
-  func encode(_ value: Int8, forKey key: Key) throws { try entry(key) { session.write(Int64(value)) } }
-  func encode(_ value: Int16, forKey key: Key) throws { try entry(key) { session.write(Int64(value)) } }
-  func encode(_ value: Int32, forKey key: Key) throws { try entry(key) { session.write(Int64(value)) } }
-  func encode(_ value: Int64, forKey key: Key) throws { try entry(key) { session.write(value) } }
-  func encode(_ value: Int128, forKey key: Key) throws { try entry(key) { session.write(value) } }
-  func encode(_ value: UInt, forKey key: Key) throws { try entry(key) { session.write(UInt64(value)) } }
-  func encode(_ value: UInt8, forKey key: Key) throws { try entry(key) { session.write(UInt64(value)) } }
-  func encode(_ value: UInt16, forKey key: Key) throws { try entry(key) { session.write(UInt64(value)) } }
-  func encode(_ value: UInt32, forKey key: Key) throws { try entry(key) { session.write(UInt64(value)) } }
-  func encode(_ value: UInt64, forKey key: Key) throws { try entry(key) { session.write(value) } }
-  func encode(_ value: UInt128, forKey key: Key) throws { try entry(key) { session.write(value) } }
+  func encodeNil(forKey key: Key) throws { try entry(key) { $0.writeNull() } }
+  func encode(_ value: Bool, forKey key: Key) throws { try entry(key) { $0.write(value) } }
+  func encode(_ value: String, forKey key: Key) throws { try entry(key) { $0.write(value) } }
+  func encode(_ value: Double, forKey key: Key) throws { try entry(key) { $0.write(value) } }
+  func encode(_ value: Float, forKey key: Key) throws { try entry(key) { $0.write(value) } }
+  func encode(_ value: Int, forKey key: Key) throws { try entry(key) { $0.write(Int64(value)) } }
+  func encode(_ value: Int8, forKey key: Key) throws { try entry(key) { $0.write(Int64(value)) } }
+  func encode(_ value: Int16, forKey key: Key) throws { try entry(key) { $0.write(Int64(value)) } }
+  func encode(_ value: Int32, forKey key: Key) throws { try entry(key) { $0.write(Int64(value)) } }
+  func encode(_ value: Int64, forKey key: Key) throws { try entry(key) { $0.write(value) } }
+  func encode(_ value: Int128, forKey key: Key) throws { try entry(key) { $0.write(value) } }
+  func encode(_ value: UInt, forKey key: Key) throws { try entry(key) { $0.write(UInt64(value)) } }
+  func encode(_ value: UInt8, forKey key: Key) throws { try entry(key) { $0.write(UInt64(value)) } }
+  func encode(_ value: UInt16, forKey key: Key) throws { try entry(key) { $0.write(UInt64(value)) } }
+  func encode(_ value: UInt32, forKey key: Key) throws { try entry(key) { $0.write(UInt64(value)) } }
+  func encode(_ value: UInt64, forKey key: Key) throws { try entry(key) { $0.write(value) } }
+  func encode(_ value: UInt128, forKey key: Key) throws { try entry(key) { $0.write(value) } }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-    try session.check(serial)
-    let start = session.count
-    session.write(key: key)
-    do {
-      try session.encode(value, component: start)
-    } catch {
-      session.rewind(to: start)
-      throw error
+    try map.withSession { session in
+      try session.check(map.serial)
+      let start = session.count
+      session.write(key: key, map.spellings)
+      do {
+        try session.encode(value, component: start)
+      } catch {
+        session.rewind(to: start)
+        throw error
+      }
+      session.frame.entries += 1
     }
-    session.frame.entries += 1
   }
 
   func nestedContainer<NestedKey: CodingKey>(
@@ -64,10 +67,12 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   private func part(_ key: some CodingKey) -> ValueEncoder {
-    if session.frame.serial == serial {
-      session.write(key: key)
-      session.frame.entries += 1
+    map.withSession { session in
+      if session.frame.serial == map.serial {
+        session.write(key: key)
+        session.frame.entries += 1
+      }
+      return ValueEncoder(session: session.part(serial: map.serial, key: key), serial: 1)
     }
-    return ValueEncoder(session: session.part(serial: serial, key: key), serial: 1)
   }
 }

@@ -8,7 +8,7 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     session.open(.map, serial: serial)
-    return KeyedEncodingContainer(KeyedEncoding(session: session, serial: serial))
+    return session.container(keyedBy: type, serial: serial)
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {

@@ -1,0 +1,76 @@
+/// The map that a keyed container reads.
+///
+/// It knows its session without owning it while the session keeps the container for the next value. Where somebody holds the
+/// container, it owns the session.
+final class MapReading {
+  private let session: Unmanaged<DecodingSession>
+  /// Never set while the session keeps the container: they would own each other.
+  var owner: DecodingSession?
+  /// Where the map's item is.
+  var start = 0
+  var entries = DocumentMap(first: 0, entries: 0)
+  var isIndefinite = false
+  let spellings: KeySpellings
+
+  init(session: DecodingSession, _ spellings: KeySpellings) {
+    self.session = Unmanaged.passUnretained(session)
+    self.spellings = spellings
+  }
+
+  /// Lends the session, which is alive: whoever calls either is inside its value or holds the container.
+  @inline(__always)
+  func withSession<R>(_ body: (DecodingSession) throws -> R) rethrows -> R {
+    try session._withUnsafeGuaranteedRef { try body($0) }
+  }
+
+  @inline(__always)
+  fileprivate func set(_ head: Reader.Head, _ count: Int, start: Int) {
+    self.start = start
+    entries = DocumentMap(first: head.end, entries: count)
+    isIndefinite = head.isIndefinite
+  }
+}
+
+extension DecodingSession {
+  /// A container for the entries of the map at `start`.
+  @inline(__always)
+  func container<Key: CodingKey>(keyedBy type: Key.Type, at start: Int) throws -> KeyedDecodingContainer<Key> {
+    let (head, count) = try openMap(at: start)
+    if let (map, container) = shelf.container(keyedBy: type) {
+      map.set(head, count, start: start)
+      return unsafeBitCast(container, to: KeyedDecodingContainer<Key>.self)
+    }
+    return newContainer(keyedBy: type, head, count, start: start)
+  }
+
+  private func openMap(at start: Int) throws -> (Reader.Head, count: Int) {
+    let head = try head(at: start)
+    guard head.major == Major.map else { throw mismatch([String: Any].self, at: start) }
+    let count: Int
+    do { count = try reader.items(head) } catch { throw decodingError(error) }
+    if count == 0 {
+      found(head.end + (head.isIndefinite ? 1 : 0), ofItemAt: start)
+    } else if frame.cursor.map < 0 {
+      frame.cursor = DocumentMap(first: head.end, entries: count).start
+    }
+    return (head, count)
+  }
+
+  @inline(never)
+  private func newContainer<Key: CodingKey>(
+    keyedBy type: Key.Type,
+    _ head: Reader.Head,
+    _ count: Int,
+    start: Int
+  ) -> KeyedDecodingContainer<Key> {
+    let map = MapReading(session: self, shelf.map(keyedBy: type)?.spellings ?? KeySpellings())
+    map.set(head, count, start: start)
+    if ContainerLayout.isOneReference {
+      let container = KeyedDecodingContainer(KeyedDecoding<Key>(map, isOwner: false))
+      shelf.add(unsafeBitCast(container, to: AnyObject.self), map, keyedBy: type)
+      return container
+    }
+    map.owner = self
+    return KeyedDecodingContainer(KeyedDecoding<Key>(map, isOwner: true))
+  }
+}
