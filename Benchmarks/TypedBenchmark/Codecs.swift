@@ -12,7 +12,7 @@ struct User: Codable, Sendable {
 
 /// Typed set and get of a struct, against the coders alone and bytes in and out of the same store.
 func measureCodecs(_ store: LogStore) throws -> Int {
-  let count = 50_000
+  let count = 100_000
   let keys = (0..<count).map { "key-\($0 &* 2_654_435_761 % 1_000_000_007)" }
   let users = (0..<count).map {
     User(id: $0, name: "Anna Maria \($0)", mail: "anna.maria.\($0)@example.org", score: Double($0) / 8, active: true)
@@ -26,7 +26,7 @@ func measureCodecs(_ store: LogStore) throws -> Int {
   let texts = try users.map { try encoder.encode($0) }
   var sum = 0
   let sets = try best(
-    4,
+    5,
     of: count,
     [
       { for index in 0..<count { try raw.put(bytes[index], forKey: keys[index]) } },
@@ -36,7 +36,7 @@ func measureCodecs(_ store: LogStore) throws -> Int {
     ]
   )
   let gets = try best(
-    4,
+    5,
     of: count,
     [
       { for index in 0..<count { sum &+= try raw.get(keys[index])?.count ?? 0 } },

@@ -3,6 +3,8 @@ import Esker
 
 private let count = 100_000
 private let rounds = 7
+/// How often threads go through the keys while it is measured what several do.
+private let passes = 10
 
 /// Warm gets from memory ahead of a log, against a bare dictionary, on one thread and on two; and through compositions.
 func measureFronts(_ store: LogStore) throws -> Int {
@@ -21,19 +23,16 @@ private func measureWarmGets<Key: StorageKey>(_ store: LogStore, _ kind: String,
   let erased = Storage(hybrid)
   let composed = hybrid.mapValues(to: Int.self) { $0 &+ 1 }.mapKeys { (key: Key) in key }.defaulting(to: 0)
   let bare = dictionary
-  nonisolated(unsafe) var sum = 0
-  let one = try best(
-    rounds,
-    of: count,
-    [
-      { for key in keys { sum &+= bare[key] ?? 0 } },
-      { for key in keys { sum &+= try hybrid.value(forKey: key) ?? 0 } },
-      { for key in keys { sum &+= try erased.value(forKey: key) ?? 0 } },
-      { for key in keys { sum &+= try composed.value(forKey: key) ?? 0 } },
-    ]
-  )
-  let dictionaryScaling = try scaling { for key in keys { blackHole(bare[key] ?? 0) } }
-  let hybridScaling = try scaling { for key in keys { blackHole((try? hybrid.value(forKey: key)) ?? 0) } }
+  let subjects: [@Sendable () throws -> Int] = [
+    { keys.reduce(0) { $0 &+ (bare[$1] ?? 0) } },
+    { try keys.reduce(0) { $0 &+ (try hybrid.value(forKey: $1) ?? 0) } },
+    { try keys.reduce(0) { $0 &+ (try erased.value(forKey: $1) ?? 0) } },
+    { try keys.reduce(0) { $0 &+ (try composed.value(forKey: $1) ?? 0) } },
+  ]
+  var sum = 0
+  let one = try best(rounds, of: count, subjects.map { subject in { sum &+= try subject() } })
+  let dictionaryScaling = try scaling(subjects[0])
+  let hybridScaling = try scaling(subjects[1])
   row("\(kind) dictionary", one[0], "\(text(dictionaryScaling, 2)) times on two threads")
   row("\(kind) hybrid", one[1], "\(text(one[0] / one[1], 2)) of the dictionary, \(text(hybridScaling, 2)) times on two")
   row("\(kind) hybrid erased", one[2], "\(text(one[2] / one[1], 2)) times the hybrid")
@@ -43,18 +42,25 @@ private func measureWarmGets<Key: StorageKey>(_ store: LogStore, _ kind: String,
   return sum &+ hybrid.statistics.hits
 }
 
-/// How many times as much two threads do as one.
-private func scaling(_ body: @escaping @Sendable () -> Void) throws -> Double {
+/// How many times as much two threads do as one. They go on for much longer than starting them takes.
+private func scaling(_ subject: @escaping @Sendable () throws -> Int) throws -> Double {
   let times = try best(
     rounds,
     of: 1,
-    (1...2).map { threads in { DispatchQueue.concurrentPerform(iterations: threads) { _ in body() } } }
+    (1...2).map { threads in
+      {
+        DispatchQueue.concurrentPerform(iterations: threads) { _ in
+          for _ in 0..<passes { blackHole((try? subject()) ?? 0) }
+        }
+      }
+    }
   )
   return 2 * times[0] / times[1]
 }
 
+/// Takes a value whose making must not be left out.
 @inline(never)
-private func blackHole(_ value: Int) {}
+private func blackHole(_ value: Int) { if value == .min { print() } }
 
 /// Nanoseconds an asynchronous warm get, from a task.
 private func measureAsync<Key: StorageKey>(_ hybrid: HybridStorage<LogStorage<Key, Int>>, _ keys: [Key]) -> Double {
