@@ -167,6 +167,7 @@ extension LogStorage: WritableStorage {
   public func set(_ value: Value, forKey key: Key, expiry: Expiry?) throws(StorageError) {
     if hub.mayBeBehind { try hub.catchUp() }
     try withBytes(of: key) { (keyBytes) throws(StorageError) in
+      if values.encodingTakesTime { view.anticipate(keyBytes) }
       try withBytes(ofValue: value) { (bytes) throws(StorageError) in
         do throws(StoreError) {
           try keyspace.put(bytes, forKey: keyBytes, expiry: expiry)
@@ -181,6 +182,7 @@ extension LogStorage: WritableStorage {
   func put(_ value: Value, forKey key: Key, expiry: Expiry?) throws(StorageError) -> SequenceNumber? {
     var version: SequenceNumber?
     try withBytes(of: key) { (keyBytes) throws(StorageError) in
+      if values.encodingTakesTime { view.anticipate(keyBytes) }
       try withBytes(ofValue: value) { (bytes) throws(StorageError) in
         version = try translating { () throws(StoreError) in
           try keyspace.put(bytes, forKey: keyBytes, expiry: expiry)
@@ -285,4 +287,7 @@ final class LogView<Key: Sendable, Value: Sendable>: Sendable {
     hub = ChangeHub.hub(of: keyspace)
     identity = hub.identity(keys: keys, values: values)
   }
+  /// Has the key's place in the index brought in while the value is encoded, so that the write need not wait for it.
+  @usableFromInline
+  func anticipate(_ key: RawSpan) { keyspace.anticipate(key) }
 }

@@ -104,7 +104,7 @@ public struct ByteTransformer: Sendable {
 extension Transformer {
   /// This form, turned further: encoding goes through `bytes` last, decoding first.
   public func then(_ bytes: ByteTransformer) -> Transformer {
-    Transformer(
+    var transformer = Transformer(
       id: "\(id)+\(bytes.id)",
       lend: { value, body in
         var turned: Result<[UInt8], any Error> = .success([])
@@ -120,5 +120,7 @@ extension Transformer {
         return try decoding(innerSpan.bytes)
       }
     )
+    transformer.encodingTakesTime = true
+    return transformer
   }
 }

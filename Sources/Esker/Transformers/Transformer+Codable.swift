@@ -10,11 +10,13 @@ extension Transformer where Value: Codable {
   public static var binary: Transformer {
     let encoder = CBOREncoder()
     let decoder = CBORDecoder()
-    return Transformer(
+    var transformer = Transformer(
       id: "cbor",
       lend: { value, body in try encoder.withEncodedBytes(of: value) { body($0) } },
       decode: { bytes in try decoder.decode(Value.self, from: bytes) }
     )
+    transformer.encodingTakesTime = true
+    return transformer
   }
 
   /// JSON. Values of any kind may be at the top, numbers and strings included. A number that JSON cannot write, such as NaN, is

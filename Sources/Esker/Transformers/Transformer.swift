@@ -15,6 +15,8 @@ public struct Transformer<Value: Sendable>: Sendable {
   /// Bytes are lent, not returned, so that a string or an array is written from where it lies and a number from the stack.
   @usableFromInline let lending: @Sendable (Value, (RawSpan) -> Void) throws -> Void
   @usableFromInline let decoding: @Sendable (RawSpan) throws -> Value
+  /// Whether encoding is work: meanwhile a storage has what it writes to next brought into the processor's cache.
+  @usableFromInline var encodingTakesTime = false
 
   /// A transformer from two closures. `encode` returns anything that lends its bytes: an array, `Data`, a string.
   @inlinable
@@ -29,6 +31,7 @@ public struct Transformer<Value: Sendable>: Sendable {
       bytes.withBytes { body($0) }
     }
     decoding = decode
+    encodingTakesTime = true
   }
 
   /// A transformer that lends bytes where they lie. `lend` calls its body exactly once unless it throws.
@@ -77,11 +80,13 @@ public struct Transformer<Value: Sendable>: Sendable {
     to new: @escaping @Sendable (Value) throws -> New,
     from old: @escaping @Sendable (New) throws -> Value
   ) -> Transformer<New> {
-    Transformer<New>(
+    var mapped = Transformer<New>(
       id: id ?? self.id,
       lend: { value, body in try lending(try old(value), body) },
       decode: { bytes in try new(try decoding(bytes)) }
     )
+    mapped.encodingTakesTime = encodingTakesTime
+    return mapped
   }
 }
 

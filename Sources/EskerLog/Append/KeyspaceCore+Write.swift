@@ -1,4 +1,15 @@
+extension ByteStore {
+  /// Begins to bring in what a write of `key` looks at first. For callers that have work to do before the write.
+  package func anticipate(_ key: RawSpan) {
+    unsafe key.withUnsafeBytes { unsafe core.anticipate($0) }
+  }
+}
+
 extension KeyspaceCore {
+  fileprivate func anticipate(_ key: UnsafeRawBufferPointer) {
+    unsafe engine.index.prefetch(life.pointee.hash.hash(key))
+  }
+
   /// Stores a value; its sequence number, or 0 when the condition does not hold.
   @usableFromInline
   func put(
