@@ -53,10 +53,44 @@ static inline uint32_t step_word_portable(uint32_t state, uint64_t word) {
 
 #if defined(__x86_64__)
 
-#include <nmmintrin.h>
-#include <wmmintrin.h>
+#include <immintrin.h>
 
 #define HAS_HARDWARE 1
+
+/// Folds 64 bytes at a time four times over, so a multiple of 256 bytes is wanted, into 64 bytes that leave the same state
+/// when they are fed to a state of 0.
+///
+/// V. Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel 2009: what stands d
+/// bits ahead of later bytes is multiplied by x^d modulo the polynomial and added to them. The pairs are x^(d + 32) and
+/// x^(d - 32), reflected, for the two halves of each 128 bits. Checked against the other paths by the tests of EskerFormat.
+__attribute__((target("avx512f,vpclmulqdq"))) static void fold_wide(
+  uint32_t state, const uint8_t *bytes, size_t blocks, uint8_t folded[64]) {
+#define PAIR(low, high) _mm512_set_epi64(high, low, high, low, high, low, high, low)
+#define MOVED(lane, pair)                                                                                \
+  _mm512_xor_si512(_mm512_clmulepi64_epi128(lane, pair, 0x00), _mm512_clmulepi64_epi128(lane, pair, 0x11))
+#define LOAD(offset) _mm512_loadu_si512(bytes + (offset))
+  __m512i a = _mm512_xor_si512(LOAD(0), _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)state)));
+  __m512i b = LOAD(64), c = LOAD(128), d = LOAD(192);
+  const __m512i block = PAIR(0xdcb17aa4, 0xb9e02b86);
+  while (--blocks > 0) {
+    bytes += 256;
+    a = _mm512_xor_si512(MOVED(a, block), LOAD(0));
+    b = _mm512_xor_si512(MOVED(b, block), LOAD(64));
+    c = _mm512_xor_si512(MOVED(c, block), LOAD(128));
+    d = _mm512_xor_si512(MOVED(d, block), LOAD(192));
+  }
+  d = _mm512_xor_si512(d, MOVED(a, PAIR(0xa87ab8a8, 0xab7aff2a)));
+  d = _mm512_xor_si512(d, MOVED(b, PAIR(0x6992cea2, 0x0d3b6092)));
+  d = _mm512_xor_si512(d, MOVED(c, PAIR(0x740eef02, 0x9e4addf8)));
+  _mm512_storeu_si512(folded, d);
+#undef LOAD
+#undef MOVED
+#undef PAIR
+}
+
+static int wide = 0;
+
+#define FOLDS_WIDE(bytes) (wide && (bytes) >= 512)
 #define NAME(name) name##_hardware
 #define TARGET __attribute__((target("sse4.2,pclmul")))
 #define STEP(state, word) ((uint32_t)_mm_crc32_u64(state, word))
@@ -67,6 +101,7 @@ static inline uint32_t step_word_portable(uint32_t state, uint64_t word) {
 
 static int detect(void) {
   __builtin_cpu_init();
+  wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq");
   return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
 }
 
@@ -119,6 +154,8 @@ uint32_t esker_crc32c(uint32_t crc, const void *data, size_t length) { return CH
 uint32_t esker_crc32c_portable(uint32_t crc, const void *data, size_t length) {
   return checksum_portable(crc, data, length);
 }
+
+uint32_t esker_crc32c_steps(uint32_t crc, const void *data, size_t words) { return ~CHOOSE(steps, ~crc, data, words); }
 
 uint32_t esker_crc32c_word(uint32_t rawState, uint64_t word) { return CHOOSE(step, rawState, word); }
 

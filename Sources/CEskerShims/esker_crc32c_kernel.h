@@ -2,8 +2,8 @@
 
 TARGET static inline uint32_t NAME(step)(uint32_t state, uint64_t word) { return STEP(state, word); }
 
-/// The state after `count` words.
-TARGET static inline uint32_t NAME(words)(uint32_t state, const uint8_t *bytes, size_t count) {
+/// The state after `count` words, by steps alone.
+TARGET static inline uint32_t NAME(steps)(uint32_t state, const uint8_t *bytes, size_t count) {
 #ifdef FOLD
   // A step takes one cycle but its result comes three cycles later, so three streams run side by side. The states of
   // the first two are moved past the streams after them by one product each, added to the last word of the third.
@@ -28,6 +28,20 @@ TARGET static inline uint32_t NAME(words)(uint32_t state, const uint8_t *bytes, 
 #endif
   for (; count > 0; count--, bytes += 8) state = STEP(state, load_word(bytes));
   return state;
+}
+
+/// The state after `count` words.
+TARGET static inline uint32_t NAME(words)(uint32_t state, const uint8_t *bytes, size_t count) {
+#ifdef FOLDS_WIDE
+  if (FOLDS_WIDE(8 * count)) {
+    uint8_t folded[64];
+    fold_wide(state, bytes, count / 32, folded);
+    state = NAME(steps)(0, folded, 8);
+    bytes += 256 * (count / 32);
+    count &= 31;
+  }
+#endif
+  return NAME(steps)(state, bytes, count);
 }
 
 TARGET static uint32_t NAME(checksum)(uint32_t crc, const void *data, size_t length) {

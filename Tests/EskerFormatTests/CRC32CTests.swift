@@ -30,14 +30,15 @@ import Testing
   @Test func everyLengthAndAlignmentMatchesThePortablePath() {
     var random = Seeded(1)
     let data = AlignedBytes(random.bytes(8_192))
-    for length in 0..<700 {
+    for length in 0..<1_100 {
       for offset in 0..<8 {
         let start = data.start + offset
         #expect(esker_crc32c(77, start, length) == esker_crc32c_portable(77, start, length))
       }
     }
-    for length in stride(from: 2_990, to: 8_192, by: 29) {
+    for length in stride(from: 1_100, to: 8_192, by: 29) {
       #expect(esker_crc32c(0, data.start, length) == esker_crc32c_portable(0, data.start, length))
+      #expect(esker_crc32c_steps(0, data.start, length / 8) == esker_crc32c_portable(0, data.start, length / 8 * 8))
     }
   }
 

@@ -37,6 +37,9 @@ uint32_t esker_record_check(
 /// `esker_crc32c` without special instructions: the fallback, visible so that tests can compare the two.
 uint32_t esker_crc32c_portable(uint32_t crc, const void *data, size_t length);
 
+/// `esker_crc32c` of whole words without the wide folding that some processors have for long runs, visible for the same reason.
+uint32_t esker_crc32c_steps(uint32_t crc, const void *data, size_t words);
+
 /// Whether `esker_crc32c` uses the processor's instruction.
 int esker_crc32c_is_hardware(void);
 
