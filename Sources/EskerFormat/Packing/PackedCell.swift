@@ -32,30 +32,45 @@ enum CellColumn: Int, CaseIterable {
   static let widthsOffset = 16
 }
 
-/// A cell in place. Its columns lie within it; nothing else has been checked.
-@safe
-struct PackedCell {
-  let view: PackedSegmentView
+/// Where the parts of a cell stand. They lie within it; nothing else has been checked.
+struct CellShape: Sendable {
   let start: Int
   let count: Int
   let headLength: Int
   let storedLength: Int
   let plainLength: Int
   /// Where each column starts, and where the keys do.
-  private let columns: SIMD8<UInt16>
-  private let keysStart: Int
+  let columns: SIMD8<UInt16>
+  let keysStart: Int
+}
+
+/// A cell in place.
+@safe
+struct PackedCell {
+  let view: PackedSegmentView
+  let shape: CellShape
+
+  var start: Int { shape.start }
+  var count: Int { shape.count }
+  var headLength: Int { shape.headLength }
+  var storedLength: Int { shape.storedLength }
+  var plainLength: Int { shape.plainLength }
+
+  /// A cell that was found before.
+  init(_ view: PackedSegmentView, _ shape: CellShape) {
+    self.view = view
+    self.shape = shape
+  }
 
   /// The cell at `start`, which is a multiple of its length; nil when what stands there is none.
   init?(_ view: PackedSegmentView, at start: Int) {
     guard start >= view.recordsStart, start <= view.end - PackedLayout.cellLength,
       view.u8(start + 15) == PackedLayout.cellMark
     else { return nil }
-    self.view = view
-    self.start = start
-    headLength = Int(view.u16(start + 8))
-    storedLength = Int(view.u16(start + 10))
-    plainLength = Int(view.u16(start + 12))
-    count = Int(view.u8(start + 14))
+    let headLength = Int(view.u16(start + 8))
+    let storedLength = Int(view.u16(start + 10))
+    let plainLength = Int(view.u16(start + 12))
+    let count = Int(view.u8(start + 14))
     guard (1...PackedLayout.cellCapacity).contains(count), headLength + storedLength <= PackedLayout.cellLength,
       storedLength <= plainLength, plainLength <= storedLength * 255
     else { return nil }
@@ -68,12 +83,20 @@ struct PackedCell {
       offset += width * count
       guard offset <= headLength else { return nil }
     }
-    self.columns = columns
-    keysStart = offset
-    guard offset + keyPrefixLength <= headLength else { return nil }
+    guard offset + Int(view.u8(start + 22)) <= headLength else { return nil }
+    self.view = view
+    shape = CellShape(
+      start: start,
+      count: count,
+      headLength: headLength,
+      storedLength: storedLength,
+      plainLength: plainLength,
+      columns: columns,
+      keysStart: offset
+    )
   }
 
-  private var keyPrefixLength: Int { Int(view.u8(start + 22)) }
+  var keyPrefixLength: Int { Int(view.u8(start + 22)) }
 
   private func value(_ column: CellColumn, _ index: Int) -> UInt64 {
     let baseOffset = start + column.baseOffset
@@ -83,7 +106,7 @@ struct PackedCell {
       case 2: UInt64(view.u16(baseOffset))
       default: view.u64(baseOffset)
       }
-    let offset = start + Int(columns[column.rawValue])
+    let offset = start + Int(shape.columns[column.rawValue])
     return switch view.u8(start + CellColumn.widthsOffset + column.rawValue) {
     case 0: base
     case 1: base &+ UInt64(view.u8(offset + index))
@@ -93,15 +116,42 @@ struct PackedCell {
     }
   }
 
-  /// A record of the cell; nil when what is said of it makes no sense.
-  func entry(_ index: Int) -> PackedEntry? {
-    let prefixLength = keyPrefixLength
-    var keyStart = keysStart + prefixLength
-    var valueOffset = 0
-    for before in 0..<index {
-      keyStart += Int(truncatingIfNeeded: value(.keyLength, before) & 0x1ffff) - prefixLength
-      valueOffset += Int(truncatingIfNeeded: value(.valueLength, before) & 0x1ffff)
+  /// Where the key and the value of one of its records stand.
+  struct Place: Sendable {
+    var index = 0
+    /// From the start of the keys, the common part left out.
+    var key = 0
+    /// From the start of the plain values.
+    var value = 0
+
+    /// The place of the next record.
+    mutating func pass(_ entry: PackedEntry) {
+      index += 1
+      key += unsafe entry.keyRest.count
+      value += entry.valueLength
     }
+  }
+
+  /// A record of the cell; nil when what is said of it makes no sense.
+  ///
+  /// - Complexity: O(index).
+  func entry(_ index: Int) -> PackedEntry? {
+    var place = Place(index: index)
+    let prefixLength = keyPrefixLength
+    for before in 0..<index {
+      place.key += Int(truncatingIfNeeded: value(.keyLength, before) & 0x1ffff) - prefixLength
+      place.value += Int(truncatingIfNeeded: value(.valueLength, before) & 0x1ffff)
+    }
+    return entry(at: place)
+  }
+
+  /// As ``entry(_:)``, for whoever comes from the record before.
+  func entry(at place: Place) -> PackedEntry? {
+    let index = place.index
+    let keysStart = shape.keysStart
+    let prefixLength = keyPrefixLength
+    let keyStart = keysStart + prefixLength + place.key
+    let valueOffset = place.value
     let keyLength = Int(truncatingIfNeeded: value(.keyLength, index) & 0x1ffff)
     let valueLength = Int(truncatingIfNeeded: value(.valueLength, index) & 0x1ffff)
     let restLength = keyLength - prefixLength
@@ -119,13 +169,12 @@ struct PackedCell {
       keyspace: KeyspaceTag(rawValue: value(.keyspace, index))
     )
     guard header.isWellFormed else { return nil }
-    let place = PackedLayout.place(index, of: count)
     return unsafe PackedEntry(
       sequence: header.sequence,
       kind: kind,
       expiry: header.expiry,
       keyspace: header.keyspace,
-      offset: start + place,
+      offset: start + PackedLayout.place(index, of: count),
       size: PackedLayout.share(index + 1, of: count) - PackedLayout.share(index, of: count),
       valueLength: valueLength,
       keyPrefix: view.bytes(start + keysStart..<start + keysStart + prefixLength),

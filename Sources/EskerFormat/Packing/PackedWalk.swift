@@ -13,8 +13,9 @@ public struct PackedWalk: Sendable {
 
   /// Where the next record, or the cell that holds it, starts.
   private var offset: Int
-  /// The next record in the cell there.
-  private var index = 0
+  /// The cell there, if the walk is inside of one, and the next record in it.
+  private var shape: CellShape?
+  private var place = PackedCell.Place()
 
   /// A walk from a segment's first record.
   public init(_ view: PackedSegmentView) {
@@ -25,12 +26,13 @@ public struct PackedWalk: Sendable {
   ///
   /// - Complexity: O(1), but for damaged bytes.
   public mutating func next(in view: PackedSegmentView) -> Step? {
-    if index == 0 { skipGap(in: view) }
+    if shape == nil { skipGap(in: view) }
     guard offset < view.end else { return nil }
-    if let cell = intactCell(in: view) {
-      if let entry = cell.entry(index) {
-        index += 1
-        if index == cell.count { leaveCell() }
+    if let cell = shape.map({ PackedCell(view, $0) }) ?? intactCell(in: view) {
+      shape = cell.shape
+      if let entry = cell.entry(at: place) {
+        place.pass(entry)
+        if place.index == cell.count { leaveCell() }
         return .record(entry)
       }
       // A header that has its checksum and contradicts itself.
@@ -49,7 +51,8 @@ public struct PackedWalk: Sendable {
 
   private mutating func leaveCell() {
     offset += PackedLayout.cellLength
-    index = 0
+    shape = nil
+    place = PackedCell.Place()
   }
 
   /// Zeros lead to the next cell.
@@ -71,8 +74,6 @@ public struct PackedWalk: Sendable {
 
   private func intactCell(in view: PackedSegmentView) -> PackedCell? {
     guard offset & (PackedLayout.cellLength - 1) == 0, let cell = view.cell(at: offset) else { return nil }
-    // Inside of it, its checksum has been compared.
-    if index > 0 { return cell }
     return cell.entry(0)?.headIsIntact(salt: view.salt) == true ? cell : nil
   }
 }
