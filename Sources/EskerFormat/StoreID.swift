@@ -12,6 +12,14 @@ public struct StoreID: Hashable, Sendable {
     self.low = low
     self.high = high
   }
+
+  /// The bytes in the order in which they stand on disk, in hexadecimal.
+  public var digits: String {
+    [low, high].map { half in
+      let digits = String(half.byteSwapped, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }.joined()
+  }
 }
 
 /// The secret that a store's key hashes depend on.

@@ -37,6 +37,12 @@ public struct PackedEntry {
   /// Where the value starts in the plain bytes.
   let valueOffset: Int
 
+  /// Bytes that the value takes on disk; in a cell, all values together.
+  public var storedLength: Int { unsafe stored.count }
+
+  /// Whether the record shares a cell with others.
+  public var isInCell: Bool { PackedLayout.isInCell(offset) }
+
   /// Bytes of the key.
   public var keyLength: Int { unsafe keyPrefix.count + keyRest.count }
 

@@ -24,3 +24,15 @@ extension StoreError {
     }
   }
 }
+
+extension FormatError {
+  /// What is wrong, without what it is wrong with.
+  var words: String {
+    switch self {
+    case .notThisKind: "it does not begin as such a file does"
+    case .newerVersion(let version): "it has version \(version), which is unknown"
+    case .unknownFeatures(let features): "it needs features that are unknown (\(features))"
+    case .damaged(let reason, let offset): "\(reason) (offset \(offset))"
+    }
+  }
+}

@@ -29,6 +29,19 @@ final class ManifestFiles: @unchecked Sendable {
     var blank = 0
     /// Whether both copies are whole and the same.
     var isUnanimous = false
+    /// The copies one by one, those that are missing included.
+    var copies: [ManifestDescription.Copy] = []
+  }
+
+  /// Reads both copies until they are whole, or for as long as an edit may take that another process is in the middle of.
+  func readBesideWriter(_ platform: Platform) throws(StoreError) -> Reading {
+    for _ in 0..<100 {
+      let reading = try read()
+      // A copy that is missing does not come back by itself, and a store that was closed has no writer.
+      if reading.damage.isEmpty || reading.newest?.state == .clean { return reading }
+      platform.pause()
+    }
+    return try read()
   }
 
   /// Reads both copies.
@@ -42,8 +55,10 @@ final class ManifestFiles: @unchecked Sendable {
       switch bytes.map({ Self.decode($0) }) {
       case nil:
         broken = position
+        reading.copies.append(.init(path: path, generation: nil, damage: "the copy is missing"))
       case .success(let manifest):
         reading.found += 1
+        reading.copies.append(.init(path: path, generation: manifest.generation, damage: nil))
         generations.append(manifest.generation)
         if reading.newest.map({ $0.generation < manifest.generation }) ?? true { reading.newest = manifest }
       case .failure(let error):
@@ -51,6 +66,7 @@ final class ManifestFiles: @unchecked Sendable {
         if case .newerVersion(let version) = error { throw .unknownFormat(path: path, version: version) }
         broken = position
         reading.damage.append((path, error))
+        reading.copies.append(.init(path: path, generation: nil, damage: error.words))
       }
     }
     reading.isUnanimous = generations.count == 2 && generations[0] == generations[1]

@@ -29,7 +29,7 @@ struct Salvage {
     report.losses.sort { ($0.location.path, $0.location.offset ?? 0) < ($1.location.path, $1.location.offset ?? 0) }
   }
 
-  private mutating func read(_ segment: SalvagedSegment, _ position: Int) {
+  private mutating func read(_ segment: SegmentFile, _ position: Int) {
     if let reason = segment.headerDamage { lose(segment, 0, SegmentHeader.length, reason) }
     if let end = segment.declaredEnd, end > segment.end {
       lose(segment, segment.end, end - segment.end, "the segment was cut short")
@@ -41,7 +41,7 @@ struct Salvage {
     }
   }
 
-  private mutating func readPacked(_ segment: SalvagedSegment, _ view: PackedSegmentView, _ position: Int) {
+  private mutating func readPacked(_ segment: SegmentFile, _ view: PackedSegmentView, _ position: Int) {
     guard let seed = segment.seed ?? source.seed else {
       return lose(segment, 0, segment.end, "the seed of the store's key hashes is lost")
     }
@@ -64,7 +64,7 @@ struct Salvage {
     }
   }
 
-  private mutating func readPlain(_ segment: SalvagedSegment, _ position: Int) {
+  private mutating func readPlain(_ segment: SegmentFile, _ position: Int) {
     var offset = SegmentHeader.length
     var isDone = false
     while !isDone, offset < segment.end {
@@ -87,7 +87,7 @@ struct Salvage {
   }
 
   /// Passes over what is no record; where the next one begins, or the end.
-  private mutating func skip(_ offset: Int, in segment: SalvagedSegment, _ position: Int) -> Int {
+  private mutating func skip(_ offset: Int, in segment: SegmentFile, _ position: Int) -> Int {
     let next = segment.nextRecord(after: offset)
     // Zeros up to the end are the end, if nobody says that there was more.
     if next == nil, segment.declaredEnd == nil, case .end = segment.readRecord(at: offset) { return segment.end }
@@ -97,7 +97,7 @@ struct Salvage {
     return end
   }
 
-  private mutating func take(_ header: RecordHeader, at offset: Int, of segment: SalvagedSegment, _ position: Int) {
+  private mutating func take(_ header: RecordHeader, at offset: Int, of segment: SegmentFile, _ position: Int) {
     let record = segment.record(at: offset)
     if record?.damage != nil || record == nil {
       let loss = SalvageReport.Loss(
@@ -111,7 +111,7 @@ struct Salvage {
     if !header.batchContinues || !segment.isLog { commit(segment, position) }
   }
 
-  private mutating func commit(_ segment: SalvagedSegment, _ position: Int) {
+  private mutating func commit(_ segment: SegmentFile, _ position: Int) {
     for (header, offset) in batch {
       // The hash of a tombstone's key stands in its header: that is enough to delete by.
       let record = segment.record(at: offset)
@@ -150,7 +150,7 @@ struct Salvage {
     return unsafe key.withUnsafeBytes { unsafe hash.hash($0) } == header.keyHash ? key : nil
   }
 
-  private mutating func lose(_ segment: SalvagedSegment, _ offset: Int, _ length: Int, _ reason: String) {
+  private mutating func lose(_ segment: SegmentFile, _ offset: Int, _ length: Int, _ reason: String) {
     report.losses.append(SalvageReport.Loss(location: segment.location(offset), length: length, reason: reason))
   }
 

@@ -4,7 +4,7 @@ internal import EskerPlatform
 /// The files of a damaged store: its manifest if there is one, and its segments.
 struct SalvageSource {
   private(set) var manifest: Manifest?
-  private(set) var segments: [SalvagedSegment] = []
+  private(set) var segments: [SegmentFile] = []
   /// What could not even be opened.
   private(set) var losses: [SalvageReport.Loss] = []
   /// The latest time that is known of.
@@ -68,7 +68,7 @@ struct SalvageSource {
     let isKnown = row.map { $0.recordsEnd != 0 && ($0.state == .sealed || manifest?.state == .clean) } ?? false
     let end = isKnown ? row.map { Int(clamping: $0.recordsEnd) } : nil
     do throws(PlatformError) {
-      guard let segment = try SalvagedSegment(id, at: path, row: row, end: end, fileSystem) else {
+      guard let segment = try SegmentFile(id, at: path, row: row, end: end, fileSystem) else {
         let isEmpty = try fileSystem.status(path)?.size ?? 0 <= SegmentHeader.length
         if !isEmpty { lose(id, path, "nothing in the segment can be recognised") }
         return

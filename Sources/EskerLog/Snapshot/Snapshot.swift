@@ -29,6 +29,9 @@ public final class Snapshot: Sequence, Sendable {
   /// The keyspaces there were, and the incarnation each was in.
   var keyspaces: [UInt32: (name: String, tag: KeyspaceTag)] { state.keyspaces }
 
+  /// Whether the snapshot shows the record at an address, if it is not too new and has not expired.
+  func isLive(_ hash: UInt64, at address: UInt64) -> Bool { engine.leads(to: address, hash: hash, in: state) }
+
   /// The last write the snapshot shows.
   public var sequence: SequenceNumber { SequenceNumber(rawValue: state.sequence) }
 
@@ -86,7 +89,7 @@ public final class Snapshot: Sequence, Sendable {
           let place = offset
           offset += header.size
           if header.kind == .put, isShown(header.sequence, header.expiry, header.keyspace),
-            isLive(header.keyHash, at: segment.startUnits + UInt64(place >> 3))
+            engine.leads(to: segment.startUnits + UInt64(place >> 3), hash: header.keyHash, in: state)
           {
             return LogEntry(segment: segment, offset: place, header: header, keyspace: name(of: header.keyspace))
           }
@@ -110,7 +113,11 @@ public final class Snapshot: Sequence, Sendable {
         switch step {
         case .record(let entry):
           if entry.kind == .put, isShown(entry.sequence, entry.expiry, entry.keyspace),
-            isLive(entry.keyHash(engine.seed), at: segment.startUnits + UInt64(entry.offset >> 3))
+            engine.leads(
+              to: segment.startUnits + UInt64(entry.offset >> 3),
+              hash: entry.keyHash(engine.seed),
+              in: state
+            )
           {
             return LogEntry(segment: segment, entry, keyspace: name(of: entry.keyspace))
           }
@@ -124,11 +131,6 @@ public final class Snapshot: Sequence, Sendable {
     private func isShown(_ sequence: UInt64, _ expiry: Int64, _ keyspace: KeyspaceTag) -> Bool {
       sequence <= state.sequence && (expiry == .max || expiry > state.time)
         && state.keyspaces[keyspace.id]?.tag == keyspace
-    }
-
-    private func isLive(_ hash: UInt64, at address: UInt64) -> Bool {
-      // The index first: whoever takes the record out of it notes it before.
-      engine.leads(to: address, hash: hash) || state.wasSuperseded(address)
     }
 
     private func name(of keyspace: KeyspaceTag) -> String {
@@ -182,6 +184,12 @@ extension Engine {
   func release(_ snapshot: SnapshotState) {
     writer.withLock { state in state.snapshots.removeAll { $0 === snapshot } }
     openSnapshots.subtract(1, ordering: .relaxed)
+  }
+
+  /// Whether the index led to exactly this record at a snapshot's instant.
+  func leads(to address: UInt64, hash: UInt64, in state: SnapshotState) -> Bool {
+    // The index first: whoever takes the record out of it notes it before.
+    leads(to: address, hash: hash) || state.wasSuperseded(address)
   }
 
   /// Whether the index leads to exactly this record.

@@ -1,9 +1,9 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// A segment file of a damaged store, to be read only.
+/// A segment file outside of an open store, to be read only: a damaged store's, or one that is inspected.
 @safe
-final class SalvagedSegment {
+final class SegmentFile: @unchecked Sendable {
   let id: UInt64
   let path: String
   let storeID: StoreID?
@@ -16,7 +16,7 @@ final class SalvagedSegment {
   let declaredEnd: Int?
   /// How the records lie in it.
   let layout: SegmentLayout
-  private let salt: UInt32
+  let salt: UInt32
   private let file: any File
   private let mapping: any Mapping
 
@@ -118,6 +118,22 @@ final class SalvagedSegment {
       position += 8
     }
     return nil
+  }
+
+  /// The bytes of a range, as many of them as there are.
+  func bytes(in range: Range<Int>) -> [UInt8] {
+    let range = range.clamped(to: 0..<mapping.length)
+    return unsafe [UInt8](UnsafeRawBufferPointer(start: mapping.base + range.lowerBound, count: range.count))
+  }
+
+  /// The footer that the manifest lists; nil when there is none, or it is damaged.
+  func footer(_ row: SegmentRow) -> (footer: SegmentFooter, bytes: [UInt8])? {
+    guard row.state == .sealed, row.footerOffset != 0, row.footerLength <= 1 << 31 else { return nil }
+    let bytes = bytes(in: Int(row.footerOffset)..<Int(row.footerOffset + row.footerLength))
+    guard let footer = unsafe try? SegmentFooter(decoding: bytes.span.bytes), footer.segmentID == id,
+      footer.salt == salt
+    else { return nil }
+    return (footer, bytes)
   }
 
   func location(_ offset: Int, key: [UInt8]? = nil) -> DamageLocation {

@@ -1,0 +1,67 @@
+/// What the bytes of a store's records are for.
+public struct StoreUsage: Sendable, Hashable {
+  /// Bytes of records by what becomes of them, and how many records there are.
+  public struct Figures: Sendable, Hashable {
+    /// Values that stay until they are replaced or removed.
+    public var lasting = Amount()
+    /// Values that will expire.
+    public var expiring = Amount()
+    /// Values that have expired and were not cleared away yet.
+    public var expired = Amount()
+    /// Tombstones and resets. A merge keeps those that still hide an older value.
+    public var tombstones = Amount()
+    /// Records that were replaced or removed.
+    public var dead = Amount()
+
+    /// Bytes that a merge gives up, at most.
+    public var reclaimableBytes: Int { expired.bytes + tombstones.bytes + dead.bytes }
+    /// Bytes of what can be read.
+    public var liveBytes: Int { lasting.bytes + expiring.bytes }
+    /// Keys that can be read.
+    public var liveRecords: Int { lasting.records + expiring.records }
+
+    mutating func add(_ size: Int, _ purpose: Purpose) {
+      switch purpose {
+      case .lasting: lasting.add(size)
+      case .expiring: expiring.add(size)
+      case .expired: expired.add(size)
+      case .tombstone: tombstones.add(size)
+      case .dead: dead.add(size)
+      }
+    }
+  }
+
+  /// Some records.
+  public struct Amount: Sendable, Hashable {
+    /// How many.
+    public var records = 0
+    /// Bytes that they take, headers and padding included.
+    public var bytes = 0
+
+    fileprivate mutating func add(_ size: Int) {
+      records += 1
+      bytes += size
+    }
+  }
+
+  enum Purpose { case lasting, expiring, expired, tombstone, dead }
+
+  /// By segment id.
+  public var segments: [UInt64: Figures] = [:]
+  /// By keyspace name; the default keyspace is the empty name.
+  public var keyspaces: [String: Figures] = [:]
+}
+
+extension LogStore {
+  /// Counts what the bytes of each segment and of each keyspace are for, at this instant.
+  ///
+  /// Reads the footers of segments that have one, the record headers of those that have none, and the expiry of each value that
+  /// has one. Runs beside reads and writes, and in a read-only store.
+  ///
+  /// - Parameter progress: told the share that is done, from 0 to 1.
+  /// - Throws: ``StoreError/closed``, and what a snapshot throws. Records that cannot be read count as dead.
+  /// - Complexity: O(records), about 100 ns for each.
+  public func usage(progress: ((Double) -> Void)? = nil) throws(StoreError) -> StoreUsage {
+    try engine.usage(progress: progress)
+  }
+}

@@ -1,0 +1,134 @@
+internal import EskerFormat
+
+/// A record's bytes, with a name for each.
+public struct RecordAnatomy: Sendable, Hashable {
+  /// What a field says.
+  public enum Value: Sendable, Hashable {
+    /// A number.
+    case number(UInt64)
+    /// A checksum or a hash.
+    case hash(UInt64)
+    /// A word that stands for a number.
+    case word(String)
+    /// An instant.
+    case instant(WallTime)
+    /// Bytes of a key, of a value, or of a compressed block.
+    case bytes
+    /// Zeros that fill up to a boundary.
+    case padding
+  }
+
+  /// A field of the format's description.
+  public struct Field: Sendable, Hashable {
+    /// Its name.
+    public var name: String
+    /// Where it stands in the file.
+    public var range: Range<Int>
+    /// What it says.
+    public var value: Value
+  }
+
+  /// Where the record stands in its file; of a packed record in a cell, where the cell does.
+  public var range: Range<Int>
+  /// The fields, one after the other.
+  public var fields: [Field]
+  /// What the record says; nil when its header cannot be believed.
+  public var record: RecordDescription?
+  /// What is wrong with it; nil when its checksums are right.
+  public var damage: String?
+
+  private let file: SegmentFile
+
+  /// The bytes of a range of the file, as many of them as there are.
+  public func bytes(in range: Range<Int>) -> [UInt8] { file.bytes(in: range) }
+
+  init(_ file: SegmentFile, _ range: Range<Int>, _ fields: [NamedField]) {
+    self.file = file
+    self.range = range
+    self.fields = fields.map { field in
+      Field(
+        name: field.name,
+        range: range.lowerBound + field.range.lowerBound..<range.lowerBound + field.range.upperBound,
+        value: Value(field.value)
+      )
+    }
+  }
+
+  /// Whether both show the same.
+  public static func == (left: RecordAnatomy, right: RecordAnatomy) -> Bool {
+    left.file.path == right.file.path && left.range == right.range && left.fields == right.fields
+      && left.record == right.record && left.damage == right.damage
+  }
+
+  /// Hashes what is compared.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(file.path)
+    hasher.combine(range)
+  }
+}
+
+extension RecordAnatomy.Value {
+  init(_ value: NamedField.Value) {
+    switch value {
+    case .number(let number): self = .number(number)
+    case .hash(let hash): self = .hash(hash)
+    case .word(let word): self = .word(word)
+    case .instant(let time): self = .instant(WallTime(millisecondsSince1970: time))
+    case .bytes: self = .bytes
+    case .padding: self = .padding
+    }
+  }
+}
+
+extension StoreInspection {
+  /// The record at a place, field by field.
+  ///
+  /// - Parameters:
+  ///   - offset: where in the segment's file it begins, as ``RecordDescription/offset`` says.
+  ///   - segment: the segment's id.
+  /// - Throws: ``StoreError/damaged(_:reason:)`` when there is no such segment, no record can begin there, or its lengths lead
+  ///   out of the file; ``StoreError/failed(operation:path:errno:)``. A record with a wrong checksum is shown.
+  /// - Complexity: O(bytes of the record).
+  public func record(at offset: Int, of segment: UInt64) throws(StoreError) -> RecordAnatomy {
+    let file = try open(segment)
+    guard offset >= file.layout.recordsStart, offset < file.end, offset % 8 == 0 else {
+      throw .damaged(
+        file.location(offset),
+        reason:
+          "no record begins there: records begin at multiples of 8 from \(file.layout.recordsStart) to \(file.end)"
+      )
+    }
+    let anatomy: RecordAnatomy?
+    if let view = file.packedView {
+      anatomy = view.fields(at: offset).map { range, fields in
+        var anatomy = RecordAnatomy(file, range, fields)
+        anatomy.record = view.entry(at: offset).map {
+          RecordDescription($0, in: file, view, keyspaceName($0.keyspace.id))
+        }
+        anatomy.damage = anatomy.record?.damage
+        return anatomy
+      }
+    } else {
+      anatomy = plainRecord(at: offset, file)
+    }
+    guard let anatomy else {
+      throw .damaged(file.location(offset), reason: "no record can be recognised there")
+    }
+    return anatomy
+  }
+
+  private func plainRecord(at offset: Int, _ file: SegmentFile) -> RecordAnatomy? {
+    let read = file.readRecord(at: offset)
+    if case .end = read { return nil }
+    guard case .plain(let view, _) = file.record(at: offset) else { return nil }
+    var anatomy = RecordAnatomy(file, offset..<offset + view.size, view.fields)
+    switch read {
+    case .record(let header):
+      anatomy.record = RecordDescription(header, at: offset, in: file, keyspaceName(header.keyspace.id))
+      anatomy.damage = anatomy.record?.damage
+    case .damaged(let damage): anatomy.damage = damage.reason
+    case .end: return nil
+    }
+    return anatomy
+  }
+}

@@ -1,0 +1,159 @@
+internal import EskerFormat
+internal import EskerPlatform
+
+/// What a store's files say of a segment, without its records being read.
+public struct SegmentDescription: Sendable, Hashable {
+  /// Which records a segment holds.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// A part of history, without gaps.
+    case log
+    /// What a merge kept.
+    case merged
+    /// What a merge kept, compressed.
+    case packed
+  }
+
+  /// The segment's id.
+  public var id: UInt64
+  /// The file's path.
+  public var path: String
+  /// Which records it holds; nil when neither manifest nor header says.
+  public var kind: Kind?
+  /// False for a file that the manifest does not list: a merge left it, or it never was a part of the store. True for all
+  /// files when no manifest can be read.
+  public var isListed = true
+  /// True once the segment takes no more records.
+  public var isSealed = false
+  /// When the segment was begun; nil when its header is damaged.
+  public var created: WallTime?
+  /// Bytes of the file; nil when it is missing.
+  public var fileBytes: Int?
+  /// Bytes of records, dictionary included; nil while the segment is written, when only reading it tells.
+  public var recordBytes: Int?
+  /// Bytes that the records of a packed segment would take in another one; nil for others.
+  public var unpackedBytes: Int?
+  /// Bytes of the dictionary that a packed segment's values are compressed with.
+  public var dictionaryBytes = 0
+  /// Bytes of the footer, 0 for none.
+  public var footerBytes = 0
+  /// The first and last write in it; nil while it is written.
+  public var sequences: ClosedRange<UInt64>?
+  /// When the first and the last value expire that do; nil when none does, or while it is written.
+  public var expiries: ClosedRange<WallTime>?
+  /// What is wrong with the file, as far as its header and the end of its footer tell.
+  public var damage: [String] = []
+  /// Whether it ends with a footer, which spares reading it.
+  public var hasFooter: Bool { footerBytes > 0 }
+  /// Bytes of the file that hold nothing; nil when it is not known how many do.
+  public var freeBytes: Int? {
+    guard let fileBytes, let recordBytes else { return nil }
+    let seal = kind == .log && isSealed ? RecordLayout.headerLength : 0
+    return max(0, fileBytes - SegmentHeader.length - recordBytes - seal - footerBytes)
+  }
+}
+
+extension SegmentDescription {
+  init(_ id: UInt64, _ path: String, _ row: SegmentRow?, isListed: Bool, isClean: Bool) {
+    self.id = id
+    self.path = path
+    self.isListed = isListed
+    guard let row else { return }
+    kind = Kind(row.kind)
+    isSealed = row.state == .sealed
+    dictionaryBytes = row.dictionaryLength
+    // The end of an active segment is meant only after a clean close.
+    if row.recordsEnd >= SegmentHeader.length, isSealed || isClean {
+      recordBytes = Int(row.recordsEnd) - SegmentHeader.length
+      if row.firstSequence != 0, row.firstSequence <= row.lastSequence {
+        sequences = row.firstSequence...row.lastSequence
+      }
+    }
+    if isSealed { takeFooter(row.footerLength, row.minExpiry, row.maxExpiry) }
+  }
+
+  private mutating func takeFooter(_ length: UInt64, _ minExpiry: Int64, _ maxExpiry: Int64) {
+    footerBytes = Int(clamping: length)
+    if minExpiry <= maxExpiry {
+      expiries = WallTime(millisecondsSince1970: minExpiry)...WallTime(millisecondsSince1970: maxExpiry)
+    }
+  }
+
+  /// Adds what the file says of itself; false when there is no file.
+  mutating func readFile(_ row: SegmentRow?, storeID: StoreID?, _ fileSystem: any FileSystem) -> Bool {
+    do throws(PlatformError) {
+      guard let size = try fileSystem.status(path)?.size else {
+        damage.append("the file is missing")
+        return false
+      }
+      fileBytes = size
+      let file = try fileSystem.open(path, .read)
+      defer { file.close() }
+      try readHeader(file, row, storeID)
+      try readTrailer(file, size, row)
+      if let recordBytes, size < recordBytes + SegmentHeader.length { damage.append("the file was cut short") }
+    } catch {
+      if error.code == PlatformError.notFound {
+        damage.append("the file is missing")
+        return false
+      }
+      damage.append("the file cannot be read: \(errorMessage(error.code))")
+    }
+    return true
+  }
+
+  private mutating func readHeader(_ file: any File, _ row: SegmentRow?, _ storeID: StoreID?) throws(PlatformError) {
+    let bytes = try file.bytes(in: 0..<SegmentHeader.length)
+    do throws(FormatError) {
+      let header = unsafe try SegmentHeader(decoding: bytes.span.bytes)
+      created = WallTime(millisecondsSince1970: header.creationTime)
+      if kind == nil {
+        kind = Kind(header.kind)
+        dictionaryBytes = Int(header.dictionaryLength)
+      }
+      if header.kind == .packed { unpackedBytes = Int(clamping: header.plainBytes) }
+      if header.segmentID != id || storeID.map({ $0 != header.storeID }) ?? false {
+        damage.append("the file is another segment's")
+      }
+    } catch {
+      guard case .newerVersion(let version) = error else { return damage.append("the header is damaged") }
+      damage.append("the file has version \(version), which is unknown")
+    }
+  }
+
+  private mutating func readTrailer(_ file: any File, _ size: Int, _ row: SegmentRow?) throws(PlatformError) {
+    let end: Int
+    if let row, row.state == .sealed {
+      guard row.footerOffset != 0 else { return }
+      end = Int(row.footerOffset + row.footerLength)
+    } else if row == nil {
+      end = size
+    } else {
+      return
+    }
+    let start = end - SegmentFooter.trailerLength
+    guard start >= SegmentHeader.length else { return }
+    let bytes = try file.bytes(in: start..<end)
+    let footer = unsafe try? SegmentFooter(decodingTrailer: bytes.span.bytes)
+    guard let footer, footer.segmentID == id else {
+      if row != nil { damage.append("the footer is damaged") }
+      return
+    }
+    guard row == nil else { return }
+    isSealed = true
+    recordBytes = Int(clamping: footer.recordsEnd) - SegmentHeader.length
+    if footer.firstSequence != 0, footer.firstSequence <= footer.lastSequence {
+      sequences = footer.firstSequence...footer.lastSequence
+    }
+    takeFooter(UInt64(footer.length), footer.minExpiry, footer.maxExpiry)
+  }
+}
+
+extension SegmentDescription.Kind {
+  init(_ kind: SegmentKind) {
+    switch kind {
+    case .log: self = .log
+    case .merged: self = .merged
+    case .packed: self = .packed
+    }
+  }
+}

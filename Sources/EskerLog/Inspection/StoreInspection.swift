@@ -1,0 +1,125 @@
+internal import EskerFormat
+internal import EskerPlatform
+
+/// A look at the files of a store that does not open it: at what its manifest and its segments say, record by record.
+///
+/// Nothing is written and no lock is taken, so it works beside a writer, and for a store that does not open any more. What it
+/// shows is how the files were when it was made, apart from what a writer appends. Safe to use from any thread.
+public struct StoreInspection: Sendable {
+  /// The store's directory, as it was given.
+  public let path: String
+  /// What the manifest says; nil when no copy of it can be read.
+  public let manifest: ManifestDescription?
+  /// The two copies of the manifest.
+  public let manifestCopies: [ManifestDescription.Copy]
+  /// The segments, by the first write in each; then the files of segments that are not listed.
+  public let segments: [SegmentDescription]
+
+  let decoded: Manifest?
+  let host: Host
+
+  /// Reads the manifest, and the header and the end of each segment.
+  ///
+  /// - Throws: ``StoreError/notAStore(path:)``, ``StoreError/unknownFormat(path:version:)``, and
+  ///   ``StoreError/failed(operation:path:errno:)``. Damage is described, not thrown.
+  /// - Complexity: O(segments).
+  public init(at path: String) throws(StoreError) {
+    try self.init(at: path, host: .system)
+  }
+
+  package init(at path: String, host: Host) throws(StoreError) {
+    self.path = path
+    self.host = host
+    let fileSystem = host.platform.fileSystem
+    var attempt = 0
+    while true {
+      let names = try Self.names(in: path, fileSystem)
+      let reading = try Self.readManifest(in: path, host)
+      let (segments, isWhole) = Self.describe(reading.newest, names, path, fileSystem)
+      attempt += 1
+      // A merge may have removed a segment between the look at the manifest and the look at the file.
+      if !isWhole, attempt < 9, reading.newest?.state == .open {
+        host.platform.pause()
+        continue
+      }
+      self.segments = segments
+      decoded = reading.newest
+      manifest = reading.newest.map { ManifestDescription($0) }
+      manifestCopies = reading.copies
+      return
+    }
+  }
+
+  private static func names(in path: String, _ fileSystem: any FileSystem) throws(StoreError) -> [String] {
+    let status = try translating { () throws(PlatformError) in try fileSystem.status(path) }
+    guard let status else { throw .failed(operation: "open", path: path, errno: PlatformError.notFound) }
+    guard status.kind == .directory else { throw .notAStore(path: path) }
+    let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }.sorted()
+    guard names.contains(where: { FileName.manifests.contains($0) || FileName.segmentID($0) != nil }) else {
+      throw .notAStore(path: path)
+    }
+    return names
+  }
+
+  /// Both copies. The writer may be in the middle of an edit; each copy is whole most of the time.
+  private static func readManifest(in path: String, _ host: Host) throws(StoreError) -> ManifestFiles.Reading {
+    let files = ManifestFiles(directory: path, fileSystem: host.platform.fileSystem)
+    return try files.readBesideWriter(host.platform)
+  }
+
+  private static func describe(
+    _ manifest: Manifest?,
+    _ names: [String],
+    _ path: String,
+    _ fileSystem: any FileSystem
+  ) -> (segments: [SegmentDescription], isWhole: Bool) {
+    var segments: [SegmentDescription] = []
+    var isWhole = true
+    func take(_ id: UInt64, _ row: SegmentRow?) {
+      var segment = SegmentDescription(
+        id,
+        "\(path)/\(FileName.segment(id))",
+        row,
+        isListed: row != nil || manifest == nil,
+        isClean: manifest?.state == .clean
+      )
+      let isThere = segment.readFile(row, storeID: manifest?.storeID, fileSystem)
+      // What is not listed and is gone by now was being removed.
+      guard isThere || row != nil else { return }
+      isWhole = isWhole && isThere
+      segments.append(segment)
+    }
+    for row in manifest?.segments ?? [] { take(row.id, row) }
+    segments.sort { ($0.sequences?.lowerBound ?? .max, $0.id) < ($1.sequences?.lowerBound ?? .max, $1.id) }
+    let listed = Set((manifest?.segments ?? []).map(\.id))
+    for id in names.compactMap(FileName.segmentID).sorted() where !listed.contains(id) { take(id, nil) }
+    return (segments, isWhole)
+  }
+
+  /// Opens a segment's file.
+  ///
+  /// - Throws: ``StoreError/damaged(_:reason:)`` when there is none, or nothing in it can be recognised.
+  func open(_ id: UInt64) throws(StoreError) -> SegmentFile {
+    guard let segment = segments.first(where: { $0.id == id }) else {
+      throw .damaged(DamageLocation(path: path, segment: id), reason: "the store has no segment \(id)")
+    }
+    let row = decoded?.segments.first { $0.id == id }
+    let end = segment.recordBytes.map { SegmentHeader.length + $0 }
+    do throws(PlatformError) {
+      let file = try SegmentFile(id, at: segment.path, row: row, end: end, host.platform.fileSystem)
+      if let file { return file }
+    } catch {
+      guard error.code == PlatformError.notFound else { throw StoreError(error) }
+      throw .damaged(DamageLocation(path: segment.path, segment: id), reason: "the segment is missing")
+    }
+    throw .damaged(
+      DamageLocation(path: segment.path, segment: id),
+      reason: "nothing in the segment can be recognised"
+    )
+  }
+
+  /// The name of a keyspace; nil when no manifest tells it.
+  func keyspaceName(_ id: UInt32) -> String? {
+    id == 0 ? "" : manifest?.keyspaces.first { $0.id == id }?.name
+  }
+}
