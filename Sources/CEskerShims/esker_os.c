@@ -117,6 +117,11 @@ void esker_unlock(int descriptor) { flock(descriptor, LOCK_UN); }
 
 size_t esker_page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
+int esker_processor_count(void) {
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count < 1 ? 1 : count > 1024 ? 1024 : (int)count;
+}
+
 void *esker_reserve(size_t length) {
   void *address = mmap(NULL, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return address == MAP_FAILED ? NULL : address;

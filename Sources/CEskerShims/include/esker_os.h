@@ -41,6 +41,9 @@ static inline const char *_Nonnull esker_entry_name(const struct dirent *_Nonnul
 
 size_t esker_page_size(void);
 
+/// Processors in use, at least 1.
+int esker_processor_count(void);
+
 /// Sets address space aside that may not be touched; NULL when there is none (errno says why).
 void *_Nullable esker_reserve(size_t length);
 

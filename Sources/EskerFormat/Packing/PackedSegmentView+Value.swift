@@ -60,6 +60,33 @@ extension PackedSegmentView {
     }
   }
 
+  /// What is wrong with a record whose header is intact, if anything is. For whoever checks one record after the other.
+  ///
+  /// - Parameters:
+  ///   - checked: the cell that was looked at last, and what came of it: its records have their values in common.
+  ///   - room: A copy of the segment's dictionary with space for `roomLength` plain bytes right behind it.
+  public func valueDamage(
+    of entry: PackedEntry,
+    lastCell checked: inout (start: Int, damage: RecordDamage?)?,
+    room: UnsafeMutableRawPointer,
+    roomLength: Int
+  ) -> RecordDamage? {
+    if entry.isInCell, let checked, checked.start == entry.headOffset { return checked.damage }
+    let isIntact: Bool
+    if !entry.isCompressed {
+      isIntact = unsafe CRC32C.checksum(of: entry.stored) == entry.plainChecksum
+    } else if entry.plainLength <= roomLength {
+      let dictionary = unsafe UnsafeRawBufferPointer(start: room, count: self.dictionary.count)
+      let plain = unsafe UnsafeMutableRawBufferPointer(start: room + dictionary.count, count: entry.plainLength)
+      isIntact = unsafe decompress(entry, into: plain, dictionary, isVerified: true)
+    } else {
+      isIntact = damage(of: entry) == nil
+    }
+    let damage: RecordDamage? = isIntact ? nil : .bodyChecksum
+    if entry.isInCell { checked = (entry.headOffset, damage) }
+    return damage
+  }
+
   /// Whether the header's and the value's checksum are right, where the value lies as it is.
   public func storedValueIsIntact(_ entry: PackedEntry) -> Bool {
     unsafe !entry.isCompressed && CRC32C.checksum(of: entry.stored) == entry.plainChecksum

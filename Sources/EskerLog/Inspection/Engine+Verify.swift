@@ -4,28 +4,54 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Engine {
-  /// Reads everything and compares it with its checksums.
+  /// Reads everything and compares it with its checksums, on as many threads as there are processors.
   func verify(progress: ((Double) -> Void)?) throws(StoreError) -> VerificationReport {
     if status.load(ordering: .acquiring) != 0 { try checkReadable() }
     var report = VerificationReport()
     verifyManifests(&report)
     let snapshot = try snapshot()
-    let segments = snapshot.extents
-    let total = max(1, segments.reduce(0) { $0 + $1.end })
-    var done = 0
-    for (segment, end) in segments {
+    let extents = snapshot.extents
+    let done = VerificationProgress(total: extents.reduce(0) { $0 + $1.end })
+    let rounds = IndexTargets.rounds(self, extents)
+    for (number, round) in rounds.enumerated() {
+      let targets = work(indexJobs(round)) { progress?(done.share) }
+      for part in targets { report.add(part.report) }
+      var jobs = round.extents.indices.map { position -> Crew<VerificationReport>.Job in
+        {
+          let (segment, end) = round.extents[position]
+          var verification = SegmentVerification(of: self, segment, end, done)
+          return verification.run(targets.map { $0.lists[position] })
+        }
+      }
+      if number == rounds.count - 1 { jobs.append { self.verifyCheckpoint() } }
+      for part in work(jobs, { progress?(done.share) }) { report.add(part) }
       if status.load(ordering: .acquiring) & Status.closed != 0 { throw .closed }
-      verify(segment, end, &report)
-      done += end
-      progress?(Double(done) / Double(total))
     }
-    verifyCheckpoint(&report)
-    try verifyIndex(&report)
+    progress?(1)
     return report
   }
 
+  /// Does jobs on as many threads as help, or on this one where the store has none.
+  private func work<Result: Sendable>(_ jobs: [Crew<Result>.Job], _ meanwhile: () -> Void) -> [Result] {
+    Crew(jobs).run(threads: background.isThreaded ? min(Processors.count, Self.mostVerifiers) : 0, meanwhile)
+  }
+
+  /// Looks at every bucket of the index; those that are made meanwhile are the last job's.
+  private func indexJobs(_ round: IndexTargets.Round) -> [Crew<IndexTargets>.Job] {
+    let count = 16
+    let share = index.bucketCount / count / 64 * 64
+    return (0..<count).map { number in
+      let buckets = number * share..<(number == count - 1 ? .max : (number + 1) * share)
+      return { IndexTargets(self, round, buckets: buckets) }
+    }
+  }
+
+  /// More of them would only wait for memory.
+  private static var mostVerifiers: Int { 8 }
+
   private func verifyManifests(_ report: inout VerificationReport) {
-    guard let reading = manifests.withLock({ try? $0.files.read() }) else { return }
+    // A read-only store may look while the writer edits one.
+    guard let reading = manifests.withLock({ try? $0.files.readBesideWriter(platform) }) else { return }
     report.files += reading.found
     for (path, error) in reading.damage {
       guard case .damaged(let location, let reason) = StoreError(error, in: path, what: "a copy of the manifest") else {
@@ -40,99 +66,10 @@ extension Engine {
     }
   }
 
-  private func verify(_ segment: Segment, _ end: Int, _ report: inout VerificationReport) {
-    report.files += 1
-    report.bytes += end
-    let header = (try? segment.file.bytes(in: 0..<SegmentHeader.length)) ?? []
-    var decoded: SegmentHeader?
-    do throws(FormatError) { decoded = unsafe try SegmentHeader(decoding: header.span.bytes) } catch {
-      report.damage.append(
-        .init(location: segment.location(0), length: SegmentHeader.length, reason: "the segment's header is damaged")
-      )
-    }
-    if let view = segment.packedView(end: end) {
-      verifyPacked(segment, view, decoded?.dictionaryChecksum, &report)
-    } else {
-      verifyRecords(segment, end, &report)
-    }
-    if segment.mapping.isFaulted {
-      report.damage.append(
-        .init(location: segment.location(), length: 0, reason: "the file was cut short, or its medium failed")
-      )
-    }
-    verifyFooter(segment, &report)
-  }
-
-  private func verifyRecords(_ segment: Segment, _ end: Int, _ report: inout VerificationReport) {
-    var offset = SegmentHeader.length
-    while offset < end {
-      switch segment.readRecord(at: offset, end: end) {
-      case .record(let header):
-        report.records += 1
-        if segment.view(at: offset, end: end)?.bodyIsIntact != true {
-          report.damage.append(
-            .init(location: segment.location(offset), length: header.size, reason: RecordDamage.bodyChecksum.reason)
-          )
-        }
-        offset += header.size
-      case .end, .damaged:
-        let next = segment.nextRecord(after: offset, end: end) ?? end
-        report.damage.append(
-          .init(location: segment.location(offset), length: next - offset, reason: RecordDamage.headerChecksum.reason)
-        )
-        offset = next
-      }
-    }
-  }
-
-  private func verifyPacked(
-    _ segment: Segment,
-    _ view: PackedSegmentView,
-    _ dictionaryChecksum: UInt32?,
-    _ report: inout VerificationReport
-  ) {
-    if let dictionaryChecksum, unsafe CRC32C.checksum(of: view.dictionary) != dictionaryChecksum {
-      report.damage.append(
-        .init(
-          location: segment.location(SegmentHeader.length),
-          length: segment.layout.dictionaryLength,
-          reason: "the dictionary is damaged; values that refer to the damaged bytes cannot be read"
-        )
-      )
-    }
-    var walk = PackedWalk(view)
-    while let step = walk.next(in: view) {
-      switch step {
-      case .record(let entry):
-        report.records += 1
-        if let damage = view.damage(of: entry) {
-          report.damage.append(
-            .init(location: segment.location(entry.offset, key: entry.key), length: entry.size, reason: damage.reason)
-          )
-        }
-      case .damaged(let range):
-        report.damage.append(
-          .init(
-            location: segment.location(range.lowerBound),
-            length: range.count,
-            reason: RecordDamage.headerChecksum.reason
-          )
-        )
-      }
-    }
-  }
-
-  private func verifyFooter(_ segment: Segment, _ report: inout VerificationReport) {
-    var events: [StoreEvent] = []
-    if let (_, bytes) = readFooter(segment, damage: &events) { report.bytes += bytes.count }
-    for case .damaged(let location, let reason) in events {
-      report.damage.append(.init(location: location, length: segment.footer.withLock { $0.length }, reason: reason))
-    }
-  }
-
-  private func verifyCheckpoint(_ report: inout VerificationReport) {
+  private func verifyCheckpoint() -> VerificationReport {
+    var report = VerificationReport()
     let manifest = manifests.withLock { $0.manifest }
-    guard manifest.checkpointID != 0 else { return }
+    guard manifest.checkpointID != 0 else { return report }
     report.files += 1
     let host = Host(platform: platform, background: .inline)
     let (checkpoint, damage) = LoadedCheckpoint.load(manifest, directory: path, host: host, verifyingAll: true)
@@ -140,35 +77,15 @@ extension Engine {
     if case .damaged(let location, let reason) = damage {
       report.damage.append(.init(location: location, length: 0, reason: reason))
     }
+    return report
   }
+}
 
-  /// Checks that every entry of the index leads to a record of the right hash.
-  private func verifyIndex(_ report: inout VerificationReport) throws(StoreError) {
-    var bucket = 0
-    while bucket < index.bucketCount {
-      if status.load(ordering: .acquiring) & Status.closed != 0 { throw .closed }
-      let (isWhole, astray) = writer.withLock { _ in
-        var astray: [UInt64] = []
-        let isWhole = index.forEachEntry(inBuckets: bucket..<bucket + 64) { entry in
-          guard let place = granules.place(of: entry.address), StoredRecord(at: place) != nil else {
-            astray.append(entry.address)
-            return
-          }
-        }
-        return (isWhole, astray)
-      }
-      for address in astray {
-        guard case .damaged(let location, _) = damage(at: address, .truncated, key: nil) else { continue }
-        report.damage.append(
-          .init(location: location, length: 0, reason: "the index leads to a record that is not there")
-        )
-      }
-      if !isWhole {
-        guard case .damaged(let location, let reason) = indexDamage() else { return }
-        report.damage.append(.init(location: location, length: 0, reason: reason))
-        return
-      }
-      bucket += 64
-    }
+extension VerificationReport {
+  fileprivate mutating func add(_ part: VerificationReport) {
+    files += part.files
+    bytes += part.bytes
+    records += part.records
+    damage += part.damage
   }
 }

@@ -1,0 +1,65 @@
+internal import EskerPlatform
+
+/// Jobs that are shared out among threads: each thread takes the next one that nobody has taken.
+final class Crew<Result: Sendable>: @unchecked Sendable {
+  typealias Job = @Sendable () -> Result
+
+  private let jobs: [Job]
+  private let lock = Lock()
+  private let condition = Condition()
+  // Guarded by `lock`.
+  private var next = 0
+  private var remaining: Int
+  private var results: [Result?]
+
+  init(_ jobs: [Job]) {
+    self.jobs = jobs
+    remaining = jobs.count
+    results = Array(repeating: nil, count: jobs.count)
+  }
+
+  /// Does the jobs.
+  ///
+  /// - Parameters:
+  ///   - threads: how many at a time, each on a thread of its own; 0: on the calling thread, one after the other.
+  ///   - meanwhile: called on the calling thread, twenty times a second or after each job.
+  /// - Returns: the results in the order of the jobs.
+  func run(threads: Int, _ meanwhile: () -> Void) -> [Result] {
+    var workers: [WorkerThread] = []
+    for _ in 0..<min(threads, jobs.count) {
+      if let worker = try? WorkerThread(name: "esker crew", { while self.doNext() {} }) { workers.append(worker) }
+    }
+    // Where there can be no further thread.
+    if workers.isEmpty { while doNext() { meanwhile() } }
+    while !waitForEnd(nanoseconds: 50_000_000) { meanwhile() }
+    for worker in workers { worker.join() }
+    return lock.withLock { results.compactMap { $0 } }
+  }
+
+  /// False when none is left.
+  private func doNext() -> Bool {
+    guard let position = take() else { return false }
+    let result = jobs[position]()
+    lock.withLock {
+      results[position] = result
+      remaining -= 1
+      if remaining == 0 { condition.broadcast() }
+    }
+    return true
+  }
+
+  private func take() -> Int? {
+    lock.withLock {
+      guard next < jobs.count else { return nil }
+      next += 1
+      return next - 1
+    }
+  }
+
+  private func waitForEnd(nanoseconds: UInt64) -> Bool {
+    lock.withLock {
+      if remaining > 0 { _ = condition.wait(lock, nanoseconds: nanoseconds) }
+      return remaining == 0
+    }
+  }
+}

@@ -1,0 +1,135 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+/// Where the index leads to, as a verification looks at it: sorted by segment.
+///
+/// To follow each entry of the index would be a wait for memory at a random place. So the entries are sorted by segment first,
+/// and compared with what the walk over the segment has found there. Some segments at a time, so that the lists stay small.
+struct IndexTargets: Sendable {
+  /// For each segment of the round, the offsets of records in units of eight bytes.
+  private(set) var lists: [[UInt32]]
+  private(set) var report = VerificationReport()
+
+  /// Segments that are verified together.
+  struct Round: Sendable {
+    let extents: [(segment: Segment, end: Int)]
+    /// What the granules of the address space are, from the first.
+    fileprivate let granules: [Granule]
+    /// Whether the first round; it looks at entries that lead to no segment of the snapshot.
+    fileprivate let isFirst: Bool
+  }
+
+  /// A granule, told without a reference: one for each entry of the index would cost more than all else.
+  fileprivate struct Granule {
+    /// The position of its segment in the round; nothing for one of another round.
+    var position: Int32?
+    /// The address of the segment's first byte, in units of eight bytes.
+    var start: UInt64 = 0
+    /// How far the snapshot shows the segment, in the same units; 0 for none of its segments.
+    var count: UInt64 = 0
+  }
+
+  /// So many entries of the index are sorted at a time: 256 MiB of them.
+  private static let roundLength = 64 << 20
+
+  /// Shares the segments of a snapshot out among rounds: one, unless there are very many keys.
+  static func rounds(_ engine: Engine, _ extents: [(segment: Segment, end: Int)]) -> [Round] {
+    var groups: [[(segment: Segment, end: Int)]] = [[]]
+    var records = 0
+    for extent in extents {
+      let live = engine.granules.live(extent.segment).records
+      if records + live > roundLength, !groups[groups.count - 1].isEmpty {
+        groups.append([])
+        records = 0
+      }
+      records += live
+      groups[groups.count - 1].append(extent)
+    }
+    let highest = extents.map(\.segment.lease.granules.upperBound).max() ?? 0
+    return groups.enumerated().map { number, group in
+      var granules = [Granule](repeating: Granule(), count: highest)
+      func place(_ extent: (segment: Segment, end: Int), at position: Int32?) {
+        let granule = Granule(position: position, start: extent.segment.startUnits, count: UInt64(extent.end >> 3))
+        for number in extent.segment.lease.granules { granules[number] = granule }
+      }
+      for extent in extents { place(extent, at: nil) }
+      for (position, extent) in group.enumerated() { place(extent, at: Int32(position)) }
+      return Round(extents: group, granules: granules, isFirst: number == 0)
+    }
+  }
+
+  /// Looks at the entries of some buckets.
+  init(_ engine: Engine, _ round: Round, buckets: Range<Int>) {
+    lists = Array(repeating: [], count: round.extents.count)
+    var addresses: [UInt64] = []
+    var bucket = buckets.lowerBound
+    while bucket < min(buckets.upperBound, engine.index.bucketCount),
+      engine.status.load(ordering: .relaxed) & Engine.Status.closed == 0
+    {
+      let group = bucket..<min(bucket + Self.bucketsTogether, buckets.upperBound)
+      let (isWhole, astray) = engine.writer.withLock { _ in
+        addresses.removeAll(keepingCapacity: true)
+        let isWhole = engine.index.forEachEntry(inBuckets: group) { addresses.append($0.address) }
+        return (isWhole, round.isFirst ? Self.astray(addresses, engine, round) : [])
+      }
+      if !isWhole {
+        guard case .damaged(let location, let reason) = engine.indexDamage() else { return }
+        if round.isFirst { report.damage.append(.init(location: location, length: 0, reason: reason)) }
+        return
+      }
+      for address in astray {
+        guard case .damaged(let location, _) = engine.damage(at: address, .truncated, key: nil) else { continue }
+        report.damage.append(.init(location: location, length: 0, reason: Self.reason))
+      }
+      for address in addresses { sort(address, round) }
+      bucket = group.upperBound
+    }
+  }
+
+  /// So many under each hold of the writer's lock, as when a checkpoint is written.
+  private static let bucketsTogether = 1024
+
+  static let reason = "the index leads to a record that is not there"
+
+  private mutating func sort(_ address: UInt64, _ round: Round) {
+    let number = GranuleTable.granule(of: address)
+    guard number < round.granules.count else { return }
+    let granule = round.granules[number]
+    let units = address &- granule.start
+    // What was written since the snapshot was taken is not looked at.
+    if let position = granule.position, units < granule.count {
+      lists[Int(position)].append(UInt32(truncatingIfNeeded: units))
+    }
+  }
+
+  /// The addresses that lead to no record, of those that lead to no segment of the snapshot. Under the writer's lock.
+  private static func astray(_ addresses: [UInt64], _ engine: Engine, _ round: Round) -> [UInt64] {
+    addresses.filter { address in
+      let number = GranuleTable.granule(of: address)
+      let isShown = number < round.granules.count && round.granules[number].count > 0
+      return !isShown && engine.granules.place(of: address).flatMap { StoredRecord(at: $0) } == nil
+    }
+  }
+}
+
+/// Which places of a segment hold a record: a bit for each eight bytes.
+struct RecordPlaces {
+  private var words: [UInt64]
+
+  /// - Parameter end: Bytes of the segment.
+  init(end: Int) {
+    words = Array(repeating: 0, count: (end >> 9) + 1)
+  }
+
+  @inline(__always)
+  mutating func insert(_ offset: Int) {
+    words[offset >> 9] |= 1 << UInt64(offset >> 3 & 63)
+  }
+
+  @inline(__always)
+  func contains(units: UInt32) -> Bool {
+    words[Int(units >> 6)] >> UInt64(units & 63) & 1 == 1
+  }
+}

@@ -1,0 +1,167 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+/// Reads one segment and compares it with its checksums.
+struct SegmentVerification {
+  private let engine: Engine
+  private let segment: Segment
+  private let end: Int
+  /// Bytes that were read of all segments.
+  private let done: VerificationProgress
+  /// Bytes of this one that `done` knows of.
+  private var counted = 0
+  private var report = VerificationReport()
+  private var places: RecordPlaces
+
+  init(of engine: Engine, _ segment: Segment, _ end: Int, _ done: VerificationProgress) {
+    self.engine = engine
+    self.segment = segment
+    self.end = end
+    self.done = done
+    places = RecordPlaces(end: end)
+  }
+
+  /// - Parameter targets: where the index leads to in this segment, in units of eight bytes.
+  mutating func run(_ targets: [[UInt32]]) -> VerificationReport {
+    report.files += 1
+    report.bytes += end
+    let header = (try? segment.file.bytes(in: 0..<SegmentHeader.length)) ?? []
+    let decoded = unsafe try? SegmentHeader(decoding: header.span.bytes)
+    if decoded == nil { add(0, SegmentHeader.length, "the segment's header is damaged") }
+    if let view = segment.packedView(end: end) {
+      verifyPacked(view, decoded?.dictionaryChecksum)
+    } else {
+      verifyRecords()
+    }
+    if segment.mapping.isFaulted {
+      report.damage.append(
+        .init(location: segment.location(), length: 0, reason: "the file was cut short, or its medium failed")
+      )
+    }
+    verifyFooter()
+    if count(end) { compare(targets) }
+    return report
+  }
+
+  /// Checks that the index leads to records.
+  private mutating func compare(_ targets: [[UInt32]]) {
+    for list in targets {
+      for units in list where !places.contains(units: units) { add(Int(units) << 3, 0, IndexTargets.reason) }
+    }
+  }
+
+  private mutating func verifyRecords() {
+    var offset = SegmentHeader.length
+    while offset < end {
+      // Both checksums in one go; what has something wrong with it is looked at more closely.
+      if let view = segment.view(at: offset, end: end),
+        view.damage(salt: segment.salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) == nil
+      {
+        report.records += 1
+        places.insert(offset)
+        offset += view.size
+      } else {
+        offset = passDamage(at: offset)
+      }
+      if offset - counted >= VerificationProgress.step, !count(offset) { return }
+    }
+  }
+
+  /// Reports what is wrong at a place; where the next record begins.
+  private mutating func passDamage(at offset: Int) -> Int {
+    switch segment.readRecord(at: offset, end: end) {
+    case .record(let header):
+      report.records += 1
+      places.insert(offset)
+      add(offset, header.size, RecordDamage.bodyChecksum.reason)
+      return offset + header.size
+    case .end, .damaged:
+      let next = segment.nextRecord(after: offset, end: end) ?? end
+      addUnreadable(offset..<next)
+      return next
+    }
+  }
+
+  private mutating func verifyPacked(_ view: PackedSegmentView, _ dictionaryChecksum: UInt32?) {
+    if let dictionaryChecksum, unsafe CRC32C.checksum(of: view.dictionary) != dictionaryChecksum {
+      add(
+        SegmentHeader.length,
+        segment.layout.dictionaryLength,
+        "the dictionary is damaged; values that refer to the damaged bytes cannot be read"
+      )
+    }
+    unsafe segment.rooms.withRoom(for: view.dictionary) { room in unsafe verifyPacked(view, in: room) }
+  }
+
+  private mutating func verifyPacked(_ view: PackedSegmentView, in room: UnsafeMutableRawPointer) {
+    var walk = PackedWalk(view)
+    var lastCell: (start: Int, damage: RecordDamage?)?
+    while let step = walk.next(in: view) {
+      switch step {
+      case .record(let entry):
+        report.records += 1
+        places.insert(entry.offset)
+        let damage = unsafe view.valueDamage(
+          of: entry,
+          lastCell: &lastCell,
+          room: room,
+          roomLength: UnpackingRooms.outputLength
+        )
+        if let damage {
+          report.damage.append(
+            .init(location: segment.location(entry.offset, key: entry.key), length: entry.size, reason: damage.reason)
+          )
+        }
+        if entry.offset - counted >= VerificationProgress.step, !count(entry.offset) { return }
+      case .damaged(let range): addUnreadable(range)
+      }
+    }
+  }
+
+  private mutating func verifyFooter() {
+    var events: [StoreEvent] = []
+    if let (_, bytes) = engine.readFooter(segment, damage: &events) { report.bytes += bytes.count }
+    for case .damaged(let location, let reason) in events {
+      report.damage.append(.init(location: location, length: segment.footer.withLock { $0.length }, reason: reason))
+    }
+  }
+
+  private mutating func addUnreadable(_ range: Range<Int>) {
+    add(range.lowerBound, range.count, RecordDamage.headerChecksum.reason)
+    // That the index leads there is part of the same damage.
+    for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) { places.insert(offset) }
+  }
+
+  private mutating func add(_ offset: Int, _ length: Int, _ reason: String) {
+    report.damage.append(.init(location: segment.location(offset), length: length, reason: reason))
+  }
+
+  /// Says how far it is; false when the store was closed.
+  @discardableResult
+  private mutating func count(_ offset: Int) -> Bool {
+    done.add(offset - counted)
+    counted = offset
+    return engine.status.load(ordering: .relaxed) & Engine.Status.closed == 0
+  }
+}
+
+/// How many bytes a verification has read, on all of its threads.
+final class VerificationProgress: Sendable {
+  /// So many bytes are read between two reports of one thread.
+  static let step = 1 << 20
+
+  private let bytes = Atomic<Int>(0)
+  private let total: Int
+
+  init(total: Int) {
+    self.total = max(1, total)
+  }
+
+  func add(_ count: Int) {
+    bytes.add(count, ordering: .relaxed)
+  }
+
+  /// From 0 to 1.
+  var share: Double { min(1, Double(bytes.load(ordering: .relaxed)) / Double(total)) }
+}

@@ -1,0 +1,68 @@
+import EskerFormat
+import EskerPlatform
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+@Suite struct VerificationTests {
+  /// Where the index leads to for a key of the default keyspace.
+  private func place(of key: String, in store: LogStore) throws -> (hash: UInt64, address: UInt64) {
+    let hash = bytes(key).withUnsafeBytes { KeyHash(seed: store.engine.seed).hash($0) }
+    var probe = store.engine.index.probe(hash)
+    let address = probe.next()
+    return (hash, try #require(address))
+  }
+
+  @Test(arguments: [false, true])
+  func entryThatLeadsBesideARecordIsFound(isPacked: Bool) throws {
+    let packed = try PackedStore(200)
+    let store = packed.store
+    let key: String
+    if isPacked {
+      key = String(decoding: try #require(packed.expected[""]?.keys.first), as: UTF8.self)
+    } else {
+      key = "raw"
+      try store.put([UInt8](repeating: 7, count: 500), forKey: key)
+    }
+    #expect(try store.verify().isClean)
+    let (hash, address) = try place(of: key, in: store)
+    // Where a value stands, or the place of a cell that belongs to no record.
+    let wrong = store.engine.writer.withLock { _ in
+      store.engine.index.replace(hash, address: address, with: address + 1)
+    }
+    #expect(wrong)
+    let report = try store.verify()
+    #expect(report.damage.map(\.reason) == ["the index leads to a record that is not there"])
+    #expect(report.damage.first?.location.offset.map { $0 % 8 } == 0)
+    store.engine.letGoAsIfKilled()
+  }
+
+  @Test func manyThreadsFindWhatOneFinds() throws {
+    let machine = Machine()
+    let store = try machine.open()
+    for number in 0..<1_500 {
+      try store.put([UInt8](repeating: UInt8(number & 255), count: 300), forKey: "key \(number)")
+    }
+    try store.close()
+    var image = try DiskImage(of: machine)
+    let segments = image.names.filter { $0.hasSuffix(".segment") }
+    #expect(segments.count >= 5)
+    for (position, name) in segments.enumerated() {
+      image = image.flipping(name, 128 + 336 * (2 + position) + (position % 2 == 0 ? 9 : 100), bit: position % 8)
+    }
+    var reports: [VerificationReport] = []
+    for background in [Host.Background.inline, .threads, .threads] {
+      var machine = try image.machine()
+      machine.background = background
+      let store = try machine.open { $0.readOnly = true }
+      var shares: [Double] = []
+      reports.append(try store.verify { shares.append($0) })
+      #expect(shares == shares.sorted() && shares.last == 1)
+      try store.close()
+    }
+    #expect(reports[0].damage.count >= segments.count)
+    #expect(Set(reports[0].damage.map(\.location.path)).count == segments.count)
+    #expect(reports.allSatisfy { $0 == reports[0] })
+  }
+}
