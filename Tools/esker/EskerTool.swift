@@ -20,7 +20,8 @@ struct EskerTool: ParsableCommand {
       """,
     version: "0.1.0",
     subcommands: [
-      Put.self, Get.self, Delete.self, List.self, Count.self, Load.self, Dump.self, Stats.self, Verify.self,
+      Put.self, Get.self, Delete.self, List.self, Count.self, Keyspaces.self, Load.self, Dump.self, Stats.self,
+      Inspect.self, Map.self, Verify.self,
       Merge.self, Backup.self, Restore.self, Repair.self, Export.self, Import.self,
     ]
   )

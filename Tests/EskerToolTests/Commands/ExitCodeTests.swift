@@ -5,6 +5,8 @@ import Testing
   /// Every command that needs a store, after its path.
   static let readers = [
     ["get", "k"], ["list"], ["count"], ["dump"], ["stats"], ["stats", "--json"], ["verify"], ["delete", "k"],
+    ["inspect"],
+    ["inspect", "--segment", "1"], ["keyspaces"], ["map"],
   ]
 
   @Test(arguments: readers)
@@ -53,7 +55,9 @@ import Testing
     #expect(!result.errors.isEmpty)
   }
 
-  @Test(arguments: ["put", "get", "delete", "list", "count", "load", "dump", "stats", "verify"])
+  @Test(arguments: [
+    "put", "get", "delete", "list", "count", "load", "dump", "stats", "verify", "inspect", "keyspaces", "map",
+  ])
   func helpExitsWith0AndHasAnExample(command: String) throws {
     let result = try Scratch().run(command, "--help")
     #expect(result.status == 0)

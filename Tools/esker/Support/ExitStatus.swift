@@ -32,10 +32,10 @@ enum ExitStatus {
   static func code(for error: ToolError) -> Int32 {
     switch error {
     case .outputClosed: success
-    case .noKeyspace, .notFound, .nothingFound, .badLine, .damageFound: failure
-    case .argumentNotUTF8: usage
+    case .noKeyspace, .notFound, .nothingFound, .noSegment, .noRecord, .badLine, .damageFound: failure
+    case .argumentNotUTF8, .notEncoded: usage
     case .noStore, .noInput: noInput
-    case .system: inputOutput
+    case .system, .outputExists: inputOutput
     }
   }
 }

@@ -87,15 +87,3 @@ struct StatisticsReport {
     writer.endObject()
   }
 }
-
-extension JSONWriter {
-  fileprivate mutating func field(_ name: String, _ text: String) {
-    self.name(name)
-    value(text)
-  }
-
-  fileprivate mutating func field(_ name: String, _ number: Int) {
-    self.name(name)
-    value(number)
-  }
-}

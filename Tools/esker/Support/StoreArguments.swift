@@ -15,6 +15,12 @@ struct StoreArguments: ParsableArguments {
     return try closing(LogStore(at: store, options: options), body)
   }
 
+  /// Looks at the store's files without opening it.
+  func inspection() throws -> StoreInspection {
+    try requireStore()
+    return try StoreInspection(at: store)
+  }
+
   /// Opens the store for writing and calls `body`; `creating`: makes the store if there is none.
   func write<R>(creating: Bool, durability: Durability = .buffered, _ body: (LogStore) throws -> R) throws -> R {
     if !creating { try requireStore() }

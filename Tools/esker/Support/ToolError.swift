@@ -14,10 +14,18 @@ enum ToolError: Error, Equatable {
   case nothingFound(Int)
   /// A line of the input cannot be loaded.
   case badLine(number: Int, why: String)
+  /// The store has no segment of that number.
+  case noSegment(UInt64, path: String)
+  /// No record of the key is left in the store's files.
+  case noRecord(String)
   /// The store is damaged, which has been reported.
   case damageFound
   /// Whoever read standard output has seen enough.
   case outputClosed
+  /// The file that was to be written is there.
+  case outputExists(path: String)
+  /// An argument is not written in the encoding that was named.
+  case notEncoded(String, ByteEncoding)
   /// An argument is not text.
   case argumentNotUTF8(position: Int)
   /// A call to the operating system failed.
@@ -37,6 +45,11 @@ extension ToolError: CustomStringConvertible {
     case .outputClosed: "standard output was closed"
     case .argumentNotUTF8(let position):
       "argument \(position) is not valid UTF-8: a key or value of arbitrary bytes cannot be given on the command line"
+    case .notEncoded(let text, let encoding):
+      encoding == .text ? "\"\(text)\" is not text" : "\"\(text)\" is not \(encoding.rawValue)"
+    case .outputExists(let path): "\(path) is there already: nothing was written; choose another path, or remove it"
+    case .noSegment(let id, let path): "no segment \(id) in \(path)"
+    case .noRecord(let key): "no record of key \"\(key)\" is on disk"
     case .system(let operation, let path, let code): "cannot \(operation) \(path): \(String(cString: strerror(code)))"
     }
   }

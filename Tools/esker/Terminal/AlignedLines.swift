@@ -1,14 +1,21 @@
 import TextTable
 
+/// Where in its column a cell stands.
+enum Side {
+  case left, right
+
+  fileprivate var alignment: Alignment { self == .left ? .left : .right }
+}
+
 /// Lines of cells, each in a column of its width, with two spaces between and none at the end.
 func alignedLines(
   _ rows: [[Cell]],
-  columns: [(alignment: Alignment, width: Int)],
+  columns: [(side: Side, width: Int)],
   in terminal: Terminal
 ) -> String {
   let table = TextTable<[Cell]> { row in
     zip(row, columns).map { cell, column in
-      Column(title: "", value: cell.shown, width: column.width, align: column.alignment)
+      Column(title: "", value: cell.shown, width: column.width, align: column.side.alignment)
     }
   }
   guard let text = table.string(for: rows, style: BareStyle.self) else { return "" }

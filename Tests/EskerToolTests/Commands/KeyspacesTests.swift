@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+
+@Suite struct KeyspacesTests {
+  @Test func eachKeyspaceIsALineWithItsKeys() throws {
+    let scratch = try Scratch()
+    _ = try scratch.run("put", scratch.store, "a", "1")
+    for key in ["x", "y"] { _ = try scratch.run("put", scratch.store, key, "1", "--keyspace", "names") }
+    let result = try scratch.run("keyspaces", scratch.store)
+    #expect(result.status == 0)
+    #expect(result.lines == ["ID\tKEYS\tDEFAULT EXPIRY\tEMPTIED\tNAME", "0\t1\t\t0\t", "1\t2\t\t0\tnames"])
+    let shown = try PseudoTerminal(columns: 80).run(["keyspaces", scratch.store], environment: ["NO_COLOR": "1"])
+    #expect(shown.text.contains(" 0     1               -        0  (default)\n"))
+  }
+
+  @Test func sizesAreCountedWhenAskedFor() throws {
+    let scratch = try Scratch()
+    try SampleStore.make(at: scratch.store)
+    let lines = try scratch.run("keyspaces", scratch.store, "--sizes", "--json").lines
+    let objects = try lines.map { line in
+      let parsed = try JSONSerialization.jsonObject(with: Data(line.utf8))
+      return try #require(parsed as? [String: Any])
+    }
+    #expect(objects.map { $0["name"] as? String } == ["", "names"])
+    for object in objects {
+      let usage = try #require(object["usage"] as? [String: Int])
+      #expect((usage["lastingRecords"] ?? 0) + (usage["expiringRecords"] ?? 0) == object["keys"] as? Int)
+    }
+    #expect((objects[1]["usage"] as? [String: Int])?["expiringRecords"] == 600)
+    let table = try scratch.run("keyspaces", scratch.store, "--sizes").lines
+    #expect(table.first == "ID\tKEYS\tLIVE\tEXPIRING\tDEAD\tDEFAULT EXPIRY\tEMPTIED\tNAME")
+  }
+}

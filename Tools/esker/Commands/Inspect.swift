@@ -1,0 +1,88 @@
+import ArgumentParser
+import Esker
+
+struct Inspect: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "See what the store's files say, down to a record's bytes.",
+    discussion: """
+      Without options: the manifest, and a line for each segment. With --segment: its records, in the order of their places. \
+      With --record: the bytes of one, and the name of each. With --key: every record of a key that is still on disk, the \
+      newest first. Nothing is written and no lock is taken, so it works beside a writer, and for a store that is too damaged \
+      to open. Bytes that are no printable text are shown as \\xNN.
+
+      With --json, one object is printed, or for --segment and --key one for each record.
+
+      The exit code is 1 when damage was met, or nothing was found.
+
+      Examples:
+        esker inspect cities.esker
+        esker inspect cities.esker --segment 3 --json | jq -c 'select(.kind == "tombstone")'
+        esker inspect cities.esker --record 3:128
+        esker inspect cities.esker --key at
+      """
+  )
+
+  @OptionGroup var store: StoreArguments
+
+  @Option(help: ArgumentHelp("List the records of the segment of that number.", valueName: "id"))
+  var segment: UInt64?
+
+  @Option(help: ArgumentHelp("Show the record at that offset of a segment, byte by byte.", valueName: "id:offset"))
+  var record: RecordPlace?
+
+  @Option(help: ArgumentHelp("Show where a key is, and its older versions.", valueName: "key"))
+  var key: String?
+
+  @OptionGroup var encoding: KeyEncodingOption
+
+  @Option(help: ArgumentHelp("Look for the key in the keyspace of that name.", valueName: "name"))
+  var keyspace: String?
+
+  @Flag(help: "Show all bytes of a record, not only the first of each field.")
+  var all = false
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  func validate() throws {
+    guard [segment != nil, record != nil, key != nil].count(where: { $0 }) <= 1 else {
+      throw ValidationError("Give only one of --segment, --record and --key.")
+    }
+    guard keyspace == nil || key != nil else { throw ValidationError("--keyspace goes with --key.") }
+    guard !all || record != nil else { throw ValidationError("--all goes with --record.") }
+  }
+
+  func run() throws {
+    let key = try key.map { try encoding.bytes(of: $0) }
+    let inspection = try store.inspection()
+    var output = BufferedOutput.standard()
+    if let segment {
+      try RecordListing(inspection, segment).write(asJSON: json, to: &output)
+    } else if let record {
+      try RecordDump(inspection, record, showsAll: all).write(asJSON: json, to: &output)
+    } else if let key {
+      try VersionListing(inspection, key, name: self.key ?? "", keyspace ?? "").write(asJSON: json, to: &output)
+    } else {
+      try StoreOverview(inspection).write(asJSON: json, to: &output)
+    }
+  }
+}
+
+/// A place as `--record` takes it: a segment's number and an offset in its file, decimal or with `0x`.
+struct RecordPlace: ExpressibleByArgument, Equatable {
+  let segment: UInt64
+  let offset: Int
+
+  init?(argument: String) {
+    let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, let segment = Self.number(parts[0]),
+      let offset = Self.number(parts[1]).flatMap({ Int(exactly: $0) })
+    else { return nil }
+    self.segment = segment
+    self.offset = offset
+  }
+
+  private static func number(_ text: Substring) -> UInt64? {
+    text.hasPrefix("0x") ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text)
+  }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import Esker
+
+struct Keyspaces: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print the keyspaces and how many keys each has.",
+    discussion: """
+      The default keyspace has no name; it is shown as "(default)" on a terminal, and as nothing elsewhere. With --sizes, the \
+      bytes of records that can be read, that will expire, and that a merge can give up are counted too, which takes about a \
+      second for ten million records.
+
+      Examples:
+        esker keyspaces cities.esker
+        esker keyspaces cities.esker --sizes --json | jq .name
+      """
+  )
+
+  @OptionGroup var store: StoreArguments
+
+  @Flag(help: "Count bytes too.")
+  var sizes = false
+
+  @Flag(help: "Print JSON, one object a line.")
+  var json = false
+
+  func run() throws {
+    let inspection = try store.inspection()
+    try store.read { store in
+      let progress = Progress("counting")
+      defer { progress.clear() }
+      let usage = sizes ? try store.usage { progress.update($0) } : nil
+      progress.clear()
+      var output = BufferedOutput.standard()
+      let counts = store.statistics.keyspaces
+      let known = Dictionary(
+        (inspection.manifest?.keyspaces ?? []).map { ($0.name, $0) },
+        uniquingKeysWith: { first, _ in first }
+      )
+      var table = Table(columns, in: .output)
+      for name in counts.keys.sorted() {
+        let row = Row(name: name, keys: counts[name] ?? 0, keyspace: known[name], figures: usage?.keyspaces[name])
+        if json { try output.write(row.json.span.bytes) } else { try table.add(row.cells(sizes), to: &output) }
+      }
+      if !json { try table.flush(to: &output) }
+      try output.flush()
+    }
+  }
+
+  private var columns: [Table.Column] {
+    let sizes: [Table.Column] = [.right("LIVE"), .right("EXPIRING"), .right("DEAD")]
+    return [.right("ID"), .right("KEYS")] + (self.sizes ? sizes : [])
+      + [.right("DEFAULT EXPIRY", isOptional: true), .right("EMPTIED", isOptional: true), .left("NAME")]
+  }
+
+  private struct Row {
+    let name: String
+    let keys: Int
+    /// nil when the keyspace was made this very moment.
+    let keyspace: KeyspaceDescription?
+    let figures: StoreUsage.Figures?
+
+    func cells(_ sizes: Bool) -> [Cell] {
+      let bytes = [figures?.liveBytes, figures?.expiring.bytes, figures?.reclaimableBytes]
+      let expiry = keyspace?.defaultExpiry.map { expiry in
+        Cell(shown: HumanUnits.duration(seconds: expiry.seconds), plain: "\(expiry.seconds)")
+      }
+      return [keyspace.map { .number(UInt64($0.id)) } ?? .none, .count(keys)]
+        + (sizes ? bytes.map { $0.map { .size($0) } ?? .none } : [])
+        + [
+          expiry ?? .none,
+          keyspace.map { .count(Int($0.incarnation)) } ?? .none,
+          name.isEmpty ? Cell(shown: "(default)", plain: "", paint: .faint) : .text(name),
+        ]
+    }
+
+    var json: [UInt8] {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.field("name", name)
+      writer.field("id", keyspace.map { UInt64($0.id) })
+      writer.field("keys", keys)
+      writer.field("incarnation", keyspace.map { UInt64($0.incarnation) })
+      writer.field("defaultExpirySeconds", keyspace?.defaultExpiry?.seconds)
+      if let figures {
+        writer.name("usage")
+        writer.value(figures)
+      }
+      writer.endObject()
+      writer.newline()
+      return writer.bytes
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import Esker
+import Foundation
+
+struct Map: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Draw the store's segments, and what their bytes are for.",
+    discussion: """
+      Draws each segment from the oldest to the newest: what stays, what will expire, what a merge gives up, and what is free. \
+      The result is one HTML page that needs nothing else, with the figures of each segment under the pointer and in a table, \
+      or an SVG picture. Works beside a writer; of a store that does not open, sizes and damage are drawn. The exit code is 1 \
+      when damage was met.
+
+      Examples:
+        esker map cities.esker --output cities.html
+        esker map cities.esker --format svg > cities.svg
+      """
+  )
+
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case html, svg
+  }
+
+  @OptionGroup var store: StoreArguments
+
+  @Option(
+    help: ArgumentHelp("The file to write, which must not be there yet; - is standard output.", valueName: "file"),
+    completion: .file(extensions: ["html", "svg"])
+  )
+  var output = "-"
+
+  @Option(help: "html or svg; what the file's name says, or html.")
+  var format: Format?
+
+  func run() throws {
+    if output == "-", isatty(STDOUT_FILENO) == 1 {
+      throw ValidationError("A picture is not for a terminal: give --output FILE.html, or send it to a file.")
+    }
+    let overview = try StoreOverview(store.inspection())
+    let drawing = SegmentMap(overview, name: name, at: Date())
+    let text: String
+    switch format ?? (output.lowercased().hasSuffix(".svg") ? .svg : .html) {
+    case .svg: text = drawing.picture()
+    case .html: text = MapPage(drawing).text
+    }
+    try withOutput(output) { stream in try stream.write(text) }
+    try overview.reportDamage()
+  }
+
+  /// The directory's name, whatever way it was given.
+  private var name: String { URL(fileURLWithPath: store.store).standardizedFileURL.lastPathComponent }
+}

@@ -1,0 +1,121 @@
+import Esker
+
+/// The bytes of one record, and what each of them is.
+struct RecordDump {
+  private let anatomy: RecordAnatomy
+  private let place: RecordPlace
+  private let showsAll: Bool
+
+  /// So many bytes of a field are shown unless all are asked for.
+  private static let shownBytes = 256
+
+  init(_ inspection: StoreInspection, _ place: RecordPlace, showsAll: Bool) throws {
+    guard inspection.segments.contains(where: { $0.id == place.segment }) else {
+      throw ToolError.noSegment(place.segment, path: inspection.path)
+    }
+    anatomy = try inspection.record(at: place.offset, of: place.segment)
+    self.place = place
+    self.showsAll = showsAll
+  }
+
+  func write(asJSON: Bool, to output: inout BufferedOutput) throws {
+    if asJSON {
+      try output.write(json().span.bytes)
+    } else {
+      try output.write(summary(in: .output) + "\n")
+      try writeFields(in: .output, to: &output)
+    }
+    try output.flush()
+    if anatomy.damage != nil { throw ToolError.damageFound }
+  }
+
+  private func summary(in terminal: Terminal) -> String {
+    var pairs = Pairs([("segment", .number(place.segment)), ("offset", .number(UInt64(place.offset)))])
+    if let record = anatomy.record {
+      pairs.add("record", .word("\(record.kind.rawValue) \(record.sequence)"))
+      if !record.key.isEmpty { pairs.add("key", .bytes(record.key)) }
+      if let name = record.keyspace, !name.isEmpty { pairs.add("keyspace", .text(name)) }
+    }
+    pairs.add("bytes", .count(anatomy.range.count))
+    pairs.add("check", anatomy.damage.map { .word($0, .bad) } ?? .word("ok", .good))
+    return pairs.text(in: terminal)
+  }
+
+  private func writeFields(in terminal: Terminal, to output: inout BufferedOutput) throws {
+    var table = Table([.right("OFFSET"), .left("BYTES"), .left("FIELD"), .left("VALUE")], in: terminal)
+    // Sixteen a row leave no room for the value on a terminal of the usual width.
+    let together = terminal.columns.map { $0 < 100 ? 8 : 16 } ?? 16
+    for field in anatomy.fields {
+      var start = field.range.lowerBound
+      let end = shownEnd(of: field)
+      while start < end {
+        let range = start..<min(start + together, end)
+        let bytes = anatomy.bytes(in: range)
+        try table.add(
+          [
+            .number(UInt64(start)),
+            .word(bytes.map(hex).joined(separator: " ")),
+            .word(start == field.range.lowerBound ? field.name : ""),
+            value(of: field, bytes),
+          ],
+          to: &output
+        )
+        start = range.upperBound
+      }
+      if end < field.range.upperBound {
+        let rest = HumanUnits.count(field.range.upperBound - end, "more byte")
+        try table.add([.none, .none, .word(""), .word(rest, .faint)], to: &output)
+      }
+    }
+    try table.flush(to: &output)
+  }
+
+  private func shownEnd(of field: RecordAnatomy.Field) -> Int {
+    showsAll ? field.range.upperBound : min(field.range.upperBound, field.range.lowerBound + Self.shownBytes)
+  }
+
+  private func value(of field: RecordAnatomy.Field, _ bytes: [UInt8]) -> Cell {
+    switch field.value {
+    case .number(let number): .number(number)
+    case .hash(let hash): .word("0x" + String(hash, radix: 16))
+    case .word(let word): .word(word)
+    case .instant(let time): .instant(time)
+    // Whether bytes are text is seen row by row: a row may begin in the middle of a character.
+    case .bytes: .bytes(bytes)
+    case .padding: .word("")
+    }
+  }
+
+  private func json() -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("segment", place.segment)
+    writer.field("offset", place.offset)
+    writer.field("start", anatomy.range.lowerBound)
+    writer.field("length", anatomy.range.count)
+    writer.field("damage", anatomy.damage)
+    writer.name("record")
+    if let record = anatomy.record { writer.value(record) } else { writer.null() }
+    writer.name("fields")
+    writer.beginArray()
+    for field in anatomy.fields {
+      writer.beginObject()
+      writer.field("name", field.name)
+      writer.field("offset", field.range.lowerBound)
+      writer.field("length", field.range.count)
+      writer.field("hex", anatomy.bytes(in: field.range.lowerBound..<shownEnd(of: field)).map(hex).joined())
+      switch field.value {
+      case .number(let number): writer.field("value", number)
+      case .hash(let hash): writer.field("value", "0x" + String(hash, radix: 16))
+      case .word(let word): writer.field("value", word)
+      case .instant(let time): writer.field("value", timestamp(time))
+      case .bytes, .padding: break
+      }
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+    writer.newline()
+    return writer.bytes
+  }
+}

@@ -1,0 +1,57 @@
+import Esker
+
+/// Where a key is, and what is left of its older versions.
+struct VersionListing {
+  private let versions: [KeyVersion]
+  private let name: String
+
+  init(_ inspection: StoreInspection, _ key: [UInt8], name: String, _ keyspace: String) throws {
+    self.name = name
+    let progress = Progress("looking")
+    defer { progress.clear() }
+    do {
+      versions = try inspection.versions(of: key, in: keyspace) { progress.update($0) }
+    } catch StoreError.invalidKeyspace {
+      throw ToolError.noKeyspace(keyspace, path: inspection.path)
+    }
+  }
+
+  func write(asJSON: Bool, to output: inout BufferedOutput) throws {
+    guard !versions.isEmpty else { throw ToolError.noRecord(name) }
+    if asJSON {
+      for version in versions {
+        var writer = JSONWriter()
+        writer.value(version.record, standing: version.standing.rawValue)
+        writer.newline()
+        try output.write(writer.bytes.span.bytes)
+      }
+    } else {
+      var table = Table(
+        [
+          .left("STANDING"), .right("SEGMENT"), .right("OFFSET"), .right("WRITE"), .left("CHECK"), .left("KIND"),
+          .right("SIZE", isOptional: true), .right("VALUE", isOptional: true), .left("EXPIRES", isOptional: true),
+        ],
+        in: .output
+      )
+      for version in versions { try table.add(row(version), to: &output) }
+      try table.flush(to: &output)
+    }
+    try output.flush()
+    if versions.contains(where: { $0.record.damage != nil }) { throw ToolError.damageFound }
+  }
+
+  private func row(_ version: KeyVersion) -> [Cell] {
+    let record = version.record
+    return [
+      .word(version.standing.rawValue, version.standing == .current ? .good : .faint),
+      .number(record.segment),
+      .number(UInt64(record.offset)),
+      .number(record.sequence.rawValue),
+      RecordRow.check(record),
+      .word(record.kind.rawValue),
+      .size(record.size),
+      record.kind == .put ? RecordRow.value(record) : .none,
+      RecordRow.expiry(record),
+    ]
+  }
+}

@@ -1,0 +1,33 @@
+extension JSONWriter {
+  mutating func field(_ name: String, _ text: String?) {
+    self.name(name)
+    if let text { value(text) } else { null() }
+  }
+
+  mutating func field(_ name: String, _ number: Int?) {
+    self.name(name)
+    if let number { value(number) } else { null() }
+  }
+
+  mutating func field(_ name: String, _ number: UInt64?) {
+    self.name(name)
+    if let number { value(number) } else { null() }
+  }
+
+  mutating func field(_ name: String, _ number: Double?) {
+    self.name(name)
+    if let number { value(number) } else { null() }
+  }
+
+  mutating func field(_ name: String, _ flag: Bool) {
+    self.name(name)
+    value(flag)
+  }
+
+  /// Bytes that may be text: `key`, or `key64` in base 64.
+  mutating func field(_ name: String, bytes: [UInt8]) {
+    let isText = UTF8Check.isValid(bytes.span)
+    self.name(isText ? name : name + "64")
+    if isText { value(utf8: bytes.span) } else { value(base64: bytes.span) }
+  }
+}

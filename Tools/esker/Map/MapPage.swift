@@ -1,0 +1,89 @@
+import Esker
+
+/// A page around the picture: the figures of each segment under the pointer, and all of them in a table. It loads nothing.
+struct MapPage {
+  private let map: SegmentMap
+
+  init(_ map: SegmentMap) {
+    self.map = map
+  }
+
+  var text: String {
+    var writer = MarkupWriter()
+    writer.add(markup: "<!DOCTYPE html>\n")
+    writer.element("html", ["lang": "en"]) { writer in
+      writer.element("head") { writer in
+        writer.add(markup: "<meta charset=\"utf-8\">")
+        writer.add(markup: "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">")
+        writer.element("title", text: "\(map.name) - Esker segments")
+        writer.element("style") { writer in
+          writer.add(markup: MapStyle.colors(":root") + MapStyle.page + MapStyle.picture)
+        }
+      }
+      writer.element("body") { writer in
+        writer.element("main") { addContents(to: &$0) }
+        writer.element("script") { $0.add(markup: MapStyle.script) }
+      }
+    }
+    return writer.text + "\n"
+  }
+
+  private func addContents(to writer: inout MarkupWriter) {
+    writer.element("h1", text: map.name)
+    writer.element("p", ["class": "lead"], text: map.summary)
+    if let error = map.openError {
+      writer.element(
+        "p",
+        ["class": "trouble"],
+        text: "What is alive is not known, for the store does not open: \(error)"
+      )
+    }
+    writer.element("figure") { $0.add(markup: map.picture(isEmbedded: true)) }
+    writer.element("div", ["id": "details", "aria-live": "polite"]) { writer in
+      writer.element("h2", text: "Point at a segment")
+      writer.element("dl") { writer in
+        writer.element("div") { $0.element("dt", text: "or choose one with the arrow keys") }
+      }
+    }
+    writer.element("details") { writer in
+      writer.element("summary", text: "All segments as a table")
+      writer.element("div", ["class": "scroll"]) { addTable(to: &$0) }
+    }
+    writer.element("footer", text: "Drawn by esker map, \(map.moment)")
+  }
+
+  private func addTable(to writer: inout MarkupWriter) {
+    writer.element("table") { writer in
+      writer.element("caption", text: "Sizes in bytes, the oldest segment first")
+      writer.element("thead") { writer in
+        writer.element("tr") { writer in
+          writer.element("th", ["scope": "col"], text: "segment")
+          writer.element("th", ["scope": "col", "class": "word"], text: "kind")
+          writer.element("th", ["scope": "col", "class": "word"], text: "begun")
+          writer.element("th", ["scope": "col"], text: "file")
+          for part in map.parts { writer.element("th", ["scope": "col"], text: part.words) }
+          for title in ["unpacked", "first write", "last write"] { writer.element("th", ["scope": "col"], text: title) }
+          writer.element("th", ["scope": "col", "class": "word"], text: "damage")
+        }
+      }
+      writer.element("tbody") { writer in
+        for segment in map.segments { addRow(segment, to: &writer) }
+      }
+    }
+  }
+
+  private func addRow(_ segment: MapSegment, to writer: inout MarkupWriter) {
+    let description = segment.description
+    writer.element("tr") { writer in
+      writer.element("th", ["scope": "row"], text: "\(description.id)")
+      writer.element("td", ["class": "word"], text: description.kind?.rawValue ?? "unknown")
+      writer.element("td", ["class": "word"], text: description.created.map { Cell.instant($0).shown } ?? "")
+      writer.element("td", text: description.fileBytes.map { HumanUnits.count($0) } ?? "missing")
+      for part in map.parts { writer.element("td", text: HumanUnits.count(segment.bytes(part))) }
+      writer.element("td", text: description.unpackedBytes.map { HumanUnits.count($0) } ?? "")
+      writer.element("td", text: description.sequences.map { "\($0.lowerBound)" } ?? "")
+      writer.element("td", text: description.sequences.map { "\($0.upperBound)" } ?? "")
+      writer.element("td", ["class": "word damage"], text: description.damage.joined(separator: "; "))
+    }
+  }
+}

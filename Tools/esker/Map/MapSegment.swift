@@ -1,0 +1,85 @@
+import Esker
+
+/// A part of a segment's bytes as it is drawn.
+enum MapPart: String, CaseIterable {
+  case lasting, expiring, dead, unknown, other, free
+
+  var words: String {
+    switch self {
+    case .lasting: "stays"
+    case .expiring: "will expire"
+    case .dead: "a merge gives up"
+    case .unknown: "not known"
+    case .other: "headers, footers, dictionaries"
+    case .free: "free"
+    }
+  }
+}
+
+/// What is drawn of a segment.
+struct MapSegment {
+  let description: SegmentDescription
+  let parts: [(part: MapPart, bytes: Int)]
+  /// When it was begun, before now, in seconds.
+  let age: Double?
+
+  /// - Parameter recordBytes: of a segment that is being written, which the files do not tell.
+  init(_ description: SegmentDescription, _ figures: StoreUsage.Figures?, recordBytes: Int?, now: Double) {
+    self.description = description
+    age = description.created.map { max(0, now - Double($0.millisecondsSince1970) / 1000) }
+    let file = description.fileBytes ?? 0
+    var parts: [(MapPart, Int)] = []
+    var rest = file
+    func take(_ part: MapPart, _ bytes: Int) {
+      let bytes = min(rest, bytes)
+      if bytes > 0 { parts.append((part, bytes)) }
+      rest -= bytes
+    }
+    let records = description.recordBytes ?? recordBytes
+    if let figures {
+      take(.lasting, figures.lasting.bytes)
+      take(.expiring, figures.expiring.bytes)
+      take(.dead, figures.reclaimableBytes)
+    } else {
+      take(.unknown, records ?? file)
+    }
+    let used = parts.reduce(0) { $0 + $1.1 }
+    let free = records.map { max(0, file - $0 - description.footerBytes - 160) } ?? 0
+    take(.other, max(0, rest - free))
+    take(.free, rest)
+    self.parts = used == 0 && file == 0 ? [] : parts
+  }
+
+  func bytes(_ part: MapPart) -> Int { parts.first { $0.part == part }?.bytes ?? 0 }
+
+  /// Bytes that its records would take unpacked, besides those that they take.
+  var savedBytes: Int {
+    guard let unpacked = description.unpackedBytes, let records = description.recordBytes else { return 0 }
+    return max(0, unpacked - records)
+  }
+
+  /// What is to be said of it, a line each.
+  var details: [(title: String, value: String)] {
+    var lines: [(String, String)] = []
+    var kind = description.kind?.rawValue ?? "unknown"
+    if description.isListed {
+      kind += description.isSealed ? ", sealed" : ", being written"
+    } else {
+      kind += ", not listed"
+    }
+    lines.append(("kind", kind))
+    if let age { lines.append(("age", HumanUnits.duration(seconds: age))) }
+    lines.append(("file", description.fileBytes.map { HumanUnits.bytes($0) } ?? "missing"))
+    for (part, bytes) in parts { lines.append((part.words, HumanUnits.bytes(bytes))) }
+    if let unpacked = description.unpackedBytes, let records = description.recordBytes, records > 0 {
+      let ratio = HumanUnits.fixed(Double(unpacked) / Double(records), 2)
+      lines.append(("unpacked", "\(HumanUnits.bytes(unpacked)), ratio \(ratio)"))
+    }
+    if let range = description.sequences { lines.append(("writes", "\(range.lowerBound) to \(range.upperBound)")) }
+    if let range = description.expiries {
+      lines.append(("expires", "\(Cell.instant(range.lowerBound).shown) to \(Cell.instant(range.upperBound).shown)"))
+    }
+    for damage in description.damage { lines.append(("damage", damage)) }
+    return lines
+  }
+}

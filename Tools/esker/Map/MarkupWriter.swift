@@ -1,0 +1,61 @@
+/// Builds XML and HTML, element by element.
+struct MarkupWriter {
+  private(set) var text = ""
+
+  /// An element with what `body` writes in it.
+  mutating func element(
+    _ name: String,
+    _ attributes: KeyValuePairs<String, String> = [:],
+    _ body: (inout MarkupWriter) -> Void
+  ) {
+    open(name, attributes)
+    text += ">"
+    body(&self)
+    text += "</\(name)>"
+  }
+
+  /// An element with text in it.
+  mutating func element(_ name: String, _ attributes: KeyValuePairs<String, String> = [:], text: String) {
+    element(name, attributes) { $0.add(text) }
+  }
+
+  /// An element of SVG with nothing in it.
+  mutating func shape(_ name: String, _ attributes: KeyValuePairs<String, String>) {
+    open(name, attributes)
+    text += "/>"
+  }
+
+  /// Text, whatever is in it.
+  mutating func add(_ text: String) { self.text += Self.escaped(text) }
+
+  /// Markup as it is.
+  mutating func add(markup: String) { text += markup }
+
+  private mutating func open(_ name: String, _ attributes: KeyValuePairs<String, String>) {
+    text += "<\(name)"
+    for (key, value) in attributes { text += " \(key)=\"\(Self.escaped(value))\"" }
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      // XML has no other control characters, escaped or not.
+      case "\t", "\n": result.unicodeScalars.append(scalar)
+      case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: result += "\u{FFFD}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  /// A length or a place: no more digits than a screen has use for.
+  static func number(_ value: Double) -> String {
+    let text = HumanUnits.fixed(value, 1)
+    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+  }
+}

@@ -1,0 +1,50 @@
+import Esker
+import Foundation
+
+/// What a picture of a store shows.
+struct SegmentMap {
+  let name: String
+  let segments: [MapSegment]
+  let date: Date
+  /// Why it is not known what is alive; nil when it is.
+  let openError: String?
+
+  init(_ overview: StoreOverview, name: String, at date: Date) {
+    self.name = escaped(Array(name.utf8))
+    self.date = date
+    openError = overview.openError?.description
+    segments = overview.inspection.segments.map { segment in
+      let figures = overview.usage?.segments[segment.id]
+      return MapSegment(segment, figures, recordBytes: figures?.recordBytes, now: date.timeIntervalSince1970)
+    }
+  }
+
+  var total: Int { segments.reduce(0) { $0 + ($1.description.fileBytes ?? 0) } }
+
+  func total(_ part: MapPart) -> Int { segments.reduce(0) { $0 + $1.bytes(part) } }
+
+  /// The parts that there are, in the order in which they are drawn.
+  var parts: [MapPart] { MapPart.allCases.filter { total($0) > 0 } }
+
+  /// Bytes that packing has saved.
+  var saved: Int { segments.reduce(0) { $0 + $1.savedBytes } }
+
+  /// One sentence about the whole.
+  var summary: String {
+    var text = "\(HumanUnits.count(segments.count, "segment")), \(HumanUnits.bytes(total)) on disk"
+    if openError == nil, total > 0 {
+      let dead = total(.dead)
+      let percent = HumanUnits.fixed(Double(dead) / Double(total) * 100, 0)
+      text += "; a merge gives up at most \(HumanUnits.bytes(dead)) (\(percent) %)"
+    }
+    if saved > 0 { text += "; packing saves \(HumanUnits.bytes(saved))" }
+    return text
+  }
+
+  var moment: String { timestamp(WallTime(millisecondsSince1970: Int64(date.timeIntervalSince1970 * 1000))) }
+}
+
+extension StoreUsage.Figures {
+  /// Bytes of all records.
+  fileprivate var recordBytes: Int { liveBytes + reclaimableBytes }
+}

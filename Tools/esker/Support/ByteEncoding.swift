@@ -1,0 +1,79 @@
+import ArgumentParser
+import Foundation
+
+/// How bytes of any kind are written as text.
+enum ByteEncoding: String, ExpressibleByArgument, CaseIterable {
+  /// As they are: they must be UTF-8.
+  case text
+  /// Two hexadecimal digits a byte.
+  case hex
+  /// RFC 4648, with padding.
+  case base64
+
+  /// What a field of so encoded bytes is called: `key`, `keyHex`, `key64`.
+  func fieldName(_ name: String) -> String {
+    switch self {
+    case .text: name
+    case .hex: name + "Hex"
+    case .base64: name + "64"
+    }
+  }
+
+  /// The bytes that `text` stands for; nil when it is not of this encoding.
+  func decode(_ text: Span<UInt8>) -> [UInt8]? {
+    switch self {
+    case .text:
+      guard UTF8Check.isValid(text) else { return nil }
+      var bytes: [UInt8] = []
+      bytes.append(contentsOf: text)
+      return bytes
+    case .hex: return Self.decodeHex(text)
+    case .base64:
+      return text.withUnsafeBufferPointer { Data(base64Encoded: Data($0)) }.map { Array($0) }
+    }
+  }
+
+  /// The bytes as text of this encoding; nil when they cannot be.
+  func encode(_ bytes: Span<UInt8>) -> [UInt8]? {
+    var text: [UInt8] = []
+    switch self {
+    case .text:
+      guard UTF8Check.isValid(bytes) else { return nil }
+      text.append(contentsOf: bytes)
+    case .hex:
+      let digits = Array("0123456789abcdef".utf8)
+      text.reserveCapacity(bytes.count * 2)
+      for index in 0..<bytes.count {
+        text.append(digits[Int(bytes[index] >> 4)])
+        text.append(digits[Int(bytes[index] & 15)])
+      }
+    case .base64:
+      text = Array(bytes.withUnsafeBufferPointer { Data($0) }.base64EncodedData())
+    }
+    return text
+  }
+
+  private static func decodeHex(_ text: Span<UInt8>) -> [UInt8]? {
+    guard text.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count / 2)
+    for index in stride(from: 0, to: text.count, by: 2) {
+      guard let high = Character(Unicode.Scalar(text[index])).hexDigitValue,
+        let low = Character(Unicode.Scalar(text[index + 1])).hexDigitValue, text[index] < 0x80, text[index + 1] < 0x80
+      else { return nil }
+      bytes.append(UInt8(high << 4 | low))
+    }
+    return bytes
+  }
+}
+
+/// A key on the command line.
+struct KeyEncodingOption: ParsableArguments {
+  @Option(help: "How keys are written: text, hex or base64.")
+  var keyEncoding = ByteEncoding.text
+
+  func bytes(of key: String) throws(ToolError) -> [UInt8] {
+    guard let bytes = keyEncoding.decode(Array(key.utf8).span) else { throw .notEncoded(key, keyEncoding) }
+    return bytes
+  }
+}
