@@ -33,6 +33,35 @@ public struct LatencyHistogram: Sendable, Hashable {
     return shift * 4 + Int(nanoseconds >> UInt64(shift))
   }
 
+  /// Counts a duration; one below zero counts as zero.
+  public mutating func record(_ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    let (whole, overflow) = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    record(nanoseconds: overflow ? .max : whole &+ UInt64(clamping: attoseconds / 1_000_000_000))
+  }
+
+  /// Counts what another histogram has counted, too.
+  public mutating func add(_ other: LatencyHistogram) {
+    for (bucket, number) in other.counts.enumerated() { counts[bucket] += number }
+    count += other.count
+    total += other.total
+    maximum = max(maximum, other.maximum)
+  }
+
+  /// What was counted since an earlier state of the same histogram.
+  ///
+  /// The longest of these durations is known only to a quarter.
+  public func since(_ earlier: LatencyHistogram) -> LatencyHistogram {
+    var result = LatencyHistogram()
+    for (bucket, number) in counts.enumerated() where number > earlier.counts[bucket] {
+      result.counts[bucket] = number - earlier.counts[bucket]
+      result.count += result.counts[bucket]
+      result.maximum = min(maximum, Self.range(of: bucket).upperBound)
+    }
+    result.total = max(.zero, total - earlier.total)
+    return result
+  }
+
   mutating func record(nanoseconds: UInt64) {
     add(1, to: Self.bucket(of: nanoseconds), totalNanoseconds: nanoseconds, maximumNanoseconds: nanoseconds)
   }

@@ -12,6 +12,7 @@ extension Engine {
     guard before & Status.closed == 0 else { return }
     // Let go of outside its lock: what is kept may call the store as it goes.
     _ = kept.withLock { $0.take() }
+    stopPublishing()
     // The workers end before `opening` is taken: a job under way may be waiting for it.
     committer.stop()
     background.stop()

@@ -96,6 +96,8 @@ final class Engine: @unchecked Sendable {
   var follower: LogFollower?
   /// The checkpoint that the index was loaded from, until it has all been copied.
   let loadedCheckpoint: LoadedCheckpoint?
+  /// Tells other processes how the store is; guarded by `closing` once the store is open.
+  var publisher: StatisticsPublisher?
   /// Lets go of what refers to the engine.
   private var breakCycles: () -> Void = {}
   /// Files of segments that recovery cut off, to be removed once the cut is durable. Guarded by the writer's lock.
@@ -185,6 +187,7 @@ final class Engine: @unchecked Sendable {
     do throws(StoreError) {
       try recover(manifest, opened, startedAt: start)
       askForMerge()
+      startPublishing()
     } catch {
       abandon()
       throw error

@@ -3,6 +3,7 @@ enum FileName {
   static let manifests = ["manifest.a", "manifest.b"]
   static let temporary = "checkpoint.tmp"
   static let reserve = "reserve"
+  static let statistics = "statistics"
 
   static func segment(_ id: UInt64) -> String { hex(id) + ".segment" }
   static func checkpoint(_ id: UInt64) -> String { hex(id) + ".checkpoint" }
@@ -14,7 +15,7 @@ enum FileName {
 
   /// Whether Esker may have given a file this name.
   static func isOurs(_ name: String) -> Bool {
-    name == Session.fileName || name == temporary || name == reserve || manifests.contains(name)
+    name == Session.fileName || name == temporary || name == reserve || name == statistics || manifests.contains(name)
       || segmentID(name) != nil || checkpointID(name) != nil
   }
 

@@ -302,6 +302,10 @@ extension Engine {
     let strays = names.filter { name in
       if let id = FileName.segmentID(name) { return !listed.contains(id) && isOurs(name) }
       if let id = FileName.checkpointID(name) { return id != manifest.checkpointID && isOurs(name) }
+      if name == FileName.statistics, isOurs(name) {
+        // What a killed process had to say. No state of the store has anything to do with it.
+        try? platform.fileSystem.remove("\(path)/\(name)")
+      }
       return name == FileName.temporary
     }
     for name in strays {

@@ -1,0 +1,96 @@
+internal import EskerFormat
+package import EskerPlatform
+
+extension Engine {
+  /// Begins to publish figures, if that is asked for. A failure is told and does not keep the store from being open.
+  func startPublishing() {
+    guard let interval = options.statisticsInterval, !options.readOnly else { return }
+    let file: any File
+    do throws(PlatformError) {
+      file = try platform.fileSystem.open("\(path)/\(FileName.statistics)", .create)
+    } catch {
+      return emit(.backgroundFailure(operation: "publish statistics", StoreError(error)))
+    }
+    let milliseconds = Self.milliseconds(interval)
+    let openedAt = options.clock.now().millisecondsSince1970
+    let start = platform.clock.monotonicNanoseconds()
+    let publisher = StatisticsPublisher(everyNanoseconds: milliseconds * 1_000_000) { [unowned self] in
+      var image = StatisticsImage(statistics, storeID: storeID, capacity: options.capacity)
+      image.processID = UInt32(bitPattern: platform.processID)
+      image.openedAt = openedAt
+      image.publishedAt = options.clock.now().millisecondsSince1970
+      image.interval = milliseconds
+      image.uptime = platform.clock.monotonicNanoseconds() &- start
+      do throws(PlatformError) {
+        try file.writeAll(image.encoded(), at: 0)
+        return true
+      } catch {
+        emit(.backgroundFailure(operation: "publish statistics", StoreError(error, needed: StatisticsImage.length)))
+        return false
+      }
+    }
+    do throws(PlatformError) { try publisher.start(isThreaded: background.isThreaded) } catch {
+      emit(.backgroundFailure(operation: "publish statistics", StoreError(error)))
+    }
+    self.publisher = publisher
+  }
+
+  /// Ends it, and takes the file away.
+  func stopPublishing() {
+    guard let publisher else { return }
+    publisher.stop()
+    try? platform.fileSystem.remove("\(path)/\(FileName.statistics)")
+    self.publisher = nil
+  }
+
+  /// At least ten milliseconds: gathering takes a look at each file.
+  private static func milliseconds(_ interval: Duration) -> UInt64 {
+    let (seconds, attoseconds) = interval.components
+    let whole = UInt64(clamping: min(seconds, 1_000_000_000)) * 1000
+    return max(10, whole + UInt64(clamping: attoseconds / 1_000_000_000_000_000))
+  }
+}
+
+extension LogStore {
+  /// The figures that the process with the store at `path` open for writing last published; nil when none does, or when
+  /// it has closed the store.
+  ///
+  /// Reads one file of 8 KiB and does not open the store: cheap enough to poll. A process that was killed leaves its last
+  /// figures: compare ``PublishedStatistics/publishedAt`` with ``PublishedStatistics/interval``.
+  ///
+  /// - Throws: ``StoreError/unknownFormat(path:version:)`` for the figures of a newer Esker, ``StoreError/damaged(_:reason:)``,
+  ///   ``StoreError/failed(operation:path:errno:)``.
+  public static func publishedStatistics(at path: String) throws(StoreError) -> PublishedStatistics? {
+    try publishedStatistics(at: path, platform: .system)
+  }
+
+  package static func publishedStatistics(
+    at path: String,
+    platform: Platform
+  ) throws(StoreError) -> PublishedStatistics? {
+    let name = "\(path)/\(FileName.statistics)"
+    var failure = FormatError.notThisKind
+    // The other process may be writing right now.
+    for _ in 0..<50 {
+      let bytes = try translating { () throws(PlatformError) -> [UInt8]? in
+        do throws(PlatformError) {
+          let file = try platform.fileSystem.open(name, .read)
+          defer { file.close() }
+          return try file.bytes(in: 0..<StatisticsImage.length)
+        } catch {
+          if error.code == PlatformError.notFound || error.code == PlatformError.notADirectory { return nil }
+          throw error
+        }
+      }
+      guard let bytes else { return nil }
+      do throws(FormatError) {
+        return PublishedStatistics(try unsafe StatisticsImage(decoding: bytes.span.bytes))
+      } catch {
+        if case .newerVersion = error { throw StoreError(error, in: name, what: "the statistics") }
+        failure = error
+      }
+      platform.pause()
+    }
+    throw StoreError(failure, in: name, what: "the statistics")
+  }
+}

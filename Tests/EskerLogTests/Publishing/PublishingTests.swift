@@ -1,0 +1,165 @@
+import EskerPlatform
+import EskerTestSupport
+import Foundation
+import Testing
+
+@testable import EskerFormat
+@testable import EskerLog
+
+@Suite struct PublishingTests {
+  private func open(_ path: String, every interval: Duration? = .milliseconds(10)) throws(StoreError) -> LogStore {
+    var options = Options()
+    options.statisticsInterval = interval
+    return try LogStore(at: path, options: options)
+  }
+
+  /// Looks until `condition` holds.
+  private func wait(_ path: String, _ condition: (PublishedStatistics) -> Bool) throws -> PublishedStatistics? {
+    for _ in 0..<10_000 {
+      if let found = try LogStore.publishedStatistics(at: path), condition(found) { return found }
+      Thread.sleep(forTimeInterval: 0.01)
+    }
+    return nil
+  }
+
+  @Test func figuresAreThereFromTheOpeningToTheClosing() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    let store = try open(path)
+    let first = try #require(try LogStore.publishedStatistics(at: path))
+    #expect(first.processID == getpid())
+    #expect(first.interval == .milliseconds(10))
+    #expect(first.statistics.keys == 0)
+    #expect(first.keyspaceCount == 1)
+    #expect(first.capacity == nil)
+    for number in 0..<1000 { try store.put("value \(number)", forKey: "key \(number)") }
+    try store.sync()
+    let later = try #require(
+      try wait(path) { $0.statistics.keys == 1000 && $0.statistics.durableSequence.rawValue == 1000 }
+    )
+    let own = store.statistics
+    #expect(later.uptime > first.uptime)
+    #expect(later.statistics.recordsWritten == 1000)
+    #expect(later.statistics.bytesLogged == own.bytesLogged)
+    #expect(later.statistics.liveBytes == own.liveBytes)
+    #expect(later.statistics.lastSequence == own.lastSequence)
+    #expect(later.statistics.puts.count == own.puts.count)
+    #expect(later.statistics.puts.maximum == own.puts.maximum)
+    #expect(later.statistics.syncs.since(first.statistics.syncs).count >= 1)
+    #expect(later.segmentCount == own.segments.count)
+    try store.close()
+    #expect(try LogStore.publishedStatistics(at: path) == nil)
+    #expect(!FileManager.default.fileExists(atPath: path + "/statistics"))
+  }
+
+  @Test func nothingIsPublishedUnlessItIsAskedFor() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    let store = try open(path, every: nil)
+    #expect(try LogStore.publishedStatistics(at: path) == nil)
+    try store.close()
+    #expect(try LogStore.publishedStatistics(at: directory.path + "/nothing") == nil)
+  }
+
+  @Test func whatAKilledProcessLeftIsIgnoredAndGoesWithTheNextWriter() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    var store = try open(path, every: .seconds(1000))
+    try store.put("value", forKey: "key")
+    let left = try Data(contentsOf: URL(fileURLWithPath: path + "/statistics"))
+    try store.close()
+    try left.write(to: URL(fileURLWithPath: path + "/statistics"))
+    var options = Options()
+    options.readOnly = true
+    let reader = try LogStore(at: path, options: options)
+    #expect(try reader.verify().isClean)
+    #expect(try reader.get("key") == Array("value".utf8))
+    try reader.backup(to: directory.path + "/backup")
+    #expect(!FileManager.default.fileExists(atPath: directory.path + "/backup/statistics"))
+    try reader.close()
+    #expect(try LogStore.publishedStatistics(at: path)?.statistics.keys == 0)
+    #expect(try LogStore.salvage(from: path, to: directory.path + "/salvaged").isComplete)
+    store = try open(path, every: nil)
+    #expect(try LogStore.publishedStatistics(at: path) == nil)
+    try store.close()
+  }
+
+  @Test func aStrangersFileOfThatNameStays() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    try open(path, every: nil).close()
+    let mine = Data("somebody else's figures, longer than an identity".utf8)
+    try mine.write(to: URL(fileURLWithPath: path + "/statistics"))
+    let failures = Guarded<[StoreEvent]>([])
+    var options = Options()
+    options.statisticsInterval = .milliseconds(10)
+    options.onEvent = { event in
+      if case .backgroundFailure = event { failures.withLock { $0.append(event) } }
+    }
+    let store = try LogStore(at: path, options: options)
+    try store.put("value", forKey: "key")
+    try store.close()
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path + "/statistics")) == mine)
+    #expect(failures.withLock { $0.count } == 1)
+    #expect(throws: StoreError.self) { try LogStore.publishedStatistics(at: path) }
+  }
+
+  @Test func theImageIsReadAsItWasWrittenAndEveryFlippedByteIsFound() throws {
+    var image = StatisticsImage(storeID: StoreID(low: 1, high: 2))
+    image.processID = 3
+    image.openedAt = -4
+    image.publishedAt = 5
+    image.interval = 6
+    image.uptime = 7
+    for index in 0..<StatisticsImage.figureCount { image.figures[index] = UInt64(index) << 40 | 9 }
+    image.histograms[2].counts[251] = 11
+    image.histograms[1].total = 12
+    let bytes = image.encoded()
+    #expect(bytes.count == StatisticsImage.length)
+    #expect(try decoded(bytes) == image)
+    for index in 0..<bytes.count {
+      var damaged = bytes
+      damaged[index] ^= 0x10
+      #expect(throws: FormatError.self, "byte \(index)") { try decoded(damaged) }
+    }
+    #expect(throws: FormatError.self) { try decoded(Array(bytes[..<100])) }
+  }
+
+  private func decoded(_ bytes: [UInt8]) throws(FormatError) -> StatisticsImage {
+    try StatisticsImage(decoding: bytes.span.bytes)
+  }
+
+  @Test func readersAndThePublisherDoNotDisturbEachOther() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    let store = try open(path)
+    var looks = 0
+    var last: Duration = .zero
+    for _ in 0..<2000 {
+      let found = try #require(try LogStore.publishedStatistics(at: path))
+      #expect(found.uptime >= last)
+      if found.uptime > last { looks += 1 }
+      last = found.uptime
+    }
+    #expect(looks > 0)
+    try store.close()
+  }
+
+  @Test func aHistogramTellsWhatCameSince() {
+    var earlier = LatencyHistogram()
+    earlier.record(.microseconds(10))
+    earlier.record(.seconds(1))
+    var later = earlier
+    later.record(.microseconds(20))
+    later.record(.microseconds(30))
+    let since = later.since(earlier)
+    #expect(since.count == 2)
+    #expect(since.total == .microseconds(50))
+    #expect(since.maximum >= .microseconds(30) && since.maximum < .microseconds(40))
+    var sum = earlier
+    sum.add(since)
+    #expect(sum.counts == later.counts && sum.count == 4 && sum.total == later.total)
+    sum.record(.seconds(-1))
+    #expect(sum.counts[0] == 1)
+  }
+}
