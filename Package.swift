@@ -82,6 +82,7 @@ let package = Package(
       name: "esker-tool",
       dependencies: [
         "Esker",
+        "EskerFormat",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "TextTable", package: "TextTable"),
       ],
@@ -143,7 +144,7 @@ let package = Package(
       dependencies: ["Esker", "EskerPlatform", "EskerTestSupport"],
       swiftSettings: strict
     ),
-    .testTarget(name: "EskerToolTests", dependencies: ["esker-tool", "Esker"], swiftSettings: strict),
+    .testTarget(name: "EskerToolTests", dependencies: ["esker-tool", "Esker", "EskerFormat"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

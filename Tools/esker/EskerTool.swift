@@ -12,7 +12,7 @@ struct EskerTool: ParsableCommand {
       A store is a directory. Commands that only read work beside a process that has the store open for writing.
 
       Exit codes: 0 done; 1 key not there, line not loadable, or damage found; 64 wrong usage; 66 no such store or \
-      input file; 74 input or output failed; 75 the store is open for writing elsewhere.
+      input file; 74 input or output failed; 75 the store is open for writing elsewhere; 130 interrupted.
 
       Example:
         esker put cities.esker at Vienna
@@ -21,8 +21,7 @@ struct EskerTool: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       Put.self, Get.self, Delete.self, List.self, Count.self, Keyspaces.self, Load.self, Dump.self, Stats.self,
-      Inspect.self, Map.self, Verify.self,
-      Merge.self, Backup.self, Restore.self, Repair.self, Export.self, Import.self,
+      Inspect.self, Map.self, Verify.self, Merge.self, Backup.self, Restore.self, Repair.self,
     ]
   )
 
@@ -43,6 +42,10 @@ nonisolated private func runTool() -> Int32 {
     var command = try EskerTool.parseAsRoot()
     try command.run()
     return ExitStatus.success
+  } catch StoreError.cancelled where Interruption.isRequested {
+    let error = ToolError.interrupted(signal: Interruption.signalNumber ?? SIGINT)
+    StandardError.report(error.description)
+    return ExitStatus.code(for: error)
   } catch let error as StoreError {
     StandardError.report(error.description)
     return ExitStatus.code(for: error)

@@ -13,8 +13,8 @@ extension LogStore {
   ///   - previous: an earlier backup of this store. What it has already is shared with it and not copied again, which
   ///     makes a backup to another volume incremental. Each of the two is whole, and either may be deleted.
   ///   - copying: copies everything instead of sharing files with the store, so that a bad block is not in both.
-  ///   - progress: told the share that is done, from 0 to 1.
-  /// - Throws: ``StoreError/directoryNotEmpty(path:)``, ``StoreError/otherStore(path:)`` and ``StoreError/notAStore(path:)``
+  ///   - progress: told the share that is done, from 0 to 1; returns false to stop.
+  /// - Throws: ``StoreError/cancelled`` when `progress` stopped it; ``StoreError/directoryNotEmpty(path:)``, ``StoreError/otherStore(path:)`` and ``StoreError/notAStore(path:)``
   ///   for a previous backup that is none of this store, ``StoreError/noSpace(path:needed:)``,
   ///   ``StoreError/failed(operation:path:errno:)``. What was written until then is removed.
   /// - Complexity: O(segments), and O(bytes) for what is copied.
@@ -23,9 +23,24 @@ extension LogStore {
     to directory: String,
     reusing previous: String? = nil,
     copying: Bool = false,
-    progress: ((Double) -> Void)? = nil
+    progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> BackupReport {
     try engine.backup(to: directory, reusing: previous, sharing: !copying, progress: progress)
+  }
+
+  /// What ``backup(to:reusing:copying:progress:)`` would do now, without doing it.
+  ///
+  /// What may be shared with the store is taken to be shared: that the backup is on the same volume, and the file system can
+  /// give a file a second name, is for the caller to know.
+  ///
+  /// - Throws: ``StoreError/directoryNotEmpty(path:)``, and what looking at a previous backup throws.
+  /// - Complexity: O(segments).
+  public func planBackup(
+    to directory: String,
+    reusing previous: String? = nil,
+    copying: Bool = false
+  ) throws(StoreError) -> BackupReport {
+    try engine.planBackup(to: directory, reusing: previous, sharing: !copying)
   }
 
   /// Makes a store at `path` from a backup, which stays as it is.
@@ -33,14 +48,16 @@ extension LogStore {
   /// Opening the backup itself would do as well; this keeps the backup for another time. Files are shared and copied as
   /// ``backup(to:reusing:copying:progress:)`` does.
   ///
+  /// - Parameter progress: told the share that is done, from 0 to 1; returns false to stop.
   /// - Throws: what opening and backing up throw.
   @discardableResult
   public static func restore(
     from backup: String,
     to path: String,
-    copying: Bool = false
+    copying: Bool = false,
+    progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> BackupReport {
-    try restore(from: backup, to: path, copying: copying, host: .system)
+    try restore(from: backup, to: path, copying: copying, host: .system, progress: progress)
   }
 
   @discardableResult
@@ -48,12 +65,13 @@ extension LogStore {
     from backup: String,
     to path: String,
     copying: Bool,
-    host: Host
+    host: Host,
+    progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> BackupReport {
     var options = Options()
     options.readOnly = true
     let source = try LogStore(at: backup, options: options, host: host)
-    let report = try source.backup(to: path, copying: copying)
+    let report = try source.backup(to: path, copying: copying, progress: progress)
     try source.close()
     return report
   }

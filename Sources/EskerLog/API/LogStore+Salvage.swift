@@ -10,17 +10,17 @@ extension LogStore {
   ///   - path: the damaged store. No process may have it open for writing.
   ///   - newPath: where nothing is yet, or an empty directory.
   ///   - options: how the new store is written.
-  ///   - progress: told the share that is done, from 0 to 1.
+  ///   - progress: told the share that is done, from 0 to 1; returns false to stop.
   /// - Throws: ``StoreError/notAStore(path:)`` if there is no file of a store at `path`,
   ///   ``StoreError/directoryNotEmpty(path:)``, ``StoreError/locked(path:holder:)``,
-  ///   ``StoreError/unknownFormat(path:version:)``, and what writing throws. Damage is in the report.
+  ///   ``StoreError/unknownFormat(path:version:)``, ``StoreError/cancelled`` when `progress` stopped it, and what writing throws. Damage is in the report.
   /// - Complexity: O(bytes); memory O(keys), for a hash and a place each.
   @discardableResult
   public static func salvage(
     from path: String,
     to newPath: String,
     options: Options = Options(),
-    progress: ((Double) -> Void)? = nil
+    progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> SalvageReport {
     try salvage(from: path, to: newPath, options: options, host: .system, progress: progress)
   }
@@ -31,15 +31,15 @@ extension LogStore {
     to newPath: String,
     options: Options,
     host: Host,
-    progress: ((Double) -> Void)? = nil
+    progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> SalvageReport {
     var salvage = Salvage(try SalvageSource(at: path, host: host))
     try StoreDirectory(path: newPath, host: host).requireVacant()
-    salvage.read { progress?($0 / 2) }
+    try salvage.read { progress?($0 / 2) ?? true }
     var options = options
     options.readOnly = false
     let store = try LogStore(at: newPath, options: options, host: host)
-    try salvage.write(to: store) { progress?(0.5 + $0 / 2) }
+    try salvage.write(to: store) { progress?(0.5 + $0 / 2) ?? true }
     try store.close()
     return salvage.report
   }

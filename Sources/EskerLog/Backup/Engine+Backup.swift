@@ -10,15 +10,9 @@ extension Engine {
     to directory: String,
     reusing previous: String?,
     sharing: Bool,
-    progress: ((Double) -> Void)?
+    progress: ((Double) -> Bool)?
   ) throws(StoreError) -> BackupReport {
-    let fileSystem = platform.fileSystem
-    let earlier: PreviousBackup?
-    if let previous {
-      earlier = try PreviousBackup(at: previous, of: storeID, fileSystem: fileSystem)
-    } else {
-      earlier = nil
-    }
+    let earlier = try previousBackup(previous)
     let snapshot = try snapshot()
     let listed = manifests.withLock { $0.manifest }
     let plan = BackupPlan(snapshot, listed: listed)
@@ -45,7 +39,7 @@ extension Engine {
           report.copiedBytes += length
         }
         done += length
-        progress?(Double(done) / Double(max(1, plan.bytes)))
+        if progress?(Double(done) / Double(max(1, plan.bytes))) == false { throw .cancelled }
       }
       try target.finish(manifest(of: snapshot, plan, listed))
     } catch {
@@ -53,6 +47,34 @@ extension Engine {
       throw error
     }
     return report
+  }
+
+  /// What a backup would do now.
+  func planBackup(to directory: String, reusing previous: String?, sharing: Bool) throws(StoreError) -> BackupReport {
+    let earlier = try previousBackup(previous)
+    try StoreDirectory(path: directory, host: Host(platform: platform, background: .inline)).requireVacant()
+    let snapshot = try snapshot()
+    let plan = BackupPlan(snapshot, listed: manifests.withLock { $0.manifest })
+    var report = BackupReport(
+      sequence: snapshot.sequence,
+      segments: plan.parts.count,
+      sharedSegments: 0,
+      bytes: plan.bytes,
+      copiedBytes: 0
+    )
+    for part in plan.parts {
+      if part.isFinal, sharing || earlier?.file(for: part.row) != nil {
+        report.sharedSegments += 1
+      } else {
+        report.copiedBytes += Int(clamping: part.row.fileLength)
+      }
+    }
+    return report
+  }
+
+  private func previousBackup(_ path: String?) throws(StoreError) -> PreviousBackup? {
+    guard let path else { return nil }
+    return try PreviousBackup(at: path, of: storeID, fileSystem: platform.fileSystem)
   }
 
   /// The manifest of a store that was closed right after the snapshot.

@@ -20,10 +20,10 @@ struct Salvage {
 
   // MARK: Reading
 
-  mutating func read(progress: (Double) -> Void) {
+  mutating func read(progress: (Double) -> Bool) throws(StoreError) {
     for (position, segment) in source.segments.enumerated() {
       read(segment, position)
-      progress(Double(position + 1) / Double(source.segments.count))
+      guard progress(Double(position + 1) / Double(source.segments.count)) else { throw .cancelled }
     }
     for (header, loss) in damaged { account(for: header, loss) }
     report.losses.sort { ($0.location.path, $0.location.offset ?? 0) < ($1.location.path, $1.location.offset ?? 0) }
@@ -156,7 +156,7 @@ struct Salvage {
 
   // MARK: Writing
 
-  mutating func write(to store: LogStore, progress: (Double) -> Void) throws(StoreError) {
+  mutating func write(to store: LogStore, progress: (Double) -> Bool) throws(StoreError) {
     var keyspaces: [UInt32: Keyspace] = [0: store.default]
     for row in source.manifest?.keyspaces ?? [] {
       let keyspace = try store.keyspace(row.name)
@@ -165,7 +165,7 @@ struct Salvage {
     }
     let entries = census.entries
     for (number, entry) in entries.enumerated() {
-      if number & 1023 == 0 { progress(Double(number) / Double(entries.count)) }
+      if number & 1023 == 0, !progress(Double(number) / Double(entries.count)) { throw .cancelled }
       guard entry.record.expiry > source.now else {
         report.expired += 1
         continue
@@ -190,6 +190,6 @@ struct Salvage {
       }
       report.entries += 1
     }
-    progress(1)
+    _ = progress(1)
   }
 }

@@ -10,7 +10,8 @@ struct Backup: ParsableCommand {
       that. With --since, files that an earlier backup has are shared with it, so a backup to another disk copies only \
       what is new. Every backup is whole: any of them may be deleted.
 
-      An interrupted backup does not open: remove it and start again.
+      With --dry-run, says what would be copied and writes nothing. A backup that was interrupted is removed; one that was \
+      killed does not open.
 
       Examples:
         esker backup cities.esker backups/monday
@@ -29,13 +30,26 @@ struct Backup: ParsableCommand {
   @Flag(help: "Copy everything: share no file with the store.")
   var copy = false
 
+  @Flag(help: "Say what would be copied, and write nothing.")
+  var dryRun = false
+
   @Flag(help: "Print JSON.")
   var json = false
 
   func run() throws {
     try store.read { store in
-      let report = try store.backup(to: directory, reusing: since, copying: copy)
-      try printSummary(of: report, path: directory, asJSON: json)
+      let copies = copy || dryRun && !isOnOneVolume(store.path, directory)
+      let plan = try store.planBackup(to: directory, reusing: since, copying: copies)
+      if dryRun { return try printSummary(of: plan, path: directory, isPlan: true, asJSON: json) }
+      Interruption.install()
+      let progress = Progress("copying", bytes: plan.bytes, isQuiet: self.store.quiet)
+      defer { progress.clear() }
+      let report = try store.backup(to: directory, reusing: since, copying: copy) { share in
+        progress.update(share)
+        return !Interruption.isRequested
+      }
+      progress.clear()
+      if json || !self.store.quiet { try printSummary(of: report, path: directory, asJSON: json) }
     }
   }
 }

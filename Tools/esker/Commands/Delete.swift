@@ -19,14 +19,17 @@ struct Delete: ParsableCommand {
 
   @OptionGroup var keyspace: KeyspaceOption
 
+  @OptionGroup var encoding: KeyEncodingOption
+
   @Flag(help: "Return only when the removal survives a power cut.")
   var synced = false
 
   func run() throws {
+    let bytes = try keys.map { try encoding.bytes(of: $0) }
     try store.write(creating: false) { store in
       let keyspace = try keyspace.existing(in: store)
       var removed = 0
-      for key in keys where try keyspace.remove(key) { removed += 1 }
+      for key in bytes where try keyspace.remove(key) { removed += 1 }
       if synced { try store.sync() }
       guard removed > 0 else {
         throw keys.count == 1 ? ToolError.notFound(keys[0]) : ToolError.nothingFound(keys.count)

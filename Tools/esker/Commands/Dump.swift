@@ -1,82 +1,155 @@
 import ArgumentParser
 import Esker
+import Foundation
 
 struct Dump: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print every entry as a line of JSON.",
+    abstract: "Write every entry.",
     discussion: """
-      Each line is an object with "key", "value" and "expires" (an ISO 8601 instant, or null). A key or value that is not \
-      UTF-8 stands under "key64" or "value64" instead, in base 64, so that nothing is lost. An entry of a \
-      named keyspace begins with "keyspace"; with --keyspace only that one is printed, without the field. The lines are \
-      the store at one instant, in no particular order.
+      To a file, which must not be there, or to standard output. The entries are the store at one instant, in no particular \
+      order. "load" with the same --format takes them back.
 
-      An entry whose record is damaged is reported on standard error and passed over; the exit code is then 1.
+      ndjson: each line is an object with "key", "value" and "expires" (an ISO 8601 instant, or null). A key or value that \
+      is not UTF-8 stands under "key64" or "value64" instead, in base 64, so that nothing is lost; --encoding writes all \
+      in one way ("keyHex" and "valueHex" for hex). An entry of a named keyspace begins with "keyspace"; with --keyspace \
+      only that one is written, without the field.
 
-      Example:
+      csv: the same under a header. Entries that are not UTF-8 need --encoding.
+
+      binary: the whole store with checksums, and with the default expiry of its keyspaces.
+
+      An entry whose record is damaged is reported on standard error and passed over; the exit code is then 1. The binary \
+      stream ends there instead: see esker repair.
+
+      Examples:
         esker dump cities.esker | gzip > cities.ndjson.gz
+        esker dump cities.esker cities.csv --format csv
+        esker dump cities.esker --format binary | ssh other esker load copy.esker - --format binary
       """
   )
 
   @OptionGroup var store: StoreArguments
 
+  @Argument(help: "The file; - is standard output.", completion: .file())
+  var file = "-"
+
+  @Option(help: "What to write: ndjson, csv or binary.")
+  var format = TransferFormat.ndjson
+
+  @Option(help: "How to write keys and values: text, hex or base64.")
+  var encoding: ByteEncoding?
+
   @OptionGroup var keyspace: KeyspaceOption
+
+  @Flag(help: "Print a summary in JSON, when a file is written.")
+  var json = false
+
+  func validate() throws {
+    guard format == .binary else { return }
+    if encoding != nil || keyspace.keyspace != nil {
+      throw ValidationError("A binary stream is the whole store: without --encoding and --keyspace.")
+    }
+  }
 
   func run() throws {
     try store.read { store in
+      Interruption.install()
+      let start = ContinuousClock.now
+      var summary = DumpSummary()
       let name = try keyspace.keyspace.map { _ in try keyspace.existing(in: store).name }
-      var output = BufferedOutput.standard()
-      var line = DumpLine(namesKeyspaces: name == nil)
-      let isIntact = try forEachEntry(of: store, in: name) { entry in
-        let text = try line.text(of: entry)
+      try withOutput(file) { output in
+        switch format {
+        case .binary: try writeStream(of: store, &output, &summary)
+        case .ndjson:
+          let formatter = JSONEntries(namesKeyspaces: name == nil, encoding: encoding)
+          try write(store, name, formatter, &output, &summary)
+        case .csv:
+          let formatter = CSVEntries(namesKeyspaces: name == nil, encoding: encoding ?? .text)
+          try write(store, name, formatter, &output, &summary)
+        }
+      }
+      if file != "-" { try report(summary, seconds: (ContinuousClock.now - start).seconds) }
+      guard summary.isIntact else { throw ToolError.damageFound }
+    }
+  }
+
+  private func writeStream(of store: LogStore, _ output: inout BufferedOutput, _ summary: inout DumpSummary) throws {
+    let progress = Progress("writing", bytes: store.statistics.liveBytes, isQuiet: self.store.quiet)
+    defer { progress.clear() }
+    var bytes = 0
+    let report = try store.exportStream { piece in
+      try Interruption.check()
+      try output.write(piece)
+      bytes += piece.byteCount
+      progress.update(done: bytes)
+    }
+    summary.entries = report.entries
+    summary.bytes = report.bytes
+  }
+
+  private func write(
+    _ store: LogStore,
+    _ keyspace: String?,
+    _ formatter: some EntryFormatter,
+    _ output: inout BufferedOutput,
+    _ summary: inout DumpSummary
+  ) throws {
+    var formatter = formatter
+    let count = try keyspace.map { try store.keyspace($0).count } ?? store.totalCount
+    let progress = Progress("writing", of: .named("entries"), total: count, isQuiet: self.store.quiet)
+    defer { progress.clear() }
+    let header = formatter.header
+    try output.write(header.span.bytes)
+    summary.bytes += header.count
+    do {
+      summary.isIntact = try forEachEntry(of: store, in: keyspace, progress) { entry in
+        let text = try formatter.text(of: entry)
         try output.write(text.span.bytes)
+        summary.entries += 1
+        summary.bytes += text.count
         return true
       }
+    } catch let error as ToolError where file == "-" {
+      // Whole lines, up to where it ended.
       try output.flush()
-      guard isIntact else { throw ToolError.damageFound }
+      throw error
+    }
+  }
+
+  private func report(_ summary: DumpSummary, seconds: Double) throws {
+    if json {
+      var output = BufferedOutput.standard()
+      try output.write(summary.json(seconds: seconds).span.bytes)
+      try output.flush()
+    } else if !store.quiet {
+      StandardError.write(summary.text(seconds: seconds) + "\n")
     }
   }
 }
 
-/// An entry as a line of JSON.
-struct DumpLine {
-  /// Whether the entries of a named keyspace say so.
-  let namesKeyspaces: Bool
+/// What a dump wrote.
+struct DumpSummary {
+  var entries = 0
+  var bytes = 0
+  var isIntact = true
 
-  private var writer = JSONWriter()
-
-  init(namesKeyspaces: Bool) {
-    self.namesKeyspaces = namesKeyspaces
+  func text(seconds: Double) -> String {
+    let rate = HumanUnits.bytes(Int(Double(bytes) / max(seconds, 1e-6)))
+    let what = "\(HumanUnits.entries(entries)) (\(HumanUnits.bytes(bytes)))"
+    return "wrote \(what) in \(HumanUnits.fixed(seconds, 3)) s: \(rate)/s"
   }
 
-  /// The line, newline included.
-  mutating func text(of entry: LogEntry) throws(StoreError) -> [UInt8] {
-    writer.removeAll()
+  func json(seconds: Double) -> [UInt8] {
+    var writer = JSONWriter()
     writer.beginObject()
-    if namesKeyspaces, !entry.keyspace.isEmpty {
-      writer.name("keyspace")
-      writer.value(entry.keyspace)
-    }
-    try entry.withBytes { (key, value) in
-      add("key", key)
-      add("value", value)
-    }
-    writer.name("expires")
-    if case .at(let time) = entry.expiry { writer.value(timestamp(time)) } else { writer.null() }
+    writer.name("entries")
+    writer.value(entries)
+    writer.name("bytes")
+    writer.value(bytes)
+    writer.name("seconds")
+    writer.value(seconds)
     writer.endObject()
     writer.newline()
     return writer.bytes
-  }
-
-  private mutating func add(_ name: String, _ bytes: RawSpan) {
-    bytes.withUnsafeBytes { buffer in
-      let bytes = buffer.assumingMemoryBound(to: UInt8.self).span
-      if UTF8Check.isValid(bytes) {
-        writer.name(name)
-        writer.value(utf8: bytes)
-      } else {
-        writer.name(name + "64")
-        writer.value(base64: bytes)
-      }
-    }
   }
 }

@@ -8,8 +8,9 @@ struct Get: ParsableCommand {
       The value is written as it is. A newline follows only when standard output is a terminal. The exit code is 1 when \
       the key is absent or its value has expired.
 
-      Example:
+      Examples:
         esker get pictures.esker logo > logo.png
+        esker get pictures.esker ff00 --key-encoding hex | xxd
       """
   )
 
@@ -20,10 +21,13 @@ struct Get: ParsableCommand {
 
   @OptionGroup var keyspace: KeyspaceOption
 
+  @OptionGroup var encoding: KeyEncodingOption
+
   func run() throws {
+    let bytes = try encoding.bytes(of: key)
     try store.read { store in
       var output = BufferedOutput.standard()
-      let found: Void? = try keyspace.existing(in: store).withValue(forKey: key) { (value) throws in
+      let found: Void? = try keyspace.existing(in: store).withValue(forKey: bytes) { (value) throws in
         try output.write(value)
       }
       guard found != nil else { throw ToolError.notFound(key) }

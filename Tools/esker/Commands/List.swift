@@ -6,7 +6,8 @@ struct List: ParsableCommand {
     abstract: "Print the keys, one a line.",
     discussion: """
       Keys come in no particular order, byte for byte as they are; "--null" ends each with a zero byte instead of a \
-      newline, for keys that contain newlines. On a terminal, control characters are shown as "?".
+      newline, for keys that contain newlines. On a terminal, control characters are shown as "?". "--key-encoding" \
+      writes each in hex or base64.
 
       Examples:
         esker list cities.esker --prefix a --limit 10
@@ -27,22 +28,30 @@ struct List: ParsableCommand {
 
   @OptionGroup var keyspace: KeyspaceOption
 
+  @OptionGroup var encoding: KeyEncodingOption
+
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("The limit must not be negative.") }
   }
 
   func run() throws {
     try store.read { store in
+      Interruption.install()
       let name = try keyspace.existing(in: store).name
       let prefix = Array(prefix.utf8)
       var output = BufferedOutput.standard()
       let isTerminal = output.isTerminal
       var remaining = limit ?? .max
-      let isIntact = try forEachEntry(of: store, in: name) { entry in
+      let total = limit == nil ? try keyspace.existing(in: store).count : nil
+      // Keys that go by on the terminal are progress enough.
+      let progress = Progress("listing", of: .named("keys"), total: total, isQuiet: self.store.quiet || isTerminal)
+      defer { progress.clear() }
+      let isIntact = try forEachEntry(of: store, in: name, progress) { entry in
         guard remaining > 0 else { return false }
         var key = try entry.key()
         guard key.starts(with: prefix) else { return true }
         remaining -= 1
+        if encoding.keyEncoding != .text, let text = encoding.keyEncoding.encode(key.span) { key = text }
         if isTerminal { key = key.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 } }
         key.append(endsWithNull ? 0 : UInt8(ascii: "\n"))
         try output.write(key.span.bytes)

@@ -1,17 +1,26 @@
 import ArgumentParser
 import Esker
+import EskerFormat
+import Foundation
 
 struct Load: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Store a file of JSON documents, one a line.",
+    abstract: "Store the records of a file.",
     discussion: """
-      Each line is a JSON object (NDJSON). Its bytes, exactly as they are and without the newline, are stored under the \
-      text of its key field, which must be a string or a number of the outermost object; a number's text is as written. \
-      Blank lines are passed over. When several lines have the same key, the last one stays.
+      With --key-field, the file holds documents. Of JSON objects, one a line (NDJSON), the bytes of each line, exactly as \
+      they are and without the newline, are stored under the text of the key field, which must be a string or a number of \
+      the outermost object; a number's text is as written. With --format csv, each row is stored as an object of JSON \
+      whose fields are named by the header.
 
-      A line that is not a document, or has no such field, or has it twice, stops the load: what came before it stays, \
-      and the exit code is 1. With --skip-bad such lines are counted and passed over, the first 10 are reported, and the \
-      exit code is 0.
+      Without it, the file is what "dump" wrote in that --format: entries with their keys, values and instants of expiry, \
+      each in the keyspace that it names. Those that have expired are passed over.
+
+      When several records have the same key, the last one stays. Blank lines are passed over. A line that is not a record \
+      stops the load: what came before it stays, and the exit code is 1. With --skip-bad such lines are counted and passed \
+      over, the first 10 are reported, and the exit code is 0.
+
+      With --resume, where the load stands is kept in the store, in the same step as the records, until it is complete: \
+      after a kill or a power cut the same command goes on from there, exactly.
 
       With --acknowledge N, the number of records stored so far is printed after every N records and at the end: records \
       up to there survive the end of this process however it comes, and with --synced a power cut too.
@@ -19,6 +28,8 @@ struct Load: ParsableCommand {
       Examples:
         esker load cities.esker cities.ndjson --key-field id
         zcat cities.ndjson.gz | esker load cities.esker - --key-field id
+        esker load cities.esker cities.csv --format csv --key-field geonameid
+        esker dump cities.esker --format binary | ssh other esker load copy.esker - --format binary
       """
   )
 
@@ -27,16 +38,25 @@ struct Load: ParsableCommand {
   @Argument(help: "The file; - is standard input.", completion: .file())
   var file: String
 
-  @Option(help: ArgumentHelp("The field whose text is the key.", valueName: "name"))
-  var keyField: String
+  @Option(help: "What the file holds: ndjson, csv, or binary as dump writes it.")
+  var format: TransferFormat?
+
+  @Option(help: ArgumentHelp("The field whose text is the key; the value is the whole document.", valueName: "name"))
+  var keyField: String?
 
   @Option(help: ArgumentHelp("Let the values go after this long, \(TimeToLive.help).", valueName: "duration"))
   var ttl: TimeToLive?
 
   @OptionGroup var keyspace: KeyspaceOption
 
+  @Flag(help: "Go on where an earlier load of this file with this option stopped, and keep count of it.")
+  var resume = false
+
   @Flag(help: "Pass over lines that cannot be loaded.")
   var skipBad = false
+
+  @Option(help: ArgumentHelp("Refuse lines and rows longer than this, \(ByteSize.help).", valueName: "size"))
+  var maxLine = ByteSize(bytes: 64 << 20)
 
   @Flag(help: "Make the records survive a power cut before they are acknowledged and before the command ends.")
   var synced = false
@@ -44,27 +64,103 @@ struct Load: ParsableCommand {
   @Option(help: ArgumentHelp("Print the number of records stored after every so many.", valueName: "count"))
   var acknowledge: Int?
 
+  @Flag(help: "Print a summary in JSON.")
+  var json = false
+
   func validate() throws {
     if let acknowledge, acknowledge < 1 { throw ValidationError("--acknowledge takes a number of at least 1.") }
+    if maxLine.bytes < 1 { throw ValidationError("--max-line takes a size of at least 1.") }
+    if format == nil, keyField == nil {
+      throw ValidationError("Give --key-field for documents, or --format for what dump wrote.")
+    }
+    if json, acknowledge != nil { throw ValidationError("--json and --acknowledge would write to the same place.") }
+    guard format == .binary else { return }
+    if keyField != nil || ttl != nil || resume || skipBad || acknowledge != nil || keyspace.keyspace != nil {
+      throw ValidationError(
+        "A binary stream is loaded as it is: --key-field, --ttl, --keyspace, --resume or --skip-bad."
+      )
+    }
   }
 
   func run() throws {
     // The input first: a name mistyped makes no store.
     let input = try InputFile(file)
+    Interruption.install()
+    if format == .binary { try loadStream(input) } else { try load(input) }
+  }
+
+  private func load(_ input: consuming InputFile) throws {
+    let limit = min(maxLine.bytes, LogStore.maximumValueLength)
+    var reader = LineReader(input, limit: limit)
     let plan = LoadPlan(
       expiry: ttl.map { .after($0.duration) },
       skipsBadLines: skipBad,
       syncs: synced,
-      acknowledgeEvery: acknowledge
+      acknowledgeEvery: acknowledge,
+      isQuiet: store.quiet,
+      printsJSON: json
     )
-    try load(input, plan)
+    // How the input is read is a part of what it is: going on in another way would not be the same load.
+    let reading = "\(format?.rawValue ?? "ndjson")\n\(keyField ?? "")"
+    reader.checksum = CRC32C.checksum(of: Array(reading.utf8).span.bytes)
+    try store.write(creating: true, publishing: Self.publishing) { store in
+      let keyspace = try keyspace.writable(in: store)
+      var checkpoint: LoadCheckpoint?
+      if resume {
+        checkpoint = try LoadCheckpoint(input: inputName, into: keyspace)
+      } else {
+        try LoadCheckpoint.forget(input: inputName, into: keyspace)
+      }
+      switch (format ?? .ndjson, keyField) {
+      case (.csv, _):
+        var loader = Loader(CSVSource(keyField: keyField, limit: limit), into: keyspace, resuming: checkpoint, plan)
+        try loader.run(&reader)
+      case (_, let keyField?):
+        var loader = Loader(DocumentSource(keyField: keyField), into: keyspace, resuming: checkpoint, plan)
+        try loader.run(&reader)
+      default:
+        var loader = Loader(EntrySource(), into: keyspace, resuming: checkpoint, plan)
+        try loader.run(&reader)
+      }
+    }
   }
 
-  private func load(_ input: consuming InputFile, _ plan: LoadPlan) throws {
-    var reader = LineReader(input, limit: LogStore.maximumValueLength)
-    try store.write(creating: true) { store in
-      var loader = Loader(into: try keyspace.writable(in: store), keyField: keyField, plan)
-      try loader.run(&reader)
+  /// Long enough to cost nothing, short enough to be watched.
+  private static let publishing = Duration.milliseconds(500)
+
+  /// The input's name, wherever the command is given.
+  private var inputName: String {
+    file == "-" ? "standard input" : URL(fileURLWithPath: file).standardizedFileURL.path
+  }
+
+  private func loadStream(_ input: consuming InputFile) throws {
+    let input = input
+    let start = ContinuousClock.now
+    let progress = Progress("loading", bytes: input.remainingBytes, isQuiet: store.quiet)
+    var done = 0
+    let report = try store.write(creating: true, publishing: Self.publishing) { store in
+      try store.importStream { count in
+        try Interruption.check()
+        var bytes = [UInt8](repeating: 0, count: count)
+        let filled = try input.read(into: &bytes, from: 0)
+        bytes.removeSubrange(filled...)
+        done += filled
+        progress.update(done: done)
+        return bytes
+      }
+    }
+    progress.clear()
+    var tally = LoadTally()
+    tally.records = report.entries
+    tally.bytes = report.bytes
+    tally.expired = report.expired
+    let seconds = (ContinuousClock.now - start).seconds
+    if json {
+      var output = BufferedOutput.standard()
+      try output.write(tally.json(seconds: seconds).span.bytes)
+      try output.flush()
+    } else if !store.quiet {
+      StandardError.write(tally.summary(seconds: seconds) + "\n")
     }
   }
 }

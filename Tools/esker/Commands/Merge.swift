@@ -8,35 +8,87 @@ struct Merge: ParsableCommand {
       A store that is open does so by itself. This is for one that is not, or that was told to leave it. What is alive is \
       copied before the old files are removed, so some space is needed. Interrupting the command loses nothing.
 
-      Example:
+      With --dry-run, says what there is to give up and changes nothing; that works beside a process that writes. Records \
+      that have expired and that nobody has come upon yet go too, and are not in the estimate.
+
+      Examples:
+        esker merge cities.esker --dry-run
         esker merge cities.esker
       """
   )
 
   @OptionGroup var store: StoreArguments
 
+  @Flag(help: "Say what a merge would do, and do nothing.")
+  var dryRun = false
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
   func run() throws {
+    if dryRun {
+      try store.read { store in try report(MergeEstimate(store.statistics)) }
+      return
+    }
     try store.write(creating: false) { store in
-      let before = store.statistics.bytesOnDisk
-      let report = try merge(store)
-      let after = store.statistics.bytesOnDisk
-      var output = BufferedOutput.standard()
-      try output.write(
-        "merged \(HumanUnits.count(report.segmentsRemoved, "segment")) into \(report.segmentsWritten), copied "
-          + "\(HumanUnits.bytes(report.bytesWritten)): \(HumanUnits.bytes(before)) on disk before, "
-          + "\(HumanUnits.bytes(after)) now\n"
-      )
-      try output.flush()
+      Interruption.install()
+      let before = store.statistics
+      let estimate = MergeEstimate(before)
+      let progress = Progress("merging", bytes: estimate.bytesRead, isQuiet: self.store.quiet)
+      defer { progress.clear() }
+      let report = try store.merge { share in
+        progress.update(share)
+        return !Interruption.isRequested
+      }
+      progress.clear()
+      try self.report(report, before: before.bytesOnDisk, after: store.statistics.bytesOnDisk)
     }
   }
 
-  private func merge(_ store: LogStore) throws(StoreError) -> MergeReport {
-    guard StandardError.isTerminal else { return try store.merge() }
-    let status = StatusLine()
-    defer { status.clear() }
-    return try store.merge { share in
-      status.show("merging \(HumanUnits.fixed(share * 100, 0)) %")
-      return true
+  private func report(_ estimate: MergeEstimate) throws {
+    try printFigures(
+      [
+        ("segments", estimate.segments), ("bytesRead", estimate.bytesRead), ("bytesWritten", estimate.bytesWritten),
+        ("bytesFreed", estimate.bytesFreed),
+      ],
+      text: estimate.segments == 0
+        ? "nothing to merge"
+        : "would merge \(HumanUnits.count(estimate.segments, "segment")): copy "
+          + "\(HumanUnits.bytes(estimate.bytesWritten)), give up \(HumanUnits.bytes(estimate.bytesFreed))",
+      asJSON: json
+    )
+  }
+
+  private func report(_ report: MergeReport, before: Int, after: Int) throws {
+    guard json || !store.quiet else { return }
+    try printFigures(
+      [
+        ("segmentsRemoved", report.segmentsRemoved), ("segmentsWritten", report.segmentsWritten),
+        ("bytesRead", report.bytesRead), ("bytesWritten", report.bytesWritten), ("bytesFreed", report.bytesFreed),
+        ("bytesOnDiskBefore", before), ("bytesOnDisk", after),
+      ],
+      text: "merged \(HumanUnits.count(report.segmentsRemoved, "segment")) into \(report.segmentsWritten), copied "
+        + "\(HumanUnits.bytes(report.bytesWritten)): \(HumanUnits.bytes(before)) on disk before, "
+        + "\(HumanUnits.bytes(after)) now",
+      asJSON: json
+    )
+  }
+}
+
+/// What a merge of all that is dead would do.
+struct MergeEstimate {
+  var segments = 0
+  /// Bytes of the records in them, and of those that are alive.
+  var bytesRead = 0
+  var bytesWritten = 0
+
+  var bytesFreed: Int { bytesRead - bytesWritten }
+
+  init(_ statistics: Statistics) {
+    for segment in statistics.segments where segment.liveBytes < segment.recordBytes {
+      segments += 1
+      bytesRead += segment.recordBytes
+      bytesWritten += segment.liveBytes
     }
   }
 }

@@ -28,11 +28,14 @@ struct Put: ParsableCommand {
 
   @OptionGroup var keyspace: KeyspaceOption
 
+  @OptionGroup var encoding: KeyEncodingOption
+
   @Flag(help: "Return only when the value survives a power cut.")
   var synced = false
 
   func run() throws {
     // Read first: a store is not opened, and locked, while a slow pipe delivers.
+    let key = try encoding.bytes(of: key)
     let bytes = try valueBytes()
     try store.write(creating: true) { store in
       _ = try keyspace.writable(in: store).put(

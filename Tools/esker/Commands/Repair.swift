@@ -1,5 +1,6 @@
 import ArgumentParser
 import Esker
+import Foundation
 
 struct Repair: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -7,15 +8,15 @@ struct Repair: ParsableCommand {
     discussion: """
       The damaged store is only read; no process may have it open for writing. It may lack its manifest, and be damaged \
       anywhere. The new path must not exist or be an empty directory. Each lost range is printed with file, offset, key if \
-      known, length and reason. The exit code is 0 when nothing was lost and 1 otherwise.
+      known, length and reason. The exit code is 0 when nothing was lost and 1 otherwise. An interrupted repair leaves \
+      nothing behind.
 
       Example:
         esker repair cities.esker cities-repaired.esker
       """
   )
 
-  @Argument(help: "The damaged store's directory.", completion: .directory)
-  var store: String
+  @OptionGroup var store: StoreArguments
 
   @Argument(help: "The directory of the new store.", completion: .directory)
   var new: String
@@ -26,15 +27,30 @@ struct Repair: ParsableCommand {
   func run() throws {
     let report = try salvage()
     var output = BufferedOutput.standard()
-    if json { try output.write(Self.json(report).span.bytes) } else { try output.write(text(report)) }
+    if json {
+      try output.write(Self.json(report).span.bytes)
+    } else if !store.quiet || !report.isComplete {
+      try output.write(text(report))
+    }
     try output.flush()
     guard report.isComplete else { throw ToolError.damageFound }
   }
 
   private func salvage() throws(StoreError) -> SalvageReport {
-    let progress = Progress("repairing")
+    Interruption.install()
+    let progress = Progress("repairing", bytes: directorySize(store.store), isQuiet: store.quiet)
     defer { progress.clear() }
-    return try LogStore.salvage(from: store, to: new) { progress.update($0) }
+    let isVacant = (try? FileManager.default.contentsOfDirectory(atPath: new))?.isEmpty ?? true
+    do throws(StoreError) {
+      return try LogStore.salvage(from: store.store, to: new) { share in
+        progress.update(share)
+        return !Interruption.isRequested
+      }
+    } catch {
+      // Half of what is intact would look like all of it.
+      if error == .cancelled, isVacant { try? FileManager.default.removeItem(atPath: new) }
+      throw error
+    }
   }
 
   private func text(_ report: SalvageReport) -> String {

@@ -6,7 +6,7 @@ struct Restore: ParsableCommand {
     abstract: "Make a store from a backup.",
     discussion: """
       The backup stays as it is. The new path must not exist or be an empty directory. A backup is a store, so it can also \
-      be opened where it lies.
+      be opened where it lies. With --dry-run, says what would be copied and writes nothing.
 
       Example:
         esker restore backups/monday cities.esker
@@ -21,11 +21,26 @@ struct Restore: ParsableCommand {
   @Flag(help: "Copy everything: share no file with the backup.")
   var copy = false
 
+  @Flag(help: "Say what would be copied, and write nothing.")
+  var dryRun = false
+
   @Flag(help: "Print JSON.")
   var json = false
 
   func run() throws {
-    let report = try backup.read { backup in try backup.backup(to: new, copying: copy) }
-    try printSummary(of: report, path: new, asJSON: json)
+    try backup.read { backup in
+      let copies = copy || dryRun && !isOnOneVolume(backup.path, new)
+      let plan = try backup.planBackup(to: new, copying: copies)
+      if dryRun { return try printSummary(of: plan, path: new, isPlan: true, asJSON: json) }
+      Interruption.install()
+      let progress = Progress("copying", bytes: plan.bytes, isQuiet: self.backup.quiet)
+      defer { progress.clear() }
+      let report = try backup.backup(to: new, copying: copy) { share in
+        progress.update(share)
+        return !Interruption.isRequested
+      }
+      progress.clear()
+      if json || !self.backup.quiet { try printSummary(of: report, path: new, asJSON: json) }
+    }
   }
 }

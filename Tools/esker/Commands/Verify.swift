@@ -24,16 +24,16 @@ struct Verify: ParsableCommand {
         "checked \(HumanUnits.count(report.records, "record")) and \(HumanUnits.bytes(report.bytes)) in "
         + HumanUnits.count(report.files, "file")
       let found = report.isClean ? "no damage" : HumanUnits.count(report.damage.count, "damaged range")
-      try output.write("\(checked): \(found)\n")
+      if !self.store.quiet || !report.isClean { try output.write("\(checked): \(found)\n") }
       try output.flush()
       guard report.isClean else { throw ToolError.damageFound }
     }
   }
 
   private func verify(_ store: LogStore) throws(StoreError) -> VerificationReport {
-    let progress = Progress("checking", bytes: store.statistics.bytesOnDisk)
+    let progress = Progress("checking", bytes: store.statistics.bytesOnDisk, isQuiet: self.store.quiet)
     defer { progress.clear() }
-    return try store.verify { progress.update($0) }
+    return try store.verify { share in progress.update(share) }
   }
 
   private static func line(_ damage: VerificationReport.Damage) -> String {

@@ -7,6 +7,9 @@ struct LoadTally {
   var bytes = 0
   var skipped = 0
   var replaced = 0
+  var expired = 0
+  /// Records that an earlier load had stored, when this one goes on from there.
+  var earlier = 0
 
   /// One line: `loaded 21,858 records (11.5 MB) in 0.21 s: 104,086 records/s, 54.9 MB/s; 3 replaced; 1 bad line skipped`.
   func summary(seconds: Double) -> String {
@@ -14,8 +17,28 @@ struct LoadTally {
     var text = "loaded \(HumanUnits.count(records, "record")) (\(HumanUnits.bytes(bytes)))"
     text += " in \(HumanUnits.fixed(seconds, 3)) s: \(HumanUnits.count(Int(Double(records) / time))) records/s, "
     text += "\(HumanUnits.fixed(Double(bytes) / time / 1e6, 1)) MB/s"
+    if earlier > 0 { text += "; \(HumanUnits.count(earlier)) earlier" }
     if replaced > 0 { text += "; \(HumanUnits.count(replaced)) replaced" }
+    if expired > 0 { text += "; \(HumanUnits.count(expired)) expired" }
     if skipped > 0 { text += "; \(HumanUnits.count(skipped, "bad line")) skipped" }
     return text
+  }
+
+  /// The same for programs: an object and a newline.
+  func json(seconds: Double) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    for (name, value) in [
+      ("records", records), ("bytes", bytes), ("earlier", earlier), ("replaced", replaced), ("expired", expired),
+      ("skipped", skipped),
+    ] {
+      writer.name(name)
+      writer.value(value)
+    }
+    writer.name("seconds")
+    writer.value(seconds)
+    writer.endObject()
+    writer.newline()
+    return writer.bytes
   }
 }

@@ -1,109 +1,189 @@
 import Esker
 
-/// How documents are loaded.
-struct LoadPlan {
-  var expiry: Expiry?
-  var skipsBadLines = false
-  var syncs = false
-  var acknowledgeEvery: Int?
-}
-
-/// Takes lines from an input, finds each one's key and stores it.
+/// Takes records from a source and stores them.
 ///
 /// Memory does not grow with the input.
-struct Loader: ~Copyable {
-  private var scanner: JSONScanner
+struct Loader<Source: RecordSource>: ~Copyable {
+  private var source: Source
+  private var target: LoadTarget
   private var acknowledgements: Acknowledgements
-  private var progress = LoadProgress()
   private var tally = LoadTally()
-  private let keyspace: Keyspace
+  private var position = LoadPosition()
+  private let checkpoint: LoadCheckpoint?
   private let plan: LoadPlan
+  private let start = ContinuousClock.now
 
-  init(into keyspace: Keyspace, keyField: String, _ plan: LoadPlan) {
-    self.keyspace = keyspace
+  /// Records and bytes of them that are stored in one step, when a checkpoint goes with them.
+  private static var batchLimit: (records: Int, bytes: Int) { (10_000, 1 << 20) }
+
+  init(_ source: Source, into keyspace: Keyspace, resuming checkpoint: LoadCheckpoint?, _ plan: LoadPlan) {
+    self.source = source
+    self.checkpoint = checkpoint
     self.plan = plan
-    scanner = JSONScanner(field: keyField)
+    target = LoadTarget(keyspace)
     acknowledgements = Acknowledgements(every: plan.acknowledgeEvery, syncs: plan.syncs)
   }
 
   /// Loads everything and reports what was done, whether it went well or not.
   mutating func run(_ reader: inout LineReader) throws {
-    progress.totalBytes = reader.remainingBytes
-    let countBefore = keyspace.count
-    let start = ContinuousClock.now
+    let progress = Progress(
+      "loading",
+      of: .named("records"),
+      total: reader.remainingBytes,
+      isQuiet: plan.isQuiet
+    )
+    let countBefore = count
     do {
       defer { progress.clear() }
-      try loadLines(&reader)
+      try load(&reader, progress)
     } catch {
       // What was loaded before a bad line is as good as any. After a failure of the store only what was acknowledged is.
       if error is ToolError { try settle() }
-      report(since: start, countBefore)
+      try report(countBefore)
       throw error
     }
     try settle()
-    report(since: start, countBefore)
+    try report(countBefore)
   }
+
+  /// Entries of the store, without what keeps the place.
+  private var count: Int { target.store.totalCount - (checkpoint?.keyspace.count ?? 0) }
+
+  private var stored: Int { tally.earlier + tally.records }
 
   private mutating func settle() throws {
-    if plan.syncs { try keyspace.store.sync() }
-    try acknowledgements.finish(tally.records)
+    if plan.syncs { try target.store.sync() }
+    try acknowledgements.finish(stored)
   }
 
-  private mutating func report(since start: ContinuousClock.Instant, _ countBefore: Int) {
-    tally.replaced = min(max(0, tally.records - (keyspace.count - countBefore)), tally.records)
-    StandardError.write(tally.summary(seconds: (ContinuousClock.now - start).seconds) + "\n")
+  private mutating func report(_ countBefore: Int) throws {
+    let seconds = (ContinuousClock.now - start).seconds
+    tally.replaced = min(max(0, tally.records - (count - countBefore)), tally.records)
+    if plan.printsJSON {
+      var output = BufferedOutput.standard()
+      try output.write(tally.json(seconds: seconds).span.bytes)
+      try output.flush()
+    } else if !plan.isQuiet {
+      StandardError.write(tally.summary(seconds: seconds) + "\n")
+    }
   }
 
-  private mutating func loadLines(_ reader: inout LineReader) throws {
-    while true {
-      switch try reader.next() {
-      case .end:
-        return
-      case .tooLong:
-        let limit = HumanUnits.count(LogStore.maximumValueLength)
-        try refuse(reader.lineNumber, "longer than the \(limit) bytes a value can have")
-      case .text(let range):
-        try load(reader.buffer.span.extracting(range), number: reader.lineNumber)
+  private mutating func load(_ reader: inout LineReader, _ progress: Progress) throws {
+    try source.begin(&reader)
+    guard let checkpoint else {
+      while try step(&reader, progress, { try $0.put($2, forKey: $1, expiry: $3) }) {
+        if acknowledgements.isDue(stored) { try acknowledgements.send(stored, of: target.store) }
       }
-      progress.update(records: tally.records, bytes: reader.bytesConsumed)
+      return
+    }
+    try resume(&reader, from: checkpoint)
+    while try loadBatch(&reader, progress, checkpoint) {
+      if acknowledgements.isDue(stored) { try acknowledgements.send(stored, of: target.store) }
     }
   }
 
-  private mutating func load(_ text: Span<UInt8>, number: Int) throws {
-    let line = text.extracting((number == 1 ? byteOrderMarkLength(text) : 0)...)
-    if isBlank(line) { return }
-    do throws(JSONFault) {
-      try scanner.scan(line)
+  /// Goes to where an earlier load stopped, if one did, and checks that it was one of this input.
+  private mutating func resume(_ reader: inout LineReader, from checkpoint: LoadCheckpoint) throws {
+    guard let stopped = try checkpoint.position() else { return note(reader) }
+    guard try reader.skip(to: stopped.bytes, lines: stopped.lines), reader.checksum == stopped.checksum else {
+      throw ToolError.otherInput(name: reader.name)
+    }
+    tally.earlier = stopped.records
+    note(reader)
+  }
+
+  private mutating func note(_ reader: borrowing LineReader) {
+    position = LoadPosition(
+      bytes: reader.bytesConsumed,
+      lines: reader.lineNumber,
+      records: stored,
+      checksum: reader.checksum
+    )
+  }
+
+  /// Stores some records and where the load then stands in one step; false at the end.
+  private mutating func loadBatch(
+    _ reader: inout LineReader,
+    _ progress: Progress,
+    _ checkpoint: LoadCheckpoint
+  ) throws -> Bool {
+    let before = tally
+    var failure: (any Error)?
+    var isAtEnd = false
+    do {
+      try target.store.write { (batch) throws in
+        do {
+          repeat {
+            isAtEnd = try !step(&reader, progress) { try batch.put($2, forKey: $1, in: $0, expiry: $3) }
+            note(reader)
+          } while !isAtEnd && !isBatchFull(since: before, reader)
+        } catch {
+          // What came before is stored all the same.
+          failure = error
+        }
+        if isAtEnd { try checkpoint.forget(in: &batch) } else { try checkpoint.keep(position, in: &batch) }
+      }
     } catch {
-      let field = scanner.field
-      return try refuse(number, error.description(field: String(decoding: field, as: UTF8.self)))
+      tally = before
+      throw error
     }
-    let keyLength = scanner.key.count
+    if let failure { throw failure }
+    return !isAtEnd
+  }
+
+  private func isBatchFull(since before: LoadTally, _ reader: borrowing LineReader) -> Bool {
+    tally.records - before.records >= Self.batchLimit.records || tally.bytes - before.bytes >= Self.batchLimit.bytes
+      || acknowledgements.isDue(stored) || reader.isDrained
+  }
+
+  /// Reads one record and hands it to `put`; false at the end.
+  private mutating func step(
+    _ reader: inout LineReader,
+    _ progress: Progress,
+    _ put: (Keyspace, Span<UInt8>, Span<UInt8>, Expiry?) throws -> Void
+  ) throws -> Bool {
+    try Interruption.check()
+    switch try source.next(&reader) {
+    case .end: return false
+    case .blank: break
+    case .bad(let line, let why): try refuse(line, why, progress)
+    case .record: try store(reader, progress, put)
+    }
+    progress.step(tally.records, at: reader.bytesConsumed)
+    return true
+  }
+
+  private mutating func store(
+    _ reader: borrowing LineReader,
+    _ progress: Progress,
+    _ put: (Keyspace, Span<UInt8>, Span<UInt8>, Expiry?) throws -> Void
+  ) throws {
+    if case .at(let time) = source.expiry, time <= StoreClock.system.now() {
+      tally.expired += 1
+      return
+    }
+    let keyspace = try target.keyspace(source.keyspace)
+    var length = 0
+    var keyLength = 0
+    try source.withRecord(reader) { key, value in
+      keyLength = key.count
+      length = value.count
+      guard keyLength <= LogStore.maximumKeyLength else { return }
+      try put(keyspace, key, value, source.expiry ?? plan.expiry)
+    }
     guard keyLength <= LogStore.maximumKeyLength else {
-      return try refuse(number, StoreError.keyTooLong(keyLength).description)
+      return try refuse(reader.lineNumber, StoreError.keyTooLong(keyLength).description, progress)
     }
-    try keyspace.put(line, forKey: scanner.key, expiry: plan.expiry)
     tally.records += 1
-    tally.bytes += line.count
-    if acknowledgements.isDue(tally.records) { try acknowledgements.send(tally.records, of: keyspace.store) }
+    tally.bytes += length
   }
 
   /// Counts a line that cannot be loaded, or ends the load.
-  private mutating func refuse(_ number: Int, _ why: @autoclosure () -> String) throws(ToolError) {
-    guard plan.skipsBadLines else { throw .badLine(number: number, why: why()) }
+  private mutating func refuse(_ number: Int, _ why: String, _ progress: Progress) throws(ToolError) {
+    guard plan.skipsBadLines else { throw .badLine(number: number, why: why) }
     tally.skipped += 1
     guard tally.skipped <= LoadTally.reportedLines else { return }
     progress.clear()
-    StandardError.report(ToolError.badLine(number: number, why: why()).description)
-  }
-
-  private func byteOrderMarkLength(_ bytes: Span<UInt8>) -> Int {
-    bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF ? 3 : 0
-  }
-
-  private func isBlank(_ line: Span<UInt8>) -> Bool {
-    var cursor = JSONCursor()
-    cursor.skipSpace(line)
-    return cursor.position == line.count
+    StandardError.report(ToolError.badLine(number: number, why: why).description)
   }
 }

@@ -6,19 +6,28 @@ struct InputFile: ~Copyable {
   let name: String
 
   private let descriptor: Int32
+  private let isRegular: Bool
 
   /// Opens the file at `path`; `-` is standard input.
   init(_ path: String) throws(ToolError) {
     if path == "-" {
       descriptor = STDIN_FILENO
+      isRegular = Self.isRegular(STDIN_FILENO)
       name = "standard input"
       return
     }
     name = path
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let code = errno
+    isRegular = Self.isRegular(descriptor)
     guard descriptor >= 0 else {
-      throw errno == ENOENT ? .noInput(path: path) : .system(operation: "open", path: path, errno: errno)
+      throw code == ENOENT ? .noInput(path: path) : .system(operation: "open", path: path, errno: code)
     }
+  }
+
+  private static func isRegular(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
   deinit {
@@ -28,7 +37,7 @@ struct InputFile: ~Copyable {
   /// Bytes between here and the end, if the input is a regular file.
   var remainingBytes: Int? {
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    guard isRegular, fstat(descriptor, &status) == 0 else { return nil }
     let position = lseek(descriptor, 0, SEEK_CUR)
     return position < 0 ? nil : max(0, Int(status.st_size) - Int(position))
   }
@@ -36,6 +45,8 @@ struct InputFile: ~Copyable {
   /// Reads some bytes into `buffer` from `start` on and returns how many; 0 at the end.
   func read(into buffer: inout [UInt8], from start: Int) throws(ToolError) -> Int {
     while true {
+      // A file is there at once; whatever else it is may keep the command waiting.
+      if !isRegular { try Interruption.waitReadable(descriptor) }
       let (count, code) = buffer.withUnsafeMutableBytes { bytes in
         let count = Foundation.read(descriptor, bytes.baseAddress.map { $0 + start }, bytes.count - start)
         return (count, errno)

@@ -1,3 +1,4 @@
+import EskerFormat
 import Foundation
 
 /// Cuts an input into lines.
@@ -21,8 +22,13 @@ struct LineReader: ~Copyable {
   /// Bytes of the input up to the end of the line last read.
   private(set) var bytesConsumed = 0
 
+  /// The checksum of those bytes, continuing whatever it was set to before the first line.
+  var checksum: UInt32 = 0
+
   private let input: InputFile
-  private let limit: Int
+
+  /// Bytes that a line may have.
+  let limit: Int
 
   // start ... searched: no newline in there; searched ..< filled: not looked at yet.
   private var start = 0
@@ -43,6 +49,25 @@ struct LineReader: ~Copyable {
   /// Bytes not read yet, if the input is a regular file.
   var remainingBytes: Int? { input.remainingBytes }
 
+  /// Whether everything that has come in so far was read, so that the next line may have to be waited for.
+  var isDrained: Bool { start == filled }
+
+  /// Passes over what comes before byte `offset` of the input, and takes what comes next as the line behind `lines` of them.
+  ///
+  /// - Returns: false when the input ends before.
+  mutating func skip(to offset: Int, lines: Int) throws(ToolError) -> Bool {
+    while bytesConsumed < offset {
+      if start == filled {
+        try fill()
+        if isAtEnd { return false }
+      }
+      consume(upTo: start + min(filled - start, offset - bytesConsumed))
+      searched = start
+    }
+    lineNumber = lines
+    return bytesConsumed == offset
+  }
+
   /// Reads the next line; the last one needs no newline.
   mutating func next() throws(ToolError) -> Line {
     var isTooLong = false
@@ -56,20 +81,22 @@ struct LineReader: ~Copyable {
         return finish(start..<filled, next: filled, isTooLong)
       }
       if filled - start > limit { isTooLong = true }
-      if isTooLong {
-        bytesConsumed += filled - start
-        start = filled
-      }
+      if isTooLong { consume(upTo: filled) }
       try fill()
     }
   }
 
   private mutating func finish(_ line: Range<Int>, next: Int, _ isTooLong: Bool) -> Line {
     lineNumber += 1
-    bytesConsumed += next - start
-    start = next
+    consume(upTo: next)
     searched = next
     return isTooLong || line.count > limit ? .tooLong : .text(line)
+  }
+
+  private mutating func consume(upTo end: Int) {
+    checksum = CRC32C.checksum(of: buffer.span.bytes.extracting(start..<end), continuing: checksum)
+    bytesConsumed += end - start
+    start = end
   }
 
   /// Reads more behind what is there, making room first.

@@ -1,7 +1,8 @@
 import Esker
+import Foundation
 
-/// What a backup or a restoration did, for people or for programs.
-func printSummary(of report: BackupReport, path: String, asJSON: Bool) throws {
+/// What a backup or a restoration did, or would do, for people or for programs.
+func printSummary(of report: BackupReport, path: String, isPlan: Bool = false, asJSON: Bool) throws {
   var output = BufferedOutput.standard()
   if asJSON {
     var writer = JSONWriter()
@@ -25,8 +26,18 @@ func printSummary(of report: BackupReport, path: String, asJSON: Bool) throws {
     let shared = report.sharedSegments > 0 ? ", \(HumanUnits.count(report.sharedSegments)) shared" : ""
     try output.write(
       "\(path): up to \(report.sequence), \(HumanUnits.count(report.segments, "segment"))\(shared), "
-        + "\(HumanUnits.bytes(report.bytes)), \(HumanUnits.bytes(report.copiedBytes)) copied\n"
+        + "\(HumanUnits.bytes(report.bytes)), \(HumanUnits.bytes(report.copiedBytes)) \(isPlan ? "to copy" : "copied")\n"
     )
   }
   try output.flush()
+}
+
+/// Whether a file at `path` can get a second name at `newPath`, where nothing is yet: only on the same volume.
+func isOnOneVolume(_ path: String, _ newPath: String) -> Bool {
+  var source = stat()
+  guard stat(path, &source) == 0 else { return false }
+  var place = URL(fileURLWithPath: newPath).standardizedFileURL
+  var target = stat()
+  while stat(place.path, &target) != 0, place.path != "/" { place.deleteLastPathComponent() }
+  return source.st_dev == target.st_dev
 }

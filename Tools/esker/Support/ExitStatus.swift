@@ -15,6 +15,8 @@ enum ExitStatus {
   /// The operating system refused, or the volume is full.
   static let inputOutput: Int32 = 74
   /// The store is open for writing elsewhere.
+  ///
+  /// Beyond these, a command that a signal stopped has 128 and the signal's number, as in a shell.
   static let locked: Int32 = 75
 
   /// The code for an error of the engine.
@@ -32,10 +34,13 @@ enum ExitStatus {
   static func code(for error: ToolError) -> Int32 {
     switch error {
     case .outputClosed: success
-    case .noKeyspace, .notFound, .nothingFound, .noSegment, .noRecord, .badLine, .damageFound: failure
+    case .noKeyspace, .notFound, .nothingFound, .noSegment, .noRecord, .badLine, .damageFound, .otherInput,
+      .notRepresentable, .benchmarkFailed:
+      failure
     case .argumentNotUTF8, .notEncoded: usage
     case .noStore, .noInput: noInput
     case .system, .outputExists: inputOutput
+    case .interrupted(let signal): 128 + signal
     }
   }
 }

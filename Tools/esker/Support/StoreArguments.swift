@@ -7,9 +7,12 @@ struct StoreArguments: ParsableArguments {
   @Argument(help: "The store's directory.", completion: .directory)
   var store: String
 
+  @Flag(name: [.short, .long], help: "Print results and errors only: no progress, no summary.")
+  var quiet = false
+
   /// Opens the store beside whoever writes to it and calls `body`.
   func read<R>(_ body: (LogStore) throws -> R) throws -> R {
-    try requireStore()
+    try require()
     var options = Options()
     options.readOnly = true
     return try closing(LogStore(at: store, options: options), body)
@@ -17,15 +20,16 @@ struct StoreArguments: ParsableArguments {
 
   /// Looks at the store's files without opening it.
   func inspection() throws -> StoreInspection {
-    try requireStore()
+    try require()
     return try StoreInspection(at: store)
   }
 
-  /// Opens the store for writing and calls `body`; `creating`: makes the store if there is none.
-  func write<R>(creating: Bool, durability: Durability = .buffered, _ body: (LogStore) throws -> R) throws -> R {
-    if !creating { try requireStore() }
+  /// Opens the store for writing and calls `body`; `creating`: makes the store if there is none; `publishing`: how
+  /// often to tell others how it goes.
+  func write<R>(creating: Bool, publishing interval: Duration? = nil, _ body: (LogStore) throws -> R) throws -> R {
+    if !creating { try require() }
     var options = Options()
-    options.durability = durability
+    options.statisticsInterval = interval
     return try closing(LogStore(at: store, options: options), body)
   }
 
@@ -43,7 +47,7 @@ struct StoreArguments: ParsableArguments {
   }
 
   /// Opening for writing would make a store out of nothing or of an empty directory.
-  private func requireStore() throws {
+  func require() throws {
     var status = stat()
     guard stat(store, &status) == 0 else {
       throw errno == ENOENT

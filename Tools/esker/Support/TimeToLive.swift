@@ -22,5 +22,11 @@ struct TimeToLive: ExpressibleByArgument, Hashable {
     duration = .milliseconds(milliseconds)
   }
 
+  init(seconds: Int) {
+    duration = .seconds(seconds)
+  }
+
+  var defaultValueDescription: String { "\(duration.components.seconds)s" }
+
   static let help = "as in 500ms, 60s, 5m, 2h or 7d"
 }

@@ -22,10 +22,18 @@ enum ToolError: Error, Equatable {
   case damageFound
   /// Whoever read standard output has seen enough.
   case outputClosed
-  /// The file that was to be written is there.
-  case outputExists(path: String)
+  /// A signal asked the command to end.
+  case interrupted(signal: Int32)
+  /// A load cannot go on from where an earlier one stopped: the input is another, or is read in another way.
+  case otherInput(name: String)
+  /// An entry cannot be written in the format that was asked for.
+  case notRepresentable(key: String, why: String)
   /// An argument is not written in the encoding that was named.
   case notEncoded(String, ByteEncoding)
+  /// The file that was to be written is there.
+  case outputExists(path: String)
+  /// A benchmark found something else than it had put.
+  case benchmarkFailed(String)
   /// An argument is not text.
   case argumentNotUTF8(position: Int)
   /// A call to the operating system failed.
@@ -43,11 +51,18 @@ extension ToolError: CustomStringConvertible {
     case .badLine(let number, let why): "line \(number): \(why)"
     case .damageFound: "the store is damaged"
     case .outputClosed: "standard output was closed"
-    case .argumentNotUTF8(let position):
-      "argument \(position) is not valid UTF-8: a key or value of arbitrary bytes cannot be given on the command line"
+    case .interrupted(let number): number == SIGINT ? "interrupted" : "ended by signal \(number)"
+    case .otherInput(let name):
+      "\(name) is not what was being loaded when an earlier load stopped, or is read in another way: "
+        + "load it without --resume to start anew"
+    case .notRepresentable(let key, let why): "the entry of key \(key) \(why)"
     case .notEncoded(let text, let encoding):
       encoding == .text ? "\"\(text)\" is not text" : "\"\(text)\" is not \(encoding.rawValue)"
     case .outputExists(let path): "\(path) is there already: nothing was written; choose another path, or remove it"
+    case .benchmarkFailed(let why): why
+    case .argumentNotUTF8(let position):
+      "argument \(position) is not valid UTF-8: give a key of other bytes in hex or base64 with --key-encoding, "
+        + "and a value on standard input"
     case .noSegment(let id, let path): "no segment \(id) in \(path)"
     case .noRecord(let key): "no record of key \"\(key)\" is on disk"
     case .system(let operation, let path, let code): "cannot \(operation) \(path): \(String(cString: strerror(code)))"

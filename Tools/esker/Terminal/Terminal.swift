@@ -35,9 +35,12 @@ struct Terminal: Equatable {
     showsColor = (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
   }
 
-  private static func width(of descriptor: Int32) -> Int? {
+  private static func width(of descriptor: Int32) -> Int? { size(of: descriptor)?.columns }
+
+  /// Characters in a line and lines of the terminal behind a descriptor; nil when there is none, or it does not say.
+  static func size(of descriptor: Int32) -> (columns: Int, rows: Int)? {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-    return Int(size.ws_col)
+    return (Int(size.ws_col), max(1, Int(size.ws_row)))
   }
 }

@@ -1,0 +1,180 @@
+import EskerFormat
+import Foundation
+import Testing
+
+/// Whatever is wrong is said in one line on standard error, with an exit code that says what to do about it.
+@Suite struct BadInputTests {
+  static let readers = [
+    ["get", "a"], ["list"], ["count"], ["dump"], ["stats"], ["verify"], ["merge", "--dry-run"],
+  ]
+
+  private func filled() throws -> Scratch {
+    let scratch = try Scratch()
+    #expect(try scratch.run("put", scratch.store, "a", "value of a").status == 0)
+    return scratch
+  }
+
+  private func files(_ scratch: Scratch, _ suffix: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: scratch.store).filter { $0.hasSuffix(suffix) }
+      .map { "\(scratch.store)/\($0)" }
+  }
+
+  private func change(_ file: String, _ body: (inout [UInt8]) -> Void) throws {
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: file)))
+    body(&bytes)
+    try Data(bytes).write(to: URL(fileURLWithPath: file))
+  }
+
+  private func expectOneLine(
+    _ result: ToolResult,
+    status: Int32,
+    _ text: String,
+    location: SourceLocation = #_sourceLocation
+  ) {
+    #expect(result.status == status, sourceLocation: location)
+    #expect(result.errors.hasPrefix("esker: "), sourceLocation: location)
+    #expect(result.errors.contains(text), "\(result.errors)", sourceLocation: location)
+    #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)", sourceLocation: location)
+  }
+
+  @Test(arguments: readers)
+  func aManifestDamagedInBothCopiesIsDamage(command: [String]) throws {
+    let scratch = try filled()
+    for name in ["manifest.a", "manifest.b"] { try change("\(scratch.store)/\(name)") { $0[40] ^= 0xFF } }
+    let result = try scratch.run([command[0], scratch.store] + command.dropFirst())
+    expectOneLine(result, status: 1, "manifest")
+  }
+
+  @Test(arguments: readers + [["put", "k", "v"], ["load", "/dev/null", "--key-field", "id"]])
+  func aStoreOfANewerVersionIsRefusedUntouched(command: [String]) throws {
+    let scratch = try filled()
+    for name in ["manifest.a", "manifest.b"] {
+      try change("\(scratch.store)/\(name)") { bytes in
+        bytes[8] = 9
+        // The header's checksum is right: it is a newer store's, and not damage.
+        let checksum = CRC32C.checksum(of: bytes.span.bytes.extracting(0..<36))
+        for index in 0..<4 { bytes[36 + index] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(index))) }
+      }
+    }
+    let before = try files(scratch, "").map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+    let result = try scratch.run([command[0], scratch.store] + command.dropFirst())
+    expectOneLine(result, status: 66, "format version 9")
+    #expect(try files(scratch, "").map { try Data(contentsOf: URL(fileURLWithPath: $0)) } == before)
+  }
+
+  @Test func aDamagedSegmentIsNamedByWhoeverMeetsIt() throws {
+    let scratch = try filled()
+    let segment = try #require(try files(scratch, ".segment").first)
+    try change(segment) { bytes in
+      guard let place = Data(bytes).range(of: Data("value of a".utf8)) else { return }
+      bytes[place.lowerBound] ^= 1
+    }
+    expectOneLine(try scratch.run("get", scratch.store, "a"), status: 1, segment)
+    expectOneLine(try scratch.run("dump", scratch.store), status: 1, segment)
+    expectOneLine(try scratch.run("dump", scratch.store, "--format", "binary"), status: 1, segment)
+    expectOneLine(try scratch.run("dump", scratch.store, scratch.path("new"), "--format", "binary"), status: 1, segment)
+    #expect(!FileManager.default.fileExists(atPath: scratch.path("new")))
+  }
+
+  @Test(.enabled(if: Privileges.canBeGivenUp))
+  func aStoreThatMayNotBeReadIsNamed() throws {
+    let scratch = try filled()
+    #expect(try scratch.shell(#"chmod 755 "${1%/*}" && chmod 700 "$1""#).status == 0)
+    for command in [#"get "$1" a"#, #"put "$1" a b"#, #"stats "$1""#, #"dump "$1""#] {
+      let result = try scratch.shell(Privileges.prefix + #""$0" \#(command)"#)
+      expectOneLine(result, status: 74, "Permission denied")
+    }
+    let create = try scratch.shell(Privileges.prefix + #""$0" put "${1%/*}/new" a b"#)
+    expectOneLine(create, status: 74, "Permission denied")
+  }
+
+  @Test(.enabled(if: Privileges.canMount))
+  func aFullVolumeStopsALoadThatCanGoOnLater() throws {
+    let scratch = try Scratch()
+    let lines = (0..<20_000).map { "{\"id\":\($0),\"text\":\"\(String(repeating: "x", count: 300))\"}\n" }.joined()
+    _ = try scratch.file("in", lines.utf8)
+    let result = try scratch.shell(
+      #"""
+      mkdir "$1.volume"
+      unshare -m sh -c '
+        mount -t tmpfs -o size=2m none "$1.volume" &&
+        "$0" load "$1.volume/store" "${1%/*}/in" --key-field id --resume --quiet
+        echo "status $?"
+        mount -o remount,size=64m none "$1.volume" &&
+        "$0" load "$1.volume/store" "${1%/*}/in" --key-field id --resume --quiet &&
+        "$0" count "$1.volume/store"
+      ' "$0" "$1"
+      """#
+    )
+    expectOneLine(result, status: 0, "no space left")
+    #expect(result.lines == ["status 74", "20000"])
+  }
+
+  @Test func aClosedStandardInputIsAnError() throws {
+    let scratch = try filled()
+    for options in ["--key-field id", "--format binary", "--format csv"] {
+      let result = try scratch.shell(#""$0" load "$1" - --quiet <&- "# + options)
+      expectOneLine(result, status: 74, "cannot read standard input")
+    }
+  }
+
+  @Test func garbageIsNotLoaded() throws {
+    let scratch = try filled()
+    var random = SplitMix(state: 17)
+    let garbage = Data((0..<100_000).map { _ in UInt8.random(in: 0...255, using: &random) })
+    for options in [["--key-field", "id"], ["--format", "ndjson"], ["--format", "csv"], ["--format", "binary"]] {
+      let result = try scratch.run(["load", scratch.store, "-", "-q"] + options, input: garbage)
+      expectOneLine(result, status: 1, "esker: ")
+      #expect(!result.errors.utf8.contains { $0 < 0x20 && $0 != 0x0A })
+    }
+    #expect(try scratch.run("count", scratch.store).text == "1\n")
+  }
+
+  @Test func aLineOfAGibibyteIsRefusedInLittleMemory() throws {
+    let scratch = try Scratch()
+    // A file with a hole: the line is zeros, and takes neither time to write nor space.
+    let file = #"printf '{"id":1}\n' > "$1.in"; truncate -s 1G "$1.in"; printf '\n{"id":2}\n' >> "$1.in"; "#
+    let line = file + "ulimit -d 400000; "
+    let skipping = try scratch.shell(line + #""$0" load "$1" "$1.in" --key-field id --skip-bad"#)
+    #expect(skipping.status == 0)
+    #expect(
+      skipping.errors.hasPrefix("esker: line 2: longer than 67,108,864 bytes: see --max-line\nloaded 2 records")
+    )
+    let result = try scratch.shell(line + #"cat "$1.in" | "$0" load "$1" - --key-field id --quiet"#)
+    expectOneLine(result, status: 1, "line 2: longer than 67,108,864 bytes")
+    #expect(try scratch.run("list", scratch.store).lines.sorted() == ["1", "2"])
+  }
+
+  @Test func aLoadTakesTheSameMemoryWhateverTheInput() throws {
+    let scratch = try Scratch()
+    // Twenty keys over and over: what the index of many keys takes is the store's, not the load's.
+    let feed = #"""
+      ulimit -d 150000
+      i=0; while [ $i -lt 20 ]; do printf '{"id":%d,"text":"%01000d"}\n' $i 0; i=$((i+1)); done > "$1.in"
+      repeat() { n=0; while [ $n -lt 8000 ]; do cat "$1.in" "$1.in"; n=$((n+2)); done; }
+      """#
+    let result = try scratch.shell(
+      feed + "\nrepeat \"$1\" | \"$0\" load \"$1\" - --key-field id --quiet --json"
+    )
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try #require(try JSONSerialization.jsonObject(with: result.output) as? [String: Any])
+    #expect(report["records"] as? Int == 160_000)
+  }
+}
+
+/// What the tests may do to the system.
+enum Privileges {
+  private static func succeeds(_ line: String) -> Bool {
+    guard let scratch = try? Scratch(), let result = try? scratch.shell(line) else { return false }
+    return result.status == 0
+  }
+
+  /// Runs the rest of a line of shell without privileges.
+  static var prefix: String { geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "" }
+
+  /// Whether a program can be run that may not do everything.
+  static let canBeGivenUp = geteuid() != 0 || succeeds(prefix + #""$0" --version"#)
+
+  /// Whether a volume can be had for a test.
+  static let canMount = succeeds(#"unshare -m sh -c 'mount -t tmpfs -o size=1m none /mnt'"#)
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@Suite struct InterruptionTests {
+  @Test(arguments: [(SIGINT, 130 as Int32, "interrupted"), (SIGTERM, 143, "ended by signal 15")])
+  func aLoadStopsBetweenTwoRecordsAndKeepsWhatItHas(signal: Int32, status: Int32, message: String) throws {
+    let scratch = try Scratch()
+    let tool = try RunningTool(["load", scratch.store, "-", "--key-field", "id", "--acknowledge", "1"])
+    try tool.write("{\"id\":1}\n{\"id\":2}\n{\"id\":")
+    // Two acknowledgements: it now waits for the rest of the third line.
+    var acknowledged = ""
+    while acknowledged != "1\n2\n", tool.process.isRunning {
+      acknowledged += String(decoding: tool.output.fileHandleForReading.availableData, as: UTF8.self)
+    }
+    #expect(tool.end(with: signal) == status)
+    let messages = tool.messages
+    #expect(messages.hasPrefix("loaded 2 records"))
+    #expect(messages.hasSuffix("esker: \(message)\n"))
+    #expect(try scratch.run("list", scratch.store).lines.sorted() == ["1", "2"])
+    // It was closed, not dropped: nothing was replayed, and nothing is locked.
+    #expect(try scratch.run("verify", scratch.store).status == 0)
+    #expect(try scratch.run("put", scratch.store, "k", "v").status == 0)
+  }
+
+  @Test func aDumpEndsWithAWholeLine() throws {
+    let scratch = try Scratch()
+    let lines = (0..<20_000).map { "{\"id\":\($0),\"text\":\"some text\"}\n" }.joined()
+    #expect(try scratch.run("load", scratch.store, "-", "--key-field", "id", input: Data(lines.utf8)).status == 0)
+    // The pipe is full after 64 KiB, so the dump is certainly under way.
+    let tool = try RunningTool(["dump", scratch.store])
+    var text = tool.output.fileHandleForReading.availableData
+    kill(tool.process.processIdentifier, SIGINT)
+    text += tool.output.fileHandleForReading.readDataToEndOfFile()
+    #expect(tool.wait() == 130)
+    #expect(tool.messages == "esker: interrupted\n")
+    #expect(text.last == 0x0A)
+    #expect(text.split(separator: 0x0A).count < 20_000)
+  }
+
+  @Test func anInterruptedDumpLeavesNoFile() throws {
+    let scratch = try Scratch()
+    let value = String(repeating: "v", count: 1000)
+    let lines = (0..<60_000).map { "{\"id\":\($0),\"text\":\"\(value)\"}\n" }.joined()
+    #expect(try scratch.run("load", scratch.store, "-", "--key-field", "id", input: Data(lines.utf8)).status == 0)
+    let tool = try RunningTool(["dump", scratch.store, scratch.path("out")])
+    while tool.process.isRunning, !FileManager.default.fileExists(atPath: scratch.path("out")) { usleep(100) }
+    #expect(tool.end(with: SIGINT) == 130)
+    #expect(!FileManager.default.fileExists(atPath: scratch.path("out")))
+  }
+
+  @Test func anIgnoredSignalStaysIgnored() throws {
+    let scratch = try Scratch()
+    let line = #"""
+      trap '' HUP
+      mkfifo "$1.fifo"
+      "$0" load "$1" - --key-field id < "$1.fifo" &
+      exec 3> "$1.fifo"
+      printf '{"id":1}\n' >&3
+      kill -HUP $!
+      sleep 0.3
+      printf '{"id":2}\n' >&3
+      exec 3>&-
+      wait $!
+      """#
+    let result = try scratch.shell(line)
+    #expect(result.status == 0)
+    #expect(try scratch.run("count", scratch.store).text == "2\n")
+  }
+}

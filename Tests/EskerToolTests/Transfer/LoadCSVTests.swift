@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@Suite struct LoadCSVTests {
+  private func load(_ scratch: Scratch, _ text: String, _ options: String...) throws -> ToolResult {
+    try scratch.run(["load", scratch.store, "-", "--format", "csv"] + options, input: Data(text.utf8))
+  }
+
+  @Test func rowsAreStoredAsObjectsUnderTheColumnNamed() throws {
+    let scratch = try Scratch()
+    let text = "\u{FEFF}id,name,\"a \"\"note\"\"\"\r\n1,Vienna,\"two\nlines, and \"\"quotes\"\"\"\r\n\r\n2,,\n"
+    let result = try load(scratch, text, "--key-field", "id")
+    #expect(result.status == 0)
+    #expect(result.errors.hasPrefix("loaded 2 records"))
+    let first = #"{"id":"1","name":"Vienna","a \"note\"":"two\nlines, and \"quotes\""}"#
+    #expect(try scratch.run("get", scratch.store, "1").text == first)
+    #expect(try scratch.run("get", scratch.store, "2").text == #"{"id":"2","name":"","a \"note\"":""}"#)
+  }
+
+  @Test(arguments: [
+    ("1,2,3", "3 fields under a header of 2"), ("1", "1 field under a header of 2"),
+    ("1,a\"b", "a quote in the middle of field 2"), ("\"1\"x,2", "something follows the closing quote of field 1"),
+    ("1,\"open\nto\nthe end", "a quote is opened and never closed"),
+  ])
+  func badRowIsNamedAndCanBeSkipped(row: String, why: String) throws {
+    let scratch = try Scratch()
+    let result = try load(scratch, "id,name\n0,zero\n\(row)", "--key-field", "id", "--quiet")
+    #expect(result.status == 1)
+    #expect(result.errors == "esker: line 3: \(why)\n")
+    #expect(try scratch.run("count", scratch.store).text == "1\n")
+    let skipping = try load(scratch, "id,name\n\(row)", "--key-field", "id", "--skip-bad")
+    #expect(skipping.status == 0)
+    #expect(skipping.errors.contains("; 1 bad line skipped"))
+  }
+
+  @Test func fieldsThatAreNotTextAreRefused() throws {
+    let scratch = try Scratch()
+    // The bytes of a character, torn between two fields, are not a character.
+    let input = Data("id,a,b\n1,".utf8) + [0xC3] + Data(",".utf8) + [0xA9] + Data("\n".utf8)
+    let result = try scratch.run("load", scratch.store, "-", "--format", "csv", "--key-field", "id", "-q", input: input)
+    #expect(result.status == 1)
+    #expect(result.errors == "esker: line 2: field 2 is not valid UTF-8\n")
+  }
+
+  @Test func theHeaderMustNameKeyAndValue() throws {
+    let scratch = try Scratch()
+    let unknown = try load(scratch, "a,b\n1,2\n", "--key-field", "id", "-q")
+    #expect(unknown.errors == "esker: line 1: no column \"id\" in the header\n")
+    let result = try load(scratch, "id,value\n1,2\n", "-q")
+    #expect(result.status == 1)
+    #expect(result.errors.hasPrefix("esker: line 1: no column \"key\""))
+    #expect(try load(scratch, "", "-q").status == 0)
+  }
+}

@@ -1,0 +1,123 @@
+/// Takes rows of comma-separated values (RFC 4180) from lines, and keeps one row at a time.
+///
+/// Lines end with a line feed or a carriage return and a line feed. A field in quotes may hold both, commas, and quotes
+/// written twice; every byte in it counts. Rows may have different numbers of fields: who asks compares them.
+struct CSVReader {
+  enum Row: Equatable {
+    /// The row's fields are in the reader.
+    case fields
+    /// A line without anything in it.
+    case blank
+    /// The row is not one, and why. Reading goes on behind it.
+    case bad(String)
+    case end
+  }
+
+  /// The bytes of the row's fields, one behind the other, unquoted.
+  private(set) var text: [UInt8] = []
+  /// Where in ``text`` each field ends.
+  private(set) var ends: [Int] = []
+  /// The line that the row began on.
+  private(set) var lineNumber = 0
+
+  private let limit: Int
+
+  /// A reader of rows of at most `limit` bytes.
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  var count: Int { ends.count }
+
+  /// Where in ``text`` a field lies.
+  func range(of field: Int) -> Range<Int> {
+    (field == 0 ? 0 : ends[field - 1])..<ends[field]
+  }
+
+  func field(_ index: Int) -> String { String(decoding: text[range(of: index)], as: UTF8.self) }
+
+  /// Reads the next row.
+  mutating func next(_ reader: inout LineReader) throws(ToolError) -> Row {
+    text.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+    var isQuoted = false
+    while true {
+      let isFirst = !isQuoted
+      switch try reader.next() {
+      case .end: return isQuoted ? .bad("a quote is opened and never closed") : .end
+      case .tooLong: return .bad(reader.tooLong)
+      case .text(let range):
+        if isFirst { lineNumber = reader.lineNumber }
+        var line = reader.buffer.span.extracting(range)
+        if reader.lineNumber == 1 { line = line.extracting(byteOrderMarkLength(line)...) }
+        if isFirst, line.isEmpty || line.count == 1 && line[0] == 0x0D { return .blank }
+        guard text.count + line.count <= limit else { return .bad(reader.tooLong) }
+        switch append(line, isQuoted: isQuoted) {
+        case .closed: return .fields
+        case .open: isQuoted = true
+        case .bad(let why): return .bad(why)
+        }
+      }
+    }
+  }
+
+  private enum Line {
+    case closed
+    case open
+    case bad(String)
+  }
+
+  /// Takes a line's fields; `isQuoted`: the line goes on within a field in quotes.
+  private mutating func append(_ line: Span<UInt8>, isQuoted: Bool) -> Line {
+    let quote = UInt8(ascii: "\"")
+    let comma = UInt8(ascii: ",")
+    var position = 0
+    var isQuoted = isQuoted
+    if isQuoted { text.append(0x0A) }
+    while true {
+      if !isQuoted, position < line.count, line[position] == quote {
+        isQuoted = true
+        position += 1
+      }
+      if isQuoted {
+        var isClosed = false
+        while position < line.count {
+          let byte = line[position]
+          position += 1
+          if byte != quote {
+            text.append(byte)
+          } else if position < line.count, line[position] == quote {
+            text.append(quote)
+            position += 1
+          } else {
+            isClosed = true
+            break
+          }
+        }
+        guard isClosed else { return .open }
+        isQuoted = false
+        if position == line.count - 1, line[position] == 0x0D { position += 1 }
+        guard position == line.count || line[position] == comma else {
+          return .bad("something follows the closing quote of field \(ends.count + 1)")
+        }
+      } else {
+        let start = position
+        while position < line.count, line[position] != comma {
+          guard line[position] != quote else { return .bad("a quote in the middle of field \(ends.count + 1)") }
+          position += 1
+        }
+        var end = position
+        if position == line.count, end > start, line[end - 1] == 0x0D { end -= 1 }
+        text.append(contentsOf: line.extracting(start..<end))
+      }
+      ends.append(text.count)
+      if position == line.count { return .closed }
+      position += 1
+    }
+  }
+}
+
+/// Bytes of the mark that some programs begin a UTF-8 file with.
+func byteOrderMarkLength(_ bytes: Span<UInt8>) -> Int {
+  bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF ? 3 : 0
+}

@@ -1,0 +1,119 @@
+import Esker
+
+/// Writes entries one after the other.
+protocol EntryFormatter {
+  /// What comes ahead of the first one.
+  var header: [UInt8] { get }
+
+  /// An entry, line feed included.
+  mutating func text(of entry: LogEntry) throws -> [UInt8]
+}
+
+/// Entries as lines of JSON.
+struct JSONEntries: EntryFormatter {
+  /// Whether the entries of a named keyspace say so.
+  let namesKeyspaces: Bool
+  /// How bytes are written; nil: as text where they are, in base 64 otherwise.
+  let encoding: ByteEncoding?
+
+  private var writer = JSONWriter()
+
+  init(namesKeyspaces: Bool, encoding: ByteEncoding?) {
+    self.namesKeyspaces = namesKeyspaces
+    self.encoding = encoding
+  }
+
+  var header: [UInt8] { [] }
+
+  mutating func text(of entry: LogEntry) throws -> [UInt8] {
+    writer.removeAll()
+    writer.beginObject()
+    if namesKeyspaces, !entry.keyspace.isEmpty {
+      writer.name("keyspace")
+      writer.value(entry.keyspace)
+    }
+    var unsuitable: ToolError?
+    try entry.withBytes { (key, value) in
+      for (name, bytes) in [("key", true), ("value", false)] {
+        if !add(name, bytes ? key : value), unsuitable == nil { unsuitable = notText(key) }
+      }
+    }
+    if let unsuitable { throw unsuitable }
+    writer.name("expires")
+    if case .at(let time) = entry.expiry { writer.value(timestamp(time)) } else { writer.null() }
+    writer.endObject()
+    writer.newline()
+    return writer.bytes
+  }
+
+  private mutating func add(_ name: String, _ bytes: RawSpan) -> Bool {
+    bytes.withUnsafeBytes { buffer in
+      let bytes = buffer.assumingMemoryBound(to: UInt8.self).span
+      let encoding = self.encoding ?? (UTF8Check.isValid(bytes) ? .text : .base64)
+      if encoding == .text, UTF8Check.isValid(bytes) {
+        writer.name(name)
+        writer.value(utf8: bytes)
+        return true
+      }
+      guard let text = encoding.encode(bytes) else { return false }
+      writer.name(encoding.fieldName(name))
+      writer.value(utf8: text.span)
+      return true
+    }
+  }
+}
+
+/// Entries as comma-separated values.
+struct CSVEntries: EntryFormatter {
+  let namesKeyspaces: Bool
+  let encoding: ByteEncoding
+
+  private var writer = CSVWriter()
+
+  init(namesKeyspaces: Bool, encoding: ByteEncoding) {
+    self.namesKeyspaces = namesKeyspaces
+    self.encoding = encoding
+  }
+
+  var header: [UInt8] {
+    var writer = CSVWriter()
+    if namesKeyspaces { writer.field("keyspace") }
+    writer.field(encoding.fieldName("key"))
+    writer.field(encoding.fieldName("value"))
+    writer.field("expires")
+    writer.newline()
+    return writer.bytes
+  }
+
+  mutating func text(of entry: LogEntry) throws -> [UInt8] {
+    writer.removeAll()
+    if namesKeyspaces { writer.field(entry.keyspace) }
+    var unsuitable: ToolError?
+    try entry.withBytes { (key, value) in
+      if !add(key) || !add(value) { unsuitable = notText(key) }
+    }
+    if let unsuitable { throw unsuitable }
+    if case .at(let time) = entry.expiry { writer.field(timestamp(time)) } else { writer.field("") }
+    writer.newline()
+    return writer.bytes
+  }
+
+  private mutating func add(_ bytes: RawSpan) -> Bool {
+    bytes.withUnsafeBytes { buffer in
+      let bytes = buffer.assumingMemoryBound(to: UInt8.self).span
+      guard let text = encoding.encode(bytes) else { return false }
+      writer.field(text.span)
+      return true
+    }
+  }
+}
+
+/// Why an entry cannot be written as text.
+private func notText(_ key: RawSpan) -> ToolError {
+  let name = key.withUnsafeBytes { buffer -> String in
+    let bytes = buffer.assumingMemoryBound(to: UInt8.self).span
+    if UTF8Check.isValid(bytes) { return "\"\(String(decoding: buffer, as: UTF8.self))\"" }
+    return "0x" + String(decoding: ByteEncoding.hex.encode(bytes) ?? [], as: UTF8.self)
+  }
+  return .notRepresentable(key: name, why: "is not text: choose --encoding hex or base64")
+}

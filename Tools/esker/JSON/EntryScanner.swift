@@ -1,0 +1,77 @@
+/// Checks one line that `dump` wrote and takes it apart, in a single pass.
+///
+/// The line is an object of texts; fields of other names are passed over.
+struct EntryScanner {
+  private(set) var entry = EntryBuilder()
+
+  /// The text last unescaped, kept for its storage.
+  private var text: [UInt8] = []
+
+  /// Checks `line` and leaves what it says in ``entry``.
+  ///
+  /// - Throws: ``JSONFault`` or ``EntryFault``.
+  mutating func scan(_ line: Span<UInt8>) throws {
+    entry.removeAll()
+    var cursor = JSONCursor()
+    cursor.skipSpace(line)
+    guard cursor.skip(UInt8(ascii: "{"), line) else { throw JSONFault(.notAnObject) }
+    cursor.skipSpace(line)
+    if !cursor.skip(UInt8(ascii: "}"), line) { try scanMembers(line, &cursor) }
+    cursor.skipSpace(line)
+    guard cursor.position == line.count else { throw JSONFault(.trailingBytes, at: cursor.position) }
+    try entry.check()
+  }
+
+  private mutating func scanMembers(_ line: Span<UInt8>, _ cursor: inout JSONCursor) throws {
+    while true {
+      let name = try cursor.string(line, wanted: "a field's name")
+      cursor.skipSpace(line)
+      try cursor.expect(UInt8(ascii: ":"), line)
+      cursor.skipSpace(line)
+      if let field = try field(name, line) {
+        try take(field, line, &cursor)
+      } else {
+        try cursor.skipValue(line, depth: 1)
+      }
+      cursor.skipSpace(line)
+      guard cursor.skip(UInt8(ascii: ","), line) else { break }
+      cursor.skipSpace(line)
+    }
+    try cursor.expect(UInt8(ascii: "}"), line, wanted: "',' or '}'")
+  }
+
+  private mutating func field(_ name: JSONCursor.StringRange, _ line: Span<UInt8>) throws -> EntryField? {
+    let bytes = line.extracting(name.bytes)
+    guard name.hasEscapes || bytes.count <= 8 else { return nil }
+    guard name.hasEscapes else {
+      return bytes.withUnsafeBufferPointer { EntryField(rawValue: String(decoding: $0, as: UTF8.self)) }
+    }
+    text.removeAll(keepingCapacity: true)
+    guard JSONCursor.unescape(bytes, into: &text) else { return nil }
+    return EntryField(rawValue: String(decoding: text, as: UTF8.self))
+  }
+
+  private mutating func take(_ field: EntryField, _ line: Span<UInt8>, _ cursor: inout JSONCursor) throws {
+    let start = cursor.position
+    guard start < line.count, line[start] == UInt8(ascii: "\"") else {
+      try cursor.skipValue(line, depth: 1)
+      // No other value begins like this.
+      if field == .expires, start < line.count, line[start] == UInt8(ascii: "n") {
+        return try entry.setExpiry(.never)
+      }
+      throw EntryFault(description: "field \"\(field.rawValue)\" is not a text")
+    }
+    let string = try cursor.string(line, wanted: "a string")
+    let bytes = line.extracting(string.bytes)
+    guard string.hasEscapes else { return try entry.set(field, bytes) }
+    // Moved out and back: the entry, a part of this value too, is changed while the text is read.
+    var text: [UInt8] = []
+    swap(&text, &self.text)
+    defer { swap(&text, &self.text) }
+    text.removeAll(keepingCapacity: true)
+    guard JSONCursor.unescape(bytes, into: &text) else {
+      throw EntryFault(description: "field \"\(field.rawValue)\" has half of a surrogate pair, which no text can hold")
+    }
+    try entry.set(field, text.span)
+  }
+}

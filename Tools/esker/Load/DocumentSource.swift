@@ -1,0 +1,31 @@
+import Esker
+
+/// Documents, one a line: the value is the line as it is, the key one of its fields.
+struct DocumentSource: RecordSource {
+  private var scanner: JSONScanner
+  private var line = 0..<0
+
+  init(keyField: String) {
+    scanner = JSONScanner(field: keyField)
+  }
+
+  mutating func next(_ reader: inout LineReader) throws(ToolError) -> SourceStep {
+    switch try reader.next() {
+    case .end: return .end
+    case .tooLong: return .bad(line: reader.lineNumber, why: reader.tooLong)
+    case .text(let range):
+      line = reader.text(range)
+      let text = reader.buffer.span.extracting(line)
+      if isBlank(text) { return .blank }
+      do throws(JSONFault) { try scanner.scan(text) } catch {
+        let field = String(decoding: scanner.field, as: UTF8.self)
+        return .bad(line: reader.lineNumber, why: error.description(field: field))
+      }
+      return .record
+    }
+  }
+
+  func withRecord(_ reader: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws {
+    try body(scanner.key.span, reader.buffer.span.extracting(line))
+  }
+}

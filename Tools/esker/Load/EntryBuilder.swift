@@ -1,0 +1,102 @@
+import Esker
+
+/// Why fields do not make an entry.
+struct EntryFault: Error, Hashable {
+  let description: String
+}
+
+/// A field of an entry as `dump` writes it.
+enum EntryField: String {
+  case keyspace, key, key64, keyHex, value, value64, valueHex, expires
+
+  /// What the field says the bytes of, and how; nil for the others.
+  var bytes: (isKey: Bool, encoding: ByteEncoding)? {
+    switch self {
+    case .key: (true, .text)
+    case .key64: (true, .base64)
+    case .keyHex: (true, .hex)
+    case .value: (false, .text)
+    case .value64: (false, .base64)
+    case .valueHex: (false, .hex)
+    case .keyspace, .expires: nil
+    }
+  }
+}
+
+/// Puts an entry together from the texts of its fields.
+struct EntryBuilder {
+  private(set) var key: [UInt8] = []
+  private(set) var value: [UInt8] = []
+  private(set) var keyspace: String?
+  private(set) var expiry: Expiry?
+  private var hasKey = false
+  private var hasValue = false
+  private var hasExpiry = false
+
+  /// Forgets everything but its storage.
+  mutating func removeAll() {
+    keyspace = nil
+    expiry = nil
+    hasKey = false
+    hasValue = false
+    hasExpiry = false
+  }
+
+  mutating func set(_ field: EntryField, _ text: Span<UInt8>) throws(EntryFault) {
+    if let (isKey, encoding) = field.bytes {
+      guard isKey ? !hasKey : !hasValue else {
+        throw EntryFault(description: "there is more than one \(isKey ? "key" : "value")")
+      }
+      if isKey {
+        hasKey = true
+        try Self.decode(text, encoding, field, into: &key)
+      } else {
+        hasValue = true
+        try Self.decode(text, encoding, field, into: &value)
+      }
+      return
+    }
+    if field == .keyspace {
+      guard keyspace == nil else { throw EntryFault(description: "there is more than one keyspace") }
+      guard UTF8Check.isValid(text) else { throw EntryFault(description: "field \"keyspace\" is not valid UTF-8") }
+      keyspace = text.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    } else {
+      guard let time = parseTimestamp(text) else {
+        throw EntryFault(description: "field \"expires\" is not an instant such as 2026-03-01T12:00:00.000Z")
+      }
+      try setExpiry(.at(time))
+    }
+  }
+
+  /// Sets the instant of expiry; an entry has one at most.
+  mutating func setExpiry(_ expiry: Expiry) throws(EntryFault) {
+    guard !hasExpiry else { throw EntryFault(description: "there is more than one \"expires\"") }
+    hasExpiry = true
+    self.expiry = expiry
+  }
+
+  /// Throws unless all of an entry is there.
+  func check() throws(EntryFault) {
+    guard hasKey else { throw EntryFault(description: "there is no field \"key\", \"key64\" or \"keyHex\"") }
+    guard hasValue else { throw EntryFault(description: "there is no field \"value\", \"value64\" or \"valueHex\"") }
+  }
+
+  private static func decode(
+    _ text: Span<UInt8>,
+    _ encoding: ByteEncoding,
+    _ field: EntryField,
+    into bytes: inout [UInt8]
+  ) throws(EntryFault) {
+    if encoding == .text, UTF8Check.isValid(text) {
+      // Without an allocation: the usual case.
+      bytes.removeAll(keepingCapacity: true)
+      bytes.append(contentsOf: text)
+      return
+    }
+    guard let decoded = encoding.decode(text) else {
+      let wanted = encoding == .text ? "valid UTF-8" : encoding.rawValue
+      throw EntryFault(description: "field \"\(field.rawValue)\" is not \(wanted)")
+    }
+    bytes = decoded
+  }
+}

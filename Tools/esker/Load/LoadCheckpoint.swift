@@ -1,0 +1,65 @@
+import Esker
+import Foundation
+
+/// Where a load stands: everything before is stored, and nothing behind.
+struct LoadPosition: Codable, Equatable {
+  /// Bytes of the input.
+  var bytes = 0
+  /// Lines of it.
+  var lines = 0
+  /// Records that were stored.
+  var records = 0
+  /// The checksum of those bytes, and of how they are read.
+  var checksum: UInt32 = 0
+}
+
+/// Keeps a load's position in the store itself, in the same batch as the records, so that it is exact after any crash.
+///
+/// It lies in a keyspace of its own, under the name of the input and of the keyspace that is loaded, and is removed with the
+/// last batch.
+struct LoadCheckpoint {
+  static let keyspaceName = "esker.load"
+
+  let keyspace: Keyspace
+  let key: String
+
+  /// - Parameter input: the input's name.
+  init(input: String, into target: Keyspace) throws(StoreError) {
+    keyspace = try target.store.keyspace(Self.keyspaceName)
+    key = Self.key(input, target)
+  }
+
+  /// Where the load of that input stopped; nil: nowhere.
+  func position() throws -> LoadPosition? {
+    guard let bytes = try keyspace.get(key) else { return nil }
+    return try? JSONDecoder().decode(LoadPosition.self, from: Data(bytes))
+  }
+
+  func keep(_ position: LoadPosition, in batch: inout WriteBatch) throws(StoreError) {
+    var writer = JSONWriter()
+    writer.beginObject()
+    for (name, value) in [
+      ("bytes", position.bytes), ("lines", position.lines), ("records", position.records),
+      ("checksum", Int(position.checksum)),
+    ] {
+      writer.name(name)
+      writer.value(value)
+    }
+    writer.endObject()
+    try batch.put(writer.bytes, forKey: key, in: keyspace)
+  }
+
+  func forget(in batch: inout WriteBatch) throws(StoreError) {
+    try batch.remove(key, in: keyspace)
+  }
+
+  /// Drops what an earlier load of the input left, because this one starts anew.
+  static func forget(input: String, into target: Keyspace) throws(StoreError) {
+    guard target.store.keyspaceNames.contains(keyspaceName) else { return }
+    try target.store.keyspace(keyspaceName).remove(key(input, target))
+  }
+
+  private static func key(_ input: String, _ target: Keyspace) -> String {
+    "\(input)\n\(target.name)"
+  }
+}

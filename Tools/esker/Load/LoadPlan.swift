@@ -1,0 +1,22 @@
+import ArgumentParser
+import Esker
+
+/// In what form entries come and go.
+enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
+  /// An object of JSON a line.
+  case ndjson
+  /// Comma-separated values under a header (RFC 4180).
+  case csv
+  /// Esker's own stream, with checksums.
+  case binary
+}
+
+/// How records are loaded.
+struct LoadPlan {
+  var expiry: Expiry?
+  var skipsBadLines = false
+  var syncs = false
+  var acknowledgeEvery: Int?
+  var isQuiet = false
+  var printsJSON = false
+}

@@ -1,0 +1,10 @@
+import Foundation
+
+/// Bytes of the files in a directory, as far as they can be seen.
+func directorySize(_ path: String) -> Int {
+  let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+  return names.reduce(0) { total, name in
+    var status = stat()
+    return stat("\(path)/\(name)", &status) == 0 ? total + Int(status.st_size) : total
+  }
+}
