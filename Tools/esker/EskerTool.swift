@@ -21,7 +21,7 @@ struct EskerTool: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       Put.self, Get.self, Delete.self, List.self, Count.self, Keyspaces.self, Load.self, Dump.self, Stats.self,
-      Inspect.self, Map.self, Verify.self, Merge.self, Backup.self, Restore.self, Repair.self,
+      Inspect.self, Map.self, Verify.self, Merge.self, Backup.self, Restore.self, Repair.self, Bench.self, Watch.self,
     ]
   )
 

@@ -1,0 +1,61 @@
+import Esker
+
+/// What a benchmark found, for people, for programs and as a picture.
+struct BenchReport {
+  let plan: BenchPlan
+  let results: [BenchResult]
+
+  private static let quantiles = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)]
+
+  func write(to output: inout BufferedOutput) throws {
+    var table = Table(
+      [
+        .left("workload"), .right("operations"), .right("per second"), .right("p50"), .right("p99"), .right("p99.9"),
+        .right("max"),
+      ],
+      in: .output
+    )
+    for result in results {
+      let times = Self.quantiles.map { result.latencies.quantile($0.1) } + [result.latencies.maximum]
+      let cells = times.map { Cell(shown: HumanUnits.latency($0), plain: "\(Int(($0.seconds * 1e9).rounded()))") }
+      try table.add(
+        [.word(result.workload.rawValue), .count(result.operations), .count(Int(result.rate))] + cells,
+        to: &output
+      )
+    }
+    try table.flush(to: &output)
+  }
+
+  /// One object and a newline; latencies are in microseconds.
+  var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    for (name, value) in [
+      ("records", plan.records), ("keyBytes", plan.keyLength), ("valueBytes", plan.valueLength),
+      ("threads", plan.threads),
+    ] {
+      writer.name(name)
+      writer.value(value)
+    }
+    writer.name("workloads")
+    writer.beginArray()
+    for result in results {
+      writer.beginObject()
+      writer.name("workload")
+      writer.value(result.workload.rawValue)
+      writer.name("operations")
+      writer.value(result.operations)
+      writer.name("seconds")
+      writer.value(result.seconds)
+      writer.name("operationsPerSecond")
+      writer.value(result.rate)
+      writer.name("latencies")
+      writer.value(latencies: result.latencies)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+    writer.newline()
+    return writer.bytes
+  }
+}

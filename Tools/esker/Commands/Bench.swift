@@ -1,0 +1,115 @@
+import ArgumentParser
+import Esker
+import Foundation
+
+struct Bench: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Measure how fast a store is on this machine and disk.",
+    discussion: """
+      Makes a store of its own in a new directory within the one given, and removes it in the end; nothing that is there \
+      already is touched. Every call is timed, the reading of the clock included; latencies are exact to a quarter.
+
+      fill puts new keys; read gets them at random; mixed gets and puts in equal parts; zipfian gets a few keys again and \
+      again; durable puts and waits for the disk each time.
+
+      Examples:
+        esker bench .
+        esker bench /mnt/disk --records 1000000 --value-size 1kB --threads 4 --plot latencies.svg
+        esker bench . --workload durable --threads 16 --json
+      """
+  )
+
+  @Argument(help: "The directory to work in: its disk is the one that is measured.", completion: .directory)
+  var directory = "."
+
+  @Option(name: .customLong("workload"), help: "Only this one; can be given again. A fill comes first in any case.")
+  var workloads: [BenchWorkload] = []
+
+  @Option(help: ArgumentHelp("How many keys there are.", valueName: "count"))
+  var records = 500_000
+
+  @Option(help: ArgumentHelp("Bytes of a key, 11 or more.", valueName: "size"))
+  var keySize = ByteSize(bytes: 16)
+
+  @Option(help: ArgumentHelp("Bytes of a value, \(ByteSize.help).", valueName: "size"))
+  var valueSize = ByteSize(bytes: 100)
+
+  @Option(help: ArgumentHelp("How many threads work at the same time.", valueName: "count"))
+  var threads = 1
+
+  @Option(help: ArgumentHelp("How long each workload goes on, but for the fill.", valueName: "seconds"))
+  var seconds = 3.0
+
+  @Option(help: ArgumentHelp("Draw the latencies to a new SVG file.", valueName: "file"), completion: .file())
+  var plot: String?
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  @Flag(name: [.short, .long], help: "Print results and errors only: no progress.")
+  var quiet = false
+
+  func validate() throws {
+    guard (1...1_000_000_000).contains(records) else { throw ValidationError("--records takes 1 to 1,000,000,000.") }
+    guard (1...1024).contains(threads) else { throw ValidationError("--threads takes 1 to 1024.") }
+    guard seconds > 0, seconds <= 86_400 else { throw ValidationError("--seconds takes up to 86400.") }
+    guard (11...LogStore.maximumKeyLength).contains(keySize.bytes) else {
+      throw ValidationError("--key-size takes 11 to \(LogStore.maximumKeyLength).")
+    }
+    guard valueSize.bytes <= LogStore.maximumValueLength else {
+      throw ValidationError("--value-size takes up to \(LogStore.maximumValueLength).")
+    }
+  }
+
+  func run() throws {
+    Interruption.install()
+    if let plot, FileManager.default.fileExists(atPath: plot) { throw ToolError.outputExists(path: plot) }
+    let place = try makeDirectory()
+    defer { try? FileManager.default.removeItem(atPath: place) }
+    let report = BenchReport(plan: plan, results: try measure("\(place)/store"))
+    var output = BufferedOutput.standard()
+    if json { try output.write(report.json.span.bytes) } else { try report.write(to: &output) }
+    try output.flush()
+    if let plot { try withOutput(plot) { try $0.write(BenchPlot(report: report).svg) } }
+  }
+
+  private var plan: BenchPlan {
+    BenchPlan(
+      records: records,
+      keyLength: keySize.bytes,
+      valueLength: valueSize.bytes,
+      threads: threads,
+      seconds: seconds
+    )
+  }
+
+  private func measure(_ path: String) throws -> [BenchResult] {
+    let chosen = workloads.isEmpty ? BenchWorkload.allCases : workloads
+    let store = try LogStore(at: path)
+    var results: [BenchResult] = []
+    do {
+      for workload in BenchWorkload.allCases where workload == .fill || chosen.contains(workload) {
+        let total = workload == .fill ? records : nil
+        let progress = Progress("\(workload.rawValue):", of: .named("operations"), total: total, isQuiet: quiet)
+        defer { progress.clear() }
+        let result = try BenchRun(store: store, plan: plan).run(workload, progress)
+        if chosen.contains(workload) { results.append(result) }
+      }
+    } catch {
+      try? store.close()
+      throw error
+    }
+    try store.close()
+    return results
+  }
+
+  /// A new directory, named by nobody else.
+  private func makeDirectory() throws(ToolError) -> String {
+    var template = Array("\(directory)/esker-bench.XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw errno == ENOENT
+        ? .noInput(path: directory) : .system(operation: "create a directory in", path: directory, errno: errno)
+    }
+    return template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? directory }
+  }
+}

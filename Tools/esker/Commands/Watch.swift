@@ -1,0 +1,68 @@
+import ArgumentParser
+import Esker
+import Foundation
+
+struct Watch: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show what a store that is in use is doing.",
+    discussion: """
+      Rates, latencies, segments and merges, again and again, until ctrl-C. They come from the process that has the store \
+      open for writing, if it publishes them (Options.statisticsInterval; "esker load" does). Otherwise what can be \
+      seen along the log is shown: keys, space and writes. Gets are estimated: one in 128 is timed.
+
+      When standard output is no terminal, a line is printed each time; with --json, an object.
+
+      Examples:
+        esker watch cities.esker
+        esker watch cities.esker --json --interval 10s | jq .writesPerSecond
+      """
+  )
+
+  @OptionGroup var store: StoreArguments
+
+  @Option(help: ArgumentHelp("How often to look, \(TimeToLive.help).", valueName: "duration"))
+  var interval = TimeToLive(seconds: 1)
+
+  @Option(help: ArgumentHelp("End after this many looks.", valueName: "count"))
+  var count: Int?
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count takes a number of at least 1.") }
+  }
+
+  func run() throws {
+    try store.require()
+    Interruption.install()
+    let watcher = StoreWatcher(path: store.store)
+    var screen = LiveScreen()
+    var output = BufferedOutput.standard()
+    let isLive = !json && LiveScreen.isPossible
+    var last: StoreSample?
+    var rates: StoreRates?
+    var history: [Double] = []
+    var looks = 0
+    repeat {
+      let sample = try watcher.sample()
+      // The same figures again: the other process has not published since.
+      if let last, last.seconds != sample.seconds || last.source != sample.source {
+        rates = StoreRates(from: last, to: sample)
+        history = (history + [rates?.writes ?? 0]).suffix(40)
+      }
+      last = sample
+      var report = WatchReport(path: store.store, sample: sample, rates: rates, time: StoreClock.system.now())
+      report.history = history
+      if isLive {
+        try screen.show(report.screen)
+      } else {
+        if json { try output.write(report.json.span.bytes) } else { try output.write(report.line + "\n") }
+        try output.flush()
+      }
+      looks += 1
+    } while looks < count ?? .max && Interruption.sleep(interval.duration)
+    // Ctrl-C is how a watch ends: what was asked for was done.
+    if let signal = Interruption.signalNumber, signal != SIGINT { throw ToolError.interrupted(signal: signal) }
+  }
+}

@@ -1,0 +1,48 @@
+import Esker
+
+/// Looks at a store from outside, again and again: at what its process publishes, or else along the log.
+final class StoreWatcher {
+  private let path: String
+  private let start = ContinuousClock.now
+  private var follower: LogStore?
+
+  init(path: String) {
+    self.path = path
+  }
+
+  deinit { try? follower?.close() }
+
+  func sample() throws(StoreError) -> StoreSample {
+    if let published = try LogStore.publishedStatistics(at: path) {
+      close()
+      return StoreSample(published, now: StoreClock.system.now())
+    }
+    do throws(StoreError) {
+      return try follow()
+    } catch {
+      // The writer may have merged away what the follower stood in, or made the store anew: a fresh look tells.
+      close()
+      return try follow()
+    }
+  }
+
+  private func follow() throws(StoreError) -> StoreSample {
+    let store: LogStore
+    if let follower {
+      store = follower
+    } else {
+      var options = Options()
+      options.readOnly = true
+      store = try LogStore(at: path, options: options)
+      follower = store
+    }
+    // A read takes in what was logged meanwhile.
+    _ = try store.contains("")
+    return StoreSample(store, seconds: (ContinuousClock.now - start).seconds)
+  }
+
+  private func close() {
+    try? follower?.close()
+    follower = nil
+  }
+}
