@@ -35,7 +35,7 @@ public struct Options: Sendable {
 
   /// How often figures about the store are written to a file in its directory, for other processes to see:
   /// `esker watch` and ``LogStore/publishedStatistics(at:)``. Nil, the default, is never; at least 10 milliseconds. Takes
-  /// about 0.1 ms of a thread of its own each time.
+  /// about 0.2 ms of a thread of its own each time.
   public var statisticsInterval: Duration?
 
   /// Called for each event; see ``StoreEvent``.

@@ -31,8 +31,8 @@ import Testing
 
   @Test func progressIsShownOnATerminalAfterASecondAndTakenBack() throws {
     let text = try slowLoad(columns: 100)
-    #expect(text.contains("\rloading, "))
-    #expect(text.contains(" records/s, "))
+    let states = text.split(separator: "\r").filter { $0.hasPrefix("loading, ") }
+    #expect(!states.isEmpty && states.allSatisfy { $0.contains(" records/s, ") })
     #expect(text.contains(" \rloaded 4,200 records"))
     #expect(!text.contains("\u{1B}["))
   }

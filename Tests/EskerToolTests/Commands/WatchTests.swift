@@ -99,7 +99,7 @@ import Testing
     let parts = result.text.split(separator: "======\n", maxSplits: 1)
     let narrow = parts.first.map { $0.split(separator: "\n") } ?? []
     #expect(narrow.contains { $0.hasPrefix("keys       1") }, "\(result.text)")
-    #expect(narrow.count <= 6)
+    #expect(narrow.count <= 6 && narrow.first?.hasPrefix("/") == true, "\(result.text)")
     let after = parts.last.map(String.init) ?? ""
     #expect(after.hasPrefix("1 0\n"), "\(after)")
     #expect(after.contains("\nall is well\n"))

@@ -38,7 +38,7 @@ import Testing
 
   @Test func commaSeparatedTextIsLoadedAsItWas() throws {
     let scratch = try Scratch()
-    for (key, value) in [("a", "1"), ("b,c", "\"x\"\r\n"), ("", "é\n"), ("d", "")] {
+    for (key, value) in [("a", "1"), ("b,c", "\"x\"\r\n"), ("", "é\n"), ("d", ""), ("e", "x\r")] {
       #expect(try scratch.run("put", scratch.store, key, value).status == 0)
     }
     let dump = try scratch.run("dump", scratch.store, "--format", "csv")
