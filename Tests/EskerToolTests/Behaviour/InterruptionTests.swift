@@ -53,9 +53,10 @@ import Testing
     let line = #"""
       trap '' HUP
       mkfifo "$1.fifo"
-      "$0" load "$1" - --key-field id < "$1.fifo" &
+      "$0" load "$1" - --key-field id --acknowledge 1 < "$1.fifo" > "$1.out" &
       exec 3> "$1.fifo"
       printf '{"id":1}\n' >&3
+      n=0; until grep -q 1 "$1.out" || [ $n -gt 1000 ]; do sleep 0.1; n=$((n+1)); done
       kill -HUP $!
       sleep 0.3
       printf '{"id":2}\n' >&3
