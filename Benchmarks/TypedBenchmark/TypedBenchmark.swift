@@ -2,6 +2,13 @@ import Esker
 import Foundation
 
 func runTypedBenchmark(_ arguments: [String]) {
+  if arguments.count == 4, arguments[1] == "memory", let count = Int(arguments[3]), count > 0 {
+    do { try printFrontMemory(arguments[2], count: count) } catch {
+      print(error)
+      exit(1)
+    }
+    return
+  }
   let path = NSTemporaryDirectory() + "esker-typed-\(UUID().uuidString)"
   defer { try? FileManager.default.removeItem(atPath: path) }
   do {

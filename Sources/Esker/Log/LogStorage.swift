@@ -192,8 +192,9 @@ extension LogStorage: WritableStorage {
     return version
   }
 
-  /// Throws if the value or the key cannot be encoded.
+  /// Throws if the value or the key cannot be encoded, or nothing can be written.
   func check(_ value: Value, forKey key: Key) throws(StorageError) {
+    try translating { () throws(StoreError) in try keyspace.checkWritable() }
     try withBytes(of: key) { (_) throws(StorageError) in }
     try withBytes(ofValue: value) { (_) throws(StorageError) in }
   }

@@ -6,4 +6,10 @@ protocol Flushable: AnyObject, Sendable {
 
   /// Writes it, and returns when it is written.
   func flush() throws(StorageError)
+
+  /// The same on behalf of one who has set none of it.
+  func writeWaiting() throws(StorageError)
+
+  /// Writes it, and takes nothing any more.
+  func close() throws(StorageError)
 }

@@ -1,23 +1,22 @@
 internal import Foundation
 
-/// A key as the storage behind a front tells keys apart.
+/// A key as memory ahead of a storage holds it.
 ///
-/// Strings that Swift calls equal may have other bytes, such as é in one scalar or in two, and are two keys of a log: those
-/// have spellings that differ.
+/// Strings that Swift calls equal may have other bytes, such as é in one scalar or in two, and are two keys of a log. So strings
+/// are told apart by their bytes; for keys of other types that contain strings see ``KeyDistinction``.
 @usableFromInline
 struct FrontKey<Key: Hashable & Sendable>: Hashable, Sendable {
   @usableFromInline let key: Key
-  @usableFromInline let spelling: Int
 
   @inlinable @inline(__always)
-  init(_ key: Key, spelling: Int) {
-    self.key = key
-    self.spelling = spelling
-  }
+  init(_ key: Key) { self.key = key }
 
   @inlinable @inline(__always)
   static func == (left: FrontKey, right: FrontKey) -> Bool {
-    left.spelling == right.spelling && left.key == right.key
+    if Key.self == String.self {
+      return haveSameBytes(unsafeBitCast(left.key, to: String.self), unsafeBitCast(right.key, to: String.self))
+    }
+    return left.key == right.key
   }
 
   @inlinable
@@ -28,59 +27,62 @@ struct FrontKey<Key: Hashable & Sendable>: Hashable, Sendable {
   var hashValue: Int { key.hashValue }
 }
 
-/// How the spelling of a key is found.
+/// Whether equal keys may be two keys of the storage behind.
 @usableFromInline
-enum Spelling<Key: Sendable>: Sendable {
+enum KeyDistinction<Key: Sendable>: Sendable {
   /// Equal keys are one key.
   case none
-  /// Keys are strings, and one for each sequence of scalars.
-  case text
-  /// Keys are one for each sequence of bytes that they become.
-  case bytes(@Sendable (Key) -> Int)
+  /// Keys are one for each sequence of bytes that they become. Of those that are equal, memory holds one at a time.
+  case bytes(KeyTransformer<Key>)
 
   /// How a log tells apart the keys that `keys` turns into bytes.
   init(of keys: KeyTransformer<Key>) {
     switch Key.self {
-    case is any FixedWidthInteger.Type, is [UInt8].Type, is UUID.Type, is Data.Type:
-      self = .none
-    case is String.Type:
-      self = .text
-    default:
-      // A key that cannot become bytes is in no log, and refused when that is asked.
-      self = .bytes { key in
-        var hash = 0
-        do { try keys.lending(key) { hash = spellingHash($0) } } catch { return 0 }
-        return hash
-      }
+    case is any FixedWidthInteger.Type, is [UInt8].Type, is UUID.Type, is Data.Type, is String.Type: self = .none
+    default: self = .bytes(keys)
     }
   }
 }
 
-/// The spelling of a string: 0 if it is ASCII, which has one spelling only.
+@inlinable @inline(__always)
+func haveSameBytes(_ left: String, _ right: String) -> Bool {
+  #if _pointerBitWidth(_64)
+    // Short strings and those that share their storage are the same words; what those mean does not matter here.
+    if unsafeBitCast(left, to: SIMD2<UInt64>.self) == unsafeBitCast(right, to: SIMD2<UInt64>.self) { return true }
+  #endif
+  return left.withBytes { left in right.withBytes { right in areEqual(left, right) } }
+}
+
 @inlinable
-func spellingOfText(_ text: String) -> Int {
-  text.withBytes { bytes in
-    var offset = 0
-    while offset &+ 8 <= bytes.byteCount {
-      if bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 {
-        return spellingHash(bytes)
-      }
-      offset &+= 8
+func areEqual(_ left: RawSpan, _ right: RawSpan) -> Bool {
+  guard left.byteCount == right.byteCount else { return false }
+  var offset = 0
+  while offset &+ 8 <= left.byteCount {
+    if left.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
+      != right.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
+    {
+      return false
     }
-    while offset < bytes.byteCount {
-      if bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self) & 0x80 != 0 {
-        return spellingHash(bytes)
-      }
-      offset &+= 1
-    }
-    return 0
+    offset &+= 8
   }
+  while offset < left.byteCount {
+    if left.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
+      != right.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
+    {
+      return false
+    }
+    offset &+= 1
+  }
+  return true
 }
 
-/// Tells apart the spellings of equal keys; keys that are not equal may have the same.
-@usableFromInline
-func spellingHash(_ bytes: RawSpan) -> Int {
-  var hasher = Hasher()
-  bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-  return hasher.finalize()
+extension KeyTransformer {
+  /// Whether two keys become the same bytes; false of one that cannot become bytes.
+  func haveSameBytes(_ left: Key, _ right: Key) -> Bool {
+    var areSame = false
+    try? lending(left) { left in
+      try? lending(right) { right in areSame = areEqual(left, right) }
+    }
+    return areSame
+  }
 }

@@ -15,11 +15,11 @@ protocol WriteFront: AnyObject, Sendable {
   func release()
 }
 
-/// The values of one type that a front holds; an absent one is nil.
+/// The values of one type that a front holds; an absent one is nil. Its limits are those of the pool, with the other planes.
 @usableFromInline
 final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let cache: MemoryCache<FrontKey<Key>, Value?>
-  @usableFromInline let spelling: Spelling<Key>
+  @usableFromInline let distinction: KeyDistinction<Key>
   /// Milliseconds of the time that the storage behind follows.
   @usableFromInline let clock: @Sendable () -> Int64
   /// Whether there was ever anything in it that expires. Reading the clock takes as long as finding the value.
@@ -34,30 +34,25 @@ final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// With `keys` the plane of a log, without them that of a storage whose keys are told apart by equality.
   init(
-    limits: MemoryLimits,
+    pool: MemoryPool,
     cost: (@Sendable (Value) -> Int)?,
     keys: KeyTransformer<Key>?,
     clock: @escaping @Sendable () -> Int64
   ) {
-    cache = MemoryCache(limits: limits)
+    cache = MemoryCache(sharing: pool)
     self.cost = cost
     self.clock = clock
     if let keys {
-      spelling = Spelling(of: keys)
+      distinction = KeyDistinction(of: keys)
       key = keys.decoding
     } else {
-      spelling = .none
+      distinction = .none
       key = nil
     }
   }
 
-  @inlinable @inline(__always)
-  func frontKey(_ key: Key) -> FrontKey<Key> {
-    switch spelling {
-    case .none: FrontKey(key, spelling: 0)
-    case .text: FrontKey(key, spelling: (key as? String).map(spellingOfText) ?? 0)
-    case .bytes(let spell): FrontKey(key, spelling: spell(key))
-    }
+  deinit {
+    cache.leave()
   }
 
   /// The instant that decides what is expired, as far as anything can be.
@@ -67,13 +62,27 @@ final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// What is held of a key: nil for nothing, a nil value for an absent key.
   @inlinable @inline(__always)
   func value(_ key: Key) -> Value?? {
-    cache.get(frontKey(key), now: now)
+    switch distinction {
+    case .none: cache.get(FrontKey(key), now: now)
+    case .bytes(let keys): entry(key, keys).map { $0.value }
+    }
+  }
+
+  /// What is held of a key of which there may be others that equal it.
+  @usableFromInline
+  func entry(_ key: Key, _ keys: KeyTransformer<Key>) -> (value: Value?, expiry: Int64)? {
+    cache.entry(FrontKey(key), now: now) { keys.haveSameBytes($0.key, key) }
   }
 
   /// What is held of a key, as an entry.
   @inlinable @inline(__always)
   func resident(_ key: Key) -> Resident<Value> {
-    guard let found = cache.entry(frontKey(key), now: now) else { return .unknown }
+    let held =
+      switch distinction {
+      case .none: cache.entry(FrontKey(key), now: now)
+      case .bytes(let keys): entry(key, keys)
+      }
+    guard let found = held else { return .unknown }
     guard let value = found.value else { return .absent }
     return .present(Entry(value, origin: .memory, expiry: Expiry(milliseconds: found.expiry)))
   }
@@ -109,7 +118,7 @@ extension FrontPlane: WriteFront {
   /// The key with those bytes; nil if this plane has no such key.
   private func frontKey(from bytes: RawSpan) -> FrontKey<Key>? {
     guard let key, let found = try? key(bytes) else { return nil }
-    return frontKey(found)
+    return FrontKey(found)
   }
 
   @usableFromInline

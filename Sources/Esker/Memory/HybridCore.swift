@@ -1,4 +1,5 @@
 internal import EskerMemory
+internal import EskerPlatform
 
 /// What all copies of a hybrid storage share.
 @usableFromInline
@@ -8,7 +9,8 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
 
   @usableFromInline let back: Back
   @usableFromInline let plane: FrontPlane<Key, Value>
-  let limits: MemoryLimits
+  let pool: MemoryPool
+  let clock: StoreClock
   let writing: WritePolicy
   let remembersAbsence: Bool
   /// The log, if that is what is behind: its views tell the plane of their writes.
@@ -18,7 +20,7 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
 
   init(
     _ back: Back,
-    _ limits: MemoryLimits,
+    _ memory: FrontMemory,
     _ writing: WritePolicy,
     _ remembersAbsence: Bool,
     _ clock: StoreClock,
@@ -27,9 +29,15 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
     let log = (back as? Storage<Key, Value>)?.table.base as? LogStorage<Key, Value> ?? back as? LogStorage<Key, Value>
     var now: @Sendable () -> Int64 = { clock.now().millisecondsSince1970 }
     if let store = log?.keyspace.store { now = { store.time.millisecondsSince1970 } }
-    let plane = FrontPlane(limits: limits, cost: cost, keys: log?.keys, clock: now)
+    let pool =
+      switch memory {
+      case .shared(let pool): pool
+      case .limited(let limits): log?.hub.frontMemory.pool(limits) ?? MemoryPool(limits: limits)
+      }
+    let plane = FrontPlane(pool: pool, cost: cost, keys: log?.keys, clock: now)
     self.back = back
-    self.limits = limits
+    self.pool = pool
+    self.clock = clock
     self.writing = writing
     self.remembersAbsence = remembersAbsence
     self.log = log
@@ -40,7 +48,7 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
         let tiers = Tiers(back: back, log: log, plane: plane, window: window)
         // Whoever finds the window empty takes what was in it for written as the store's durability says.
         try DeferredSyncs.suspend { () throws(StorageError) in
-          try tiers.set(value.value, key, value.expiry, keeps: true)
+          try tiers.set(value.value, key.front, value.expiry, keeps: true)
         }
       }
     case .through, .around:
@@ -56,6 +64,8 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
     log?.hub.remove(plane, window)
   }
 
+  private func waitingKey(_ key: Key) -> WaitingKey<Key> { WaitingKey(key, plane.distinction) }
+
   private var tiers: Tiers { Tiers(back: back, log: log, plane: plane, window: window) }
 
   // MARK: Reading
@@ -63,11 +73,11 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
   /// Reads behind what memory does not have, and keeps it.
   @usableFromInline
   func entryBehind(_ key: Key) throws(StorageError) -> Entry<Value>? {
-    let frontKey = plane.frontKey(key)
+    let frontKey = FrontKey(key)
     let ticket = plane.beginFill(frontKey)
     // First what waits in others: what waits here, if anything still does, is then the last.
     try log?.hub.catchUp(except: window)
-    switch pending(frontKey) {
+    switch pending(key) {
     case .present(let entry): return entry
     case .absent: return nil
     case .unknown: break
@@ -96,12 +106,12 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
   @usableFromInline
   func residentInWindow(_ key: Key) -> Resident<Value> {
     if let window, let log, log.hub.isBehind(except: window) { return .unknown }
-    return pending(plane.frontKey(key))
+    return pending(key)
   }
 
   /// What waits to be written. Once it is expired the key is absent, whatever is still behind.
-  private func pending(_ key: FrontKey<Key>) -> Resident<Value> {
-    guard let found = window?.pending(key) else { return .unknown }
+  private func pending(_ key: Key) -> Resident<Value> {
+    guard let window, !window.isEmpty, let found = window.pending(waitingKey(key)) else { return .unknown }
     if case .at(let end) = found.expiry, end.millisecondsSince1970 <= plane.clock() { return .absent }
     return .present(Entry(found.value, origin: .memory, expiry: found.expiry ?? .never))
   }
@@ -109,17 +119,16 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
   // MARK: Writing
 
   func set(_ value: Value, _ key: Key, _ expiry: Expiry?) throws(StorageError) {
-    let frontKey = plane.frontKey(key)
     if let window {
-      // What cannot be encoded must not be acknowledged.
+      // What cannot be encoded or written must not be acknowledged.
       try log?.check(value, forKey: key)
       try log?.hub.catchUp(except: window)
       let kept = WriteWindow<Key, Value>.Pending(value: value, expiry: expiry?.resolved(at: plane.clock()))
       // Announced as a write: nobody who sees the value in the window finds in memory what it supersedes.
-      try announce(key) { () throws(StorageError) in try window.add(frontKey, kept) }
+      try announce(key) { () throws(StorageError) in try window.add(waitingKey(key), kept) }
     } else {
       try log?.hub.catchUp(except: nil)
-      try tiers.set(value, frontKey, expiry, keeps: writing == .through)
+      try tiers.set(value, FrontKey(key), expiry, keeps: writing == .through)
     }
   }
 
@@ -153,22 +162,34 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
 
   func flush() throws(StorageError) { try window?.flush() }
 
+  // MARK: Memory
+
+  /// Drops a key from the memory of all views.
+  func removeInMemory(_ key: Key) {
+    guard let log else {
+      plane.cache.remove(FrontKey(key))
+      return
+    }
+    // A key that cannot become bytes is nowhere.
+    try? log.withBytes(of: key) { (bytes) throws(StorageError) in log.hub.drop(bytes) }
+  }
+
   /// Runs `body` between entering and leaving, unless the log's view does so.
   private func announcingIfOwn<R>(_ key: Key, _ body: () throws(StorageError) -> R) throws(StorageError) -> R {
     if log == nil { return try announce(key, body) }
-    defer { plane.cache.release(plane.frontKey(key)) }
+    defer { plane.cache.release(FrontKey(key)) }
     return try body()
   }
 
   private func announce<R>(_ key: Key, _ body: () throws(StorageError) -> R) throws(StorageError) -> R {
     guard let log else {
-      let frontKey = plane.frontKey(key)
+      let frontKey = FrontKey(key)
       plane.enterWrite(frontKey)
       defer { plane.leaveWrite(frontKey) }
       return try body()
     }
     var result: R?
-    defer { plane.cache.release(plane.frontKey(key)) }
+    defer { plane.cache.release(FrontKey(key)) }
     try log.withBytes(of: key) { (bytes) throws(StorageError) in
       result = try log.hub.announcing(bytes, body)
     }
@@ -193,7 +214,7 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
       guard keeps, let version else { return plane.cache.release(key) }
       // As a reader would: only if this very write is what the log has since the ticket was taken.
       let ticket = plane.beginFill(key)
-      if let window, window.isSuperseded(key) { return }
+      if let window, window.isSuperseded(WaitingKey(key.key, plane.distinction)) { return }
       guard let known = log.metadata(forKey: key.key), known.version == version else { return }
       plane.fill(key, value, expiry: known.expiry, ticket)
     }

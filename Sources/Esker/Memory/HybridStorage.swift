@@ -15,7 +15,9 @@ public import EskerMemory
 /// the keyspace before it can be seen, through whatever view or past all of them; memory then never gives a value older than
 /// one that somebody has finished reading or writing. Over any other storage, all writes must be made through this one.
 ///
-/// Every view of other values that ``transform(to:cost:)`` makes has memory of its own, with limits of its own.
+/// **There is one memory for a keyspace.** Views of other values that ``transform(to:cost:)`` makes, and all other hybrid storages over
+/// the same keyspace, share its limits and its ``statistics``: together they hold at most what the narrowest limits allow that any of
+/// them was made with. What is in use through one view makes what is not used through another go.
 ///
 /// A hit takes no lock. Safe to use from any thread; copies share everything.
 public struct HybridStorage<Back: UpdatableStorage>: UpdatableStorage where Back.Key: Hashable {
@@ -30,7 +32,7 @@ public struct HybridStorage<Back: UpdatableStorage>: UpdatableStorage where Back
   ///
   /// - Parameters:
   ///   - back: what is asked for all that is not in memory.
-  ///   - limits: what memory may hold at most; without limits it only grows.
+  ///   - limits: what memory may hold at most, over a log together with all other fronts of the keyspace; without limits it only grows.
   ///   - writing: what is done with a write.
   ///   - remembersAbsence: whether memory also keeps that a key was not there when it was asked for.
   ///   - clock: the clock that expiry follows over anything but a log, which has its own.
@@ -44,7 +46,12 @@ public struct HybridStorage<Back: UpdatableStorage>: UpdatableStorage where Back
     clock: StoreClock = .system,
     cost: (@Sendable (Value) -> Int)? = nil
   ) {
-    core = HybridCore(back, limits, writing, remembersAbsence, clock, cost)
+    core = HybridCore(back, .limited(limits), writing, remembersAbsence, clock, cost)
+  }
+
+  /// Memory ahead of `back` that is part of another front's, with its manners.
+  init<Other>(_ back: Back, sharing other: HybridCore<Other>, cost: (@Sendable (Value) -> Int)? = nil) {
+    core = HybridCore(back, .shared(other.pool), other.writing, other.remembersAbsence, other.clock, cost)
   }
 
   /// What is behind memory.
@@ -119,25 +126,30 @@ public struct HybridStorage<Back: UpdatableStorage>: UpdatableStorage where Back
 // MARK: Memory
 
 extension HybridStorage {
-  /// What memory holds and what it did. An asynchronous read that memory cannot answer counts two misses.
-  public var statistics: MemoryStatistics { core.plane.cache.statistics }
+  /// What memory may hold at most, with all views that share it.
+  public var limits: MemoryLimits { core.pool.limits }
 
-  /// Writes behind what waits under `.back`, and returns when it is written. Call it before the store is closed.
+  /// What memory holds and what it did, with all views that share it. An asynchronous read that memory cannot answer counts two
+  /// misses.
+  public var statistics: MemoryStatistics { core.pool.statistics }
+
+  /// Writes behind what waits under `.back`, and returns when it is written. Closing the store does so too.
   ///
   /// - Throws: what a write failed of, now or in the background before. It keeps waiting, unless it can never be written.
   public func flush() throws(StorageError) { try core.flush() }
 
-  /// Drops `key` from memory; what is behind stays, and so does what waits to be written.
-  public func removeInMemory(forKey key: Key) { core.plane.cache.remove(core.plane.frontKey(key)) }
+  /// Drops `key` from memory, for all views that share it; what is behind stays, and so does what waits to be written.
+  public func removeInMemory(forKey key: Key) { core.removeInMemory(key) }
 
-  /// Drops everything from memory; what is behind stays, and so does what waits to be written.
-  public func removeAllInMemory() { core.plane.cache.removeAll() }
+  /// Drops everything from memory, for all views that share it; what is behind stays, and so does what waits to be written.
+  public func removeAllInMemory() { core.pool.removeAll() }
 
-  /// Lets go of values in memory until they cost at most `cost`: for when the system is short of memory.
-  public func trim(toCost cost: Int) { core.plane.cache.trim(toCost: cost) }
+  /// Lets go of values in memory, of all views that share it, until they cost at most `cost`: for when the system is short of
+  /// memory.
+  public func trim(toCost cost: Int) { core.pool.trim(toCost: cost) }
 
-  /// Lets go of values in memory until there are at most `count`.
-  public func trim(toCount count: Int) { core.plane.cache.trim(toCount: count) }
+  /// Lets go of values in memory, of all views that share it, until there are at most `count`.
+  public func trim(toCount count: Int) { core.pool.trim(toCount: count) }
 }
 
 // MARK: What the storage behind can do
@@ -175,7 +187,7 @@ extension HybridStorage: ClearableStorage where Back: ClearableStorage {
   @discardableResult
   public func removeExpired() throws(StorageError) -> Int {
     try core.flush()
-    core.plane.cache.removeExpired(now: core.plane.clock())
+    core.pool.removeExpired(now: core.plane.clock())
     return try core.back.removeExpired()
   }
 }
@@ -198,35 +210,31 @@ extension HybridStorage: ObservableStorage where Back: ObservableStorage {
 }
 
 extension HybridStorage: TransformableStorage where Back: TransformableStorage {
-  /// Another typed view of the same bytes, with memory of its own in front and limits as here; ``transform(to:cost:)`` has the
-  /// concrete one.
+  /// Another typed view of the same bytes and the same memory; ``transform(to:cost:)`` has the concrete one.
   public func erasedTransform<New: Sendable>(to transformer: Transformer<New>) -> Storage<Key, New> {
     Storage(
       HybridStorage<Storage<Key, New>>(
         core.back.erasedTransform(to: transformer),
-        limits: core.limits,
-        writing: core.writing,
-        remembersAbsence: core.remembersAbsence
+        sharing: core
       )
     )
   }
 }
 
 extension HybridStorage {
-  /// Another typed view of the same bytes, with memory of its own in front and limits as here.
+  /// Another typed view of the same bytes and the same memory: both views' values count towards the same limits.
   ///
   /// - Parameters:
   ///   - transformer: the form of the values.
-  ///   - cost: what a value counts towards the cost limit.
+  ///   - cost: what a value counts towards the cost limit, in the unit that this view counts in; 1 for each value if there is no such
+  ///     closure.
   public func transform<LogKey, LogValue, New>(
     to transformer: Transformer<New>,
     cost: (@Sendable (New) -> Int)? = nil
   ) -> HybridStorage<LogStorage<LogKey, New>> where Back == LogStorage<LogKey, LogValue> {
     HybridStorage<LogStorage<LogKey, New>>(
       core.back.transform(to: transformer),
-      limits: core.limits,
-      writing: core.writing,
-      remembersAbsence: core.remembersAbsence,
+      sharing: core,
       cost: cost
     )
   }

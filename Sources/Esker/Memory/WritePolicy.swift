@@ -6,7 +6,7 @@ public enum WritePolicy: Hashable, Sendable {
   case around
   /// Keeps the value in memory and returns; a thread of Esker's writes it behind soon.
   ///
-  /// At most `window` keys wait; who sets one more writes all of them first. **What waits is lost when the process dies**, and
-  /// with the store if that is closed first: call `flush()` before.
+  /// At most `window` keys wait; who sets one more writes all of them first. What waits is written when the store is closed, and
+  /// before anybody else writes to the keyspace. **It is lost when the process dies.**
   case back(window: Int = 1024)
 }

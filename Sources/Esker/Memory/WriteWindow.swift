@@ -1,6 +1,21 @@
 internal import EskerPlatform
 internal import Synchronization
 
+/// A key of a value that waits to be written: exactly one for each key behind.
+struct WaitingKey<Key: Hashable & Sendable>: Hashable, Sendable {
+  let front: FrontKey<Key>
+  /// What tells apart equal keys, if anything can.
+  private let bytes: [UInt8]?
+
+  init(_ key: Key, _ distinction: KeyDistinction<Key>) {
+    front = FrontKey(key)
+    switch distinction {
+    case .none: bytes = nil
+    case .bytes(let keys): bytes = try? keys.encode(key)
+    }
+  }
+}
+
 /// What was set and is not written behind yet.
 ///
 /// Whoever sets adds to it; a thread of Esker's writes what has gathered, in the order in which the keys came. A value that is
@@ -11,21 +26,24 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
     var expiry: Expiry?
   }
 
+  typealias Write = @Sendable (WriteWindow, WaitingKey<Key>, Pending) throws(StorageError) -> Void
+
   private let limit: Int
-  private let write: @Sendable (WriteWindow, FrontKey<Key>, Pending) throws(StorageError) -> Void
+  private let write: Write
   private let count = Atomic<Int>(0)
   private let lock = Lock()
   /// Held by who writes behind; taken before `lock`.
   private let writing = Lock()
   // Guarded by `lock`.
-  private var order: [FrontKey<Key>] = []
-  private var pending: [FrontKey<Key>: Pending] = [:]
-  private var underway: [FrontKey<Key>: Pending] = [:]
+  private var order: [WaitingKey<Key>] = []
+  private var pending: [WaitingKey<Key>: Pending] = [:]
+  private var underway: [WaitingKey<Key>: Pending] = [:]
   private var isScheduled = false
+  private var isClosed = false
   private var failure: StorageError?
 
   /// `write` writes one value behind.
-  init(limit: Int, _ write: @escaping @Sendable (WriteWindow, FrontKey<Key>, Pending) throws(StorageError) -> Void) {
+  init(limit: Int, _ write: @escaping Write) {
     self.limit = max(1, limit)
     self.write = write
   }
@@ -34,23 +52,24 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
   /// What waits for a key.
-  func pending(_ key: FrontKey<Key>) -> Pending? {
-    if isEmpty { return nil }
-    return lock.withLock { pending[key] ?? underway[key] }
+  func pending(_ key: WaitingKey<Key>) -> Pending? {
+    lock.withLock { pending[key] ?? underway[key] }
   }
 
   /// Whether a value was set for a key since the one that is being written.
-  func isSuperseded(_ key: FrontKey<Key>) -> Bool {
+  func isSuperseded(_ key: WaitingKey<Key>) -> Bool {
     lock.withLock { pending[key] != nil }
   }
 
   /// Adds a value, writing what waits first if the window is full.
   ///
-  /// - Throws: what writing in the background failed of since the last time anybody was told; nothing is added then.
-  func add(_ key: FrontKey<Key>, _ value: Pending) throws(StorageError) {
+  /// - Throws: what writing in the background failed of since the last time anybody was told, and that the store is closed;
+  ///   nothing is added then.
+  func add(_ key: WaitingKey<Key>, _ value: Pending) throws(StorageError) {
     while true {
       let (isAdded, starts) = try lock.withLock { () throws(StorageError) -> (Bool, Bool) in
         try throwFailure()
+        if isClosed { throw .store(.closed) }
         if pending[key] == nil {
           if pending.count + underway.count >= limit { return (false, false) }
           order.append(key)
@@ -66,24 +85,53 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
     }
   }
 
+  // MARK: Writing behind
+
   /// Writes what waits, and returns when it is written.
   ///
   /// - Throws: what a write failed of, then or in the background before. What failed keeps waiting, unless it can never be
   ///   written.
   func flush() throws(StorageError) {
     try lock.withLock { () throws(StorageError) in try throwFailure() }
-    if isEmpty { return }
-    try writing.withLock { () throws(StorageError) in
-      while let (key, value) = next() {
-        do throws(StorageError) {
-          try write(self, key, value)
-          end(key, nil)
-        } catch {
-          end(key, error.isOfTheValue ? nil : value)
-          throw error
-        }
+    try writeAll()
+  }
+
+  /// Writes what waits, on behalf of one who has set none of it.
+  ///
+  /// - Throws: what keeps anything from being written. That a value could not be written for a reason of its own is kept for
+  ///   the next one to set or flush.
+  func writeWaiting() throws(StorageError) {
+    while true {
+      do throws(StorageError) {
+        return try writeAll()
+      } catch {
+        guard error.isOfTheValue else { throw error }
+        lock.withLock { failure = failure ?? error }
       }
     }
+  }
+
+  /// Writes what waits and takes nothing any more. What cannot be written now never can, and is dropped.
+  ///
+  /// - Throws: what anything was not written for.
+  func close() throws(StorageError) {
+    lock.withLock {
+      isClosed = true
+      // What failed before is tried once more, unless it is gone.
+      if let error = failure, !error.isOfTheValue { failure = nil }
+    }
+    do throws(StorageError) {
+      try writeWaiting()
+    } catch {
+      lock.withLock {
+        count.wrappingSubtract(order.count, ordering: .acquiringAndReleasing)
+        order = []
+        pending = [:]
+        failure = nil
+      }
+      throw error
+    }
+    try lock.withLock { () throws(StorageError) in try throwFailure() }
   }
 
   /// Called with the lock held.
@@ -95,11 +143,26 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
 
   private func writeInBackground() {
     lock.withLock { isScheduled = false }
-    do throws(StorageError) { try flush() } catch { lock.withLock { failure = error } }
+    do throws(StorageError) { try writeAll() } catch { lock.withLock { failure = error } }
+  }
+
+  private func writeAll() throws(StorageError) {
+    if isEmpty { return }
+    try writing.withLock { () throws(StorageError) in
+      while let (key, value) = next() {
+        do throws(StorageError) {
+          try WritingBehind.run { () throws(StorageError) in try write(self, key, value) }
+          end(key, nil)
+        } catch {
+          end(key, error.isOfTheValue ? nil : value)
+          throw error
+        }
+      }
+    }
   }
 
   /// Called by who holds `writing`: what is to be written next.
-  private func next() -> (FrontKey<Key>, Pending)? {
+  private func next() -> (WaitingKey<Key>, Pending)? {
     lock.withLock {
       guard !order.isEmpty else { return nil }
       let key = order.removeFirst()
@@ -110,7 +173,7 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
   }
 
   /// What was underway is written, or `kept` to be tried again; a value set meanwhile supersedes it.
-  private func end(_ key: FrontKey<Key>, _ kept: Pending?) {
+  private func end(_ key: WaitingKey<Key>, _ kept: Pending?) {
     lock.withLock {
       underway[key] = nil
       if let kept, pending[key] == nil {
@@ -123,9 +186,25 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
   }
 }
 
+/// Tells a write of what waited from all others, which have what waits written first.
+enum WritingBehind {
+  @TaskLocal private static var isUnderway = false
+
+  /// Whether the calling thread is writing what waited.
+  static var isHere: Bool { isUnderway }
+
+  static func run(_ write: () throws(StorageError) -> Void) throws(StorageError) {
+    var failure: StorageError?
+    $isUnderway.withValue(true) {
+      do throws(StorageError) { try write() } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+}
+
 extension StorageError {
   /// Whether the value or key is at fault, so that trying again is of no use.
-  fileprivate var isOfTheValue: Bool {
+  var isOfTheValue: Bool {
     switch self {
     case .encoding, .decoding, .key, .rejected, .unsupported: true
     case .store(.keyTooLong), .store(.valueTooLong): true

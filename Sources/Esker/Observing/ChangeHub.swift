@@ -16,6 +16,8 @@ final class ChangeHub: @unchecked Sendable {
   private var fronts: [any WriteFront] = []
   private var windows: [any Flushable] = []
   private var watches: [EngineWatch] = []
+  /// The memory that all fronts share.
+  let frontMemory = KeyspaceMemory()
 
   init(keyspace: Keyspace) {
     self.keyspace = keyspace
@@ -46,7 +48,7 @@ final class ChangeHub: @unchecked Sendable {
       fronts.append(front)
       watches.append(watch)
       if let window { windows.append(window) }
-      windowCount.store(windows.count, ordering: .sequentiallyConsistent)
+      countFronts()
     }
     keyspace.addWatcher(watch)
   }
@@ -57,10 +59,16 @@ final class ChangeHub: @unchecked Sendable {
       watches.removeAll { $0.front === front }
       fronts.removeAll { $0 === front }
       windows.removeAll { $0 === window }
-      windowCount.store(windows.count, ordering: .sequentiallyConsistent)
+      countFronts()
       return watch
     }
     if let watch { keyspace.removeWatcher(watch) }
+  }
+
+  /// Called with the lock held.
+  private func countFronts() {
+    windowCount.store(windows.count, ordering: .sequentiallyConsistent)
+    keyspace.setAhead(fronts.isEmpty ? nil : self, mayHoldBack: !windows.isEmpty)
   }
 
   /// Runs `body`, which puts a value for `key` where it waits to be written, between telling all fronts that a write begins
@@ -71,17 +79,23 @@ final class ChangeHub: @unchecked Sendable {
     _ key: RawSpan,
     _ body: () throws(Failure) -> R
   ) throws(Failure) -> R {
-    let entered = lock.withLock { fronts }
+    let entered = currentFronts
     for front in entered { front.enterWrite(key) }
     defer {
       for front in entered { front.leaveWrite(key) }
       // Those that came meanwhile may have read what was before.
-      for front in lock.withLock({ fronts }) where !entered.contains(where: { $0 === front }) {
+      for front in currentFronts where !entered.contains(where: { $0 === front }) {
         front.enterWrite(key)
         front.leaveWrite(key)
       }
     }
     return try body()
+  }
+
+  var currentFronts: [any WriteFront] { lock.withLock { fronts } }
+
+  var currentWindows: [any Flushable] {
+    mayBeBehind ? lock.withLock { windows } : []
   }
 
   /// Whether a front may have values that are not written yet.
@@ -91,13 +105,12 @@ final class ChangeHub: @unchecked Sendable {
   /// Writes what fronts have not written yet, except one that asks on its own behalf.
   @usableFromInline
   func catchUp(except own: (any Flushable)? = nil) throws(StorageError) {
-    guard mayBeBehind else { return }
-    for window in lock.withLock({ windows }) where window !== own { try window.flush() }
+    for window in currentWindows where window !== own { try window.flush() }
   }
 
   /// Whether fronts other than `own` have values that are not written yet.
   func isBehind(except own: any Flushable) -> Bool {
-    lock.withLock { windows.contains { $0 !== own && !$0.isEmpty } }
+    currentWindows.contains { $0 !== own && !$0.isEmpty }
   }
 
   // MARK: Observers

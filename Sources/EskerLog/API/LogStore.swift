@@ -198,6 +198,8 @@ public final class LogStore: ByteStore {
 
   /// Syncs, writes an index checkpoint so that the next opening is immediate, and gives unused space back. Idempotent.
   ///
+  /// What waits in memory ahead of the store is written first, as `HybridStorage` in `Esker` says; what that fails of is thrown,
+  /// and the store is closed all the same.
   /// Reads and writes that begin afterwards throw ``StoreError/closed``. If syncing fails the store is closed all the same,
   /// the error is thrown, and the next opening recovers. If a sync failed earlier, nothing is written,
   /// ``StoreError/syncFailed(errno:)`` is thrown with the cause of that time, and the next opening recovers.

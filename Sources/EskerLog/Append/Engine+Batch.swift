@@ -13,6 +13,7 @@ extension Engine {
   ///
   /// - Returns: the number of the batch's last record; 0 for an empty batch.
   func commit(_ batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
+    for operation in batch.operations { try operation.keyspace.letAheadWrite() }
     var isAgain = false
     while true {
       do throws(StoreError) { return try commitOnce(batch) } catch {

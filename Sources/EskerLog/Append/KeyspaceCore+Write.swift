@@ -19,6 +19,7 @@ extension KeyspaceCore {
     _ condition: WriteCondition,
     _ durability: Durability?
   ) throws(StoreError) -> UInt64 {
+    try letAheadWrite()
     var isSynced = false
     if case .synced = durability ?? engine.options.durability {
       // Many tasks share a sync, so the page stored to is taken out of the translation caches once for all of them.
@@ -48,7 +49,8 @@ extension KeyspaceCore {
   /// Removes a key.
   @usableFromInline
   func remove(_ key: UnsafeRawBufferPointer, _ condition: WriteCondition) throws(StoreError) -> Removal {
-    try engine.makingRoom { () throws(StoreError) in try unsafe engine.remove(key, self, condition) }
+    try letAheadWrite()
+    return try engine.makingRoom { () throws(StoreError) in try unsafe engine.remove(key, self, condition) }
   }
 }
 

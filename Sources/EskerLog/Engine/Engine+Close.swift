@@ -8,8 +8,11 @@ extension Engine {
   func close() throws(StoreError) {
     closing.lock()
     defer { closing.unlock() }
+    let waitingFailure = closeAhead()
     let before = status.bitwiseOr(Status.closed, ordering: .sequentiallyConsistent).oldValue
     guard before & Status.closed == 0 else { return }
+    // Whatever came ahead meanwhile finds the store closed, and says so.
+    let lateFailure = closeAhead()
     // Let go of outside its lock: what is kept may call the store as it goes.
     _ = kept.withLock { $0.take() }
     stopPublishing()
@@ -43,7 +46,7 @@ extension Engine {
     }
     release(givingBackUnused: isClean)
     emit(.closed)
-    if let failure { throw failure }
+    if let failure = failure ?? waitingFailure ?? lateFailure { throw failure }
   }
 
   /// Keeps the time that a session without writes has seen, so that what it saw expire stays so.

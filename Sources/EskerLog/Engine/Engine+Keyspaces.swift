@@ -71,6 +71,7 @@ extension Engine {
   /// The reset is a record like any other, so it takes its place in history, and a crash keeps it or not with what was
   /// written around it.
   func removeAll(in core: KeyspaceCore) throws(StoreError) -> UInt64 {
+    try core.letAheadWrite()
     let sequence = try makingRoom { () throws(StoreError) in try reset(core) }
     for watcher in core.watchers.watchers { watcher.afterEmptying() }
     tellFeeds()

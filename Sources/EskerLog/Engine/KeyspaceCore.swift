@@ -1,4 +1,5 @@
 internal import EskerFormat
+internal import EskerPlatform
 internal import Synchronization
 
 /// The part of a keyspace that the engine works with. Opaque to callers: use ``Keyspace`` or ``LogStore``.
@@ -25,6 +26,10 @@ public final class KeyspaceCore: Sendable {
   /// Whether anybody is told of writes or changes; changed under the writer's lock.
   let isWatched = Atomic<Bool>(false)
   let watchers = Watchers()
+
+  /// What lies ahead of the keyspace, and whether it may hold writes back.
+  let ahead = Guarded<(any WritesAhead)?>(nil)
+  let mayHoldBack = Atomic<Bool>(false)
 
   /// Milliseconds until values expire by default; -1: the store's default applies.
   let defaultExpiryMilliseconds: Atomic<Int64>

@@ -6,15 +6,23 @@ import Synchronization
 /// is dearer than a shard's share is still admitted.
 @usableFromInline
 struct Budget: ~Copyable, Sendable {
-  /// The limit; `Int.max` for none.
-  @usableFromInline let limit: Int
+  private let limitAmount: Atomic<Int>
   private let usedAmount = Atomic<Int>(0)
 
   init(limit: Int?) {
-    self.limit = limit ?? .max
+    limitAmount = Atomic(limit ?? .max)
   }
 
-  /// What is drawn now; never above the limit.
+  /// The limit; `Int.max` for none.
+  @usableFromInline
+  var limit: Int { limitAmount.load(ordering: .relaxed) }
+
+  /// Makes the limit lower; false if it is as low already. What is drawn beyond it stays until it is given back.
+  func lower(to limit: Int) -> Bool {
+    limitAmount.min(limit, ordering: .relaxed).oldValue > limit
+  }
+
+  /// What is drawn now; never above the limit, unless that was lowered just now.
   @usableFromInline
   var used: Int { usedAmount.load(ordering: .relaxed) }
 

@@ -33,7 +33,13 @@ extension MemoryCache {
 
   /// As `get`, where the chains were being rebuilt or the entry's time has come.
   @usableFromInline
-  func getLocked(_ key: Key, _ hash: UInt64, _ pin: EpochPin, now: Int64) -> (value: Value, expiry: Int64)? {
+  func getLocked(
+    _ key: Key,
+    _ hash: UInt64,
+    _ pin: EpochPin,
+    now: Int64,
+    where isMeant: (Key) -> Bool = { _ in true }
+  ) -> (value: Value, expiry: Int64)? {
     commons.epochs.exit(pin)
     let shard = unsafe shard(hash)
     let found = unsafe withLocked(shard) { garbage -> (value: Value, expiry: Int64)? in
@@ -44,6 +50,7 @@ extension MemoryCache {
         unsafe expire(slot, in: shard, garbage)
         return nil
       }
+      guard unsafe isMeant(node.pointee.key) else { return nil }
       unsafe shard.pointee.noteUse(node)
       return unsafe (value: node.pointee.value, expiry: node.pointee.expiry)
     }
@@ -52,8 +59,15 @@ extension MemoryCache {
   }
 
   /// The value of a key with its expiry, unless it is missing or its time has come; otherwise as ``get(_:now:)``.
+  ///
+  /// - Parameter isMeant: whether the key that is held, which equals `key`, is the one that is asked for; it may run under a lock and
+  ///   must not call the cache.
   @inlinable
-  public func entry(_ key: Key, now: Int64) -> (value: Value, expiry: Int64)? {
+  public func entry(
+    _ key: Key,
+    now: Int64,
+    where isMeant: (Key) -> Bool = { _ in true }
+  ) -> (value: Value, expiry: Int64)? {
     let hash = Self.hash(key)
     let shard = unsafe shard(hash)
     let pin = commons.epochs.enter()
@@ -61,7 +75,7 @@ extension MemoryCache {
     let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
     if slot != 0 {
       let node = unsafe shard.pointee.node(slot)
-      if unsafe node.pointee.expiry > now {
+      if unsafe node.pointee.expiry > now && isMeant(node.pointee.key) {
         unsafe shard.pointee.noteUse(node)
         let found = unsafe (value: node.pointee.value, expiry: node.pointee.expiry)
         counters.count(hit: true, pin)
@@ -75,7 +89,7 @@ extension MemoryCache {
       commons.epochs.exit(pin)
       return nil
     }
-    return getLocked(key, hash, pin, now: now)
+    return getLocked(key, hash, pin, now: now, where: isMeant)
   }
 
   /// Drops an entry whose time has come; under the lock.

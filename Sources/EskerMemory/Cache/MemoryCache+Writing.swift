@@ -130,31 +130,18 @@ extension MemoryCache {
     return removed
   }
 
-  /// Evicts entries until at most `count` are left.
+  /// Evicts entries of this cache until at most `count` are left, with those of the caches that share the limits.
   ///
   /// The limit stays what it is. Complexity: linear in the number of entries evicted.
   public func trim(toCount count: Int) {
-    trim { self.count > count }
+    commons.pool.trim([self]) { self.count > count }
   }
 
-  /// Evicts entries until their costs sum up to at most `cost`.
+  /// Evicts entries of this cache until the costs of all that are left sum up to at most `cost`.
   ///
   /// The limit stays what it is. Complexity: linear in the number of entries evicted.
   public func trim(toCost cost: Int) {
-    trim { self.cost > cost }
-  }
-
-  /// Evicts from one shard after the other, so that all give alike.
-  private func trim(while isAbove: () -> Bool) {
-    var evicted = true
-    while evicted && isAbove() {
-      evicted = false
-      for index in 0...shardMask where isAbove() {
-        let shard = unsafe shards + index
-        let gaveOne = unsafe withLocked(shard) { garbage in unsafe evict(from: shard, garbage) }
-        evicted = evicted || gaveOne
-      }
-    }
+    commons.pool.trim([self]) { self.cost > cost }
   }
 }
 
@@ -211,7 +198,7 @@ extension MemoryCache {
     _ garbage: inout Garbage<Key, Value>
   ) -> Bool {
     let cost = max(0, entry.cost)
-    if cost > commons.cost.limit || commons.count.limit == 0 || entry.expiry <= now {
+    if cost > commons.pool.cost.limit || commons.pool.count.limit == 0 || entry.expiry <= now {
       if slot != 0 { unsafe shard.pointee.drop(slot, commons) }
       return false
     }
@@ -221,7 +208,7 @@ extension MemoryCache {
       unsafe shard.pointee.noteUse(node)
       standing = unsafe shard.pointee.standing(slot)
       let old = unsafe shard.pointee.upkeep(slot).pointee.cost
-      if commons.cost.draw(max(0, cost - old)) {
+      if commons.pool.cost.draw(max(0, cost - old)) {
         let node = Node(
           hash: UInt32(truncatingIfNeeded: hash),
           standing: standing,
@@ -230,7 +217,7 @@ extension MemoryCache {
           value: entry.value
         )
         unsafe shard.pointee.substitute(slot, by: node, cost: cost, commons)
-        commons.cost.giveBack(max(0, old - cost))
+        commons.pool.cost.giveBack(max(0, old - cost))
         return true
       }
       // The entry itself must not be what goes to make room for it.
@@ -244,14 +231,14 @@ extension MemoryCache {
       _ = unsafe evict(from: shard, garbage)
       unsafe shard.pointee.reclaim(into: &garbage, commons.epochs)
     }
-    while !commons.count.draw(1) {
+    while !commons.pool.count.draw(1) {
       hadRoom = false
       if unsafe !makeRoom(shard, &garbage) { return false }
     }
-    while !commons.cost.draw(cost) {
+    while !commons.pool.cost.draw(cost) {
       hadRoom = false
       if unsafe !makeRoom(shard, &garbage) {
-        commons.count.giveBack(1)
+        commons.pool.count.giveBack(1)
         return false
       }
     }
@@ -284,6 +271,8 @@ extension MemoryCache {
     _ shard: UnsafeMutablePointer<Shard<Key, Value>>,
     _ garbage: inout Garbage<Key, Value>
   ) -> Bool {
+    if commons.pool.isShared { return unsafe makeRoomAmongAll(shard, &garbage) }
+    unsafe shard.pointee.state.pointee.others = 0
     if unsafe evict(from: shard, garbage) { return true }
     // Never waiting for a second lock, since whoever holds it may wait for ours.
     let own = unsafe shard - shards

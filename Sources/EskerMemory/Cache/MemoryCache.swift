@@ -29,8 +29,8 @@ import Synchronization
 /// ``update(_:now:_:)`` must not, for they run under a lock.
 @safe
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// What it may hold at most.
-  public let limits: MemoryLimits
+  /// What it may hold at most, together with the caches that share its limits.
+  public var limits: MemoryLimits { commons.pool.limits }
 
   @usableFromInline let commons: Commons
   @usableFromInline let counters = HitCounters()
@@ -44,11 +44,20 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   // Guarded by `telling`.
   nonisolated(unsafe) var listener: (@Sendable (MemoryChange<Key, Value>) -> Void)?
 
-  /// An empty cache.
-  public init(limits: MemoryLimits = MemoryLimits()) {
-    self.limits = limits
-    commons = Commons(limits)
-    let count = limits.shardCount
+  /// An empty cache with limits of its own.
+  public convenience init(limits: MemoryLimits = MemoryLimits()) {
+    self.init(drawingFrom: MemoryPool(limits: limits))
+  }
+
+  /// An empty cache that shares its limits with others; ``leave()`` ends it. Nobody is told of what it gives up for them.
+  public convenience init(sharing pool: MemoryPool) {
+    self.init(drawingFrom: pool)
+    pool.join(self)
+  }
+
+  private init(drawingFrom pool: MemoryPool) {
+    commons = Commons(pool)
+    let count = pool.shardCount
     shardMask = count - 1
     unsafe shards = .allocate(capacity: count)
     for shard in 0..<count { unsafe (shards + shard).initialize(to: Shard()) }
@@ -59,24 +68,17 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     unsafe shards.deallocate()
   }
 
-  /// Entries held, among them such whose time has come but that nobody asked for since.
-  public var count: Int { commons.count.used }
+  /// Entries held, among them such whose time has come but that nobody asked for since; with those of the caches that share the limits.
+  public var count: Int { commons.pool.count.used }
 
-  /// The sum of the costs of the entries held, in the caller's unit.
-  public var cost: Int { commons.cost.used }
+  /// The sum of the costs of the entries held, in the caller's unit; with those of the caches that share the limits.
+  public var cost: Int { commons.pool.cost.used }
 
-  /// What the cache holds and did.
+  /// What the cache did, and what it holds together with the caches that share its limits.
   ///
-  /// Complexity: constant; takes each shard's lock for a moment.
+  /// Complexity: constant; takes no lock.
   public var statistics: MemoryStatistics {
-    var statistics = MemoryStatistics()
-    (statistics.hits, statistics.misses) = counters.totals
-    for shard in 0...shardMask {
-      unsafe shards[shard].lock.withLock {
-        unsafe statistics.evictions += shards[shard].state.pointee.evictions
-        unsafe statistics.expirations += shards[shard].state.pointee.expirations
-      }
-    }
+    var statistics = deeds
     statistics.count = count
     statistics.cost = cost
     return statistics

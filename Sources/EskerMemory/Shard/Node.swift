@@ -48,6 +48,8 @@ struct Garbage<Key, Value> {
   // Most operations free one entry at most, which then needs no memory.
   @usableFromInline var first: (Key, Value)?
   @usableFromInline var rest: [(Key, Value)] = []
+  /// What caches of other types gave up.
+  @usableFromInline var others: [Any] = []
 
   @inlinable init() {}
 

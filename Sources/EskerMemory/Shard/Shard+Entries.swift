@@ -4,14 +4,12 @@ import Synchronization
 /// What all shards share.
 @usableFromInline
 struct Commons: ~Copyable, Sendable {
-  @usableFromInline let count: Budget
-  @usableFromInline let cost: Budget
+  @usableFromInline let pool: MemoryPool
   @usableFromInline let epochs = EpochDomain()
   private let freeing = Lock()
 
-  init(_ limits: MemoryLimits) {
-    count = Budget(limit: limits.count)
-    cost = Budget(limit: limits.cost)
+  init(_ pool: MemoryPool) {
+    self.pool = pool
   }
 
   /// Frees memory that readers may still look at.
@@ -38,15 +36,16 @@ extension Shard {
     } else {
       unsafe take(slot, from: &state.pointee.small)
     }
-    commons.count.giveBack(1)
-    unsafe commons.cost.giveBack(upkeep(slot).pointee.cost)
+    notePopulation()
+    commons.pool.count.giveBack(1)
+    unsafe commons.pool.cost.giveBack(upkeep(slot).pointee.cost)
     retire(slot, commons.epochs)
   }
 
   /// Takes out an entry whose time has come.
   @inlinable
   func expire(_ slot: UInt32, _ commons: borrowing Commons) {
-    unsafe state.pointee.expirations += 1
+    expirations.store(expirations.load(ordering: .relaxed) + 1, ordering: .relaxed)
     drop(slot, commons)
   }
 
@@ -56,7 +55,7 @@ extension Shard {
     let slot = victim()
     if slot == 0 { return 0 }
     haunt(slot)
-    unsafe state.pointee.evictions += 1
+    evictions.store(evictions.load(ordering: .relaxed) + 1, ordering: .relaxed)
     drop(slot, commons)
     return slot
   }
@@ -71,9 +70,16 @@ extension Shard {
     } else {
       unsafe push(slot, to: &state.pointee.small)
     }
+    notePopulation()
     link(slot)
     growIfNeeded(commons)
     updateWindow()
+  }
+
+  /// Tells those who do not hold the lock.
+  @inlinable
+  func notePopulation() {
+    unsafe population.store(state.pointee.count, ordering: .relaxed)
   }
 
   /// Puts a node in the place of one with the same key; the difference in cost has been drawn.

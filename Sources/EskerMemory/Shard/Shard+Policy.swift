@@ -29,14 +29,14 @@ extension Shard {
 
   /// The length that the small queue should have.
   @inlinable var smallTarget: Int {
-    unsafe max(1, Int((state.pointee.smallShare * Double(state.pointee.count)).rounded(.up)))
+    unsafe max(1, Int((state.pointee.smallShare * Double(state.pointee.rivals)).rounded(.up)))
   }
 
   /// Decides in which queue a new entry starts, before room is made for it.
   @inlinable
   func admit(_ hash: UInt32) -> Standing {
     unsafe state.pointee.insertionsInPeriod += 1
-    if unsafe state.pointee.insertionsInPeriod > 8 * max(1, state.pointee.count) {
+    if unsafe state.pointee.insertionsInPeriod > 8 * max(1, state.pointee.rivals) {
       unsafe state.pointee.insertionsInPeriod = 0
       period.wrappingAdd(1, ordering: .relaxed)
     }
@@ -59,7 +59,7 @@ extension Shard {
   /// Moves the border between the queues towards the one that gave an entry up too early.
   @inlinable
   func follow(_ trace: Ghosts.Trace) {
-    let count = unsafe max(1, state.pointee.count)
+    let count = unsafe max(1, state.pointee.rivals)
     var share = unsafe state.pointee.smallShare
     if trace.wasInMain {
       if trace.age < count / 2 { share -= 1 / Double(count) }
@@ -133,7 +133,8 @@ extension Shard {
   /// Remembers an eviction.
   @inlinable
   func haunt(_ slot: UInt32) {
-    let reach = unsafe 2 * state.pointee.count
+    // A small part of what shares the limits has to remember as long as the whole lasts, or it could not grow.
+    let reach = unsafe max(2 * state.pointee.count, state.pointee.rivals)
     // Too short or much too long a memory is replaced by an empty one; that is when the cache first fills, and when the
     // entries' costs change.
     if unsafe state.pointee.ghosts.reach < reach - reach / 4

@@ -27,6 +27,10 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchecked S
   @usableFromInline let window = Atomic<UInt32>(0)
   /// Writers in flight in the low bits, above them how often anything was written; see `FillTicket`.
   @usableFromInline let fence = Atomic<UInt64>(0)
+  /// Entries, entries that went to make room, and such that were found past their expiry; written under the lock.
+  @usableFromInline let population = Atomic<Int>(0)
+  @usableFromInline let evictions = Atomic<Int>(0)
+  @usableFromInline let expirations = Atomic<Int>(0)
   // Freed with the only owner; only touched with the lock held.
   @usableFromInline let state: UnsafeMutablePointer<ShardState>
 
@@ -81,12 +85,16 @@ struct ShardState: ~Copyable {
   @usableFromInline var insertionsInPeriod = 0
   @usableFromInline var ghosts = Ghosts(reach: 0)
 
-  @usableFromInline var evictions = 0
-  @usableFromInline var expirations = 0
+  /// Entries of the caches that share the limits, as many as are taken to fall to this shard.
+  @usableFromInline var others = 0
+  @usableFromInline var lots: UInt64 = 0
 
   @usableFromInline init() {}
 
   @usableFromInline var count: Int { small.count + main.count }
+
+  /// The entries that the policy weighs against each other.
+  @usableFromInline var rivals: Int { small.count + main.count + others }
 }
 
 /// Nodes linked by their slots' numbers.
