@@ -141,7 +141,7 @@ let package = Package(
     .testTarget(name: "EskerCBORTests", dependencies: ["EskerCBOR"], swiftSettings: strict),
     .testTarget(
       name: "EskerTests",
-      dependencies: ["Esker", "EskerPlatform", "EskerTestSupport"],
+      dependencies: ["Esker", "EskerLog", "EskerPlatform", "EskerTestSupport"],
       swiftSettings: strict
     ),
     .testTarget(name: "EskerToolTests", dependencies: ["esker-tool", "Esker", "EskerFormat"], swiftSettings: strict),

@@ -284,6 +284,7 @@ extension ByteStore {
     _ body: (RawSpan?) throws(StoreError) -> Update
   ) throws(StoreError) -> SequenceNumber? {
     while true {
+      try core.letAheadWrite()
       let lease = try lease(key)
       let answer: Update
       if let lease { answer = try unsafe body(lease.bytes.bytes) } else { answer = try body(nil) }
@@ -299,6 +300,7 @@ extension ByteStore {
     _ body: (RawSpan?) throws -> Update
   ) throws -> SequenceNumber? {
     while true {
+      try core.letAheadWrite()
       let lease = try lease(key)
       let answer: Update
       if let lease { answer = try unsafe body(lease.bytes.bytes) } else { answer = try body(nil) }
@@ -384,6 +386,7 @@ extension ByteStore {
     durability: Durability? = nil
   ) throws(StoreError) -> SequenceNumber? {
     while true {
+      try core.letAheadWrite()
       let lease = try lease(key)
       guard lease.map({ unsafe $0.bytes.elementsEqual(expected ?? []) && expected != nil }) ?? (expected == nil) else {
         return nil
@@ -425,6 +428,7 @@ extension ByteStore {
     durability: Durability? = nil
   ) throws(StoreError) -> Int64 {
     while true {
+      try core.letAheadWrite()
       let lease = try lease(key)
       var sum = amount
       if let lease {
@@ -460,6 +464,7 @@ extension ByteStore {
     durability: Durability? = nil
   ) throws(StoreError) -> SequenceNumber {
     while true {
+      try core.letAheadWrite()
       let lease = try lease(key)
       var bytes = [UInt8]()
       if let lease { unsafe bytes.append(contentsOf: lease.bytes) }
@@ -487,6 +492,7 @@ extension ByteStore {
     durability: Durability? = nil
   ) throws(StoreError) -> SequenceNumber? {
     while true {
+      try core.letAheadWrite()
       guard let lease = try lease(key) else { return nil }
       let sequence = try unsafe compareAndSet(
         lease.bytes,

@@ -1,7 +1,6 @@
 import Esker
 import EskerTestSupport
 import Foundation
-import Synchronization
 import Testing
 
 /// Random work on one keyspace from many threads through many views, with and without memory ahead, while a merge runs over
@@ -9,31 +8,6 @@ import Testing
 /// version older than one that anybody had finished writing or reading before the read began.
 @Suite(.serialized) struct HybridCheckerTests {
   private struct Wrapped: Sendable { let version: Int }
-
-  /// What is known of one key.
-  private final class History: Sendable {
-    /// The last version whose write began.
-    let begun = Atomic<Int>(0)
-    /// The last version that somebody finished writing or reading.
-    let seen = Atomic<Int>(0)
-    /// The last version, of those whose write began, that may be absent.
-    let absent = Atomic<Int>(0)
-
-    func finish(_ version: Int) { seen.max(version, ordering: .sequentiallyConsistent) }
-
-    /// What is wrong with having read `found` when `floor` had been seen before; nil if nothing is.
-    func objection(to found: Int?, floor: Int) -> String? {
-      guard let found else {
-        let absent = absent.load(ordering: .sequentiallyConsistent)
-        return absent >= floor ? nil : "absent after version \(floor) was seen"
-      }
-      let begun = begun.load(ordering: .sequentiallyConsistent)
-      if found < floor { return "version \(found) after version \(floor) was seen" }
-      if found > begun { return "version \(found) before its write began" }
-      finish(found)
-      return nil
-    }
-  }
 
   @Test(arguments: [WritePolicy.through, .around, .back(window: 5)])
   func nobodyReadsWhatIsOlderThanWhatWasSeen(policy: WritePolicy) async throws {
@@ -65,7 +39,7 @@ import Testing
     let keysOfWriter = 6
     let writers = 3
     let keys = (0..<writers * keysOfWriter).map { "key-\($0)-é" }
-    let histories = keys.map { _ in History() }
+    let histories = keys.map { _ in VersionHistory() }
     let objections = Collected<String>()
     let gates = (0..<writers).map { _ in NSLock() }
     let deadline = Date().addingTimeInterval(2)
@@ -81,13 +55,12 @@ import Testing
             let (key, history) = (keys[index], histories[index])
             gates[thread].lock()
             defer { gates[thread].unlock() }
-            let version = history.begun.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
-            switch Int.random(in: 0..<10, using: &random) {
+            let kind = Int.random(in: 0..<10, using: &random)
+            let version = history.begin(mayBeAbsent: kind < 2)
+            switch kind {
             case 0:
-              history.absent.store(version, ordering: .sequentiallyConsistent)
               try view.removeValue(forKey: key)
             case 1:
-              history.absent.store(version, ordering: .sequentiallyConsistent)
               try view.set(version, forKey: key, expiry: .after(.milliseconds(Int.random(in: 0..<3, using: &random))))
             case 2, 3:
               try view.update(forKey: key, expiry: .never) { (value: inout Int?) throws(StorageError) in
@@ -108,12 +81,9 @@ import Testing
           } else if thread == writers {
             for gate in gates { gate.lock() }
             defer { for gate in gates { gate.unlock() } }
-            for history in histories {
-              let version = history.begun.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
-              history.absent.store(version, ordering: .sequentiallyConsistent)
-            }
+            for history in histories { _ = history.begin(mayBeAbsent: true) }
             try view.removeAll()
-            for history in histories { history.finish(history.begun.load(ordering: .sequentiallyConsistent)) }
+            for history in histories { history.finishAll() }
             for gate in gates { gate.unlock() }
             usleep(20_000)
             for gate in gates { gate.lock() }
@@ -126,9 +96,9 @@ import Testing
           } else {
             let index = Int.random(in: 0..<keys.count, using: &random)
             let history = histories[index]
-            let floor = history.seen.load(ordering: .sequentiallyConsistent)
+            let floor = history.floor
             let found = try view.value(forKey: keys[index])
-            if let objection = history.objection(to: found, floor: floor) {
+            if let objection = history.objection(to: found, floor) {
               objections.add("\(keys[index]) in \(view.name): \(objection)")
             }
           }
