@@ -61,8 +61,14 @@ func printHitRatios(directory: String) throws {
       shared += sharing
       let lead = ((ratios.last ?? 0) - best) * 100
       let columns = ratios.map { text($0, 4) }.joined(separator: " | ")
-      print("| \(trace.name) | \(capacity) | \(columns) | \(lead < 0 ? "" : "+")\(text(lead, 2)) | \(text(sharing, 4)) |")
+      print(
+        "| \(trace.name) | \(capacity) | \(columns) | \(lead < 0 ? "" : "+")\(text(lead, 2)) | \(text(sharing, 4)) |"
+      )
     }
   }
-  print("| mean | |", sums.map { text($0 / Double(cells), 4) }.joined(separator: " | "), "| | \(text(shared / Double(cells), 4)) |")
+  print(
+    "| mean | |",
+    sums.map { text($0 / Double(cells), 4) }.joined(separator: " | "),
+    "| | \(text(shared / Double(cells), 4)) |"
+  )
 }

@@ -30,12 +30,16 @@ private func measure<Key: Hashable & Sendable>(
   for number in count..<3 * count { _ = try front.value(forKey: key(number)) }
   let steady = heapBytes().map { $0 - before } ?? 0
   let overheads = [full, steady].map { text(Double($0) / Double(count) - Double(keyBytes + 8), 1) }
-  print("\(front.statistics.count) entries of \(kind) keys: \(overheads[0]) bytes each when full, \(overheads[1]) after evictions")
+  print(
+    "\(front.statistics.count) entries of \(kind) keys: \(overheads[0]) bytes each when full, \(overheads[1]) after evictions"
+  )
 }
 
 /// Resident memory that is no file's.
 private func heapBytes() -> Int? {
   guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return nil }
   let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
-  return line.flatMap { $0.split(whereSeparator: \.isWhitespace).dropFirst().first }.flatMap { Int($0) }.map { $0 << 10 }
+  return line.flatMap { $0.split(whereSeparator: \.isWhitespace).dropFirst().first }.flatMap { Int($0) }.map {
+    $0 << 10
+  }
 }

@@ -86,7 +86,11 @@ import Testing
     for _ in 0..<20 {
       hits = 0
       for key in 0..<used {
-        if pair.texts.get("\(key)", now: 0) != nil { hits += 1 } else { pair.texts.put([key], forKey: "\(key)", now: 0) }
+        if pair.texts.get("\(key)", now: 0) != nil {
+          hits += 1
+        } else {
+          pair.texts.put([key], forKey: "\(key)", now: 0)
+        }
       }
     }
     #expect(hits > used * 9 / 10)

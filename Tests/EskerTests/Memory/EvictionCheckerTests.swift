@@ -29,7 +29,13 @@ import Testing
     )
     let views: [Storage<String, Int>] = [
       Storage(front), Storage(log), Storage(HybridStorage(log)),
-      Storage(texts.mapValues { $0.version } from: { Text(version: $0) }),
+      Storage(
+        texts.mapValues {
+          $0.version
+        } from: {
+          Text(version: $0)
+        }
+      ),
       try Storage(front).transform(to: .standard),
     ]
     let keysOfWriter = 8
@@ -47,7 +53,9 @@ import Testing
       func check(_ index: Int, _ view: Storage<String, Int>) throws {
         let floor = histories[index].floor
         let found = try view.value(forKey: keys[index])
-        if let objection = histories[index].objection(to: found, floor) { objections.add("\(keys[index]): \(objection)") }
+        if let objection = histories[index].objection(to: found, floor) {
+          objections.add("\(keys[index]): \(objection)")
+        }
         if front.statistics.count > 7 { objections.add("\(front.statistics.count) entries in memory") }
       }
       do {
@@ -81,7 +89,9 @@ import Testing
               }
             case 7:
               try log.keyspace.update(forKey: key) { (found) throws(StoreError) -> Update in
-                if let found, let old = try? log.values.decode(found), old >= version { objections.add("raw update of \(version) found \(old)") }
+                if let found, let old = try? log.values.decode(found), old >= version {
+                  objections.add("raw update of \(version) found \(old)")
+                }
                 return .put(bytes)
               }
             default: try view.set(version, forKey: key)
@@ -123,7 +133,10 @@ import Testing
     try texts.flush()
     for key in keys.suffix(5) { _ = try front.value(forKey: key) }
     #expect(try log.count() == keys.count && front.statistics.count > 0)
-    for number in 0..<400 { try fillers.put([UInt8](repeating: 2, count: 8000), forKey: "last \(number)") }
+    for number in 0..<170 {
+      try fillers.put([UInt8](repeating: 2, count: 8000), forKey: "last \(number)")
+      clock.advance(milliseconds: 10)
+    }
     #expect(try evictions.count > 0 && log.count() < keys.count)
     for key in keys {
       let truth = try log.value(forKey: key)
