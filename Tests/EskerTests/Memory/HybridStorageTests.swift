@@ -225,6 +225,13 @@ import Testing
     #expect(try await hybrid.async.value(forKey: "a") == 1)
     #expect(try await Storage(hybrid).mapValues(to: Int.self) { $0 + 1 }.async.value(forKey: "a") == 2)
     #expect(back.reads == 1 && back.residentReads == 0)
+    // What memory answers needs no other thread.
+    guard case .present = try hybrid.residentEntry(forKey: "a"),
+      case .present = try Storage(hybrid).mapValues(to: Int.self, { $0 + 1 }).residentEntry(forKey: "a")
+    else {
+      Issue.record("memory does not say what it has")
+      return
+    }
   }
 
   @Test func observersHearWhatIsWrittenThroughTheFront() throws {
