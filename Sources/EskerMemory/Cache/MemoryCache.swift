@@ -23,7 +23,7 @@ import Synchronization
 /// reading a cache or a store; then by a later write to the same shard, or with the cache.
 ///
 /// **Memory.** Beside key and value an entry takes 36 bytes, 4 to 8 for its chain, and 10 for the memory of evicted ones once the cache
-/// is full. What was replaced or evicted and waits for a reader no longer counts towards the limits.
+/// is full; of caches that share their limits, each remembers on its own. What was replaced or evicted and waits for a reader no longer counts towards the limits.
 ///
 /// Thread safety: any thread may call anything at any time. A value's `deinit` may call the cache; a key's `==` and the closure of
 /// ``update(_:now:_:)`` must not, for they run under a lock.

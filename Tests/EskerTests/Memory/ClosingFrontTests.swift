@@ -85,11 +85,13 @@ import Testing
     let bench = Bench()
     let store = try bench.open()
     let calls = Collected<Int>()
+    let gate = DispatchSemaphore(value: 0)
     let fickle = Transformer<Int>(id: "fickle") { (value: Int) throws -> [UInt8] in
-      if value == 13 {
-        calls.add(value)
-        if calls.count > 1 { throw CocoaError(.coderInvalidValue) }
-      }
+      calls.add(value)
+      let isWritten = calls.all.count { $0 == value } > 1
+      // Nothing is written before all are set.
+      if value == 1, isWritten { gate.wait() }
+      if value == 13, isWritten { throw CocoaError(.coderInvalidValue) }
       return [UInt8(value)]
     } decode: { bytes in
       Int(bytes.unsafeLoadUnaligned(as: UInt8.self))
@@ -98,7 +100,8 @@ import Testing
       try LogStorage(store, "n", key: Int.self, transformer: fickle),
       writing: .back(window: 1000)
     )
-    for key in [1, 13, 2, 3] { try? hybrid.set(key, forKey: key) }
+    for key in [1, 13, 2, 3] { try hybrid.set(key, forKey: key) }
+    gate.signal()
     guard case .failed(let operation, _, _) = #expect(throws: StoreError.self, performing: { try store.close() }) else {
       Issue.record("not told why")
       return
