@@ -103,10 +103,9 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
   func writeWaiting() throws(StorageError) {
     while true {
       do throws(StorageError) {
-        return try writeAll()
+        return try writeAll(remembering: \.isOfTheValue)
       } catch {
         guard error.isOfTheValue else { throw error }
-        lock.withLock { failure = failure ?? error }
       }
     }
   }
@@ -143,10 +142,11 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
 
   private func writeInBackground() {
     lock.withLock { isScheduled = false }
-    do throws(StorageError) { try writeAll() } catch { lock.withLock { failure = error } }
+    try? writeAll { _ in true }
   }
 
-  private func writeAll() throws(StorageError) {
+  /// Writes what waits; a failure is remembered for the next one who sets or flushes if `isRemembered` says so.
+  private func writeAll(remembering isRemembered: (StorageError) -> Bool = { _ in false }) throws(StorageError) {
     if isEmpty { return }
     try writing.withLock { () throws(StorageError) in
       while let (key, value) = next() {
@@ -154,7 +154,7 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
           try WritingBehind.run { () throws(StorageError) in try write(self, key, value) }
           end(key, nil)
         } catch {
-          end(key, error.isOfTheValue ? nil : value)
+          end(key, error.isOfTheValue ? nil : value, isRemembered(error) ? error : nil)
           throw error
         }
       }
@@ -173,8 +173,10 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
   }
 
   /// What was underway is written, or `kept` to be tried again; a value set meanwhile supersedes it.
-  private func end(_ key: WaitingKey<Key>, _ kept: Pending?) {
+  private func end(_ key: WaitingKey<Key>, _ kept: Pending?, _ remembered: StorageError? = nil) {
     lock.withLock {
+      // At once: whoever finds that nothing waits is told why.
+      failure = failure ?? remembered
       underway[key] = nil
       if let kept, pending[key] == nil {
         pending[key] = kept
