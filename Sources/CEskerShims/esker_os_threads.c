@@ -80,9 +80,14 @@ struct start {
   void *context;
 };
 
+static _Thread_local bool is_started_here;
+
+bool esker_thread_is_started_here(void) { return is_started_here; }
+
 static void *run(void *argument) {
   struct start start = *(struct start *)argument;
   free(argument);
+  is_started_here = true;
   start.body(start.context);
   return NULL;
 }

@@ -120,6 +120,9 @@ int esker_thread_join(struct esker_thread thread);
 int esker_thread_detach(struct esker_thread thread);
 bool esker_thread_is_current(struct esker_thread thread);
 
+/// Whether `esker_thread_start` started the calling thread.
+bool esker_thread_is_started_here(void);
+
 /// Names the calling thread; the name is cut to what the system takes.
 void esker_thread_set_name(const char *_Nonnull name);
 

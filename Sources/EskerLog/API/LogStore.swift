@@ -1,3 +1,5 @@
+internal import EskerPlatform
+
 /// An embedded, log-structured store of keys and values, bytes in and bytes out.
 ///
 /// Every write is appended to a log of segment files and found again through a hash index in memory. One store lives in
@@ -57,7 +59,14 @@ public final class LogStore: ByteStore {
   }
 
   deinit {
-    if closesAtEnd { try? engine.close() }
+    guard closesAtEnd else { return }
+    // What the store's own thread called may have held the last reference, and that thread cannot wait for its own end.
+    let engine = engine
+    if WorkerThread.isCurrentThread {
+      _ = try? WorkerThread(name: "esker-close") { try? engine.close() }
+    } else {
+      try? engine.close()
+    }
   }
 
   /// What was made for `key` before and is still kept; otherwise what `make` makes now, kept until the store is closed.

@@ -52,6 +52,9 @@ public final class WorkerThread: Sendable {
     state = Guarded(State(handle: handle))
   }
 
+  /// Whether the calling thread is a worker thread, whosever.
+  public static var isCurrentThread: Bool { esker_thread_is_started_here() }
+
   deinit {
     // The last reference may go on the thread itself, which cannot join itself.
     state.withLock { state in

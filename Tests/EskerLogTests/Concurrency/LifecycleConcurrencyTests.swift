@@ -32,6 +32,34 @@ import Testing
     try store.close()
   }
 
+  @Test func lastReferenceMayGoOnAThreadOfTheStore() async throws {
+    let last = Guarded<LogStore?>(nil)
+    let hasGone = Guarded(false)
+    var options = WriterConcurrencyTests.options
+    options.onEvent = { event in
+      guard case .segmentSealed = event, let store = last.withLock({ $0.take() }) else { return }
+      #expect(WorkerThread.isCurrentThread)
+      hasGone.withLock { $0 = true }
+      withExtendedLifetime(store) {}
+    }
+    let keys = 40
+    do {
+      let store = try LogStore(at: path, options: options)
+      for key in 0..<keys { try store.put([UInt8](repeating: 0, count: 4000), forKey: "key \(key)") }
+      last.withLock { $0 = store }
+    }
+    while !hasGone.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(10)) }
+    // It closes meanwhile, and lets go of the store's lock when it has.
+    var count: Int?
+    while count == nil {
+      do throws(StoreError) { count = try LogStore(at: path).count } catch {
+        guard case .locked = error else { throw error }
+        try await Task.sleep(for: .milliseconds(10))
+      }
+    }
+    #expect(count == keys)
+  }
+
   @Test func closingSealsWhatABurstLeft() throws {
     let log = EventLog()
     var options = WriterConcurrencyTests.options
