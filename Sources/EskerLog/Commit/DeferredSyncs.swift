@@ -1,12 +1,13 @@
 internal import CEskerShims
+internal import EskerPlatform
 
 /// The syncs that a thread leaves for a task to wait for, so that the thread is free for others meanwhile.
 ///
 /// Within ``collect(_:)`` a write with the durability of its store returns once it is logged, and ``settle()`` waits for all
 /// such writes together. Only what the body calls on its own thread is meant, and a write that names its durability waits as
-/// ever. Used by one thread at a time.
-package final class DeferredSyncs: @unchecked Sendable {
-  private var pending: [(engine: Engine, sequence: UInt64)] = []
+/// ever.
+package final class DeferredSyncs: Sendable {
+  private let pending = Guarded<[(engine: Engine, sequence: UInt64)]>([])
 
   /// Of nothing yet.
   package init() {}
@@ -31,7 +32,7 @@ package final class DeferredSyncs: @unchecked Sendable {
   /// - Throws: the first failure, when all have ended.
   package func settle() async throws(StoreError) {
     var failure: StoreError?
-    for (engine, sequence) in pending {
+    for (engine, sequence) in pending.withLock({ $0 }) {
       do throws(StoreError) { try await engine.committer.waitDurable(sequence, isAbandonable: false) } catch {
         failure = failure ?? error
       }
@@ -51,10 +52,12 @@ package final class DeferredSyncs: @unchecked Sendable {
 
   private func add(_ sequence: UInt64, _ engine: Engine) {
     // Durability is a prefix: the last write of a store stands for those before it.
-    if let place = pending.firstIndex(where: { $0.engine === engine }) {
-      pending[place].sequence = sequence
-    } else {
-      pending.append((engine, sequence))
+    pending.withLock { pending in
+      if let place = pending.firstIndex(where: { $0.engine === engine }) {
+        pending[place].sequence = sequence
+      } else {
+        pending.append((engine, sequence))
+      }
     }
   }
 }
