@@ -25,10 +25,10 @@ public struct Zip<Key: Sendable, each Part: Sendable>: ReadableStorage {
 
   /// All entries, if all are there. They are read one after the other: together they are no snapshot.
   public func entry(forKey key: Key) throws(StorageError) -> Entry<(repeat each Part)>? {
-    var expiry = Expiry.never
+    var found = Found()
     do {
-      let values = (repeat try Self.part(of: each parts, key, &expiry))
-      return Entry(values, origin: .back(name), expiry: expiry)
+      let values = (repeat try Self.part(of: each parts, key, &found))
+      return Entry(values, origin: found.origin ?? .back(name), expiry: found.expiry)
     } catch let error as StorageError {
       throw error
     } catch {
@@ -38,10 +38,10 @@ public struct Zip<Key: Sendable, each Part: Sendable>: ReadableStorage {
 
   /// What memory knows of all.
   public func residentEntry(forKey key: Key) throws(StorageError) -> Resident<(repeat each Part)> {
-    var expiry = Expiry.never
+    var found = Found()
     do {
-      let values = (repeat try Self.residentPart(of: each parts, key, &expiry))
-      return .present(Entry(values, origin: .memory, expiry: expiry))
+      let values = (repeat try Self.residentPart(of: each parts, key, &found))
+      return .present(Entry(values, origin: found.origin ?? .back(name), expiry: found.expiry))
     } catch let error as StorageError {
       throw error
     } catch {
@@ -52,25 +52,37 @@ public struct Zip<Key: Sendable, each Part: Sendable>: ReadableStorage {
   private struct Missing: Error {}
   private struct Unsure: Error {}
 
+  /// What the parts found so far have in common.
+  private struct Found {
+    var expiry = Expiry.never
+    /// Nil for different ones.
+    var origin: EntryOrigin?
+    private var isFirst = true
+
+    mutating func add<Value>(_ entry: Entry<Value>) -> Value {
+      expiry = earlier(expiry, entry.expiry)
+      origin = isFirst || origin == entry.origin ? entry.origin : nil
+      isFirst = false
+      return entry.value
+    }
+  }
+
   private static func part<Value>(
     of storage: any ReadableStorage<Key, Value>,
     _ key: Key,
-    _ expiry: inout Expiry
+    _ found: inout Found
   ) throws -> Value {
-    guard let found = try storage.entry(forKey: key) else { throw Missing() }
-    expiry = earlier(expiry, found.expiry)
-    return found.value
+    guard let entry = try storage.entry(forKey: key) else { throw Missing() }
+    return found.add(entry)
   }
 
   private static func residentPart<Value>(
     of storage: any ReadableStorage<Key, Value>,
     _ key: Key,
-    _ expiry: inout Expiry
+    _ found: inout Found
   ) throws -> Value {
     switch try storage.residentEntry(forKey: key) {
-    case .present(let found):
-      expiry = earlier(expiry, found.expiry)
-      return found.value
+    case .present(let entry): return found.add(entry)
     case .absent: throw Missing()
     case .unknown: throw Unsure()
     }
@@ -109,6 +121,8 @@ public struct WritableZip<Key: Sendable, each Part: Sendable>: StorageProtocol {
 
   /// Stores all parts, one after the other. If one is refused, those before it are put back as they were; a write of somebody
   /// else in between is lost then.
+  ///
+  /// - Throws: what a part was refused for; of one that could not be put back, that.
   public func set(_ value: (repeat each Part), forKey key: Key, expiry: Expiry?) throws(StorageError) {
     var putBack: [() throws(StorageError) -> Void] = []
     for (part, value) in repeat (each parts, each value) {
@@ -117,8 +131,11 @@ public struct WritableZip<Key: Sendable, each Part: Sendable>: StorageProtocol {
         try part.set(value, forKey: key, expiry: expiry)
         putBack.append(restore)
       } catch {
-        for restore in putBack.reversed() { try restore() }
-        throw error
+        var failure = error
+        for restore in putBack.reversed() {
+          do throws(StorageError) { try restore() } catch { failure = error }
+        }
+        throw failure
       }
     }
   }

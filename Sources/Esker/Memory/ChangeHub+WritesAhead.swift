@@ -2,8 +2,7 @@
 extension ChangeHub: WritesAhead {
   @usableFromInline
   func writeWaiting() throws(StoreError) {
-    if WritingBehind.isHere { return }
-    for window in currentWindows {
+    for window in windowsToWriteFirst {
       do throws(StorageError) { try window.writeWaiting() } catch { throw storeError(error) }
     }
   }

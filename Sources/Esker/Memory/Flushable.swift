@@ -4,7 +4,10 @@ protocol Flushable: AnyObject, Sendable {
   /// Whether there is nothing.
   var isEmpty: Bool { get }
 
-  /// Writes it, and returns when it is written.
+  /// Whether the calling thread is writing some of it.
+  var isWrittenHere: Bool { get }
+
+  /// Writes it, and returns when it is written. To the code of what is being written there is nothing.
   func flush() throws(StorageError)
 
   /// The same on behalf of one who has set none of it.

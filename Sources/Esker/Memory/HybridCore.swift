@@ -44,7 +44,7 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
     self.plane = plane
     switch writing {
     case .back(let limit):
-      window = WriteWindow(limit: limit) { (window, key, value) throws(StorageError) in
+      window = WriteWindow(limit: limit, hub: log?.hub) { (window, key, value) throws(StorageError) in
         let tiers = Tiers(back: back, log: log, plane: plane, window: window)
         // Whoever finds the window empty takes what was in it for written as the store's durability says.
         try DeferredSyncs.suspend { () throws(StorageError) in

@@ -20,6 +20,8 @@ struct WaitingKey<Key: Hashable & Sendable>: Hashable, Sendable {
 ///
 /// Whoever sets adds to it; a thread of Esker's writes what has gathered, in the order in which the keys came. A value that is
 /// set again before its turn is written once.
+///
+/// No key, value or error is let go of under a lock: its end may call the storage.
 final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @unchecked Sendable {
   struct Pending: Sendable {
     var value: Value
@@ -29,11 +31,15 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
   typealias Write = @Sendable (WriteWindow, WaitingKey<Key>, Pending) throws(StorageError) -> Void
 
   private let limit: Int
+  /// That of the keyspace behind, if there is one.
+  private let hub: ChangeHub?
   private let write: Write
   private let count = Atomic<Int>(0)
   private let lock = Lock()
   /// Held by who writes behind; taken before `lock`.
   private let writing = Lock()
+  /// The thread that holds `writing`, 0 for none.
+  private let writer = Atomic<UInt>(0)
   // Guarded by `lock`.
   private var order: [WaitingKey<Key>] = []
   private var pending: [WaitingKey<Key>: Pending] = [:]
@@ -43,13 +49,21 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
   private var failure: StorageError?
 
   /// `write` writes one value behind.
-  init(limit: Int, _ write: @escaping Write) {
+  init(limit: Int, hub: ChangeHub?, _ write: @escaping Write) {
     self.limit = max(1, limit)
+    self.hub = hub
     self.write = write
   }
 
   /// Whether nothing waits.
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+
+  /// Whether the calling thread is writing something of this window behind.
+  var isWrittenHere: Bool { writer.load(ordering: .relaxed) == Platform.currentThread }
+
+  /// Whether the calling thread is writing behind. What the code of keys and values calls meanwhile waits neither for this thread nor
+  /// for one that may be doing the same.
+  private var isWritingHere: Bool { isWrittenHere || hub?.isWrittenHere ?? false }
 
   /// What waits for a key.
   func pending(_ key: WaitingKey<Key>) -> Pending? {
@@ -67,22 +81,28 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
   ///   nothing is added then.
   func add(_ key: WaitingKey<Key>, _ value: Pending) throws(StorageError) {
     while true {
-      let (isAdded, starts) = try lock.withLock { () throws(StorageError) -> (Bool, Bool) in
+      let outcome = try lock.withLock { () throws(StorageError) -> Addition in
         try throwFailure()
         if isClosed { throw .store(.closed) }
         if pending[key] == nil {
-          if pending.count + underway.count >= limit { return (false, false) }
+          // Who is writing cannot wait until there is room.
+          if pending.count + underway.count >= limit, !isWritingHere { return Addition() }
           order.append(key)
           count.wrappingAdd(1, ordering: .acquiringAndReleasing)
         }
-        pending[key] = value
         defer { isScheduled = true }
-        return (true, !isScheduled)
+        return Addition(isDone: true, starts: !isScheduled, replaced: pending.updateValue(value, forKey: key))
       }
-      if starts { IOThreads.shared.submit { [self] in writeInBackground() } }
-      if isAdded { return }
+      if outcome.starts { IOThreads.shared.submit { [self] in writeInBackground() } }
+      if outcome.isDone { return }
       try flush()
     }
+  }
+
+  private struct Addition {
+    var isDone = false
+    var starts = false
+    var replaced: Pending?
   }
 
   // MARK: Writing behind
@@ -122,12 +142,15 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
     do throws(StorageError) {
       try writeWaiting()
     } catch {
-      lock.withLock {
+      let dropped = lock.withLock {
+        let dropped = (order, pending, failure)
         count.wrappingSubtract(order.count, ordering: .acquiringAndReleasing)
         order = []
         pending = [:]
         failure = nil
+        return dropped
       }
+      withExtendedLifetime(dropped) {}
       throw error
     }
     try lock.withLock { () throws(StorageError) in try throwFailure() }
@@ -147,17 +170,34 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
 
   /// Writes what waits; a failure is remembered for the next one who sets or flushes if `isRemembered` says so.
   private func writeAll(remembering isRemembered: (StorageError) -> Bool = { _ in false }) throws(StorageError) {
-    if isEmpty { return }
-    try writing.withLock { () throws(StorageError) in
-      while let (key, value) = next() {
-        do throws(StorageError) {
-          try WritingBehind.run { () throws(StorageError) in try write(self, key, value) }
-          end(key, nil)
-        } catch {
-          end(key, error.isOfTheValue ? nil : value, isRemembered(error) ? error : nil)
-          throw error
-        }
+    if isEmpty || isWritingHere { return }
+    while let attempt = writeNext(isRemembered) {
+      if let failure = attempt.failure { throw failure }
+    }
+  }
+
+  /// A value that was taken out to be written, and what that failed of.
+  private struct Attempt {
+    let key: WaitingKey<Key>
+    let value: Pending
+    var failure: StorageError?
+  }
+
+  /// Writes what is next; nil when nothing waits.
+  private func writeNext(_ isRemembered: (StorageError) -> Bool) -> Attempt? {
+    writing.withLock {
+      guard let (key, value) = next() else { return nil }
+      writer.store(Platform.currentThread, ordering: .relaxed)
+      defer { writer.store(0, ordering: .relaxed) }
+      var attempt = Attempt(key: key, value: value)
+      do throws(StorageError) {
+        try write(self, key, value)
+        end(key, nil)
+      } catch {
+        end(key, error.isOfTheValue ? nil : value, isRemembered(error) ? error : nil)
+        attempt.failure = error
       }
+      return attempt
     }
   }
 
@@ -185,22 +225,6 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
         count.wrappingSubtract(1, ordering: .acquiringAndReleasing)
       }
     }
-  }
-}
-
-/// Tells a write of what waited from all others, which have what waits written first.
-enum WritingBehind {
-  @TaskLocal private static var isUnderway = false
-
-  /// Whether the calling thread is writing what waited.
-  static var isHere: Bool { isUnderway }
-
-  static func run(_ write: () throws(StorageError) -> Void) throws(StorageError) {
-    var failure: StorageError?
-    $isUnderway.withValue(true) {
-      do throws(StorageError) { try write() } catch { failure = error }
-    }
-    if let failure { throw failure }
   }
 }
 

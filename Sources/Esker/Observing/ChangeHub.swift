@@ -102,10 +102,16 @@ final class ChangeHub: @unchecked Sendable {
   @usableFromInline
   var mayBeBehind: Bool { windowCount.load(ordering: .relaxed) > 0 }
 
+  /// Whether the calling thread is writing what waited ahead of the keyspace.
+  var isWrittenHere: Bool { currentWindows.contains(where: \.isWrittenHere) }
+
+  /// What is to be written before anything else; nothing to the code of keys and values that are just being written.
+  var windowsToWriteFirst: [any Flushable] { isWrittenHere ? [] : currentWindows }
+
   /// Writes what fronts have not written yet, except one that asks on its own behalf.
   @usableFromInline
   func catchUp(except own: (any Flushable)? = nil) throws(StorageError) {
-    for window in currentWindows where window !== own { try window.flush() }
+    for window in windowsToWriteFirst where window !== own { try window.flush() }
   }
 
   /// Whether fronts other than `own` have values that are not written yet.

@@ -132,6 +132,10 @@ import Testing
     try three.set((1, 2, "x"), forKey: "a", expiry: .at(WallTime(millisecondsSince1970: 9_000_000_000_000)))
     let entry = try #require(try three.entry(forKey: "a"))
     #expect(entry.value == (1, 2, "x") && entry.expiry == .at(WallTime(millisecondsSince1970: 9_000_000_000_000)))
+    #expect(entry.origin == .memory)
+    let elsewhere = CustomStorage<String, String>(name: "elsewhere", get: { _ in "z" }, set: { _, _ in })
+    let scattered = zip(front, back, elsewhere)
+    #expect(try scattered.entry(forKey: "a")?.origin == .back(scattered.name))
     // What one refuses, none has.
     texts.refuse(writes: true)
     _ = failure { try three.set((3, 4, "y"), forKey: "a") }
@@ -144,6 +148,23 @@ import Testing
     #expect(try !three.removeValue(forKey: "a"))
     // With one that can only be read it is there, and for reading only.
     #expect(zip(front, back, texts.readOnly()) as Any is any WritableStorage == false)
+  }
+
+  @Test func zipOfManyPutsBackWhatItCan() throws {
+    let (front, back) = (front, back)
+    let last = CustomStorage<String, String>(name: "last", get: { _ in nil }) { _, _ in
+      back.refuse(writes: true)
+      throw DictionaryStorage<String, Int>.Refusal()
+    }
+    let three = zip(front, back, last)
+    try front.set(1, forKey: "a")
+    try back.set(2, forKey: "a")
+    // The second one cannot be put back, and is named; the first one is.
+    guard case .back(name: "back", _) = failure(of: { try three.set((3, 4, "y"), forKey: "a") }) else {
+      Issue.record("not told which")
+      return
+    }
+    #expect(front.all == ["a": 1] && back.all == ["a": 4])
   }
 
   @Test func backOfABackedStorageIsNeverWritten() throws {

@@ -29,9 +29,9 @@ final class Collected<Element: Sendable>: @unchecked Sendable {
 
   var count: Int { lock.withLock { elements.count } }
 
-  /// Waits until there are that many, for at most ten seconds; whether there are.
+  /// Waits until there are that many, for at most some minutes; whether there are.
   func reach(_ count: Int) -> Bool {
-    for _ in 0..<10_000 {
+    for _ in 0..<100_000 {
       if self.count >= count { return true }
       usleep(1000)
     }

@@ -23,12 +23,13 @@ final class SlowStore: Sendable {
     try store.put("0", forKey: "first")
   }
 
-  /// Holds every sync of the log until it is let go.
+  /// Holds every sync of the log, those of the background too, until they are let go; once.
   func hold() {
     plan.onCall { [self] call in
       guard call.operation == .sync, call.path.hasSuffix(".segment") else { return }
       held.withLock { $0 += 1 }
       gate.wait()
+      gate.signal()
     }
   }
 
@@ -36,7 +37,7 @@ final class SlowStore: Sendable {
 
   func letGo() {
     plan.onCall(nil)
-    for _ in 0..<heldSyncs { gate.signal() }
+    gate.signal()
   }
 
   /// Every sync of the log fails from now on.

@@ -1,0 +1,20 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+extension Platform {
+  /// A number that no other thread has while the calling one runs; never 0.
+  ///
+  /// C: `pthread_self`.
+  public static var currentThread: UInt {
+    #if canImport(Glibc)
+      pthread_self()
+    #else
+      unsafe UInt(bitPattern: pthread_self())
+    #endif
+  }
+}
