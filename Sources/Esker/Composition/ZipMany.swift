@@ -172,6 +172,28 @@ public func zip<Key: Sendable, First: Sendable, Second: Sendable, Third: Sendabl
   WritableZip(first, second, third, repeat each rest)
 }
 
+// Three have functions of their own: a result that is used at once leaves an empty pack uninferred.
+
+/// Three storages with the same keys as one of tuples, for reading. A tuple is there when all its parts are.
+@_disfavoredOverload
+public func zip<Key: Sendable, First: Sendable, Second: Sendable, Third: Sendable>(
+  _ first: any ReadableStorage<Key, First>,
+  _ second: any ReadableStorage<Key, Second>,
+  _ third: any ReadableStorage<Key, Third>
+) -> Zip<Key, First, Second, Third> {
+  Zip(first, second, third)
+}
+
+/// Three storages with the same keys as one of tuples, which is written when all its parts can be. A tuple is there when all its
+/// parts are.
+public func zip<Key: Sendable, First: Sendable, Second: Sendable, Third: Sendable>(
+  _ first: any StorageProtocol<Key, First>,
+  _ second: any StorageProtocol<Key, Second>,
+  _ third: any StorageProtocol<Key, Third>
+) -> WritableZip<Key, First, Second, Third> {
+  WritableZip(first, second, third)
+}
+
 extension StorageProtocol {
   /// Puts the value of a key back as it is now.
   func restorer(forKey key: Key) throws(StorageError) -> () throws(StorageError) -> Void {

@@ -134,8 +134,8 @@ import Testing
     #expect(entry.value == (1, 2, "x") && entry.expiry == .at(WallTime(millisecondsSince1970: 9_000_000_000_000)))
     #expect(entry.origin == .memory)
     let elsewhere = CustomStorage<String, String>(name: "elsewhere", get: { _ in "z" }, set: { _, _ in })
-    let scattered = zip(front, back, elsewhere)
-    #expect(try scattered.entry(forKey: "a")?.origin == .back(scattered.name))
+    #expect(try zip(front, back, elsewhere).entry(forKey: "a")?.origin == .back("front+back+elsewhere"))
+    #expect(try zip(front, back, elsewhere.readOnly()).entry(forKey: "a")?.value.2 == "z")
     // What one refuses, none has.
     texts.refuse(writes: true)
     _ = failure { try three.set((3, 4, "y"), forKey: "a") }
