@@ -128,8 +128,9 @@ extension Engine {
     let bytes = (try? segment.file.bytes(in: summary.offset..<summary.offset + summary.length)) ?? []
     do throws(FormatError) {
       let footer = unsafe try SegmentFooter(decoding: bytes.span.bytes)
-      guard footer.segmentID == segment.id, footer.salt == segment.salt,
-        Int(footer.recordsEnd) == segment.recordsEnd.load(ordering: .relaxed)
+      // A read-only store leaves the end of the last segment open, where the log may go on.
+      let end = segment.recordsEnd.load(ordering: .relaxed)
+      guard footer.segmentID == segment.id, footer.salt == segment.salt, end == 0 || footer.recordsEnd == UInt64(end)
       else { throw .damaged(reason: "it is another segment's", offset: 0) }
       return (footer, bytes)
     } catch {

@@ -65,4 +65,20 @@ import Testing
     #expect(Set(reports[0].damage.map(\.location.path)).count == segments.count)
     #expect(reports.allSatisfy { $0 == reports[0] })
   }
+
+  @Test func aReaderFindsNoDamageWhereTheLogEndsInASealedSegment() throws {
+    let machine = Machine()
+    let writer = try machine.open()
+    for number in 0..<400 { try writer.put([UInt8](repeating: 1, count: 300), forKey: "key \(number)") }
+    // Only the last segment of the log has something dead. It is given up; the one before it was sealed long ago.
+    try writer.put("brief", forKey: "brief")
+    try writer.remove("brief")
+    #expect(try writer.merge().segmentsRemoved == 1)
+    try writer.close()
+    let reader = try machine.open { $0.readOnly = true }
+    let last = try #require(reader.engine.lastLogSegment)
+    #expect(last.footer.withLock { $0.length } > 0)
+    #expect(try reader.verify().damage == [])
+    try reader.close()
+  }
 }
