@@ -5,7 +5,9 @@ import Testing
 /// Whatever is wrong is said in one line on standard error, with an exit code that says what to do about it.
 @Suite struct BadInputTests {
   static let readers = [
-    ["get", "a"], ["list"], ["count"], ["dump"], ["stats"], ["verify"], ["merge", "--dry-run"],
+    ["get", "a"], ["list"], ["count"], ["keyspaces"], ["dump"], ["dump", "--format", "binary"], ["stats"], ["inspect"],
+    ["map"], ["verify"], ["merge", "--dry-run"], ["backup", "/nowhere/new"], ["restore", "/nowhere/new"],
+    ["watch", "--count", "1"],
   ]
 
   private func filled() throws -> Scratch {
@@ -45,7 +47,10 @@ import Testing
     expectOneLine(result, status: 1, "manifest")
   }
 
-  @Test(arguments: readers + [["put", "k", "v"], ["load", "/dev/null", "--key-field", "id"]])
+  @Test(
+    arguments:
+      readers + [["put", "k", "v"], ["load", "/dev/null", "--key-field", "id"], ["repair", "/nowhere/new"]]
+  )
   func aStoreOfANewerVersionIsRefusedUntouched(command: [String]) throws {
     let scratch = try filled()
     for name in ["manifest.a", "manifest.b"] {
@@ -60,6 +65,31 @@ import Testing
     let result = try scratch.run([command[0], scratch.store] + command.dropFirst())
     expectOneLine(result, status: 66, "format version 9")
     #expect(try files(scratch, "").map { try Data(contentsOf: URL(fileURLWithPath: $0)) } == before)
+  }
+
+  private static let whoReadsValues = [
+    ["get", "a"], ["list"], ["dump"], ["verify"], ["inspect", "--segment", "1"], ["inspect", "--key", "a"],
+    ["inspect", "--record", "1:128"], ["repair", "NEW"],
+  ]
+  private static let whoReadsNone = [
+    ["count"], ["keyspaces", "--sizes"], ["stats"], ["inspect"], ["map"], ["merge", "--dry-run"], ["backup", "NEW"],
+    ["watch", "--count", "1"],
+  ]
+
+  @Test(arguments: whoReadsValues + whoReadsNone)
+  func aDamagedValueIsMetOnlyByWhoReadsIt(command: [String]) throws {
+    let scratch = try filled()
+    let segment = try #require(try files(scratch, ".segment").first)
+    try change(segment) { bytes in
+      guard let place = Data(bytes).range(of: Data("value of a".utf8)) else { return }
+      bytes[place.lowerBound] ^= 1
+    }
+    let arguments = command.dropFirst().map { $0 == "NEW" ? scratch.path("new") : $0 }
+    let result = try scratch.run([command[0], scratch.store] + arguments)
+    let isRead = Self.whoReadsValues.contains(command)
+    #expect(result.status == (isRead ? 1 : 0))
+    let said = result.text + result.errors
+    if isRead { #expect(said.contains("damage") || said.contains("match")) } else { #expect(result.errors.isEmpty) }
   }
 
   @Test func aDamagedSegmentIsNamedByWhoeverMeetsIt() throws {

@@ -5,8 +5,8 @@ import Testing
   /// Every command that needs a store, after its path.
   static let readers = [
     ["get", "k"], ["list"], ["count"], ["dump"], ["stats"], ["stats", "--json"], ["verify"], ["delete", "k"],
-    ["inspect"],
-    ["inspect", "--segment", "1"], ["keyspaces"], ["map"],
+    ["inspect"], ["inspect", "--segment", "1"], ["keyspaces"], ["map"], ["merge"], ["merge", "--dry-run"],
+    ["backup", "/nowhere/new"], ["restore", "/nowhere/new"], ["repair", "/nowhere/new"], ["watch", "--count", "1"],
   ]
 
   @Test(arguments: readers)
@@ -47,6 +47,9 @@ import Testing
     ["list", "s", "--limit", "-1"],
     ["list", "s", "--limit", "x"], ["load", "s", "f"], ["load", "s", "f", "--key-field", "id", "--acknowledge", "0"],
     ["count", "s", "--nonsense"], ["delete", "s"],
+    ["verify"], ["merge", "s", "t"], ["backup", "s"], ["restore", "s"], ["repair", "s"],
+    ["watch", "s", "--interval", "x"],
+    ["bench", ".", "--workload", "x"], ["map", "s", "f", "--format", "png"], ["keyspaces", "s", "--size"],
   ])
   func wrongUsageExitsWith64(arguments: [String]) throws {
     let result = try Scratch().run(arguments)
@@ -56,7 +59,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "put", "get", "delete", "list", "count", "load", "dump", "stats", "verify", "inspect", "keyspaces", "map",
+    "put", "get", "delete", "list", "count", "load", "dump", "stats", "verify", "inspect", "keyspaces", "map", "merge",
+    "backup", "restore", "repair", "bench", "watch",
   ])
   func helpExitsWith0AndHasAnExample(command: String) throws {
     let result = try Scratch().run(command, "--help")
@@ -85,7 +89,7 @@ import Testing
     let scratch = try Scratch()
     let load = try OpenLoad(store: scratch.store)
     #expect(try load.feed(#"{"id":"a"}"#) == "1\n")
-    for command in [["put", scratch.store, "k", "v"], ["delete", scratch.store, "a"]] {
+    for command in [["put", scratch.store, "k", "v"], ["delete", scratch.store, "a"], ["merge", scratch.store]] {
       let result = try scratch.run(command)
       #expect(result.status == 75)
       #expect(result.errors.contains("process \(load.processIdentifier)"))
@@ -93,6 +97,13 @@ import Testing
     let get = try scratch.run("get", scratch.store, "a")
     #expect(get.status == 0 && get.text == #"{"id":"a"}"#)
     #expect(try scratch.run("count", scratch.store).text == "1\n")
+    for command in [
+      ["list"], ["keyspaces"], ["keyspaces", "--sizes"], ["dump"], ["stats"], ["inspect"], ["map"], ["verify"],
+      ["merge", "--dry-run"], ["backup", scratch.path("backup")], ["watch", "--count", "1"],
+    ] {
+      let result = try scratch.run([command[0], scratch.store] + command.dropFirst())
+      #expect(result.status == 0 && result.errors.isEmpty, "\(command): \(result.errors)")
+    }
     #expect(try load.feed(#"{"id":"b"}"#) == "2\n")
     #expect(try scratch.run("get", scratch.store, "b").status == 0)
     #expect(try load.finish() == 0)

@@ -25,6 +25,7 @@ struct Repair: ParsableCommand {
   var json = false
 
   func run() throws {
+    try store.require()
     let report = try salvage()
     var output = BufferedOutput.standard()
     if json {
@@ -71,46 +72,22 @@ struct Repair: ParsableCommand {
   private static func json(_ report: SalvageReport) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
-    for (name, value) in [
-      ("entries", report.entries), ("expired", report.expired), ("segments", report.segments), ("bytes", report.bytes),
-    ] {
-      writer.name(name)
-      writer.value(value)
-    }
-    writer.name("foundManifest")
-    writer.value(report.foundManifest)
+    writer.field("entries", report.entries)
+    writer.field("expired", report.expired)
+    writer.field("segments", report.segments)
+    writer.field("bytes", report.bytes)
+    writer.field("foundManifest", report.foundManifest)
     writer.name("losses")
     writer.beginArray()
-    for loss in report.losses { write(loss, to: &writer) }
+    for loss in report.losses {
+      writer.beginObject()
+      writer.fields(loss.location, length: loss.length, reason: loss.reason)
+      writer.field("keptOlderValue", loss.keptOlderValue)
+      writer.endObject()
+    }
     writer.endArray()
     writer.endObject()
     writer.newline()
     return writer.bytes
-  }
-
-  private static func write(_ loss: SalvageReport.Loss, to writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.name("path")
-    writer.value(loss.location.path)
-    writer.name("segment")
-    if let segment = loss.location.segment { writer.value(segment) } else { writer.null() }
-    writer.name("offset")
-    if let offset = loss.location.offset { writer.value(offset) } else { writer.null() }
-    writer.name("length")
-    writer.value(loss.length)
-    if let key = loss.location.key {
-      if UTF8Check.isValid(key.span) {
-        writer.name("key")
-        writer.value(utf8: key.span)
-      } else {
-        writer.name("key64")
-        writer.value(base64: key.span)
-      }
-    }
-    writer.name("reason")
-    writer.value(loss.reason)
-    writer.name("keptOlderValue")
-    writer.value(loss.keptOlderValue)
-    writer.endObject()
   }
 }

@@ -1,3 +1,5 @@
+import Esker
+
 extension JSONWriter {
   mutating func field(_ name: String, _ text: String?) {
     self.name(name)
@@ -29,5 +31,15 @@ extension JSONWriter {
     let isText = UTF8Check.isValid(bytes.span)
     self.name(isText ? name : name + "64")
     if isText { value(utf8: bytes.span) } else { value(base64: bytes.span) }
+  }
+
+  /// Where something is damaged, and how.
+  mutating func fields(_ location: DamageLocation, length: Int, reason: String) {
+    field("path", location.path)
+    field("segment", location.segment)
+    field("offset", location.offset)
+    field("length", length)
+    if let key = location.key { field("key", bytes: key) }
+    field("reason", reason)
   }
 }
