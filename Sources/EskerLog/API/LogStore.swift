@@ -174,10 +174,12 @@ public final class LogStore: ByteStore {
   /// Reads every byte of the store and checks it against its checksums: manifests, segments, footers, checkpoint. Checks
   /// that each entry of the index leads to a place where a record can be. Runs beside reads and writes.
   ///
+  /// - Parameter progress: told the share that is done, from 0 to 1; returns false to stop.
   /// - Returns: what was checked and every damaged range.
-  /// - Throws: only when the check itself cannot go on, such as ``StoreError/closed``; damage is in the report.
+  /// - Throws: only when the check itself cannot go on, such as ``StoreError/closed``, or ``StoreError/cancelled`` when
+  ///   `progress` stopped it; damage is in the report.
   /// - Complexity: O(bytes on disk).
-  public func verify(progress: ((Double) -> Void)? = nil) throws(StoreError) -> VerificationReport {
+  public func verify(progress: ((Double) -> Bool)? = nil) throws(StoreError) -> VerificationReport {
     try engine.verify(progress: progress)
   }
 

@@ -3,7 +3,7 @@ internal import EskerIndex
 internal import EskerPlatform
 
 extension Engine {
-  func usage(progress: ((Double) -> Void)?) throws(StoreError) -> StoreUsage {
+  func usage(progress: ((Double) -> Bool)?) throws(StoreError) -> StoreUsage {
     if status.load(ordering: .acquiring) != 0 { try checkReadable() }
     let snapshot = try snapshot()
     var count = UsageCount(self, snapshot)
@@ -13,7 +13,7 @@ extension Engine {
       if status.load(ordering: .acquiring) & Status.closed != 0 { throw .closed }
       count.take(segment, end)
       done += end
-      progress?(Double(done) / Double(total))
+      if progress?(Double(done) / Double(total)) == false { throw .cancelled }
     }
     return count.usage
   }

@@ -5,7 +5,7 @@ internal import Synchronization
 
 extension Engine {
   /// Reads everything and compares it with its checksums, on as many threads as there are processors.
-  func verify(progress: ((Double) -> Void)?) throws(StoreError) -> VerificationReport {
+  func verify(progress: ((Double) -> Bool)?) throws(StoreError) -> VerificationReport {
     if status.load(ordering: .acquiring) != 0 { try checkReadable() }
     var report = VerificationReport()
     verifyManifests(&report)
@@ -14,7 +14,9 @@ extension Engine {
     let done = VerificationProgress(total: extents.reduce(0) { $0 + $1.end })
     let rounds = IndexTargets.rounds(self, extents)
     for (number, round) in rounds.enumerated() {
-      let targets = work(indexJobs(round)) { progress?(done.share) }
+      // What is done before anybody was told could not be stopped.
+      done.report(to: progress)
+      let targets = work(indexJobs(round)) { done.report(to: progress) }
       for part in targets { report.add(part.report) }
       var jobs = round.extents.indices.map { position -> Crew<VerificationReport>.Job in
         {
@@ -24,10 +26,12 @@ extension Engine {
         }
       }
       if number == rounds.count - 1 { jobs.append { self.verifyCheckpoint() } }
-      for part in work(jobs, { progress?(done.share) }) { report.add(part) }
+      for part in work(jobs, { done.report(to: progress) }) { report.add(part) }
+      done.report(to: progress)
       if status.load(ordering: .acquiring) & Status.closed != 0 { throw .closed }
+      if done.isCancelled { throw .cancelled }
     }
-    progress?(1)
+    _ = progress?(1)
     return report
   }
 

@@ -137,12 +137,12 @@ struct SegmentVerification {
     report.damage.append(.init(location: segment.location(offset), length: length, reason: reason))
   }
 
-  /// Says how far it is; false when the store was closed.
+  /// Says how far it is; false when the store was closed, or nobody waits for the report any more.
   @discardableResult
   private mutating func count(_ offset: Int) -> Bool {
     done.add(offset - counted)
     counted = offset
-    return engine.status.load(ordering: .relaxed) & Engine.Status.closed == 0
+    return !done.isCancelled && engine.status.load(ordering: .relaxed) & Engine.Status.closed == 0
   }
 }
 
@@ -152,6 +152,7 @@ final class VerificationProgress: Sendable {
   static let step = 1 << 20
 
   private let bytes = Atomic<Int>(0)
+  private let stopped = Atomic<Bool>(false)
   private let total: Int
 
   init(total: Int) {
@@ -162,6 +163,14 @@ final class VerificationProgress: Sendable {
     bytes.add(count, ordering: .relaxed)
   }
 
+  /// Tells the caller, who may have had enough. Called on the caller's thread.
+  func report(to progress: ((Double) -> Bool)?) {
+    if progress?(share) == false { stopped.store(true, ordering: .relaxed) }
+  }
+
+  /// Whether the caller asked to stop.
+  var isCancelled: Bool { stopped.load(ordering: .relaxed) }
+
   /// From 0 to 1.
-  var share: Double { min(1, Double(bytes.load(ordering: .relaxed)) / Double(total)) }
+  private var share: Double { min(1, Double(bytes.load(ordering: .relaxed)) / Double(total)) }
 }

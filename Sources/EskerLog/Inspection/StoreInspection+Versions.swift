@@ -7,17 +7,17 @@ extension StoreInspection {
   /// - Parameters:
   ///   - key: the key.
   ///   - keyspace: the keyspace's name; empty for the default one.
-  ///   - progress: told the share that is done, from 0 to 1.
+  ///   - progress: told the share that is done, from 0 to 1; returns false to stop.
   /// - Returns: what was found; nothing when the key was never written or nothing of it is left. The first one decides, unless
   ///   it is ``KeyVersion/Standing/uncommitted`` or ``KeyVersion/Standing/emptied``.
-  /// - Throws: ``StoreError/invalidKeyspace(_:)`` when the manifest knows no such keyspace; ``StoreError/damaged(_:reason:)``
-  ///   when no file tells the seed of the key hashes; ``StoreError/failed(operation:path:errno:)``. Segments that are missing
-  ///   are passed over: ``segments`` says so.
+  /// - Throws: ``StoreError/cancelled`` when `progress` stopped it; ``StoreError/invalidKeyspace(_:)`` when the manifest knows
+  ///   no such keyspace; ``StoreError/damaged(_:reason:)`` when no file tells the seed of the key hashes;
+  ///   ``StoreError/failed(operation:path:errno:)``. Segments that are missing are passed over: ``segments`` says so.
   /// - Complexity: O(records); of a segment with a footer only that is read.
   public func versions(
     of key: [UInt8],
     in keyspace: String = "",
-    progress: ((Double) -> Void)? = nil
+    progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> [KeyVersion] {
     var inspection = self
     for _ in 0..<8 {
@@ -35,7 +35,7 @@ extension StoreInspection {
   private func findVersions(
     of key: [UInt8],
     in keyspace: String,
-    _ progress: ((Double) -> Void)?,
+    _ progress: ((Double) -> Bool)?,
     mayBeMissing: Bool
   ) throws(StoreError) -> [KeyVersion]? {
     let known = keyspace.isEmpty ? 0 : manifest?.keyspaces.first { $0.name == keyspace }?.id
@@ -43,7 +43,7 @@ extension StoreInspection {
     var search = KeySearch(key, keyspace: id, seed: decoded?.seed)
     let listed = segments.filter(\.isListed)
     for (position, segment) in listed.enumerated() {
-      progress?(Double(position) / Double(max(1, listed.count)))
+      if progress?(Double(position) / Double(max(1, listed.count))) == false { throw .cancelled }
       if segment.fileBytes == nil { continue }
       do throws(StoreError) {
         search.take(try open(segment.id), decoded?.segments.first { $0.id == segment.id })

@@ -57,7 +57,11 @@ import Testing
       machine.background = background
       let store = try machine.open { $0.readOnly = true }
       var shares: [Double] = []
-      reports.append(try store.verify { shares.append($0) })
+      let report = try store.verify { share in
+        shares.append(share)
+        return true
+      }
+      reports.append(report)
       #expect(shares == shares.sorted() && shares.last == 1)
       try store.close()
     }
@@ -80,5 +84,19 @@ import Testing
     #expect(last.footer.withLock { $0.length } > 0)
     #expect(try reader.verify().damage == [])
     try reader.close()
+  }
+
+  @Test(arguments: [Host.Background.inline, .threads])
+  func whoeverWaitsCanStopTheCheck(background: Host.Background) throws {
+    var machine = Machine()
+    machine.background = background
+    let store = try machine.open()
+    for number in 0..<400 { try store.put([UInt8](repeating: 1, count: 300), forKey: "key \(number)") }
+    #expect(throws: StoreError.cancelled) { try store.verify { _ in false } }
+    #expect(throws: StoreError.cancelled) { try store.usage { _ in false } }
+    let inspection = try StoreInspection(at: machine.path, host: machine.host)
+    #expect(throws: StoreError.cancelled) { try inspection.versions(of: bytes("key 1")) { _ in false } }
+    #expect(try store.verify().isClean)
+    try store.close()
   }
 }

@@ -48,6 +48,26 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: scratch.path("out")))
   }
 
+  /// Its threads are seen to work before it is interrupted, which only Linux shows.
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/task")))
+  func aCheckStopsAndSaysSo() throws {
+    let scratch = try Scratch()
+    let value = String(repeating: "v", count: 1000)
+    let lines = (0..<60_000).map { "{\"id\":\($0),\"text\":\"\(value)\"}\n" }.joined()
+    #expect(try scratch.run("load", scratch.store, "-", "--key-field", "id", input: Data(lines.utf8)).status == 0)
+    let tool = try RunningTool(["verify", scratch.store])
+    let tasks = "/proc/\(tool.process.processIdentifier)/task"
+    func isChecking() -> Bool {
+      ((try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []).contains { task in
+        (try? String(contentsOfFile: "\(tasks)/\(task)/comm", encoding: .utf8)) == "esker crew\n"
+      }
+    }
+    while tool.process.isRunning, !isChecking() { usleep(100) }
+    #expect(tool.end(with: SIGINT) == 130)
+    #expect(tool.messages == "esker: interrupted\n")
+    #expect(try scratch.run("verify", scratch.store).status == 0)
+  }
+
   @Test func anIgnoredSignalStaysIgnored() throws {
     let scratch = try Scratch()
     let line = #"""

@@ -48,15 +48,15 @@ import Testing
     let scratch = try Scratch()
     try SampleStore.make(at: scratch.store)
     let page = scratch.path("map.html")
-    #expect(try scratch.run("map", scratch.store, "--output", page).status == 0)
+    #expect(try scratch.run("map", scratch.store, page).status == 0)
     let text = try String(contentsOfFile: page, encoding: .utf8)
     #expect(text.hasPrefix("<!DOCTYPE html>"))
     #expect(text.replacing("http://www.w3.org/2000/svg", with: "").contains("http") == false)
     for word in ["src=", "@import", "url(http", "<link"] { #expect(!text.contains(word)) }
     #expect(text.components(separatedBy: "<tr>").count == 2 + (try SampleStore.segments(scratch.store).count))
-    let again = try scratch.run("map", scratch.store, "--output", page)
+    let again = try scratch.run("map", scratch.store, page)
     #expect(again.status == 74 && again.errors.contains("is there already"))
-    #expect(try scratch.run("map", scratch.store, "--output", scratch.path("map.svg")).status == 0)
+    #expect(try scratch.run("map", scratch.store, scratch.path("map.svg")).status == 0)
     #expect(try String(contentsOfFile: scratch.path("map.svg"), encoding: .utf8).hasPrefix("<svg"))
   }
 

@@ -46,6 +46,40 @@ import Testing
     #expect(result.text.hasSuffix("no damage\n"))
   }
 
+  @Test func verifyReportsInJSON() throws {
+    let scratch = try Scratch()
+    let marker = String(repeating: "findme", count: 20)
+    for (key, value) in [("a", "alpha"), ("b", marker)] { _ = try scratch.run("put", scratch.store, key, value) }
+    func report(_ result: ToolResult) throws -> [String: Any] {
+      try #require(JSONSerialization.jsonObject(with: result.output) as? [String: Any])
+    }
+    let healthy = try scratch.run("verify", scratch.store, "--json")
+    #expect(healthy.status == 0)
+    #expect(try report(healthy).keys.sorted() == ["bytes", "damage", "files", "records"])
+    #expect(try report(healthy)["records"] as? Int == 2)
+    #expect(try (report(healthy)["damage"] as? [Any])?.isEmpty == true)
+    let name = try flip(marker, in: scratch.store)
+    let damaged = try scratch.run("verify", scratch.store, "--json")
+    #expect(damaged.status == 1 && damaged.errors.isEmpty)
+    let damage = try #require(report(damaged)["damage"] as? [[String: Any]])
+    #expect(damage.count == 1)
+    #expect(damage[0].keys.sorted() == ["length", "offset", "path", "reason", "segment"])
+    #expect(damage[0]["path"] as? String == "\(scratch.store)/\(name)")
+    #expect(damage[0]["segment"] as? Int == 1)
+  }
+
+  @Test func countReportsInJSON() throws {
+    let scratch = try Scratch()
+    for key in ["a", "b"] { _ = try scratch.run("put", scratch.store, key, "value") }
+    #expect(try scratch.run("count", scratch.store, "--json").text == "{\"keys\":2}\n")
+  }
+
+  @Test func oneKeyOfAKeyspaceIsNotSeveral() throws {
+    let scratch = try Scratch()
+    _ = try scratch.run("put", scratch.store, "a", "value", "--keyspace", "names")
+    #expect(try scratch.run("stats", scratch.store).lines.contains("keyspace names       1 key"))
+  }
+
   @Test func flippedByteIsNamedByVerifyAndPassedOverByDump() throws {
     let scratch = try Scratch()
     let marker = String(repeating: "findme", count: 20)

@@ -7,17 +7,18 @@ struct BenchReport {
 
   private static let quantiles = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)]
 
+  /// A line a workload; in a pipe, latencies are in microseconds.
   func write(to output: inout BufferedOutput) throws {
     var table = Table(
       [
-        .left("workload"), .right("operations"), .right("per second"), .right("p50"), .right("p99"), .right("p99.9"),
-        .right("max"),
+        .left("WORKLOAD"), .right("OPERATIONS"), .right("PER SECOND"), .right("P50"), .right("P99"), .right("P99.9"),
+        .right("MAX"),
       ],
       in: .output
     )
     for result in results {
       let times = Self.quantiles.map { result.latencies.quantile($0.1) } + [result.latencies.maximum]
-      let cells = times.map { Cell(shown: HumanUnits.latency($0), plain: "\(Int(($0.seconds * 1e9).rounded()))") }
+      let cells = times.map { Cell(shown: HumanUnits.latency($0), plain: HumanUnits.fixed($0.seconds * 1e6, 3)) }
       try table.add(
         [.word(result.workload.rawValue), .count(result.operations), .count(Int(result.rate))] + cells,
         to: &output
@@ -26,7 +27,7 @@ struct BenchReport {
     try table.flush(to: &output)
   }
 
-  /// One object and a newline; latencies are in microseconds.
+  /// One object and a newline.
   var json: [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
@@ -49,7 +50,7 @@ struct BenchReport {
       writer.value(result.seconds)
       writer.name("operationsPerSecond")
       writer.value(result.rate)
-      writer.name("latencies")
+      writer.name("latencyMicroseconds")
       writer.value(latencies: result.latencies)
       writer.endObject()
     }

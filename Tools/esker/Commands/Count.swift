@@ -7,8 +7,9 @@ struct Count: ParsableCommand {
     discussion: """
       Counts what "get" would find: a key whose value has expired is not counted.
 
-      Example:
+      Examples:
         esker count cities.esker
+        esker count cities.esker --keyspace sessions
       """
   )
 
@@ -16,13 +17,14 @@ struct Count: ParsableCommand {
 
   @OptionGroup var keyspace: KeyspaceOption
 
+  @Flag(help: "Print JSON.")
+  var json = false
+
   func run() throws {
     try store.read { store in
       let keyspace = try keyspace.existing(in: store)
-      let count = try keyspace.count - keyspace.countExpired()
-      var output = BufferedOutput.standard()
-      try output.write("\(max(0, count))\n")
-      try output.flush()
+      let count = try max(0, keyspace.count - keyspace.countExpired())
+      try printFigures([("keys", count)], text: "\(count)", asJSON: json)
     }
   }
 }

@@ -54,16 +54,16 @@ struct Inspect: ParsableCommand {
 
   func run() throws {
     let key = try key.map { try encoding.bytes(of: $0) }
-    let inspection = try store.inspection()
     var output = BufferedOutput.standard()
     if let segment {
-      try RecordListing(inspection, segment).write(asJSON: json, to: &output)
+      try RecordListing(store.inspection(), segment).write(asJSON: json, to: &output)
     } else if let record {
-      try RecordDump(inspection, record, showsAll: all).write(asJSON: json, to: &output)
+      try RecordDump(store.inspection(), record, showsAll: all).write(asJSON: json, to: &output)
     } else if let key {
-      try VersionListing(inspection, key, name: self.key ?? "", keyspace ?? "").write(asJSON: json, to: &output)
+      let listing = try VersionListing(store, key, name: self.key ?? "", keyspace ?? "")
+      try listing.write(asJSON: json, to: &output)
     } else {
-      try StoreOverview(inspection).write(asJSON: json, to: &output)
+      try StoreOverview(store).write(asJSON: json, to: &output)
     }
   }
 }

@@ -26,10 +26,7 @@ struct Keyspaces: ParsableCommand {
   func run() throws {
     let inspection = try store.inspection()
     try store.read { store in
-      let progress = Progress("counting")
-      defer { progress.clear() }
-      let usage = sizes ? try store.usage { progress.update($0) } : nil
-      progress.clear()
+      let usage = sizes ? try self.store.usage(of: store) : nil
       var output = BufferedOutput.standard()
       let counts = store.statistics.keyspaces
       let known = Dictionary(

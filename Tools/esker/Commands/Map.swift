@@ -12,7 +12,7 @@ struct Map: ParsableCommand {
       when damage was met.
 
       Examples:
-        esker map cities.esker --output cities.html
+        esker map cities.esker cities.html
         esker map cities.esker --format svg > cities.svg
       """
   )
@@ -23,27 +23,27 @@ struct Map: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Option(
-    help: ArgumentHelp("The file to write, which must not be there yet; - is standard output.", valueName: "file"),
+  @Argument(
+    help: "The file to write, which must not be there yet; - is standard output.",
     completion: .file(extensions: ["html", "svg"])
   )
-  var output = "-"
+  var file = "-"
 
   @Option(help: "html or svg; what the file's name says, or html.")
   var format: Format?
 
   func run() throws {
-    if output == "-", isatty(STDOUT_FILENO) == 1 {
-      throw ValidationError("A picture is not for a terminal: give --output FILE.html, or send it to a file.")
+    if file == "-", isatty(STDOUT_FILENO) == 1 {
+      throw ValidationError("A picture is not for a terminal: name a file for it, or send it to a file.")
     }
-    let overview = try StoreOverview(store.inspection())
+    let overview = try StoreOverview(store)
     let drawing = SegmentMap(overview, name: name, at: Date())
     let text: String
-    switch format ?? (output.lowercased().hasSuffix(".svg") ? .svg : .html) {
+    switch format ?? (file.lowercased().hasSuffix(".svg") ? .svg : .html) {
     case .svg: text = drawing.picture()
     case .html: text = MapPage(drawing).text
     }
-    try withOutput(output) { stream in try stream.write(text) }
+    try withOutput(file) { stream in try stream.write(text) }
     try overview.reportDamage()
   }
 

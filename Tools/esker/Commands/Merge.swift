@@ -30,19 +30,19 @@ struct Merge: ParsableCommand {
       try store.read { store in try report(MergeEstimate(store.statistics)) }
       return
     }
-    try store.write(creating: false) { store in
+    // An open store has set space aside to write to, so its size is taken around all.
+    let before = directorySize(store.store)
+    let done = try store.write(creating: false) { store in
       Interruption.install()
-      let before = store.statistics
-      let estimate = MergeEstimate(before)
+      let estimate = MergeEstimate(store.statistics)
       let progress = Progress("merging", bytes: estimate.bytesRead, isQuiet: self.store.quiet)
       defer { progress.clear() }
-      let report = try store.merge { share in
+      return try store.merge { share in
         progress.update(share)
         return !Interruption.isRequested
       }
-      progress.clear()
-      try self.report(report, before: before.bytesOnDisk, after: store.statistics.bytesOnDisk)
     }
+    try report(done, before: before, after: directorySize(store.store))
   }
 
   private func report(_ estimate: MergeEstimate) throws {
@@ -67,9 +67,11 @@ struct Merge: ParsableCommand {
         ("bytesRead", report.bytesRead), ("bytesWritten", report.bytesWritten), ("bytesFreed", report.bytesFreed),
         ("bytesOnDiskBefore", before), ("bytesOnDisk", after),
       ],
-      text: "merged \(HumanUnits.count(report.segmentsRemoved, "segment")) into \(report.segmentsWritten), copied "
-        + "\(HumanUnits.bytes(report.bytesWritten)): \(HumanUnits.bytes(before)) on disk before, "
-        + "\(HumanUnits.bytes(after)) now",
+      text: report.segmentsRemoved == 0
+        ? "nothing to merge"
+        : "merged \(HumanUnits.count(report.segmentsRemoved, "segment")) into \(report.segmentsWritten), copied "
+          + "\(HumanUnits.bytes(report.bytesWritten)): \(HumanUnits.bytes(before)) on disk before, "
+          + "\(HumanUnits.bytes(after)) now",
       asJSON: json
     )
   }

@@ -8,37 +8,69 @@ struct Verify: ParsableCommand {
       Reads all files and checks them against their checksums, and checks that every key leads to its record. Each damaged \
       range is printed with file, offset, length and reason. The exit code is 0 for a clean store and 1 for a damaged one.
 
-      Example:
+      Examples:
         esker verify cities.esker
+        esker verify cities.esker --json | jq '.damage[]'
       """
   )
 
   @OptionGroup var store: StoreArguments
 
+  @Flag(help: "Print JSON.")
+  var json = false
+
   func run() throws {
     try store.read { store in
       let report = try verify(store)
       var output = BufferedOutput.standard()
-      for damage in report.damage { try output.write(Self.line(damage)) }
-      let checked =
-        "checked \(HumanUnits.count(report.records, "record")) and \(HumanUnits.bytes(report.bytes)) in "
-        + HumanUnits.count(report.files, "file")
-      let found = report.isClean ? "no damage" : HumanUnits.count(report.damage.count, "damaged range")
-      if !self.store.quiet || !report.isClean { try output.write("\(checked): \(found)\n") }
+      if json {
+        try output.write(Self.json(report).span.bytes)
+      } else if !self.store.quiet || !report.isClean {
+        try output.write(Self.text(report))
+      }
       try output.flush()
       guard report.isClean else { throw ToolError.damageFound }
     }
   }
 
   private func verify(_ store: LogStore) throws(StoreError) -> VerificationReport {
+    Interruption.install()
     let progress = Progress("checking", bytes: store.statistics.bytesOnDisk, isQuiet: self.store.quiet)
     defer { progress.clear() }
-    return try store.verify { share in progress.update(share) }
+    return try store.verify { share in
+      progress.update(share)
+      return !Interruption.isRequested
+    }
   }
 
-  private static func line(_ damage: VerificationReport.Damage) -> String {
-    // Something missing has no length.
-    let length = damage.length > 0 ? ", " + HumanUnits.count(damage.length, "byte") : ""
-    return "\(damage.location)\(length): \(damage.reason)\n"
+  private static func text(_ report: VerificationReport) -> String {
+    var text = ""
+    for damage in report.damage {
+      // Something missing has no length.
+      let length = damage.length > 0 ? ", " + HumanUnits.count(damage.length, "byte") : ""
+      text += "\(damage.location)\(length): \(damage.reason)\n"
+    }
+    let found = report.isClean ? "no damage" : HumanUnits.count(report.damage.count, "damaged range")
+    return text + "checked \(HumanUnits.count(report.records, "record")) and \(HumanUnits.bytes(report.bytes)) in "
+      + "\(HumanUnits.count(report.files, "file")): \(found)\n"
+  }
+
+  private static func json(_ report: VerificationReport) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("files", report.files)
+    writer.field("records", report.records)
+    writer.field("bytes", report.bytes)
+    writer.name("damage")
+    writer.beginArray()
+    for damage in report.damage {
+      writer.beginObject()
+      writer.fields(damage.location, length: damage.length, reason: damage.reason)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+    writer.newline()
+    return writer.bytes
   }
 }

@@ -9,17 +9,16 @@ struct StoreOverview {
   /// Why it does not.
   private(set) var openError: StoreError?
 
-  init(_ inspection: StoreInspection) throws {
-    self.inspection = inspection
+  init(_ arguments: StoreArguments) throws {
+    inspection = try arguments.inspection()
     var options = Options()
     options.readOnly = true
     do throws(StoreError) {
       let store = try LogStore(at: inspection.path, options: options)
-      let progress = Progress("counting")
-      defer { progress.clear() }
-      usage = try store.usage { progress.update($0) }
+      usage = try arguments.usage(of: store)
       try store.close()
     } catch {
+      if error == .cancelled { throw error }
       openError = error
     }
   }

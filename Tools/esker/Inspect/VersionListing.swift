@@ -5,12 +5,17 @@ struct VersionListing {
   private let versions: [KeyVersion]
   private let name: String
 
-  init(_ inspection: StoreInspection, _ key: [UInt8], name: String, _ keyspace: String) throws {
+  init(_ arguments: StoreArguments, _ key: [UInt8], name: String, _ keyspace: String) throws {
     self.name = name
-    let progress = Progress("looking")
+    let inspection = try arguments.inspection()
+    Interruption.install()
+    let progress = Progress("looking", bytes: directorySize(inspection.path), isQuiet: arguments.quiet)
     defer { progress.clear() }
     do {
-      versions = try inspection.versions(of: key, in: keyspace) { progress.update($0) }
+      versions = try inspection.versions(of: key, in: keyspace) { share in
+        progress.update(share)
+        return !Interruption.isRequested
+      }
     } catch StoreError.invalidKeyspace {
       throw ToolError.noKeyspace(keyspace, path: inspection.path)
     }

@@ -27,7 +27,7 @@ struct StatisticsReport {
     for name in keyspaceNames where !name.isEmpty {
       pairs.add(
         "keyspace \(escaped(Array(name.utf8)))",
-        .word(HumanUnits.count(statistics.keyspaces[name] ?? 0) + " keys")
+        .word(HumanUnits.count(statistics.keyspaces[name] ?? 0, "key"))
       )
     }
     return pairs.text(in: terminal)

@@ -24,6 +24,17 @@ struct StoreArguments: ParsableArguments {
     return try StoreInspection(at: store)
   }
 
+  /// Counts what the bytes of a store are for, until that is done or a signal comes.
+  func usage(of store: LogStore) throws(StoreError) -> StoreUsage {
+    Interruption.install()
+    let progress = Progress("counting", bytes: store.statistics.bytesOnDisk, isQuiet: quiet)
+    defer { progress.clear() }
+    return try store.usage { share in
+      progress.update(share)
+      return !Interruption.isRequested
+    }
+  }
+
   /// Opens the store for writing and calls `body`; `creating`: makes the store if there is none; `publishing`: how
   /// often to tell others how it goes.
   func write<R>(creating: Bool, publishing interval: Duration? = nil, _ body: (LogStore) throws -> R) throws -> R {

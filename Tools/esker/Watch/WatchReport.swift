@@ -147,7 +147,9 @@ struct WatchReport {
       writer.name(name)
       writer.value(value)
     }
-    for (name, histogram) in [("puts", rates?.puts), ("gets", rates?.getTimes), ("syncs", rates?.syncTimes)] {
+    for (name, histogram) in [
+      ("putMicroseconds", rates?.puts), ("getMicroseconds", rates?.getTimes), ("syncMicroseconds", rates?.syncTimes),
+    ] {
       writer.name(name)
       guard let histogram, histogram.count > 0 else {
         writer.null()
