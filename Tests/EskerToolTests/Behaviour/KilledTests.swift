@@ -15,11 +15,12 @@ import Testing
     return scratch
   }
 
-  /// Starts a command and kills it when `isUnderWay`.
-  private func kill(_ arguments: [String], when isUnderWay: () -> Bool) throws {
+  /// Starts a command and kills it when `isUnderWay`; false when it was done before that, as on a machine that is busy.
+  @discardableResult
+  private func kill(_ arguments: [String], when isUnderWay: () -> Bool) throws -> Bool {
     let tool = try RunningTool(arguments)
     while tool.process.isRunning, !isUnderWay() { usleep(200) }
-    #expect(tool.end(with: SIGKILL) == -SIGKILL, "it had ended before it was killed")
+    return tool.end(with: SIGKILL) == -SIGKILL
   }
 
   private func expectWhole(_ scratch: Scratch) throws {
@@ -44,10 +45,10 @@ import Testing
   func aKilledCopyIsNoStore(command: String) throws {
     let scratch = try filled()
     let new = scratch.path("new")
-    try kill([command, scratch.store, new, "--copy"]) { FileManager.default.fileExists(atPath: new) }
+    let isCut = try kill([command, scratch.store, new, "--copy"]) { FileManager.default.fileExists(atPath: new) }
     let result = try scratch.run("count", new)
-    #expect(result.status == 66 && result.output.isEmpty)
-    #expect(result.errors.split(separator: "\n").count == 1)
+    #expect(result.status == (isCut ? 66 : 0))
+    #expect(result.errors.split(separator: "\n").count == (isCut ? 1 : 0))
     try expectWhole(scratch)
     #expect(try scratch.run(command, scratch.store, scratch.path("second"), "--copy").status == 0)
   }
@@ -55,13 +56,13 @@ import Testing
   @Test func aKilledBinaryDumpIsNotLoaded() throws {
     let scratch = try filled()
     let file = scratch.path("out")
-    try kill(["dump", scratch.store, file, "--format", "binary"]) {
+    let isCut = try kill(["dump", scratch.store, file, "--format", "binary"]) {
       let attributes = try? FileManager.default.attributesOfItem(atPath: file)
       return (attributes?[.size] as? Int ?? 0) > 0
     }
     let result = try scratch.run("load", scratch.path("copy"), file, "--format", "binary", "-q")
-    #expect(result.status == 1)
-    #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+    #expect(result.status == (isCut ? 1 : 0))
+    #expect(result.errors.split(separator: "\n").count == (isCut ? 1 : 0), "\(result.errors)")
     try expectWhole(scratch)
   }
 
