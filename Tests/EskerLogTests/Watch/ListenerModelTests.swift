@@ -101,16 +101,24 @@ import Testing
   }
 
   @Test func whatIsHeardOfACacheIsWhatItHolds() throws {
-    let random = SeededGenerator(announcedFor: "whatIsHeardOfACacheIsWhatItHolds")
-    var run = try Run(random, capacity: 1 << 20)
-    for number in 0..<3000 {
-      try run.step()
-      try run.store.put(run.random.bytes(900), forKey: "page \(number)", expiry: .after(.seconds(number % 2000)))
-      if run.random.oneIn(3) { _ = try run.store.get("page \(Int.random(in: 0...number, using: &run.random))") }
-      if number % 500 == 499 { try run.check() }
+    var seeds = SeededGenerator(announcedFor: "whatIsHeardOfACacheIsWhatItHolds")
+    var evictions = 0
+    var expiries = 0
+    var runs = 0
+    // One that is emptied at the wrong moments evicts hardly anything.
+    while runs < 3 || (runs < 30 && (evictions <= 20 || expiries <= 20)) {
+      runs += 1
+      var run = try Run(seeds.split(), capacity: 1 << 20)
+      for number in 0..<2000 {
+        try run.step()
+        try run.store.put(run.random.bytes(900), forKey: "page \(number)", expiry: .after(.seconds(number % 2000)))
+        if run.random.oneIn(3) { _ = try run.store.get("page \(Int.random(in: 0...number, using: &run.random))") }
+        if number % 500 == 499 { try run.check() }
+      }
+      evictions += run.mirrors[0].counts.evictions
+      expiries += run.mirrors[0].counts.expiries
+      try run.store.close()
     }
-    let counts = run.mirrors[0].counts
-    #expect(counts.evictions > 20 && counts.expiries > 20)
-    try run.store.close()
+    #expect(evictions > 20 && expiries > 20)
   }
 }
