@@ -1,0 +1,247 @@
+extension ByteStore {
+  /// Replaces, removes or keeps a value depending on what it is, atomically.
+  ///
+  /// `body` runs outside all locks, so it may call the store and take its time; when another writer changed the key
+  /// meanwhile, it runs again with the new value. It should therefore have no effect besides its result.
+  ///
+  /// - Returns: the sequence number of the write, or nil when `body` answered `.keep`, or `.remove` for an absent key.
+  /// - Throws: what `body` throws; what a put throws.
+  @discardableResult
+  public func update<K: ByteSource & ~Copyable & ~Escapable>(
+    forKey key: borrowing K,
+    durability: Durability? = nil,
+    _ body: (RawSpan?) throws(StoreError) -> Update
+  ) throws(StoreError) -> SequenceNumber? {
+    while true {
+      try core.letAheadWrite()
+      let lease = try lease(key)
+      let answer: Update
+      if let lease { answer = try unsafe body(lease.bytes.bytes) } else { answer = try body(nil) }
+      if let outcome = try apply(answer, to: key, seen: lease?.version, durability) { return outcome.sequence }
+    }
+  }
+
+  /// Replaces, removes or keeps a value depending on what it is, atomically, with a body that may throw errors of its own.
+  @discardableResult
+  public func update<K: ByteSource & ~Copyable & ~Escapable>(
+    forKey key: borrowing K,
+    durability: Durability? = nil,
+    _ body: (RawSpan?) throws -> Update
+  ) throws -> SequenceNumber? {
+    while true {
+      try core.letAheadWrite()
+      let lease = try lease(key)
+      let answer: Update
+      if let lease { answer = try unsafe body(lease.bytes.bytes) } else { answer = try body(nil) }
+      if let outcome = try apply(answer, to: key, seen: lease?.version, durability) { return outcome.sequence }
+    }
+  }
+
+  /// Carries out one attempt of an update; nil when another writer was first.
+  private func apply<K: ByteSource & ~Copyable & ~Escapable>(
+    _ update: Update,
+    to key: borrowing K,
+    seen version: SequenceNumber?,
+    _ durability: Durability?
+  ) throws(StoreError) -> (sequence: SequenceNumber?, Void)? {
+    let condition = WriteCondition.version(version)
+    let sequence: UInt64
+    switch update.action {
+    case .keep:
+      return (nil, ())
+    case .put(let value, let expiry):
+      sequence = try writeValue(
+        value,
+        forKey: key,
+        expiry: expiry,
+        condition: condition,
+        durability: durability
+      ).rawValue
+    case .remove:
+      guard version != nil else { return (nil, ()) }
+      sequence = try writeRemoval(key, condition: condition).sequence
+    }
+    guard sequence != 0 else { return nil }
+    try core.engine.settle(sequence, durability)
+    return (SequenceNumber(rawValue: sequence), ())
+  }
+
+  /// Stores `value` if the key's version is still `version`; with nil: if the key is absent or expired.
+  ///
+  /// - Returns: the new version, or nil when the key's version was another one and nothing was written.
+  @discardableResult
+  public func compareAndSet<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
+    _ value: borrowing V,
+    forKey key: borrowing K,
+    ifVersion version: SequenceNumber?,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil
+  ) throws(StoreError) -> SequenceNumber? {
+    let sequence = try writeValue(
+      value,
+      forKey: key,
+      expiry: expiry,
+      condition: .version(version),
+      durability: durability
+    )
+    guard sequence.rawValue != 0 else { return nil }
+    try core.engine.settle(sequence.rawValue, durability)
+    return sequence
+  }
+
+  /// Removes `key` if its version is still `version`.
+  ///
+  /// - Returns: false when the key's version was another one, or it was absent or expired, and nothing was removed.
+  @discardableResult
+  public func remove<K: ByteSource & ~Copyable & ~Escapable>(
+    _ key: borrowing K,
+    ifVersion version: SequenceNumber,
+    durability: Durability? = nil
+  ) throws(StoreError) -> Bool {
+    let removal = try writeRemoval(key, condition: .version(version))
+    try core.engine.settle(removal.sequence, durability)
+    return removal.sequence != 0
+  }
+
+  /// Stores `value` if the key's value is byte for byte `expected`; with nil: if the key is absent or expired.
+  ///
+  /// - Returns: the new version, or nil when the value was another one and nothing was written.
+  @discardableResult
+  public func compareAndSet<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
+    _ value: borrowing V,
+    forKey key: borrowing K,
+    ifValue expected: [UInt8]?,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil
+  ) throws(StoreError) -> SequenceNumber? {
+    while true {
+      try core.letAheadWrite()
+      let lease = try lease(key)
+      guard lease.map({ unsafe $0.bytes.elementsEqual(expected ?? []) && expected != nil }) ?? (expected == nil) else {
+        return nil
+      }
+      let sequence = try compareAndSet(
+        value,
+        forKey: key,
+        ifVersion: lease?.version,
+        expiry: expiry,
+        durability: durability
+      )
+      if let sequence { return sequence }
+    }
+  }
+
+  /// Stores `value` if the key is absent or expired.
+  ///
+  /// - Returns: the new version, or nil when the key was there and nothing was written.
+  @discardableResult
+  public func putIfAbsent<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
+    _ value: borrowing V,
+    forKey key: borrowing K,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil
+  ) throws(StoreError) -> SequenceNumber? {
+    try compareAndSet(value, forKey: key, ifVersion: nil, expiry: expiry, durability: durability)
+  }
+
+  /// Adds `amount` to the counter under `key`, wrapping around at the limits, and returns the sum. An absent key counts
+  /// as 0, and a value's expiry stays.
+  ///
+  /// A counter is a value of 8 bytes, little-endian.
+  ///
+  /// - Throws: ``StoreError/damaged(_:reason:)`` when the value is not 8 bytes long; what a put throws.
+  @discardableResult
+  public func increment<K: ByteSource & ~Copyable & ~Escapable>(
+    _ key: borrowing K,
+    by amount: Int64 = 1,
+    durability: Durability? = nil
+  ) throws(StoreError) -> Int64 {
+    while true {
+      try core.letAheadWrite()
+      let lease = try lease(key)
+      var sum = amount
+      if let lease {
+        guard unsafe lease.bytes.count == 8 else { throw try notACounter(key, length: unsafe lease.bytes.count) }
+        sum = unsafe Int64(littleEndian: lease.bytes.loadUnaligned(as: Int64.self)) &+ amount
+      }
+      let bytes = unsafe withUnsafeBytes(of: sum.littleEndian) { unsafe [UInt8]($0) }
+      let expiry = lease.map(\.expiry)
+      if try compareAndSet(bytes, forKey: key, ifVersion: lease?.version, expiry: expiry, durability: durability) != nil
+      {
+        return sum
+      }
+    }
+  }
+
+  private func notACounter<K: ByteSource & ~Copyable & ~Escapable>(
+    _ key: borrowing K,
+    length: Int
+  ) throws(StoreError) -> StoreError {
+    let bytes = key.withBytes { (span) in unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
+    return .damaged(
+      DamageLocation(path: core.engine.path, key: bytes),
+      reason: "the value has \(length) bytes, a counter has 8"
+    )
+  }
+
+  /// Appends `suffix` to the value under `key`; an absent key counts as empty, and a value's expiry stays. Rewrites the
+  /// whole value.
+  @discardableResult
+  public func append<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
+    _ suffix: borrowing V,
+    toKey key: borrowing K,
+    durability: Durability? = nil
+  ) throws(StoreError) -> SequenceNumber {
+    while true {
+      try core.letAheadWrite()
+      let lease = try lease(key)
+      var bytes = [UInt8]()
+      if let lease { unsafe bytes.append(contentsOf: lease.bytes) }
+      suffix.withBytes { (span) in unsafe span.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) } }
+      let expiry = lease.map(\.expiry)
+      let sequence = try compareAndSet(
+        bytes,
+        forKey: key,
+        ifVersion: lease?.version,
+        expiry: expiry,
+        durability: durability
+      )
+      if let sequence { return sequence }
+    }
+  }
+
+  /// Gives the value under `key` a new expiry. Writes a whole new record, so that the newest record alone says when the key
+  /// expires.
+  ///
+  /// - Returns: the new version, or nil when the key is absent or expired.
+  @discardableResult
+  public func touch<K: ByteSource & ~Copyable & ~Escapable>(
+    _ key: borrowing K,
+    expiry: Expiry,
+    durability: Durability? = nil
+  ) throws(StoreError) -> SequenceNumber? {
+    while true {
+      try core.letAheadWrite()
+      guard let lease = try lease(key) else { return nil }
+      let sequence = try unsafe compareAndSet(
+        lease.bytes,
+        forKey: key,
+        ifVersion: lease.version,
+        expiry: expiry,
+        durability: durability
+      )
+      if let sequence { return sequence }
+    }
+  }
+
+  /// Lets the value under `key` stay until it is removed.
+  ///
+  /// - Returns: the new version, or nil when the key is absent or expired.
+  @discardableResult
+  public func persist<K: ByteSource & ~Copyable & ~Escapable>(
+    _ key: borrowing K,
+    durability: Durability? = nil
+  ) throws(StoreError) -> SequenceNumber? {
+    try touch(key, expiry: .never, durability: durability)
+  }
+}

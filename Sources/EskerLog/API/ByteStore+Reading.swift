@@ -1,0 +1,161 @@
+extension ByteStore {
+  /// The value of `key`, copied; nil when the key is absent or expired. Takes no lock.
+  ///
+  /// - Throws: ``StoreError/damaged(_:reason:)`` when the bytes on disk are not what was written.
+  /// - Complexity: O(1) and one copy of the value.
+  @inlinable
+  public func get<K: ByteSource & ~Copyable & ~Escapable>(_ key: borrowing K) throws(StoreError) -> [UInt8]? {
+    try key.withBytes { (span) throws(StoreError) -> [UInt8]? in
+      try unsafe span.withKeyPointer { (key) throws(StoreError) -> [UInt8]? in try unsafe core.get(key) }
+    }
+  }
+
+  /// Copies the value of `key` into `buffer` and returns the value's length; nil when the key is absent or expired.
+  ///
+  /// A value longer than the buffer is copied in part: the length returned is the whole value's.
+  ///
+  /// - Throws: ``StoreError/damaged(_:reason:)``.
+  @inlinable
+  public func get<K: ByteSource & ~Copyable & ~Escapable>(
+    _ key: borrowing K,
+    into buffer: UnsafeMutableRawBufferPointer
+  ) throws(StoreError) -> Int? {
+    try key.withBytes { (span) throws(StoreError) -> Int? in
+      try unsafe span.withKeyPointer { (key) throws(StoreError) -> Int? in try unsafe core.get(key, into: buffer) }
+    }
+  }
+
+  /// Calls `body` with the value's bytes where they lie, without a copy; nil when the key is absent or expired.
+  ///
+  /// The bytes stay valid until `body` returns, whatever writers do meanwhile. `body` may take its time and may call the
+  /// store.
+  ///
+  /// - Throws: what `body` throws; ``StoreError/damaged(_:reason:)``.
+  @inlinable
+  public func withValue<R: ~Copyable, K: ByteSource & ~Copyable & ~Escapable>(
+    forKey key: borrowing K,
+    _ body: (RawSpan) throws(StoreError) -> R
+  ) throws(StoreError) -> R? {
+    guard let lease = try lease(key) else { return nil }
+    return try unsafe body(lease.bytes.bytes)
+  }
+
+  /// Calls `body`, which may throw errors of its own, with the value's bytes where they lie.
+  @inlinable
+  public func withValue<R: ~Copyable, K: ByteSource & ~Copyable & ~Escapable>(
+    forKey key: borrowing K,
+    _ body: (RawSpan) throws -> R
+  ) throws -> R? {
+    guard let lease = try lease(key) else { return nil }
+    return try unsafe body(lease.bytes.bytes)
+  }
+
+  /// Calls `body` with the value's bytes where they lie and what is known of them, of one and the same write; nil when the key
+  /// is absent or expired. One look-up; otherwise as `withValue`.
+  ///
+  /// - Throws: what `body` throws; ``StoreError/damaged(_:reason:)``.
+  @inlinable
+  public func withEntry<R: ~Copyable, K: ByteSource & ~Copyable & ~Escapable>(
+    forKey key: borrowing K,
+    _ body: (RawSpan, ValueMetadata) throws(StoreError) -> R
+  ) throws(StoreError) -> R? {
+    guard let lease = try lease(key) else { return nil }
+    return try unsafe body(lease.bytes.bytes, lease.metadata)
+  }
+
+  /// Calls `body`, which may throw errors of its own, with the value's bytes where they lie and what is known of them.
+  @inlinable
+  public func withEntry<R: ~Copyable, K: ByteSource & ~Copyable & ~Escapable>(
+    forKey key: borrowing K,
+    _ body: (RawSpan, ValueMetadata) throws -> R
+  ) throws -> R? {
+    guard let lease = try lease(key) else { return nil }
+    return try unsafe body(lease.bytes.bytes, lease.metadata)
+  }
+
+  @inlinable
+  func lease<K: ByteSource & ~Copyable & ~Escapable>(_ key: borrowing K) throws(StoreError) -> ValueLease? {
+    try key.withBytes { (span) throws(StoreError) -> ValueLease? in
+      try unsafe span.withKeyPointer { (key) throws(StoreError) -> ValueLease? in try unsafe core.lease(key) }
+    }
+  }
+
+  /// The values of several keys, in the keys' order; nil for each that is absent or expired.
+  ///
+  /// Overlaps the memory latency of the look-ups: several times as fast as one `get` after the other. Each value is one
+  /// that its key had during the call; together they are no snapshot.
+  ///
+  /// - Throws: ``StoreError/damaged(_:reason:)`` if any of the records is damaged.
+  @inlinable
+  public func get(_ keys: [some ByteSource]) throws(StoreError) -> [[UInt8]?] {
+    var values = [[UInt8]?](repeating: nil, count: keys.count)
+    try withValues(forKeys: keys) { (index, value) throws(StoreError) in
+      if let value { values[index] = unsafe value.withUnsafeBytes { unsafe [UInt8]($0) } }
+    }
+    return values
+  }
+
+  /// Calls `body` once for each key, in order, with the key's position and its value where it lies; nil for a key that is
+  /// absent or expired. Overlaps the memory latency of the look-ups and copies nothing.
+  ///
+  /// `body` must be brief: while it runs, no memory that the store has given up is freed. Some keys are looked up before
+  /// their turn comes: each value is one that its key had during the call, and whether a write that `body` makes shows in
+  /// what is delivered after it is open.
+  ///
+  /// - Throws: what `body` throws; ``StoreError/damaged(_:reason:)`` if a record is damaged: keys before it were delivered.
+  @inlinable
+  public func withValues<K: ByteSource>(
+    forKeys keys: [K],
+    _ body: (Int, RawSpan?) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let core = core
+    // A span lends its elements, where an array would retain each key it hands out.
+    let lent = keys.span
+    var start = 0
+    while start < lent.count {
+      let end = min(start + KeyWindow.capacity, lent.count)
+      var window = core.openWindow()
+      defer { core.close(&window) }
+      for position in start..<end {
+        lent[position].withBytes { (span) in unsafe span.withKeyPointer { (key) in unsafe core.add(key, to: &window) } }
+      }
+      core.bringIn(&window)
+      for position in start..<end {
+        try lent[position].withBytes { (span) throws(StoreError) in
+          try unsafe span.withKeyPointer { (key) throws(StoreError) in
+            if let value = try unsafe core.value(of: key, at: position - start, in: &window) {
+              try unsafe body(position, value.bytes)
+            } else {
+              try body(position, nil)
+            }
+          }
+        }
+      }
+      start = end
+    }
+  }
+
+  /// Whether the key is there and not expired.
+  @inlinable
+  public func contains<K: ByteSource & ~Copyable & ~Escapable>(_ key: borrowing K) throws(StoreError) -> Bool {
+    try metadata(forKey: key) != nil
+  }
+
+  /// What is known of a key's value without copying it: length, version, expiry; nil when it is absent or expired.
+  @inlinable
+  public func metadata<K: ByteSource & ~Copyable & ~Escapable>(
+    forKey key: borrowing K
+  ) throws(StoreError) -> ValueMetadata? {
+    try key.withBytes { (span) throws(StoreError) -> ValueMetadata? in
+      try unsafe span.withKeyPointer { (key) throws(StoreError) -> ValueMetadata? in try unsafe core.metadata(key) }
+    }
+  }
+
+  /// Entries of this keyspace, expired ones that were not reaped yet included. O(1).
+  public var count: Int { core.count }
+
+  /// Entries that have expired and were not reaped yet. O(entries).
+  public func countExpired() throws(StoreError) -> Int {
+    try core.engine.countExpired(in: core)
+  }
+}
