@@ -10,7 +10,9 @@ extension Engine {
 
   /// How far ahead of the tail pages are brought in for writers that do not sync, and in what steps.
   static let bufferedAhead = 32 << 20
-  static let bufferedStep = 4 << 20
+  static let bufferedStep = 256 << 10
+  /// How much of a segment that will be the next tail.
+  static let bufferedFirst = 8 << 20
   /// The same for writers that sync: pages brought in are dirty, so the next sync pays for them.
   static let syncedAhead = 1 << 20
   static let syncedStep = 256 << 10
@@ -156,13 +158,14 @@ extension Engine {
     let needed = state.offset + size + Self.tailReserve
     if needed > tail.accessible.load(ordering: .acquiring) {
       do throws(PlatformError) {
-        try tail.grow(to: reservation(for: needed, of: tail))
+        try grow(tail, to: needed)
       } catch {
         // The generous step may not fit where the record itself does.
         guard error.code == PlatformError.noSpace else { throw StoreError(error, needed: needed) }
-        do throws(PlatformError) { try tail.grow(to: needed) } catch { throw StoreError(error, needed: size) }
+        do throws(PlatformError) { try tail.grow(to: needed, in: granules) } catch {
+          throw StoreError(error, needed: size)
+        }
       }
-      granules.updateLimit(tail)
     }
     tail.reached.store(state.offset, ordering: .relaxed)
     merger.request()
@@ -180,6 +183,19 @@ extension Engine {
     let delay = writeDelay.load(ordering: .relaxed)
     if delay != 0 { owedDelay.store(delay / (isSyncing ? 8 : 1), ordering: .relaxed) }
     checkpointIfDue(&state)
+  }
+
+  /// Makes at least the first `length` bytes of a segment accessible, and allocates more.
+  func grow(_ segment: Segment, to length: Int) throws(PlatformError) {
+    guard length > segment.accessible.load(ordering: .acquiring) else { return }
+    let reservation = reservation(for: length, of: segment)
+    if isSyncing {
+      try segment.grow(to: reservation, in: granules)
+    } else {
+      let step = 64 << 10
+      let end = min(reservation, (length + step - 1) / step * step)
+      try segment.grow(to: end, reserving: reservation, zeroing: true, in: granules)
+    }
   }
 
   /// How much of a segment to allocate when `needed` bytes are wanted: twice as much, so that a store of ten keys takes

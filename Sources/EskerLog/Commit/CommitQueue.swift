@@ -164,8 +164,9 @@ final class CommitQueue: @unchecked Sendable {
     session?.syncBegan()
     for segment in segments {
       do throws(PlatformError) {
-        if coversMany, let end = writer.withLock({ $0.tail === segment ? $0.offset : nil }) {
-          segment.detachUnsynced(below: end)
+        if coversMany {
+          let tailEnd = writer.withLock { $0.tail === segment ? $0.offset : nil }
+          segment.detachUnsynced(below: tailEnd ?? segment.recordsEnd.load(ordering: .acquiring))
         }
         try segment.file.sync()
         // A file without a name is gone with this process: syncing it keeps no promise.

@@ -41,10 +41,7 @@ extension Engine {
     while populated < target, !tail.isSealed.load(ordering: .relaxed) {
       let end = min(target, populated + step)
       do throws(PlatformError) {
-        if end > tail.accessible.load(ordering: .relaxed) {
-          try tail.grow(to: reservation(for: end, of: tail))
-          granules.updateLimit(tail)
-        }
+        try grow(tail, to: end)
         if isSyncing, commits.coversMany {
           populated = end
           continue
@@ -74,14 +71,13 @@ extension Engine {
       let segment = try createSegment(for: 0, firstSequence: 0)
       try editManifest(.listed)
       if !isSyncing {
-        let first = min(segment.capacity, 2 * Self.bufferedStep)
+        let first = min(segment.capacity, Self.bufferedFirst)
         try translating { () throws(PlatformError) in
-          try segment.grow(to: segment.capacity)
+          try segment.grow(to: first, reserving: segment.capacity, zeroing: true, in: granules)
           try segment.mapping.populate(0..<first)
         }
         segment.populated.store(first, ordering: .relaxed)
       }
-      granules.updateLimit(segment)
       writer.withLock { state in
         if state.spare == nil { state.spare = segment }
       }

@@ -34,11 +34,27 @@ extension File {
     try result.get()
   }
 
+  /// Writes zeros over a range, in pieces that begin and end at their multiples but for the first and the last.
+  func writeZeros(_ range: Range<Int>) throws(PlatformError) {
+    var start = range.lowerBound
+    while start < range.upperBound {
+      let end = min(range.upperBound, (start / zeroPiece.count + 1) * zeroPiece.count)
+      try unsafe zeroPiece.withUnsafeBytesTyped { (piece) throws(PlatformError) in
+        try unsafe write(UnsafeRawBufferPointer(rebasing: piece[..<(end - start)]), at: start)
+      }
+      start = end
+    }
+  }
+
   /// Writes an array.
   func writeAll(_ bytes: [UInt8], at offset: Int) throws(PlatformError) {
     try unsafe bytes.withUnsafeBytesTyped { (buffer) throws(PlatformError) in try unsafe write(buffer, at: offset) }
   }
 }
+
+/// As long as the folios that the page cache is to have: larger ones are hardly cheaper to make, and a sync of a few stores
+/// through a mapping writes whole ones.
+private let zeroPiece = [UInt8](repeating: 0, count: 64 << 10)
 
 extension [UInt8] {
   /// Lends the bytes to a body with typed throws, which the standard library's function does not pass on.

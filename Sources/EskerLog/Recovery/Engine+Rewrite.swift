@@ -66,8 +66,9 @@ extension Engine {
     let total = max(0, segment.readableEnd - start)
     guard case .record(let first) = segment.readRecord(at: start, end: segment.readableEnd) else { return 0 }
     let fresh = try createSegment(for: total, firstSequence: first.sequence)
-    try translating { () throws(PlatformError) in try fresh.grow(to: SegmentHeader.length + total + Self.tailReserve) }
-    granules.updateLimit(fresh)
+    try translating { () throws(PlatformError) in
+      try fresh.grow(to: SegmentHeader.length + total + Self.tailReserve, in: granules)
+    }
     var offset = start
     var target = SegmentHeader.length
     var last = first.sequence

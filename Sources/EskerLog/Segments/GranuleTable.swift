@@ -150,9 +150,15 @@ struct GranuleTable: @unchecked Sendable {
     updateLimit(segment)
   }
 
-  /// Follows the segment's end, up or down.
+  /// Follows the segment's end, up or down. Not while the segment may grow: see `raiseLimit`.
   func updateLimit(_ segment: Segment) {
-    let limit = unsafe UInt(bitPattern: segment.base) &+ UInt(segment.readableEnd)
+    raiseLimit(of: segment, to: segment.readableEnd)
+  }
+
+  /// Lets readers go as far as `length` bytes into a segment that grows; under its lock, so that no older call comes after a
+  /// newer one.
+  func raiseLimit(of segment: Segment, to length: Int) {
+    let limit = unsafe UInt(bitPattern: segment.base) &+ UInt(length)
     for granule in segment.granule..<segment.granule + segment.granuleCount {
       unsafe word(granule, Word.limit).pointee.store(limit, ordering: .releasing)
     }

@@ -25,7 +25,7 @@ final class Segment: @unchecked Sendable {
   /// The segment's address range.
   let lease: AddressSpace.Lease
 
-  /// Bytes that are allocated and mapped; grows.
+  /// Bytes that may be read and stored to; grows. More may be allocated and mapped.
   let accessible: Atomic<Int>
   /// Bytes whose pages were brought in for writing; a hint.
   let populated: Atomic<Int>
@@ -34,7 +34,7 @@ final class Segment: @unchecked Sendable {
   /// Up to where `detach` was called; the leader's.
   private let detached = Atomic<Int>(0)
   /// Serialises growing the file, which the writer and the background both do.
-  let growth = Lock()
+  private let growth = Lock()
 
   /// Offset after the last record, seal excluded, once that is settled; 0 before.
   let recordsEnd: Atomic<Int>
@@ -156,15 +156,54 @@ final class Segment: @unchecked Sendable {
     )
   }
 
-  /// Makes the first `length` bytes of the file allocated and mapped.
-  func grow(to length: Int) throws(PlatformError) {
-    try growth.withLock { () throws(PlatformError) in
-      guard length > accessible.load(ordering: .relaxed) else { return }
-      try file.reserve(length)
-      try mapping.extend(to: length)
-      accessible.store(mapping.length, ordering: .releasing)
+  /// Makes the first `length` bytes of the file accessible: allocated, mapped, and resolved by `granules`.
+  ///
+  /// - Parameters:
+  ///   - reservation: Bytes to allocate, if more.
+  ///   - zeroing: Writes zeros where nobody could store before. That puts pages into the page cache, many at a time, at an
+  ///     eighth of what it costs to bring in one after the other through the mapping.
+  func grow(
+    to length: Int,
+    reserving reservation: Int = 0,
+    zeroing: Bool = false,
+    in granules: GranuleTable
+  ) throws(PlatformError) {
+    guard waitToGrow(to: length) else { return }
+    defer { growth.unlock() }
+    var start = accessible.load(ordering: .relaxed)
+    guard length > start else { return }
+    if length > mapping.length {
+      let wanted = max(length, reservation)
+      try file.reserve(wanted)
+      try mapping.extend(to: wanted)
+    }
+    while start < length {
+      let end = zeroing ? min(length, (start / Self.zeroStep + 1) * Self.zeroStep) : length
+      if zeroing { try file.writeZeros(start..<end) }
+      // First for readers: as soon as it is accessible, a record may be there.
+      granules.raiseLimit(of: self, to: end)
+      accessible.store(end, ordering: .releasing)
+      start = end
     }
   }
+
+  /// Takes `growth`; false when somebody else meanwhile made `length` bytes accessible, which is not worth falling asleep for.
+  private func waitToGrow(to length: Int) -> Bool {
+    var turns = 0
+    while !growth.tryLock() {
+      guard length > accessible.load(ordering: .acquiring) else { return false }
+      turns += 1
+      if turns > 256 {
+        growth.lock()
+        return true
+      }
+      Platform.yieldThread()
+    }
+    return true
+  }
+
+  /// How much is zeroed before those who wait for it go on.
+  private static let zeroStep = 64 << 10
 
   /// Before a sync of the records below `end`: unmaps the pages stored to since the last one, all at once.
   ///

@@ -1,0 +1,59 @@
+import EskerPlatform
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+@Suite(.timeLimit(.minutes(5))) struct SegmentGrowthTests {
+  /// A writer that has its bytes as soon as they are accessible stores to them while others zero what lies ahead.
+  @Test(arguments: [1, 3]) func whoGrowsASegmentZeroesNothingThatWasStored(helpers: Int) throws {
+    let directory = try TemporaryDirectory()
+    let capacity = 16 << 20
+    let path = directory.appending("segment")
+    let granules = try #require(GranuleTable())
+    defer { granules.deallocate() }
+    let file = try Platform.system.fileSystem.open(path, .create)
+    let mapping = try file.map(capacity: capacity, writable: true)
+    let lease = try #require(AddressSpace().take(GranuleTable.granules(for: capacity)))
+    let segment = Segment(
+      id: 1,
+      kind: .log,
+      salt: 0,
+      path: path,
+      file: file,
+      mapping: mapping,
+      capacity: capacity,
+      lease: lease,
+      created: 0
+    )
+    granules.install(segment)
+    let isDone = SharedFlag()
+    let reached = SharedCounter()
+    let beyondLimit = SharedCounter()
+    let errors = try onThreads(helpers + 1) { thread in
+      if thread > 0 {
+        // Ahead of the writer, as the background is.
+        while !isDone.isRaised {
+          let end = min(capacity, reached.value + thread * 300_000)
+          try segment.grow(to: end, reserving: capacity, zeroing: true, in: granules)
+        }
+        return
+      }
+      defer { isDone.raise() }
+      for end in stride(from: 1000, through: capacity, by: 1000) {
+        try segment.grow(to: end, reserving: capacity, zeroing: true, in: granules)
+        let address = segment.startUnits + UInt64((end - 1) >> 3)
+        if granules.place(of: address) == nil { beyondLimit.add() }
+        segment.base.storeBytes(of: UInt8(truncatingIfNeeded: end / 1000 | 1), toByteOffset: end - 1, as: UInt8.self)
+        reached.add(1000)
+      }
+    }
+    #expect(errors.isEmpty)
+    #expect(beyondLimit.value == 0, "the end was accessible before readers could find it")
+    let lost = stride(from: 1000, through: capacity, by: 1000).filter { end in
+      segment.base.load(fromByteOffset: end - 1, as: UInt8.self) != UInt8(truncatingIfNeeded: end / 1000 | 1)
+    }
+    #expect(lost.isEmpty)
+    for reference in granules.uninstall(granules: lease.granules) { reference.release() }
+  }
+}
