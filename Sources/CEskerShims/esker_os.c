@@ -66,6 +66,10 @@ int esker_sync_file(int descriptor) {
   return 0;
 }
 
+void esker_begin_write_back(int descriptor, int64_t offset, int64_t length) {
+  sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
+}
+
 int esker_sync_directory(int descriptor) {
   while (fsync(descriptor) != 0) {
     if (errno == EINVAL || errno == EOPNOTSUPP) return 0;

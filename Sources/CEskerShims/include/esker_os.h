@@ -20,6 +20,11 @@ int esker_preallocate(int descriptor, int64_t size, int64_t length);
 /// Makes the file's contents and length durable, down to the medium.
 int esker_sync_file(int descriptor);
 
+#ifdef __linux__
+/// Has dirty pages of a range begin to be written; waits for nothing but room in the device's queue.
+void esker_begin_write_back(int descriptor, int64_t offset, int64_t length);
+#endif
+
 /// Makes a directory's names durable. A file system that knows no such call orders its names itself and counts as done.
 int esker_sync_directory(int descriptor);
 

@@ -9,7 +9,7 @@ extension Engine {
   static let tailReserve = 40
 
   /// How far ahead of the tail pages are brought in for writers that do not sync, and in what steps.
-  static let bufferedAhead = 32 << 20
+  static let bufferedAhead = 8 << 20
   static let bufferedStep = 256 << 10
   /// How much of a segment that will be the next tail.
   static let bufferedFirst = 8 << 20

@@ -125,6 +125,7 @@ extension Engine {
     guard !oldest.isEmpty else { return false }
     let pace = MergePace(self, bytesPerSecond: nil)
     _ = try mergeOnce(Array(oldest), pace, evicting: true)
+    epochs.collect()
     return true
   }
 

@@ -21,6 +21,8 @@ final class BackgroundWorker: @unchecked Sendable {
     static let checkpoint = Jobs(rawValue: 32)
     /// Clear the index of emptied keyspaces.
     static let sweep = Jobs(rawValue: 64)
+    /// Let go of segments that were merged away.
+    static let dispose = Jobs(rawValue: 128)
   }
 
   private let name: String

@@ -17,6 +17,7 @@ extension Engine {
 
   /// The jobs that clean up behind it.
   func performKeeping(_ jobs: BackgroundWorker.Jobs) {
+    if jobs.contains(.dispose) { disposePending() }
     if jobs.contains(.checkpoint) { writePeriodicCheckpoint() }
     if jobs.contains(.sweep) { sweepEmptiedKeyspaces() }
     if jobs.contains(.seal), awaitCalm() { sealFinished() }

@@ -71,6 +71,8 @@ final class Engine: @unchecked Sendable {
   let owedDelay = Atomic<UInt64>(0)
   /// True while so much is dead that full segments must not wait to be sealed.
   let isCrowded = Atomic<Bool>(false)
+  /// Segments that were merged away, until the keeper lets go of them.
+  let disposed = Guarded<[Segment]>([])
   /// Bytes in the tail when it was last looked at and was mostly dead; the merge thread's.
   var restingOffset = 0
   let openSnapshots = Atomic<Int>(0)
@@ -276,7 +278,7 @@ final class Engine: @unchecked Sendable {
     manifests.withLock { $0.files.close() }
     keyspaces.withLock { $0 = KeyspaceTable() }
     session?.end()
-    epochs.collect()
+    disposePending()
     breakCycles()
     breakCycles = {}
   }

@@ -28,7 +28,6 @@ extension Engine {
       writeDelay.store(0, ordering: .relaxed)
       return .after(1_000_000_000)
     }
-    epochs.collect()
     do throws(StoreError) {
       if try evictIfDue() { return .now }
     } catch { return afterFailure(error) }
@@ -40,12 +39,28 @@ extension Engine {
     if victims.isEmpty { return restTail(figures) ? .now : nextLook(figures) }
     do throws(StoreError) {
       let pace = MergePace(self, bytesPerSecond: options.merge.bytesPerSecond)
-      let result = try merging.withLock { () throws(StoreError) in
-        try mergeOnce(segments.withLock { list in list.filter { victims.contains($0.id) } }, pace)
-      }
+      let inputs = segments.withLock { list in list.filter { victims.contains($0.id) } }
+      let result = try merging.withLock { () throws(StoreError) in try mergeOnce(inputs, pace) }
+      dispose(of: inputs)
       // Figures of what has expired are estimates: do not run after them.
       return result.bytesWritten > result.bytesRead / 20 * 19 ? .after(1_000_000_000) : .now
     } catch { return afterFailure(error) }
+  }
+
+  /// Has the keeper let go of segments that were merged away: to close a removed file takes long, and there is more to merge.
+  private func dispose(of segments: [Segment]) {
+    disposed.withLock { $0 += segments }
+    if keeper.isThreaded { keeper.request(.dispose) } else { disposePending() }
+  }
+
+  func disposePending() {
+    let segments = disposed.withLock { list -> [Segment] in
+      defer { list = [] }
+      return list
+    }
+    // Before the list goes, so that it holds the last references.
+    epochs.collect()
+    withExtendedLifetime(segments) {}
   }
 
   private func afterFailure(_ error: StoreError) -> MergeScheduler.Next {
@@ -196,6 +211,7 @@ extension Engine {
         }
         if let progress, !progress(Double(done) / Double(total)) { throw .cancelled }
         report.add(try mergeOnce(group, MergePace(self, bytesPerSecond: options.merge.bytesPerSecond)))
+        epochs.collect()
         done += group.reduce(0) { $0 + $1.fileLength }
       }
       _ = progress?(1)

@@ -116,7 +116,6 @@ struct MergeRun: ~Copyable {
       try? engine.platform.fileSystem.remove(segment.path)
     }
     engine.feeds.checkBounds(engine)
-    engine.epochs.collect()
     return evicted
   }
 

@@ -17,6 +17,9 @@ final class RawOutput: MergeOutput {
   private var footer: FooterBuilder
   /// Bytes of the file that are written.
   private var written = 0
+  /// Up to where the device was told to begin, so that the sync at the end finds little left.
+  private var begun = 0
+  private static let writeBackStep = 4 << 20
   private var buffer: UnsafeMutableRawBufferPointer
   private var buffered = 0
 
@@ -98,6 +101,10 @@ final class RawOutput: MergeOutput {
     engine.bytesWritten.wrappingAdd(buffered, ordering: .relaxed)
     written += buffered
     buffered = 0
+    if written - begun >= Self.writeBackStep {
+      file.beginWriteBack(begun..<written)
+      begun = written
+    }
     if unsafe size > buffer.count {
       unsafe buffer.deallocate()
       unsafe buffer = .allocate(byteCount: size, alignment: 8)

@@ -92,6 +92,10 @@ public protocol File: AnyObject, Sendable {
   /// platforms `msync` and `F_FULLFSYNC`). After a failure nothing may be assumed durable on the strength of a retry.
   func sync() throws(PlatformError)
 
+  /// Has the system begin to write what it holds of `range` to the device, and does not wait. A hint: nothing is durable before
+  /// a `sync`, which then has less to wait for.
+  func beginWriteBack(_ range: Range<Int>)
+
   /// Sets aside `capacity` bytes of address space for this file; nothing of it may be touched until `extend`.
   func map(capacity: Int, writable: Bool) throws(PlatformError) -> any Mapping
 
@@ -111,6 +115,9 @@ public protocol File: AnyObject, Sendable {
 extension File {
   /// Knows of nothing that is not there.
   public func nextData(from offset: Int) -> Int? { offset }
+
+  /// Leaves it to the system.
+  public func beginWriteBack(_ range: Range<Int>) {}
 }
 
 /// A run of a file's bytes in memory, at an address that never changes.

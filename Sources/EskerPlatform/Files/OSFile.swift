@@ -64,6 +64,12 @@ final class OSFile: File {
   }
 
   #if !canImport(Darwin)
+    func beginWriteBack(_ range: Range<Int>) {
+      guard !range.isEmpty, (try? enter("write back")) != nil else { return }
+      defer { leave() }
+      esker_begin_write_back(descriptor, Int64(range.lowerBound), Int64(range.count))
+    }
+
     // Elsewhere nobody promises that stores through a mapping count at once.
     func nextData(from offset: Int) -> Int? {
       guard (try? enter("seek")) != nil else { return offset }
