@@ -130,18 +130,7 @@ import Testing
         usleep(1000)
       }
       // Each change takes up where the one before it left off, and the last ones are what is stored.
-      var state: [String: Int] = [:]
-      for change in heard.all {
-        switch change {
-        case .set(let key, let before, let after):
-          #expect(state[key] == before)
-          state[key] = after
-        case .removed(let key, let before):
-          #expect(state[key] == before)
-          state[key] = nil
-        default: Issue.record("\(change)")
-        }
-      }
+      let state = replayed(heard.all)
       #expect(state["end"] == -1)
       #expect(try state["a"] == scores.value(forKey: "a"))
       #expect(try state["b"] == scores.value(forKey: "b"))
@@ -340,22 +329,9 @@ import Testing
           if case .set("end", _, _) = heard.all.last { break }
           usleep(1000)
         }
-        var state: [String: Int] = [:]
-        for change in heard.all {
-          switch change {
-          case .set(let key, let before, let after):
-            #expect(state[key] == before)
-            state[key] = after
-          case .removed(let key, let before):
-            #expect(state[key] == before)
-            state[key] = nil
-          case .removedAll: state = [:]
-          default: Issue.record("\(change)")
-          }
-        }
         var contents: [String: Int] = [:]
         try numbers.forEachEntry { key, entry in contents[key] = entry.value }
-        #expect(state == contents)
+        #expect(replayed(heard.all) == contents)
         observation.cancel()
       }
     }
