@@ -18,21 +18,21 @@ protocol WriteFront: AnyObject, Sendable {
 /// The values of one type that a front holds; an absent one is nil. Its limits are those of the pool, with the other planes.
 @usableFromInline
 final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  @usableFromInline let cache: MemoryCache<FrontKey<Key>, Value?>
+  @usableFromInline let cache: MemoryCache<Key, Value?>
   @usableFromInline let distinction: KeyDistinction<Key>
   /// Milliseconds of the time that the storage behind follows.
   @usableFromInline let clock: @Sendable () -> Int64
   /// Whether there was ever anything in it that expires. Reading the clock takes as long as finding the value.
   @usableFromInline let mayExpire = Atomic<Bool>(false)
   private let cost: (@Sendable (Value) -> Int)?
-  private let key: (@Sendable (RawSpan) throws -> Key)?
+  private let decoding: (@Sendable (RawSpan) throws -> Key)?
   /// Removals of everything under way in the low bits, above them how many there were.
   private let removals = Atomic<UInt64>(0)
 
   /// What an absent key counts where values are counted by what they take.
   private static var costOfAbsence: Int { 64 }
 
-  /// With `keys` the plane of a log, without them that of a storage whose keys are told apart by equality.
+  /// With `keys` the plane of a log, without them that of a storage of unknown kind.
   init(
     pool: MemoryPool,
     cost: (@Sendable (Value) -> Int)?,
@@ -42,13 +42,8 @@ final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     cache = MemoryCache(sharing: pool)
     self.cost = cost
     self.clock = clock
-    if let keys {
-      distinction = KeyDistinction(of: keys)
-      key = keys.decoding
-    } else {
-      distinction = .none
-      key = nil
-    }
+    distinction = KeyDistinction(of: keys)
+    decoding = keys?.decoding
   }
 
   deinit {
@@ -63,7 +58,8 @@ final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @inlinable @inline(__always)
   func value(_ key: Key) -> Value?? {
     switch distinction {
-    case .none: cache.get(FrontKey(key), now: now)
+    case .none: cache.get(key, now: now)
+    case .text, .unknownText: cache.get(key, now: now) { haveSameText($0, key) }
     case .bytes(let keys): entry(key, keys).map { $0.value }
     }
   }
@@ -71,7 +67,7 @@ final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// What is held of a key of which there may be others that equal it.
   @usableFromInline
   func entry(_ key: Key, _ keys: KeyTransformer<Key>) -> (value: Value?, expiry: Int64)? {
-    cache.entry(FrontKey(key), now: now) { keys.haveSameBytes($0.key, key) }
+    cache.entry(key, now: now) { keys.haveSameBytes($0, key) }
   }
 
   /// What is held of a key, as an entry.
@@ -79,7 +75,8 @@ final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   func resident(_ key: Key) -> Resident<Value> {
     let held =
       switch distinction {
-      case .none: cache.entry(FrontKey(key), now: now)
+      case .none: cache.entry(key, now: now)
+      case .text, .unknownText: cache.entry(key, now: now) { haveSameText($0, key) }
       case .bytes(let keys): entry(key, keys)
       }
     guard let found = held else { return .unknown }
@@ -95,13 +92,13 @@ final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   /// Called before the storage behind is read.
-  func beginFill(_ key: FrontKey<Key>) -> Ticket {
+  func beginFill(_ key: Key) -> Ticket {
     let removals = removals.load(ordering: .acquiring)
     return Ticket(fill: cache.beginFill(key), removals: removals)
   }
 
   /// Keeps what was read, unless it may have been written since.
-  func fill(_ key: FrontKey<Key>, _ value: Value?, expiry: Expiry, _ ticket: Ticket) {
+  func fill(_ key: Key, _ value: Value?, expiry: Expiry, _ ticket: Ticket) {
     guard let expiry = expiry.milliseconds, ticket.removals & 0xFFFF == 0 else { return }
     guard removals.load(ordering: .acquiring) == ticket.removals else { return }
     if expiry != .max { mayExpire.store(true, ordering: .relaxed) }
@@ -110,25 +107,22 @@ final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     cache.fill(value, forKey: key, cost: weight, expiry: expiry, now: now, ticket: ticket.fill)
   }
 
-  func enterWrite(_ key: FrontKey<Key>) { cache.enterWrite(key) }
-  func leaveWrite(_ key: FrontKey<Key>) { cache.leaveWrite(key) }
+  func enterWrite(_ key: Key) { cache.enterWrite(key) }
+  func leaveWrite(_ key: Key) { cache.leaveWrite(key) }
 }
 
 extension FrontPlane: WriteFront {
   /// The key with those bytes; nil if this plane has no such key.
-  private func frontKey(from bytes: RawSpan) -> FrontKey<Key>? {
-    guard let key, let found = try? key(bytes) else { return nil }
-    return FrontKey(found)
-  }
+  private func decoded(_ bytes: RawSpan) -> Key? { try? decoding?(bytes) }
 
   @usableFromInline
   func enterWrite(_ key: RawSpan) {
-    if let key = frontKey(from: key) { cache.enterWrite(key, releases: false) }
+    if let key = decoded(key) { cache.enterWrite(key, releases: false) }
   }
 
   @usableFromInline
   func leaveWrite(_ key: RawSpan) {
-    if let key = frontKey(from: key) { cache.leaveWrite(key) }
+    if let key = decoded(key) { cache.leaveWrite(key) }
   }
 
   @usableFromInline

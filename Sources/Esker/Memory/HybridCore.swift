@@ -48,7 +48,7 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
         let tiers = Tiers(back: back, log: log, plane: plane, window: window)
         // Whoever finds the window empty takes what was in it for written as the store's durability says.
         try DeferredSyncs.suspend { () throws(StorageError) in
-          try tiers.set(value.value, key.front, value.expiry, keeps: true)
+          try tiers.set(value.value, key.key, value.expiry, keeps: true)
         }
       }
     case .through, .around:
@@ -73,8 +73,8 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
   /// Reads behind what memory does not have, and keeps it.
   @usableFromInline
   func entryBehind(_ key: Key) throws(StorageError) -> Entry<Value>? {
-    let frontKey = FrontKey(key)
-    let ticket = plane.beginFill(frontKey)
+    try settleSpelling(of: key)
+    let ticket = plane.beginFill(key)
     // First what waits in others: what waits here, if anything still does, is then the last.
     try log?.hub.catchUp(except: window)
     switch pending(key) {
@@ -89,11 +89,17 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
       found = try back.entry(forKey: key)
     }
     if let found {
-      plane.fill(frontKey, found.value, expiry: found.expiry, ticket)
+      plane.fill(key, found.value, expiry: found.expiry, ticket)
     } else if remembersAbsence {
-      plane.fill(frontKey, nil, expiry: .never, ticket)
+      plane.fill(key, nil, expiry: .never, ticket)
     }
     return found
+  }
+
+  /// Has another spelling of the key written, if that waits: only behind is it known whether it is the same key.
+  func settleSpelling(of key: Key) throws(StorageError) {
+    guard case .unknownText = plane.distinction, let window, !window.isEmpty else { return }
+    try window.writeOtherSpelling(of: waitingKey(key))
   }
 
   @inlinable @inline(__always)
@@ -128,7 +134,7 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
       try announce(key) { () throws(StorageError) in try window.add(waitingKey(key), kept) }
     } else {
       try log?.hub.catchUp(except: nil)
-      try tiers.set(value, FrontKey(key), expiry, keeps: writing == .through)
+      try tiers.set(value, key, expiry, keeps: writing == .through)
     }
   }
 
@@ -167,7 +173,7 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
   /// Drops a key from the memory of all views.
   func removeInMemory(_ key: Key) {
     guard let log else {
-      plane.cache.remove(FrontKey(key))
+      plane.cache.remove(key)
       return
     }
     // A key that cannot become bytes is nowhere.
@@ -177,19 +183,18 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
   /// Runs `body` between entering and leaving, unless the log's view does so.
   private func announcingIfOwn<R>(_ key: Key, _ body: () throws(StorageError) -> R) throws(StorageError) -> R {
     if log == nil { return try announce(key, body) }
-    defer { plane.cache.release(FrontKey(key)) }
+    defer { plane.cache.release(key) }
     return try body()
   }
 
   private func announce<R>(_ key: Key, _ body: () throws(StorageError) -> R) throws(StorageError) -> R {
     guard let log else {
-      let frontKey = FrontKey(key)
-      plane.enterWrite(frontKey)
-      defer { plane.leaveWrite(frontKey) }
+      plane.enterWrite(key)
+      defer { plane.leaveWrite(key) }
       return try body()
     }
     var result: R?
-    defer { plane.cache.release(FrontKey(key)) }
+    defer { plane.cache.release(key) }
     try log.withBytes(of: key) { (bytes) throws(StorageError) in
       result = try log.hub.announcing(bytes, body)
     }
@@ -204,18 +209,18 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
     let plane: FrontPlane<Key, Value>
     let window: WriteWindow<Key, Value>?
 
-    func set(_ value: Value, _ key: FrontKey<Key>, _ expiry: Expiry?, keeps: Bool) throws(StorageError) {
+    func set(_ value: Value, _ key: Key, _ expiry: Expiry?, keeps: Bool) throws(StorageError) {
       guard let log else {
         plane.enterWrite(key)
         defer { plane.leaveWrite(key) }
-        return try back.set(value, forKey: key.key, expiry: expiry)
+        return try back.set(value, forKey: key, expiry: expiry)
       }
-      let version = try log.put(value, forKey: key.key, expiry: expiry)
+      let version = try log.put(value, forKey: key, expiry: expiry)
       guard keeps, let version else { return plane.cache.release(key) }
       // As a reader would: only if this very write is what the log has since the ticket was taken.
       let ticket = plane.beginFill(key)
-      if let window, window.isSuperseded(WaitingKey(key.key, plane.distinction)) { return }
-      guard let known = log.metadata(forKey: key.key), known.version == version else { return }
+      if let window, window.isSuperseded(WaitingKey(key, plane.distinction)) { return }
+      guard let known = log.metadata(forKey: key), known.version == version else { return }
       plane.fill(key, value, expiry: known.expiry, ticket)
     }
   }

@@ -14,6 +14,7 @@ public import EskerMemory
 /// **The tiers do not disagree.** Over a ``LogStorage``, or a ``Storage`` that hides one, the front is told of every write to
 /// the keyspace before it can be seen, through whatever view or past all of them; memory then never gives a value older than
 /// one that somebody has finished reading or writing. Over any other storage, all writes must be made through this one.
+/// Strings that Swift calls equal although their bytes differ are one key or two, as they are behind.
 ///
 /// **There is one memory for a keyspace.** Views of other values that ``transform(to:cost:)`` makes, and all other hybrid storages over
 /// the same keyspace, share its limits and its ``statistics``: together they hold at most what the narrowest limits allow that any of
@@ -97,7 +98,9 @@ public struct HybridStorage<Back: UpdatableStorage>: UpdatableStorage where Back
     switch core.residentEntry(key) {
     case .present: return true
     case .absent: return false
-    case .unknown: return try core.back.contains(key)
+    case .unknown:
+      try core.settleSpelling(of: key)
+      return try core.back.contains(key)
     }
   }
 

@@ -1,19 +1,23 @@
 internal import EskerPlatform
 internal import Synchronization
 
-/// A key of a value that waits to be written: exactly one for each key behind.
+/// A key of a value that waits to be written: one for each key behind, as far as these are known apart.
 struct WaitingKey<Key: Hashable & Sendable>: Hashable, Sendable {
-  let front: FrontKey<Key>
+  let key: Key
   /// What tells apart equal keys, if anything can.
   private let bytes: [UInt8]?
 
   init(_ key: Key, _ distinction: KeyDistinction<Key>) {
-    front = FrontKey(key)
+    self.key = key
     switch distinction {
-    case .none: bytes = nil
+    case .none, .unknownText: bytes = nil
+    case .text: bytes = (key as? String).map { Array($0.utf8) }
     case .bytes(let keys): bytes = try? keys.encode(key)
     }
   }
+
+  /// Whether an equal key is this one, whatever is behind.
+  func isSpelled(as other: WaitingKey) -> Bool { haveSameText(key, other.key) }
 }
 
 /// What was set and is not written behind yet.
@@ -65,9 +69,23 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
   /// for one that may be doing the same.
   private var isWritingHere: Bool { isWrittenHere || hub?.isWrittenHere ?? false }
 
-  /// What waits for a key.
+  /// What waits for a key, spelled as it is here.
   func pending(_ key: WaitingKey<Key>) -> Pending? {
-    lock.withLock { pending[key] ?? underway[key] }
+    lock.withLock { isSpelledOtherwise(key) ? nil : pending[key] ?? underway[key] }
+  }
+
+  /// Writes what waits if the key is among it in another spelling.
+  ///
+  /// - Throws: what keeps anything from being written.
+  func writeOtherSpelling(of key: WaitingKey<Key>) throws(StorageError) {
+    if lock.withLock({ isSpelledOtherwise(key) }) { try writeWaiting() }
+  }
+
+  /// Whether what waits for a key was set last in another spelling. Called with the lock held.
+  private func isSpelledOtherwise(_ key: WaitingKey<Key>) -> Bool {
+    if let place = pending.index(forKey: key) { return !pending[place].key.isSpelled(as: key) }
+    if let place = underway.index(forKey: key) { return !underway[place].key.isSpelled(as: key) }
+    return false
   }
 
   /// Whether a value was set for a key since the one that is being written.
@@ -75,7 +93,7 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
     lock.withLock { pending[key] != nil }
   }
 
-  /// Adds a value, writing what waits first if the window is full.
+  /// Adds a value, writing what waits first if the window is full, or has the key in another spelling.
   ///
   /// - Throws: what writing in the background failed of since the last time anybody was told, and that the store is closed;
   ///   nothing is added then.
@@ -84,6 +102,7 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
       let outcome = try lock.withLock { () throws(StorageError) -> Addition in
         try throwFailure()
         if isClosed { throw .store(.closed) }
+        if isSpelledOtherwise(key), !isWritingHere { return Addition() }
         if pending[key] == nil {
           // Who is writing cannot wait until there is room.
           if pending.count + underway.count >= limit, !isWritingHere { return Addition() }

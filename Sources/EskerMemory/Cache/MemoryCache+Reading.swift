@@ -5,8 +5,11 @@ extension MemoryCache {
   /// The value of a key, unless it is missing or its time has come.
   ///
   /// Counts as a use. Complexity: constant on average; takes no lock.
+  ///
+  /// - Parameter isMeant: whether the key that is held, which equals `key`, is the one that is asked for; it may run under a lock and
+  ///   must not call the cache.
   @inlinable
-  public func get(_ key: Key, now: Int64) -> Value? {
+  public func get(_ key: Key, now: Int64, where isMeant: (Key) -> Bool = { _ in true }) -> Value? {
     let hash = Self.hash(key)
     let shard = unsafe shard(hash)
     let pin = commons.epochs.enter()
@@ -14,7 +17,7 @@ extension MemoryCache {
     let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
     if slot != 0 {
       let node = unsafe shard.pointee.node(slot)
-      if unsafe node.pointee.expiry > now {
+      if unsafe node.pointee.expiry > now && isMeant(node.pointee.key) {
         unsafe shard.pointee.noteUse(node)
         let value = unsafe node.pointee.value
         counters.count(hit: true, pin)
@@ -28,7 +31,7 @@ extension MemoryCache {
       commons.epochs.exit(pin)
       return nil
     }
-    return getLocked(key, hash, pin, now: now)?.value
+    return getLocked(key, hash, pin, now: now, where: isMeant)?.value
   }
 
   /// As `get`, where the chains were being rebuilt or the entry's time has come.
@@ -58,10 +61,7 @@ extension MemoryCache {
     return found
   }
 
-  /// The value of a key with its expiry, unless it is missing or its time has come; otherwise as ``get(_:now:)``.
-  ///
-  /// - Parameter isMeant: whether the key that is held, which equals `key`, is the one that is asked for; it may run under a lock and
-  ///   must not call the cache.
+  /// The value of a key with its expiry, unless it is missing or its time has come; otherwise as ``get(_:now:where:)``.
   @inlinable
   public func entry(
     _ key: Key,

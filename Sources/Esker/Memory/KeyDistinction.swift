@@ -1,47 +1,35 @@
 internal import Foundation
 
-/// A key as memory ahead of a storage holds it.
+/// Whether keys that Swift calls equal may be two keys of the storage behind.
 ///
-/// Strings that Swift calls equal may have other bytes, such as é in one scalar or in two, and are two keys of a log. So strings
-/// are told apart by their bytes; for keys of other types that contain strings see ``KeyDistinction``.
-@usableFromInline
-struct FrontKey<Key: Hashable & Sendable>: Hashable, Sendable {
-  @usableFromInline let key: Key
-
-  @inlinable @inline(__always)
-  init(_ key: Key) { self.key = key }
-
-  @inlinable @inline(__always)
-  static func == (left: FrontKey, right: FrontKey) -> Bool {
-    if Key.self == String.self {
-      return haveSameBytes(unsafeBitCast(left.key, to: String.self), unsafeBitCast(right.key, to: String.self))
-    }
-    return left.key == right.key
-  }
-
-  @inlinable
-  func hash(into hasher: inout Hasher) { key.hash(into: &hasher) }
-
-  /// The key's own, which many types have a faster way to.
-  @inlinable @inline(__always)
-  var hashValue: Int { key.hashValue }
-}
-
-/// Whether equal keys may be two keys of the storage behind.
+/// Strings may be equal and have other bytes, such as é in one scalar or in two: these are two keys of a log, and one key of a
+/// dictionary. Of keys that are equal, memory holds one at a time.
 @usableFromInline
 enum KeyDistinction<Key: Sendable>: Sendable {
   /// Equal keys are one key.
   case none
-  /// Keys are one for each sequence of bytes that they become. Of those that are equal, memory holds one at a time.
+  /// Keys are strings, one for each sequence of bytes.
+  case text
+  /// Keys are strings. Whether two of them that are equal and have other bytes are one key is known only behind.
+  case unknownText
+  /// Keys are one for each sequence of bytes that they become.
   case bytes(KeyTransformer<Key>)
 
-  /// How a log tells apart the keys that `keys` turns into bytes.
-  init(of keys: KeyTransformer<Key>) {
+  /// How a log tells apart the keys that `keys` turns into bytes; without them, how a storage of unknown kind may.
+  init(of keys: KeyTransformer<Key>?) {
     switch Key.self {
-    case is any FixedWidthInteger.Type, is [UInt8].Type, is UUID.Type, is Data.Type, is String.Type: self = .none
-    default: self = .bytes(keys)
+    case is String.Type: self = keys == nil ? .unknownText : .text
+    case is any FixedWidthInteger.Type, is [UInt8].Type, is UUID.Type, is Data.Type: self = .none
+    default: self = keys.map { .bytes($0) } ?? .none
     }
   }
+}
+
+/// Whether two keys are not strings of other bytes.
+@inlinable @inline(__always)
+func haveSameText<Key>(_ left: Key, _ right: Key) -> Bool {
+  guard Key.self == String.self else { return true }
+  return haveSameBytes(unsafeBitCast(left, to: String.self), unsafeBitCast(right, to: String.self))
 }
 
 @inlinable @inline(__always)
