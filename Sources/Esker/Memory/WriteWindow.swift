@@ -133,6 +133,8 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
   func flush() throws(StorageError) {
     try lock.withLock { () throws(StorageError) in try throwFailure() }
     try writeAll()
+    // Others may have written meanwhile what waited here, and dropped it.
+    try lock.withLock { () throws(StorageError) in try throwFailure() }
   }
 
   /// Writes what waits, on behalf of one who has set none of it.

@@ -20,25 +20,6 @@ import Testing
     #expect(back.all == ["a": 1])
   }
 
-  @Test func failureInTheBackgroundIsToldOnceAndTheValueKept() throws {
-    let back = DictionaryStorage<String, Int>()
-    back.refuse(writes: true)
-    let hybrid = HybridStorage(back, writing: .back(window: 8))
-    try hybrid.set(1, forKey: "a")
-    for _ in 0..<100_000 where back.writes == 0 { usleep(1000) }
-    #expect(try hybrid.value(forKey: "a") == 1)
-    back.refuse()
-    // By now writing succeeds, so what is thrown is what failed in the background.
-    var told = 0
-    for _ in 0..<100_000 where told == 0 {
-      do { try hybrid.flush() } catch { told += 1 }
-      usleep(1000)
-    }
-    #expect(told == 1)
-    for _ in 0..<10 { try hybrid.flush() }
-    #expect(back.all == ["a": 1])
-  }
-
   @Test func windowIsBounded() throws {
     let back = DictionaryStorage<Int, Int>()
     back.refuse(writes: true)
@@ -152,30 +133,6 @@ import Testing
         try hybrid.flush()
         #expect(try hybrid.value(forKey: "a") == expected && log.value(forKey: "a") == expected)
       }
-    }
-  }
-
-  @Test func writeToTheKeyspaceSaysWhyWhatWaitsCannotBeWritten() throws {
-    try withTemporaryStore { store in
-      let calls = Collected<Int>()
-      let fickle = Transformer<Int>(id: "fickle") { (value: Int) throws -> [UInt8] in
-        calls.add(value)
-        if calls.count > 1 { throw CocoaError(.coderInvalidValue) }
-        return [1]
-      } decode: { _ in
-        1
-      }
-      let log = try LogStorage(store, "n", key: String.self, transformer: fickle)
-      let hybrid = HybridStorage(log, writing: .back(window: 1000))
-      try hybrid.set(1, forKey: "a")
-      // The fault is the value's own: others write on, and who comes to the window next is told.
-      try log.keyspace.put([1], forKey: "b")
-      guard case .encoding = failure(of: { try hybrid.flush() }) else {
-        Issue.record("nobody was told")
-        return
-      }
-      try hybrid.flush()
-      #expect(try log.keys() == ["b"])
     }
   }
 

@@ -1,0 +1,76 @@
+import Esker
+import Foundation
+import Testing
+
+/// Of what fails behind a write-back front, whoever set it is told, and nobody else.
+@Suite struct WriteBackFailureTests {
+  /// Over a log whose values can be encoded when they are set, and not any more when they are written.
+  private func withFickleFront(
+    _ body: (HybridStorage<LogStorage<String, Int>>, LogStorage<String, Int>) throws -> Void
+  ) throws {
+    try withTemporaryStore { store in
+      let calls = Collected<Int>()
+      let fickle = Transformer<Int>(id: "fickle") { (value: Int) throws -> [UInt8] in
+        calls.add(value)
+        if calls.count > 1 { throw CocoaError(.coderInvalidValue) }
+        return [1]
+      } decode: { _ in
+        1
+      }
+      let log = try LogStorage(store, "n", key: String.self, transformer: fickle)
+      try body(HybridStorage(log, writing: .back(window: 1000)), log)
+    }
+  }
+
+  @Test func failureInTheBackgroundIsToldOnceAndTheValueKept() throws {
+    let back = DictionaryStorage<String, Int>()
+    back.refuse(writes: true)
+    let hybrid = HybridStorage(back, writing: .back(window: 8))
+    try hybrid.set(1, forKey: "a")
+    for _ in 0..<100_000 where back.writes == 0 { usleep(1000) }
+    #expect(try hybrid.value(forKey: "a") == 1)
+    back.refuse()
+    // By now writing succeeds, so what is thrown is what failed in the background.
+    var told = 0
+    for _ in 0..<100_000 where told == 0 {
+      do { try hybrid.flush() } catch { told += 1 }
+      usleep(1000)
+    }
+    #expect(told == 1)
+    for _ in 0..<10 { try hybrid.flush() }
+    #expect(back.all == ["a": 1])
+  }
+
+  @Test func writeToTheKeyspaceSaysWhyWhatWaitsCannotBeWritten() throws {
+    try withFickleFront { hybrid, log in
+      try hybrid.set(1, forKey: "a")
+      // The fault is the value's own: others write on, and who comes to the window next is told.
+      try log.keyspace.put([1], forKey: "b")
+      guard case .encoding = failure(of: { try hybrid.flush() }) else {
+        Issue.record("nobody was told")
+        return
+      }
+      try hybrid.flush()
+      #expect(try log.keys() == ["b"])
+    }
+  }
+
+  @Test func flushTellsOfWhatWasDroppedWhileItWaited() throws {
+    let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let back = Storage(DictionaryStorage<String, Int>()).validate { _ in
+      entered.signal()
+      gate.wait()
+      return false
+    }
+    let hybrid = HybridStorage(back, writing: .back(window: 8))
+    try hybrid.set(1, forKey: "a")
+    // The background is writing it.
+    entered.wait()
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(200)) { gate.signal() }
+    guard case .rejected = failure(of: { try hybrid.flush() }) else {
+      Issue.record("nobody was told")
+      return
+    }
+    try hybrid.flush()
+  }
+}
