@@ -7,10 +7,8 @@ protocol Flushable: AnyObject, Sendable {
   /// Whether the calling thread is writing some of it.
   var isWrittenHere: Bool { get }
 
-  /// Writes it, and returns when it is written. To the code of what is being written there is nothing.
-  func flush() throws(StorageError)
-
-  /// The same on behalf of one who has set none of it.
+  /// Writes it on behalf of one who has set none of it, and returns when it is written. To the code of what is being written
+  /// there is nothing.
   func writeWaiting() throws(StorageError)
 
   /// Writes it, and takes nothing any more.

@@ -109,9 +109,12 @@ final class ChangeHub: @unchecked Sendable {
   var windowsToWriteFirst: [any Flushable] { isWrittenHere ? [] : currentWindows }
 
   /// Writes what fronts have not written yet, except one that asks on its own behalf.
+  ///
+  /// - Throws: what keeps anything from being written. That a value could not be written for a reason of its own concerns who
+  ///   set it.
   @usableFromInline
   func catchUp(except own: (any Flushable)? = nil) throws(StorageError) {
-    for window in windowsToWriteFirst where window !== own { try window.flush() }
+    for window in windowsToWriteFirst where window !== own { try window.writeWaiting() }
   }
 
   /// Whether fronts other than `own` have values that are not written yet.

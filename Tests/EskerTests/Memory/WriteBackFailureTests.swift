@@ -55,6 +55,19 @@ import Testing
     }
   }
 
+  @Test func strangerWhoReadsIsNotToldOfIt() throws {
+    try withFickleFront { hybrid, log in
+      try log.keyspace.put([1], forKey: "b")
+      try hybrid.set(1, forKey: "a")
+      #expect(try log.value(forKey: "b") == 1)
+      guard case .encoding = failure(of: { try hybrid.flush() }) else {
+        Issue.record("nobody was told")
+        return
+      }
+      try hybrid.flush()
+    }
+  }
+
   @Test func flushTellsOfWhatWasDroppedWhileItWaited() throws {
     let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let back = Storage(DictionaryStorage<String, Int>()).validate { _ in
