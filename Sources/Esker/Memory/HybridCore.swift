@@ -59,8 +59,8 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
   }
 
   deinit {
-    // Nobody is left to be told if this fails: `flush` is for that.
-    try? window?.flush()
+    // Nobody is left to be told of what fails: `flush` is for that.
+    try? window?.close()
     log?.hub.remove(plane, window)
   }
 

@@ -68,6 +68,20 @@ import Testing
     }
   }
 
+  @Test func frontThatGoesTriesOnceMore() throws {
+    let back = DictionaryStorage<String, Int>()
+    back.refuse(writes: true)
+    do {
+      let hybrid = HybridStorage(back, writing: .back(window: 8))
+      try hybrid.set(1, forKey: "a")
+      for _ in 0..<100_000 where back.writes == 0 { usleep(1000) }
+      // And until the failure is remembered.
+      usleep(100_000)
+      withExtendedLifetime(hybrid) { back.refuse() }
+    }
+    #expect(back.all == ["a": 1])
+  }
+
   @Test func flushTellsOfWhatWasDroppedWhileItWaited() throws {
     let (entered, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let back = Storage(DictionaryStorage<String, Int>()).validate { _ in
