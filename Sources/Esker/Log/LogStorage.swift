@@ -165,7 +165,6 @@ extension LogStorage: WritableStorage {
   ///   ``StorageError/store(_:)``; nothing is changed then.
   @inlinable
   public func set(_ value: Value, forKey key: Key, expiry: Expiry?) throws(StorageError) {
-    if hub.mayBeBehind { try hub.catchUp() }
     try withBytes(of: key) { (keyBytes) throws(StorageError) in
       if values.encodingTakesTime { view.anticipate(keyBytes) }
       try withBytes(ofValue: value) { (bytes) throws(StorageError) in
@@ -204,7 +203,6 @@ extension LogStorage: WritableStorage {
   /// - Throws: ``StorageError/key(_:view:underlying:)``, ``StorageError/store(_:)``.
   @inlinable @discardableResult
   public func removeValue(forKey key: Key) throws(StorageError) -> Bool {
-    if hub.mayBeBehind { try hub.catchUp() }
     var wasThere = false
     try withBytes(of: key) { (bytes) throws(StorageError) in
       do throws(StoreError) {
@@ -220,7 +218,6 @@ extension LogStorage: WritableStorage {
 extension LogStorage: ClearableStorage {
   /// Empties the keyspace, whatever views wrote to it. Takes constant time.
   public func removeAll() throws(StorageError) {
-    try hub.catchUp()
     try translating { () throws(StoreError) in try keyspace.removeAll() }
   }
 

@@ -133,7 +133,6 @@ final class HybridCore<Back: UpdatableStorage>: Sendable where Back.Key: Hashabl
       // Announced as a write: nobody who sees the value in the window finds in memory what it supersedes.
       try announce(key) { () throws(StorageError) in try window.add(waitingKey(key), kept) }
     } else {
-      try log?.hub.catchUp(except: nil)
       try tiers.set(value, key, expiry, keeps: writing == .through)
     }
   }
