@@ -191,11 +191,17 @@ extension LogStorage: WritableStorage {
     return version
   }
 
-  /// Throws if the value or the key cannot be encoded, or nothing can be written.
+  /// Throws if the value or the key cannot be encoded or is too long, or nothing can be written.
   func check(_ value: Value, forKey key: Key) throws(StorageError) {
     try translating { () throws(StoreError) in try keyspace.checkWritable() }
-    try withBytes(of: key) { (_) throws(StorageError) in }
-    try withBytes(ofValue: value) { (_) throws(StorageError) in }
+    try withBytes(of: key) { (bytes) throws(StorageError) in
+      let length = bytes.byteCount
+      if length > LogStore.maximumKeyLength { throw .store(.keyTooLong(length)) }
+    }
+    try withBytes(ofValue: value) { (bytes) throws(StorageError) in
+      let length = bytes.byteCount
+      if length > LogStore.maximumValueLength { throw .store(.valueTooLong(length)) }
+    }
   }
 
   /// Removes `key`; true when it was there.

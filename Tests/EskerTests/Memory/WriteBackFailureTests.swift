@@ -100,4 +100,27 @@ import Testing
     }
     try hybrid.flush()
   }
+
+  @Test func whatIsTooLongForTheLogIsRefusedWhenItIsSet() throws {
+    try withTemporaryStore { store in
+      let long = Transformer<Int>(id: "long") { length in
+        // Nobody touches the bytes, so they take no memory.
+        [UInt8](unsafeUninitializedCapacity: length) { $1 = length }
+      } decode: { bytes in
+        bytes.byteCount
+      }
+      let log = try LogStorage(store, "n", key: [UInt8].self, transformer: long)
+      let hybrid = HybridStorage(log, writing: .back(window: 8))
+      let (key, length) = ([UInt8](repeating: 7, count: 65_536), LogStore.maximumValueLength + 1)
+      guard case .store(.keyTooLong(65_536)) = failure(of: { try hybrid.set(1, forKey: key) }),
+        case .store(.valueTooLong(length)) = failure(of: { try hybrid.set(length, forKey: [7]) })
+      else {
+        Issue.record("it was taken")
+        return
+      }
+      try hybrid.set(1, forKey: [UInt8](repeating: 7, count: 65_535))
+      try hybrid.flush()
+      #expect(try log.count() == 1)
+    }
+  }
 }
