@@ -19,7 +19,7 @@
       do throws(StoreError) {
         try self.init(at: path, options: options)
       } catch {
-        logger.error("store cannot be opened", metadata: ["error": "\(error)"])
+        logger.error("store cannot be opened", metadata: ["error": "\(error.textForLog)"])
         throw error
       }
     }
@@ -36,6 +36,8 @@
     /// | notice | the store was recovered after a crash |
     /// | info | opened, closed, a merge ended |
     /// | debug | segments sealed, merges begun, records evicted, checkpoints written |
+    ///
+    /// Keys and values are never logged: damage is told by its segment and offset.
     ///
     /// The logger is called on the thread of the event, some with a lock of the store's held: its handler must not call the
     /// store, and one that waits for a network should have a thread of its own.

@@ -42,7 +42,7 @@
       case .backgroundFailure(let operation, let error):
         (
           .warning, "background work failed and will be tried again",
-          ["operation": "\(operation)", "error": "\(error)"]
+          ["operation": "\(operation)", "error": "\(error.textForLog)"]
         )
       case .clockJumped(let forward):
         (.warning, "wall clock jumped ahead", ["forward": "\(forward)"])
@@ -76,7 +76,6 @@
       var metadata: Logger.Metadata = ["path": "\(path)"]
       if let segment { metadata["segment"] = "\(segment)" }
       if let offset { metadata["offset"] = "\(offset)" }
-      if let key { metadata["key"] = "\(String(decoding: key, as: UTF8.self))" }
       return metadata
     }
   }

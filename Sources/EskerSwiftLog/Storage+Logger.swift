@@ -4,14 +4,15 @@
 
   extension ReadableStorage {
     /// The same storage, logging its calls: those that fail as errors, those that take `slow` or longer as warnings, all others
-    /// at trace level. Metadata: `storage`, `call`, `found`, `duration`, `error`; never keys or values.
+    /// at trace level. Metadata: `storage`, `call`, `found`, `duration`, `error`; never keys or values, nor what errors of your own code
+    /// say, which may contain them: only the type of such an error.
     public func logging(to logger: Logger, slow: Duration? = nil) -> Tapped<Self> {
       tap { logger.log($0, slow) }
     }
   }
 
   extension WritableStorage {
-    /// The same storage, logging its calls.
+    /// The same storage, logging its calls, as one that can be read does.
     @_disfavoredOverload
     public func logging(to logger: Logger, slow: Duration? = nil) -> Tapped<Self> {
       tap { logger.log($0, slow) }
@@ -24,7 +25,7 @@
       let level: Level = call.error != nil ? .error : isSlow ? .warning : .trace
       guard level >= logLevel else { return }
       var metadata: Metadata = ["storage": "\(call.storage)", "duration": "\(call.duration)"]
-      metadata["error"] = call.error.map { "\($0)" }
+      metadata["error"] = call.error.map { "\($0.textForLog)" }
       switch call.kind {
       case .read(let found):
         metadata["call"] = "read"

@@ -53,7 +53,14 @@ import Testing
       (.syncFailed(errno: 5), .critical, ["errno": "5"]),
       (
         .damaged(DamageLocation(path: "/x", segment: 3, offset: 64, key: Array("k".utf8)), reason: "checksum"), .error,
-        ["path": "/x", "segment": "3", "offset": "64", "key": "k", "reason": "checksum"]
+        ["path": "/x", "segment": "3", "offset": "64", "reason": "checksum"]
+      ),
+      (
+        .backgroundFailure(
+          operation: "merge",
+          .damaged(DamageLocation(path: "/x", offset: 64, key: Array("secret".utf8)), reason: "checksum")
+        ), .warning,
+        ["operation": "merge", "error": "damage in /x at offset 64: checksum"]
       ),
       (
         .cut(segment: 2, offset: 128, sequence: SequenceNumber(rawValue: 9), discardedSegments: 1), .warning,
@@ -96,5 +103,29 @@ import Testing
     _ = try? failing.logging(to: book.logger).value(forKey: "secret")
     #expect(book.lines.last?.level == .error && book.lines.last?.metadata["storage"] == "remote")
     #expect(!"\(book.lines)".contains("secret"))
+  }
+
+  @Test func keysAndValuesThatFailAreNotLogged() throws {
+    try withTemporaryPath { path in
+      let book = LogBook()
+      let store = try LogStore(at: path)
+      let texts = try store.storage("texts", of: String.self)
+      try texts.set("secret", forKey: "secret")
+      let numbers = try store.storage("texts", transformer: Transformer<Int>.json)
+      #expect(throws: StorageError.self) { try numbers.logging(to: book.logger).value(forKey: "secret") }
+      #expect(book.lines.last?.metadata["error"] == "texts: a value that is kept is not Int (json): DecodingError")
+      let picky = texts.validate { text in throw Objection(text: text) }
+      #expect(throws: StorageError.self) { try picky.logging(to: book.logger).set("secret", forKey: "secret") }
+      #expect(book.lines.last?.metadata["error"] == "texts: a value was rejected: Objection")
+      let damaged = StoreError.damaged(DamageLocation(path: "/x", key: Array("secret".utf8)), reason: "checksum")
+      let failing = CustomStorage<String, Int>(name: "remote", get: { _ in throw damaged }, set: { _, _ in })
+      #expect(throws: StorageError.self) { try failing.logging(to: book.logger).value(forKey: "secret") }
+      #expect(book.lines.last?.level == .error && !"\(book.lines)".contains("secret"))
+      try store.close()
+    }
+  }
+
+  private struct Objection: Error {
+    let text: String
   }
 }
