@@ -2,8 +2,8 @@
 /// graphics processor; see ``AsyncView/mapValues(to:_:from:)``.
 ///
 /// What it can do its base can: one of a read-only storage cannot be written. There is no `update`, which would have to hold the
-/// key while it waits. Maps are applied in the task that calls; one that throws `CancellationError` makes the call throw
-/// ``StorageError/cancelled``, and nothing was written.
+/// key while it waits. Maps are applied in the task that calls; one that throws `CancellationError`, or ``StorageError/cancelled``
+/// as other storages do, makes the call throw ``StorageError/cancelled``, and nothing was written.
 public struct AsyncMapped<Base: StorageDesign, OldKey: Sendable, OldValue: Sendable, Key: Sendable, Value: Sendable>:
   Sendable
 {
@@ -42,11 +42,16 @@ public struct AsyncMapped<Base: StorageDesign, OldKey: Sendable, OldValue: Senda
   private func turned(_ key: Key) async throws(StorageError) -> OldKey {
     do {
       return try await turnKey(key)
-    } catch is CancellationError {
-      throw .cancelled
     } catch {
-      throw .key("\(key)", view: base.base.name, underlying: error)
+      throw told(error) { .key("\(key)", view: base.base.name, underlying: $0) }
     }
+  }
+
+  /// How an error of a map comes out. That the task was cancelled is no fault of what was to be turned.
+  private func told(_ error: any Error, as fault: (any Error) -> StorageError) -> StorageError {
+    if error is CancellationError { return .cancelled }
+    if case .cancelled = error as? StorageError { return .cancelled }
+    return fault(error)
   }
 }
 
@@ -76,10 +81,10 @@ extension AsyncMapped where Base: ReadableStorage, Base.Key == OldKey, Base.Valu
   private func decoded(_ value: OldValue, _ key: Key) async throws(StorageError) -> Value {
     do {
       return try await decode(value)
-    } catch is CancellationError {
-      throw .cancelled
     } catch {
-      throw .decoding(key: "\(key)", view: base.base.name, expected: "\(Value.self)", underlying: error)
+      throw told(error) {
+        .decoding(key: "\(key)", view: base.base.name, expected: "\(Value.self)", underlying: $0)
+      }
     }
   }
 }
@@ -90,10 +95,8 @@ extension AsyncMapped where Base: WritableStorage, Base.Key == OldKey, Base.Valu
     let old: OldValue
     do {
       old = try await encode(value)
-    } catch is CancellationError {
-      throw .cancelled
     } catch {
-      throw .encoding(view: base.base.name, type: "\(Value.self)", underlying: error)
+      throw told(error) { .encoding(view: base.base.name, type: "\(Value.self)", underlying: $0) }
     }
     try await base.set(old, forKey: try await turned(key), expiry: expiry)
   }

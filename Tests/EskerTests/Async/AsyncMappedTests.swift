@@ -75,6 +75,28 @@ import Testing
     #expect(base.all == ["a": 1])
   }
 
+  /// As one does that calls another storage.
+  @Test func mapThatThrowsThatItWasCancelledCancelsTheCall() async throws {
+    let values = base.async.mapValues(to: Int.self) { _ in
+      throw StorageError.cancelled
+    } from: { _ in
+      throw StorageError.cancelled
+    }
+    let keys = base.async.mapKeys { (_: Int) async throws -> String in throw StorageError.cancelled }
+    let calls: [() async throws -> Void] = [
+      { _ = try await values.value(forKey: "a") }, { try await values.set(2, forKey: "a") },
+      { try await keys.set(2, forKey: 7) },
+    ]
+    for call in calls {
+      await #expect {
+        try await call()
+      } throws: { error in
+        if case .cancelled = error as? StorageError { true } else { false }
+      }
+    }
+    #expect(base.all == ["a": 1])
+  }
+
   @Test func oneWayMapsReadOrWriteOnly() async throws {
     let reading = base.async.mapValues(to: String.self) { (value: Int) async throws -> String in "\(value)" }
     #expect(try await reading.value(forKey: "a") == "1")
