@@ -58,6 +58,12 @@ public struct DamageLocation: Hashable, Sendable {
   }
 }
 
+extension StoreError {
+  /// What to do when a store cannot be opened any more: in a program, or with the tool.
+  static let remedy =
+    "restore the store from a backup, or make a new one of what is intact (LogStore.salvage, esker repair)"
+}
+
 extension StoreError: CustomStringConvertible {
   /// What happened, where, and what to do, in one line.
   public var description: String {

@@ -19,7 +19,7 @@ extension Engine {
       guard error.code == PlatformError.notFound else { throw StoreError(error) }
       throw .damaged(
         DamageLocation(path: segmentPath, segment: row.id),
-        reason: "the segment is missing; put the file back, restore the store from a backup, or salvage the rest"
+        reason: "the segment is missing; put the file back, \(StoreError.remedy)"
       )
     }
     var capacity = Int(row.granules) << (GranuleTable.granuleShift + 3)

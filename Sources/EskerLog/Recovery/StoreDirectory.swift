@@ -63,7 +63,7 @@ struct StoreDirectory {
     if !hasManifest, let segment = names.first(where: { FileName.segmentID($0) != nil }) {
       throw .damaged(
         DamageLocation(path: "\(path)/\(segment)"),
-        reason: "both copies of the manifest are missing; restore the store from a backup, or salvage what is in it"
+        reason: "both copies of the manifest are missing; \(StoreError.remedy)"
       )
     }
   }
@@ -132,7 +132,7 @@ struct StoreDirectory {
     }
     return .damaged(
       location,
-      reason: "\(reason), nor is its other copy whole; restore the store from a backup, or salvage what is in it"
+      reason: "\(reason), nor is its other copy whole; \(StoreError.remedy)"
     )
   }
 
