@@ -211,7 +211,8 @@ public final class LogStore: ByteStore {
   ///
   /// What waits in memory ahead of the store is written first, as `HybridStorage` in `Esker` says; what that fails of is thrown,
   /// and the store is closed all the same.
-  /// Reads and writes that begin afterwards throw ``StoreError/closed``. If syncing fails the store is closed all the same,
+  /// Reads and writes that begin afterwards throw ``StoreError/closed``; a task whose write is logged by then is told whether it
+  /// became durable. If syncing fails the store is closed all the same,
   /// the error is thrown, and the next opening recovers. If a sync failed earlier, nothing is written,
   /// ``StoreError/syncFailed(errno:)`` is thrown with the cause of that time, and the next opening recovers.
   public func close() throws(StoreError) {

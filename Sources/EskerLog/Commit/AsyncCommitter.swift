@@ -17,6 +17,8 @@ final class AsyncCommitter: @unchecked Sendable {
   private var served = WaiterList()
   private var deadline: UInt64?
   private var isStopping = false
+  /// Whether all is durable that ever will be.
+  private var isFinished = false
   private var thread: WorkerThread?
 
   init(commits: CommitQueue, clock: any SystemClock) {
@@ -26,7 +28,7 @@ final class AsyncCommitter: @unchecked Sendable {
 
   /// Suspends the task until everything up to `sequence` is durable; if it is abandonable, until it is cancelled at most.
   func waitDurable(_ sequence: UInt64, isAbandonable: Bool = true) async throws(StoreError) {
-    if commits.durable.load(ordering: .acquiring) >= sequence { return }
+    if isDurable(sequence) { return }
     let ticket = lastTicket.wrappingAdd(1, ordering: .relaxed).newValue
     let failure: StoreError?
     if isAbandonable {
@@ -51,10 +53,11 @@ final class AsyncCommitter: @unchecked Sendable {
     let failure: StoreError?
     lock.lock()
     do throws(StoreError) {
-      guard !isStopping else { throw .closed }
+      guard !isFinished else { throw .closed }
       // A cancellation that came before this found nobody to resume.
       guard !isCancelled() else { throw .cancelled }
-      try start()
+      // While the store is being closed, its last sync is waited for.
+      if !isStopping { try start() }
       unsafe waiting.append(continuation, ticket: ticket, sequence: sequence)
       if waiting.count == 1 { condition.signal() }
       failure = nil
@@ -62,8 +65,10 @@ final class AsyncCommitter: @unchecked Sendable {
       failure = error
     }
     lock.unlock()
-    if let failure { unsafe continuation.resume(returning: failure) }
+    if let failure { unsafe continuation.resume(returning: isDurable(sequence) ? nil : failure) }
   }
+
+  private func isDurable(_ sequence: UInt64) -> Bool { commits.durable.load(ordering: .acquiring) >= sequence }
 
   private func abandon(_ ticket: UInt64) {
     lock.lock()
@@ -78,7 +83,8 @@ final class AsyncCommitter: @unchecked Sendable {
     let due = overflow ? .max : sum
     lock.lock()
     defer { lock.unlock() }
-    guard !isStopping else { throw .closed }
+    // Closing the store syncs.
+    if isStopping { return }
     if let deadline, deadline <= due { return }
     deadline = due
     try start()
@@ -150,7 +156,7 @@ final class AsyncCommitter: @unchecked Sendable {
     }
   }
 
-  /// Serves who is waiting, then ends the thread. Idempotent.
+  /// Serves who is waiting, then ends the thread; who comes later waits for ``finish()``. Idempotent.
   func stop() {
     lock.lock()
     isStopping = true
@@ -158,5 +164,16 @@ final class AsyncCommitter: @unchecked Sendable {
     let running = thread.take()
     lock.unlock()
     running?.join()
+  }
+
+  /// Tells who came while the store was being closed what has become of their writes. To be called after its last sync.
+  func finish() {
+    var resumed = WaiterList()
+    lock.lock()
+    isFinished = true
+    swap(&waiting, &resumed)
+    lock.unlock()
+    let failure = commits.failureCode.map { StoreError.syncFailed(errno: $0) } ?? .closed
+    resumed.resumeAll(isDurable(resumed.sequence) ? nil : failure)
   }
 }

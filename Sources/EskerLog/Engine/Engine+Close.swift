@@ -44,6 +44,7 @@ extension Engine {
     } else if before == 0 {
       keepTime()
     }
+    committer.finish()
     release(givingBackUnused: isClean)
     emit(.closed)
     if let failure = failure ?? waitingFailure ?? lateFailure { throw failure }

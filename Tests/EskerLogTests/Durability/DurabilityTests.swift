@@ -104,6 +104,15 @@ import Testing
     #expect(try afterPowerCut() == [bytes("a"): bytes("1")])
   }
 
+  @Test func periodicWriteThatMeetsTheClosingIsTaken() throws {
+    let store = try machine.open()
+    // As when closing has begun just behind the write.
+    store.engine.committer.stop()
+    try store.put("1", forKey: "a", durability: .periodic(.seconds(1000)))
+    try store.close()
+    #expect(try afterPowerCut() == [bytes("a"): bytes("1")])
+  }
+
   @Test func aCleanCloseIsDurable() throws {
     let store = try machine.open()
     for number in 0..<100 { try store.put([UInt8](repeating: 1, count: 2000), forKey: "\(number)") }

@@ -154,6 +154,26 @@ import Testing
     #expect(throws: StoreError.self) { try slow.store.close() }
   }
 
+  @Test func writeThatMeetsTheClosingOfTheStoreIsToldItsOutcome() async throws {
+    let (written, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let tapped = try scores().tap { _ in
+      written.signal()
+      gate.wait()
+    }
+    let write = Task { try await tapped.async.set(1, forKey: "a") }
+    await onThreadsOfTheirOwn(1) { _ in written.wait() }
+    // It is logged; before its task waits for the disk, the store is being closed.
+    slow.hold()
+    let closed = Task { await onThreadsOfTheirOwn(1) { [slow] _ in try? slow.store.close() } }
+    while slow.heldSyncs == 0 || (try? slow.store.get("first")) != nil { await Task.yield() }
+    try await Task.sleep(for: .milliseconds(100))
+    gate.signal()
+    try await Task.sleep(for: .milliseconds(100))
+    slow.letGo()
+    try await write.value
+    await closed.value
+  }
+
   @Test func bufferedWritesWaitForNoDisk() async throws {
     try await withTemporaryStore { store in
       let storage = try store.storage("scores", of: Int.self)
