@@ -35,7 +35,7 @@ static void *run(void *argument) {
   pthread_cond_broadcast(&g->changed);
   while (!g->released) pthread_cond_wait(&g->changed, &g->lock);
   pthread_mutex_unlock(&g->lock);
-  g->body(g->context, me->index);
+  if (g->body) g->body(g->context, me->index);
   return NULL;
 }
 
@@ -55,6 +55,8 @@ double bench_run_threads(int threads, void (*body)(void *, int), void *context) 
   }
   pthread_mutex_lock(&g.lock);
   while (g.ready < started) pthread_cond_wait(&g.changed, &g.lock);
+  // Bodies may wait for each other: a part of them must not begin.
+  if (started < threads) g.body = NULL;
   g.released = true;
   uint64_t begin = bench_nanoseconds();
   pthread_cond_broadcast(&g.changed);

@@ -1,11 +1,18 @@
 // Limit loops that wait for the device: a sync a record, and all waiting records in one sync.
 
+#define _GNU_SOURCE
 #include "bench_clock.h"
 #include "store.h"
 
 #include <fcntl.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#ifdef __APPLE__
+#include <os/os_sync_wait_on_address.h>
+#else
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#endif
 
 static int sync_data(int fd) {
 #ifdef __APPLE__
@@ -70,68 +77,66 @@ limit_result limit_sync(const char *path, uint64_t count, size_t value_length) {
   return (limit_result){count, count, offset, seconds, failure};
 }
 
+/// Sleeps until a word is no longer `value`; it may return earlier.
+static void sleep_while(atomic_uint *word, unsigned value) {
+#ifdef __APPLE__
+  os_sync_wait_on_address(word, value, sizeof *word, OS_SYNC_WAIT_ON_ADDRESS_NONE);
+#else
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+#endif
+}
+
+static void wake_all(atomic_uint *word) {
+#ifdef __APPLE__
+  os_sync_wake_by_address_all(word, sizeof *word, OS_SYNC_WAKE_BY_ADDRESS_NONE);
+#else
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+#endif
+}
+
+/// Threads that commit together: the last of them to append writes and syncs for all.
+///
+/// Most is done when each sync carries a record of every thread, so nobody leads before all have appended. There is no lock: each thread has room of its own,
+/// and all sleep on the number of the round.
 typedef struct {
-  pthread_mutex_t lock;
-  pthread_cond_t synced;
   int fd;
-  int failure;
-  bool leading;
-  uint64_t appended, durable, offset;
-  uint8_t *pending, *writing;
-  uint64_t pending_length;
+  int threads;
   uint64_t count;
   size_t value_length;
+  uint8_t *records;
+  uint64_t record_length;
+  atomic_int appended;  // how many threads have, in this round
+  atomic_uint rounds;   // on the device
+  int failure;          // written before a round ends, read after
 } group;
-
-/// Called with the lock held by the thread that leads: writes and syncs what waits, without the lock.
-static void lead(group *g) {
-  g->leading = true;
-  uint64_t target = g->appended, length = g->pending_length, offset = g->offset;
-  uint8_t *bytes = g->pending;
-  g->pending = g->writing;
-  g->writing = bytes;
-  g->pending_length = 0;
-  g->offset += length;
-  pthread_mutex_unlock(&g->lock);
-  int failure = write_all(g->fd, bytes, length, offset);
-  if (failure == 0) failure = sync_data(g->fd);
-  pthread_mutex_lock(&g->lock);
-  if (failure != 0) g->failure = failure;
-  g->durable = target;
-  g->leading = false;
-  pthread_cond_broadcast(&g->synced);
-}
 
 static void commit_each(void *context, int thread) {
   group *g = context;
-  (void)thread;
-  for (uint64_t i = 0; i < g->count; i++) {
-    pthread_mutex_lock(&g->lock);
-    uint64_t mine = ++g->appended;
-    g->pending_length += make_record(g->pending + g->pending_length, mine, g->value_length);
-    while (g->durable < mine) {
-      if (g->leading) pthread_cond_wait(&g->synced, &g->lock);
-      else lead(g);
+  uint64_t length = g->record_length * (uint64_t)g->threads;
+  for (unsigned round = 0; round < g->count && g->failure == 0; round++) {
+    make_record(g->records + g->record_length * (uint64_t)thread, round * (uint64_t)g->threads + (uint64_t)thread, g->value_length);
+    if (atomic_fetch_add(&g->appended, 1) + 1 == g->threads) {
+      int failure = write_all(g->fd, g->records, length, round * length);
+      if (failure == 0) failure = sync_data(g->fd);
+      g->failure = failure;
+      atomic_store(&g->appended, 0);
+      atomic_store(&g->rounds, round + 1);
+      wake_all(&g->rounds);
+    } else {
+      while (atomic_load(&g->rounds) == round) sleep_while(&g->rounds, round);
     }
-    pthread_mutex_unlock(&g->lock);
   }
 }
 
 limit_result limit_group(const char *path, int threads, uint64_t count, size_t value_length) {
   uint64_t record = limit_record_length(value_length), total = count * (uint64_t)threads;
-  group g = {.count = count, .value_length = value_length};
-  g.pending = malloc(record * (uint64_t)threads);
-  g.writing = malloc(record * (uint64_t)threads);
-  if (!g.pending || !g.writing) return (limit_result){.failure = ENOMEM};
-  pthread_mutex_init(&g.lock, NULL);
-  pthread_cond_init(&g.synced, NULL);
+  group g = {.threads = threads, .count = count, .value_length = value_length, .record_length = record};
+  g.records = malloc(record * (uint64_t)threads);
+  if (!g.records) return (limit_result){.failure = ENOMEM};
   g.failure = written_file(path, record * total, &g.fd);
   double seconds = g.failure == 0 ? bench_run_threads(threads, commit_each, &g) : 0;
   if (seconds < 0) g.failure = EAGAIN;
   if (g.fd >= 0) close(g.fd);
-  pthread_cond_destroy(&g.synced);
-  pthread_mutex_destroy(&g.lock);
-  free(g.pending);
-  free(g.writing);
-  return (limit_result){total, g.durable, g.offset, seconds, g.failure};
+  free(g.records);
+  return (limit_result){total, total, record * total, seconds, g.failure};
 }

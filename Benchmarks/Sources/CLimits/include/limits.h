@@ -61,7 +61,7 @@ limit_result limit_get_threaded(const limit_store *store, const uint8_t *keys, u
 
 /// Append and sync a record at a time into a file that is already written.
 limit_result limit_sync(const char *path, uint64_t count, size_t value_length);
-/// `threads` threads, each `count` records one after the other; all records that wait go into one write and one sync.
+/// `threads` threads, each `count` records one after the other; each write and each sync is for a record of every thread.
 limit_result limit_group(const char *path, int threads, uint64_t count, size_t value_length);
 
 /// Walks the record headers of Esker's own segment files in the order given and enters each record in a table for `keys`.
