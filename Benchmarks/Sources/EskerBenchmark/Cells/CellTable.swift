@@ -105,7 +105,13 @@ extension Cell {
         subjects: [.esker] + Subject.engines,
         preparation: .prepareCrashed
       ),
-      Cell(workload: .openScanned, keys: keys, operations: keys, preparation: .prepareCrashed),
+      Cell(
+        workload: .openScanned,
+        keys: keys,
+        operations: keys,
+        subjects: [.limit, .esker, .leveldb, .rocksdb],
+        preparation: .prepareCrashed
+      ),
     ]
   }
 

@@ -34,7 +34,7 @@ struct CellRunner {
     if cell.preparation != nil {
       return try inFreshDirectory { path in
         try filled.copy(for: cell, owner, to: path)
-        if cell.workload == .openScanned { try removeCheckpoints(in: path + "/store.esker") }
+        if cell.workload == .openScanned && owner == .esker { try removeCheckpoints(in: path + "/store.esker") }
         return try measure(cell, subject, path, isFilled: true)
       }
     }

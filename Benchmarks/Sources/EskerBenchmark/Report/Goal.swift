@@ -27,13 +27,12 @@ struct Goal: Sendable {
     subject(times, .limit, title, cell)
   }
 
-  /// At least so many times what the best peer, or one, does in another cell.
-  static func peer(_ times: Double, _ peer: Subject?, in other: String, _ title: String, _ cell: String) -> Goal {
-    let name = peer?.rawValue ?? "best peer"
-    return Goal(title: title, cell: cell, wanted: "\(Format.ratio(times)) × \(name) in \(other)") { result, all in
+  /// At least so many times what the best peer does in another cell with as many keys.
+  static func peer(_ times: Double, in other: String, _ title: String, _ cell: String) -> Goal {
+    Goal(title: title, cell: cell, wanted: "\(Format.ratio(times)) × best peer in \(other)") { result, all in
       guard
-        let compared = all.first(where: { $0.cell == other && (peer != nil || $0.keys == result.keys) }),
-        let subject = peer ?? compared.bestPeer,
+        let compared = all.first(where: { $0.cell == other && $0.keys == result.keys }),
+        let subject = compared.bestPeer,
         let mine = result.rate(.esker), let theirs = compared.rate(subject)
       else { return nil }
       return ("\(Format.ratio(mine / theirs)) × \(subject.rawValue)", mine / theirs >= times)

@@ -32,7 +32,7 @@ enum GoalTable {
     .limit(0.85, "get zipfian", "get-zipfian"),
     .peer(2.5, "get zipfian, 2 threads", "get-zipfian-2-threads"),
     .limit(0.85, "get zipfian, 2 threads", "get-zipfian-2-threads"),
-    .peer(6, nil, in: "get", "multi-get of 32", "multi-get"),
+    .peer(6, in: "get", "multi-get of 32", "multi-get"),
     .limit(0.5, "multi-get of 32", "multi-get"),
     .peer(2.5, "get missing", "miss"),
     .limit(0.8, "get missing", "miss"),
@@ -75,10 +75,10 @@ enum GoalTable {
     .limit(0.95, "durable commits, 1 thread", "synced"),
     .peer(1.4, "durable commits, 16 threads", "synced-16-threads"),
     .limit(0.95, "durable commits, 16 threads", "synced-16-threads"),
-    .peer(20, .leveldb, in: "synced-16-threads", "durable commits, 1,000 tasks", "synced-1000-tasks"),
+    manyTasks,
     .limit(80, "durable commits, 1,000 tasks", "synced-1000-tasks"),
     openClean,
-    .subject(20, .leveldb, "open after a crash", "open-crashed"),
+    .subject(20, .leveldb, "open after a crash without a checkpoint", "open-scanned"),
     .limit(0.6, "open after a crash without a checkpoint", "open-scanned"),
   ]
 
@@ -126,6 +126,18 @@ enum GoalTable {
       let two = result.rate(.esker), let single = one.rate(.esker)
     else { return nil }
     return (Format.ratio(two / single), two / single >= 1.9)
+  }
+
+  /// The keys of a synced cell are its commits, so the two cells have different numbers of them.
+  private static let manyTasks = Goal(
+    title: "durable commits, 1,000 tasks",
+    cell: "synced-1000-tasks",
+    wanted: "20 × leveldb in synced-16-threads"
+  ) { result, all in
+    guard
+      let theirs = all.first(where: { $0.cell == "synced-16-threads" })?.rate(.leveldb), let mine = result.rate(.esker)
+    else { return nil }
+    return (Format.ratio(mine / theirs) + " × leveldb", mine / theirs >= 20)
   }
 
   private static let growingStore = Goal(
