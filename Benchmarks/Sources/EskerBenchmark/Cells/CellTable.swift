@@ -122,7 +122,6 @@ extension Cell {
         workload: .hybridTrace,
         keys: 0,
         operations: scale.recorded,
-        goal: "hit ratio at most 0.5 points under the best policy",
         subjects: [.esker],
         mostRuns: 1
       ),
