@@ -48,7 +48,7 @@ extension Cell {
       Cell(workload: .miss, keys: keys, operations: reads, subjects: everyone, hugePages: huge),
       Cell(workload: .multiGet, keys: keys, operations: reads, subjects: everyone, hugePages: huge),
       Cell(workload: .getWhileWriting, keys: keys, operations: reads / 2, subjects: [.esker] + Subject.engines),
-      Cell(workload: .overwrite, keys: keys, operations: keys / 2, subjects: writers),
+      Cell(workload: .overwrite, keys: keys, operations: keys * 2, subjects: writers),
       Cell(workload: .delete, keys: keys, operations: keys / 4, subjects: writers),
     ]
   }
