@@ -13,9 +13,9 @@ enum FileName {
   /// The id in a checkpoint's name; nil for other names.
   static func checkpointID(_ name: String) -> UInt64? { id(name, ".checkpoint") }
 
-  /// Whether Esker may have given a file this name.
+  /// Whether Esker may have given a file this name before there was a manifest.
   static func isOurs(_ name: String) -> Bool {
-    name == Session.fileName || name == temporary || name == reserve || name == statistics || manifests.contains(name)
+    name == Session.fileName || name == temporary || name == reserve || manifests.contains(name)
       || segmentID(name) != nil || checkpointID(name) != nil
   }
 

@@ -57,15 +57,15 @@ struct StoreDirectory {
   /// Throws if the directory holds anything but a store: it is somebody else's.
   private func refuseStrangers() throws(StoreError) {
     let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }
-    let hasManifest = names.contains { FileName.manifests.contains($0) }
-    guard hasManifest || names.allSatisfy(FileName.isOurs) else { throw .notAStore(path: path) }
+    if names.contains(where: { FileName.manifests.contains($0) }) { return }
     // Segments without a manifest are a store that lost both copies: not ours to start anew.
-    if !hasManifest, let segment = names.first(where: { FileName.segmentID($0) != nil }) {
+    if let segment = names.first(where: { FileName.segmentID($0) != nil }) {
       throw .damaged(
         DamageLocation(path: "\(path)/\(segment)"),
         reason: "both copies of the manifest are missing; \(StoreError.remedy)"
       )
     }
+    guard names.allSatisfy(FileName.isOurs) else { throw .notAStore(path: path) }
   }
 
   private func openForReading() throws(StoreError) -> Opened {

@@ -92,13 +92,27 @@ import Testing
     #expect(try OSFileSystem().status(path) == nil)
   }
 
-  @Test(arguments: ["notes.txt", "0000000000000001.segmen", "LOCK2", ".hidden", "manifest.c"])
+  @Test(arguments: ["notes.txt", "0000000000000001.segmen", "LOCK2", ".hidden", "manifest.c", "statistics"])
   func aDirectoryOfOtherThingsIsRefusedAndUntouched(_ name: String) throws {
     try OSFileSystem().createDirectory(path)
     try writeFile("\(path)/\(name)", bytes("precious"))
     #expect(throws: StoreError.notAStore(path: path)) { try LogStore(at: path) }
     #expect(try OSFileSystem().list(path) == [name])
     #expect(try OSFileSystem().open("\(path)/\(name)", .read).allBytes() == bytes("precious"))
+  }
+
+  @Test func aStoreThatLostItsManifestsIsNotTakenForAnother() throws {
+    do { try LogStore(at: path).put("v", forKey: "k") }
+    for name in ["manifest.a", "manifest.b"] { try OSFileSystem().remove("\(path)/\(name)") }
+    try writeFile("\(path)/statistics", bytes("what a killed process left"))
+    let names = try Set(OSFileSystem().list(path))
+    #expect {
+      try LogStore(at: path)
+    } throws: { error in
+      guard case StoreError.damaged(_, let reason) = error else { return false }
+      return reason.contains("salvage")
+    }
+    #expect(try Set(OSFileSystem().list(path)) == names)
   }
 
   @Test func aStoreWithOthersFilesInItKeepsThem() throws {
