@@ -83,6 +83,13 @@ public struct StatisticsImage: Hashable, Sendable {
     return bytes
   }
 
+  /// The store that a file with these first bytes is of, whatever its version and however much of it is there; nil when it
+  /// is no such file.
+  public static func storeID(beginning bytes: RawSpan) -> StoreID? {
+    guard bytes.byteCount >= 32, bytes.u64(at: 0) == envelope.magic else { return nil }
+    return StoreID(low: bytes.u64(at: 16), high: bytes.u64(at: 24))
+  }
+
   /// Decodes the file's bytes.
   public init(decoding bytes: RawSpan) throws(FormatError) {
     try Self.envelope.check(bytes)

@@ -52,8 +52,8 @@ extension Engine {
 }
 
 extension LogStore {
-  /// The figures that the process with the store at `path` open for writing last published; nil when none does, or when
-  /// it has closed the store.
+  /// The figures that the process with the store at `path` open for writing last published; nil when none does, when it
+  /// could not write them yet, or when it has closed the store.
   ///
   /// Reads one file of 8 KiB and does not open the store: cheap enough to poll. A process that was killed leaves its last
   /// figures: compare ``PublishedStatistics/publishedAt`` with ``PublishedStatistics/interval``.
@@ -82,7 +82,7 @@ extension LogStore {
           throw error
         }
       }
-      guard let bytes else { return nil }
+      guard let bytes, !bytes.isEmpty else { return nil }
       do throws(FormatError) {
         return PublishedStatistics(try unsafe StatisticsImage(decoding: bytes.span.bytes))
       } catch {

@@ -291,47 +291,4 @@ extension Engine {
       try? platform.fileSystem.remove(path)
     }
   }
-
-  /// Removes files that a crash left between being written and being listed, or between being delisted and removed.
-  ///
-  /// Only files that carry this store's id, or nothing at all, are Esker's to remove. And only when the manifest that was
-  /// read is on the disk for certain: after a crash amid an edit, or a failed sync, a power failure may bring back the one
-  /// before it, which lists them. They are then removed after the next edit.
-  private func removeStrays(_ names: [String], _ manifest: Manifest, isDurable: Bool) {
-    let listed = Set(manifest.segments.map(\.id))
-    let strays = names.filter { name in
-      if let id = FileName.segmentID(name) { return !listed.contains(id) && isOurs(name) }
-      if let id = FileName.checkpointID(name) { return id != manifest.checkpointID && isOurs(name) }
-      if name == FileName.statistics, isOurs(name) {
-        // What a killed process had to say. No state of the store has anything to do with it.
-        try? platform.fileSystem.remove("\(path)/\(name)")
-      }
-      return name == FileName.temporary
-    }
-    for name in strays {
-      let stray = "\(path)/\(name)"
-      if isDurable {
-        // What cannot be removed now is removed by a later opening.
-        try? platform.fileSystem.remove(stray)
-      } else {
-        writer.withLock { _ in discarded.append(stray) }
-      }
-    }
-  }
-
-  /// Whether a file says that it belongs to this store, or says nothing because it was never written.
-  private func isOurs(_ name: String) -> Bool {
-    guard let file = try? platform.fileSystem.open("\(path)/\(name)", .read) else { return false }
-    defer { file.close() }
-    let bytes = (try? file.bytes(in: 0..<32)) ?? []
-    if bytes.allSatisfy({ $0 == 0 }) { return true }
-    guard bytes.count == 32 else { return false }
-    let id = unsafe bytes.withUnsafeBytes { buffer in
-      unsafe StoreID(
-        low: UInt64(littleEndian: buffer.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
-        high: UInt64(littleEndian: buffer.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
-      )
-    }
-    return id == storeID
-  }
 }

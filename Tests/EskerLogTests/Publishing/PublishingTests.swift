@@ -104,6 +104,39 @@ import Testing
     #expect(throws: StoreError.self) { try LogStore.publishedStatistics(at: path) }
   }
 
+  @Test(arguments: [
+    [UInt8](repeating: 0, count: 32) + bytes("precious"), [UInt8](repeating: 0, count: StatisticsImage.length + 1),
+    StatisticsImage(storeID: StoreID(low: 1, high: 2)).encoded(), bytes("ESKRSTA1"),
+  ])
+  func aFileThatMayBeAStrangersStays(_ contents: [UInt8]) throws {
+    let machine = Machine()
+    let store = try machine.open()
+    let name = machine.path + "/statistics"
+    let file = try machine.disk.open(name, .create)
+    try file.writeAll(contents, at: 0)
+    try store.close()
+    try machine.open { $0.statisticsInterval = .seconds(1) }.close()
+    let left = try machine.disk.open(name, .read)
+    #expect(try left.allBytes() == contents)
+  }
+
+  @Test(arguments: [0, 1, StatisticsImage.length])
+  func anAttemptThatLeftNothingGivesWay(_ count: Int) throws {
+    let machine = Machine()
+    let store = try machine.open()
+    let name = machine.path + "/statistics"
+    let file = try machine.disk.open(name, .create)
+    try file.writeAll([UInt8](repeating: 0, count: count), at: 0)
+    if count == 0 {
+      #expect(try LogStore.publishedStatistics(at: machine.path, platform: machine.host.platform) == nil)
+    }
+    try store.close()
+    let again = try machine.open { $0.statisticsInterval = .seconds(1) }
+    #expect(try LogStore.publishedStatistics(at: machine.path, platform: machine.host.platform)?.keyspaceCount == 1)
+    try again.close()
+    #expect(try machine.disk.status(name) == nil)
+  }
+
   @Test func theImageIsReadAsItWasWrittenAndEveryFlippedByteIsFound() throws {
     var image = StatisticsImage(storeID: StoreID(low: 1, high: 2))
     image.processID = 3
