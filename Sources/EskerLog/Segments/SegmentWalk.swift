@@ -13,11 +13,11 @@ struct SegmentWalk {
   /// Where it stands in a packed segment.
   private var packed: PackedWalk?
 
-  /// - Parameter end: where the records end, if the segment does not say.
+  /// - Parameter end: where to end; nil: with the last record.
   init(_ segment: Segment, of engine: Engine, to end: Int? = nil, damage: inout [StoreEvent]) {
     self.segment = segment
-    self.end = end ?? segment.recordsEnd.load(ordering: .acquiring)
     let read = engine.readFooter(segment, damage: &damage)
+    self.end = end ?? read.map { Int($0.footer.recordsEnd) } ?? segment.recordsEnd.load(ordering: .acquiring)
     cursor = read?.footer.entries(segment.layout)
     footer = read?.bytes ?? []
     seed = engine.seed
@@ -29,8 +29,7 @@ struct SegmentWalk {
   /// - Throws: what is wrong, when the headers are read and one is damaged, or the footer contradicts itself.
   mutating func next() throws(StoreError) -> FooterEntry? {
     if cursor != nil {
-      let footer = footer
-      do throws(FormatError) { return unsafe try cursor?.next(in: footer.span.bytes) } catch {
+      do throws(FormatError) { return try nextListed() } catch {
         throw StoreError(error, in: segment.path, base: end, what: "the segment's footer")
       }
     }
@@ -56,10 +55,7 @@ struct SegmentWalk {
   /// The next record whose header can be read; what cannot is reported.
   mutating func nextReadable(reporting damage: inout [StoreEvent]) -> FooterEntry? {
     // The footer's checksum was right, so an entry that makes no sense is where it ends.
-    if cursor != nil {
-      let footer = footer
-      return unsafe try? cursor?.next(in: footer.span.bytes)
-    }
+    if cursor != nil { return try? nextListed() }
     while let step = nextPacked() {
       switch step {
       case .record(let record):
@@ -84,6 +80,13 @@ struct SegmentWalk {
       offset = segment.nextRecord(after: offset, end: min(end, segment.readableEnd)) ?? end
     }
     return nil
+  }
+
+  /// The footer's next entry. It may list more than is wanted: what was written since the caller looked where the end is.
+  private mutating func nextListed() throws(FormatError) -> FooterEntry? {
+    let footer = footer
+    guard let entry = unsafe try cursor?.next(in: footer.span.bytes), entry.offset < UInt64(end) else { return nil }
+    return entry
   }
 
   private var packedView: PackedSegmentView? { segment.packedView(end: min(end, segment.readableEnd)) }

@@ -68,4 +68,26 @@ import Testing
     #expect(emptied.keyspaces["other"]?.dead.records == 2)
     try store.close()
   }
+
+  @Test func whatIsWrittenMeanwhileIsNotCounted() throws {
+    let machine = Machine()
+    let store = try machine.open { $0.merge.isAutomatic = false }
+    func write(_ range: Range<Int>) throws {
+      for number in range { try store.put([UInt8](repeating: 1, count: 300), forKey: "key \(number)") }
+    }
+    try write(0..<300)
+    let expected = try store.usage()
+    let tail = try #require(expected.segments.keys.max())
+    var isFirst = true
+    let usage = try store.usage { _ in
+      // The segment that is written is sealed before it is looked at, and its footer lists what has come meanwhile.
+      if isFirst { #expect(throws: Never.self) { try write(0..<300) } }
+      isFirst = false
+      return true
+    }
+    let segment = try #require(store.engine.segments.withLock { list in list.first { $0.id == tail } })
+    #expect(segment.footer.withLock { $0.length } > 0)
+    #expect(usage == expected)
+    try store.close()
+  }
 }
