@@ -5,42 +5,40 @@ extension Engine {
   /// Begins to publish figures, if that is asked for. A failure is told and does not keep the store from being open.
   func startPublishing() {
     guard let interval = options.statisticsInterval, !options.readOnly else { return }
-    let file: any File
-    do throws(PlatformError) {
-      file = try platform.fileSystem.open("\(path)/\(FileName.statistics)", .create)
-    } catch {
-      return emit(.backgroundFailure(operation: "publish statistics", StoreError(error)))
-    }
     let milliseconds = Self.milliseconds(interval)
     let openedAt = options.clock.now().millisecondsSince1970
     let start = platform.clock.monotonicNanoseconds()
-    let publisher = StatisticsPublisher(everyNanoseconds: milliseconds * 1_000_000) { [unowned self] in
+    let publisher = StatisticsPublisher(
+      path: "\(path)/\(FileName.statistics)",
+      fileSystem: platform.fileSystem,
+      everyNanoseconds: milliseconds * 1_000_000
+    ) { [unowned self] in
       var image = StatisticsImage(statistics, storeID: storeID, capacity: options.capacity)
       image.processID = UInt32(bitPattern: platform.processID)
       image.openedAt = openedAt
       image.publishedAt = options.clock.now().millisecondsSince1970
       image.interval = milliseconds
       image.uptime = platform.clock.monotonicNanoseconds() &- start
-      do throws(PlatformError) {
-        try file.writeAll(image.encoded(), at: 0)
-        return true
-      } catch {
-        emit(.backgroundFailure(operation: "publish statistics", StoreError(error, needed: StatisticsImage.length)))
-        return false
-      }
+      return image
+    } onFailure: { [unowned self] in
+      reportPublishing($0)
     }
-    do throws(PlatformError) { try publisher.start(isThreaded: background.isThreaded) } catch {
-      emit(.backgroundFailure(operation: "publish statistics", StoreError(error)))
+    do throws(PlatformError) {
+      try publisher.start(isThreaded: background.isThreaded)
+    } catch {
+      reportPublishing(error)
     }
     self.publisher = publisher
   }
 
+  private func reportPublishing(_ error: PlatformError) {
+    emit(.backgroundFailure(operation: "publish statistics", StoreError(error, needed: StatisticsImage.length)))
+  }
+
   /// Ends it, and takes the file away.
   func stopPublishing() {
-    guard let publisher else { return }
-    publisher.stop()
-    try? platform.fileSystem.remove("\(path)/\(FileName.statistics)")
-    self.publisher = nil
+    publisher?.stop()
+    publisher = nil
   }
 
   /// At least ten milliseconds: gathering takes a look at each file.

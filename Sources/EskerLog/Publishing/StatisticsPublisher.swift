@@ -4,25 +4,44 @@ internal import EskerPlatform
 /// Writes a store's figures to a file in its directory, again and again, for other processes to see.
 ///
 /// The file is no part of the store: it is never synced, nothing reads it in a recovery, and it goes when the store is
-/// closed. One that a killed process left goes at the next opening for writing.
+/// closed. One that a killed process left goes at the next opening for writing. A file of that name that somebody else made
+/// stays as it is, and nothing is published as long as it is there.
 final class StatisticsPublisher: @unchecked Sendable {
+  private let path: String
+  private let fileSystem: any FileSystem
   private let interval: UInt64
-  private let publish: @Sendable () -> Bool
+  private let image: @Sendable () -> StatisticsImage
+  private let onFailure: @Sendable (PlatformError) -> Void
+  // The publishing thread's, once there is one.
+  private var file: (any File)?
+  private var isFailing = false
   private let lock = Lock()
   private let condition = Condition()
   // Guarded by `lock`.
   private var isStopping = false
   private var thread: WorkerThread?
 
-  /// - Parameter publish: writes the figures once; false when that cannot go on.
-  init(everyNanoseconds interval: UInt64, publish: @escaping @Sendable () -> Bool) {
+  /// - Parameters:
+  ///   - image: gathers the figures.
+  ///   - onFailure: is told when the file cannot be written, and not again until it could be.
+  init(
+    path: String,
+    fileSystem: any FileSystem,
+    everyNanoseconds interval: UInt64,
+    image: @escaping @Sendable () -> StatisticsImage,
+    onFailure: @escaping @Sendable (PlatformError) -> Void
+  ) {
+    self.path = path
+    self.fileSystem = fileSystem
     self.interval = interval
-    self.publish = publish
+    self.image = image
+    self.onFailure = onFailure
   }
 
   /// Publishes for the first time, and goes on with that on a thread of its own.
   func start(isThreaded: Bool) throws(PlatformError) {
-    guard publish(), isThreaded else { return }
+    publish()
+    guard isThreaded else { return }
     let running = try WorkerThread(name: "esker-publish", givesWay: true) { [self] in run() }
     lock.lock()
     thread = running
@@ -31,18 +50,28 @@ final class StatisticsPublisher: @unchecked Sendable {
 
   private func run() {
     lock.lock()
-    var goesOn = true
-    while !isStopping, goesOn {
+    while !isStopping {
       _ = condition.wait(lock, nanoseconds: interval)
       if isStopping { break }
       lock.unlock()
-      goesOn = publish()
+      publish()
       lock.lock()
     }
     lock.unlock()
   }
 
-  /// Ends it; returns when no figures are gathered any more. Idempotent.
+  private func publish() {
+    do throws(PlatformError) {
+      if file == nil { file = try fileSystem.open(path, .create) }
+      try file?.writeAll(image().encoded(), at: 0)
+      isFailing = false
+    } catch {
+      if !isFailing { onFailure(error) }
+      isFailing = true
+    }
+  }
+
+  /// Ends it, and takes the file away if it made one; returns when no figures are gathered any more. Idempotent.
   func stop() {
     lock.lock()
     isStopping = true
@@ -50,5 +79,9 @@ final class StatisticsPublisher: @unchecked Sendable {
     let running = thread.take()
     lock.unlock()
     running?.join()
+    guard let file else { return }
+    file.close()
+    try? fileSystem.remove(path)
+    self.file = nil
   }
 }

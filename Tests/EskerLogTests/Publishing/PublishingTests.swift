@@ -137,6 +137,34 @@ import Testing
     #expect(try machine.disk.status(name) == nil)
   }
 
+  @Test func aFailureIsToldOnceAndTheNextTryMayDo() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/store"
+    let plan = FaultPlan()
+    let failures = Guarded(0)
+    var options = Options()
+    options.statisticsInterval = .milliseconds(10)
+    options.onEvent = { event in
+      if case .backgroundFailure("publish statistics", .noSpace) = event { failures.withLock { $0 += 1 } }
+    }
+    var host = Host.system
+    host.platform.fileSystem = FaultyFileSystem(OSFileSystem(), plan: plan)
+    // The file cannot be made at first, and cannot be written later.
+    for (number, operation) in [FaultOperation.create, .write].enumerated() {
+      plan.fail(operation, on: .suffix("/statistics"), sticky: true, .error(PlatformError.noSpace))
+      let tries = plan.callCount(of: operation)
+      let store = try LogStore(at: path, options: options, host: host)
+      for _ in 0..<10_000 where plan.callCount(of: operation) < tries + 10 { Thread.sleep(forTimeInterval: 0.01) }
+      #expect(plan.callCount(of: operation) >= tries + 10)
+      #expect(failures.withLock { $0 } == number + 1)
+      #expect(try LogStore.publishedStatistics(at: path) == nil)
+      plan.heal()
+      #expect(try wait(path) { $0.keyspaceCount == 1 } != nil)
+      try store.close()
+      #expect(try OSFileSystem().status(path + "/statistics") == nil)
+    }
+  }
+
   @Test func theImageIsReadAsItWasWrittenAndEveryFlippedByteIsFound() throws {
     var image = StatisticsImage(storeID: StoreID(low: 1, high: 2))
     image.processID = 3
