@@ -54,8 +54,12 @@ extension Engine {
   private static var mostVerifiers: Int { 8 }
 
   private func verifyManifests(_ report: inout VerificationReport) {
-    // A read-only store may look while the writer edits one.
-    guard let reading = manifests.withLock({ try? $0.files.readBesideWriter(platform) }) else { return }
+    let found = manifests.withLock { state -> ManifestFiles.Reading? in
+      // In a writer nobody edits them now, and those who must wait for an edit.
+      guard options.readOnly else { return try? state.files.read() }
+      return try? state.files.readBesideWriter(platform)
+    }
+    guard let reading = found else { return }
     report.files += reading.found
     for (path, error) in reading.damage {
       guard case .damaged(let location, let reason) = StoreError(error, in: path, what: "a copy of the manifest") else {

@@ -99,4 +99,19 @@ import Testing
     #expect(try store.verify().isClean)
     try store.close()
   }
+
+  @Test func theWriterDoesNotWaitForItself() throws {
+    let bench = FaultBench()
+    let store = try bench.open()
+    try store.put("v", forKey: "k")
+    try bench.change("manifest.a", at: 200)
+    let looks = Guarded(0)
+    bench.plan.onCall { call in
+      if call.operation == .open, call.path.hasSuffix("/manifest.a") { looks.withLock { $0 += 1 } }
+    }
+    #expect(try store.verify().damage.map(\.location.path) == ["/store/manifest.a"])
+    #expect(looks.withLock { $0 } == 1)
+    bench.plan.onCall(nil)
+    store.engine.letGoAsIfKilled()
+  }
 }
