@@ -44,11 +44,13 @@ public struct SegmentDescription: Sendable, Hashable {
   public var damage: [String] = []
   /// Whether it ends with a footer, which spares reading it.
   public var hasFooter: Bool { footerBytes > 0 }
-  /// Bytes of the file that hold nothing; nil when it is not known how many do.
+  /// Bytes of the file that hold nothing; nil when it is not known how many do. 0 when what is said of the file is more than it
+  /// has.
   public var freeBytes: Int? {
     guard let fileBytes, let recordBytes else { return nil }
     let seal = kind == .log && isSealed ? RecordLayout.headerLength : 0
-    return max(0, fileBytes - SegmentHeader.length - recordBytes - seal - footerBytes)
+    // A manifest may say anything: the sum of what it says may be no number.
+    return max(0, fileBytes - SegmentHeader.length - min(recordBytes, fileBytes) - seal - min(footerBytes, fileBytes))
   }
 }
 

@@ -64,6 +64,24 @@ import Testing
     #expect(closed.segments.allSatisfy { $0.recordBytes != nil })
   }
 
+  @Test func numbersOfAManifestThatFitNoFileLeaveNothingFree() {
+    let limit: UInt64 = 1 << 62 - 1
+    let row = SegmentRow(
+      id: 1,
+      salt: 0,
+      kind: .log,
+      state: .sealed,
+      granule: 1,
+      granules: 1,
+      recordsEnd: limit,
+      footerOffset: limit,
+      footerLength: limit
+    )
+    var segment = SegmentDescription(1, "/store/segment", row, isListed: true, isClean: true)
+    segment.fileBytes = 0
+    #expect(segment.freeBytes == 0)
+  }
+
   @Test func everyRecordIsShownOnceInItsOrder() throws {
     let machine = Machine()
     let store = try filled(machine)
