@@ -16,7 +16,7 @@ extension Engine {
     for (number, round) in rounds.enumerated() {
       // What is done before anybody was told could not be stopped.
       done.report(to: progress)
-      let targets = work(indexJobs(round)) { done.report(to: progress) }
+      let targets = IndexTargets.all(self, round) { jobs in work(jobs) { done.report(to: progress) } }
       for part in targets { report.add(part.report) }
       var jobs = round.extents.indices.map { position -> Crew<VerificationReport>.Job in
         {
@@ -38,16 +38,6 @@ extension Engine {
   /// Does jobs on as many threads as help, or on this one where the store has none.
   private func work<Result: Sendable>(_ jobs: [Crew<Result>.Job], _ meanwhile: () -> Void) -> [Result] {
     Crew(jobs).run(threads: background.isThreaded ? min(Processors.count, Self.mostVerifiers) : 0, meanwhile)
-  }
-
-  /// Looks at every bucket of the index; those that are made meanwhile are the last job's.
-  private func indexJobs(_ round: IndexTargets.Round) -> [Crew<IndexTargets>.Job] {
-    let count = 16
-    let share = index.bucketCount / count / 64 * 64
-    return (0..<count).map { number in
-      let buckets = number * share..<(number == count - 1 ? .max : (number + 1) * share)
-      return { IndexTargets(self, round, buckets: buckets) }
-    }
   }
 
   /// More of them would only wait for memory.

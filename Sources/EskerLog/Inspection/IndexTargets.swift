@@ -11,6 +11,8 @@ struct IndexTargets: Sendable {
   /// For each segment of the round, the offsets of records in units of eight bytes.
   private(set) var lists: [[UInt32]]
   private(set) var report = VerificationReport()
+  /// The bucket behind the last one that was looked at.
+  private var next: Int
 
   /// Segments that are verified together.
   struct Round: Sendable {
@@ -60,21 +62,46 @@ struct IndexTargets: Sendable {
     }
   }
 
-  /// Looks at the entries of some buckets.
-  init(_ engine: Engine, _ round: Round, buckets: Range<Int>) {
+  /// Looks at every bucket of the index.
+  ///
+  /// - Parameter work: does jobs, several at a time in any order.
+  static func all(
+    _ engine: Engine,
+    _ round: Round,
+    _ work: ([Crew<IndexTargets>.Job]) -> [IndexTargets]
+  ) -> [IndexTargets] {
+    let share = engine.index.bucketCount / jobCount / 64 * 64
+    let jobs = (0..<jobCount).map { number -> Crew<IndexTargets>.Job in
+      let buckets = number * share..<(number == jobCount - 1 ? .max : (number + 1) * share)
+      return { IndexTargets(engine, round, buckets: buckets) }
+    }
+    var targets = work(jobs)
+    // When the last job had passed the end, others may have been at it still, and splits move entries that nobody has looked
+    // at to new buckets behind that end. They are the only ones there, so one walk over these buckets sees all of them.
+    if let last = targets.last { targets.append(IndexTargets(engine, round, buckets: last.next..<Int.max)) }
+    return targets
+  }
+
+  private static let jobCount = 16
+
+  /// Looks at the entries of some buckets; `.max` is the end that the index then has.
+  private init(_ engine: Engine, _ round: Round, buckets: Range<Int>) {
     lists = Array(repeating: [], count: round.extents.count)
+    next = buckets.lowerBound
     var addresses: [UInt64] = []
-    var bucket = buckets.lowerBound
-    while bucket < min(buckets.upperBound, engine.index.bucketCount),
+    while next < min(buckets.upperBound, engine.index.bucketCount),
       engine.status.load(ordering: .relaxed) & Engine.Status.closed == 0
     {
-      let group = bucket..<min(bucket + Self.bucketsTogether, buckets.upperBound)
+      let first = next
       let (isWhole, astray) = engine.writer.withLock { _ in
         addresses.removeAll(keepingCapacity: true)
-        let isWhole = engine.index.forEachEntry(inBuckets: group) { addresses.append($0.address) }
+        next = min(first + Self.bucketsTogether, buckets.upperBound, engine.index.bucketCount)
+        let isWhole = engine.index.forEachEntry(inBuckets: first..<next) { addresses.append($0.address) }
         return (isWhole, round.isFirst ? Self.astray(addresses, engine, round) : [])
       }
       if !isWhole {
+        // The rest is not looked at, nor what comes behind it.
+        next = .max
         guard case .damaged(let location, let reason) = engine.indexDamage() else { return }
         if round.isFirst { report.damage.append(.init(location: location, length: 0, reason: reason)) }
         return
@@ -84,7 +111,6 @@ struct IndexTargets: Sendable {
         report.damage.append(.init(location: location, length: 0, reason: Self.reason))
       }
       for address in addresses { sort(address, round) }
-      bucket = group.upperBound
     }
   }
 

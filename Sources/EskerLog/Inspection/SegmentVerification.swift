@@ -46,8 +46,12 @@ struct SegmentVerification {
 
   /// Checks that the index leads to records.
   private mutating func compare(_ targets: [[UInt32]]) {
+    // An entry that moved to a new bucket meanwhile may have been seen in both.
+    var wrong: Set<UInt32> = []
     for list in targets {
-      for units in list where !places.contains(units: units) { add(Int(units) << 3, 0, IndexTargets.reason) }
+      for units in list where !places.contains(units: units) && wrong.insert(units).inserted {
+        add(Int(units) << 3, 0, IndexTargets.reason)
+      }
     }
   }
 

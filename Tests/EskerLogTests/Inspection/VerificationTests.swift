@@ -114,4 +114,50 @@ import Testing
     bench.plan.onCall(nil)
     store.engine.letGoAsIfKilled()
   }
+
+  @Test func entriesThatMoveDuringTheLookAtTheIndexAreSeen() throws {
+    let store = try Machine().open()
+    func write(_ range: Range<Int>) throws {
+      for number in range { try store.put("v", forKey: "key \(number)") }
+    }
+    try write(0..<18_000)
+    let snapshot = try store.snapshot()
+    let round = try #require(IndexTargets.rounds(store.engine, snapshot.extents).first)
+    let buckets = store.engine.index.bucketCount
+    let targets = IndexTargets.all(store.engine, round) { jobs in
+      let last = jobs[jobs.count - 1]()
+      #expect(throws: Never.self) { try write(18_000..<30_000) }
+      return jobs.dropLast().map { $0() } + [last]
+    }
+    #expect(store.engine.index.bucketCount > buckets)
+    var places = 0
+    for position in round.extents.indices { places += Set(targets.flatMap { $0.lists[position] }).count }
+    #expect(places == 18_000)
+    try store.close()
+  }
+
+  @Test func anEntryThatMovesDuringTheLookAtTheIndexIsReportedOnce() throws {
+    let store = try Machine().open { $0.merge.isAutomatic = false }
+    func write(_ range: Range<Int>) throws {
+      for number in range { try store.put("v", forKey: "key \(number)") }
+    }
+    try write(0..<18_000)
+    for number in 0..<40 {
+      let (hash, address) = try place(of: "key \(number * 400)", in: store)
+      let isThere = store.engine.writer.withLock { _ in
+        store.engine.index.replace(hash, address: address, with: address + 1)
+      }
+      #expect(isThere)
+    }
+    var steps = 0
+    let report = try store.verify { _ in
+      steps += 1
+      // Half of the buckets have been looked at.
+      if steps == 9 { #expect(throws: Never.self) { try write(18_000..<30_000) } }
+      return true
+    }
+    #expect(report.damage.count == 40)
+    #expect(report.damage.allSatisfy { $0.reason == IndexTargets.reason })
+    store.engine.letGoAsIfKilled()
+  }
 }
