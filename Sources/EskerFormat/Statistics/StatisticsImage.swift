@@ -93,6 +93,9 @@ public struct StatisticsImage: Hashable, Sendable {
   /// Decodes the file's bytes.
   public init(decoding bytes: RawSpan) throws(FormatError) {
     try Self.envelope.check(bytes)
+    try bytes.requireZeros(in: 36..<40)
+    try bytes.requireZeros(in: 72..<Self.figuresOffset)
+    try bytes.requireZeros(in: Self.histogramsOffset + Self.histogramCount * Self.histogramLength..<Self.length - 4)
     self.init(storeID: StoreID(low: bytes.u64(at: 16), high: bytes.u64(at: 24)))
     processID = bytes.u32(at: 32)
     openedAt = bytes.i64(at: 40)

@@ -165,6 +165,14 @@ import Testing
     }
   }
 
+  @Test(arguments: [36, 39, 72, 79, 6560, 8187])
+  func aReservedByteThatIsNotZeroIsDamage(_ offset: Int) throws {
+    var bytes = StatisticsImage(storeID: StoreID(low: 1, high: 2)).encoded()
+    bytes[offset] = 1
+    StatisticsImage.envelope.seal(&bytes)
+    #expect(throws: FormatError.damaged(reason: "a reserved byte is not zero", offset: offset)) { try decoded(bytes) }
+  }
+
   @Test func theImageIsReadAsItWasWrittenAndEveryFlippedByteIsFound() throws {
     var image = StatisticsImage(storeID: StoreID(low: 1, high: 2))
     image.processID = 3
