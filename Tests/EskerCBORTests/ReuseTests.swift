@@ -122,6 +122,33 @@ import Testing
     Keeper.reading = nil
   }
 
+  @Test(.timeLimit(.minutes(1))) func manyContainersCanBeKeptAtOnce() {
+    final class Something {}
+    final class Reference {
+      weak var map: Something?
+      init(_ map: Something) { self.map = map }
+    }
+    func keep(_ count: Int) -> (containers: [Something], maps: [Reference]) {
+      let containers = (0..<count).map { _ in Something() }
+      let maps = containers.map { container in
+        let map = Something()
+        HeldContainers.keep(container, map)
+        return Reference(map)
+      }
+      return (containers, maps)
+    }
+    // To compare each with all others would take minutes.
+    var first: (containers: [Something], maps: [Reference])? = keep(100_000)
+    let maps = first?.maps ?? []
+    #expect(maps.allSatisfy { $0.map != nil })
+    first = nil
+    // Those that were let go of go before there are twice as many.
+    let later = keep(100_001)
+    #expect(maps.allSatisfy { $0.map == nil })
+    #expect(later.maps.allSatisfy { $0.map != nil })
+    withExtendedLifetime(later) {}
+  }
+
   /// A value in which each contains the next, all with keys of one type.
   final class Chain: Codable, Equatable {
     var name: String
