@@ -35,9 +35,7 @@ public struct LatencyHistogram: Sendable, Hashable {
 
   /// Counts a duration; one below zero counts as zero.
   public mutating func record(_ duration: Duration) {
-    let (seconds, attoseconds) = duration.components
-    let (whole, overflow) = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    record(nanoseconds: overflow ? .max : whole &+ UInt64(clamping: attoseconds / 1_000_000_000))
+    record(nanoseconds: duration.wholeNanoseconds)
   }
 
   /// Counts what another histogram has counted, too.

@@ -43,9 +43,7 @@ extension Engine {
 
   /// At least ten milliseconds: gathering takes a look at each file.
   private static func milliseconds(_ interval: Duration) -> UInt64 {
-    let (seconds, attoseconds) = interval.components
-    let whole = UInt64(clamping: min(seconds, 1_000_000_000)) * 1000
-    return max(10, whole + UInt64(clamping: attoseconds / 1_000_000_000_000_000))
+    UInt64(min(max(10, interval.wholeMilliseconds), 1_000_000_000_000))
   }
 }
 

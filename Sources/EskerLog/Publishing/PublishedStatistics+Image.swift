@@ -69,15 +69,9 @@ extension StatisticsImage.Histogram {
   fileprivate init(_ histogram: LatencyHistogram) {
     self.init()
     counts = histogram.counts.map { UInt64(clamping: $0) }
-    total = nanoseconds(of: histogram.total)
-    maximum = nanoseconds(of: histogram.maximum)
+    total = histogram.total.wholeNanoseconds
+    maximum = histogram.maximum.wholeNanoseconds
   }
-}
-
-private func nanoseconds(of duration: Duration) -> UInt64 {
-  let (seconds, attoseconds) = duration.components
-  let (whole, overflow) = UInt64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
-  return overflow ? .max : whole &+ UInt64(clamping: attoseconds / 1_000_000_000)
 }
 
 extension PublishedStatistics {

@@ -232,4 +232,14 @@ import Testing
     sum.record(.seconds(-1))
     #expect(sum.counts[0] == 1)
   }
+
+  @Test func theLongestDurationsAreCountedAsSuch() {
+    // One more nanosecond than 64 bits tell, and far more.
+    for duration in [.seconds(18_446_744_073) + .nanoseconds(709_551_616), Duration.seconds(Int64.max)] {
+      var histogram = LatencyHistogram()
+      histogram.record(duration)
+      #expect(histogram.counts.last == 1)
+      #expect(histogram.maximum == .nanoseconds(Int64.max))
+    }
+  }
 }
