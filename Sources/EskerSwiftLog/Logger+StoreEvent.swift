@@ -41,7 +41,7 @@
         (.critical, "sync failed: the store refuses writes until it is opened again", ["errno": "\(errno)"])
       case .backgroundFailure(let operation, let error):
         (
-          .warning, "background work failed and will be tried again",
+          .warning, "background work failed",
           ["operation": "\(operation)", "error": "\(error.textForLog)"]
         )
       case .clockJumped(let forward):

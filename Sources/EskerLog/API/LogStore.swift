@@ -13,7 +13,8 @@ internal import EskerPlatform
 ///
 /// The store's operations are those of ``ByteStore``, applied to its default keyspace.
 ///
-/// All methods may be called from any thread at any time. Reads take no lock. The last reference closes the store.
+/// All methods may be called from any thread at any time. Reads take no lock. The last reference closes the store; if it goes
+/// on a thread of the store's own, that happens a moment later on another one.
 public final class LogStore: ByteStore {
   /// Longest key, in bytes.
   public static let maximumKeyLength = 65_535
@@ -63,7 +64,10 @@ public final class LogStore: ByteStore {
     // What the store's own thread called may have held the last reference, and that thread cannot wait for its own end.
     let engine = engine
     if WorkerThread.isCurrentThread {
-      _ = try? WorkerThread(name: "esker-close") { try? engine.close() }
+      do throws(PlatformError) { _ = try WorkerThread(name: "esker-close") { try? engine.close() } } catch {
+        // It stays open and locked as long as the process lives. What was written is recovered, as after a crash.
+        engine.emit(.backgroundFailure(operation: "close", StoreError(error)))
+      }
     } else {
       try? engine.close()
     }

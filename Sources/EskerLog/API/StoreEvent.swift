@@ -22,7 +22,8 @@ public enum StoreEvent: Sendable, Hashable {
   case checkpointWritten(sequence: SequenceNumber, bytes: Int)
   /// A sync failed. The store refuses writes until it is opened again.
   case syncFailed(errno: Int32)
-  /// Work in the background failed and will be tried again; nothing is lost.
+  /// Work in the background failed and will be tried again; nothing is lost. Only a `close` is not tried again: it fails when
+  /// there can be no further thread, and the store stays open and locked until the process ends.
   case backgroundFailure(operation: String, StoreError)
   /// The wall clock ran ahead by this much, a minute or more, since it was last looked at, and expiry follows it. Told by the
   /// next write that expires after a duration, or the next call that counts or removes expired entries.
