@@ -176,7 +176,7 @@ public final class LogStore: ByteStore {
   public var statistics: Statistics { engine.statistics }
 
   /// Reads every byte of the store and checks it against its checksums: manifests, segments, footers, checkpoint. Checks
-  /// that each entry of the index leads to a place where a record can be. Runs beside reads and writes.
+  /// that each entry of the index leads to a record. Runs beside reads and writes.
   ///
   /// - Parameter progress: told the share that is done, from 0 to 1; returns false to stop.
   /// - Returns: what was checked and every damaged range.
