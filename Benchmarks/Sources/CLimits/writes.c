@@ -25,6 +25,7 @@ fill(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t first, si
     uint64_t hash = hash_key(key), offset = append(store, key, hash, first + i, value_length);
     if (offset == UINT64_MAX) return;
     table_insert(&store->index, hash, offset);
+    bench_await_loads();
   }
 }
 
@@ -40,6 +41,7 @@ overwrite(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t firs
     if (offset == UINT64_MAX) return hits;
     store->index.entries[slot] = entry_make(hash, offset);
     hits += 1;
+    bench_await_loads();
   }
   return hits;
 }
@@ -116,6 +118,7 @@ limit_result limit_delete(limit_store *store, const uint8_t *keys, uint64_t coun
     record_begin(store, room, key, hash, 0);
     store->index.entries[slot] = deleted_entry;
     hits += 1;
+    bench_await_loads();
   }
   return finish(store, count, hits, begin);
 }

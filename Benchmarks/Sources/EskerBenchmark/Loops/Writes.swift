@@ -1,6 +1,6 @@
 import CLimits
 
-/// Puts; the value of turn i is marked `first + i`.
+/// Puts one after the other; the value of turn i is marked `first + i`.
 struct Puts<S: Session>: Loop {
   let session: S
   let keys: KeyBuffer
@@ -13,6 +13,7 @@ struct Puts<S: Session>: Loop {
       recorder.begin()
       try session.put(value.bytes, forKey: keys[index])
       recorder.end()
+      bench_await_loads()
     }
     return Tally()
   }
@@ -27,6 +28,7 @@ struct Removes<S: Session>: Loop {
       recorder.begin()
       try session.remove(keys[index])
       recorder.end()
+      bench_await_loads()
     }
     return Tally()
   }
