@@ -45,7 +45,7 @@ extension Engine {
 
   private func verifyManifests(_ report: inout VerificationReport) {
     let found = manifests.withLock { state -> ManifestFiles.Reading? in
-      // In a writer nobody edits them now, and those who must wait for an edit.
+      // Another process may be editing them only beside a read-only store. In a writer, edits wait for this lock.
       guard options.readOnly else { return try? state.files.read() }
       return try? state.files.readBesideWriter(platform)
     }
