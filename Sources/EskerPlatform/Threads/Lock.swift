@@ -21,8 +21,21 @@ public struct Lock: ~Copyable, @unchecked Sendable {
   /// An unlocked lock.
   public init() {
     unsafe mutex = .allocate(capacity: 1)
-    let code = unsafe pthread_mutex_init(mutex, nil)
-    precondition(code == 0, "a mutex could not be made")
+    precondition(unsafe Self.make(mutex) == 0, "a mutex could not be made")
+  }
+
+  /// Makes a mutex whose waiters spin for a moment before they sleep, where there is such a thing: most are held for less
+  /// than it takes to wake a thread.
+  private static func make(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) -> Int32 {
+    #if canImport(Glibc)
+      var attributes = pthread_mutexattr_t()
+      guard unsafe pthread_mutexattr_init(&attributes) == 0 else { return unsafe pthread_mutex_init(mutex, nil) }
+      defer { unsafe pthread_mutexattr_destroy(&attributes) }
+      unsafe pthread_mutexattr_settype(&attributes, Int32(PTHREAD_MUTEX_ADAPTIVE_NP))
+      return unsafe pthread_mutex_init(mutex, &attributes)
+    #else
+      return unsafe pthread_mutex_init(mutex, nil)
+    #endif
   }
 
   deinit {
