@@ -1,6 +1,9 @@
+import Esker
 import EskerFormat
 import Foundation
 import Testing
+
+@testable import esker_tool
 
 /// Whatever is wrong is said in one line on standard error, with an exit code that says what to do about it.
 @Suite struct BadInputTests {
@@ -105,6 +108,47 @@ import Testing
     expectOneLine(try scratch.run("dump", scratch.store, "--format", "binary"), status: 1, segment)
     expectOneLine(try scratch.run("dump", scratch.store, scratch.path("new"), "--format", "binary"), status: 1, segment)
     #expect(!FileManager.default.fileExists(atPath: scratch.path("new")))
+  }
+
+  /// Writes the figures that a process with the store open is said to have published: one number in all places.
+  private func publish(_ number: UInt64, uptime: UInt64, in scratch: Scratch) throws {
+    var image = StatisticsImage(storeID: StoreID(low: number, high: number))
+    image.processID = 1
+    image.openedAt = Int64(bitPattern: number)
+    image.publishedAt = Int64(bitPattern: number)
+    image.interval = number
+    image.uptime = uptime
+    image.figures = image.figures.map { _ in number }
+    for index in image.histograms.indices {
+      image.histograms[index].counts = image.histograms[index].counts.map { _ in number }
+      image.histograms[index].total = number
+      image.histograms[index].maximum = number
+    }
+    _ = try scratch.file("store/statistics", image.encoded())
+  }
+
+  @Test(arguments: [1 << 63, .max >> 1, .max] as [UInt64])
+  func publishedFiguresBeyondAllBoundsAreShown(number: UInt64) throws {
+    let scratch = try filled()
+    try publish(number, uptime: number, in: scratch)
+    for options in [[], ["--json"]] {
+      let result = try scratch.run(["watch", scratch.store, "--count", "1"] + options)
+      #expect(result.status == 0 && result.errors.isEmpty && result.lines.count == 1)
+    }
+    // From nothing to everything, and back, within a nanosecond.
+    let watcher = StoreWatcher(path: scratch.store)
+    let published: [(UInt64, UInt64)] = [(0, 1), (number, 2), (0, 3)]
+    let samples = try published.map { figure, uptime in
+      try publish(figure, uptime: uptime, in: scratch)
+      return try watcher.sample()
+    }
+    for (before, after) in zip(samples, samples.dropFirst()) {
+      let rates = try #require(StoreRates(from: before, to: after))
+      let report = WatchReport(path: "store", sample: after, rates: rates, time: WallTime(millisecondsSince1970: 0))
+      #expect(report.screen.count > 10)
+      #expect(report.line.contains(" writes/s, "))
+      #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(report.json)) }
+    }
   }
 
   @Test(.enabled(if: Privileges.canBeGivenUp))

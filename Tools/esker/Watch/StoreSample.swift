@@ -32,7 +32,7 @@ struct StoreSample {
     processID = published.processID
     uptime = published.uptime
     capacity = published.capacity
-    let age = Double(now.millisecondsSince1970 - published.publishedAt.millisecondsSince1970) / 1000
+    let age = (Double(now.millisecondsSince1970) - Double(published.publishedAt.millisecondsSince1970)) / 1000
     isStale = age > max(2, published.interval.seconds * 5)
   }
 
@@ -67,8 +67,8 @@ struct StoreRates {
     let (old, new) = (before.statistics, after.statistics)
     writes = max(0, Double(new.lastSequence.rawValue) - Double(old.lastSequence.rawValue)) / seconds
     guard after.source == .published else { return }
-    bytesLogged = Double(new.bytesLogged - old.bytesLogged) / seconds
-    bytesWritten = Double(new.bytesWritten - old.bytesWritten) / seconds
+    bytesLogged = max(0, Double(new.bytesLogged) - Double(old.bytesLogged)) / seconds
+    bytesWritten = max(0, Double(new.bytesWritten) - Double(old.bytesWritten)) / seconds
     puts = new.puts.since(old.puts)
     getTimes = new.gets.since(old.gets)
     syncTimes = new.syncs.since(old.syncs)

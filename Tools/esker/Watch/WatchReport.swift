@@ -49,8 +49,8 @@ struct WatchReport {
     add("", latencies(rates?.syncTimes))
     add(
       "disk",
-      "\(HumanUnits.bytes(Int(rates?.bytesLogged ?? 0)))/s logged, "
-        + "\(HumanUnits.bytes(Int(rates?.bytesWritten ?? 0)))/s written"
+      "\(HumanUnits.bytes(whole(rates?.bytesLogged ?? 0)))/s logged, "
+        + "\(HumanUnits.bytes(whole(rates?.bytesWritten ?? 0)))/s written"
     )
     let merged = figures.merged
     add(
@@ -82,7 +82,10 @@ struct WatchReport {
 
   private var clock: String { String(timestamp(time).dropFirst(11).prefix(8)) }
 
-  private func perSecond(_ rate: Double?) -> String { rate.map { HumanUnits.count(Int($0.rounded())) } ?? "-" }
+  private func perSecond(_ rate: Double?) -> String { rate.map { HumanUnits.count(whole($0)) } ?? "-" }
+
+  /// A rate as an integer; the file that it comes from may say anything.
+  private func whole(_ rate: Double) -> Int { Int(exactly: rate.rounded()) ?? .max }
 
   private func latencies(_ histogram: LatencyHistogram?) -> String {
     guard let histogram, histogram.count > 0 else { return "-" }
