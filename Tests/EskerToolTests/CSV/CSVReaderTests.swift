@@ -50,6 +50,36 @@ import Testing
     }
   }
 
+  @Test(arguments: 3...20, [4, 64])
+  func aRowTooLongEndsWhereItsQuoteIsClosed(limit: Int, bufferSize: Int) throws {
+    let scratch = try Scratch()
+    let text = "1,\"first\n2,x\n\n3,\"\"third\"\"\n4,x\",5\n6,x\n\"7\n,\",\"\",x"
+    var lines = LineReader(try InputFile(scratch.file("in", text.utf8)), limit: limit, bufferSize: bufferSize)
+    var reader = CSVReader(limit: limit)
+    #expect(try reader.next(&lines) == .bad("longer than \(limit) bytes: see --max-line"))
+    #expect(reader.lineNumber == 1)
+    #expect(reader.text.count <= limit)
+    #expect(try reader.next(&lines) == .fields)
+    #expect(reader.lineNumber == 6)
+    #expect(reader.field(0) == "6")
+    // A last row of two lines, too long at the second if at all.
+    if limit < 8 {
+      #expect(try reader.next(&lines) == .bad("longer than \(limit) bytes: see --max-line"))
+    } else {
+      #expect(try reader.next(&lines) == .fields)
+    }
+    #expect(reader.lineNumber == 7)
+    #expect(try reader.next(&lines) == .end)
+  }
+
+  @Test func aRowTooLongWhoseQuoteIsNeverClosedIsTheLast() throws {
+    let scratch = try Scratch()
+    var lines = LineReader(try InputFile(scratch.file("in", "1,\"a long text\n2,x\n3,x".utf8)), limit: 8)
+    var reader = CSVReader(limit: 8)
+    #expect(try reader.next(&lines) == .bad("longer than 8 bytes: see --max-line"))
+    #expect(try reader.next(&lines) == .end)
+  }
+
   @Test func lineEndsQuotesAndEmptyFieldsAreAsTheStandardHasThem() throws {
     let text = "aaa,\"b \r\nbb\",\"ccc\"\r\nzzz,\"y\"\"y\",\r\n,,\n"
     let found = try rows(Array(text.utf8), bufferSize: 64).map { row in row?.map { String(decoding: $0, as: UTF8.self) }

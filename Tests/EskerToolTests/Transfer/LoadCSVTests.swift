@@ -33,6 +33,17 @@ import Testing
     #expect(skipping.errors.contains("; 1 bad line skipped"))
   }
 
+  @Test(arguments: ["1,\"a long text", "1,\"text", "1,\"\"\"a\"\" long text"])
+  func noPartOfARowTooLongIsStored(start: String) throws {
+    let scratch = try Scratch()
+    let text = "id,name\n0,zero\n\(start)\n2,two\n3,three\"\n4,four\n"
+    let result = try load(scratch, text, "--key-field", "id", "--max-line", "10", "--skip-bad")
+    #expect(result.status == 0)
+    #expect(result.errors.hasPrefix("esker: line 3: longer than 10 bytes: see --max-line\nloaded 2 records"))
+    #expect(result.errors.contains("; 1 bad line skipped"))
+    #expect(try scratch.run("list", scratch.store).lines.sorted() == ["0", "4"])
+  }
+
   @Test func fieldsThatAreNotTextAreRefused() throws {
     let scratch = try Scratch()
     // The bytes of a character, torn between two fields, are not a character.

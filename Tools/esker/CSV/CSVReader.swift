@@ -8,7 +8,8 @@ struct CSVReader {
     case fields
     /// A line without anything in it.
     case blank
-    /// The row is not one, and why. Reading goes on behind it.
+    /// The row is not one, and why. Reading goes on behind it: of one that is too long, behind the field in quotes that it
+    /// may end in.
     case bad(String)
     case end
   }
@@ -40,22 +41,33 @@ struct CSVReader {
   mutating func next(_ reader: inout LineReader) throws(ToolError) -> Row {
     text.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
+    lineNumber = reader.lineNumber + 1
     var isQuoted = false
+    var isTooLong = false
     while true {
       let isFirst = !isQuoted
       switch try reader.next() {
-      case .end: return isQuoted ? .bad("a quote is opened and never closed") : .end
-      case .tooLong: return .bad(reader.tooLong)
+      case .end:
+        return isTooLong ? .bad(reader.tooLong) : isQuoted ? .bad("a quote is opened and never closed") : .end
+      case .tooLong:
+        isTooLong = true
+        // A quote within a field is written twice.
+        if !reader.skippedQuotes.isMultiple(of: 2) { isQuoted.toggle() }
+        if !isQuoted { return .bad(reader.tooLong) }
       case .text(let range):
-        if isFirst { lineNumber = reader.lineNumber }
         var line = reader.buffer.span.extracting(range)
         if reader.lineNumber == 1 { line = line.extracting(byteOrderMarkLength(line)...) }
         if isFirst, line.isEmpty || line.count == 1 && line[0] == 0x0D { return .blank }
-        guard text.count + line.count <= limit else { return .bad(reader.tooLong) }
+        if text.count + line.count > limit { isTooLong = true }
+        if isTooLong {
+          // Looked through for its end only.
+          text.removeAll(keepingCapacity: true)
+          ends.removeAll(keepingCapacity: true)
+        }
         switch append(line, isQuoted: isQuoted) {
-        case .closed: return .fields
+        case .closed: return isTooLong ? .bad(reader.tooLong) : .fields
         case .open: isQuoted = true
-        case .bad(let why): return .bad(why)
+        case .bad(let why): return .bad(isTooLong ? reader.tooLong : why)
         }
       }
     }

@@ -22,6 +22,9 @@ struct LineReader: ~Copyable {
   /// Bytes of the input up to the end of the line last read.
   private(set) var bytesConsumed = 0
 
+  /// How many quotes were in the line last read, if it was too long: in some formats they say whether a line goes on.
+  private(set) var skippedQuotes = 0
+
   /// The checksum of those bytes, continuing whatever it was set to before the first line.
   var checksum: UInt32 = 0
 
@@ -71,6 +74,7 @@ struct LineReader: ~Copyable {
   /// Reads the next line; the last one needs no newline.
   mutating func next() throws(ToolError) -> Line {
     var isTooLong = false
+    skippedQuotes = 0
     while true {
       if let newline = newline(in: searched..<filled) {
         return finish(start..<newline, next: newline + 1, isTooLong)
@@ -81,16 +85,22 @@ struct LineReader: ~Copyable {
         return finish(start..<filled, next: filled, isTooLong)
       }
       if filled - start > limit { isTooLong = true }
-      if isTooLong { consume(upTo: filled) }
+      if isTooLong { skip(upTo: filled) }
       try fill()
     }
   }
 
   private mutating func finish(_ line: Range<Int>, next: Int, _ isTooLong: Bool) -> Line {
     lineNumber += 1
-    consume(upTo: next)
+    let isTooLong = isTooLong || line.count > limit
+    if isTooLong { skip(upTo: next) } else { consume(upTo: next) }
     searched = next
-    return isTooLong || line.count > limit ? .tooLong : .text(line)
+    return isTooLong ? .tooLong : .text(line)
+  }
+
+  private mutating func skip(upTo end: Int) {
+    for index in start..<end where buffer[index] == UInt8(ascii: "\"") { skippedQuotes += 1 }
+    consume(upTo: end)
   }
 
   private mutating func consume(upTo end: Int) {
