@@ -2,8 +2,7 @@ import Foundation
 
 /// Calls `body` with a new file at `path`, or with standard output for `-`.
 ///
-/// The file is on the disk when the call returns. When it throws, what was written is removed, unless the error says that all
-/// that could be written was.
+/// The file and its name are on the disk when the call returns. When it throws, what was written is removed.
 func withOutput<R>(_ path: String, _ body: (inout BufferedOutput) throws -> R) throws -> R {
   guard path != "-" else {
     var output = BufferedOutput.standard()
@@ -21,9 +20,22 @@ func withOutput<R>(_ path: String, _ body: (inout BufferedOutput) throws -> R) t
     let result = try body(&output)
     try output.flush()
     guard fsync(descriptor) == 0 else { throw ToolError.system(operation: "sync", path: path, errno: errno) }
+    try syncDirectory(of: path)
     return result
   } catch {
     unlink(path)
     throw error
+  }
+}
+
+/// Makes the name of a new file last.
+private func syncDirectory(of path: String) throws(ToolError) {
+  let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+  let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+  guard descriptor >= 0 else { throw .system(operation: "open", path: directory, errno: errno) }
+  defer { close(descriptor) }
+  // Some file systems do not sync directories, and say so.
+  guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
+    throw .system(operation: "sync", path: directory, errno: errno)
   }
 }
