@@ -28,9 +28,9 @@ extension JSONWriter {
 
   /// Bytes that may be text: `key`, or `key64` in base 64.
   mutating func field(_ name: String, bytes: [UInt8]) {
-    let isText = UTF8Check.isValid(bytes.span)
-    self.name(isText ? name : name + "64")
-    if isText { value(utf8: bytes.span) } else { value(base64: bytes.span) }
+    let encoding: ByteEncoding = UTF8Check.isValid(bytes.span) ? .text : .base64
+    self.name(encoding.fieldName(name))
+    if let text = encoding.encode(bytes.span) { value(utf8: text.span) } else { null() }
   }
 
   /// Where something is damaged, and how.
