@@ -36,6 +36,17 @@ import Testing
     #expect(try scratch.run("dump", scratch.path("copy")).lines.sorted() == entries)
   }
 
+  @Test(arguments: [
+    ["--key-field", "id"], ["--ttl", "1s"], ["--keyspace", "k"], ["--resume"], ["--skip-bad"], ["--acknowledge", "1"],
+  ])
+  func aBinaryStreamIsLoadedWithoutOptionsForRecords(options: [String]) throws {
+    let scratch = try Scratch()
+    let result = try scratch.run(["load", scratch.store, "-", "--format", "binary"] + options)
+    #expect(result.status == 64)
+    #expect(result.errors.contains("loaded as it is, without "))
+    #expect(result.errors.contains(options[0]))
+  }
+
   @Test func commaSeparatedTextIsLoadedAsItWas() throws {
     let scratch = try Scratch()
     for (key, value) in [("a", "1"), ("b,c", "\"x\"\r\n"), ("", "é\n"), ("d", ""), ("e", "x\r")] {

@@ -77,7 +77,7 @@ struct Load: ParsableCommand {
     guard format == .binary else { return }
     if keyField != nil || ttl != nil || resume || skipBad || acknowledge != nil || keyspace.keyspace != nil {
       throw ValidationError(
-        "A binary stream is loaded as it is: --key-field, --ttl, --keyspace, --resume or --skip-bad."
+        "A binary stream is loaded as it is, without --key-field, --ttl, --keyspace, --resume, --skip-bad and --acknowledge."
       )
     }
   }
