@@ -36,6 +36,24 @@ import Testing
     #expect(try scratch.run("dump", scratch.path("copy")).lines.sorted() == entries)
   }
 
+  @Test(arguments: ["ndjson", "csv"])
+  func timeToLiveIsForEntriesWithoutAnInstantOfTheirOwn(format: String) throws {
+    let scratch = try Scratch()
+    _ = try scratch.run("put", scratch.store, "a", "1")
+    _ = try scratch.run("put", scratch.store, "b", "2", "--ttl", "7d")
+    let dump = try scratch.run("dump", scratch.store, "--format", format).output
+    let copy = scratch.path("copy")
+    #expect(try scratch.run("load", copy, "-", "--format", format, "--ttl", "30d", input: dump).status == 0)
+    let before = try scratch.run("dump", scratch.store).lines.sorted()
+    let after = try scratch.run("dump", copy).lines.sorted()
+    #expect(before[0].hasSuffix(#""expires":null}"#))
+    #expect(after[0].hasPrefix(#"{"key":"a","value":"1","expires":"20"#))
+    #expect(after[1] == before[1])
+    // Asked for nothing else, what stays for ever does so.
+    #expect(try scratch.run("load", copy, "-", "--format", format, input: dump).status == 0)
+    #expect(try scratch.run("dump", copy).lines.sorted() == before)
+  }
+
   @Test(arguments: [
     ["--key-field", "id"], ["--ttl", "1s"], ["--keyspace", "k"], ["--resume"], ["--skip-bad"], ["--acknowledge", "1"],
   ])

@@ -13,7 +13,7 @@ struct Load: ParsableCommand {
       whose fields are named by the header.
 
       Without it, the file is what "dump" wrote in that --format: entries with their keys, values and instants of expiry, \
-      each in the keyspace that it names. Those that have expired are passed over.
+      each in the keyspace that it names. Those that have expired are passed over; --ttl is for those without an instant.
 
       When several records have the same key, the last one stays. Blank lines are passed over. A line that is not a record \
       stops the load: what came before it stays, and the exit code is 1. With --skip-bad such lines are counted and passed \

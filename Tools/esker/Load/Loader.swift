@@ -169,13 +169,19 @@ struct Loader<Source: RecordSource>: ~Copyable {
       keyLength = key.count
       length = value.count
       guard keyLength <= LogStore.maximumKeyLength else { return }
-      try put(keyspace, key, value, source.expiry ?? plan.expiry)
+      try put(keyspace, key, value, expiry)
     }
     guard keyLength <= LogStore.maximumKeyLength else {
       return try refuse(reader.lineNumber, StoreError.keyTooLong(keyLength).description, progress)
     }
     tally.records += 1
     tally.bytes += length
+  }
+
+  /// What the record says, or the load, if the record names no instant.
+  private var expiry: Expiry? {
+    if case .at = source.expiry { return source.expiry }
+    return plan.expiry ?? source.expiry
   }
 
   /// Counts a line that cannot be loaded, or ends the load.
