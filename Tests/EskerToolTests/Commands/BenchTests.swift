@@ -4,7 +4,7 @@ import Testing
 @testable import esker_tool
 
 @Suite struct BenchTests {
-  private let small = ["--records", "2000", "--seconds", "0.1"]
+  private let small = ["--records", "2000", "--duration", "100ms"]
 
   @Test func everyWorkloadIsMeasuredAndNothingIsLeft() throws {
     let scratch = try Scratch()
@@ -48,7 +48,7 @@ import Testing
 
   @Test func anInterruptedBenchmarkLeavesNothing() throws {
     let scratch = try Scratch()
-    let tool = try RunningTool(["bench", scratch.directory.path, "--records", "5000", "--seconds", "1000", "-q"])
+    let tool = try RunningTool(["bench", scratch.directory.path, "--records", "5000", "--duration", "1000s", "-q"])
     while try FileManager.default.contentsOfDirectory(atPath: scratch.directory.path).isEmpty { usleep(1000) }
     Thread.sleep(forTimeInterval: 0.3)
     #expect(tool.end(with: SIGINT) == 130)
@@ -61,6 +61,7 @@ import Testing
     #expect(try scratch.run("bench", scratch.path("none")).status == 66)
     #expect(try scratch.run("bench", scratch.directory.path, "--threads", "0").status == 64)
     #expect(try scratch.run("bench", scratch.directory.path, "--key-size", "4").status == 64)
+    #expect(try scratch.run("bench", scratch.directory.path, "--duration", "2d").status == 64)
     let taken = try scratch.file("plot.svg", [])
     #expect(try scratch.run("bench", scratch.directory.path, "--plot", taken).status == 74)
   }

@@ -37,8 +37,10 @@ struct Bench: ParsableCommand {
   @Option(help: ArgumentHelp("How many threads work at the same time.", valueName: "count"))
   var threads = 1
 
-  @Option(help: ArgumentHelp("How long each workload goes on, but for the fill.", valueName: "seconds"))
-  var seconds = 3.0
+  @Option(
+    help: ArgumentHelp("How long each workload but the fill goes on, \(TimeToLive.help).", valueName: "duration")
+  )
+  var duration = TimeToLive(seconds: 3)
 
   @Option(help: ArgumentHelp("Draw the latencies to a new SVG file.", valueName: "file"), completion: .file())
   var plot: String?
@@ -52,7 +54,7 @@ struct Bench: ParsableCommand {
   func validate() throws {
     guard (1...1_000_000_000).contains(records) else { throw ValidationError("--records takes 1 to 1,000,000,000.") }
     guard (1...1024).contains(threads) else { throw ValidationError("--threads takes 1 to 1024.") }
-    guard seconds > 0, seconds <= 86_400 else { throw ValidationError("--seconds takes up to 86400.") }
+    guard duration.duration <= .seconds(86_400) else { throw ValidationError("--duration takes up to 1d.") }
     guard (11...LogStore.maximumKeyLength).contains(keySize.bytes) else {
       throw ValidationError("--key-size takes 11 to \(LogStore.maximumKeyLength).")
     }
@@ -79,7 +81,7 @@ struct Bench: ParsableCommand {
       keyLength: keySize.bytes,
       valueLength: valueSize.bytes,
       threads: threads,
-      seconds: seconds
+      seconds: duration.duration.seconds
     )
   }
 
