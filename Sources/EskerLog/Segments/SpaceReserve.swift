@@ -14,15 +14,16 @@ final class SpaceReserve: Sendable {
     self.fileSystem = fileSystem
   }
 
-  /// Sets aside `length` bytes, if there is room for them and they are not set aside already. Best effort.
+  /// Sets aside `length` bytes, if there is room for them and they are not set aside already, and gives back what is more than
+  /// twice as much. Best effort.
   func fill(to length: Int) {
     lock.withLock {
       do throws(PlatformError) {
         let status = try fileSystem.status(path)
-        if let status, status.size >= length { return }
+        if let status, length...2 * length ~= status.size { return }
         let file = try fileSystem.open(path, status == nil ? .create : .readWrite)
         defer { file.close() }
-        try file.reserve(length)
+        if let status, status.size > length { try file.truncate(length) } else { try file.reserve(length) }
       } catch {
         // Less than was asked for is better than nothing, and no room now may be room later.
       }
