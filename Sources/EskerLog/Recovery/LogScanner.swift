@@ -62,7 +62,10 @@ struct LogScanner: ~Copyable {
       case .end where isSettled && offset >= limit && expected > segment.lastSequence.load(ordering: .relaxed):
         endSegment(segment, offset)
         return
-      case .end where !isSettled && (wasPassedOver(offset, segments) || !isMissing(segment, offset, segments)):
+      case .end where goesOn(in: segments.dropFirst()), .damaged where goesOn(in: segments.dropFirst()):
+        endSegment(segment, offset)
+        return
+      case .end where !isSettled && !isMissing(segment, offset, segments):
         endSegment(segment, offset)
         return
       case .record, .end, .damaged:
@@ -154,9 +157,19 @@ struct LogScanner: ~Copyable {
     batch.removeAll(keepingCapacity: true)
   }
 
-  /// Whether the writer went on in a later segment without having used this one: its first record was too large for it.
-  private func wasPassedOver(_ offset: Int, _ segments: ArraySlice<Segment>) -> Bool {
-    offset == SegmentHeader.length && segments.dropFirst().contains { Self.firstSequence(of: $0) == expected }
+  /// Whether a later segment begins with the next number, so that no record is missing in this one.
+  ///
+  /// Its seal may be: a sync can fall between the last record and the seal, and later records can become durable before it.
+  /// And a segment is left unused when what was to be its first record is too large for it. Never so amid a batch, which is
+  /// in one segment.
+  private func goesOn(in later: ArraySlice<Segment>) -> Bool {
+    batch.isEmpty
+      && later.contains { segment in
+        guard case .record(let header) = segment.readRecord(at: SegmentHeader.length, end: segment.readableEnd) else {
+          return false
+        }
+        return header.kind != .seal && header.sequence == expected
+      }
   }
 
   /// Whether history goes on somewhere although the log seems to end here: the zeros are then not the end.

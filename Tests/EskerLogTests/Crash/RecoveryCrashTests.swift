@@ -77,6 +77,62 @@ import Testing
     #expect(try again.verify().isClean)
   }
 
+  /// The next process finds the end of a full segment in the system's cache, and syncs only what comes behind it.
+  @Test(arguments: [false, true])
+  func aSealThatTheProcessLeftUnsyncedIsNotMissedAfterTheNextOneSynced(isTorn: Bool) throws {
+    let bench = FaultBench()
+    var store = try bench.open()
+    try fill(store, 0..<62)
+    try store.sync()
+    let seal = store.engine.writer.withLock { $0.offset }
+    // The process ends when the first segment is full and sealed and the next one has a record, before the footer.
+    bench.killProcess(before: .write, of: Self.first)
+    try fill(store, 62..<63)
+    store.vanish()
+    try bench.takeKilled()
+    store = try bench.open(seed: 2)
+    try store.sync()
+    #expect(store.durableSequence.rawValue == 63)
+    store.vanish()
+    try bench.cutPower(isTorn ? .keep : .drop)
+    if isTorn { try bench.change(Self.first, at: seal + 8) }
+    try expectWhole(try bench.open(seed: 3), 63, bench)
+  }
+
+  @Test func aSealThatComesWhileASyncEndsIsNotMissed() throws {
+    let bench = FaultBench()
+    let store = try bench.open()
+    try fill(store, 0..<40)
+    let hasEnded = Guarded(false)
+    // A writer ends the segment between its sync and the end of that sync, which then takes the segment for synced whole.
+    bench.plan.onCall { call in
+      guard call.operation == .fileStatus, call.path.hasSuffix(Self.first) else { return }
+      let isFirst = hasEnded.withLock { hasEnded in
+        defer { hasEnded = true }
+        return !hasEnded
+      }
+      if isFirst { store.engine.writer.withLock { state in try? store.engine.rotate(for: 0, &state) } }
+    }
+    try store.engine.commits.waitDurable(40)
+    #expect(store.engine.writer.withLock { $0.tail?.id } == 2)
+    // Power fails once the next write is durable, before the full segment gets its footer.
+    bench.killProcess(before: .write, of: Self.first)
+    try store.put([UInt8](repeating: 40, count: 1_000), forKey: "key 40", durability: .synced)
+    store.vanish()
+    try bench.takeKilled()
+    try bench.cutPower(.drop)
+    try expectWhole(try bench.open(seed: 2), 41, bench)
+  }
+
+  /// Expects all that was filled in, and that recovery found nothing wrong.
+  private func expectWhole(_ store: LogStore, _ count: Int, _ bench: FaultBench) throws {
+    #expect(!bench.reported.contains { if case .cut = $0 { true } else { false } })
+    #expect(bench.damage.isEmpty)
+    try expect(store, 0..<count)
+    #expect(store.lastSequence.rawValue == UInt64(count))
+    #expect(try store.verify().isClean)
+  }
+
   @Test func numbersThatACutSkippedAreNotMissedWhenAllBeforeThemWasMerged() throws {
     let bench = FaultBench()
     let store = try bench.open()
