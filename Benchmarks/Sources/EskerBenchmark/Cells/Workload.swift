@@ -95,7 +95,7 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Whether all subjects must read the same values.
   var comparesChecksums: Bool {
     switch self {
-    case .synced, .syncedTasks, .openScanned, .growth, .getWhileWriting: false
+    case .synced, .syncedTasks, .openScanned, .growth, .getWhileWriting, .getMerging: false
     default: true
     }
   }
