@@ -48,10 +48,18 @@ extension Engine {
   }
 
   /// Has the keeper let go of segments that were merged away: to close a removed file takes long, and there is more to merge.
+  ///
+  /// Not when it is behind, which a long checkpoint can make it: until they are closed, removed files take space.
   private func dispose(of segments: [Segment]) {
-    disposed.withLock { $0 += segments }
-    if keeper.isThreaded { keeper.request(.dispose) } else { disposePending() }
+    let count = disposed.withLock { list -> Int in
+      list += segments
+      return list.count
+    }
+    if keeper.isThreaded, count <= Self.mostDisposed { keeper.request(.dispose) } else { disposePending() }
   }
+
+  /// Segments that may wait for the keeper: those of one merge of a store at its bound, and some.
+  private static let mostDisposed = 4
 
   func disposePending() {
     let segments = disposed.withLock { list -> [Segment] in
