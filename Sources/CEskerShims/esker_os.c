@@ -9,12 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 // ---- Files -------------------------------------------------------------------------------------------------------
 
 #ifdef __APPLE__
+#include <limits.h>
 #include <sys/stat.h>
+#include <sys/sysctl.h>
 
 int esker_preallocate(int descriptor, int64_t size, int64_t length) {
   struct stat status;
@@ -92,6 +95,34 @@ int esker_scratch_file(void) {
   unlink(path);
   fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   return descriptor;
+#endif
+}
+
+uint64_t esker_descriptor_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  return limit.rlim_cur;
+}
+
+void esker_raise_descriptor_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  rlim_t before = limit.rlim_cur;
+  rlim_t wanted = limit.rlim_max;
+#ifdef __APPLE__
+  // A hard limit of infinity is a figure of speech: more than the system gives a process is refused.
+  int most = 0;
+  size_t length = sizeof most;
+  if (sysctlbyname("kern.maxfilesperproc", &most, &length, NULL, 0) != 0 || most <= 0) most = OPEN_MAX;
+  if (wanted > (rlim_t)most) wanted = (rlim_t)most;
+#endif
+  if (wanted <= before) return;
+  limit.rlim_cur = wanted;
+  if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return;
+#ifdef __APPLE__
+  if (before >= OPEN_MAX) return;
+  limit.rlim_cur = OPEN_MAX;
+  setrlimit(RLIMIT_NOFILE, &limit);
 #endif
 }
 

@@ -23,8 +23,16 @@ extension PlatformError {
   public static let readOnlyVolume = EROFS
   /// The user may not.
   public static let notPermitted = EACCES
+  /// Not now, but perhaps later.
+  public static let tryAgain = EAGAIN
   /// An argument made no sense.
   public static let invalid = EINVAL
+  /// The process has as many files open as it may.
+  public static let tooManyFiles = EMFILE
+  /// The machine has as many files open as it can.
+  public static let tooManyFilesOnMachine = ENFILE
+  /// Another file has taken the place of the one that was meant.
+  public static let stale = ESTALE
   /// The path leads through something that is not a directory.
   public static let notADirectory = ENOTDIR
 

@@ -37,6 +37,28 @@ import Testing
     #expect(!mapping.isFaulted)
   }
 
+  @Test func missedPagesAreThereAgainOnceTheMappingIsRenewed() throws {
+    let directory = try TemporaryDirectory()
+    let file = try OSFileSystem().open(directory.appending("a"), .create)
+    try file.reserve(1 << 16)
+    let reader = try OSFileSystem().open(directory.appending("a"), .read)
+    let mapping = try reader.map(capacity: 1 << 16, writable: false)
+    try mapping.extend(to: 1 << 16)
+    try file.truncate(4096)
+    #expect(mapping[40_000] == 0)
+    #expect(mapping.isFaulted)
+    try file.reserve(1 << 16)
+    try [UInt8](repeating: 7, count: 1 << 16).withUnsafeBytes { try file.write($0, at: 0) }
+    #expect(mapping[40_000] == 0, "zeros stay")
+    try mapping.renew()
+    #expect(!mapping.isFaulted)
+    #expect((0..<1 << 16).allSatisfy { mapping[$0] == 7 })
+    // And what is missing again is told of again.
+    try file.truncate(4096)
+    #expect(mapping[50_000] == 0)
+    #expect(mapping.isFaulted)
+  }
+
   @Test func slotOfAFaultedMappingIsCleanWhenUsedAgain() throws {
     let directory = try TemporaryDirectory()
     for round in 0..<50 {

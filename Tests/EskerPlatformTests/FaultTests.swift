@@ -122,6 +122,21 @@ import Testing
     #expect(try disk.crashImage(.drop, using: &generator).contents("/a") == kept)
   }
 
+  @Test func whatIsWrittenOverItselfAfterAFailedSyncIsWrittenByTheNext() throws {
+    let disk = SimulatedDisk()
+    let plan = FaultPlan()
+    let file = try FaultyFileSystem(disk, plan: plan).open("/a", .create)
+    try file.write(filled(1, 3 * 4096))
+    try disk.syncDirectory("/")
+    plan.fail(.sync, .failedSync(code: EIO, marksPagesClean: true))
+    #expect(errorCode { try file.sync() } == EIO)
+    try file.write(filled(1, 4097), at: 0)
+    try file.sync()
+    var generator = SeededGenerator(seed: 1)
+    let zeros = [UInt8](repeating: 0, count: 4096)
+    #expect(try disk.crashImage(.drop, using: &generator).contents("/a") == filled(1, 2 * 4096) + zeros)
+  }
+
   @Test func failedSyncThatLeavesPagesDirtyCanBeRepeated() throws {
     let disk = SimulatedDisk()
     let plan = FaultPlan()

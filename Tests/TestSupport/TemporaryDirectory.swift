@@ -13,9 +13,9 @@ public final class TemporaryDirectory: Sendable {
   /// Where it is, without a slash at the end.
   public let path: String
 
-  /// Makes an empty directory under `TMPDIR` or `/tmp`.
-  public init() throws(PlatformError) {
-    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+  /// Makes an empty directory under `parent`, or else under `TMPDIR` or `/tmp`.
+  public init(in parent: String? = nil) throws(PlatformError) {
+    let parent = parent ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(parent)/esker-test-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
       throw PlatformError("create directory", path: parent, code: errno)
@@ -30,7 +30,8 @@ public final class TemporaryDirectory: Sendable {
   /// The path of something in it.
   public func appending(_ name: String) -> String { "\(path)/\(name)" }
 
-  private static func removeTree(_ path: String) {
+  /// Removes what stands at `path`, and what is in it if it is a directory.
+  public static func removeTree(_ path: String) {
     // A link to a directory elsewhere is unlinked here and never followed.
     if unlink(path) == 0 { return }
     for name in (try? OSFileSystem().list(path)) ?? [] { removeTree("\(path)/\(name)") }

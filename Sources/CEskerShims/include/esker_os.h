@@ -39,6 +39,12 @@ int esker_scratch_file(void);
 /// sets `*end` unless that is null; finding the end costs in proportion to the run.
 int64_t esker_next_data(int descriptor, int64_t offset, int64_t *_Nullable end);
 
+/// How many files this process may have open: its soft limit, UINT64_MAX when there is none.
+uint64_t esker_descriptor_limit(void);
+
+/// Raises the soft limit to the hard one, or as far as the system takes it.
+void esker_raise_descriptor_limit(void);
+
 /// The name in a directory entry.
 static inline const char *_Nonnull esker_entry_name(const struct dirent *_Nonnull entry) { return entry->d_name; }
 
@@ -84,6 +90,11 @@ static inline uint32_t esker_flag_load(const void *_Nonnull flag) {
 
 static inline void esker_flag_raise(void *_Nonnull flag) {
   atomic_store_explicit((_Atomic(uint32_t) *)flag, 1, memory_order_release);
+}
+
+/// Takes the mark back, before the pages are put back.
+static inline void esker_guard_clear(struct esker_guard *_Nonnull guard) {
+  atomic_store_explicit(&guard->faulted, 0, memory_order_seq_cst);
 }
 
 static inline const void *_Nonnull esker_guard_flag(const struct esker_guard *_Nonnull guard) {

@@ -19,6 +19,9 @@ public protocol FileSystem: Sendable {
   /// Removes a file's name. Durable once the directory is synced.
   func remove(_ path: String) throws(PlatformError)
 
+  /// Removes a directory that is empty. Durable once its parent is synced.
+  func removeDirectory(_ path: String) throws(PlatformError)
+
   /// Replaces `newPath` by `path` in one step. Durable once the directory is synced; no barrier for the data.
   func rename(_ path: String, to newPath: String) throws(PlatformError)
 
@@ -66,7 +69,8 @@ public struct FileStatus: Sendable, Equatable {
 public protocol File: AnyObject, Sendable {
   var path: String { get }
 
-  /// The file's length, and how many names it still has (0 when it was removed while open).
+  /// The file's length, and how many names it still has (0 when it was removed while open). What rests and was removed may fail
+  /// with an error that `isGone`.
   func status() throws(PlatformError) -> FileStatus
 
   /// Fills `buffer` from `offset` on; returns fewer bytes than asked for only at the end of the file.
@@ -108,6 +112,13 @@ public protocol File: AnyObject, Sendable {
   /// Conflicts between two opens in one process count. The lock goes with the file object or the process.
   func tryLock(exclusive: Bool) throws(PlatformError) -> Bool
 
+  /// Says that all of the file is durable and that it will be used now and then at most.
+  ///
+  /// While the process has many files open, such a file may give its descriptor up between two calls. Mappings stay valid. A call
+  /// that needs a descriptor then opens the file again by its path, and fails with what that fails with: `isOutOfDescriptors`,
+  /// or `isGone` when the file has been removed. Idempotent.
+  func rest()
+
   /// Closes the file. Idempotent; mappings stay valid.
   func close()
 }
@@ -115,6 +126,9 @@ public protocol File: AnyObject, Sendable {
 extension File {
   /// Knows of nothing that is not there.
   public func nextData(from offset: Int) -> Int? { offset }
+
+  /// Keeps its descriptor.
+  public func rest() {}
 
   /// Leaves it to the system.
   public func beginWriteBack(_ range: Range<Int>) {}
@@ -147,6 +161,10 @@ public protocol Mapping: AnyObject, Sendable {
   /// Says whether a page of this mapping could not be had: the file was cut short under it, or the medium failed. The
   /// bytes there read as zero, and stores there go nowhere.
   var faultFlag: FaultFlag { get }
+
+  /// Maps the file's pages again where some could not be had and zeros stand, and lowers the flag; a page that cannot be had
+  /// now either raises it again. For shared mappings that nobody stores to.
+  func renew() throws(PlatformError)
 
   /// Gives the address range back. Idempotent. Nobody may use `base` afterwards.
   func unmap()

@@ -12,17 +12,7 @@ import Synchronization
 /// One open file of the operating system.
 final class OSFile: File {
   let path: String
-  private let descriptor: Int32
-  private let isWritable: Bool
-
-  /// How many calls are using the descriptor, plus `closed` once `close()` was called.
-  ///
-  /// The last to leave closes it, so
-  /// that a call in flight never meets a number that has been given to another file.
-  private let users = Atomic<Int>(0)
-  private static let closed = Int.min
-
-  private let isLocked = Atomic<Bool>(false)
+  private let handle: OSDescriptor
 
   /// Held while the length changes by `reserve` or `truncate`, and while a mapping compares itself with it: a failed
   /// reservation is undone, and nobody may have mapped what is cut off again.
@@ -32,28 +22,22 @@ final class OSFile: File {
 
   init(path: String, descriptor: Int32, isWritable: Bool) {
     self.path = path
-    self.descriptor = descriptor
-    self.isWritable = isWritable
+    handle = OSDescriptor(path: path, number: descriptor, isWritable: isWritable)
   }
 
   deinit {
     close()
   }
 
-  func close() {
-    let before = users.bitwiseOr(Self.closed, ordering: .acquiringAndReleasing).oldValue
-    if before == 0 { giveBack() }
-  }
+  func close() { handle.close() }
 
-  func status() throws(PlatformError) -> FileStatus {
-    try enter("status")
-    defer { leave() }
-    return try currentStatus("status")
-  }
+  func rest() { handle.rest() }
+
+  func status() throws(PlatformError) -> FileStatus { try handle.status("status") }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(PlatformError) -> Int {
-    try enter("read")
-    defer { leave() }
+    let descriptor = try handle.enter("read")
+    defer { handle.leave() }
     guard let base = buffer.baseAddress else { return 0 }
     let moved = TransferLoop.run(count: buffer.count) { done, wanted in
       let count = unsafe pread(descriptor, base + done, wanted, off_t(offset + done))
@@ -65,23 +49,23 @@ final class OSFile: File {
 
   #if !canImport(Darwin)
     func beginWriteBack(_ range: Range<Int>) {
-      guard !range.isEmpty, (try? enter("write back")) != nil else { return }
-      defer { leave() }
+      guard !range.isEmpty, let descriptor = try? handle.enter("write back") else { return }
+      defer { handle.leave() }
       esker_begin_write_back(descriptor, Int64(range.lowerBound), Int64(range.count))
     }
 
     // Elsewhere nobody promises that stores through a mapping count at once.
     func nextData(from offset: Int) -> Int? {
-      guard (try? enter("seek")) != nil else { return offset }
-      defer { leave() }
+      guard let descriptor = try? handle.enter("seek") else { return offset }
+      defer { handle.leave() }
       let start = esker_next_data(descriptor, Int64(offset), nil)
       return start < 0 ? nil : Int(start)
     }
   #endif
 
   func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) throws(PlatformError) {
-    try enter("write")
-    defer { leave() }
+    let descriptor = try handle.enter("write")
+    defer { handle.leave() }
     guard let base = buffer.baseAddress else { return }
     let moved = TransferLoop.run(count: buffer.count) { done, wanted in
       let count = unsafe pwrite(descriptor, base + done, wanted, off_t(offset + done))
@@ -92,49 +76,49 @@ final class OSFile: File {
   }
 
   func reserve(_ length: Int) throws(PlatformError) {
-    try enter("reserve")
-    defer { leave() }
+    let descriptor = try handle.enter("reserve")
+    defer { handle.leave() }
     guard length > 0 else { return }
     lengthLock.lock()
     defer { lengthLock.unlock() }
-    let size = try currentStatus("reserve").size
+    let size = try currentStatus(descriptor, "reserve").size
     var code = esker_preallocate(descriptor, Int64(size), Int64(length))
-    if code == EOPNOTSUPP { code = writeZeros(from: size, to: length) }
+    if code == EOPNOTSUPP { code = writeZeros(descriptor, from: size, to: length) }
     guard code != 0 else { return }
     // A file system may have grown the file as far as its space went.
-    if let now = try? currentStatus("reserve").size, now > size { _ = setLength(size) }
+    if let now = try? currentStatus(descriptor, "reserve").size, now > size { _ = setLength(descriptor, size) }
     throw PlatformError("reserve", path: path, code: code)
   }
 
   func truncate(_ length: Int) throws(PlatformError) {
-    try enter("truncate")
-    defer { leave() }
+    let descriptor = try handle.enter("truncate")
+    defer { handle.leave() }
     lengthLock.lock()
     defer { lengthLock.unlock() }
-    let code = setLength(length)
+    let code = setLength(descriptor, length)
     if code != 0 { throw PlatformError("truncate", path: path, code: code) }
   }
 
   func sync() throws(PlatformError) {
-    try enter("sync")
-    defer { leave() }
+    let descriptor = try handle.enter("sync")
+    defer { handle.leave() }
     var code = writeBackMappings()
     if code == 0 { code = esker_sync_file(descriptor) }
-    if code != 0 { throw PlatformError("sync", path: path, code: code) }
+    if code != 0 { throw .sync(path: path, code: code) }
   }
 
   func map(capacity: Int, writable: Bool) throws(PlatformError) -> any Mapping {
-    try enter("map")
-    defer { leave() }
-    if writable && !isWritable { throw PlatformError("map", path: path, code: EACCES) }
+    _ = try handle.enter("map")
+    defer { handle.leave() }
+    if writable && !handle.isWritable { throw PlatformError("map", path: path, code: EACCES) }
     let mapping = try OSMapping(path: path, capacity: capacity, writable: writable, origin: .shared(self))
     if writable { mappings.withLock { $0.add(mapping) } }
     return mapping
   }
 
   func mapPrivate(_ range: Range<Int>) throws(PlatformError) -> any Mapping {
-    try enter("map")
-    defer { leave() }
+    let descriptor = try handle.enter("map")
+    defer { handle.leave() }
     guard range.lowerBound >= 0, range.lowerBound % 4096 == 0 else {
       throw PlatformError("map", path: path, code: EINVAL)
     }
@@ -149,7 +133,7 @@ final class OSFile: File {
       origin: .copyOnWrite(skipping: skipped)
     )
     if range.isEmpty { return mapping }
-    guard range.upperBound <= (try currentStatus("map").size) else {
+    guard range.upperBound <= (try currentStatus(descriptor, "map").size) else {
       throw PlatformError("map", path: path, code: EINVAL)
     }
     try mapping.attach(range.count, to: descriptor, at: range.lowerBound - skipped)
@@ -157,11 +141,11 @@ final class OSFile: File {
   }
 
   func tryLock(exclusive: Bool) throws(PlatformError) -> Bool {
-    try enter("lock")
-    defer { leave() }
+    let descriptor = try handle.enter("lock")
+    defer { handle.leave() }
     switch esker_try_lock(descriptor, exclusive) {
     case 0:
-      isLocked.store(true, ordering: .relaxed)
+      handle.noteLock()
       return true
     case EWOULDBLOCK: return false
     case let code: throw PlatformError("lock", path: path, code: code)
@@ -175,11 +159,13 @@ final class OSFile: File {
     atLeast length: Int,
     _ body: (Int32) throws(PlatformError) -> Void
   ) throws(PlatformError) {
-    try enter("map")
-    defer { leave() }
+    let descriptor = try handle.enter("map")
+    defer { handle.leave() }
     lengthLock.lock()
     defer { lengthLock.unlock() }
-    guard length <= (try currentStatus("map").size) else { throw PlatformError("map", path: path, code: EINVAL) }
+    guard length <= (try currentStatus(descriptor, "map").size) else {
+      throw PlatformError("map", path: path, code: EINVAL)
+    }
     try body(descriptor)
   }
 
@@ -195,38 +181,8 @@ final class OSFile: File {
     return ENOSPC
   }
 
-  // MARK: Descriptor
-
-  private func enter(_ operation: String) throws(PlatformError) {
-    var count = users.load(ordering: .relaxed)
-    while true {
-      if count < 0 { throw PlatformError(operation, path: path, code: EBADF) }
-      let (exchanged, original) = users.weakCompareExchange(
-        expected: count,
-        desired: count + 1,
-        ordering: .acquiring
-      )
-      if exchanged { return }
-      count = original
-    }
-  }
-
-  private func leave() {
-    if users.subtract(1, ordering: .acquiringAndReleasing).newValue == Self.closed { giveBack() }
-  }
-
-  private func giveBack() {
-    // A child that was forked meanwhile has the descriptor until it runs its program, and with it the lock.
-    if isLocked.load(ordering: .relaxed) { esker_unlock(descriptor) }
-    closeDescriptor(descriptor)
-  }
-
-  private func currentStatus(_ operation: String) throws(PlatformError) -> FileStatus {
-    var result = stat()
-    while unsafe fstat(descriptor, &result) != 0 {
-      if errno != EINTR { throw PlatformError(operation, path: path, code: errno) }
-    }
-    return FileStatus(result)
+  private func currentStatus(_ descriptor: Int32, _ operation: String) throws(PlatformError) -> FileStatus {
+    FileStatus(try FileIdentity.status(of: descriptor, operation, path))
   }
 
   private func writeBackMappings() -> Int32 {
@@ -245,7 +201,7 @@ final class OSFile: File {
     }
   }
 
-  private func setLength(_ length: Int) -> Int32 {
+  private func setLength(_ descriptor: Int32, _ length: Int) -> Int32 {
     while ftruncate(descriptor, off_t(length)) != 0 {
       if errno != EINTR { return errno }
     }
@@ -256,7 +212,7 @@ final class OSFile: File {
   ///
   /// In small pieces: after large writes the page cache holds large folios, and each later sync
   /// of one byte would write all of one.
-  private func writeZeros(from start: Int, to end: Int) -> Int32 {
+  private func writeZeros(_ descriptor: Int32, from start: Int, to end: Int) -> Int32 {
     let piece = [UInt8](repeating: 0, count: 16 << 10)
     return unsafe piece.withUnsafeBytes { zeros in
       guard let base = zeros.baseAddress, start < end else { return 0 }

@@ -65,6 +65,11 @@ public struct OSFileSystem: FileSystem {
     if unsafe unlink(path) != 0 { throw PlatformError("remove", path: path, code: errno) }
   }
 
+  /// Removes an empty directory with `rmdir(2)`.
+  public func removeDirectory(_ path: String) throws(PlatformError) {
+    if unsafe rmdir(path) != 0 { throw PlatformError("remove directory", path: path, code: errno) }
+  }
+
   /// Renames with `rename(2)`.
   public func rename(_ path: String, to newPath: String) throws(PlatformError) {
     #if canImport(Darwin)
@@ -94,7 +99,7 @@ public struct OSFileSystem: FileSystem {
     let descriptor = try Self.openDescriptor(directory, O_RDONLY | O_DIRECTORY)
     let code = esker_sync_directory(descriptor)
     closeDescriptor(descriptor)
-    if code != 0 { throw PlatformError("sync directory", path: directory, code: code) }
+    if code != 0 { throw .syncDirectory(path: directory, code: code) }
   }
 
   /// Asks `statvfs(3)`.
@@ -107,7 +112,7 @@ public struct OSFileSystem: FileSystem {
     return overflow ? Int.max : Int(clamping: bytes)
   }
 
-  private static func openDescriptor(_ path: String, _ flags: Int32) throws(PlatformError) -> Int32 {
+  static func openDescriptor(_ path: String, _ flags: Int32) throws(PlatformError) -> Int32 {
     while true {
       #if canImport(Darwin)
         let descriptor = unsafe Darwin.open(path, flags | O_CLOEXEC, 0o644)

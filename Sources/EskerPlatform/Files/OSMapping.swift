@@ -111,6 +111,18 @@ final class OSMapping: Mapping {
     unsafe esker_guard_extend(guardSlot, start + range.upperBound)
   }
 
+  func renew() throws(PlatformError) {
+    extendLock.lock()
+    defer { extendLock.unlock() }
+    let end = mappedEnd.load(ordering: .relaxed)
+    guard let file, protection & PROT_WRITE == 0, end > 0, isReserved.load(ordering: .acquiring) else { return }
+    try file.withStableLength(atLeast: 0) { descriptor throws(PlatformError) in
+      // First, so that a page that is missed right then is not forgotten.
+      unsafe esker_guard_clear(guardSlot)
+      try mapPages(0..<end, MAP_SHARED, descriptor, at: 0)
+    }
+  }
+
   func populate(_ range: Range<Int>) throws(PlatformError) {
     let pages = accessiblePages(of: range)
     guard !pages.isEmpty else { return }

@@ -9,6 +9,7 @@ public final class FaultPlan: Sendable {
     var calls = 0
     var callsByOperation: [FaultOperation: Int] = [:]
     var hook: (@Sendable (FaultCall) -> Void)?
+    var givesUpResting = false
   }
 
   private let state = Guarded(State())
@@ -44,6 +45,13 @@ public final class FaultPlan: Sendable {
   public func onCall(_ hook: (@Sendable (FaultCall) -> Void)?) {
     state.withLock { $0.hook = hook }
   }
+
+  /// Has a file that rests give its descriptor up after each call: each that needs one is a call of `open` first.
+  public func giveUpResting() {
+    state.withLock { $0.givesUpResting = true }
+  }
+
+  var givesUpResting: Bool { state.withLock { $0.givesUpResting } }
 
   /// How many calls were made.
   public var callCount: Int {

@@ -1,6 +1,6 @@
 /// The calls a `FaultyFileSystem` tells apart: those of `FileSystem`, `File` and `Mapping`.
 public enum FaultOperation: String, Sendable, CaseIterable {
-  case open, create, status, list, createDirectory, remove, rename, link, syncDirectory, freeSpace
+  case open, create, status, list, createDirectory, removeDirectory, remove, rename, link, syncDirectory, freeSpace
   case fileStatus, read, write, reserve, truncate, sync, map, mapPrivate, tryLock
   case extend, populate
 }

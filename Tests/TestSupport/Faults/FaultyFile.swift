@@ -1,9 +1,11 @@
 import EskerPlatform
+import Synchronization
 
 /// An open file whose calls go wrong as a plan says.
 final class FaultyFile: File {
   private let base: any File
   private let plan: FaultPlan
+  private let isResting = Atomic<Bool>(false)
 
   init(_ base: any File, plan: FaultPlan) {
     self.base = base
@@ -12,12 +14,23 @@ final class FaultyFile: File {
 
   var path: String { base.path }
 
+  func rest() {
+    isResting.store(true, ordering: .relaxed)
+    base.rest()
+  }
+
+  /// Opens the file again if it rests.
+  private func wake() throws(PlatformError) {
+    if isResting.load(ordering: .relaxed), plan.givesUpResting { try plan.check(.open, path) }
+  }
+
   func status() throws(PlatformError) -> FileStatus {
     try plan.check(.fileStatus, path)
     return try base.status()
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(PlatformError) -> Int {
+    try wake()
     switch plan.effect(.read, path) {
     case .error(let code), .failedSync(let code, _), .partial(_, let code):
       throw PlatformError("read", path: path, code: code)
@@ -35,6 +48,7 @@ final class FaultyFile: File {
   }
 
   func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) throws(PlatformError) {
+    try wake()
     switch plan.effect(.write, path) {
     case .error(let code), .failedSync(let code, _):
       throw PlatformError("write", path: path, code: code)
@@ -50,33 +64,38 @@ final class FaultyFile: File {
   }
 
   func reserve(_ length: Int) throws(PlatformError) {
+    try wake()
     try plan.check(.reserve, path)
     try base.reserve(length)
   }
 
   func truncate(_ length: Int) throws(PlatformError) {
+    try wake()
     try plan.check(.truncate, path)
     try base.truncate(length)
   }
 
   func sync() throws(PlatformError) {
+    try wake()
     switch plan.effect(.sync, path) {
     case .error(let code), .partial(_, let code):
-      throw PlatformError("sync", path: path, code: code)
+      throw .sync(path: path, code: code)
     case .failedSync(let code, let marksPagesClean):
       if marksPagesClean, let simulated = base as? SimulatedFile { try simulated.forgetDirtyPages() }
-      throw PlatformError("sync", path: path, code: code)
+      throw .sync(path: path, code: code)
     case .split, .flipBit, nil:
       try base.sync()
     }
   }
 
   func map(capacity: Int, writable: Bool) throws(PlatformError) -> any Mapping {
+    try wake()
     try plan.check(.map, path)
     return FaultyMapping(try base.map(capacity: capacity, writable: writable), path: path, plan: plan)
   }
 
   func mapPrivate(_ range: Range<Int>) throws(PlatformError) -> any Mapping {
+    try wake()
     try plan.check(.mapPrivate, path)
     return FaultyMapping(try base.mapPrivate(range), path: path, plan: plan)
   }
@@ -106,6 +125,8 @@ final class FaultyMapping: Mapping {
   var base: UnsafeMutableRawPointer { real.base }
   var length: Int { real.length }
   var faultFlag: FaultFlag { real.faultFlag }
+
+  func renew() throws(PlatformError) { try real.renew() }
 
   func extend(to newLength: Int) throws(PlatformError) {
     try plan.check(.extend, path)

@@ -45,6 +45,12 @@ public struct FaultyFileSystem: FileSystem {
     try base.remove(path)
   }
 
+  /// Removes an empty directory.
+  public func removeDirectory(_ path: String) throws(PlatformError) {
+    try plan.check(.removeDirectory, path)
+    try base.removeDirectory(path)
+  }
+
   /// Renames; rules see the new name.
   public func rename(_ path: String, to newPath: String) throws(PlatformError) {
     try plan.check(.rename, newPath)
@@ -75,6 +81,7 @@ extension FaultPlan {
   func check(_ operation: FaultOperation, _ path: String) throws(PlatformError) {
     switch effect(operation, path) {
     case .error(let code), .failedSync(let code, _), .partial(_, let code):
+      if operation == .syncDirectory { throw .syncDirectory(path: path, code: code) }
       throw PlatformError(operation.rawValue, path: path, code: code)
     case .split, .flipBit, nil: return
     }

@@ -36,6 +36,11 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
     self.capacity = capacity
   }
 
+  /// How many files programs have open.
+  public var openFileCount: Int {
+    lock.withLock { files.values.reduce(0) { $0 + $1.openFiles } }
+  }
+
   /// The disk as a whole platform, with a clock that stands still and random numbers from `seed`.
   public func platform(clock: any SystemClock = FakeClock(), seed: UInt64 = 1, processID: Int32 = 4711) -> Platform {
     Platform.simulated(fileSystem: self, clock: clock, seed: seed, processID: processID)
@@ -100,6 +105,18 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
       guard let inode = files[id] else { throw PlatformError("remove", path: path, code: EISDIR) }
       directories[place.directory]?.entries[place.name] = nil
       inode.links -= 1
+      changes.append(DirectoryChange(kind: .remove(directory: place.directory, name: place.name, node: id)))
+    }
+  }
+
+  /// Removes a directory that is empty.
+  public func removeDirectory(_ path: String) throws(PlatformError) {
+    try lock.withLock { () throws(PlatformError) in
+      let place = try locate(path, "remove directory")
+      guard let id = place.node else { throw PlatformError("remove directory", path: path, code: ENOENT) }
+      guard let directory = directories[id] else { throw PlatformError("remove directory", path: path, code: ENOTDIR) }
+      guard directory.entries.isEmpty else { throw PlatformError("remove directory", path: path, code: ENOTEMPTY) }
+      directories[place.directory]?.entries[place.name] = nil
       changes.append(DirectoryChange(kind: .remove(directory: place.directory, name: place.name, node: id)))
     }
   }

@@ -59,13 +59,13 @@ final class SimulatedFile: File, @unchecked Sendable {
       let limit = lengthLimit()
       guard end > limit else {
         try inode.contents().write(buffer, at: offset)
-        inode.grew(to: end)
+        inode.wrote(offset..<end)
         return
       }
       // As much as fits is written before the disk says that it is full.
       if offset < limit {
         try inode.contents().write(UnsafeRawBufferPointer(rebasing: buffer[..<(limit - offset)]), at: offset)
-        inode.grew(to: limit)
+        inode.wrote(offset..<limit)
       }
       throw PlatformError("write", path: path, code: ENOSPC)
     }
@@ -163,6 +163,8 @@ final class SimulatedMapping: Mapping {
   var base: UnsafeMutableRawPointer { real.base }
   var length: Int { real.length }
   var faultFlag: FaultFlag { real.faultFlag }
+
+  func renew() throws(PlatformError) { try real.renew() }
 
   func extend(to newLength: Int) throws(PlatformError) {
     do throws(PlatformError) {

@@ -21,7 +21,7 @@ final class SimulatedInode {
 
   /// Pages that a failed sync took for written, as they were then.
   ///
-  /// The simulated kernel writes such a page again only after it has changed once more.
+  /// The simulated kernel writes such a page again only after a call has written to it, or it has changed once more.
   private var wronglyClean: [Int: [UInt8]] = [:]
 
   /// How many names the file has.
@@ -54,9 +54,13 @@ final class SimulatedInode {
     length = newLength
   }
 
-  /// Notes that a write may have grown the file.
-  func grew(to newLength: Int) {
-    length = max(length, newLength)
+  /// Notes a write: it may have grown the file, and its pages are dirty, whatever they hold.
+  func wrote(_ range: Range<Int>) {
+    length = max(length, range.upperBound)
+    guard !wronglyClean.isEmpty, !range.isEmpty else { return }
+    for page in range.lowerBound / PageImage.pageSize...(range.upperBound - 1) / PageImage.pageSize {
+      wronglyClean[page] = nil
+    }
   }
 
   // MARK: What a sync would write

@@ -1,0 +1,168 @@
+import CEskerShims
+import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// The descriptor of an open file: closed when nobody uses it any more, and while the file rests given up and taken back.
+///
+/// A file that rests gives its descriptor up after a call if these are scarce, and takes one again for the next call. Until then
+/// nothing is different, and a file that does not rest pays nothing.
+struct OSDescriptor: ~Copyable, Sendable {
+  let path: String
+  let isWritable: Bool
+
+  /// The number; -1 while there is none.
+  private let number: Atomic<Int32>
+
+  /// How many calls are using the descriptor, plus `closed` once `close()` was called.
+  ///
+  /// The last to leave closes it, so that a call in flight never meets a number that has been given to another file. What rests
+  /// loses its descriptor only while this is 0. So who rests says so before it looks here, and who enters counts itself here
+  /// before it looks whether the file rests: one of them sees the other.
+  private let users = Atomic<Int>(0)
+  private static let closed = Int.min
+
+  private let isResting = Atomic<Bool>(false)
+  private let isLocked = Atomic<Bool>(false)
+
+  /// Which file it is, once it rests. Held while the descriptor is given up or taken back.
+  private let identity = Guarded<FileIdentity?>(nil)
+
+  init(path: String, number: Int32, isWritable: Bool) {
+    self.path = path
+    self.number = Atomic(number)
+    self.isWritable = isWritable
+  }
+
+  /// Gives the descriptor back, now or when the last call that uses it ends.
+  func close() {
+    let before = users.bitwiseOr(Self.closed, ordering: .sequentiallyConsistent).oldValue
+    if before == 0 { identity.withLock { _ in giveUp() } }
+  }
+
+  /// Lets the file rest; does nothing if it cannot be told from others.
+  func rest() {
+    guard let descriptor = try? enter("rest") else { return }
+    let file = try? FileIdentity(of: descriptor, path)
+    identity.withLock { identity in
+      guard identity == nil, let file else { return }
+      identity = file
+      isResting.store(true, ordering: .sequentiallyConsistent)
+    }
+    leave()
+  }
+
+  /// The file will be unlocked before it is closed: a child that was forked meanwhile has the descriptor until it runs its
+  /// program, and with it the lock.
+  func noteLock() { isLocked.store(true, ordering: .relaxed) }
+
+  /// Begins to use the descriptor; `leave` ends that.
+  func enter(_ operation: String) throws(PlatformError) -> Int32 {
+    try count(operation)
+    guard isResting.load(ordering: .sequentiallyConsistent) else { return number.load(ordering: .relaxed) }
+    do throws(PlatformError) {
+      return try identity.withLock { (identity) throws(PlatformError) in
+        let descriptor = number.load(ordering: .relaxed)
+        return descriptor >= 0 ? descriptor : try takeBack(identity)
+      }
+    } catch {
+      leave()
+      throw error
+    }
+  }
+
+  /// Ends a use.
+  func leave() {
+    let left = users.subtract(1, ordering: .sequentiallyConsistent).newValue
+    guard left == Self.closed || left == 0 && isResting.load(ordering: .sequentiallyConsistent) else { return }
+    identity.withLock { _ in
+      let isScarce = DescriptorLimit.isScarce(number.load(ordering: .relaxed))
+      if left == Self.closed || isScarce && users.load(ordering: .sequentiallyConsistent) == 0 { giveUp() }
+    }
+  }
+
+  /// What is known of the file. Needs no descriptor while the file has a name.
+  func status(_ operation: String) throws(PlatformError) -> FileStatus {
+    try count(operation)
+    defer { leave() }
+    // What is there now, nobody gives up before `leave`.
+    let isResting = isResting.load(ordering: .sequentiallyConsistent)
+    let (descriptor, file) =
+      isResting
+      ? identity.withLock { (number.load(ordering: .relaxed), $0) } : (number.load(ordering: .relaxed), nil)
+    if descriptor >= 0 { return FileStatus(try FileIdentity.status(of: descriptor, operation, path)) }
+    var result = stat()
+    while unsafe stat(path, &result) != 0 {
+      if errno != EINTR { throw PlatformError(operation, path: path, code: errno) }
+    }
+    guard FileIdentity(result) == file else { throw PlatformError(operation, path: path, code: ESTALE) }
+    return FileStatus(result)
+  }
+
+  private func count(_ operation: String) throws(PlatformError) {
+    var count = users.load(ordering: .relaxed)
+    while true {
+      if count < 0 { throw PlatformError(operation, path: path, code: EBADF) }
+      let (exchanged, original) = users.weakCompareExchange(
+        expected: count,
+        desired: count + 1,
+        ordering: .sequentiallyConsistent
+      )
+      if exchanged { return }
+      count = original
+    }
+  }
+
+  /// Opens the file again, if its name still stands for it.
+  private func takeBack(_ identity: FileIdentity?) throws(PlatformError) -> Int32 {
+    let descriptor = try OSFileSystem.openDescriptor(path, isWritable ? O_RDWR : O_RDONLY)
+    do throws(PlatformError) {
+      guard try FileIdentity(of: descriptor, path) == identity else {
+        throw PlatformError("open", path: path, code: ESTALE)
+      }
+    } catch {
+      closeDescriptor(descriptor)
+      throw error
+    }
+    number.store(descriptor, ordering: .releasing)
+    return descriptor
+  }
+
+  /// Closes the descriptor if there is one. `identity` is held.
+  private func giveUp() {
+    let descriptor = number.exchange(-1, ordering: .relaxed)
+    guard descriptor >= 0 else { return }
+    if isLocked.load(ordering: .relaxed) { esker_unlock(descriptor) }
+    closeDescriptor(descriptor)
+  }
+}
+
+/// What tells a file from all others for as long as anybody has it open or mapped.
+struct FileIdentity: Equatable {
+  private let device: dev_t
+  private let number: ino_t
+
+  init(_ status: stat) {
+    device = status.st_dev
+    number = status.st_ino
+  }
+
+  init(of descriptor: Int32, _ path: String) throws(PlatformError) {
+    self.init(try Self.status(of: descriptor, "open", path))
+  }
+
+  /// Asks `fstat(2)`.
+  static func status(of descriptor: Int32, _ operation: String, _ path: String) throws(PlatformError) -> stat {
+    var result = stat()
+    while unsafe fstat(descriptor, &result) != 0 {
+      if errno != EINTR { throw PlatformError(operation, path: path, code: errno) }
+    }
+    return result
+  }
+}

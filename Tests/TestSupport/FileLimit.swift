@@ -1,0 +1,65 @@
+import EskerPlatform
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// How many files this process may have open; to be changed in exit tests only.
+public enum FileLimit {
+  /// The system refused.
+  public struct CannotSet: Error {}
+
+  #if canImport(Glibc)
+    private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+  #else
+    private static let resource = RLIMIT_NOFILE
+  #endif
+
+  /// The soft and the hard limit.
+  public static func current() throws -> rlimit {
+    var limit = rlimit()
+    guard getrlimit(resource, &limit) == 0 else { throw CannotSet() }
+    return limit
+  }
+
+  /// Sets the soft limit.
+  public static func set(_ count: Int) throws {
+    var limit = try current()
+    limit.rlim_cur = rlim_t(count)
+    guard setrlimit(resource, &limit) == 0 else { throw CannotSet() }
+  }
+
+  /// Leaves room for `count` more files than are open, some of them perhaps the parent's; the limit that was set.
+  @discardableResult
+  public static func leave(_ count: Int) throws -> Int {
+    var limit = 0
+    var free = 0
+    while free < count {
+      if fcntl(Int32(limit), F_GETFD) == -1 { free += 1 }
+      limit += 1
+    }
+    try set(limit)
+    return limit
+  }
+
+  /// The descriptors below `limit` by which files of `directory` are open; whatever else the process has open comes and goes.
+  public static func descriptors(of directory: TemporaryDirectory, below limit: Int) throws -> [Int] {
+    var files: Set<[UInt64]> = []
+    for name in try OSFileSystem().list(directory.path) {
+      var status = stat()
+      if stat(directory.appending(name), &status) == 0 { files.insert(identity(status)) }
+    }
+    return (0..<limit).filter { descriptor in
+      var status = stat()
+      return fstat(Int32(descriptor), &status) == 0 && files.contains(identity(status))
+    }
+  }
+
+  private static func identity(_ status: stat) -> [UInt64] {
+    [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
+  }
+}
