@@ -83,6 +83,7 @@ let package = Package(
       dependencies: [
         "Esker",
         "EskerFormat",
+        "EskerPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "TextTable", package: "TextTable"),
       ],
@@ -144,7 +145,11 @@ let package = Package(
       dependencies: ["Esker", "EskerLog", "EskerPlatform", "EskerTestSupport"],
       swiftSettings: strict
     ),
-    .testTarget(name: "EskerToolTests", dependencies: ["esker-tool", "Esker", "EskerFormat"], swiftSettings: strict),
+    .testTarget(
+      name: "EskerToolTests",
+      dependencies: ["esker-tool", "Esker", "EskerFormat", "EskerTestSupport"],
+      swiftSettings: strict
+    ),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -44,6 +44,19 @@ import Testing
     #expect(try SegmentFooter(decoding: Array(file.bytes[offset...]).span.bytes).entryCount == 3)
   }
 
+  @Test func markOfACopyDecodesAndEncodes() throws {
+    let golden = bytes(hex: Golden.copyMark)
+    let mark = CopyMark(processID: 4711, storeID: Sample.segmentHeader.storeID)
+    #expect(hex(mark.encoded()) == hex(golden))
+    #expect(try CopyMark(decoding: golden.span.bytes) == mark)
+    for (index, _) in golden.enumerated() {
+      var damaged = golden
+      damaged[index] ^= 0x10
+      #expect(throws: FormatError.self, "byte \(index)") { try CopyMark(decoding: damaged.span.bytes) }
+      #expect(throws: FormatError.self) { try CopyMark(decoding: Array(golden[..<index]).span.bytes) }
+    }
+  }
+
   @Test func exportStreamOfTheArticleDecodesAndEncodes() throws {
     let golden = bytes(hex: Golden.export)
     let (header, checksum) = try ExportHeader.decode(golden.span.bytes)

@@ -7,7 +7,7 @@ import Testing
       var header = Sample.segmentHeader
       header.kind = kind
       header.creationTime = .min
-      header.plannedCapacity = .max
+      header.plannedCapacity = 1 << 43
       #expect(try SegmentHeader(decoding: header.encoded().span.bytes) == header)
     }
   }
@@ -80,7 +80,7 @@ import Testing
       var records: [RecordHeader] = []
       for _ in 0..<count {
         let record = RecordHeader(
-          sequence: random.next() >> 8,
+          sequence: random.next() >> 9,
           kind: .put,
           keyHash: random.next(),
           keyLength: Int.random(in: 0...65_535, using: &random),

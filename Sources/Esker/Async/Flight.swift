@@ -74,6 +74,9 @@ final class FlightTable: @unchecked Sendable {
     return outcome
   }
 
+  /// How many tasks wait for the value of a key.
+  func waiterCount(for key: FlightKey) -> Int { lock.withLock { flights[key]?.waiters.count ?? 0 } }
+
   /// Where a waiter waits, once it does.
   private final class Place: Sendable {
     let flight: Guarded<Flight?>

@@ -44,7 +44,25 @@ struct Envelope {
   }
 }
 
+/// Limits that no store comes to, however long it is used: what is beyond them was made up, and sums of a few such numbers
+/// cannot overflow.
+enum Limit {
+  /// Of what counts edits, or gives a file its name.
+  static let count: UInt64 = 1 << 56
+  /// Of the bytes of a segment: all addresses that a store has.
+  static let segmentBytes: UInt64 = UInt64(SegmentRow.granuleLimit) * SegmentRow.granuleSize
+  /// Of how often a keyspace is emptied.
+  static let incarnation: UInt32 = 1 << 31
+}
+
 extension RawSpan {
+  /// The number at an offset; throws when it is greater than a limit, naming the field.
+  func u64(at offset: Int, notAbove limit: UInt64, _ field: StaticString) throws(FormatError) -> UInt64 {
+    let value = u64(at: offset)
+    guard value <= limit else { throw .damaged(reason: "\(field) is impossible: \(value)", offset: offset) }
+    return value
+  }
+
   /// Throws unless the reserved bytes in `range` are zero.
   func requireZeros(in range: Range<Int>) throws(FormatError) {
     if let offset = firstNonzero(in: range) { throw .damaged(reason: "a reserved byte is not zero", offset: offset) }

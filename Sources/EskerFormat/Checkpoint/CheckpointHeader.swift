@@ -115,8 +115,8 @@ public struct CheckpointHeader: Hashable, Sendable {
     try bytes.requireZeros(in: 160..<4092)
     let buckets = bytes.u64(at: 64)
     let overflow = bytes.u64(at: 72)
-    // A line needs 64 bytes of file, and no file has 2^56 bytes: this keeps all sums that follow from overflowing.
-    let lineLimit = min(fileLength, 1 << 56) / 64
+    // A line needs 64 bytes of file, and has a number of 32 bits: this keeps all sums that follow from overflowing.
+    let lineLimit = min(fileLength / 64, 1 << 32)
     guard buckets <= lineLimit, overflow <= lineLimit else {
       throw .damaged(reason: "there are fewer lines than it says", offset: 64)
     }
@@ -127,21 +127,24 @@ public struct CheckpointHeader: Hashable, Sendable {
     }
     self.init(
       storeID: StoreID(low: bytes.u64(at: 16), high: bytes.u64(at: 24)),
-      checkpointID: bytes.u64(at: 32),
-      sequence: bytes.u64(at: 40),
+      checkpointID: try bytes.u64(at: 32, notAbove: Limit.count, "its identifier"),
+      sequence: try bytes.u64(at: 40, notAbove: RecordLayout.sequenceLimit, "its sequence number"),
       replaySegmentID: bytes.u64(at: 48),
-      replayOffset: bytes.u64(at: 56),
+      replayOffset: try bytes.u64(at: 56, notAbove: Limit.segmentBytes, "the offset at which replay starts"),
       bucketCount: buckets,
       overflowCount: overflow,
       entryCount: bytes.u64(at: 80),
       level: level,
       splitPointer: split,
-      metaLength: bytes.u64(at: 104),
+      metaLength: try bytes.u64(at: 104, notAbove: 1 << 30, "the length of its meta section"),
       metaChecksum: bytes.u32(at: 112),
       pageTableChecksum: bytes.u32(at: 116),
       storeTime: bytes.i64(at: 152)
     )
-    guard sequence <= RecordLayout.maximumSequence, entryCount <= (buckets + overflow) * 7 else {
+    guard replayOffset % 8 == 0 else {
+      throw .damaged(reason: "the offset at which replay starts is impossible: \(replayOffset)", offset: 56)
+    }
+    guard entryCount <= (buckets + overflow) * 7 else {
       throw .damaged(reason: "its counts of records contradict each other", offset: 40)
     }
     layout.mainOffset = bytes.u64(at: 120)

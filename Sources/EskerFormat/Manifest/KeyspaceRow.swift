@@ -38,6 +38,11 @@ public struct KeyspaceRow: Hashable, Sendable {
     id = bytes.u32(at: offset)
     incarnation = bytes.u32(at: offset + 4)
     defaultExpiry = bytes.i64(at: offset + 8)
+    // The greatest is left to say that there are no more.
+    guard id < .max else { throw .damaged(reason: "a keyspace's identifier is impossible: \(id)", offset: offset) }
+    guard incarnation <= Limit.incarnation else {
+      throw .damaged(reason: "a keyspace's incarnation is impossible: \(incarnation)", offset: offset + 4)
+    }
     guard defaultExpiry >= -1 else {
       throw .damaged(reason: "a keyspace's default expiry is impossible", offset: offset + 8)
     }

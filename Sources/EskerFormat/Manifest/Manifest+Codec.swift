@@ -69,19 +69,15 @@ extension Manifest {
     }
     self.state = state
     for offset in [76, 132, 140] { try bytes.requireZeros(in: offset..<(offset + 4)) }
-    generation = bytes.u64(at: 16)
-    durableSequence = bytes.u64(at: 80)
-    nextSequence = bytes.u64(at: 88)
+    generation = try bytes.u64(at: 16, notAbove: Limit.count, "its generation")
+    durableSequence = try bytes.u64(at: 80, notAbove: RecordLayout.sequenceLimit, "the durable sequence number")
+    nextSequence = try bytes.u64(at: 88, notAbove: RecordLayout.sequenceLimit, "the next sequence number")
+    guard nextSequence > 0 else { throw .damaged(reason: "the next sequence number is 0", offset: 88) }
     storeTime = bytes.i64(at: 96)
-    nextSegmentID = bytes.u64(at: 104)
-    nextCheckpointID = bytes.u64(at: 112)
-    checkpointID = bytes.u64(at: 120)
-    mergedThrough = bytes.u64(at: 144)
-    guard durableSequence <= RecordLayout.maximumSequence, nextSequence <= RecordLayout.maximumSequence + 1,
-      mergedThrough <= RecordLayout.maximumSequence
-    else {
-      throw .damaged(reason: "a sequence number is impossible", offset: 80)
-    }
+    nextSegmentID = try bytes.u64(at: 104, notAbove: Limit.count, "the next segment's identifier")
+    nextCheckpointID = try bytes.u64(at: 112, notAbove: Limit.count, "the next checkpoint's identifier")
+    checkpointID = try bytes.u64(at: 120, notAbove: Limit.count, "the checkpoint's identifier")
+    mergedThrough = try bytes.u64(at: 144, notAbove: RecordLayout.sequenceLimit, "the highest merged sequence number")
     try decodeRows(bytes, keyspaceCount: Int(bytes.u32(at: 128)), segmentCount: Int(bytes.u32(at: 136)))
     try checkRows()
   }

@@ -13,6 +13,9 @@ public struct Manifest: Hashable, Sendable {
     case open = 1
   }
 
+  /// No segment or checkpoint has a greater identifier.
+  public static let greatestID = Limit.count
+
   /// Counts the edits.
   public var generation: UInt64 = 0
   /// The store's identity.

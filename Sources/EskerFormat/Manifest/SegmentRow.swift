@@ -140,14 +140,27 @@ public struct SegmentRow: Hashable, Sendable {
     guard granule < Self.granuleLimit, granules <= Self.granuleLimit - granule else {
       throw .damaged(reason: "a segment's address range is impossible", offset: offset + 16)
     }
-    // Larger than any file: sums of two of these fields cannot overflow.
-    let limit: UInt64 = 1 << 62
-    guard recordsEnd < limit, footerOffset < limit, footerLength < limit, fileLength < limit else {
-      throw .damaged(reason: "an offset in a segment is impossible", offset: offset + 40)
+    try checkPlaces(at: offset)
+  }
+
+  /// Throws unless the records lie in the segment's address range, and the footer behind them.
+  private func checkPlaces(at offset: Int) throws(FormatError) {
+    func require(_ condition: Bool, _ field: StaticString, _ value: UInt64, at place: Int) throws(FormatError) {
+      if !condition {
+        throw .damaged(reason: "\(field) of segment \(id) is impossible: \(value)", offset: offset + place)
+      }
     }
-    guard firstSequence <= RecordLayout.maximumSequence, lastSequence <= RecordLayout.maximumSequence else {
-      throw .damaged(reason: "a sequence number of a segment is impossible", offset: offset + 24)
-    }
+    try require(id <= Limit.count, "the identifier", id, at: 0)
+    try require(firstSequence <= RecordLayout.sequenceLimit, "the lowest sequence number", firstSequence, at: 24)
+    try require(lastSequence <= RecordLayout.sequenceLimit, "the highest sequence number", lastSequence, at: 32)
+    let range = UInt64(layout.recordsStart)...max(UInt64(layout.recordsStart), UInt64(granules) * Self.granuleSize)
+    let isEnd = recordsEnd % 8 == 0 && range.contains(recordsEnd)
+    try require(recordsEnd == 0 || isEnd, "the end of the records", recordsEnd, at: 40)
+    let isFooter = footerOffset % 8 == 0 && footerOffset >= recordsEnd && footerOffset <= 2 * Limit.segmentBytes
+    try require(footerOffset == 0 || isFooter, "the offset of the footer", footerOffset, at: 48)
+    try require(footerLength <= Limit.segmentBytes, "the length of the footer", footerLength, at: 56)
+    try require(neverExpiring <= Limit.count, "the number of records that never expire", neverExpiring, at: 80)
+    try require(fileLength <= 4 * Limit.segmentBytes, "the length of the file", fileLength, at: 88)
   }
 
   /// How the records lie in the segment.

@@ -12,6 +12,12 @@ public enum RecordLayout {
   /// The largest sequence number that a header can hold.
   @inlinable public static var maximumSequence: UInt64 { 1 << 56 - 1 }
 
+  /// The largest sequence number that a store may have come to when it is opened.
+  ///
+  /// Half of what a header can hold, so that no store runs out of numbers while it is open; at a million writes a second it is
+  /// reached after a thousand years. What claims to be beyond was made up.
+  @inlinable public static var sequenceLimit: UInt64 { 1 << 55 }
+
   /// Bytes of a whole record, a multiple of eight.
   @inlinable
   public static func size(keyLength: Int, valueLength: Int, extensionWords: Int) -> Int {

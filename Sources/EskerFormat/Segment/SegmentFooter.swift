@@ -76,11 +76,11 @@ public struct SegmentFooter: Sendable {
     guard streamLength <= 1 << 56, entryCount <= streamLength / FooterCursor.minimumEntryLength,
       neverExpiring <= entryCount
     else { throw .damaged(reason: "its counts contradict each other", offset: 24) }
-    guard recordsEnd >= UInt64(SegmentHeader.length), recordsEnd <= 1 << 56, recordsEnd % 8 == 0 else {
-      throw .damaged(reason: "the end of the records is impossible", offset: 40)
+    guard recordsEnd >= UInt64(SegmentHeader.length), recordsEnd <= Limit.segmentBytes, recordsEnd % 8 == 0 else {
+      throw .damaged(reason: "the end of the records is impossible: \(recordsEnd)", offset: 40)
     }
-    guard firstSequence <= lastSequence, lastSequence <= RecordLayout.maximumSequence else {
-      throw .damaged(reason: "its sequence numbers are impossible", offset: 48)
+    guard firstSequence <= lastSequence, lastSequence <= RecordLayout.sequenceLimit else {
+      throw .damaged(reason: "its sequence numbers are impossible: \(firstSequence) to \(lastSequence)", offset: 48)
     }
     guard neverExpiring == entryCount ? minExpiry == .max && maxExpiry == .min : minExpiry <= maxExpiry else {
       throw .damaged(reason: "its expiries are impossible", offset: 64)

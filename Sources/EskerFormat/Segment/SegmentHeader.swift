@@ -114,10 +114,10 @@ public struct SegmentHeader: Hashable, Sendable {
     salt = bytes.u32(at: 56)
     self.kind = kind
     creationTime = bytes.i64(at: 64)
-    plannedCapacity = bytes.u64(at: 72)
+    plannedCapacity = try bytes.u64(at: 72, notAbove: Limit.segmentBytes, "its planned capacity")
     dictionaryLength = bytes.u32(at: 80)
     dictionaryChecksum = bytes.u32(at: 84)
-    plainBytes = bytes.u64(at: 88)
+    plainBytes = try bytes.u64(at: 88, notAbove: Limit.segmentBytes, "the length of its records, were they not packed,")
     guard dictionaryLength <= PackedLayout.maximumDictionaryLength, dictionaryLength % 16 == 0 else {
       throw .damaged(reason: "the length of its dictionary is impossible", offset: 80)
     }

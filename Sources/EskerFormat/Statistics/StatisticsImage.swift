@@ -5,6 +5,8 @@
 public struct StatisticsImage: Hashable, Sendable {
   /// Bytes of the file.
   public static let length = 8192
+  /// How many of them say whose file it is.
+  public static let signatureLength = 32
   /// How many plain figures there is room for.
   public static let figureCount = 48
   /// How many histograms there are.
@@ -54,6 +56,9 @@ public struct StatisticsImage: Hashable, Sendable {
     featuresOffset: 12
   )
 
+  /// Where magic and id stand again, so that whichever page is lost, the other tells whose file it is.
+  private static let signatureOffset = length - 32
+
   private static let figuresOffset = 80
   private static let histogramsOffset = figuresOffset + 8 * figureCount
   private static let histogramLength = 8 * (bucketCount + 2)
@@ -79,15 +84,25 @@ public struct StatisticsImage: Hashable, Sendable {
         bytes.store(count, at: start + 16 + 8 * bucket)
       }
     }
+    bytes.store(Self.envelope.magic, at: Self.signatureOffset)
+    bytes.store(storeID.low, at: Self.signatureOffset + 8)
+    bytes.store(storeID.high, at: Self.signatureOffset + 16)
     Self.envelope.seal(&bytes)
     return bytes
   }
 
-  /// The store that a file with these first bytes is of, whatever its version and however much of it is there; nil when it
-  /// is no such file.
-  public static func storeID(beginning bytes: RawSpan) -> StoreID? {
-    guard bytes.byteCount >= 32, bytes.u64(at: 0) == envelope.magic else { return nil }
-    return StoreID(low: bytes.u64(at: 16), high: bytes.u64(at: 24))
+  /// Whether a file with these bytes is a store's statistics, or what a crash left of them: of another version perhaps, cut
+  /// short, torn, or nothing but zeros.
+  ///
+  /// - Parameter bytes: all of the file, or the first ``length`` bytes and more.
+  public static func isOurs(_ bytes: RawSpan, of storeID: StoreID) -> Bool {
+    if bytes.byteCount <= length, bytes.firstNonzero(in: 0..<bytes.byteCount) == nil { return true }
+    func isSigned(at offset: Int, id: Int) -> Bool {
+      bytes.byteCount >= id + 16 && bytes.u64(at: offset) == envelope.magic
+        && StoreID(low: bytes.u64(at: id), high: bytes.u64(at: id + 8)) == storeID
+    }
+    return isSigned(at: 0, id: 16)
+      || bytes.byteCount == length && isSigned(at: signatureOffset, id: signatureOffset + 8)
   }
 
   /// Decodes the file's bytes.
@@ -95,7 +110,12 @@ public struct StatisticsImage: Hashable, Sendable {
     try Self.envelope.check(bytes)
     try bytes.requireZeros(in: 36..<40)
     try bytes.requireZeros(in: 72..<Self.figuresOffset)
-    try bytes.requireZeros(in: Self.histogramsOffset + Self.histogramCount * Self.histogramLength..<Self.length - 4)
+    let end = Self.histogramsOffset + Self.histogramCount * Self.histogramLength
+    try bytes.requireZeros(in: end..<Self.signatureOffset)
+    try bytes.requireZeros(in: Self.signatureOffset + 24..<Self.length - 4)
+    guard Self.isOurs(bytes, of: StoreID(low: bytes.u64(at: 16), high: bytes.u64(at: 24))),
+      bytes.u64(at: Self.signatureOffset) == Self.envelope.magic
+    else { throw .damaged(reason: "its end is of another file than its beginning", offset: Self.signatureOffset) }
     self.init(storeID: StoreID(low: bytes.u64(at: 16), high: bytes.u64(at: 24)))
     processID = bytes.u32(at: 32)
     openedAt = bytes.i64(at: 40)

@@ -5,9 +5,11 @@
 ///
 /// Every operation throws ``StoreError/closed`` after a close. Every write also throws ``StoreError/readOnly``,
 /// ``StoreError/keyTooLong(_:)``, ``StoreError/valueTooLong(_:)``, ``StoreError/noSpace(path:needed:)``,
-/// ``StoreError/syncFailed(errno:)`` and ``StoreError/failed(operation:path:errno:)``, and changes nothing when it throws,
-/// with one exception: when a write with `.synced` durability throws ``StoreError/syncFailed(errno:)`` or, in its async
-/// form, ``StoreError/cancelled``, it was written but is not known to be durable.
+/// ``StoreError/capacityReached(path:capacity:needed:)``,
+/// ``StoreError/syncFailed(errno:)`` and ``StoreError/failed(operation:path:errno:)``, and changes nothing when it throws
+/// one of these. Two others say something else: ``StoreError/outcomeUnknown(errno:)``, that the write may or may not be
+/// there after the next opening, and ``StoreError/cancelled``, in the async form, that it was written and is not known to be
+/// durable. <doc:Errors> has a table.
 public protocol ByteStore: Sendable {
   /// The keyspace operated on.
   var core: KeyspaceCore { get }

@@ -4,20 +4,26 @@ extension LogStore {
   /// The copy is a store: open it, or ``restore(from:to:copying:)`` it elsewhere. Segments that take no more records are not
   /// copied but get a second name in the new directory where the file system can do that; only the end of the log is
   /// copied. A file with two names is never written again, so neither store changes under the other, and each may be deleted.
-  /// Damage in the store is copied along and stays within the record that has it: `verify` the copy to know.
+  /// Everything that comes along is verified first: a store with damage is not copied.
   ///
-  /// The backup is on stable storage, all of it, when the call returns. One that was interrupted does not open.
+  /// The backup is on stable storage, all of it, when the call returns. If the call throws, what was written is removed; if it
+  /// is interrupted, what is left is refused by every opening, with ``StoreError/unfinishedCopy(path:mark:holder:)``, and the
+  /// call may be made again.
   ///
   /// - Parameters:
-  ///   - directory: where nothing is yet, or an empty directory.
+  ///   - directory: where nothing is yet, an empty directory, or what an interrupted backup left.
   ///   - previous: an earlier backup of this store. What it has already is shared with it and not copied again, which
-  ///     makes a backup to another volume incremental. Each of the two is whole, and either may be deleted.
+  ///     makes a backup to another volume incremental. Each of the two is whole, and either may be deleted. An empty
+  ///     directory has nothing to share.
   ///   - copying: copies everything instead of sharing files with the store, so that a bad block is not in both.
   ///   - progress: told the share that is done, from 0 to 1; returns false to stop.
-  /// - Throws: ``StoreError/cancelled`` when `progress` stopped it; ``StoreError/directoryNotEmpty(path:)``, ``StoreError/otherStore(path:)`` and ``StoreError/notAStore(path:)``
-  ///   for a previous backup that is none of this store, ``StoreError/noSpace(path:needed:)``,
-  ///   ``StoreError/failed(operation:path:errno:)``. What was written until then is removed.
-  /// - Complexity: O(segments), and O(bytes) for what is copied.
+  /// - Throws: ``StoreError/damaged(_:reason:)``, which names the damage, before anything was made; ``StoreError/cancelled``
+  ///   when `progress` stopped it; ``StoreError/directoryNotEmpty(path:)``, and
+  ///   ``StoreError/unfinishedCopy(path:mark:holder:)`` when somebody else makes a copy there, or left one of another kind;
+  ///   ``StoreError/otherStore(path:)``, ``StoreError/notAStore(path:)`` and ``StoreError/unfinishedCopy(path:mark:holder:)``
+  ///   for a previous backup that is none of this store; ``StoreError/noSpace(path:needed:)``,
+  ///   ``StoreError/failed(operation:path:errno:)``.
+  /// - Complexity: O(bytes): all are read, and some are copied.
   @discardableResult
   public func backup(
     to directory: String,
@@ -33,7 +39,8 @@ extension LogStore {
   /// What may be shared with the store is taken to be shared: that the backup is on the same volume, and the file system can
   /// give a file a second name, is for the caller to know.
   ///
-  /// - Throws: ``StoreError/directoryNotEmpty(path:)``, and what looking at a previous backup throws.
+  /// - Throws: ``StoreError/directoryNotEmpty(path:)``, ``StoreError/unfinishedCopy(path:mark:holder:)``, and what looking at
+  ///   a previous backup throws.
   /// - Complexity: O(segments).
   public func planBackup(
     to directory: String,
@@ -46,9 +53,13 @@ extension LogStore {
   /// Makes a store at `path` from a backup, which stays as it is.
   ///
   /// Opening the backup itself would do as well; this keeps the backup for another time. Files are shared and copied as
-  /// ``backup(to:reusing:copying:progress:)`` does.
+  /// ``backup(to:reusing:copying:progress:)`` does, and what an interruption leaves is refused and made again in the same way.
   ///
-  /// - Parameter progress: told the share that is done, from 0 to 1; returns false to stop.
+  /// - Parameters:
+  ///   - backup: the backup, or any other store.
+  ///   - path: where nothing is yet, an empty directory, or what an interrupted restoration left.
+  ///   - copying: copies everything instead of sharing files with the backup.
+  ///   - progress: told the share that is done, from 0 to 1; returns false to stop.
   /// - Throws: what opening and backing up throw.
   @discardableResult
   public static func restore(
@@ -71,8 +82,33 @@ extension LogStore {
     var options = Options()
     options.readOnly = true
     let source = try LogStore(at: backup, options: options, host: host)
-    let report = try source.backup(to: path, copying: copying, progress: progress)
+    let report = try source.engine.backup(
+      to: path,
+      reusing: nil,
+      sharing: !copying,
+      as: .restore,
+      progress: progress
+    )
     try source.close()
     return report
+  }
+
+  /// What ``restore(from:to:copying:progress:)`` would do now, without doing it; see
+  /// ``planBackup(to:reusing:copying:)``.
+  ///
+  /// - Throws: what opening throws; ``StoreError/directoryNotEmpty(path:)``,
+  ///   ``StoreError/unfinishedCopy(path:mark:holder:)``.
+  /// - Complexity: that of opening the backup.
+  public static func planRestore(
+    from backup: String,
+    to path: String,
+    copying: Bool = false
+  ) throws(StoreError) -> BackupReport {
+    var options = Options()
+    options.readOnly = true
+    let source = try LogStore(at: backup, options: options)
+    let plan = try source.engine.planBackup(to: path, reusing: nil, sharing: !copying, as: .restore)
+    try source.close()
+    return plan
   }
 }

@@ -1,14 +1,17 @@
+internal import EskerFormat
+
 extension LogStore {
   /// Makes a new store of everything that is intact in a damaged one, which is only read.
   ///
   /// Needs none of the store's files in particular: not the manifest, no header, no checkpoint. Each record that has its
   /// checksum counts, wherever it stands, and the newest of a key decides by its sequence number. The new store has an
   /// identity and sequence numbers of its own; order and expiry of the entries stay. It is on stable storage when the call
-  /// returns; if the call throws, remove it.
+  /// returns. If the call throws, what was written is removed; if it is interrupted, what is left is refused by every opening,
+  /// with ``StoreError/unfinishedCopy(path:mark:holder:)``, and the call may be made again.
   ///
   /// - Parameters:
   ///   - path: the damaged store. No process may have it open for writing.
-  ///   - newPath: where nothing is yet, or an empty directory.
+  ///   - newPath: where nothing is yet, an empty directory, or what an interrupted salvage left.
   ///   - options: how the new store is written.
   ///   - progress: told the share that is done, from 0 to 1; returns false to stop.
   /// - Throws: ``StoreError/notAStore(path:)`` if there is no file of a store at `path`,
@@ -34,13 +37,25 @@ extension LogStore {
     progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> SalvageReport {
     var salvage = Salvage(try SalvageSource(at: path, host: host))
-    try StoreDirectory(path: newPath, host: host).requireVacant()
+    _ = try StoreDirectory(path: newPath, host: host).namesForCopy(of: .repair)
     try salvage.read { progress?($0 / 2) ?? true }
-    var options = options
-    options.readOnly = false
-    let store = try LogStore(at: newPath, options: options, host: host)
-    try salvage.write(to: store) { progress?(0.5 + $0 / 2) ?? true }
-    try store.close()
+    let random = host.platform.random
+    let storeID = StoreID(low: random(), high: random())
+    var directory = try MarkedDirectory(at: newPath, for: .repair, of: storeID, host: host)
+    do throws(StoreError) {
+      var options = options
+      options.readOnly = false
+      let store = try LogStore(building: storeID, at: newPath, options: options, host: host)
+      do throws(StoreError) { try salvage.write(to: store) { progress?(0.5 + $0 / 2) ?? true } } catch {
+        store.engine.abandon()
+        throw error
+      }
+      try store.close()
+      try directory.finish()
+    } catch {
+      directory.abandon()
+      throw error
+    }
     return salvage.report
   }
 }

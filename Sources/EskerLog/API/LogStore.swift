@@ -1,3 +1,4 @@
+internal import EskerFormat
 internal import EskerPlatform
 
 /// An embedded, log-structured store of keys and values, bytes in and bytes out.
@@ -52,6 +53,14 @@ public final class LogStore: ByteStore {
     closesAtEnd = true
   }
 
+  /// Makes a store in a directory that bears a copy's mark.
+  init(building storeID: StoreID, at path: String, options: Options, host: Host) throws(StoreError) {
+    engine = try Engine(path: path, options: options, host: host, building: storeID)
+    guard let core = engine.keyspaces.withLock({ $0.byID[0] }) else { throw .closed }
+    self.core = core
+    closesAtEnd = true
+  }
+
   /// A handle for what the store itself keeps: the last reference to the store closes it all the same.
   private init(withinItself store: LogStore) {
     engine = store.engine
@@ -90,10 +99,12 @@ public final class LogStore: ByteStore {
   }
 
   private static func open(_ path: String, _ options: Options, _ host: Host) throws(StoreError) -> Engine {
-    for _ in 0..<(options.readOnly ? 9 : 0) {
+    let files = ManifestFiles(directory: path, fileSystem: host.platform.fileSystem)
+    for _ in 0..<(options.readOnly ? LogFollower.mostTries : 0) {
+      let before = try? files.read().newest?.generation
       do throws(StoreError) { return try Engine(path: path, options: options, host: host) } catch {
         // The writer may have merged away a segment between the look at the manifest and the opening of the file.
-        guard case .damaged = error else { throw error }
+        guard case .damaged = error, let before, try files.read().newest?.generation != before else { throw error }
         host.platform.pause()
       }
     }
@@ -207,6 +218,11 @@ public final class LogStore: ByteStore {
 
   /// Brings a read-only store up to what the writer has logged. Reads do this by themselves when they see more; call it to
   /// be sure to see all that was written before the call. Does nothing in a writer.
+  ///
+  /// - Throws: ``StoreError/closed``; ``StoreError/otherStore(path:)`` when another store was put in the place of this one;
+  ///   ``StoreError/damaged(_:reason:)`` when a listed segment is missing, or an older copy of the store was put there;
+  ///   ``StoreError/failed(operation:path:errno:)``. What is shown then is what was shown before, or newer.
+  /// - Complexity: O(what was written since); when a part of the log was merged away unread, O(what the new segments hold).
   public func refresh() throws(StoreError) {
     try engine.refresh()
   }

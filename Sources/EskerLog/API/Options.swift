@@ -23,8 +23,8 @@ public struct Options: Sendable {
   ///
   /// With a limit the store is a cache: to make room for new records the oldest are evicted, but for those that were read
   /// since they were written or last spared; see <doc:Capacity>. A write that finds no room evicts before it returns. One
-  /// that does not fit into half of the capacity is refused with ``StoreError/noSpace(path:needed:)``. When a store is
-  /// opened with less than it takes, it is brought down to that in the background.
+  /// that does not fit into half of the capacity is refused with ``StoreError/capacityReached(path:capacity:needed:)``. When
+  /// a store is opened with less than it takes, it is brought down to that in the background.
   public var capacity: Int?
 
   /// Opens beside a writer, changes nothing, and follows what the writer logs. False by default.

@@ -23,7 +23,7 @@ public struct SalvageReport: Sendable, Hashable {
   /// Whether a copy of the manifest was whole. Without one, keys that were deleted long ago may be back, keyspaces have lost
   /// their names and default expiries, and what a crash had cut off is kept.
   public var foundManifest = true
-  /// What could not be read, apart from records that were superseded.
+  /// What could not be read, apart from records that were superseded; and what is missing between segments of the log.
   public var losses: [Loss] = []
 
   /// Whether nothing was lost.

@@ -12,6 +12,9 @@ public enum StoreError: Error, Hashable, Sendable {
   case notAStore(path: String)
   /// A new store, or a backup, was to be written where something is already. Nothing was touched.
   case directoryNotEmpty(path: String)
+  /// A copy is being made there by process `holder`, or one was interrupted (0): the directory holds the file `mark`, which
+  /// says of what kind. Nothing was touched. The same call may be made again, or the directory be removed.
+  case unfinishedCopy(path: String, mark: String, holder: Int32)
   /// The backup is another store's. Nothing was touched.
   case otherStore(path: String)
   /// The file was written by a newer Esker. Nothing was touched.
@@ -20,11 +23,17 @@ public enum StoreError: Error, Hashable, Sendable {
   case damaged(DamageLocation, reason: String)
   /// The volume is full. The write that asked changed nothing.
   case noSpace(path: String, needed: Int)
+  /// The write does not fit into what ``Options/capacity`` leaves, and nothing may be evicted for it: it takes more than half
+  /// of the capacity, or what is left cannot be merged. It changed nothing.
+  case capacityReached(path: String, capacity: Int, needed: Int)
   /// A call to the operating system failed; `errno` is the C error number.
   case failed(operation: String, path: String, errno: Int32)
-  /// A sync failed earlier. The store refuses writes until it is opened again, because the system may have dropped the
-  /// bytes it could not write.
+  /// A sync failed, now or earlier; the call itself changed nothing. The store refuses writes until it is opened again,
+  /// because the system may have dropped the bytes it could not write.
   case syncFailed(errno: Int32)
+  /// A call to the operating system failed when the write was under way or done: it may or may not be there after the next
+  /// opening, wholly or not at all. Until then reads may show it, and the store refuses writes.
+  case outcomeUnknown(errno: Int32)
   /// The key has this many bytes; at most 65,535 are possible.
   case keyTooLong(Int)
   /// The value has this many bytes; at most ``LogStore/maximumValueLength`` are possible.
@@ -62,6 +71,10 @@ extension StoreError {
   /// What to do when a store cannot be opened any more: in a program, or with the tool.
   static let remedy =
     "restore the store from a backup, or make a new one of what is intact (LogStore.salvage, esker repair)"
+
+  /// What to do when an open store has damage.
+  static let remedyOfLive =
+    "write anew what is damaged and merge, or make a new store of what is intact (LogStore.salvage, esker repair)"
 }
 
 extension StoreError: CustomStringConvertible {
@@ -82,6 +95,10 @@ extension StoreError: CustomStringConvertible {
       "\(path) is neither an Esker store nor an empty directory: nothing was touched; choose another path"
     case .directoryNotEmpty(let path):
       "\(path) is there already and not empty: nothing was touched; choose another path, or remove it"
+    case .unfinishedCopy(let path, let mark, let holder):
+      holder == 0
+        ? "\(path) is unfinished, as \(mark) in it says: give the same command again, or remove the directory"
+        : "\(path) is being made by process \(holder), as \(mark) in it says: wait until that is done"
     case .otherStore(let path):
       "\(path) is not a backup of this store: nothing was touched; give one of its own, or none"
     case .unknownFormat(let path, let version):
@@ -90,10 +107,16 @@ extension StoreError: CustomStringConvertible {
       "\(location): \(reason)"
     case .noSpace(let path, let needed):
       "no space left on the volume of \(path) for \(needed) bytes: nothing was changed; free some space and try again"
+    case .capacityReached(let path, let capacity, let needed):
+      "no room for \(needed) bytes within the capacity of \(path), which is \(capacity) bytes: nothing was changed; open it "
+        + "with a larger capacity"
     case .failed(let operation, let path, let code):
       "cannot \(operation) \(path): \(errorMessage(code))"
     case .syncFailed(let code):
-      "an earlier sync failed (\(errorMessage(code))): writes are refused until the store is opened again"
+      "a sync failed (\(errorMessage(code))): writes are refused until the store is opened again"
+    case .outcomeUnknown(let code):
+      "a write or its sync failed (\(errorMessage(code))): this write may or may not be there after the next opening, and "
+        + "further ones are refused until then"
     case .keyTooLong(let length):
       "the key has \(length) bytes; at most \(LogStore.maximumKeyLength) are possible"
     case .valueTooLong(let length):

@@ -6,7 +6,8 @@
 public enum StoreEvent: Sendable, Hashable {
   /// The store is open. Says how its state was found and what it took.
   case opened(OpeningReport)
-  /// The log was cut at a hole a crash had left: records from `sequence` on had never become durable and are gone.
+  /// The log was cut at a hole a crash had left: records from `sequence` on had never become durable and are gone. A read-only
+  /// store passes them over, and leaves the files as they are.
   case cut(segment: UInt64, offset: Int, sequence: SequenceNumber, discardedSegments: Int)
   /// Damage was found. What was not damaged is intact and is served.
   case damaged(DamageLocation, reason: String)

@@ -17,7 +17,7 @@ extension Engine {
     var isAgain = false
     while true {
       do throws(StoreError) { return try commitOnce(batch) } catch {
-        guard options.capacity != nil, case .noSpace(_, let needed) = error else { throw error }
+        guard options.capacity != nil, let needed = error.bytesLacking else { throw error }
         try makeRoom(for: needed, isVolumeFull: isAgain, orThrow: error)
         isAgain = true
       }
@@ -60,10 +60,10 @@ extension Engine {
             continue
           }
           if operation.isPut {
-            index(hash, address, size, replacing: existing, at: probe, core, &state)
+            lead(hash, to: address, size, replacing: existing, at: probe, core, &state)
             if core.isWatched.load(ordering: .relaxed) { unsafe core.tellPut(key, value, replacing: existing) }
           } else if existing.address != 0 {
-            unindex(hash, existing, core, &state)
+            takeOut(hash, existing, core, &state)
             if core.isWatched.load(ordering: .relaxed) { unsafe core.tellRemoval(key, of: existing) }
           }
         }

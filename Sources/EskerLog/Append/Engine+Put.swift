@@ -71,7 +71,7 @@ extension Engine {
         guard try holds(condition, existing) else { return 0 }
         address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
       }
-      index(hash, address, header.size, replacing: existing, at: probe, core, &state)
+      lead(hash, to: address, header.size, replacing: existing, at: probe, core, &state)
       commits.published.store(header.sequence, ordering: .releasing)
       try checkTail(state)
       if isWatched { unsafe core.tellPut(key, value, replacing: existing) }
@@ -116,7 +116,7 @@ extension Engine {
       if isWatched { unsafe core.tellWillWrite(key) }
       defer { if isWatched { unsafe core.tellDidWrite(key) } }
       _ = try unsafe append(&header, key, UnsafeRawBufferPointer(start: nil, count: 0), bodyChecksum, false, &state)
-      unindex(hash, existing, core, &state)
+      takeOut(hash, existing, core, &state)
       commits.published.store(header.sequence, ordering: .releasing)
       try checkTail(state)
       if isWatched { unsafe core.tellRemoval(key, of: existing) }
@@ -176,59 +176,14 @@ extension Engine {
     return state.startUnits &+ UInt64(offsetUnits)
   }
 
-  /// Writes a record's bytes at the tail by a call. After a failure nobody knows what is there, so nothing is written behind.
+  /// Writes a record's bytes at the tail by a call. After a failure nobody knows what is there, so nothing is written behind;
+  /// the record may be found by the next opening.
   @inline(never)
   private func write(_ record: UnsafeRawBufferPointer, _ state: borrowing WriterState) throws(StoreError) {
     guard let tail = state.tail else { return }
     do throws(PlatformError) { unsafe try tail.file.write(record, at: state.offset) } catch {
       commits.fail(error.code)
-      throw StoreError(error, needed: record.count)
-    }
-  }
-
-  /// Makes a record the one the index leads to.
-  @inline(__always)
-  func index(
-    _ hash: UInt64,
-    _ address: UInt64,
-    _ size: Int,
-    replacing existing: Existing,
-    at probe: WriteProbe,
-    _ core: KeyspaceCore,
-    _ state: inout WriterState
-  ) {
-    granules.addLive(at: address, bytes: size)
-    willChangeIndex(hash, state)
-    if existing.address == 0 {
-      // Cannot fail: `reserve` got the memory, and a damaged bucket was found out before.
-      if !index.insert(hash, address: address, after: probe) { isIndexIncomplete.store(true, ordering: .relaxed) }
-      core.entryCount.store(core.entryCount.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-    } else {
-      supersede(existing, &state)
-      probe.replaceCurrent(with: address)
-    }
-  }
-
-  /// Takes a record out of the index.
-  func unindex(_ hash: UInt64, _ existing: Existing, _ core: KeyspaceCore?, _ state: inout WriterState) {
-    willChangeIndex(hash, state)
-    supersede(existing, &state)
-    guard index.remove(hash, address: existing.address), let core else { return }
-    core.entryCount.store(core.entryCount.load(ordering: .relaxed) &- 1, ordering: .relaxed)
-  }
-
-  /// Lets a checkpoint under way keep the bucket as it was.
-  @inline(__always)
-  func willChangeIndex(_ hash: UInt64, _ state: borrowing WriterState) {
-    if let checkpoint = state.checkpoint { checkpoint.willChange(index.bucket(of: hash), of: index) }
-  }
-
-  /// Counts a record as dead, and lets open snapshots know that it was alive until now.
-  @inline(__always)
-  private func supersede(_ existing: Existing, _ state: inout WriterState) {
-    granules.addLive(at: existing.address, bytes: -existing.size)
-    if !state.snapshots.isEmpty {
-      for snapshot in state.snapshots { snapshot.noteSuperseded(existing.address, existing.sequence) }
+      throw .outcomeUnknown(errno: error.code)
     }
   }
 
@@ -323,7 +278,7 @@ extension Engine {
   @inline(never)
   private func lostTail() -> StoreError {
     commits.fail(PlatformError.inputOutput)
-    return .failed(operation: "write to the last segment of", path: path, errno: PlatformError.inputOutput)
+    return .outcomeUnknown(errno: PlatformError.inputOutput)
   }
 
   func outOfMemory() -> StoreError {

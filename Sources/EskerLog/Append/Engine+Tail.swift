@@ -29,7 +29,7 @@ extension Engine {
   /// As `prepareWrite(of:)`, for a record that frees space: on a full volume, what was set aside for it is used.
   func prepareRemoval(of size: Int, _ state: inout WriterState) throws(StoreError) {
     do throws(StoreError) { try prepareWrite(of: size, &state) } catch {
-      guard case .noSpace = error, reserve.release() else { throw error }
+      guard error.bytesLacking != nil, reserve.release() else { throw error }
       try prepareWrite(of: size, &state)
     }
   }
@@ -60,15 +60,28 @@ extension Engine {
 
   /// Gives the store a tail and marks it as being written, before its first write since it was opened.
   private func begin(for size: Int, _ state: inout WriterState) throws(StoreError) {
-    if state.tail == nil {
-      let segment = try createSegment(for: size, firstSequence: state.nextSequence)
-      setTail(segment, offset: SegmentHeader.length, &state)
-    } else if !state.isMarkedOpen, let tail = state.tail {
+    if let tail = state.tail {
       // The tail of a clean close goes on.
-      tail.recordsEnd.store(0, ordering: .releasing)
+      let end = tail.recordsEnd.exchange(0, ordering: .acquiringAndReleasing)
       granules.updateLimit(tail)
+      do throws(StoreError) { return try markOpen(&state) } catch {
+        // Its row says where it ends as long as the store counts as closed.
+        tail.recordsEnd.store(end, ordering: .releasing)
+        granules.updateLimit(tail)
+        throw error
+      }
     }
-    try markOpen(&state)
+    // Listed by the edit that marks the store; one that is listed already has its first number there then.
+    let segment =
+      try state.spares.isEmpty
+      ? createSegment(for: size, firstSequence: state.nextSequence) : nextTail(for: size, &state)
+    setTail(segment, offset: SegmentHeader.length, &state)
+    do throws(StoreError) { try markOpen(&state) } catch {
+      state.tail = nil
+      state.fastEnd = 0
+      leaveUnused(segment, &state)
+      throw error
+    }
   }
 
   /// Says in the manifest that the store is being changed, and what number comes next.
@@ -83,27 +96,16 @@ extension Engine {
   /// Ends the tail and goes on in the next segment.
   func rotate(for size: Int, _ state: inout WriterState) throws(StoreError) {
     guard let old = state.tail else { return }
-    let next: Segment
-    if let spare = state.spare, SegmentHeader.length + size + Self.tailReserve <= spare.capacity {
-      next = spare
-      state.spare = nil
-    } else {
-      next = try createSegment(for: size, firstSequence: state.nextSequence)
-      do throws(StoreError) { try editManifest(.listed) } catch {
-        next.firstSequence.store(0, ordering: .relaxed)
-        if state.spare == nil { state.spare = next }
-        throw error
-      }
-    }
+    let next = try nextTail(for: size, &state)
     if state.offset == SegmentHeader.length {
       // Nothing was ever written there: the record is too large for a segment of the usual size.
-      old.firstSequence.store(0, ordering: .relaxed)
-      if state.spare == nil { state.spare = old }
+      leaveUnused(old, &state)
     } else {
       seal(old, &state)
     }
     setTail(next, offset: SegmentHeader.length, &state)
     keeper.request(.seal)
+    if isCrowdedUnsealed { owedDelay.max(1, ordering: .relaxed) }
   }
 
   /// Ends the tail; the next write starts another.
@@ -161,7 +163,7 @@ extension Engine {
         try grow(tail, to: needed)
       } catch {
         // The generous step may not fit where the record itself does.
-        guard error.code == PlatformError.noSpace else { throw StoreError(error, needed: needed) }
+        guard error.isFull else { throw StoreError(error, needed: needed) }
         do throws(PlatformError) { try tail.grow(to: needed, in: granules) } catch {
           throw StoreError(error, needed: size)
         }
@@ -170,7 +172,7 @@ extension Engine {
     tail.reached.store(state.offset, ordering: .relaxed)
     merger.request()
     background.request(
-      state.offset > tail.capacity / 2 && state.spare == nil
+      state.offset > tail.capacity / 2 && state.spares.isEmpty
         ? [.growTail, .growIndex, .prepareSegment] : [.growTail, .growIndex]
     )
     // Come back after a step, so that the background hears how far the tail is.
@@ -207,10 +209,19 @@ extension Engine {
   }
 
   /// Creates a segment file that is durable, header and name, but not listed yet.
-  func createSegment(for size: Int, firstSequence: UInt64) throws(StoreError) -> Segment {
+  ///
+  /// - Parameter isRecovery: What a crash left must be saved first: the store may exceed its capacity until it is written to.
+  func createSegment(
+    for size: Int,
+    firstSequence: UInt64,
+    isRecovery: Bool = false
+  ) throws(StoreError) -> Segment {
     let needed = SegmentHeader.length + size + Self.tailReserve
     let capacity = max(usualSegmentSize, (needed + 4095) & ~4095)
-    guard hasRoom(forSegment: capacity), let lease = addresses.take(GranuleTable.granules(for: capacity)) else {
+    if let limit = options.capacity, !isRecovery, !hasRoom(forSegment: capacity) {
+      throw .capacityReached(path: path, capacity: limit, needed: needed)
+    }
+    guard let lease = addresses.take(GranuleTable.granules(for: capacity)) else {
       throw .noSpace(path: path, needed: needed)
     }
     let id = takeSegmentID()
@@ -281,6 +292,7 @@ extension Engine {
       created: header.creationTime
     )
     segment.firstSequence.store(firstSequence, ordering: .relaxed)
+    segment.durableLength.store(first, ordering: .relaxed)
     bytesWritten.wrappingAdd(bytes.count, ordering: .relaxed)
     granules.install(segment)
     segments.withLock { $0.append(segment) }

@@ -22,8 +22,8 @@ struct WriterState: ~Copyable {
   let scratch: UnsafeMutableRawBufferPointer
 
   var tail: Segment?
-  /// A segment that is listed and ready to become the tail.
-  var spare: Segment?
+  /// Segments that are listed, have no record, and are ready to become the tail: one, now and then more.
+  var spares: [Segment] = []
   /// True once the manifest says that the store is being written, which must be durable before the first record.
   var isMarkedOpen = false
   /// Entries left the index without a record that says so; only a checkpoint can.

@@ -2,88 +2,70 @@ internal import EskerFormat
 internal import EskerPlatform
 
 /// The directory that a backup is written to.
-///
-/// It becomes a store in one step, the last: a file that no store has is there from the start, is filled with the manifest
-/// when all else is durable, and is then renamed. Until then, opening refuses the directory as a stranger's.
 struct BackupDirectory: ~Copyable {
-  private static let unfinishedName = "backup.unfinished"
-
-  private let path: String
+  private var directory: MarkedDirectory
   private let fileSystem: any FileSystem
-  private let unfinished: any File
-  private var names = [Self.unfinishedName]
 
-  /// Takes a path at which nothing is, or an empty directory.
-  init(at path: String, host: Host) throws(StoreError) {
-    self.path = path
+  /// Takes a path at which nothing is, an empty directory, or what is left of an interrupted backup.
+  init(at path: String, for kind: CopyKind, of storeID: StoreID, host: Host) throws(StoreError) {
+    directory = try MarkedDirectory(at: path, for: kind, of: storeID, host: host)
     fileSystem = host.platform.fileSystem
-    let fileSystem = fileSystem
-    let directory = StoreDirectory(path: path, host: host)
-    try directory.requireVacant()
-    let parent = directory.parent
-    unfinished = try translating { () throws(PlatformError) -> any File in
-      if try fileSystem.status(path) == nil { try fileSystem.createDirectory(path) }
-      let file = try fileSystem.open("\(path)/\(Self.unfinishedName)", .create)
-      try fileSystem.syncDirectory(path)
-      try fileSystem.syncDirectory(parent)
-      return file
-    }
   }
 
   /// Gives a file a second name here; false where that is not possible.
-  mutating func share(_ original: String, as name: String) -> Bool {
-    do throws(PlatformError) { try fileSystem.link(original, to: "\(path)/\(name)") } catch { return false }
-    names.append(name)
-    return true
+  func share(_ original: String, as name: String) -> Bool {
+    (try? fileSystem.link(original, to: "\(directory.path)/\(name)")) != nil
   }
 
-  /// Copies the first `length` bytes of a file, or as many of them as it has, durably.
-  mutating func copy(_ original: any File, length: Int, as name: String) throws(StoreError) {
-    let fileSystem = fileSystem
-    let target = "\(path)/\(name)"
-    names.append(name)
+  /// Copies what a row says of a segment, or as much of it as the file has, durably.
+  ///
+  /// - Returns: what to say of the copy. It lacks the footer of a segment whose file a merge has just removed.
+  func copy(_ segment: Segment, _ row: SegmentRow, as name: String) throws(StoreError) -> SegmentRow {
+    var row = row
     do throws(PlatformError) {
-      let file = try fileSystem.open(target, .create)
+      let file = try fileSystem.open("\(directory.path)/\(name)", .create)
       defer { file.close() }
-      for offset in stride(from: 0, to: length, by: 256 << 10) {
-        let range = offset..<min(length, offset + 256 << 10)
-        let bytes = try original.bytes(in: range)
-        try file.writeAll(bytes, at: offset)
-        if bytes.count < range.count { break }
+      let end = Int(clamping: row.recordsEnd)
+      try copy(0..<end, of: segment, to: file)
+      do throws(PlatformError) { try copy(end..<max(end, Int(clamping: row.fileLength)), of: segment, to: file) } catch
+      {
+        guard error.isGone else { throw error }
+        row.footerOffset = 0
+        row.footerLength = 0
+        row.fileLength = row.recordsEnd
       }
       try file.sync()
     } catch {
-      throw StoreError(error, needed: length)
+      throw StoreError(error, needed: Int(clamping: row.fileLength))
+    }
+    return row
+  }
+
+  private func copy(_ range: Range<Int>, of segment: Segment, to file: any File) throws(PlatformError) {
+    for offset in stride(from: range.lowerBound, to: range.upperBound, by: 256 << 10) {
+      let piece = offset..<min(range.upperBound, offset + 256 << 10)
+      let bytes = try segment.bytes(in: piece)
+      try file.writeAll(bytes, at: offset)
+      if bytes.count < piece.count { break }
     }
   }
 
   /// Makes everything durable, and a store of the directory.
   mutating func finish(_ manifest: Manifest) throws(StoreError) {
     let bytes = manifest.encoded()
-    let (path, fileSystem, unfinished) = (path, fileSystem, unfinished)
     do throws(PlatformError) {
-      try unfinished.writeAll(bytes, at: 0)
-      try unfinished.sync()
-      // All names but the manifest's are durable before it appears.
-      try fileSystem.syncDirectory(path)
-      try fileSystem.rename("\(path)/\(Self.unfinishedName)", to: "\(path)/\(FileName.manifests[0])")
-      names.append(FileName.manifests[0])
-      try fileSystem.syncDirectory(path)
-      names.append(FileName.manifests[1])
-      let second = try fileSystem.open("\(path)/\(FileName.manifests[1])", .create)
-      defer { second.close() }
-      try second.writeAll(bytes, at: 0)
-      try second.sync()
-      try fileSystem.syncDirectory(path)
+      for name in FileName.manifests {
+        let file = try fileSystem.open("\(directory.path)/\(name)", .create)
+        defer { file.close() }
+        try file.writeAll(bytes, at: 0)
+        try file.sync()
+      }
     } catch {
       throw StoreError(error, needed: bytes.count)
     }
-    unfinished.close()
+    try directory.finish()
   }
 
-  /// Removes what was written. Best effort: what stays is not a store, since the manifest goes first.
-  consuming func abandon() {
-    unfinished.close()
-    for name in names.reversed() { try? fileSystem.remove("\(path)/\(name)") }
-  }
+  /// Removes what was made; what cannot be removed goes on bearing the mark.
+  consuming func abandon() { directory.abandon() }
 }

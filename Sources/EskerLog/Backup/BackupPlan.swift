@@ -11,7 +11,7 @@ struct BackupPlan {
     let isFinal: Bool
   }
 
-  private(set) var parts: [Part] = []
+  var parts: [Part] = []
 
   /// - Parameter listed: the manifest as it is on disk. A segment that it calls sealed, and whose records are durable, is
   ///   never written again by anybody. What it does not say so of is copied.

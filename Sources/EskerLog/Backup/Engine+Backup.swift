@@ -10,13 +10,17 @@ extension Engine {
     to directory: String,
     reusing previous: String?,
     sharing: Bool,
+    as kind: CopyKind = .backup,
     progress: ((Double) -> Bool)?
   ) throws(StoreError) -> BackupReport {
     let earlier = try previousBackup(previous)
+    let host = Host(platform: platform, background: .inline)
+    _ = try StoreDirectory(path: directory, host: host).namesForCopy(of: kind)
     let snapshot = try snapshot()
     let listed = manifests.withLock { $0.manifest }
-    let plan = BackupPlan(snapshot, listed: listed)
-    var target = try BackupDirectory(at: directory, host: Host(platform: platform, background: .inline))
+    var plan = BackupPlan(snapshot, listed: listed)
+    try requireIntact(snapshot) { progress?($0 / 2) ?? true }
+    var target = try BackupDirectory(at: directory, for: kind, of: storeID, host: host)
     var report = BackupReport(
       sequence: snapshot.sequence,
       segments: plan.parts.count,
@@ -26,7 +30,8 @@ extension Engine {
     )
     do throws(StoreError) {
       var done = 0
-      for part in plan.parts {
+      for number in plan.parts.indices {
+        let part = plan.parts[number]
         if status.load(ordering: .acquiring) & Status.closed != 0 { throw .closed }
         let length = Int(clamping: part.row.fileLength)
         let name = FileName.segment(part.segment.id)
@@ -35,11 +40,11 @@ extension Engine {
         } else if part.isFinal, let file = earlier?.file(for: part.row), target.share(file, as: name) {
           report.sharedSegments += 1
         } else {
-          try target.copy(part.segment.file, length: length, as: name)
-          report.copiedBytes += length
+          plan.parts[number].row = try target.copy(part.segment, part.row, as: name)
+          report.copiedBytes += Int(clamping: plan.parts[number].row.fileLength)
         }
         done += length
-        if progress?(Double(done) / Double(max(1, plan.bytes))) == false { throw .cancelled }
+        if progress?(0.5 + Double(done) / Double(max(1, plan.bytes)) / 2) == false { throw .cancelled }
       }
       try target.finish(manifest(of: snapshot, plan, listed))
     } catch {
@@ -49,10 +54,24 @@ extension Engine {
     return report
   }
 
+  /// Throws if anything that would be copied or shared is damaged: a backup has to be better than what it is to replace.
+  private func requireIntact(_ snapshot: Snapshot, progress: (Double) -> Bool) throws(StoreError) {
+    let report = try verifySegments(of: snapshot, progress: progress)
+    guard let first = report.damage.first else { return }
+    let more = report.damage.count > 1 ? ", and \(report.damage.count - 1) more damaged ranges" : ""
+    throw .damaged(first.location, reason: "\(first.reason)\(more); nothing was copied: \(StoreError.remedyOfLive)")
+  }
+
   /// What a backup would do now.
-  func planBackup(to directory: String, reusing previous: String?, sharing: Bool) throws(StoreError) -> BackupReport {
+  func planBackup(
+    to directory: String,
+    reusing previous: String?,
+    sharing: Bool,
+    as kind: CopyKind = .backup
+  ) throws(StoreError) -> BackupReport {
     let earlier = try previousBackup(previous)
-    try StoreDirectory(path: directory, host: Host(platform: platform, background: .inline)).requireVacant()
+    let host = Host(platform: platform, background: .inline)
+    _ = try StoreDirectory(path: directory, host: host).namesForCopy(of: kind)
     let snapshot = try snapshot()
     let plan = BackupPlan(snapshot, listed: manifests.withLock { $0.manifest })
     var report = BackupReport(

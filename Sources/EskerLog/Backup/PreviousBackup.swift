@@ -1,7 +1,7 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// An earlier backup of the same store, whose files a new one can share.
+/// An earlier backup of the same store, whose files a new one can share. An empty directory has none.
 struct PreviousBackup {
   private let path: String
   private let fileSystem: any FileSystem
@@ -12,6 +12,18 @@ struct PreviousBackup {
     self.path = path
     self.fileSystem = fileSystem
     self.storeID = storeID
+    let names = try translating { () throws(PlatformError) in
+      // Without a name for it, a file system may take its time to say that there is no such directory.
+      guard try fileSystem.status(path) != nil else {
+        throw PlatformError("open", path: path, code: PlatformError.notFound)
+      }
+      return try fileSystem.list(path)
+    }
+    guard !names.isEmpty else {
+      rows = [:]
+      return
+    }
+    try CopyKind.refuseUnfinished(names, at: path, fileSystem)
     let reading = try ManifestFiles(directory: path, fileSystem: fileSystem).read()
     guard let manifest = reading.newest else { throw .notAStore(path: path) }
     guard manifest.storeID == storeID else { throw .otherStore(path: path) }

@@ -69,12 +69,12 @@ extension Engine {
   @inline(__always)
   func makingRoom<R>(_ write: () throws(StoreError) -> R) throws(StoreError) -> R {
     do throws(StoreError) { return try write() } catch {
-      guard options.capacity != nil, case .noSpace(_, let needed) = error else { throw error }
+      guard options.capacity != nil, let needed = error.bytesLacking else { throw error }
       try makeRoom(for: needed, orThrow: error)
     }
     while true {
       do throws(StoreError) { return try write() } catch {
-        guard case .noSpace(_, let needed) = error else { throw error }
+        guard let needed = error.bytesLacking else { throw error }
         try makeRoom(for: needed, isVolumeFull: true, orThrow: error)
       }
     }
@@ -87,8 +87,10 @@ extension Engine {
   func makeRoom(for needed: Int, isVolumeFull: Bool = false, orThrow error: StoreError) throws(StoreError) {
     // Nothing is given up for what would not fit all the same.
     guard let capacity = options.capacity, needed <= capacity / 2 else { throw error }
+    closeRemoved()
     sealFinished()
     let isDone = try merging.withLock { () throws(StoreError) -> Bool in
+      try checkWritable()
       if !isVolumeFull, hasRoom(forSegment: max(needed, usualSegmentSize)) { return true }
       if try evictOldest() { return true }
       if try dropCheckpoint() { return true }
@@ -99,12 +101,12 @@ extension Engine {
     if !isDone { throw error }
   }
 
-  /// Evicts ahead of the writers, so that they find room. True when something was done.
+  /// Evicts ahead of the writers, so that they find room. True when something was done. Called with `merging` held.
   func evictIfDue() throws(StoreError) -> Bool {
     guard options.capacity != nil else { return false }
     // A small cache has no room to be ahead with.
     if isSmallCache ? hasRoom(for: 0) : hasRoom(forSegment: usualSegmentSize) { return false }
-    return try merging.withLock { () throws(StoreError) in try evictOldest() }
+    return try evictOldest()
   }
 
   /// Merges the oldest segments away, with eviction: those that fill one together. False when there are none. Called with
@@ -125,12 +127,19 @@ extension Engine {
     guard !oldest.isEmpty else { return false }
     let pace = MergePace(self, bytesPerSecond: nil)
     _ = try mergeOnce(Array(oldest), pace, evicting: true)
-    epochs.collect()
+    closeRemoved()
     return true
   }
 
+  /// Waits until removed files are closed, which takes as long as a reader may stand in them: some microseconds. They take
+  /// space until then.
+  private func closeRemoved() {
+    if !epochs.isPinned { epochs.synchronize() }
+    epochs.collect()
+  }
+
   /// Gives up the index checkpoint, which only saves time at the next opening; false when there is none.
-  private func dropCheckpoint() throws(StoreError) -> Bool {
+  func dropCheckpoint() throws(StoreError) -> Bool {
     let id = try opening.withLock { () throws(StoreError) -> UInt64 in
       let id = manifests.withLock { $0.manifest.checkpointID }
       if id != 0 { try editManifest(.noCheckpoint) }
@@ -142,8 +151,7 @@ extension Engine {
 
   /// The segments that can be merged, oldest first.
   private var evictable: [Segment] {
-    let durable = durableSequence
-    return segments.withLock { $0 }.filter { isMergeable($0, durable) }.sorted { $0.id < $1.id }
+    mergeable { _ in true }.sorted { $0.id < $1.id }
   }
 
   /// Bytes that an eviction of that many may spare: three quarters, and what earlier ones left of theirs, so that what is
@@ -156,5 +164,15 @@ extension Engine {
   /// Leaves what was not spared to the next evictions, as far as they may use it.
   func leaveSparing(_ bytes: Int) {
     sparingLeft = min(bytes, (options.capacity ?? 0) / 16)
+  }
+}
+
+extension StoreError {
+  /// Bytes that neither the volume nor the capacity has room for; nil for any other error.
+  var bytesLacking: Int? {
+    switch self {
+    case .noSpace(_, let needed), .capacityReached(_, _, let needed): needed
+    default: nil
+    }
   }
 }

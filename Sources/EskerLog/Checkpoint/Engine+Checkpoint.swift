@@ -64,32 +64,28 @@ extension Engine {
     }
     let temporary = "\(path)/\(FileName.temporary)"
     let final = "\(path)/\(FileName.checkpoint(id))"
+    let length: Int
     do throws(PlatformError) {
       if try platform.fileSystem.status(temporary) != nil { try platform.fileSystem.remove(temporary) }
       let file = try platform.fileSystem.open(temporary, .create)
       defer { file.close() }
-      guard let length = try write(cut, id: id, to: file) else {
+      guard let written = try write(cut, id: id, to: file) else {
         try platform.fileSystem.remove(temporary)
         return nil
       }
+      length = written
       try file.sync()
       try platform.fileSystem.rename(temporary, to: final)
       try platform.fileSystem.syncDirectory(path)
       bytesWritten.wrappingAdd(length, ordering: .relaxed)
-      // A checkpoint that ran ahead of the log would lead to records that a power cut took away.
-      try waitUntilDurable(cut.sequence)
-      return (cut.sequence, length)
     } catch {
       commits.noteFailure(error)
       try? platform.fileSystem.remove(temporary)
       throw StoreError(error)
     }
-  }
-
-  private func waitUntilDurable(_ sequence: UInt64) throws(PlatformError) {
-    do throws(StoreError) { try commits.waitDurable(sequence) } catch {
-      throw PlatformError("sync", path: path, code: commits.failureCode ?? PlatformError.inputOutput)
-    }
+    // A checkpoint that ran ahead of the log would lead to records that a power cut took away.
+    try commits.waitDurable(cut.sequence)
+    return (cut.sequence, length)
   }
 
   private func checkpointMeta() -> CheckpointMeta {

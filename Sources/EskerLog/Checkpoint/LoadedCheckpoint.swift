@@ -110,6 +110,7 @@ struct LoadedCheckpoint {
         throw .mismatch("the checkpoint knows a segment that the manifest does not list")
       }
     }
+    try Self.checkCounts(meta, rows, header)
     let layout = header.layout
     guard layout.overflowOffset == layout.mainOffset + layout.mainLength else {
       throw .mismatch("the checkpoint's sections are not where they should be")
@@ -120,6 +121,28 @@ struct LoadedCheckpoint {
     } catch { throw .platform(error) }
     owner = Owner(mapping: mapping, table: table)
     if verifiesAll || layout.mainLength + layout.overflowLength <= Self.eagerLimit { try verifyPages(table) }
+  }
+
+  /// Throws if there is more alive than there is room for: sums of such numbers would be none.
+  private static func checkCounts(
+    _ meta: CheckpointMeta,
+    _ rows: [UInt64: SegmentRow],
+    _ header: CheckpointHeader
+  ) throws(CheckpointProblem) {
+    for segment in meta.segments {
+      let room = UInt64(rows[segment.id]?.granules ?? 0) * SegmentRow.granuleSize
+      guard segment.liveBytes == 0 || segment.liveBytes <= room, segment.liveRecords <= header.entryCount else {
+        throw .mismatch("the checkpoint has more alive in segment \(segment.id) than fits there")
+      }
+    }
+    var entries: UInt64 = 0
+    for keyspace in meta.keyspaces {
+      let (sum, overflow) = entries.addingReportingOverflow(keyspace.count)
+      guard !overflow, sum <= header.entryCount else {
+        throw .mismatch("the checkpoint counts more entries in its keyspaces than it has")
+      }
+      entries = sum
+    }
   }
 
   private static func read(_ file: any File, _ range: Range<Int>) throws(CheckpointProblem) -> [UInt8] {

@@ -40,7 +40,10 @@ final class AsyncCommitter: @unchecked Sendable {
     } else {
       failure = unsafe await withUnsafeContinuation { unsafe enqueue($0, ticket, sequence, isCancelled: false) }
     }
-    if let failure { throw failure }
+    guard let failure else { return }
+    // Where there can be no thread, the task's own leads.
+    guard case .failed = failure else { throw failure }
+    try commits.waitDurable(sequence)
   }
 
   /// Resumed exactly once: by the committer or by its cancellation, whoever takes it out of its list.
@@ -77,18 +80,19 @@ final class AsyncCommitter: @unchecked Sendable {
     unsafe continuation?.resume(returning: .cancelled)
   }
 
-  /// Asks for a sync at most `delay` nanoseconds from now.
-  func requestSync(within delay: UInt64) throws(StoreError) {
+  /// Asks for a sync at most `delay` nanoseconds from now; false where there can be no thread that does it.
+  func requestSync(within delay: UInt64) -> Bool {
     let (sum, overflow) = clock.monotonicNanoseconds().addingReportingOverflow(delay)
     let due = overflow ? .max : sum
     lock.lock()
     defer { lock.unlock() }
     // Closing the store syncs.
-    if isStopping { return }
-    if let deadline, deadline <= due { return }
+    if isStopping { return true }
+    if let deadline, deadline <= due { return true }
+    guard (try? start()) != nil else { return false }
     deadline = due
-    try start()
     condition.signal()
+    return true
   }
 
   /// Called with the lock held.

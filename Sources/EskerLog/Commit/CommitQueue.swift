@@ -33,6 +33,7 @@ final class CommitQueue: @unchecked Sendable {
   /// How many records the last sync covered.
   private let coveredRecords = Atomic<UInt64>(0)
   private var failure: Int32?
+  private var isEnded = false
   private var unsynced: [Segment] = []
   private var histogram = LatencyHistogram()
   /// When the segments' names were last looked at; the leader's.
@@ -65,14 +66,17 @@ final class CommitQueue: @unchecked Sendable {
     lock.withLock { unsynced.append(segment) }
   }
 
-  /// Lets go of a segment whose records are durable.
+  /// Lets go of a segment whose records are durable. Before its file is removed: a sync under way may meet it.
   func forget(_ segment: Segment) {
     lock.withLock { unsynced.removeAll { $0 === segment } }
   }
 
-  /// Lets go of all segments: nothing is synced any more.
-  func forgetSegments() {
-    lock.withLock { unsynced = [] }
+  /// Lets go of all segments: nothing is synced any more, and nothing becomes durable.
+  func end() {
+    lock.withLock {
+      isEnded = true
+      unsynced = []
+    }
   }
 
   /// Whether a sync covers so many records that each writes pages of its own.
@@ -88,9 +92,10 @@ final class CommitQueue: @unchecked Sendable {
     var isCounted = false
     while durable.load(ordering: .acquiring) < sequence {
       lock.lock()
-      if let failure {
+      if failure != nil || isEnded {
+        let error = failure.map { StoreError.syncFailed(errno: $0) } ?? .closed
         lock.unlock()
-        throw .syncFailed(errno: failure)
+        throw error
       }
       let isCovered = target.map { $0 >= sequence } ?? false
       if !isCovered, !isCounted {
@@ -145,7 +150,7 @@ final class CommitQueue: @unchecked Sendable {
     if code != 0 { failure = code }
     // A sync elsewhere that failed meanwhile may have taken the error that this one would have met.
     let isFailed = failure != nil
-    if !isFailed {
+    if !isFailed, !isEnded {
       durable.store(target, ordering: .releasing)
       unsynced.removeAll {
         $0.isSealed.load(ordering: .acquiring) && $0.lastSequence.load(ordering: .relaxed) <= target
@@ -168,19 +173,28 @@ final class CommitQueue: @unchecked Sendable {
           let tailEnd = writer.withLock { $0.tail === segment ? $0.offset : nil }
           segment.detachUnsynced(below: tailEnd ?? segment.recordsEnd.load(ordering: .acquiring))
         }
-        try segment.file.sync()
-        // A file without a name is gone with this process: syncing it keeps no promise.
-        if looksAtNames, try segment.file.status().linkCount == 0 {
-          throw PlatformError("sync", path: segment.path, code: 2)
+        try segment.sync()
+        // A file without a name is gone with this process: syncing it keeps no promise. Unless it was to be synced no more: a
+        // merge forgets a segment before it removes the file.
+        if looksAtNames, try segment.file.status().linkCount == 0, isUnsynced(segment) {
+          throw .sync(path: segment.path, code: PlatformError.notFound)
         }
-        if segment.mapping.isFaulted { throw PlatformError("sync", path: segment.path, code: 5) }
+        if segment.mapping.isFaulted, isUnsynced(segment) {
+          throw .sync(path: segment.path, code: PlatformError.inputOutput)
+        }
       } catch {
+        // It is synced no more and rests, and its file may be gone.
+        if !error.isSync, !isUnsynced(segment) { continue }
         session?.syncFailed(error.code)
         return error.code
       }
     }
     session?.syncEnded()
     return 0
+  }
+
+  private func isUnsynced(_ segment: Segment) -> Bool {
+    lock.withLock { unsynced.contains { $0 === segment } }
   }
 
   /// Freezes the durable number after a sync elsewhere in the store failed.
@@ -197,7 +211,7 @@ final class CommitQueue: @unchecked Sendable {
 
   /// Freezes the durable number if what failed was a sync, of whatever file: a retry that succeeds would prove nothing.
   func noteFailure(_ error: PlatformError) {
-    if error.operation.hasPrefix("sync") { fail(error.code) }
+    if error.isSync { fail(error.code) }
   }
 
   var failureCode: Int32? { lock.withLock { failure } }

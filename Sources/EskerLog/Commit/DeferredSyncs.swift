@@ -34,7 +34,7 @@ package final class DeferredSyncs: Sendable {
     var failure: StoreError?
     for (engine, sequence) in pending.withLock({ $0 }) {
       do throws(StoreError) { try await engine.committer.waitDurable(sequence, isAbandonable: false) } catch {
-        failure = failure ?? error
+        failure = failure ?? error.ofLoggedWrite
       }
     }
     if let failure { throw failure }

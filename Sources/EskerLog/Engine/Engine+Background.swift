@@ -43,6 +43,7 @@ extension Engine {
       let end = min(target, populated + step)
       do throws(PlatformError) {
         try grow(tail, to: end)
+        if tail.isSealed.load(ordering: .acquiring) { return }
         if isSyncing, commits.coversMany {
           populated = end
           continue
@@ -50,40 +51,16 @@ extension Engine {
         try tail.mapping.populate(populated..<end)
         if isSyncing {
           session?.syncBegan()
-          try tail.file.sync()
+          try tail.sync()
           session?.syncEnded()
         }
       } catch {
-        if error.operation == "sync" { commits.fail(error.code) }
+        commits.noteFailure(error)
         // Writers will find out for themselves, and say so to whoever asked.
         return
       }
       populated = end
       tail.populated.store(populated, ordering: .relaxed)
-    }
-  }
-
-  /// Has a segment ready for when the tail is full: created, synced, named and listed.
-  private func prepareSegment() {
-    guard writer.withLock({ $0.spare == nil && $0.tail != nil }) else { return }
-    // A small cache does not keep a segment empty.
-    if options.capacity != nil, usualSegmentSize < 1 << 20 || !hasRoom(forSegment: usualSegmentSize) { return }
-    do throws(StoreError) {
-      let segment = try createSegment(for: 0, firstSequence: 0)
-      try editManifest(.listed)
-      if !isSyncing {
-        let first = min(segment.capacity, Self.bufferedFirst)
-        try translating { () throws(PlatformError) in
-          try segment.grow(to: first, reserving: segment.capacity, zeroing: true, in: granules)
-          try segment.mapping.populate(0..<first)
-        }
-        segment.populated.store(first, ordering: .relaxed)
-      }
-      writer.withLock { state in
-        if state.spare == nil { state.spare = segment }
-      }
-    } catch {
-      emit(.backgroundFailure(operation: "prepare a segment", error))
     }
   }
 
@@ -123,12 +100,19 @@ extension Engine {
     return true
   }
 
-  /// Segments that are full but not sealed yet.
+  /// Segments that are full but not sealed yet, in the order of the log.
+  ///
+  /// One that the manifest calls sealed may be merged away, and whoever reads the log knows that the numbers go on behind a
+  /// sealed segment as the manifest says. So none is sealed before those ahead of it, whenever it was created.
   private var finishedSegments: [Segment] {
-    segments.withLock { list in
+    let finished = segments.withLock { list in
       list.filter { $0.isSealed.load(ordering: .acquiring) && !$0.isSettled.load(ordering: .acquiring) }
     }
+    return Self.inOrder(finished)
   }
+
+  /// Whether so many full segments wait to be sealed that their descriptors could run out: until then each needs its own.
+  var isCrowdedUnsealed: Bool { finishedSegments.count > DescriptorLimit.current / 8 }
 
   private var finishedBytes: Int {
     finishedSegments.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) }
@@ -146,12 +130,13 @@ extension Engine {
         segment.mapping.detach(extent)
         defer { segment.mapping.populateForReading(extent) }
         try commits.waitDurable(last, onlyThrough: true)
-        do throws(PlatformError) { try segment.file.sync() } catch {
+        do throws(PlatformError) { try segment.sync() } catch {
           commits.noteFailure(error)
           throw StoreError(error)
         }
         segment.footer.withLock { $0 = summary.footer }
         segment.isSettled.store(true, ordering: .releasing)
+        segment.file.rest()
         try editManifest(.listed)
         emit(
           .segmentSealed(
@@ -202,10 +187,11 @@ extension Engine {
       guard hasRoom(for: bytes.count) else {
         throw PlatformError("write", path: segment.path, code: PlatformError.noSpace)
       }
+      segment.awaitGrowth()
       try segment.file.writeAll(bytes, at: footer.offset)
       bytesWritten.wrappingAdd(bytes.count, ordering: .relaxed)
     } catch {
-      guard error.code == PlatformError.noSpace else { throw StoreError(error) }
+      guard error.isFull else { throw StoreError(error) }
       footer.offset = 0
       footer.length = 0
     }

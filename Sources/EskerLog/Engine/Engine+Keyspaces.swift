@@ -28,7 +28,7 @@ extension Engine {
       let core = KeyspaceCore(engine: self, id: id, incarnation: 0, name: name, defaultExpiry: -1)
       // Listed before it can be found: a record of a keyspace must never be on disk without its name.
       keyspaces.withLock { $0.byID[id] = core }
-      do throws(StoreError) { try editManifest(.listed) } catch {
+      do throws(StoreError) { try editManifest(.listed, isAll: true) } catch {
         keyspaces.withLock { $0.byID[id] = nil }
         throw error
       }
@@ -59,7 +59,7 @@ extension Engine {
     let milliseconds = duration.map { max(0, $0.wholeMilliseconds) } ?? -1
     try opening.withLock { () throws(StoreError) in
       let before = core.defaultExpiryMilliseconds.exchange(milliseconds, ordering: .relaxed)
-      do throws(StoreError) { try editManifest(.listed) } catch {
+      do throws(StoreError) { try editManifest(.listed, isAll: true) } catch {
         core.defaultExpiryMilliseconds.store(before, ordering: .relaxed)
         throw error
       }
@@ -83,7 +83,10 @@ extension Engine {
     try writer.withLock { (state) throws(StoreError) -> UInt64 in
       try checkWritable()
       let old = core.tag
-      let tag = KeyspaceTag(id: core.id, incarnation: old.incarnation &+ 1)
+      guard old.incarnation < .max else {
+        throw .damaged(DamageLocation(path: path), reason: "a keyspace was emptied more often than is possible")
+      }
+      let tag = KeyspaceTag(id: core.id, incarnation: old.incarnation + 1)
       var header = RecordHeader(
         sequence: 0,
         kind: .reset,

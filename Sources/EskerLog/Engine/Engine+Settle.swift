@@ -24,12 +24,17 @@ extension Engine {
       guard sequence != 0 else { break }
       noteSyncDemand()
       if durability == nil, DeferredSyncs.leave(sequence, of: self) { break }
-      try commits.waitDurable(sequence)
+      try waitDurable(logged: sequence)
     case .periodic(let interval):
       guard sequence != 0 else { break }
-      try committer.requestSync(within: interval.wholeNanoseconds)
+      if !committer.requestSync(within: interval.wholeNanoseconds) { try waitDurable(logged: sequence) }
     }
     if !background.isThreaded { runBackgroundWork() }
+  }
+
+  /// Waits until a write is durable that is logged: what fails now leaves it where it is.
+  private func waitDurable(logged sequence: UInt64) throws(StoreError) {
+    do throws(StoreError) { try commits.waitDurable(sequence) } catch { throw error.ofLoggedWrite }
   }
 
   /// As `settle`, suspending the task instead of blocking its thread.
@@ -40,7 +45,7 @@ extension Engine {
       return try settle(sequence, durability)
     }
     noteSyncDemand()
-    try await committer.waitDurable(sequence)
+    do throws(StoreError) { try await committer.waitDurable(sequence) } catch { throw error.ofLoggedWrite }
   }
 
   func waitDurable(_ sequence: UInt64) throws(StoreError) {
@@ -77,5 +82,12 @@ extension Engine {
     background.runPending()
     keeper.runPending()
     merger.runPending()
+  }
+}
+
+extension StoreError {
+  /// What a failure to make a write durable says of that write.
+  var ofLoggedWrite: StoreError {
+    if case .syncFailed(let code) = self { .outcomeUnknown(errno: code) } else { self }
   }
 }

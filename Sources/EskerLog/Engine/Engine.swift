@@ -5,8 +5,9 @@ internal import Synchronization
 
 /// The store itself, behind the public types: the log, its index, and what keeps them.
 ///
-/// Locks, in the order in which they may be taken: `merging`, `opening`, those of feeds, `writer`, `manifests`, `segments`, a
-/// segment's `growth`, and the commit queue's. Readers take none of them.
+/// Locks, in the order in which they may be taken: `closing`, `merging`, `opening`, `sealing`, those of feeds, `writer`,
+/// `manifests`, `keyspaces` and `segments`, a segment's `growth`, and the commit queue's and the session's. Readers take none of
+/// them. What each is held for is in Architecture.md.
 @usableFromInline @safe
 final class Engine: @unchecked Sendable {
   @usableFromInline let path: String
@@ -48,6 +49,8 @@ final class Engine: @unchecked Sendable {
     static let closed: UInt32 = 1
     static let readOnly: UInt32 = 2
     static let syncFailed: UInt32 = 4
+    /// A read-only store takes in what it cannot read record by record: reads wait.
+    static let loading: UInt32 = 8
   }
 
   /// Every segment: first those that merges wrote, then the log's in its order.
@@ -86,6 +89,12 @@ final class Engine: @unchecked Sendable {
   /// True once a record could not be indexed for want of memory: what the index does not lead to may then be alive.
   let isIndexIncomplete = Atomic<Bool>(false)
 
+  /// True once the log was found to have more keys of one hash than any store has: of those, not all are in the index.
+  let isLogMadeUp = Atomic<Bool>(false)
+
+  /// What the opening found wrong with segments; see `addFindings(to:)`.
+  let findings = Guarded<[VerificationReport.Damage]>([])
+
   /// Serialises opening, closing, refreshing, and the background's long jobs against closing.
   let opening = Lock()
   /// Serialises merges.
@@ -110,9 +119,11 @@ final class Engine: @unchecked Sendable {
     var byID: [UInt32: KeyspaceCore] = [:]
   }
 
-  init(path: String, options: Options, host: Host) throws(StoreError) {
+  /// - Parameter building: the identity of a new store that a copy makes.
+  init(path: String, options: Options, host: Host, building: StoreID? = nil) throws(StoreError) {
     let start = host.platform.clock.monotonicNanoseconds()
-    let directory = StoreDirectory(path: path, host: host)
+    try options.check(for: path)
+    let directory = StoreDirectory(path: path, host: host, building: building)
     self.path = path
     self.options = options
     platform = host.platform
@@ -120,17 +131,7 @@ final class Engine: @unchecked Sendable {
     verifiesReads = options.verification == .everyRead
     hasDefaultExpiry = options.defaultExpiry != .never
     onPublish = host.onPublish
-    if let capacity = options.capacity, capacity < Self.leastCapacity {
-      throw .failed(operation: "keep to a capacity of \(capacity) bytes in", path: path, errno: PlatformError.invalid)
-    }
     readMarks = options.capacity.map { ReadMarks(capacity: $0) }
-    guard (64 << 10...1 << 30).contains(options.segmentSize) else {
-      throw .failed(
-        operation: "use a segment size of \(options.segmentSize) for",
-        path: path,
-        errno: PlatformError.invalid
-      )
-    }
 
     var opened = try directory.open(readOnly: options.readOnly)
     let manifest = opened.manifest
@@ -235,30 +236,30 @@ final class Engine: @unchecked Sendable {
     if flags & Status.readOnly != 0 { followIfBehind() }
   }
 
-  /// Ends a store that could not be opened.
-  private func abandon() {
+  /// Ends a store that could not be opened, or whose files are about to go. Nothing is written any more.
+  func abandon() {
     status.bitwiseOr(Status.closed, ordering: .sequentiallyConsistent)
+    stopPublishing()
     release()
   }
 
   /// Gives back everything the store holds. Nobody uses it any more.
   func release(givingBackUnused givesBack: Bool = false) {
+    manifests.withLock { $0.end() }
+    reserve.end()
     feeds.end(self)
     committer.stop()
     background.stop()
     keeper.stop()
     merger.stop()
     epochs.synchronize()
-    for segment in segments.withLock({ $0 }) {
-      let range = segment.granule..<segment.granule + segment.granuleCount
-      unsafe granules.uninstall(granules: range).forEach { unsafe $0.release() }
-    }
+    for segment in segments.withLock({ $0 }) where segment.lease.endResolving() { granules.uninstall(segment) }
     writer.withLock { state in
       state.tail = nil
-      state.spare = nil
+      state.spares = []
       state.fastEnd = 0
     }
-    commits.forgetSegments()
+    commits.end()
     follower = nil
     var list = segments.withLock { list -> [Segment] in
       defer { list = [] }
@@ -275,7 +276,6 @@ final class Engine: @unchecked Sendable {
         try? segment.file.truncate(segment.usedLength)
       }
     }
-    manifests.withLock { $0.files.close() }
     keyspaces.withLock { $0 = KeyspaceTable() }
     session?.end()
     disposePending()

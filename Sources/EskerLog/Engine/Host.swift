@@ -36,9 +36,10 @@ extension StoreClock {
 extension StoreError {
   /// What a failed call to the operating system means to a caller.
   init(_ error: PlatformError, needed: Int = 0) {
-    switch error.code {
-    case PlatformError.noSpace, PlatformError.quotaExceeded: self = .noSpace(path: error.path, needed: needed)
-    default: self = .failed(operation: error.operation, path: error.path, errno: error.code)
+    if error.isFull {
+      self = .noSpace(path: error.path, needed: needed)
+    } else {
+      self = .failed(operation: error.operation, path: error.path, errno: error.code)
     }
   }
 }

@@ -1,9 +1,16 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// The system's own words for an error number.
+/// The system's own words for an error number, and what to do where they do not tell.
 func errorMessage(_ code: Int32) -> String {
-  PlatformError.message(code)
+  let words = PlatformError.message(code)
+  return switch code {
+  case PlatformError.tooManyFiles:
+    "\(words) (this process has as many as it may: raise its limit, ulimit -n, or close other files, and try again)"
+  case PlatformError.tooManyFilesOnMachine:
+    "\(words) (the whole machine has as many as it can: end other programs or have its limit raised, and try again)"
+  default: words
+  }
 }
 
 extension StoreError {

@@ -15,6 +15,9 @@ final class Session: @unchecked Sendable {
 
   private let file: any File
   private let mapping: any Mapping
+  private let lock = Lock()
+  /// Guarded by `lock`. From then on the file may be another process's.
+  private var isEnded = false
 
   /// True if the last writer ended during a sync or after a failed one.
   let distrustsCache: Bool
@@ -65,30 +68,42 @@ final class Session: @unchecked Sendable {
     return Int32(truncatingIfNeeded: UInt64(littleEndian: words[1]))
   }
 
-  private func word(_ index: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
-    unsafe mapping.base.assumingMemoryBound(to: Atomic<UInt64>.self) + index
-  }
+  // Syncs go on as long as somebody waits for one, so these may come after the end. Then they do nothing.
 
   func syncBegan() {
-    unsafe word(2).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    unsafe change { unsafe $0[2] &+= 1 }
   }
 
   func syncEnded() {
-    unsafe word(2).pointee.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+    unsafe change { unsafe $0[2] &-= 1 }
   }
 
   func syncFailed(_ code: Int32) {
-    unsafe word(3).pointee.store(UInt64(UInt32(bitPattern: code)), ordering: .sequentiallyConsistent)
+    unsafe change { unsafe $0[3] = UInt64(UInt32(bitPattern: code)) }
   }
 
   /// Says that what the page cache holds has been written anew.
   func trustsCacheAgain() {
-    unsafe word(2).pointee.store(0, ordering: .sequentiallyConsistent)
-    unsafe word(3).pointee.store(0, ordering: .sequentiallyConsistent)
+    unsafe change {
+      unsafe $0[2] = 0
+      unsafe $0[3] = 0
+    }
   }
 
+  /// The words of the file: the kernel keeps what is stored there, however this process ends.
+  private func change(_ body: (UnsafeMutablePointer<UInt64>) -> Void) {
+    lock.withLock {
+      if !isEnded { unsafe body(mapping.base.assumingMemoryBound(to: UInt64.self)) }
+    }
+  }
+
+  /// Gives the lock file back. Idempotent.
   func end() {
-    mapping.unmap()
-    file.close()
+    lock.withLock {
+      guard !isEnded else { return }
+      isEnded = true
+      mapping.unmap()
+      file.close()
+    }
   }
 }

@@ -21,6 +21,10 @@ extension Engine {
     return reap { record in record.expiry <= now && (core == nil || record.keyspace == core?.tag) }
   }
 
+  /// Whether the store is being closed. Asked under the writer's lock, which who closes it takes before records go: whoever gets
+  /// false may follow addresses until it gives the lock back.
+  var isEnding: Bool { status.load(ordering: .acquiring) & Status.closed != 0 }
+
   func countExpired(in core: KeyspaceCore) throws(StoreError) -> Int {
     let now = checkedNow
     let tag = core.tag
@@ -34,37 +38,27 @@ extension Engine {
     var bucket = 0
     while bucket < index.bucketCount, status.load(ordering: .relaxed) & Status.closed == 0 {
       removed += writer.withLock { state in
-        if let checkpoint = state.checkpoint {
-          for changed in bucket..<bucket + Self.sliceLength { checkpoint.willChange(changed, of: index) }
-        }
-        return index.removeEntries(inBuckets: bucket..<bucket + Self.sliceLength) { entry in
-          guard let place = granules.place(of: entry.address),
-            let record = StoredRecord(at: place), condition(record), record.headIsIntact
-          else { return false }
-          granules.addLive(at: entry.address, bytes: -record.size)
-          for snapshot in state.snapshots { snapshot.noteSuperseded(entry.address, record.sequence) }
-          state.isReaped = true
-          if let core = keyspaces.withLock({ $0.byID[record.keyspace.id] }), core.tag == record.keyspace {
-            core.entryCount.subtract(1, ordering: .relaxed)
-            // Of the keyspace as it is now, so it is expired and not what an emptying left.
-            if core.isWatched.load(ordering: .relaxed) {
-              core.tellLoss(record.key, Existing(address: entry.address), .expiry)
-            }
-          }
-          return true
-        }
+        if isEnding { return 0 }
+        let taken = takeOut(inBuckets: bucket..<bucket + Self.sliceLength, &state, where: condition, hear: tellExpiry)
+        if taken > 0 { state.isReaped = true }
+        return taken
       }
       bucket += Self.sliceLength
     }
     return removed
   }
 
+  /// Of the keyspace as it is now, so it is expired and not what an emptying left.
+  private func tellExpiry(_ core: KeyspaceCore, _ record: StoredRecord, _ address: UInt64) {
+    if core.isWatched.load(ordering: .relaxed) { core.tellLoss(record.key, Existing(address: address), .expiry) }
+  }
+
   private func countEntries(where condition: (StoredRecord) -> Bool) throws(StoreError) -> Int {
     var count = 0
     var bucket = 0
     while bucket < index.bucketCount {
-      if status.load(ordering: .acquiring) & Status.closed != 0 { throw .closed }
-      writer.withLock { _ in
+      try writer.withLock { (_) throws(StoreError) in
+        if isEnding { throw .closed }
         _ = index.forEachEntry(inBuckets: bucket..<bucket + Self.sliceLength) { entry in
           guard let place = granules.place(of: entry.address), let record = StoredRecord(at: place) else { return }
           if condition(record) { count += 1 }
@@ -77,10 +71,13 @@ extension Engine {
 
   func resetClock() throws(StoreError) {
     try checkWritable()
-    time.reset()
     try opening.withLock { () throws(StoreError) in
-      manifests.withLock { $0.manifest.storeTime = time.now }
-      try editManifest(.listed)
+      try checkWritable()
+      let before = time.reset()
+      do throws(StoreError) { try editManifest(.clockReset, isAll: true) } catch {
+        time.restore(before)
+        throw error
+      }
     }
   }
 }

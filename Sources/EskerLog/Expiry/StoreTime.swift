@@ -18,15 +18,22 @@ final class StoreTime: Sendable {
   init(clock: StoreClock, atLeast milliseconds: Int64) {
     self.clock = clock
     startNanoseconds = clock.uptimeNanoseconds()
-    offset = Atomic(max(milliseconds, clock.now().millisecondsSince1970))
+    offset = Atomic(min(Self.latest, max(milliseconds, clock.now().millisecondsSince1970)))
   }
 
+  /// What never expires would expire at the instant after this one.
+  private static let latest = Int64.max - 1
+
+  /// Since the start; none by a clock that goes back behind it.
   private var elapsedMilliseconds: Int64 {
-    Int64(truncatingIfNeeded: (clock.uptimeNanoseconds() &- startNanoseconds) / 1_000_000)
+    let uptime = clock.uptimeNanoseconds()
+    return uptime < startNanoseconds ? 0 : Int64(truncatingIfNeeded: (uptime - startNanoseconds) / 1_000_000)
   }
 
   /// The present instant.
-  var now: Int64 {
+  var now: Int64 { min(Self.latest, unlimited) }
+
+  private var unlimited: Int64 {
     let elapsed = elapsedMilliseconds
     let known = offset.load(ordering: .relaxed)
     let (candidate, overflow) = clock.now().millisecondsSince1970.subtractingReportingOverflow(elapsed)
@@ -44,9 +51,15 @@ final class StoreTime: Sendable {
     return step == 0 ? nil : .milliseconds(step)
   }
 
-  /// Accepts the wall clock's time even if it is earlier.
-  func reset() {
-    offset.store(clock.now().millisecondsSince1970.subtractingClamped(elapsedMilliseconds), ordering: .relaxed)
+  /// Accepts the wall clock's time even if it is earlier; what to restore if that does not last.
+  func reset() -> Int64 {
+    let wall = clock.now().millisecondsSince1970.subtractingClamped(elapsedMilliseconds)
+    return offset.exchange(wall, ordering: .relaxed)
+  }
+
+  /// Takes a reset back.
+  func restore(_ before: Int64) {
+    offset.max(before, ordering: .relaxed)
   }
 }
 

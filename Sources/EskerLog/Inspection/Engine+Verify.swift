@@ -29,9 +29,32 @@ extension Engine {
       for part in work(jobs, { done.report(to: progress) }) { report.add(part) }
       done.report(to: progress)
       if status.load(ordering: .acquiring) & Status.closed != 0 { throw .closed }
-      if done.isCancelled { throw .cancelled }
+      try done.check()
     }
+    addFindings(to: &report)
     _ = progress?(1)
+    return report
+  }
+
+  /// Reads the segments that a snapshot shows, as far as it shows them, and compares them with their checksums; what the opening
+  /// found wrong with segments is in the report too.
+  func verifySegments(of snapshot: Snapshot, progress: (Double) -> Bool) throws(StoreError) -> VerificationReport {
+    let extents = snapshot.extents
+    let done = VerificationProgress(total: extents.reduce(0) { $0 + $1.end })
+    let jobs = extents.map { extent -> Crew<VerificationReport>.Job in
+      {
+        var verification = SegmentVerification(of: self, extent.segment, extent.end, done)
+        return verification.run([])
+      }
+    }
+    var report = VerificationReport()
+    withoutActuallyEscaping(progress) { progress in
+      for part in work(jobs, { done.report(to: progress) }) { report.add(part) }
+      done.report(to: progress)
+    }
+    if status.load(ordering: .acquiring) & Status.closed != 0 { throw .closed }
+    try done.check()
+    addFindings(to: &report)
     return report
   }
 

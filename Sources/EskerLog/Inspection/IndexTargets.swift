@@ -89,16 +89,16 @@ struct IndexTargets: Sendable {
     lists = Array(repeating: [], count: round.extents.count)
     next = buckets.lowerBound
     var addresses: [UInt64] = []
-    while next < min(buckets.upperBound, engine.index.bucketCount),
-      engine.status.load(ordering: .relaxed) & Engine.Status.closed == 0
-    {
+    while next < min(buckets.upperBound, engine.index.bucketCount) {
       let first = next
-      let (isWhole, astray) = engine.writer.withLock { _ in
+      let found = engine.writer.withLock { _ -> (isWhole: Bool, astray: [UInt64])? in
+        if engine.isEnding { return nil }
         addresses.removeAll(keepingCapacity: true)
         next = min(first + Self.bucketsTogether, buckets.upperBound, engine.index.bucketCount)
         let isWhole = engine.index.forEachEntry(inBuckets: first..<next) { addresses.append($0.address) }
         return (isWhole, round.isFirst ? Self.astray(addresses, engine, round) : [])
       }
+      guard let (isWhole, astray) = found else { return }
       if !isWhole {
         // The rest is not looked at, nor what comes behind it.
         next = .max

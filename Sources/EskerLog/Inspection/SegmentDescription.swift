@@ -42,6 +42,8 @@ public struct SegmentDescription: Sendable, Hashable {
   public var expiries: ClosedRange<WallTime>?
   /// What is wrong with the file, as far as its header and the end of its footer tell.
   public var damage: [String] = []
+  /// Whether the file has fewer bytes than the manifest has seen on stable storage.
+  var isShort = false
   /// Whether it ends with a footer, which spares reading it.
   public var hasFooter: Bool { footerBytes > 0 }
   /// Bytes of the file that hold nothing; nil when it is not known how many do. 0 when what is said of the file is more than it
@@ -92,7 +94,8 @@ extension SegmentDescription {
       defer { file.close() }
       try readHeader(file, row, storeID)
       try readTrailer(file, size, row)
-      if let recordBytes, size < recordBytes + SegmentHeader.length { damage.append("the file was cut short") }
+      isShort = size < max(Int(clamping: row?.fileLength ?? 0), recordBytes.map { $0 + SegmentHeader.length } ?? 0)
+      if isShort { damage.append("the file was cut short") }
     } catch {
       if error.code == PlatformError.notFound {
         damage.append("the file is missing")

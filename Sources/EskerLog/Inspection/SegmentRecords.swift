@@ -17,6 +17,8 @@ public struct SegmentRecords: Sequence, IteratorProtocol {
   private let file: SegmentFile
   private var offset = SegmentHeader.length
   private var walk: PackedWalk?
+  /// Whether it was told that the file ends before its records.
+  private var isEndTold = false
   private var names: [UInt32: String?] = [:]
 
   init(_ file: SegmentFile, _ inspection: StoreInspection) {
@@ -27,8 +29,11 @@ public struct SegmentRecords: Sequence, IteratorProtocol {
 
   /// What stands at the next place; nil at the end. O(bytes that it takes).
   public mutating func next() -> Element? {
-    if let view = file.packedView { return nextPacked(view) }
-    guard offset < file.end else { return nil }
+    if let view = file.packedView {
+      if let element = nextPacked(view) { return element }
+      return missingEnd()
+    }
+    guard offset < file.end else { return offset == .max ? nil : missingEnd() }
     switch file.readRecord(at: offset) {
     case .record(let header):
       let place = offset
@@ -38,6 +43,13 @@ public struct SegmentRecords: Sequence, IteratorProtocol {
     case .end, .damaged:
       return nextUnreadable()
     }
+  }
+
+  /// What the file lacks of what is known of it.
+  private mutating func missingEnd() -> Element? {
+    guard !isEndTold, let declared = file.declaredEnd, declared > file.end else { return nil }
+    isEndTold = true
+    return .unreadable(file.end..<declared)
   }
 
   private mutating func nextPacked(_ view: PackedSegmentView) -> Element? {

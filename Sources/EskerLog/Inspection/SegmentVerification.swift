@@ -6,7 +6,9 @@ internal import Synchronization
 struct SegmentVerification {
   private let engine: Engine
   private let segment: Segment
+  /// Where the records end by what is known of them, and how much of that the file has.
   private let end: Int
+  private let reach: Int
   /// Bytes that were read of all segments.
   private let done: VerificationProgress
   /// Bytes of this one that `done` knows of.
@@ -18,23 +20,25 @@ struct SegmentVerification {
     self.engine = engine
     self.segment = segment
     self.end = end
+    reach = segment.reach(end)
     self.done = done
-    places = RecordPlaces(end: end)
+    places = RecordPlaces(end: reach)
   }
 
   /// - Parameter targets: where the index leads to in this segment, in units of eight bytes.
   mutating func run(_ targets: [[UInt32]]) -> VerificationReport {
     report.files += 1
-    report.bytes += end
-    let header = (try? segment.file.bytes(in: 0..<SegmentHeader.length)) ?? []
+    report.bytes += reach
+    let header = (try? segment.bytes(in: 0..<SegmentHeader.length)) ?? []
     let decoded = unsafe try? SegmentHeader(decoding: header.span.bytes)
     if decoded == nil { add(0, SegmentHeader.length, "the segment's header is damaged") }
-    if let view = segment.packedView(end: end) {
+    if let view = segment.packedView(end: reach) {
       verifyPacked(view, decoded?.dictionaryChecksum)
     } else {
       verifyRecords()
     }
-    if segment.mapping.isFaulted {
+    // A reader may have looked where a writer was just cutting off what it had not used.
+    if segment.mapping.isFaulted, !engine.options.readOnly {
       report.damage.append(
         .init(location: segment.location(), length: 0, reason: "the file was cut short, or its medium failed")
       )
@@ -49,17 +53,18 @@ struct SegmentVerification {
     // An entry that moved to a new bucket meanwhile may have been seen in both.
     var wrong: Set<UInt32> = []
     for list in targets {
-      for units in list where !places.contains(units: units) && wrong.insert(units).inserted {
-        add(Int(units) << 3, 0, IndexTargets.reason)
+      // What is beyond the end of the file has been told of as a whole.
+      for units in list where Int(units) << 3 < reach && !places.contains(units: units) {
+        if wrong.insert(units).inserted { add(Int(units) << 3, 0, IndexTargets.reason) }
       }
     }
   }
 
   private mutating func verifyRecords() {
     var offset = SegmentHeader.length
-    while offset < end {
+    while offset < reach {
       // Both checksums in one go; what has something wrong with it is looked at more closely.
-      if let view = segment.view(at: offset, end: end),
+      if let view = segment.view(at: offset, end: reach),
         view.damage(salt: segment.salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) == nil
       {
         report.records += 1
@@ -70,18 +75,22 @@ struct SegmentVerification {
       }
       if offset - counted >= VerificationProgress.step, !count(offset) { return }
     }
+    if offset < end { addMissing(from: offset) }
   }
 
   /// Reports what is wrong at a place; where the next record begins.
   private mutating func passDamage(at offset: Int) -> Int {
-    switch segment.readRecord(at: offset, end: end) {
+    switch segment.readRecord(at: offset, end: reach) {
     case .record(let header):
       report.records += 1
       places.insert(offset)
       add(offset, header.size, RecordDamage.bodyChecksum.reason)
       return offset + header.size
     case .end, .damaged:
-      let next = segment.nextRecord(after: offset, end: end) ?? end
+      guard let next = segment.nextRecord(after: offset, end: reach) else {
+        if reach < end { addMissing(from: offset) } else { addUnreadable(offset..<reach) }
+        return end
+      }
       addUnreadable(offset..<next)
       return next
     }
@@ -118,23 +127,48 @@ struct SegmentVerification {
           )
         }
         if entry.offset - counted >= VerificationProgress.step, !count(entry.offset) { return }
+      case .damaged(let range) where range.upperBound == reach && reach < end:
+        return addMissing(from: range.lowerBound)
       case .damaged(let range): addUnreadable(range)
       }
     }
+    if reach < end { addMissing(from: reach) }
   }
 
   private mutating func verifyFooter() {
     var events: [StoreEvent] = []
-    if let (_, bytes) = engine.readFooter(segment, damage: &events) { report.bytes += bytes.count }
+    if let (footer, bytes) = engine.readFooter(segment, damage: &events, failure: done.fail) {
+      report.bytes += bytes.count
+      if segment.layout.isPacked, report.records < footer.entryCount { compare(footer, bytes) }
+    }
     for case .damaged(let location, let reason) in events {
       report.damage.append(.init(location: location, length: segment.footer.withLock { $0.length }, reason: reason))
     }
   }
 
+  /// Finds records of a packed segment that zeros have taken the place of: zeros ahead of a cell mean nothing.
+  private mutating func compare(_ footer: SegmentFooter, _ bytes: [UInt8]) {
+    var cursor = footer.entries(segment.layout)
+    while let entry = unsafe try? cursor.next(in: bytes.span.bytes), entry.offset < UInt64(reach) {
+      let offset = Int(entry.offset)
+      guard !places.contains(units: UInt32(offset >> 3)) else { continue }
+      places.insert(offset)
+      add(offset, Int(entry.size), Self.missing)
+    }
+  }
+
+  static let missing = "a record that the footer lists is not there"
+
   private mutating func addUnreadable(_ range: Range<Int>) {
     add(range.lowerBound, range.count, RecordDamage.headerChecksum.reason)
     // That the index leads there is part of the same damage.
     for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) { places.insert(offset) }
+  }
+
+  /// Reports that from a place on there is nothing to be read, since the file ends before its records.
+  private mutating func addMissing(from offset: Int) {
+    add(offset, end - offset, segment.cutShort(end))
+    for offset in stride(from: offset, to: reach, by: 8) { places.insert(offset) }
   }
 
   private mutating func add(_ offset: Int, _ length: Int, _ reason: String) {
@@ -157,6 +191,8 @@ final class VerificationProgress: Sendable {
 
   private let bytes = Atomic<Int>(0)
   private let stopped = Atomic<Bool>(false)
+  /// Why something could not be looked at.
+  private let failure = Guarded<PlatformError?>(nil)
   private let total: Int
 
   init(total: Int) {
@@ -170,6 +206,17 @@ final class VerificationProgress: Sendable {
   /// Tells the caller, who may have had enough. Called on the caller's thread.
   func report(to progress: ((Double) -> Bool)?) {
     if progress?(share) == false { stopped.store(true, ordering: .relaxed) }
+  }
+
+  /// Notes that something could not be looked at.
+  func fail(_ error: PlatformError) {
+    failure.withLock { $0 = $0 ?? error }
+  }
+
+  /// Throws if the verification has not seen everything.
+  func check() throws(StoreError) {
+    if let error = failure.withLock({ $0 }) { throw StoreError(error) }
+    if isCancelled { throw .cancelled }
   }
 
   /// Whether the caller asked to stop.

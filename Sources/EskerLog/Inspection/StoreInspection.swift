@@ -20,8 +20,8 @@ public struct StoreInspection: Sendable {
 
   /// Reads the manifest, and the header and the end of each segment.
   ///
-  /// - Throws: ``StoreError/notAStore(path:)``, ``StoreError/unknownFormat(path:version:)``, and
-  ///   ``StoreError/failed(operation:path:errno:)``. Damage is described, not thrown.
+  /// - Throws: ``StoreError/notAStore(path:)``, ``StoreError/unfinishedCopy(path:mark:holder:)``,
+  ///   ``StoreError/unknownFormat(path:version:)``, and ``StoreError/failed(operation:path:errno:)``. Damage is described, not thrown.
   /// - Complexity: O(segments).
   public init(at path: String) throws(StoreError) {
     try self.init(at: path, host: .system)
@@ -37,7 +37,8 @@ public struct StoreInspection: Sendable {
       let reading = try Self.readManifest(in: path, host)
       let (segments, isWhole) = Self.describe(reading.newest, names, path, fileSystem)
       attempt += 1
-      // A merge may have removed a segment between the look at the manifest and the look at the file.
+      // A merge may have removed a segment between the look at the manifest and the look at the file, or a close may have given
+      // back what the writer had not used.
       if !isWhole, attempt < 9, reading.newest?.state == .open {
         host.platform.pause()
         continue
@@ -55,6 +56,7 @@ public struct StoreInspection: Sendable {
     guard let status else { throw .failed(operation: "open", path: path, errno: PlatformError.notFound) }
     guard status.kind == .directory else { throw .notAStore(path: path) }
     let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }.sorted()
+    try CopyKind.refuseUnfinished(names, at: path, fileSystem)
     guard names.contains(where: { FileName.manifests.contains($0) || FileName.segmentID($0) != nil }) else {
       throw .notAStore(path: path)
     }
@@ -86,7 +88,7 @@ public struct StoreInspection: Sendable {
       let isThere = segment.readFile(row, storeID: manifest?.storeID, fileSystem)
       // What is not listed and is gone by now was being removed.
       guard isThere || row != nil else { return }
-      isWhole = isWhole && isThere
+      isWhole = isWhole && isThere && !segment.isShort
       segments.append(segment)
     }
     for row in manifest?.segments ?? [] { take(row.id, row) }

@@ -9,12 +9,19 @@ struct ManifestState {
   var manifest: Manifest
   var nextSegmentID: UInt64
   var nextKeyspaceID: UInt32
+  /// True once the store is closed: from then on the files may be another process's.
+  private(set) var isEnded = false
 
   init(files: ManifestFiles, manifest: Manifest) {
     self.files = files
     self.manifest = manifest
     nextSegmentID = manifest.nextSegmentID
     nextKeyspaceID = (manifest.keyspaces.map(\.id).max() ?? 0) + 1
+  }
+
+  mutating func end() {
+    isEnded = true
+    files.close()
   }
 }
 
@@ -28,6 +35,8 @@ enum ManifestEdit {
   case merged(removing: [Segment], adding: [Segment])
   /// A checkpoint is durable.
   case checkpoint(UInt64)
+  /// Store time goes back to the wall clock's.
+  case clockReset
   /// The checkpoint turned out damaged.
   case noCheckpoint
   /// The store is closed; nothing is in flight.
@@ -39,8 +48,15 @@ extension Engine {
   ///
   /// What it says was consulted in memory, so nothing in it may run ahead of the log on disk: rows say `sealed` only of
   /// what is durable or cut, and an emptied keyspace shows its old incarnation until the reset is durable.
-  func editManifest(_ edit: ManifestEdit) throws(StoreError) {
-    let code: PlatformError? = try manifests.withLock { (state) throws(StoreError) -> PlatformError? in
+  ///
+  /// - Parameter isAll: The edit is all that the call does: if nobody knows whether it took place, the call says so.
+  /// - Throws: ``StoreError/closed`` once the store is, which the caller may have had no chance to see: it looked, and then
+  ///   waited for a lock.
+  func editManifest(_ edit: ManifestEdit, isAll: Bool = false) throws(StoreError) {
+    // What is on disk is not known any more: there is nothing to go on from.
+    if let code = commits.failureCode { throw .syncFailed(errno: code) }
+    let failure: PlatformError? = try manifests.withLock { (state) throws(StoreError) -> PlatformError? in
+      guard !state.isEnded else { throw .closed }
       var manifest = state.manifest
       manifest.generation += 1
       let durable = durableSequence
@@ -60,6 +76,8 @@ extension Engine {
         manifest.nextSequence = max(manifest.nextSequence, nextSequence)
       case .listed:
         break
+      case .clockReset:
+        manifest.storeTime = time.now
       case .merged(let removed, _):
         manifest.checkpointID = 0
         for segment in removed where segment.kind == .log {
@@ -77,17 +95,13 @@ extension Engine {
         manifest.nextCheckpointID = max(manifest.nextCheckpointID, checkpoint + 1)
       }
       session?.syncBegan()
-      do throws(PlatformError) {
+      do throws(ManifestFiles.Failure) {
         let count = try state.files.write(manifest, directory: path)
         bytesWritten.wrappingAdd(count, ordering: .relaxed)
       } catch {
-        // No space to write: the copy that is whole was not touched. Anything else, a failed sync above all: what is on
-        // disk is not known.
-        if error.code == PlatformError.noSpace, error.operation != "sync" {
-          session?.syncEnded()
-          throw StoreError(error, needed: manifest.encoded().count)
-        }
-        return error
+        guard case .nothingWritten(let reason) = error else { return error.error }
+        session?.syncEnded()
+        throw StoreError(reason, needed: manifest.encoded().count)
       }
       session?.syncEnded()
       state.manifest = manifest
@@ -99,9 +113,9 @@ extension Engine {
       }
       return nil
     }
-    if let code {
-      commits.fail(code.code)
-      throw StoreError(code)
+    if let failure {
+      commits.fail(failure.code)
+      throw isAll ? .outcomeUnknown(errno: failure.code) : StoreError(failure)
     }
   }
 
@@ -120,6 +134,9 @@ extension Engine {
       // Where the tail of a closed store ends; an opening after a crash looks for itself.
       row.lastSequence = segment.lastSequence.load(ordering: .relaxed)
       row.recordsEnd = UInt64(segment.recordsEnd.load(ordering: .relaxed))
+      // A close gives back what has not been used.
+      let length = segment.durableLength.load(ordering: .relaxed)
+      row.fileLength = UInt64(row.recordsEnd == 0 ? length : min(length, segment.usedLength))
       return row
     }
     row.state = .sealed

@@ -1,3 +1,5 @@
+internal import EskerFormat
+
 /// Names of the files in a store's directory.
 enum FileName {
   static let manifests = ["manifest.a", "manifest.b"]
@@ -26,6 +28,7 @@ enum FileName {
 
   private static func id(_ name: String, _ suffix: String) -> UInt64? {
     guard name.count == 16 + suffix.count, name.hasSuffix(suffix) else { return nil }
-    return UInt64(name.prefix(16), radix: 16)
+    // No store comes to greater numbers: whatever is called so, Esker has not made it.
+    return UInt64(name.prefix(16), radix: 16).flatMap { $0 <= Manifest.greatestID ? $0 : nil }
   }
 }

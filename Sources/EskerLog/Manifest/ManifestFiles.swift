@@ -89,24 +89,53 @@ final class ManifestFiles: @unchecked Sendable {
     }
   }
 
+  /// Why a manifest was not written.
+  enum Failure: Error {
+    /// The next opening finds what was there before, for certain.
+    case nothingWritten(PlatformError)
+    /// The next opening may find either.
+    case unknown(PlatformError)
+
+    var error: PlatformError {
+      switch self {
+      case .nothingWritten(let error), .unknown(let error): error
+      }
+    }
+  }
+
   /// Writes both copies, each durable before the next is begun. Creates them if need be.
   ///
   /// - Returns: bytes written.
-  func write(_ manifest: Manifest, directory: String) throws(PlatformError) -> Int {
+  func write(_ manifest: Manifest, directory: String) throws(Failure) -> Int {
     let bytes = manifest.encoded()
-    if files.isEmpty { try openForWriting(directory) }
+    do throws(PlatformError) {
+      if files.isEmpty { try openForWriting(directory) }
+      // For both, before either is changed: a full volume must not stop the edit half way.
+      for file in files where try file.status().size < bytes.count { try file.reserve((bytes.count + 8191) & ~4095) }
+    } catch {
+      throw error.isSync ? .unknown(error) : .nothingWritten(error)
+    }
     // Alternately, so that a copy torn by an earlier failure is replaced before the whole one is touched.
     let first = broken ?? Int(manifest.generation & 1)
-    try replace(files[first], bytes)
-    try replace(files[1 - first], bytes)
+    do throws(PlatformError) { try files[first].writeAll(bytes, at: 0) } catch {
+      broken = first
+      // Where even writing over takes space; what is torn now has the other copy beside it.
+      throw error.isFull && !mayHold(manifest, at: first) ? .nothingWritten(error) : .unknown(error)
+    }
+    do throws(PlatformError) {
+      try files[first].sync()
+      try files[1 - first].writeAll(bytes, at: 0)
+      try files[1 - first].sync()
+    } catch { throw .unknown(error) }
     broken = nil
     return bytes.count * 2
   }
 
-  private func replace(_ file: any File, _ bytes: [UInt8]) throws(PlatformError) {
-    if try file.status().size < bytes.count { try file.reserve((bytes.count + 8191) & ~4095) }
-    try file.writeAll(bytes, at: 0)
-    try file.sync()
+  /// Whether a copy may be read as that manifest. One that was written in part most likely cannot.
+  private func mayHold(_ manifest: Manifest, at position: Int) -> Bool {
+    guard let bytes = try? contents(of: paths[position]) else { return true }
+    guard case .success(let found) = Self.decode(bytes) else { return false }
+    return found.generation == manifest.generation
   }
 
   private func openForWriting(_ directory: String) throws(PlatformError) {

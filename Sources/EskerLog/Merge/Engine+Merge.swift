@@ -29,22 +29,27 @@ extension Engine {
       return .after(1_000_000_000)
     }
     do throws(StoreError) {
-      if try evictIfDue() { return .now }
+      let (next, inputs) = try merging.withLock { () throws(StoreError) in try mergeStep() }
+      if !inputs.isEmpty { dispose(of: inputs) }
+      return next
     } catch { return afterFailure(error) }
+  }
+
+  /// Looks what is due and does it; when to look again, and the segments that are given up. Called with `merging` held: what
+  /// was chosen before that may be gone.
+  private func mergeStep() throws(StoreError) -> (MergeScheduler.Next, [Segment]) {
+    try checkWritable()
+    if try evictIfDue() { return (.now, []) }
     let figures = mergeFigures()
     let policy = mergePolicy
     var victims = Set(policy.victims(among: figures.candidates, unsealed: figures.unsealed, now: figures.now))
     slowWritersDown(figures, canMerge: !victims.isEmpty)
     if victims.isEmpty { victims = Set(policy.packing(among: figures.candidates, now: figures.now)) }
-    if victims.isEmpty { return restTail(figures) ? .now : nextLook(figures) }
-    do throws(StoreError) {
-      let pace = MergePace(self, bytesPerSecond: options.merge.bytesPerSecond)
-      let inputs = segments.withLock { list in list.filter { victims.contains($0.id) } }
-      let result = try merging.withLock { () throws(StoreError) in try mergeOnce(inputs, pace) }
-      dispose(of: inputs)
-      // Figures of what has expired are estimates: do not run after them.
-      return result.bytesWritten > result.bytesRead / 20 * 19 ? .after(1_000_000_000) : .now
-    } catch { return afterFailure(error) }
+    if victims.isEmpty { return (restTail(figures) ? .now : nextLook(figures), []) }
+    let inputs = mergeable { victims.contains($0.id) }
+    let result = try mergeOnce(inputs, MergePace(self, bytesPerSecond: options.merge.bytesPerSecond))
+    // Figures of what has expired are estimates: do not run after them.
+    return (result.bytesWritten > result.bytesRead / 20 * 19 ? .after(1_000_000_000) : .now, inputs)
   }
 
   /// Has the keeper let go of segments that were merged away: to close a removed file takes long, and there is more to merge.
@@ -118,6 +123,13 @@ extension Engine {
   /// Whether a merge would pack a segment.
   private func isUnpacked(_ segment: Segment) -> Bool { options.compression != .none && !segment.layout.isPacked }
 
+  /// The listed segments that can be merged and that a condition picks. Called with `merging` held, as nothing but a merge
+  /// takes such a segment off the list.
+  func mergeable(where isChosen: (Segment) -> Bool) -> [Segment] {
+    let durable = durableSequence
+    return segments.withLock { $0 }.filter { isMergeable($0, durable) && isChosen($0) }
+  }
+
   /// Whether a segment is whole, durable, and has no record that cannot be read.
   func isMergeable(_ segment: Segment, _ durable: UInt64) -> Bool {
     segment.isSettled.load(ordering: .acquiring) && !segment.isUnmergeable.load(ordering: .relaxed)
@@ -161,7 +173,7 @@ extension Engine {
   }
 
   /// Ends a tail that is mostly dead when nothing else can be merged and nobody writes, so that what was deleted gives its
-  /// space back. True when there is something to merge now.
+  /// space back. True when there is something to merge now. Called with `merging` held, as whatever ends a tail to merge it.
   private func restTail(_ figures: MergeFigures) -> Bool {
     let policy = mergePolicy
     let bytes = figures.unsealed.bytes + figures.candidates.reduce(0) { $0 + $1.bytes }
@@ -177,7 +189,7 @@ extension Engine {
     }
     restingOffset = 0
     do throws(StoreError) {
-      try dropSpare()
+      try dropSpares()
       try endTail()
     } catch { return false }
     return true
@@ -198,10 +210,12 @@ extension Engine {
   func merge(_ ids: Set<UInt64>?, progress: ((Double) -> Bool)?) throws(StoreError) -> MergeReport {
     try checkWritable()
     return try merging.withLock { () throws(StoreError) -> MergeReport in
+      // It may have been closed since, while this waited for the lock.
+      try checkWritable()
       if ids == nil {
         do throws(StoreError) { try endTail() } catch {
           // On a full volume the rest can be merged all the same.
-          guard case .noSpace = error else { throw error }
+          guard error.bytesLacking != nil else { throw error }
         }
       }
       let chosen = chosenSegments(ids)
@@ -230,9 +244,7 @@ extension Engine {
   /// Segments a merge on demand takes: those that were named, or all that hold anything dead.
   private func chosenSegments(_ ids: Set<UInt64>?) -> [Segment] {
     let now = checkedNow
-    let durable = durableSequence
-    return segments.withLock { $0 }.filter { segment in
-      guard isMergeable(segment, durable) else { return false }
+    return mergeable { segment in
       if let ids { return ids.contains(segment.id) }
       let bytes = segment.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length
       return isUnpacked(segment) || granules.live(segment).bytes < bytes
@@ -251,24 +263,16 @@ extension Engine {
     sealFinished()
   }
 
-  /// Gives up the segment that is ready to be the next tail: the one that is made instead will be small.
-  private func dropSpare() throws(StoreError) {
-    let spare = writer.withLock { $0.spare.take() }
-    guard let spare else { return }
-    segments.withLock { list in list.removeAll { $0 === spare } }
-    try editManifest(.listed)
-    uninstall(spare)
-    try? platform.fileSystem.remove(spare.path)
-  }
-
   // MARK: Both
 
-  /// One merge. Called with `merging` held.
+  /// One merge. Called with `merging` held; what cannot be merged, or not any more, is passed over.
   func mergeOnce(
-    _ inputs: [Segment],
+    _ chosen: [Segment],
     _ pace: borrowing MergePace,
     evicting: Bool = false
   ) throws(StoreError) -> MergeResult {
+    let mergeable = Set(mergeable { _ in true }.map(ObjectIdentifier.init))
+    let inputs = chosen.filter { mergeable.contains(ObjectIdentifier($0)) }
     guard !inputs.isEmpty else { return MergeResult() }
     guard !index.isDamaged else { throw indexDamage() }
     try markOpen()
@@ -339,10 +343,11 @@ extension Engine {
   /// Nanoseconds that a mebibyte of writes waits for each segment that merging is behind.
   private static let delayPerSegmentOfDebt = 4_000_000
 
-  /// Waits as long as the last step of writes has to. No lock is held.
+  /// Waits as long as the last step of writes has to, and seals what is full where that is too much. No lock is held.
   @inline(never)
   func payDelay() {
     let delay = owedDelay.exchange(0, ordering: .relaxed)
+    if isCrowdedUnsealed { sealFinished() }
     if delay != 0, merger.isThreaded { merger.nap(nanoseconds: delay) }
   }
 
@@ -350,6 +355,7 @@ extension Engine {
   @inline(never)
   func payDelayAsync() async {
     let delay = owedDelay.exchange(0, ordering: .relaxed)
+    if isCrowdedUnsealed { sealFinished() }
     // A cancelled task goes on: its write is done.
     if delay != 0, merger.isThreaded { try? await Task.sleep(nanoseconds: delay) }
   }

@@ -38,7 +38,14 @@ struct MergePolicy {
   var slack: Int { min(segmentSize, 1 << 20) }
 
   /// Bytes of records beyond which merging is due, given those that are alive.
-  func limit(live: Int) -> Int { Int(Double(live) * spaceAmplification) + slack }
+  func limit(live: Int) -> Int {
+    let share = Double(live) * spaceAmplification
+    // No live byte at all and no bound give no number.
+    return (share < Self.mostBytes ? Int(share) : Int(Self.mostBytes)) + slack
+  }
+
+  /// More than any store has, and little enough to be added to.
+  private static let mostBytes = 0x1p60
 
   /// Segments of the next merge; none when nothing is due.
   ///

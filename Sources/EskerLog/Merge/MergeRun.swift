@@ -10,9 +10,13 @@ internal import Synchronization
 /// 1. What is alive is copied to new segments, which are synced, names included. Nobody knows of them yet.
 /// 2. The log is synced as far as it was when the copying ended: whatever made a record dead is then durable, so a crash
 ///    cannot lose the newer record and find the older one gone.
-/// 3. The index is led from the old places to the new ones, where it still leads to the old ones.
-/// 4. One edit of the manifest lists the new segments instead of the old ones.
-/// 5. The old files are removed. Whoever still reads them holds them open.
+/// 3. The index is led from the old places to the new ones, where it still leads to the old ones. Now it must lead to nothing in
+///    the old segments but what expired or is evicted.
+/// 4. One edit of the manifest lists the new segments instead of the old ones, and keeps the store time that condemned what
+///    expired.
+/// 5. What expired or is evicted leaves the index. Not before: the edit may fail, and a key that is removed while its entry is
+///    missing would get no tombstone, so that its value would be there again after a crash.
+/// 6. The old files are removed. Whoever still reads them holds them open.
 struct MergeRun: ~Copyable {
   private let engine: Engine
   private let inputs: [Segment]
@@ -54,10 +58,6 @@ struct MergeRun: ~Copyable {
     }
     do throws(StoreError) {
       try commits.waitDurable(engine.publishedSequence, onlyThrough: true)
-      // The store time that condemned a record is kept before the record goes.
-      if survey.reaps.contains(where: { !$0.isEvicted }) {
-        try engine.opening.withLock { () throws(StoreError) in try engine.editManifest(.listed) }
-      }
     } catch {
       for segment in outputs { engine.uninstall(segment) }
       survey.writer.discard()
@@ -84,21 +84,19 @@ struct MergeRun: ~Copyable {
     inputs.reduce(0) { $0 + $1.recordBytes }
   }
 
-  /// Steps 3 to 5. Snapshots, checkpoints and closing wait meanwhile.
+  /// Steps 3 to 6. Snapshots, checkpoints and closing wait meanwhile: the index leads to outputs that are not listed yet, and
+  /// then to what expired or is evicted in inputs that are not listed any more.
   private borrowing func replace(by outputs: [Segment]) throws(StoreError) -> (records: Int, bytes: Int) {
-    var evicted = (records: 0, bytes: 0)
-    let checkpoint = try engine.opening.withLock { () throws(StoreError) -> UInt64 in
+    let (checkpoint, evicted) = try engine.opening.withLock { () throws(StoreError) in
+      let checkpoint = engine.manifests.withLock { $0.manifest.checkpointID }
       do throws(StoreError) {
         try engine.checkWritable()
         engine.incoming.withLock { $0 = outputs }
         defer { engine.incoming.withLock { $0 = [] } }
         move { ($0.from, $0.fromSize, $0.to, $0.toSize) }
-        evicted = reap()
-        try checkNothingIsLeft()
-        let checkpoint = engine.manifests.withLock { $0.manifest.checkpointID }
+        try checkNothingElseIsLeft()
         engine.feeds.hold(engine, through: engine.publishedSequence)
         try engine.editManifest(.merged(removing: inputs, adding: outputs))
-        return checkpoint
       } catch {
         move { ($0.to, $0.toSize, $0.from, $0.fromSize) }
         for segment in outputs { engine.uninstall(segment) }
@@ -106,6 +104,7 @@ struct MergeRun: ~Copyable {
         if engine.commits.failureCode == nil { survey.writer.discard() }
         throw error
       }
+      return (checkpoint, reap())
     }
     if checkpoint != 0 { try? engine.platform.fileSystem.remove("\(engine.path)/\(FileName.checkpoint(checkpoint))") }
     for segment in inputs {
@@ -126,17 +125,15 @@ struct MergeRun: ~Copyable {
     inSlices(survey.moves.count) { range, state in
       for move in survey.moves[range] {
         let (from, fromSize, to, toSize) = ends(move)
-        guard engine.index.replace(move.hash, address: from, with: to) else { continue }
-        engine.noteForSnapshots(from, state)
-        engine.granules.addLive(at: from, bytes: -Int(fromSize))
-        engine.granules.addLive(at: to, bytes: Int(toSize))
+        engine.move(move.hash, from: (from, Int(fromSize)), to: (to, Int(toSize)), &state)
       }
     } prefetch: { range in
       for move in survey.moves[range] { engine.index.prefetch(move.hash) }
     }
   }
 
-  /// Takes what expired or is evicted, and what emptied keyspaces left, out of the index. What was evicted.
+  /// Takes what expired or is evicted, and what emptied keyspaces left, out of the index; how much was evicted. The edit is
+  /// durable: none of it is there again after a crash.
   private borrowing func reap() -> (records: Int, bytes: Int) {
     var evicted = (records: 0, bytes: 0)
     inSlices(survey.reaps.count) { range, state in
@@ -145,15 +142,9 @@ struct MergeRun: ~Copyable {
         // Fronts see by themselves what has expired.
         if reap.isEvicted { watched?.tellWillWrite() }
         defer { if reap.isEvicted { watched?.tellDidWrite() } }
-        guard engine.index.remove(reap.hash, address: reap.address) else { continue }
-        state.isReaped = true
-        engine.noteForSnapshots(reap.address, state)
-        engine.granules.addLive(at: reap.address, bytes: -reap.size)
+        guard engine.takeOut(reap.hash, at: reap.address, reap.size, of: reap.keyspace, &state) else { continue }
         if reap.isEvicted { evicted = (evicted.records + 1, evicted.bytes + reap.size) }
-        if let core = engine.keyspaces.withLock({ $0.byID[reap.keyspace.id] }), core.tag == reap.keyspace {
-          core.entryCount.subtract(1, ordering: .relaxed)
-          watched?.tellLoss(at: reap.address, reap.isEvicted ? .eviction : .expiry)
-        }
+        watched?.tellLoss(at: reap.address, reap.isEvicted ? .eviction : .expiry)
       }
     } prefetch: { range in
       for reap in survey.reaps[range] { engine.index.prefetch(reap.hash) }
@@ -163,8 +154,9 @@ struct MergeRun: ~Copyable {
 
   /// The key of a record that goes, if somebody is told of it.
   private borrowing func watchedKey(of reap: MergeReap) -> WatchedKey? {
-    guard let core = engine.keyspaces.withLock({ $0.byID[reap.keyspace.id] }), core.isWatched.load(ordering: .relaxed),
-      let place = engine.granules.place(of: reap.address), let record = StoredRecord(at: place)
+    guard let core = engine.keyspaces.withLock({ $0.byID[reap.keyspace.id] }), core.tag == reap.keyspace,
+      core.isWatched.load(ordering: .relaxed), let place = engine.granules.place(of: reap.address),
+      let record = StoredRecord(at: place)
     else { return nil }
     return WatchedKey(core: core, key: record.key)
   }
@@ -188,9 +180,30 @@ struct MergeRun: ~Copyable {
     }
   }
 
-  /// Throws if the index still leads to a place that is about to go: better no merge than a lost record.
-  private borrowing func checkNothingIsLeft() throws(StoreError) {
-    for segment in inputs where engine.granules.live(segment).records != 0 || engine.index.isDamaged {
+  /// Throws if the index still leads to a place in the inputs whose record is neither moved nor to go: better no merge than a
+  /// lost record.
+  private borrowing func checkNothingElseIsLeft() throws(StoreError) {
+    // Writers may supersede what is to go while it is counted. They tell, as they tell a snapshot.
+    let notes = SnapshotState()
+    engine.writer.withLock { state in state.snapshots.append(notes) }
+    var going: [UInt64] = []
+    inSlices(survey.reaps.count) { range, _ in
+      for reap in survey.reaps[range] where engine.leads(to: reap.address, hash: reap.hash) {
+        going.append(reap.address)
+      }
+    } prefetch: { range in
+      for reap in survey.reaps[range] { engine.index.prefetch(reap.hash) }
+    }
+    let left = engine.writer.withLock { state in
+      state.snapshots.removeAll { $0 === notes }
+      return inputs.map { engine.granules.live($0).records }
+    }
+    if engine.index.isDamaged { throw engine.indexDamage() }
+    going.removeAll { notes.wasSuperseded($0) }
+    guard left.reduce(0, +) != going.count else { return }
+    for (segment, records) in zip(inputs, left) {
+      let known = going.count { segment.lease.granules.contains(GranuleTable.granule(of: $0)) }
+      guard records != known else { continue }
       segment.isUnmergeable.store(true, ordering: .relaxed)
       throw .damaged(segment.location(), reason: "not every live record of the segment was found, so it is not merged")
     }
@@ -221,16 +234,6 @@ struct MergeResult {
   /// Live records given up, and their bytes.
   var recordsEvicted = 0
   var bytesEvicted = 0
-}
-
-extension Engine {
-  /// Lets open snapshots know that the index stops leading to a record. Called under the writer's lock.
-  func noteForSnapshots(_ address: UInt64, _ state: borrowing WriterState) {
-    guard !state.snapshots.isEmpty, let place = granules.place(of: address), let record = StoredRecord(at: place) else {
-      return
-    }
-    for snapshot in state.snapshots { snapshot.noteSuperseded(address, record.sequence) }
-  }
 }
 
 extension Segment {

@@ -96,6 +96,7 @@ final class PackedOutput: MergeOutput {
       throw StoreError(error, needed: SegmentHeader.length)
     }
     segment.becomeWhole(finished.summary, recordsEnd: recordsEnd, footerLength: written - recordsEnd)
+    file.rest()
     engine.granules.install(segment)
     startUnits = segment.startUnits
     placements = finished.placements

@@ -140,6 +140,7 @@ final class RawOutput: MergeOutput {
     }
     engine.bytesWritten.wrappingAdd(bytes.count, ordering: .relaxed)
     segment.becomeWhole(summary, recordsEnd: recordsEnd, footerLength: bytes.count)
+    file.rest()
     engine.granules.install(segment)
     return segment
   }

@@ -76,7 +76,8 @@ extension StatisticsImage.Histogram {
 
 extension PublishedStatistics {
   init(_ image: StatisticsImage) {
-    func value(_ figure: Figure) -> Int { Int(clamping: image.figures[figure.rawValue]) }
+    // No figure is as large, and whoever adds some of them up gets a sum.
+    func value(_ figure: Figure) -> Int { Int(min(image.figures[figure.rawValue], 1 << 54)) }
     processID = Int32(truncatingIfNeeded: image.processID)
     openedAt = WallTime(millisecondsSince1970: image.openedAt)
     publishedAt = WallTime(millisecondsSince1970: image.publishedAt)

@@ -3,9 +3,9 @@ internal import EskerPlatform
 
 /// Writes a store's figures to a file in its directory, again and again, for other processes to see.
 ///
-/// The file is no part of the store: it is never synced, nothing reads it in a recovery, and it goes when the store is
-/// closed. One that a killed process left goes at the next opening for writing. A file of that name that somebody else made
-/// stays as it is, and nothing is published as long as it is there.
+/// The file is no part of the store: figures are never synced, nothing reads it in a recovery, and it goes when the store is
+/// closed. One that a killed process or a power cut left goes at the next opening for writing. A file of that name that
+/// somebody else made stays as it is, and nothing is published as long as it is there.
 final class StatisticsPublisher: @unchecked Sendable {
   private let path: String
   private let fileSystem: any FileSystem
@@ -62,8 +62,15 @@ final class StatisticsPublisher: @unchecked Sendable {
 
   private func publish() {
     do throws(PlatformError) {
-      if file == nil { file = try fileSystem.open(path, .create) }
-      try file?.writeAll(image().encoded(), at: 0)
+      let bytes = image().encoded()
+      if file == nil {
+        let file = try fileSystem.open(path, .create)
+        self.file = file
+        // What says whose file it is, before the rest: whatever a power cut tears then, that is there.
+        try file.writeAll(Array(bytes[..<StatisticsImage.signatureLength]), at: 0)
+        try file.sync()
+      }
+      try file?.writeAll(bytes, at: 0)
       isFailing = false
     } catch {
       if !isFailing { onFailure(error) }

@@ -10,17 +10,17 @@ internal import Synchronization
 struct Replay: ~Copyable {
   private let engine: Engine
   private let index: HashIndex
-  /// Open snapshots, which must hear what stops being the newest record of its key.
-  private let snapshots: [SnapshotState]
+  /// Whether records only take the place of their own copies.
+  private let onlyMoves: Bool
   private var window: [LogRecord] = []
   private static let depth = 32
   /// Records that took part.
   private(set) var count = 0
 
-  init(_ engine: Engine, notifying snapshots: [SnapshotState] = []) {
+  init(_ engine: Engine, onlyMoving onlyMoves: Bool = false) {
     self.engine = engine
     index = engine.index
-    self.snapshots = snapshots
+    self.onlyMoves = onlyMoves
     window.reserveCapacity(Self.depth)
   }
 
@@ -30,21 +30,22 @@ struct Replay: ~Copyable {
     if window.count == Self.depth { drain() }
   }
 
-  /// True when every record has taken effect.
-  var isIdle: Bool { window.isEmpty }
-
+  /// Lets all records take effect that wait. Takes the writer's lock, so that nobody walks the index meanwhile.
   mutating func drain() {
-    var start = 0
-    while start < window.count {
-      let first = window[start]
-      var end = start + 1
-      if first.kind == .reset {
-        engine.applyReset(first)
-      } else {
-        while end < window.count, window[end].keyspace == first.keyspace, window[end].kind != .reset { end += 1 }
-        engine.apply(window, start..<end, notifying: snapshots)
+    guard !window.isEmpty else { return }
+    engine.writer.withLock { state in
+      var start = 0
+      while start < window.count {
+        let first = window[start]
+        var end = start + 1
+        if first.kind == .reset {
+          engine.applyReset(first)
+        } else {
+          while end < window.count, window[end].keyspace == first.keyspace, window[end].kind != .reset { end += 1 }
+          engine.apply(window, start..<end, onlyMoving: onlyMoves, &state)
+        }
+        start = end
       }
-      start = end
     }
     count += window.count
     window.removeAll(keepingCapacity: true)
@@ -52,8 +53,13 @@ struct Replay: ~Copyable {
 }
 
 extension Engine {
-  /// Lets records of one keyspace take effect on the index, in their order. Nobody writes meanwhile.
-  fileprivate func apply(_ records: [LogRecord], _ run: Range<Int>, notifying snapshots: [SnapshotState]) {
+  /// Lets records of one keyspace take effect on the index, in their order.
+  fileprivate func apply(
+    _ records: [LogRecord],
+    _ run: Range<Int>,
+    onlyMoving onlyMoves: Bool,
+    _ state: inout WriterState
+  ) {
     let tag = records[run.lowerBound].keyspace
     let core = keyspaces.withLock { $0.byID[tag.id] }
     if let core {
@@ -74,41 +80,41 @@ extension Engine {
       granules.prefetch(address)
       granules.prefetch(records[position].address)
     }
-    var entries = 0
-    for position in run { entries += apply(records[position], to: index, notifying: snapshots) }
-    core?.entryCount.add(entries, ordering: .relaxed)
+    for position in run { apply(records[position], onlyMoves, core, &state) }
   }
 
-  /// Lets one record take effect; by how much the number of entries changes.
+  /// Lets one record take effect.
   @inline(__always)
-  private func apply(_ record: LogRecord, to index: HashIndex, notifying snapshots: [SnapshotState]) -> Int {
+  private func apply(_ record: LogRecord, _ onlyMoves: Bool, _ core: KeyspaceCore?, _ state: inout WriterState) {
     var probe = index.writeProbe(record.hash)
-    guard let existing = existing(record, &probe) else {
-      guard record.kind == .put else { return 0 }
-      guard !probe.isDamaged, index.insert(record.hash, address: record.address, after: probe) else {
-        isIndexIncomplete.store(true, ordering: .relaxed)
-        return 0
-      }
+    let existing = existing(record, &probe) ?? Existing()
+    if existing.address != 0 {
+      // A put with the same number is a copy of what the index leads to.
+      let isCopy =
+        existing.sequence == record.sequence && existing.address != record.address && record.kind == .put
+      guard isCopy || (existing.sequence < record.sequence && !onlyMoves) else { return }
+    } else if onlyMoves || isLogMadeUp.load(ordering: .relaxed) {
+      return
+    }
+    if record.kind == .put {
+      lead(record.hash, to: record.address, record.size, replacing: existing, at: probe, core, &state)
       // Such an insertion leaves growing to whoever makes the next one.
       index.grow()
-      granules.addLive(at: record.address, bytes: record.size)
-      return 1
+    } else if existing.address != 0 {
+      takeOut(record.hash, existing, core, &state)
     }
-    if existing.sequence >= record.sequence { return 0 }
-    for snapshot in snapshots { snapshot.noteSuperseded(existing.address, existing.sequence) }
-    granules.addLive(at: existing.address, bytes: -existing.size)
-    if record.kind == .put {
-      granules.addLive(at: record.address, bytes: record.size)
-      probe.replaceCurrent(with: record.address)
-      return 0
-    }
-    return index.remove(record.hash, address: existing.address) ? -1 : 0
   }
 
   /// The record the index has for the same key. The probe stops at its slot; without one, where it would be.
   @inline(__always)
   func existing(_ record: LogRecord, _ probe: inout WriteProbe) -> Existing? {
+    var alike = 0
     while let address = probe.next() {
+      alike += 1
+      if alike > Self.mostAlike {
+        noteTooManyAlike(record)
+        return nil
+      }
       if address == record.address {
         return Existing(address: address, sequence: record.sequence, size: record.size)
       }
@@ -121,6 +127,24 @@ extension Engine {
     }
     return nil
   }
+
+  /// No store has more keys than this whose hashes share the 36 bits that the index knows: without the seed nobody can choose
+  /// them, and chance brings together two or three. Each is compared with all others, so that a log which was made up of
+  /// such keys would take a time that grows with the square of their number.
+  static let mostAlike = 64
+
+  @inline(never)
+  private func noteTooManyAlike(_ record: LogRecord) {
+    guard !isLogMadeUp.exchange(true, ordering: .relaxed) else { return }
+    emit(madeUp(damage(at: record.address, .malformed, key: nil)))
+  }
+
+  private func madeUp(_ error: StoreError) -> StoreEvent {
+    guard case .damaged(let location, _) = error else { return .backgroundFailure(operation: "read the log", error) }
+    return .damaged(location, reason: Self.tooManyAlike)
+  }
+
+  static let tooManyAlike = "more keys share a hash than chance brings about: the log was made up"
 
   /// Whether two records with the same 64-bit hash have the same key: nearly always, all others are one in four billion
   /// billion.

@@ -66,28 +66,38 @@ extension Engine {
     }
     segment.firstSequence.store(row.firstSequence, ordering: .relaxed)
     segment.lastSequence.store(row.lastSequence, ordering: .relaxed)
+    let length = segment.accessible.load(ordering: .relaxed)
+    segment.durableLength.store(min(length, Int(clamping: row.fileLength)), ordering: .relaxed)
     if row.state == .sealed {
-      segment.recordsEnd.store(Int(clamping: row.recordsEnd), ordering: .relaxed)
-      segment.isSealed.store(true, ordering: .relaxed)
-      segment.isSettled.store(true, ordering: .relaxed)
-      segment.footer.withLock { footer in
-        footer.offset = Int(clamping: row.footerOffset)
-        footer.length = Int(clamping: row.footerLength)
-        footer.minExpiry = row.minExpiry
-        footer.maxExpiry = row.maxExpiry
-        footer.neverExpiring = row.neverExpiring
-      }
-      if Int(clamping: row.recordsEnd) > segment.accessible.load(ordering: .relaxed), row.lastSequence <= durable {
-        damage.append(
-          .damaged(
-            segment.location(segment.accessible.load(ordering: .relaxed)),
-            reason: "the segment was cut short: it should have \(row.recordsEnd) bytes of records"
-          )
-        )
-      }
+      segment.become(row)
     }
     granules.install(segment)
+    if let reason = try shortness(of: segment, row, durable: durable) {
+      segment.isShort.store(true, ordering: .relaxed)
+      damage.append(.damaged(segment.location(length), reason: reason))
+    }
+    // What may have to be synced again keeps its descriptor: the system reports what it could not write to that one.
+    if row.state == .sealed, options.readOnly || row.lastSequence <= durable { file.rest() }
     return segment
+  }
+
+  /// What is wrong with a file that has fewer bytes than the manifest has seen on stable storage; nil if it has as many.
+  ///
+  /// - Parameter durable: of a sealed segment that goes on behind it, a crash may have taken the end.
+  private func shortness(of segment: Segment, _ row: SegmentRow, durable: UInt64) throws(StoreError) -> String? {
+    let size = try translating { () throws(PlatformError) in try segment.file.status().size }
+    let isClaimed = row.state == .active || row.lastSequence <= durable
+    guard isClaimed, size < Int(clamping: max(row.fileLength, row.state == .sealed ? row.recordsEnd : 0)) else {
+      return nil
+    }
+    if row.state == .sealed, size < Int(clamping: row.recordsEnd) {
+      return segment.cutShort(Int(clamping: row.recordsEnd))
+    }
+    // A writer that closes gives back what it has not used, after it has said so in the manifest.
+    if options.readOnly, manifests.withLock({ try? $0.files.read() })?.newest?.segments.contains(row) == false {
+      return nil
+    }
+    return "the segment was cut short: it should have \(row.fileLength) bytes"
   }
 
   /// The address range of a listed segment.
@@ -121,16 +131,28 @@ extension Engine {
     return readFooter(segment, damage: &damage)
   }
 
-  /// Reads a sealed segment's footer; nil when there is none or it is damaged.
-  func readFooter(_ segment: Segment, damage: inout [StoreEvent]) -> (footer: SegmentFooter, bytes: [UInt8])? {
+  /// Reads a sealed segment's footer; nil when there is none, it is damaged, or it is out of reach.
+  ///
+  /// - Parameter failure: called when it cannot be read now, which says nothing of what stands there.
+  func readFooter(
+    _ segment: Segment,
+    damage: inout [StoreEvent],
+    failure: (PlatformError) -> Void = { _ in }
+  ) -> (footer: SegmentFooter, bytes: [UInt8])? {
     let summary = segment.footer.withLock { $0 }
     guard summary.offset > 0, summary.length > 0, summary.length <= 1 << 31 else { return nil }
-    let bytes = (try? segment.file.bytes(in: summary.offset..<summary.offset + summary.length)) ?? []
+    var bytes: [UInt8] = []
+    do throws(PlatformError) { bytes = try segment.bytes(in: summary.offset..<summary.offset + summary.length) } catch {
+      if error.isOutOfDescriptors { failure(error) }
+      // A merge removed the file of a segment that somebody holds: what is left of it are its records.
+      if error.isGone || error.isOutOfDescriptors { return nil }
+    }
     do throws(FormatError) {
       let footer = unsafe try SegmentFooter(decoding: bytes.span.bytes)
       // A read-only store leaves the end of the last segment open, where the log may go on.
       let end = segment.recordsEnd.load(ordering: .relaxed)
-      guard footer.segmentID == segment.id, footer.salt == segment.salt, end == 0 || footer.recordsEnd == UInt64(end)
+      guard footer.segmentID == segment.id, footer.salt == segment.salt, end == 0 || footer.recordsEnd == UInt64(end),
+        footer.recordsEnd <= UInt64(segment.granuleCount) * SegmentRow.granuleSize
       else { throw .damaged(reason: "it is another segment's", offset: 0) }
       return (footer, bytes)
     } catch {

@@ -27,16 +27,19 @@ extension Engine {
     {
       adopt(checkpoint)
       settle(manifest, published: manifest.durableSequence)
+      startFollowingBehindLog()
       report.indexSource = .checkpoint
     } else if !segments.withLock({ $0.isEmpty }) {
       events = try replayLog(manifest, &report, &damage)
     } else {
       settle(manifest, published: Self.lastSequence(withoutLog: manifest))
+      startFollowingBehindLog()
     }
+    try requirePossibleLog()
     if !options.readOnly { removeStrays(names, manifest, isDurable: opened.isKnownDurable) }
-    startFollowing()
     report.keys = totalCount
     report.duration = .nanoseconds(Int64(clamping: platform.clock.monotonicNanoseconds() &- start))
+    keepFindings(damage)
     for event in damage { emit(event) }
     for event in events { emit(event) }
     emit(.opened(report))
@@ -46,6 +49,19 @@ extension Engine {
   /// skipped may be counted.
   private static func lastSequence(withoutLog manifest: Manifest) -> UInt64 {
     manifest.state == .clean ? manifest.durableSequence : max(manifest.durableSequence, manifest.nextSequence &- 1)
+  }
+
+  /// Throws if the log holds what no store comes to: it was made up, and could not be written on.
+  private func requirePossibleLog() throws(StoreError) {
+    let location = DamageLocation(path: lastLogSegment?.path ?? path)
+    if isLogMadeUp.load(ordering: .relaxed) {
+      throw .damaged(location, reason: "\(Self.tooManyAlike); \(StoreError.remedy)")
+    }
+    // Writes could run out of numbers.
+    let next = writer.withLock { $0.nextSequence }
+    guard next > RecordLayout.sequenceLimit else { return }
+    let reason = "the log has an impossible sequence number, #\(next - 1); \(StoreError.remedy)"
+    throw .damaged(location, reason: reason)
   }
 
   private func createKeyspaces(_ manifest: Manifest) {
@@ -67,12 +83,13 @@ extension Engine {
   }
 
   private func openSegments(_ manifest: Manifest, _ damage: inout [StoreEvent]) throws(StoreError) {
-    var list: [Segment] = []
     for row in manifest.segments {
       guard Int(row.granule) + Int(row.granules) <= GranuleTable.capacity, row.granules > 0 else {
         throw .damaged(DamageLocation(path: path), reason: "the manifest gives segment \(row.id) an impossible place")
       }
       let segment = try openSegment(row, durable: manifest.durableSequence, damage: &damage)
+      // At once, so that it is given up should a later one not open.
+      segments.withLock { $0.append(segment) }
       // What an active segment's row says of its end holds only in a store that was closed.
       if row.state == .active, manifest.state == .clean {
         segment.recordsEnd.store(Int(clamping: row.recordsEnd), ordering: .relaxed)
@@ -91,18 +108,15 @@ extension Engine {
       {
         segment.firstSequence.store(header.sequence, ordering: .relaxed)
       }
-      list.append(segment)
     }
-    let ordered = Self.inOrder(list)
-    segments.withLock { $0 = ordered }
+    segments.withLock { $0 = Self.inOrder($0) }
   }
 
   /// Notes that a segment's file has fewer bytes than its records took.
   func reportIfCutShort(_ segment: Segment, _ row: SegmentRow, _ damage: inout [StoreEvent]) {
     let length = segment.accessible.load(ordering: .relaxed)
-    guard Int(clamping: row.recordsEnd) > length else { return }
-    let reason = "the segment was cut short: it should have \(row.recordsEnd) bytes of records"
-    damage.append(.damaged(segment.location(length), reason: reason))
+    guard Int(clamping: row.recordsEnd) > length, Int(clamping: row.fileLength) <= length else { return }
+    damage.append(.damaged(segment.location(length), reason: segment.cutShort(Int(clamping: row.recordsEnd))))
   }
 
   /// What merges wrote, then log segments by their first record; those without one last.
@@ -174,29 +188,68 @@ extension Engine {
     // A checkpoint is newer than every merge that is listed.
     var merged = MergedReplay(self)
     if isFromStart { for segment in all where segment.kind != .log { merged.take(segment, damage: &damage) } }
-    var scanner = LogScanner(self, durable: manifest.durableSequence, expected: expected)
-    for position in first..<list.count where scanner.cut == nil {
-      let segment = list[position]
-      let declared = segment.firstSequence.load(ordering: .relaxed)
-      // Behind a recorded cut the numbers go on where the manifest says. What came before the first segment was merged away.
-      if declared > scanner.expected, position == 0 || list[position - 1].isSettled.load(ordering: .relaxed) {
-        scanner.jump(to: declared)
-      }
-      let isRead =
-        if offset == SegmentHeader.length,
-          let (footer, bytes) = durableFooter(of: segment, durable: manifest.durableSequence, damage: &damage)
-        { scanner.take(footer, bytes, of: segment) } else { false }
-      if !isRead {
-        let isSettled = segment.isSettled.load(ordering: .relaxed) || manifest.state == .clean
-        scanner.scan(list[position...], from: offset, isSettled: isSettled)
-      }
-      offset = SegmentHeader.length
-    }
+    var scanner = LogScanner(self, manifest, expected: expected)
+    read(Array(list[first...]), from: offset, manifest, &scanner, &damage)
     scanner.finish()
     merged.finish()
     damage += scanner.damage
     report.replayedRecords = scanner.replayed + merged.count
+    if options.readOnly {
+      return concludeReading(manifest, list, scanner)
+    }
     return try conclude(manifest, scanner, &report)
+  }
+
+  /// Notes how far a read-only store has read. It cuts nothing off, and drops no segment: what looked empty or torn a moment
+  /// ago may be what the writer is writing.
+  private func concludeReading(
+    _ manifest: Manifest,
+    _ log: [Segment],
+    _ scanner: borrowing LogScanner
+  ) -> [StoreEvent] {
+    // What is durable and not in the log was merged away.
+    let published = scanner.cut == nil ? max(scanner.expected &- 1, manifest.durableSequence) : scanner.expected &- 1
+    commits.published.store(published, ordering: .relaxed)
+    commits.durable.store(min(max(manifest.durableSequence, scanner.durable), published), ordering: .relaxed)
+    writer.withLock { $0.nextSequence = max(manifest.nextSequence, published &+ 1, scanner.highest &+ 1) }
+    let place = place(behind: scanner, log)
+    settleRead(log, scanner, goingOnIn: place?.segment)
+    startFollowing(from: place)
+    renewMissed()
+    // A batch whose end is missing may be one that is being written.
+    guard let cut = scanner.cut, cut.isHole, scanner.highest > published else { return [] }
+    let hidden = log.drop { $0 !== cut.segment }.dropFirst().count { $0.firstNumber != nil }
+    return [Self.cut(cut, behind: published, discarding: hidden)]
+  }
+
+  /// Notes where a read-only store stands after it was opened.
+  private func startFollowing(from place: (segment: Segment, offset: Int)?) {
+    opening.withLock {
+      let published = commits.published.load(ordering: .relaxed)
+      let generation = manifests.withLock { $0.manifest.generation }
+      var follower = LogFollower(expected: published &+ 1, whole: published, generation: generation)
+      if let place {
+        follower.segment = place.segment
+        follower.offset = place.offset
+      }
+      self.follower = follower
+    }
+  }
+
+  /// Where a read-only store goes on that was closed, or whose log was not read.
+  private func startFollowingBehindLog() {
+    guard options.readOnly else { return }
+    let last = segments.withLock { list in
+      list.last { $0.kind == .log && $0.firstSequence.load(ordering: .relaxed) != 0 }
+    }
+    let end = last?.recordsEnd.load(ordering: .relaxed) ?? 0
+    if let last, !last.isSettled.load(ordering: .relaxed) {
+      // The writer may go on in this segment.
+      last.recordsEnd.store(0, ordering: .relaxed)
+      last.isSealed.store(false, ordering: .relaxed)
+      granules.updateLimit(last)
+    }
+    startFollowing(from: last.flatMap { end > SegmentHeader.length ? ($0, end) : nil })
   }
 
   /// Settles the ends of all segments after a scan.
@@ -225,6 +278,10 @@ extension Engine {
       if isBehindCut || isEmpty { dropped.append(segment) } else { kept.append(segment) }
       isBehindCut = isBehindCut || isCut
     }
+    // What the manifest calls sealed does not end before its end.
+    let cutsSealed = scanner.cut.map { cut in
+      ([cut.segment] + dropped).contains { $0.isSettled.load(ordering: .relaxed) }
+    }
     for segment in kept {
       if let cut = scanner.cut, cut.segment === segment {
         settleEnd(of: segment, at: cut.offset, last: published)
@@ -243,25 +300,30 @@ extension Engine {
     // Before anything is created: a new segment may take their place among the addresses.
     for segment in dropped { uninstall(segment) }
     var events: [StoreEvent] = []
-    if !options.readOnly {
-      writer.withLock { _ in discarded = dropped.map(\.path) }
-      report.rewrittenRecords = try rewriteUnsynced(durable: durable, published: published)
-    }
+    writer.withLock { _ in discarded = dropped.map(\.path) }
+    report.rewrittenRecords = try rewriteUnsynced(durable: durable, published: published)
     let known = commits.durable.load(ordering: .relaxed)
     for segment in segments.withLock({ $0 }) where segment.lastSequence.load(ordering: .relaxed) > known {
       commits.add(segment)
     }
     if let cut = scanner.cut, scanner.highest > published {
-      events.append(
-        .cut(
-          segment: cut.segment.id,
-          offset: cut.offset,
-          sequence: SequenceNumber(rawValue: published &+ 1),
-          discardedSegments: dropped.count { $0.firstSequence.load(ordering: .relaxed) != 0 }
-        )
-      )
+      if cutsSealed == true {
+        let reason = "records from #\(published &+ 1) on were cut off, though the manifest calls the segment sealed"
+        keepFindings([.damaged(cut.segment.location(cut.offset), reason: reason)])
+      }
+      let discarded = dropped.count { $0.firstSequence.load(ordering: .relaxed) != 0 }
+      events.append(Self.cut(cut, behind: published, discarding: discarded))
     }
     return events
+  }
+
+  private static func cut(_ cut: LogScanner.Cut, behind published: UInt64, discarding discarded: Int) -> StoreEvent {
+    .cut(
+      segment: cut.segment.id,
+      offset: cut.offset,
+      sequence: SequenceNumber(rawValue: published &+ 1),
+      discardedSegments: discarded
+    )
   }
 
   /// The last segment of the log.
@@ -276,10 +338,13 @@ extension Engine {
     granules.updateLimit(segment)
   }
 
+  /// Ends the resolution of a segment's addresses once no reader can follow one. To be called once for each segment, by who
+  /// took it off the list, or never put it there.
   func uninstall(_ segment: Segment) {
-    let range = segment.granule..<segment.granule + segment.granuleCount
-    // A reader that found an address before it went from the index may still follow it.
-    epochs.retire { [self] in unsafe granules.uninstall(granules: range).forEach { unsafe $0.release() } }
+    guard segment.lease.endResolving() else { return assertionFailure("the segment was given up twice") }
+    // A reader that found an address before it went from the index may still follow it. The segment is held until then, and
+    // with it the lease: nobody else gets these addresses before they are taken away.
+    epochs.retire { [self] in granules.uninstall(segment) }
   }
 
   /// Removes the files that recovery cut off; the cut is durable.

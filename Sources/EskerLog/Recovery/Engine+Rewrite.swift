@@ -9,8 +9,9 @@ extension Engine {
   /// The kernel may have marked pages clean that it could not write: the page cache then shows records that are not on
   /// disk, and a later sync would succeed without writing them. If a sync is known to have failed, the records above
   /// `durable` are copied into a fresh segment, which is synced before the old places are cut off and before anything is
-  /// served. If a sync was only under way, it is enough to make their pages dirty again where they are: nothing above
-  /// `durable` counts as durable before a sync of this opener's has written them.
+  /// served: what the medium could not write in one place it may write in another. Where there is no room for a copy, they
+  /// are written over themselves and synced. If a sync was only under way, it is enough to make their pages dirty again where
+  /// they are: nothing above `durable` counts as durable before a sync of this opener's has written them.
   ///
   /// - Returns: how many records were written anew.
   func rewriteUnsynced(durable: UInt64, published: UInt64) throws(StoreError) -> Int {
@@ -27,9 +28,18 @@ extension Engine {
       return 0
     }
     var count = 0
-    for (segment, start) in zip(doubtful, places) { count += try rewrite(segment, from: start) }
-    commits.durable.store(published, ordering: .releasing)
+    var copied: [(Segment, Int)] = []
     for (segment, start) in zip(doubtful, places) {
+      do throws(StoreError) {
+        count += try rewrite(segment, from: start)
+        copied.append((segment, start))
+      } catch {
+        guard error.bytesLacking != nil else { throw error }
+        count += try writeAgainDurably(segment, from: start)
+      }
+    }
+    commits.durable.store(published, ordering: .releasing)
+    for (segment, start) in copied {
       if segment.firstSequence.load(ordering: .relaxed) > durable {
         discarded.append(segment.path)
         segments.withLock { $0.removeAll { $0 === segment } }
@@ -59,15 +69,40 @@ extension Engine {
     }
   }
 
+  /// As `writeAgain`, and syncs; how many records there were.
+  private func writeAgainDurably(_ segment: Segment, from start: Int) throws(StoreError) -> Int {
+    try writeAgain(segment, from: start)
+    try syncAnew(segment)
+    var (offset, count) = (start, 0)
+    while case .record(let header) = segment.readRecord(at: offset, end: segment.readableEnd), header.kind != .seal {
+      offset += header.size
+      count += 1
+    }
+    return count
+  }
+
+  private func syncAnew(_ segment: Segment) throws(StoreError) {
+    do throws(PlatformError) { try segment.sync() } catch {
+      commits.fail(error.code)
+      throw StoreError(error)
+    }
+  }
+
   /// Copies the records of a segment from `start` on into a segment of their own and syncs it; how many there were.
   ///
   /// One for each, since the numbers may have a gap between two segments and never have one within.
   private func rewrite(_ segment: Segment, from start: Int) throws(StoreError) -> Int {
     let total = max(0, segment.readableEnd - start)
     guard case .record(let first) = segment.readRecord(at: start, end: segment.readableEnd) else { return 0 }
-    let fresh = try createSegment(for: total, firstSequence: first.sequence)
-    try translating { () throws(PlatformError) in
+    let fresh = try createSegment(for: total, firstSequence: first.sequence, isRecovery: true)
+    do throws(PlatformError) {
       try fresh.grow(to: SegmentHeader.length + total + Self.tailReserve, in: granules)
+    } catch {
+      segments.withLock { $0.removeAll { $0 === fresh } }
+      uninstall(fresh)
+      // What cannot be removed now is not listed, and the next opening removes it.
+      try? platform.fileSystem.remove(fresh.path)
+      throw StoreError(error, needed: total)
     }
     var offset = start
     var target = SegmentHeader.length
@@ -81,15 +116,12 @@ extension Engine {
       count += 1
     }
     settleEnd(of: fresh, at: target, last: last)
-    do throws(PlatformError) { try fresh.file.sync() } catch {
-      commits.fail(error.code)
-      throw StoreError(error)
-    }
+    try syncAnew(fresh)
     return count
   }
 
   /// Where the first record above `sequence` stands. What is damaged before it is skipped: it is not above it.
-  private func firstOffset(after sequence: UInt64, in segment: Segment) -> Int {
+  func firstOffset(after sequence: UInt64, in segment: Segment) -> Int {
     var offset = SegmentHeader.length
     let end = segment.readableEnd
     if segment.firstSequence.load(ordering: .relaxed) > sequence { return offset }
@@ -112,7 +144,8 @@ extension Engine {
       header,
       key: view.key,
       value: view.value,
-      bodyChecksum: RecordEncoder.bodyChecksum(key: view.key, value: view.value),
+      // As it was: bytes that have changed since must not look right.
+      bodyChecksum: view.bodyChecksum,
       salt: fresh.salt,
       offsetUnits: UInt32(target >> 3),
       to: place
@@ -120,9 +153,9 @@ extension Engine {
     unsafe RecordEncoder.publish(firstWord, at: place)
     let from = old.startUnits + UInt64(offset >> 3)
     let to = fresh.startUnits + UInt64(target >> 3)
-    if header.kind == .put, index.replace(header.keyHash, address: from, with: to) {
-      granules.addLive(at: from, bytes: -header.size)
-      granules.addLive(at: to, bytes: header.size)
+    guard header.kind == .put else { return }
+    writer.withLock { state in
+      _ = move(header.keyHash, from: (from, header.size), to: (to, header.size), &state)
     }
   }
 }

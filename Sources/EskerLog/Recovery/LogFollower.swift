@@ -3,202 +3,190 @@ internal import EskerPlatform
 internal import Synchronization
 
 /// Where a read-only store stands in a log that a writer in another process goes on writing.
+///
+/// The index of a read-only store holds whole batches, up to `whole` and nothing beyond; that is the number the store shows.
+/// Records are read one after the other as long as they can be. What cannot be read so, because it was merged away unread or
+/// a recovery skipped numbers, is loaded from the segments that the newest manifest lists. In both cases the index is a state
+/// that the writer had before anybody may take a snapshot: all of this happens with `opening` held.
 struct LogFollower {
+  /// The segment that is being read; nil until one is found that holds the next record.
   var segment: Segment?
   var offset = SegmentHeader.length
+  /// The number of the next record.
   var expected: UInt64
+  /// The last write of the last whole batch that was read.
+  var whole: UInt64
   /// Records of a batch whose end has not been seen.
   var batch: [LogRecord] = []
+  /// The manifest that is in effect.
   var generation: UInt64
+  /// When the manifest was last looked at.
   var lastPoll: UInt64 = 0
-  /// Merges that were read of and have not fully taken effect.
-  var merged = FollowedMerges()
-
-  /// Leaves a segment that gets no more records, and goes on at the start of another.
-  mutating func goOn(in next: Segment, _ granules: GranuleTable) {
-    if let segment {
-      segment.recordsEnd.store(offset, ordering: .releasing)
-      segment.lastSequence.store(expected &- 1, ordering: .relaxed)
-      segment.isSealed.store(true, ordering: .releasing)
-      granules.updateLimit(segment)
-    }
-    segment = next
-    offset = SegmentHeader.length
-    // It may have been listed before it was written to.
-    if case .record(let header) = next.readRecord(at: offset, end: next.readableEnd), header.kind != .seal {
-      next.firstSequence.store(header.sequence, ordering: .relaxed)
-    }
-  }
+  /// True while what stands at the place is nothing to take: a seal, or a record that is being written.
+  var isHeldUp = false
+  /// The next number when loading what the manifest lists found nothing.
+  var vainExpected: UInt64?
+  /// Looks in a row that failed.
+  var failures = 0
 
   /// How long a read-only store may go on without looking at the manifest, in nanoseconds.
   static let pollInterval: UInt64 = 1_000_000
+
+  /// Looks at files that a writer may just be changing, a millisecond apart.
+  static let mostTries = 100
+
+  /// Failures in a row after which the store says that it does not follow the writer any more.
+  static let toleratedFailures = 9
+
+  /// Where the next record that is not in the index stands: that of an unfinished batch is read again.
+  var restart: (offset: Int, expected: UInt64) {
+    guard let first = batch.first, let segment else { return (offset, expected) }
+    return (Int(first.address &- segment.startUnits) << 3, first.sequence)
+  }
+
+  /// Whether the segment is known to hold nothing more.
+  var isBehindSegment: Bool {
+    guard let segment else { return true }
+    return segment.isSettled.load(ordering: .acquiring) && offset >= segment.recordsEnd.load(ordering: .acquiring)
+  }
+
+  /// Leaves a segment that gets no more records, and goes on at the start of another.
+  mutating func goOn(in next: Segment, _ granules: GranuleTable) {
+    if let segment { segment.settleRead(to: restart.offset, last: restart.expected &- 1, granules) }
+    // A batch that has no end in its segment never happened: its writer was killed.
+    batch.removeAll(keepingCapacity: true)
+    segment = next
+    offset = SegmentHeader.length
+    isHeldUp = false
+    // It may have been listed before it was written to.
+    if let first = next.firstNumber { next.firstSequence.store(first, ordering: .relaxed) }
+  }
 }
 
 extension Engine {
-  /// Notes where a read-only store stands after it was opened.
-  func startFollowing() {
-    guard options.readOnly else { return }
-    opening.withLock {
-      let published = commits.published.load(ordering: .relaxed)
-      let generation = manifests.withLock { $0.manifest.generation }
-      var follower = LogFollower(expected: published &+ 1, generation: generation)
-      if let last = lastLogSegment {
-        follower.segment = last
-        follower.offset = last.recordsEnd.load(ordering: .relaxed)
-        // The writer may go on in this segment, so its end is not settled for a follower.
-        last.recordsEnd.store(0, ordering: .relaxed)
-        last.isSealed.store(false, ordering: .relaxed)
-        granules.updateLimit(last)
+  /// Takes in new records if there may be some. Cheap when there are none.
+  func followIfBehind() {
+    guard opening.tryLock() else {
+      // Somebody follows right now. While it loads, the index is no state that the writer had.
+      if status.load(ordering: .acquiring) & Status.loading != 0 { opening.withLock {} }
+      return
+    }
+    var events: [StoreEvent] = []
+    if let follower {
+      let hasMore = follower.segment.map { !follower.isHeldUp && $0.nextWord(at: follower.offset) != 0 } ?? false
+      let now = platform.clock.monotonicNanoseconds()
+      let isDue = now &- follower.lastPoll >= LogFollower.pollInterval
+      if isDue { self.follower?.lastPoll = now }
+      if hasMore || isDue {
+        do throws(StoreError) { try follow(lookingAtManifest: isDue, &events) } catch {
+          noteFailureToFollow(error, &events)
+        }
       }
-      self.follower = follower
+    }
+    opening.unlock()
+    for event in events { emit(event) }
+  }
+
+  private func noteFailureToFollow(_ error: StoreError, _ events: inout [StoreEvent]) {
+    guard let failures = follower?.failures else { return }
+    follower?.failures = failures + 1
+    if failures + 1 == LogFollower.toleratedFailures {
+      events.append(.backgroundFailure(operation: "follow the writer", error))
     }
   }
 
-  /// Takes in new records if there may be some. Cheap when there are none.
-  func followIfBehind() {
-    guard opening.tryLock() else { return }
-    defer { opening.unlock() }
-    guard let follower else { return }
-    let hasMore = follower.segment.map { $0.nextWord(at: follower.offset) != 0 } ?? false
-    let now = platform.clock.monotonicNanoseconds()
-    guard hasMore || now &- follower.lastPoll >= LogFollower.pollInterval else { return }
-    self.follower?.lastPoll = now
-    follow()
-  }
-
+  /// Takes in all that was written before the call.
   func refresh() throws(StoreError) {
     let flags = status.load(ordering: .acquiring)
     if flags & Status.closed != 0 { throw .closed }
     guard flags & Status.readOnly != 0 else { return }
-    opening.withLock { follow() }
+    var events: [StoreEvent] = []
+    opening.lock()
+    var failure: StoreError?
+    do throws(StoreError) { try follow(lookingAtManifest: true, &events) } catch { failure = error }
+    opening.unlock()
+    for event in events { emit(event) }
+    if let failure { throw failure }
   }
 
-  /// Reads on to the first place that is not a whole record. Called with `opening` held.
+  /// Reads the log on, and takes in what the manifest says of it. Called with `opening` held.
   ///
-  /// What is not whole is not damage here: the writer may be in the middle of it.
-  private func follow() {
+  /// A manifest takes effect only when the index holds all that was durable when it was written: until then what the index
+  /// leads to may be in a segment that is not listed any more, and be alive at the number that is shown.
+  ///
+  /// - Throws: what is shown is then as it was, or further in the log.
+  private func follow(lookingAtManifest: Bool, _ events: inout [StoreEvent]) throws(StoreError) {
     guard var follower else { return }
-    // No snapshot can begin meanwhile: that takes `opening` too.
-    var replay = Replay(self, notifying: writer.withLock { $0.snapshots })
-    // Without a segment, the next record may be in one that was listed empty when this store was opened.
-    while let segment = follower.segment ?? nextSegment(&follower, &replay, behindSeal: true) {
-      if follower.segment == nil { follower.goOn(in: segment, granules) }
-      guard let header = nextRecord(of: segment, at: follower.offset) else {
-        // The writer goes on in another segment after a crash, or after a close that left this one full.
-        guard let next = nextSegment(&follower, &replay, behindSeal: false) else { break }
-        // Before it went on it may have written more here than was seen a moment ago.
-        if nextRecord(of: segment, at: follower.offset) != nil { continue }
-        // A batch whose end is not in this segment never happened: its writer was killed.
-        follower.batch.removeAll(keepingCapacity: true)
-        follower.goOn(in: next, granules)
-        continue
+    defer { self.follower = follower }
+    var isKnown = readOn(&follower)
+    guard lookingAtManifest || follower.isHeldUp || !isKnown else { return }
+    var tries = 0
+    while true {
+      let manifest = try manifestOfWriter(atLeast: follower.generation)
+      if manifest.generation == follower.generation {
+        // It would be listed by now.
+        if !isKnown { readOn(&follower, acceptingAll: true) }
+        if isBehindSkippedNumbers(follower) { loadSkipped(manifest, &follower, &events) }
+        break
       }
-      if header.kind == .seal {
-        guard let next = nextSegment(&follower, &replay, behindSeal: true) else { break }
-        follower.goOn(in: next, granules)
-        continue
-      }
-      // A record written by a call may show its header before its body.
-      guard header.sequence >= follower.expected,
-        segment.view(at: follower.offset, end: segment.readableEnd)?.bodyIsIntact == true
-      else { break }
-      follower.batch.append(
-        LogRecord(
-          hash: header.keyHash,
-          address: segment.startUnits + UInt64(follower.offset >> 3),
-          sequence: header.sequence,
-          size: header.size,
-          kind: header.kind,
-          keyspace: header.keyspace
-        )
-      )
-      follower.expected = header.sequence &+ 1
-      follower.offset += header.size
-      if !header.batchContinues {
-        for record in follower.batch { replay.apply(record) }
-        follower.batch.removeAll(keepingCapacity: true)
-        if replay.isIdle { commits.published.store(header.sequence, ordering: .releasing) }
-      }
-    }
-    replay.drain()
-    endFollowedMerges(&follower)
-    if follower.batch.isEmpty { commits.published.store(follower.expected &- 1, ordering: .releasing) }
-    self.follower = follower
-  }
-
-  /// The header of the record at `offset`; nil when none is readable there yet.
-  private func nextRecord(of segment: Segment, at offset: Int) -> RecordHeader? {
-    if case .record(let header) = segment.readRecord(at: offset, end: segment.readableEnd) { return header }
-    // It may reach beyond what was mapped.
-    let before = segment.readableEnd
-    try? segment.growToFile()
-    guard segment.readableEnd > before else { return nil }
-    granules.updateLimit(segment)
-    guard case .record(let header) = segment.readRecord(at: offset, end: segment.readableEnd) else { return nil }
-    return header
-  }
-
-  /// The segment whose first record is the next one, after another look at the manifest if need be.
-  private func nextSegment(_ follower: inout LogFollower, _ replay: inout Replay, behindSeal: Bool) -> Segment? {
-    func find() -> Segment? {
-      segments.withLock { list in
-        list.first { segment in
-          guard segment !== follower.segment, segment.kind == .log,
-            case .record(let header) = segment.readRecord(at: SegmentHeader.length, end: segment.readableEnd)
-          else { return false }
-          return header.kind != .seal && header.sequence >= follower.expected
+      guard let opened = try openListed(manifest, &events) else {
+        tries += 1
+        // The writer goes on meanwhile, and each manifest lists what the one before did not.
+        guard tries < LogFollower.mostTries else {
+          throw .failed(operation: "follow the writer of", path: path, errno: PlatformError.tryAgain)
         }
-      }
-    }
-    if let segment = find() { return segment }
-    // What was read is in the index before merges move it.
-    replay.drain()
-    reloadManifest(&follower, behindSeal: behindSeal)
-    return find()
-  }
-
-  /// Opens segments and keyspaces that were listed since the manifest was last read.
-  ///
-  /// - Parameter behindSeal: the writer has gone on in a segment that is listed already. It may have been listed empty, when
-  ///   this store was opened and had no use for it.
-  private func reloadManifest(_ follower: inout LogFollower, behindSeal: Bool) {
-    let reading = manifests.withLock { try? $0.files.read() }
-    guard let manifest = reading?.newest else { return }
-    let isNew = manifest.generation != follower.generation
-    guard isNew || behindSeal else { return }
-    let known = Set(segments.withLock { $0.map(\.id) })
-    var opened: [Segment] = []
-    var damage: [StoreEvent] = []
-    for var row in manifest.segments where !known.contains(row.id) {
-      // Its end is found by reading it.
-      if row.kind == .log { row.state = .active }
-      guard let segment = try? openSegment(row, durable: manifest.durableSequence, damage: &damage) else {
-        // It was merged away since: the next look finds by what.
-        for segment in opened { uninstall(segment) }
-        return
-      }
-      let first = row.kind == .log ? LogScanner.firstSequence(of: segment) : nil
-      // In a manifest that was read before, what stands behind a hole must not be taken for what comes next.
-      guard isNew || (first != nil && first == follower.expected) else {
-        uninstall(segment)
+        platform.pause()
         continue
       }
-      if row.firstSequence == 0, let first { segment.firstSequence.store(first, ordering: .relaxed) }
-      opened.append(segment)
+      let arriving = opened.filter { $0.kind != .log || ($0.firstNumber ?? .max) <= follower.whole }
+      enter(opened, manifest)
+      // What was written before the manifest, and not read yet, comes first.
+      readOn(&follower)
+      if follower.whole >= manifest.durableSequence {
+        for segment in arriving { follow(segment, through: follower.whole, &events) }
+        adopt(manifest, &follower, &events)
+      } else {
+        load(manifest, opened, &follower, &events)
+      }
+      isKnown = readOn(&follower)
+      if isKnown, !isBehindSkippedNumbers(follower) { break }
     }
-    guard isNew || !opened.isEmpty else { return }
-    addKeyspaces(manifest.keyspaces)
-    if isNew { beginFollowing(manifest, opened, &follower) }
-    segments.withLock { $0 = Self.inOrder($0 + opened) }
-    manifests.withLock { $0.manifest = manifest }
-    follower.generation = manifest.generation
+    follower.failures = 0
   }
-}
 
-extension Segment {
-  /// The word at `offset`, as another process may have published it; 0 beyond the end.
-  func nextWord(at offset: Int) -> UInt64 {
-    guard offset + 8 <= readableEnd else { return 0 }
-    return unsafe (base + offset).assumingMemoryBound(to: Atomic<UInt64>.self).pointee.load(ordering: .acquiring)
+  /// Whether the log goes on with a higher number than the next: a recovery skipped some, unless a newer manifest knows
+  /// better.
+  private func isBehindSkippedNumbers(_ follower: LogFollower) -> Bool {
+    follower.isBehindSegment && follower.vainExpected != follower.expected && hasRecordsBeyond(follower)
+  }
+
+  private func loadSkipped(_ manifest: Manifest, _ follower: inout LogFollower, _ events: inout [StoreEvent]) {
+    let expected = follower.expected
+    load(manifest, [], &follower, &events)
+    if follower.expected == expected { follower.vainExpected = expected }
+  }
+
+  /// The newest manifest.
+  ///
+  /// - Throws: ``StoreError/otherStore(path:)`` when it is another store's, ``StoreError/damaged(_:reason:)`` when it is older
+  ///   than one that was there, or none is whole.
+  private func manifestOfWriter(atLeast generation: UInt64) throws(StoreError) -> Manifest {
+    for _ in 0..<LogFollower.mostTries {
+      let reading = try manifests.withLock { (state) throws(StoreError) in try state.files.read() }
+      if let manifest = reading.newest {
+        guard manifest.storeID == storeID else { throw .otherStore(path: path) }
+        guard manifest.generation >= generation else {
+          throw .damaged(
+            DamageLocation(path: path),
+            reason: "the store was replaced by an older copy of itself; open it anew"
+          )
+        }
+        return manifest
+      }
+      guard reading.found > 0 else { throw .notAStore(path: path) }
+      // Both copies are looked at one after the other, and each may have been written right then.
+      platform.pause()
+    }
+    throw .damaged(DamageLocation(path: path), reason: "no copy of the manifest is whole; \(StoreError.remedy)")
   }
 }

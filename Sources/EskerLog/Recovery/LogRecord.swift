@@ -8,4 +8,5 @@ struct LogRecord {
   var size: Int
   var kind: RecordKind
   var keyspace: KeyspaceTag
+  var batchContinues = false
 }

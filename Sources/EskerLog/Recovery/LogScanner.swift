@@ -13,6 +13,9 @@ struct LogScanner: ~Copyable {
   private let engine: Engine
   /// The greatest sequence number known to have been durable.
   private(set) var durable: UInt64
+  /// The same, as the manifest has it.
+  private let listedDurable: UInt64
+  private let generation: UInt64
   /// The number the next record must have.
   private(set) var expected: UInt64
   /// The greatest number seen anywhere, also beyond the end.
@@ -26,17 +29,23 @@ struct LogScanner: ~Copyable {
   private var hasGatheredEvidence = false
   private var batch: [LogRecord] = []
   private var batchStart = 0
+  private var batchSegment: Segment?
+  private var lastKeyspace: UInt32?
 
   /// The end of history.
   struct Cut {
     var segment: Segment
     var offset: Int
+    /// Whether something stands behind that is given up, and nobody may be writing it.
+    var isHole = false
   }
 
-  init(_ engine: Engine, durable: UInt64, expected: UInt64) {
+  init(_ engine: Engine, _ manifest: Manifest, expected: UInt64) {
     self.engine = engine
-    self.durable = durable
     self.expected = expected
+    durable = manifest.durableSequence
+    listedDurable = durable
+    generation = manifest.generation
     highest = expected &- 1
     replay = Replay(engine)
   }
@@ -50,9 +59,9 @@ struct LogScanner: ~Copyable {
   ///   - isSettled: the manifest says where the records end.
   mutating func scan(_ segments: ArraySlice<Segment>, from start: Int, isSettled: Bool) {
     guard cut == nil, let segment = segments.first else { return }
-    let limit = segment.readableEnd
     var offset = start
     while cut == nil {
+      let limit = segment.readableEnd
       switch segment.readRecord(at: offset, end: limit) {
       case .record(let header) where header.kind == .seal && header.sequence &+ 1 == expected:
         endSegment(segment, offset)
@@ -123,16 +132,35 @@ struct LogScanner: ~Copyable {
     _ segments: ArraySlice<Segment>
   ) -> Int? {
     if let known = header.durableSequence { durable = max(durable, known) }
-    if segment.view(at: offset, end: segment.readableEnd)?.bodyIsIntact != true {
-      if header.sequence > durable { gatherEvidence(behind: offset + 8, segments) }
-      if header.sequence > durable {
-        end(at: offset, in: segment)
+    // A keyspace is listed before it is written to: that of a writer in another process, in a newer manifest.
+    if engine.options.readOnly, !isKnown(header.keyspace.id), isOvertaken {
+      end(at: offset, in: segment)
+      return nil
+    }
+    if !isIntact(offset, of: segment) {
+      let wasDurable = header.sequence <= durable
+      if !wasDurable { gatherEvidence(behind: offset + 8, segments) }
+      // A writer in another process may have been in the middle of it, and gone on since.
+      if engine.options.readOnly {
+        _ = engine.growToFile(segment)
+        if isIntact(offset, of: segment) { return offset }
+      }
+      let isOvertaken = !wasDurable && isOvertaken
+      if header.sequence > durable || isOvertaken {
+        let isHole = !isOvertaken && highest > header.sequence
+        // There was a record, and it is given up. To a reader it may be one that is being written: see `append`.
+        if !engine.options.readOnly { highest = max(highest, header.sequence) }
+        end(at: offset, in: segment, isHole: isHole)
         return nil
       }
       // Durable and damaged: its key keeps its place in the index, and reading it is an error.
       report(segment, offset, length: header.size, "the checksum of a record's key and value does not match")
     }
-    if batch.isEmpty { batchStart = offset }
+    dropBatch(unlessIn: segment)
+    if batch.isEmpty {
+      batchStart = offset
+      batchSegment = segment
+    }
     let record = LogRecord(
       hash: header.keyHash,
       address: segment.startUnits + UInt64(offset >> 3),
@@ -150,6 +178,13 @@ struct LogScanner: ~Copyable {
       if !header.batchContinues { commitBatch() }
     }
     return offset + header.size
+  }
+
+  /// A batch is in one segment: where history goes on in another, one without an end never happened.
+  private mutating func dropBatch(unlessIn segment: Segment) {
+    guard let first = batch.first, let batchSegment, batchSegment !== segment else { return }
+    ends[batchSegment.id] = (batchStart, first.sequence &- 1)
+    batch.removeAll(keepingCapacity: true)
   }
 
   private mutating func commitBatch() {
@@ -184,8 +219,12 @@ struct LogScanner: ~Copyable {
   /// Decides between damage and the end of history; the offset to read on from, or nil when this segment is done.
   private mutating func skip(from offset: Int, in segment: Segment, _ segments: ArraySlice<Segment>) -> Int? {
     gatherEvidence(behind: offset, segments)
-    guard durable >= expected else {
-      end(at: offset, in: segment)
+    if engine.options.readOnly, hasNext(at: offset, in: segment, segments.dropFirst()) { return offset }
+    // A file that was cut short was not by a crash.
+    let isLost = durable >= expected || (segment.isShort.load(ordering: .relaxed) && highest >= expected)
+    let isOvertaken = isOvertaken
+    guard isLost, !isOvertaken else {
+      end(at: offset, in: segment, isHole: !isOvertaken && highest >= expected)
       return nil
     }
     // What is missing was durable, so its batch was whole: what is left of it counts.
@@ -206,6 +245,37 @@ struct LogScanner: ~Copyable {
     return nil
   }
 
+  private mutating func isKnown(_ keyspace: UInt32) -> Bool {
+    if keyspace == lastKeyspace { return true }
+    guard engine.keyspaces.withLock({ $0.byID[keyspace] != nil }) else { return false }
+    lastKeyspace = keyspace
+    return true
+  }
+
+  private func isIntact(_ offset: Int, of segment: Segment) -> Bool {
+    segment.view(at: offset, end: segment.readableEnd)?.bodyIsIntact == true
+  }
+
+  /// Beside a writer in another process: looks a second time, now that there is evidence of later records. Records are
+  /// published in order, so whoever sees a later one sees this one, unless it is damaged.
+  private func hasNext(at offset: Int, in segment: Segment, _ later: ArraySlice<Segment>) -> Bool {
+    _ = engine.growToFile(segment)
+    switch segment.readRecord(at: offset, end: segment.readableEnd) {
+    case .record(let header) where header.kind == .seal: return header.sequence &+ 1 == expected
+    case .record(let header): return header.sequence == expected
+    case .end, .damaged: return goesOn(in: later)
+    }
+  }
+
+  /// Whether a writer in another process has gone on in segments that this manifest does not list: what is missing here may
+  /// be there.
+  private var isOvertaken: Bool {
+    guard engine.options.readOnly, listedDurable < expected else { return false }
+    return engine.manifests.withLock { state in
+      (try? state.files.read())?.newest.map { $0.generation != generation } ?? true
+    }
+  }
+
   /// Nothing readable follows in this segment: history goes on with the next one, if there is one.
   private mutating func reportMissingRest(of segment: Segment, _ offset: Int, _ segments: ArraySlice<Segment>) {
     let following = segments.dropFirst().lazy.compactMap { Self.firstSequence(of: $0) }.first
@@ -221,12 +291,12 @@ struct LogScanner: ~Copyable {
     endSegment(segment, offset)
   }
 
-  private mutating func end(at offset: Int, in segment: Segment) {
+  private mutating func end(at offset: Int, in segment: Segment, isHole: Bool = false) {
     // A batch without its end never happened.
     let start = batch.isEmpty ? offset : batchStart
     if let first = batch.first { expected = first.sequence }
     batch.removeAll()
-    cut = Cut(segment: segment, offset: start)
+    cut = Cut(segment: segment, offset: start, isHole: isHole)
   }
 
   /// Looks at everything behind a place where reading stopped: how far did history get, and how far was it durable?
@@ -266,21 +336,12 @@ struct LogScanner: ~Copyable {
 
   /// Ends the scan: a batch that was never finished is cut off. Returns what was found.
   mutating func finish() {
-    if cut == nil, let first = batch.first, let segment = lastSegment(of: first) {
+    if cut == nil, let first = batch.first, let segment = batchSegment {
       expected = first.sequence
       batch.removeAll()
       cut = Cut(segment: segment, offset: batchStart)
     }
     replay.drain()
-  }
-
-  private func lastSegment(of record: LogRecord) -> Segment? {
-    engine.segments.withLock { list in
-      list.first {
-        $0.startUnits <= record.address
-          && record.address < $0.startUnits + UInt64($0.accessible.load(ordering: .relaxed) >> 3)
-      }
-    }
   }
 
   /// The number of the first record of a segment that can be read; nil when none can be.

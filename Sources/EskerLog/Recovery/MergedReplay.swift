@@ -7,24 +7,38 @@ internal import EskerPlatform
 /// forgotten: tombstones wait until all values have been seen, those of the log too.
 struct MergedReplay: ~Copyable {
   private let engine: Engine
+  private let whole: UInt64
   private var replay: Replay
+  /// Of values up to `whole`.
+  private var moves: Replay
   private var tombstones: [LogRecord] = []
 
-  init(_ engine: Engine) {
+  /// - Parameter whole: the index is up to this write: a value up to there that it does not lead to has been replaced or
+  ///   removed since it was merged, and stays so.
+  init(_ engine: Engine, upTo whole: UInt64 = 0) {
     self.engine = engine
+    self.whole = whole
     replay = Replay(engine)
+    moves = Replay(engine, onlyMoving: true)
   }
 
   /// Records that took part.
-  var count: Int { replay.count }
+  var count: Int { replay.count + moves.count }
 
   /// Takes in the values of a segment.
   mutating func take(_ segment: Segment, damage: inout [StoreEvent]) {
     var walk = SegmentWalk(segment, of: engine, damage: &damage)
     while let entry = walk.nextReadable(reporting: &damage) {
       let record = LogRecord(entry, of: segment)
-      if entry.kind == .put { replay.apply(record) } else { tombstones.append(record) }
+      if entry.kind != .put {
+        tombstones.append(record)
+      } else if entry.sequence <= whole {
+        moves.apply(record)
+      } else {
+        replay.apply(record)
+      }
     }
+    moves.drain()
     replay.drain()
   }
 

@@ -5,6 +5,8 @@ internal import EskerPlatform
 struct StoreDirectory {
   let path: String
   let host: Host
+  /// The identity of the store that a copy makes here: the copy's mark is then no hindrance.
+  var building: StoreID?
 
   struct Opened {
     var session: Session?
@@ -37,14 +39,15 @@ struct StoreDirectory {
     return try readOnly ? openForReading() : openForWriting()
   }
 
-  /// Throws unless nothing is there, or an empty directory.
-  func requireVacant() throws(StoreError) {
-    let isVacant = try translating { () throws(PlatformError) -> Bool in
-      guard let status = try fileSystem.status(path) else { return true }
-      guard status.kind == .directory else { return false }
-      return try fileSystem.list(path).isEmpty
-    }
-    guard isVacant else { throw .directoryNotEmpty(path: path) }
+  /// The names where a copy may be made: none in an empty directory, those that an interrupted copy of the kind left, nil
+  /// where nothing is. Throws where anything else is.
+  func namesForCopy(of kind: CopyKind) throws(StoreError) -> [String]? {
+    guard let status = try translating({ () throws(PlatformError) in try fileSystem.status(path) }) else { return nil }
+    guard status.kind == .directory else { throw .directoryNotEmpty(path: path) }
+    let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }
+    if names.isEmpty || names.contains(kind.mark) { return names }
+    try CopyKind.refuseUnfinished(names, at: path, fileSystem)
+    throw .directoryNotEmpty(path: path)
   }
 
   /// The directory that holds this one.
@@ -54,9 +57,11 @@ struct StoreDirectory {
     return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
   }
 
-  /// Throws if the directory holds anything but a store: it is somebody else's.
+  /// Throws if the directory holds anything but a whole store: a copy that was not finished, or what is somebody else's.
   private func refuseStrangers() throws(StoreError) {
+    if building != nil { return }
     let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }
+    try CopyKind.refuseUnfinished(names, at: path, fileSystem)
     if names.contains(where: { FileName.manifests.contains($0) }) { return }
     // Segments without a manifest are a store that lost both copies: not ours to start anew.
     if let segment = names.first(where: { FileName.segmentID($0) != nil }) {
@@ -70,14 +75,10 @@ struct StoreDirectory {
 
   private func openForReading() throws(StoreError) -> Opened {
     let files = ManifestFiles(directory: path, fileSystem: fileSystem)
-    // The writer may be in the middle of an edit; each copy is whole most of the time.
-    for _ in 0..<100 {
-      let reading = try files.read()
-      if let manifest = reading.newest { return opened(nil, files, manifest, reading) }
-      if reading.found == 0 { throw .notAStore(path: path) }
-      host.platform.pause()
-    }
-    throw try unreadable(files.read())
+    // The writer may be in the middle of an edit.
+    let reading = try files.readBesideWriter(host.platform)
+    if let manifest = reading.newest { return try opened(nil, files, manifest, reading) }
+    throw reading.found == 0 ? .notAStore(path: path) : unreadable(reading)
   }
 
   private func openForWriting() throws(StoreError) -> Opened {
@@ -90,7 +91,7 @@ struct StoreDirectory {
       if let manifest = reading.newest {
         // The copy that there is may not be on the disk yet, and nothing may be before it is.
         if try isUnfinishedCreation(reading) { try finishCreation(manifest, files) }
-        return opened(session, files, manifest, reading)
+        return try opened(session, files, manifest, reading)
       }
       // A copy that was never finished belongs to a store that never was.
       guard try isUnfinishedCreation(reading) else { throw unreadable(reading) }
@@ -106,7 +107,7 @@ struct StoreDirectory {
     _ files: ManifestFiles,
     _ manifest: Manifest,
     _ reading: ManifestFiles.Reading
-  ) -> Opened {
+  ) throws(StoreError) -> Opened {
     var result = Opened(session: session, files: files, manifest: manifest)
     result.isKnownDurable = reading.isUnanimous && session?.distrustsCache == false
     result.damage = reading.damage.map { path, error in
@@ -115,6 +116,11 @@ struct StoreDirectory {
       }
       return .damaged(location, reason: "\(reason); the other copy is whole and will replace it")
     }
+    // A store that is being created has the other one in a moment.
+    if reading.found < FileName.manifests.count, try !isUnfinishedCreation(reading) {
+      let reason = "one copy of the manifest is missing; the other copy is whole and will replace it"
+      result.damage.append(.damaged(DamageLocation(path: path), reason: reason))
+    }
     return result
   }
 
@@ -122,6 +128,8 @@ struct StoreDirectory {
   /// anything else.
   private func isUnfinishedCreation(_ reading: ManifestFiles.Reading) throws(StoreError) -> Bool {
     let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }
+    // A copy may have been begun here since the names were looked at.
+    if building == nil { try CopyKind.refuseUnfinished(names, at: path, fileSystem) }
     return reading.blank > 0 && !names.contains { FileName.segmentID($0) != nil || FileName.checkpointID($0) != nil }
   }
 
@@ -139,7 +147,7 @@ struct StoreDirectory {
   private func create(_ session: Session, _ files: ManifestFiles) throws(StoreError) -> Opened {
     let random = host.platform.random
     var manifest = Manifest(
-      storeID: StoreID(low: random(), high: random()),
+      storeID: building ?? StoreID(low: random(), high: random()),
       seed: HashSeed(low: random(), high: random())
     )
     manifest.generation = 1
@@ -155,7 +163,7 @@ struct StoreDirectory {
     // The directory's own name too, whoever made it and however far an earlier attempt got.
     try translating { () throws(PlatformError) in
       try fileSystem.syncDirectory(parent)
-      _ = try files.write(manifest, directory: path)
+      do throws(ManifestFiles.Failure) { _ = try files.write(manifest, directory: path) } catch { throw error.error }
       try fileSystem.syncDirectory(path)
     }
   }

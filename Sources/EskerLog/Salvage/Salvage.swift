@@ -8,6 +8,8 @@ struct Salvage {
   /// Records whose header is right and whose key or value is not.
   private var damaged: [(header: RecordHeader, loss: SalvageReport.Loss)] = []
   private var batch: [(header: RecordHeader, offset: Int)] = []
+  /// What was read of each segment of the log, by its id.
+  private var runs: [UInt64: LogRun] = [:]
 
   init(_ source: SalvageSource) {
     self.source = source
@@ -26,6 +28,9 @@ struct Salvage {
       guard progress(Double(position + 1) / Double(source.segments.count)) else { throw .cancelled }
     }
     for (header, loss) in damaged { account(for: header, loss) }
+    if let manifest = source.manifest {
+      for gap in LogGaps(manifest, runs).gaps { account(for: gap) }
+    }
     report.losses.sort { ($0.location.path, $0.location.offset ?? 0) < ($1.location.path, $1.location.offset ?? 0) }
   }
 
@@ -46,9 +51,13 @@ struct Salvage {
       return lose(segment, 0, segment.end, "the seed of the store's key hashes is lost")
     }
     var walk = PackedWalk(view)
+    var records = 0
+    var passed: Set<Int> = []
     while let step = walk.next(in: view) {
       switch step {
-      case .damaged(let range): lose(segment, range.lowerBound, range.count, "no record can be recognised")
+      case .damaged(let range):
+        lose(segment, range.lowerBound, range.count, "no record can be recognised")
+        for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) { passed.insert(offset) }
       case .record(let entry):
         let header = RecordHeader(
           sequence: entry.sequence,
@@ -59,21 +68,41 @@ struct Salvage {
           expiry: entry.expiry,
           keyspace: entry.keyspace
         )
+        records += 1
+        passed.insert(entry.offset)
         take(header, at: entry.offset, of: segment, position)
       }
+    }
+    let row = source.manifest?.segments.first { $0.id == segment.id }
+    if let (footer, bytes) = segment.footer(row), records < footer.entryCount {
+      compare(passed, footer, bytes, segment)
+    }
+  }
+
+  /// Names records of a packed segment that zeros have taken the place of: zeros ahead of a cell mean nothing.
+  private mutating func compare(_ passed: Set<Int>, _ footer: SegmentFooter, _ bytes: [UInt8], _ segment: SegmentFile) {
+    var cursor = footer.entries(segment.layout)
+    while let entry = unsafe try? cursor.next(in: bytes.span.bytes) {
+      let offset = Int(entry.offset)
+      if !passed.contains(offset) { lose(segment, offset, Int(entry.size), SegmentVerification.missing) }
     }
   }
 
   private mutating func readPlain(_ segment: SegmentFile, _ position: Int) {
     var offset = SegmentHeader.length
     var isDone = false
+    var run: LogRun?
     while !isDone, offset < segment.end {
       switch segment.readRecord(at: offset) {
       case .record(let header) where header.kind == .seal:
         isDone = true
+        if let last = run?.last { run?.last = max(last, header.sequence) }
       case .record(let header):
         take(header, at: offset, of: segment, position)
+        if run == nil { run = LogRun(first: header.sequence, start: offset, last: 0, end: 0) }
         offset += header.size
+        run?.last = header.sequence
+        run?.end = offset
       case .end, .damaged:
         offset = skip(offset, in: segment, position)
       }
@@ -84,6 +113,11 @@ struct Salvage {
       batch = []
     }
     commit(segment, position)
+    if segment.isLog { runs[segment.id] = run }
+    // Nobody knows whether there were records in what is gone, but that a seal ends them.
+    if !isDone, segment.declaredEnd == nil, segment.lackingBytes > 0 {
+      lose(segment, segment.end, segment.lackingBytes, "the segment was cut short")
+    }
   }
 
   /// Passes over what is no record; where the next one begins, or the end.
@@ -117,12 +151,14 @@ struct Salvage {
       let record = segment.record(at: offset)
       let isIntact = record.map { $0.damage == nil } ?? false
       guard isIntact || header.kind != .put else { continue }
-      census.take(header, at: offset, of: position) { known in
-        guard isIntact, let record, let other = source.segments[Int(known.segment)].record(at: known.offset) else {
-          return true
-        }
+      let isTaken = census.take(header, at: offset, of: position) { known in
+        // Where one of the two keys is not known, the hash is all there is, and enough.
+        guard isIntact, let record, let other = source.segments[Int(known.segment)].record(at: known.offset),
+          other.damage == nil
+        else { return true }
         return record.hasSameKey(as: other)
       }
+      if !isTaken { lose(segment, offset, header.size, Engine.tooManyAlike) }
     }
     batch.removeAll(keepingCapacity: true)
   }
@@ -140,6 +176,31 @@ struct Salvage {
       }
     }
     report.losses.append(loss)
+  }
+
+  /// Names numbers that are nowhere: with the damage that they are missing for, or as a loss of their own.
+  private mutating func account(for gap: LogGaps.Gap) {
+    let name = FileName.segment(gap.segment)
+    let run = runs[gap.segment]
+    let cause = report.losses.firstIndex { loss in
+      guard loss.location.segment == gap.segment else { return false }
+      guard let run, let offset = loss.location.offset else { return true }
+      return gap.isAhead ? (SegmentHeader.length..<run.start).contains(offset) : offset >= run.end
+    }
+    if let cause {
+      if !report.losses[cause].reason.contains("record #"), !report.losses[cause].reason.contains("records #") {
+        report.losses[cause].reason += ": \(gap.numbers.records)"
+      }
+      return
+    }
+    let location = DamageLocation(
+      path: "\(source.path)/\(name)",
+      segment: gap.segment,
+      offset: gap.isAhead ? run?.start : run?.end
+    )
+    let place = gap.isAhead ? "ahead of" : "behind"
+    let reason = "missing \(place) what is here of the log: \(gap.numbers.records)"
+    report.losses.append(SalvageReport.Loss(location: location, length: 0, reason: reason))
   }
 
   /// The key of a record whose value is damaged: its hash, which stands in the header, tells whether it is right.

@@ -27,22 +27,26 @@ struct SalvageCensus {
     for row in manifest?.keyspaces ?? [] { incarnations[row.id] = row.incarnation }
   }
 
+  /// Takes a record in; false when more keys share its hash than any store has, and it is left out.
   mutating func take(
     _ header: RecordHeader,
     at offset: Int,
     of position: Int,
     _ isSameKey: (Newest) -> Bool
-  ) {
+  ) -> Bool {
     let tag = header.keyspace
     incarnations[tag.id] = max(incarnations[tag.id] ?? 0, tag.incarnation)
-    guard header.kind == .put || header.kind == .tombstone else { return }
+    guard header.kind == .put || header.kind == .tombstone else { return true }
     var identity = Identity(hash: header.keyHash, keyspace: tag.id)
-    while let known = newest[identity], !isSameKey(known) { identity.turn += 1 }
+    while let known = newest[identity], !isSameKey(known) {
+      guard identity.turn < Engine.mostAlike else { return false }
+      identity.turn += 1
+    }
     // A tombstone may have the number of the record it stands for.
     if let known = newest[identity],
       (known.sequence, known.isPut ? 0 : 1) >= (header.sequence, header.kind == .put ? 0 : 1)
     {
-      return
+      return true
     }
     newest[identity] = Newest(
       sequence: header.sequence,
@@ -52,6 +56,7 @@ struct SalvageCensus {
       incarnation: tag.incarnation,
       isPut: header.kind == .put
     )
+    return true
   }
 
   /// What is known of the key of a record that cannot be read.

@@ -7,16 +7,19 @@ struct SalvageSource {
   private(set) var segments: [SegmentFile] = []
   /// What could not even be opened.
   private(set) var losses: [SalvageReport.Loss] = []
+  let path: String
   /// The latest time that is known of.
   let now: Int64
   /// Keeps writers out while the files are read.
   private var lock: (any File)?
 
   init(at path: String, host: Host) throws(StoreError) {
+    self.path = path
     let fileSystem = host.platform.fileSystem
     let status = try translating { () throws(PlatformError) in try fileSystem.status(path) }
     guard status?.kind == .directory else { throw .notAStore(path: path) }
     let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }.sorted()
+    try CopyKind.refuseUnfinished(names, at: path, fileSystem)
     guard names.contains(where: { FileName.manifests.contains($0) || FileName.segmentID($0) != nil }) else {
       throw .notAStore(path: path)
     }

@@ -17,12 +17,20 @@ final class AddressSpace: Sendable {
   final class Lease: Sendable {
     let granules: Range<Int>
     private let space: AddressSpace
+    /// Whether addresses of this run lead to the segment that holds it.
+    private let isInstalled = Atomic<Bool>(false)
     private let retiredBytes = Atomic<Int>(0)
 
     fileprivate init(_ granules: Range<Int>, of space: AddressSpace) {
       self.granules = granules
       self.space = space
     }
+
+    /// Notes that addresses lead to the segment from now on.
+    func beginResolving() { isInstalled.store(true, ordering: .relaxed) }
+
+    /// Notes that they are to lead there no more; false if that was noted before: whoever gets true takes them away, once.
+    func endResolving() -> Bool { isInstalled.exchange(false, ordering: .relaxed) }
 
     /// Says that the segment is not part of the store any more and is only kept for those who still read it.
     func retire(bytes: Int) {

@@ -135,6 +135,7 @@ struct GranuleTable: @unchecked Sendable {
 
   /// Makes a segment's addresses resolvable, and keeps a reference to it.
   func install(_ segment: Segment) {
+    segment.lease.beginResolving()
     let start = UInt(segment.startUnits)
     for granule in segment.granule..<segment.granule + segment.granuleCount {
       unsafe word(granule, Word.startUnits).pointee.store(start, ordering: .relaxed)
@@ -155,37 +156,50 @@ struct GranuleTable: @unchecked Sendable {
     raiseLimit(of: segment, to: segment.readableEnd)
   }
 
-  /// Lets readers go as far as `length` bytes into a segment that grows; under its lock, so that no older call comes after a
-  /// newer one.
+  /// Lets readers go as far as `length` bytes into a segment that grows, and never beyond what is mapped; under its lock, so
+  /// that no older call comes after a newer one.
   func raiseLimit(of segment: Segment, to length: Int) {
-    let limit = unsafe UInt(bitPattern: segment.base) &+ UInt(length)
+    let limit = unsafe UInt(bitPattern: segment.base) &+ UInt(max(0, min(length, segment.mapping.length)))
     for granule in segment.granule..<segment.granule + segment.granuleCount {
       unsafe word(granule, Word.limit).pointee.store(limit, ordering: .releasing)
     }
   }
 
-  /// Ends the resolution of a segment's addresses and returns the references to release once no reader is pinned.
-  func uninstall(granules: Range<Int>) -> [Unmanaged<Segment>] {
-    var references: [Unmanaged<Segment>] = unsafe []
-    for granule in granules {
+  /// Ends the resolution of a segment's addresses, and lets its references go. No reader is pinned that may follow one.
+  ///
+  /// The caller holds the segment, and with it the lease: until this has returned, nobody else has the granules.
+  func uninstall(_ segment: Segment) {
+    for granule in segment.granule..<segment.granule + segment.granuleCount {
       unsafe word(granule, Word.limit).pointee.store(0, ordering: .releasing)
       let bits = unsafe word(granule, Word.segment).pointee.exchange(0, ordering: .acquiringAndReleasing)
-      if let pointer = unsafe UnsafeRawPointer(bitPattern: bits) {
-        unsafe references.append(Unmanaged.fromOpaque(pointer))
-      }
+      guard let pointer = unsafe UnsafeRawPointer(bitPattern: bits) else { continue }
+      let installed = unsafe Unmanaged<Segment>.fromOpaque(pointer)
+      assert(unsafe installed.takeUnretainedValue() === segment, "the granules are another segment's")
+      unsafe installed.release()
     }
-    return unsafe references
   }
 
-  /// Counts a record's bytes in or, with a negative amount, out. Called under the writer's lock.
+  /// Counts a record in. Called under the writer's lock.
   @inline(__always)
-  func addLive(at address: UInt64, bytes: Int) {
+  func countLive(at address: UInt64, bytes: Int) {
+    add(UInt(bitPattern: bytes), 1, at: address)
+  }
+
+  /// Counts a record out. Called under the writer's lock.
+  ///
+  /// - Parameter bytes: 0 for a damaged record, whose size is not known.
+  @inline(__always)
+  func countDead(at address: UInt64, bytes: Int) {
+    add(UInt(bitPattern: -bytes), .max, at: address)
+  }
+
+  @inline(__always)
+  private func add(_ bytes: UInt, _ records: UInt, at address: UInt64) {
     let granule = Self.granule(of: address)
     let live = unsafe word(granule, Word.liveBytes)
-    unsafe live.pointee.store(live.pointee.load(ordering: .relaxed) &+ UInt(bitPattern: bytes), ordering: .relaxed)
-    let records = unsafe word(granule, Word.liveRecords)
-    let change: UInt = bytes < 0 ? .max : 1
-    unsafe records.pointee.store(records.pointee.load(ordering: .relaxed) &+ change, ordering: .relaxed)
+    unsafe live.pointee.store(live.pointee.load(ordering: .relaxed) &+ bytes, ordering: .relaxed)
+    let count = unsafe word(granule, Word.liveRecords)
+    unsafe count.pointee.store(count.pointee.load(ordering: .relaxed) &+ records, ordering: .relaxed)
   }
 
   /// Sets the live figures of a segment, as a checkpoint recorded them.

@@ -1,10 +1,12 @@
 internal import EskerPlatform
 
 extension Segment {
-  /// The first aligned word from `offset` on that is not zero.
+  /// The first aligned word from `offset` on that is not zero, before `end` and the end of the file.
   ///
   /// Most of a long run of zeros was never written. Reading it would bring it into memory, so the file system is asked.
   func nextNonzeroWord(from offset: Int, end: Int) -> Int? {
+    let end = reach(end)
+    guard offset >= 0, offset < end else { return nil }
     var position = (offset + 7) & ~7
     while position + 8 <= end {
       let limit = min(end, position + 1 << 20)

@@ -27,6 +27,11 @@ final class Segment: @unchecked Sendable {
 
   /// Bytes that may be read and stored to; grows. More may be allocated and mapped.
   let accessible: Atomic<Int>
+  /// Bytes that the file has on stable storage, whatever happens: it was that long when it was last synced. A shorter file was
+  /// cut short by somebody.
+  let durableLength = Atomic<Int>(0)
+  /// True when the file was found to be shorter than that.
+  let isShort = Atomic<Bool>(false)
   /// Bytes whose pages were brought in for writing; a hint.
   let populated: Atomic<Int>
   /// Where the writer was when it last looked for room; records may go on behind it.
@@ -109,9 +114,18 @@ final class Segment: @unchecked Sendable {
     return end == 0 ? mapped : min(end, mapped)
   }
 
-  /// Reads the header of what stands at `offset`.
+  // Whoever reads a segment says how far: to where a manifest, a footer, a checkpoint or a snapshot says that its records end.
+  // That is a claim. The file may be shorter, so all reading goes through these functions, and no further than the mapping.
+
+  /// As much of a claimed end as there is.
+  @inline(__always)
+  func reach(_ end: Int) -> Int { min(end, accessible.load(ordering: .acquiring)) }
+
+  /// Reads the header of what stands at `offset`; the end is at `end`, or where the file ends.
   func readRecord(at offset: Int, end: Int) -> RecordRead {
-    guard offset >= 0, offset <= end else { return .end }
+    let end = reach(end)
+    // Records stand at multiples of eight bytes, and their first word is read as one.
+    guard offset >= 0, offset <= end, offset & 7 == 0 else { return .end }
     return unsafe RecordHeader.read(
       at: UnsafeRawPointer(base + offset),
       limit: end - offset,
@@ -120,8 +134,9 @@ final class Segment: @unchecked Sendable {
     )
   }
 
-  /// A view of the record at `offset`; nil when its lengths reach beyond `end`.
+  /// A view of the record at `offset`; nil when its lengths reach beyond `end`, or the end of the file.
   func view(at offset: Int, end: Int) -> RecordView? {
+    let end = reach(end)
     guard offset >= 0, offset < end else { return nil }
     return unsafe RecordView(at: UnsafeRawPointer(base + offset), limit: end - offset)
   }
@@ -145,18 +160,19 @@ final class Segment: @unchecked Sendable {
     isSettled.store(true, ordering: .releasing)
   }
 
-  /// The records, if the segment is packed, up to `end`.
+  /// The records, if the segment is packed, up to `end`, or the end of the file.
   func packedView(end: Int) -> PackedSegmentView? {
     guard layout.isPacked else { return nil }
     return unsafe PackedSegmentView(
       base: UnsafeRawPointer(base),
-      end: end,
+      end: reach(end),
       salt: salt,
       dictionaryLength: layout.dictionaryLength
     )
   }
 
-  /// Makes the first `length` bytes of the file accessible: allocated, mapped, and resolved by `granules`.
+  /// Makes the first `length` bytes of the file accessible: allocated, mapped, and resolved by `granules`. Does nothing once the
+  /// segment is sealed.
   ///
   /// - Parameters:
   ///   - reservation: Bytes to allocate, if more.
@@ -170,6 +186,8 @@ final class Segment: @unchecked Sendable {
   ) throws(PlatformError) {
     guard waitToGrow(to: length) else { return }
     defer { growth.unlock() }
+    // A footer may stand where the zeros would go.
+    guard !isSealed.load(ordering: .acquiring) else { return }
     var start = accessible.load(ordering: .relaxed)
     guard length > start else { return }
     if length > mapping.length {
@@ -186,6 +204,9 @@ final class Segment: @unchecked Sendable {
       start = end
     }
   }
+
+  /// Waits for whoever is growing the segment. Once it is sealed nobody begins to.
+  func awaitGrowth() { growth.withLock {} }
 
   /// Takes `growth`; false when somebody else meanwhile made `length` bytes accessible, which is not worth falling asleep for.
   private func waitToGrow(to length: Int) -> Bool {
@@ -205,6 +226,29 @@ final class Segment: @unchecked Sendable {
   /// How much is zeroed before those who wait for it go on.
   private static let zeroStep = 64 << 10
 
+  /// Syncs the file, its length too.
+  func sync() throws(PlatformError) {
+    let length = mapping.length
+    try file.sync()
+    durableLength.max(length, ordering: .relaxed)
+  }
+
+  /// The bytes of a range, or as many of them as the file has.
+  ///
+  /// A file that rests may be out of reach: removed by a merge, while somebody holds the segment, or closed and no descriptor
+  /// left to open it with. What is mapped is there all the same.
+  func bytes(in range: Range<Int>) throws(PlatformError) -> [UInt8] {
+    do throws(PlatformError) {
+      // As much as there is: memory is not asked for on the word of who wants it.
+      return try file.bytes(in: range.clamped(to: 0..<file.status().size))
+    } catch {
+      guard error.isGone || error.isOutOfDescriptors, range.upperBound <= mapping.length else { throw error }
+      let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count))
+      if mapping.isFaulted { throw PlatformError("read", path: path, code: PlatformError.inputOutput) }
+      return bytes
+    }
+  }
+
   /// Before a sync of the records below `end`: unmaps the pages stored to since the last one, all at once.
   ///
   /// The sync would write-protect them one by one, and interrupt the other processors for each. The next reader or writer maps
@@ -218,12 +262,16 @@ final class Segment: @unchecked Sendable {
   func growToFile() throws(PlatformError) {
     let size = try file.status().size
     try growth.withLock { () throws(PlatformError) in
-      let length = min(size, granuleCount << (GranuleTable.granuleShift + 3))
+      // The footer may stand behind what there is address space for; the records never do.
+      let length = min(size, capacity)
       guard length > accessible.load(ordering: .relaxed) else { return }
       try mapping.extend(to: length)
       accessible.store(mapping.length, ordering: .releasing)
     }
   }
+
+  /// What is wrong with a file that ends before its records.
+  func cutShort(_ end: Int) -> String { "the segment was cut short: its records should end at \(end)" }
 
   func location(_ offset: Int? = nil, key: [UInt8]? = nil) -> DamageLocation {
     DamageLocation(path: path, segment: id, offset: offset, key: key)

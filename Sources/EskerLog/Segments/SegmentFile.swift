@@ -14,6 +14,10 @@ final class SegmentFile: @unchecked Sendable {
   let headerDamage: String?
   /// Where the records end according to the manifest or the footer; nil when neither says.
   let declaredEnd: Int?
+  /// What the end of the file says.
+  private let trailer: SegmentFooter?
+  /// Bytes that the file had on stable storage, by the manifest, and has not.
+  let lackingBytes: Int
   /// How the records lie in it.
   let layout: SegmentLayout
   let salt: UInt32
@@ -27,6 +31,7 @@ final class SegmentFile: @unchecked Sendable {
     self.path = path
     file = try fileSystem.open(path, .read)
     let size = try file.status().size
+    lackingBytes = max(0, Int(clamping: row?.fileLength ?? 0) - size)
     mapping = try file.map(capacity: max(4096, size), writable: false)
     if size > 0 { try mapping.extend(to: size) }
     let bytes = try file.bytes(in: 0..<SegmentHeader.length)
@@ -36,7 +41,7 @@ final class SegmentFile: @unchecked Sendable {
     isLog = (row?.kind ?? header?.kind ?? .log) == .log
     layout = row?.layout ?? header?.layout ?? .plain
     headerDamage = header == nil ? "the segment's header is damaged" : nil
-    let trailer = try Self.trailer(of: id, file, size)
+    trailer = try Self.trailer(of: id, file, size)
     // A log segment that is whole ends with its seal.
     declaredEnd = end ?? (isLog ? nil : trailer.map { Int(clamping: $0.recordsEnd) })
     guard
@@ -48,6 +53,7 @@ final class SegmentFile: @unchecked Sendable {
       return nil
     }
     self.salt = salt
+    file.rest()
   }
 
   /// What the end of a file says that ends with its footer.
@@ -126,10 +132,18 @@ final class SegmentFile: @unchecked Sendable {
     return unsafe [UInt8](UnsafeRawBufferPointer(start: mapping.base + range.lowerBound, count: range.count))
   }
 
-  /// The footer that the manifest lists; nil when there is none, or it is damaged.
-  func footer(_ row: SegmentRow) -> (footer: SegmentFooter, bytes: [UInt8])? {
-    guard row.state == .sealed, row.footerOffset != 0, row.footerLength <= 1 << 31 else { return nil }
-    let bytes = bytes(in: Int(row.footerOffset)..<Int(row.footerOffset + row.footerLength))
+  /// The footer that the manifest lists, or without a manifest the one that the file ends with; nil when there is none, or it is
+  /// damaged.
+  func footer(_ row: SegmentRow?) -> (footer: SegmentFooter, bytes: [UInt8])? {
+    let range: Range<Int>
+    if let row {
+      guard row.state == .sealed, row.footerOffset != 0 else { return nil }
+      range = Int(row.footerOffset)..<Int(row.footerOffset + row.footerLength)
+    } else {
+      guard let trailer, trailer.length <= mapping.length else { return nil }
+      range = mapping.length - trailer.length..<mapping.length
+    }
+    let bytes = bytes(in: range)
     guard let footer = unsafe try? SegmentFooter(decoding: bytes.span.bytes), footer.segmentID == id,
       footer.salt == salt
     else { return nil }

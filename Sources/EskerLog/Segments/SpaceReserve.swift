@@ -7,7 +7,8 @@ internal import EskerPlatform
 final class SpaceReserve: Sendable {
   private let path: String
   private let fileSystem: any FileSystem
-  private let lock = Lock()
+  /// Whether the store is closed: the file may be another process's from then on.
+  private let isEnded = Guarded(false)
 
   init(directory: String, fileSystem: any FileSystem) {
     path = "\(directory)/\(FileName.reserve)"
@@ -17,7 +18,8 @@ final class SpaceReserve: Sendable {
   /// Sets aside `length` bytes, if there is room for them and they are not set aside already, and gives back what is more than
   /// twice as much. Best effort.
   func fill(to length: Int) {
-    lock.withLock {
+    isEnded.withLock { isEnded in
+      if isEnded { return }
       do throws(PlatformError) {
         let status = try fileSystem.status(path)
         if let status, length...2 * length ~= status.size { return }
@@ -30,11 +32,16 @@ final class SpaceReserve: Sendable {
     }
   }
 
+  /// Nothing is set aside or given back any more.
+  func end() {
+    isEnded.withLock { $0 = true }
+  }
+
   /// Gives the space to whoever needs it now; false when there was none.
   func release() -> Bool {
-    lock.withLock {
+    isEnded.withLock { isEnded in
       do throws(PlatformError) {
-        guard let status = try fileSystem.status(path), status.size > 0 else { return false }
+        guard !isEnded, let status = try fileSystem.status(path), status.size > 0 else { return false }
         try fileSystem.remove(path)
         return true
       } catch {

@@ -116,7 +116,7 @@ extension Segment {
   /// The record at `offset`; nil when its lengths make no sense. The caller holds the segment.
   func storedRecord(at offset: Int) -> StoredRecord? {
     let end = readableEnd
-    guard offset >= 0, offset < end else { return nil }
+    guard offset >= 0, offset < end, offset & 7 == 0 else { return nil }
     let place = unsafe GranuleTable.Place(
       pointer: UnsafeRawPointer(base + offset),
       limit: end - offset,

@@ -5,11 +5,11 @@ internal import EskerPlatform
 /// A store as it was at one instant, whatever is written since.
 ///
 /// Iterating it shows each live entry once, in no promised order, without locks. Keys and values are read, and checked, when
-/// an entry is asked for them. While a snapshot exists, the segments it shows stay on disk. Safe to use from any thread;
-/// several iterations may run at once.
+/// an entry is asked for them. While a snapshot exists, or an iterator of it, the segments it shows stay on disk. Safe to use
+/// from any thread; several iterations may run at once.
 public final class Snapshot: Sequence, Sendable {
-  private let engine: Engine
-  private let state: SnapshotState
+  fileprivate let engine: Engine
+  fileprivate let state: SnapshotState
 
   init(engine: Engine, state: SnapshotState) {
     self.engine = engine
@@ -38,7 +38,7 @@ public final class Snapshot: Sequence, Sendable {
   /// Entries of all keyspaces, expired ones that were not reaped included. O(1).
   public var count: Int { state.count }
 
-  /// The entries of one keyspace.
+  /// The entries of one keyspace. Iterating them keeps the snapshot open.
   public func entries(in keyspace: Keyspace) -> some Sequence<LogEntry> {
     let name = keyspace.name
     return lazy.filter { $0.keyspace == name }
@@ -55,33 +55,38 @@ public final class Snapshot: Sequence, Sendable {
     }
   }
 
-  /// Begins at the oldest segment.
+  /// Begins at the oldest segment. The iterator keeps the snapshot open.
   public func makeIterator() -> Iterator {
-    Iterator(engine: engine, state: state)
+    Iterator(self)
   }
 
-  /// Walks the segments and picks the records that were live.
+  /// Walks the segments and picks the records that were live. Keeps its snapshot open as long as it lives.
   public struct Iterator: IteratorProtocol {
-    private let engine: Engine
-    private let state: SnapshotState
+    /// Whatever is looked at goes through it: what is overwritten is noted for the snapshot only while that is there.
+    private let snapshot: Snapshot
     private var position = 0
     private var offset = SegmentHeader.length
     /// Where it stands in a packed segment.
     private var walk: PackedWalk?
+    /// Whether it has told that the segment's file ends before its records.
+    private var isPastEnd = false
 
-    init(engine: Engine, state: SnapshotState) {
-      self.engine = engine
-      self.state = state
+    fileprivate init(_ snapshot: Snapshot) {
+      self.snapshot = snapshot
     }
+
+    private var engine: Engine { snapshot.engine }
+    private var state: SnapshotState { snapshot.state }
 
     /// The next live entry. O(dead records in between).
     public mutating func next() -> LogEntry? {
       while position < state.segments.count {
         let (segment, end) = state.segments[position]
         if let view = segment.packedView(end: end) {
-          if let entry = next(in: segment, view) { return entry }
+          if let entry = next(in: segment, view, to: end) { return entry }
           position += 1
           walk = nil
+          isPastEnd = false
           continue
         }
         switch segment.readRecord(at: offset, end: end) {
@@ -106,7 +111,7 @@ public final class Snapshot: Sequence, Sendable {
     }
 
     /// The next live entry of a packed segment.
-    private mutating func next(in segment: Segment, _ view: PackedSegmentView) -> LogEntry? {
+    private mutating func next(in segment: Segment, _ view: PackedSegmentView, to end: Int) -> LogEntry? {
       var walk = self.walk ?? PackedWalk(view)
       defer { self.walk = walk }
       while let step = walk.next(in: view) {
@@ -125,7 +130,10 @@ public final class Snapshot: Sequence, Sendable {
           return LogEntry(damagedIn: segment, offset: range.lowerBound, length: range.count)
         }
       }
-      return nil
+      let reach = segment.reach(end)
+      guard reach < end, !isPastEnd else { return nil }
+      isPastEnd = true
+      return LogEntry(damagedIn: segment, offset: reach, length: end - reach)
     }
 
     private func isShown(_ sequence: UInt64, _ expiry: Int64, _ keyspace: KeyspaceTag) -> Bool {
@@ -154,8 +162,10 @@ extension Segment {
 extension Engine {
   func snapshot() throws(StoreError) -> Snapshot {
     if status.load(ordering: .acquiring) != 0 { try checkReadable() }
-    let state = opening.withLock {
-      writer.withLock { state -> SnapshotState in
+    let state = try opening.withLock { () throws(StoreError) in
+      // It may have been closed since, while this waited for the lock.
+      if status.load(ordering: .acquiring) & Status.closed != 0 { throw .closed }
+      return writer.withLock { state -> SnapshotState in
         let sequence = publishedSequence
         let tail = state.tail
         let offset = state.offset
@@ -167,9 +177,9 @@ extension Engine {
           segments: segments.withLock { list in
             list.compactMap { segment in
               if segment === tail { return (segment, offset) }
-              if let follower, follower.segment === segment { return (segment, follower.offset) }
+              if let follower, follower.segment === segment { return (segment, follower.restart.offset) }
               let end = segment.recordsEnd.load(ordering: .acquiring)
-              return end == 0 ? nil : (segment, min(end, segment.accessible.load(ordering: .acquiring)))
+              return end == 0 ? nil : (segment, end)
             }
           }
         )

@@ -6,7 +6,9 @@ internal import EskerPlatform
 /// The index keeps no versions. Instead, whoever takes a live record out of the index while snapshots are open notes its
 /// address here first. A record belongs to the snapshot exactly if it is not newer and either the index still leads to it or
 /// it was noted: memory grows only with what is overwritten while the snapshot is open.
-final class SnapshotState: @unchecked Sendable {
+///
+/// Not final, so that a test can stand among the snapshots and look when it is told.
+class SnapshotState: @unchecked Sendable {
   let sequence: UInt64
   let time: Int64
   let count: Int
@@ -28,6 +30,11 @@ final class SnapshotState: @unchecked Sendable {
     self.count = count
     self.keyspaces = keyspaces
     self.segments = segments
+  }
+
+  /// One that shows nothing, for who has to hear what leaves the index.
+  convenience init() {
+    self.init(sequence: .max, time: 0, count: 0, keyspaces: [:], segments: [])
   }
 
   /// Notes that the index is about to stop leading to a record. Called under the writer's lock.

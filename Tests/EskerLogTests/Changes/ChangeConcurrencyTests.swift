@@ -5,7 +5,7 @@ import Testing
 @testable import EskerLog
 
 /// Feeds beside writers and merges on threads, on a real disk.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct ChangeConcurrencyTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct ChangeConcurrencyTests {
   private let directory: TemporaryDirectory
 
   init() throws {

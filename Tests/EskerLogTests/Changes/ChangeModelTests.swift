@@ -3,7 +3,7 @@ import Testing
 
 @testable import EskerLog
 
-@Suite(.timeLimit(.minutes(5))) struct ChangeModelTests {
+@Suite(.timeLimit(.minutes(60))) struct ChangeModelTests {
   /// Random writes, merges and reopenings; every copy that is kept by a feed equals the store, and every write is shown once.
   @Test func copiesKeptByFeedsEqualTheStore() async throws {
     var generator = SeededGenerator(announcedFor: "copiesKeptByFeedsEqualTheStore")

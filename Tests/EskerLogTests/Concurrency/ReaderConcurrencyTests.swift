@@ -4,7 +4,7 @@ import Testing
 
 @testable import EskerLog
 
-@Suite(.serialized, .timeLimit(.minutes(10))) struct ReaderConcurrencyTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct ReaderConcurrencyTests {
   let directory: TemporaryDirectory
   let path: String
   let store: LogStore

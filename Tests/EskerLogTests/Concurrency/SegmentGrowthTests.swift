@@ -4,29 +4,12 @@ import Testing
 
 @testable import EskerLog
 
-@Suite(.timeLimit(.minutes(5))) struct SegmentGrowthTests {
+@Suite(.timeLimit(.minutes(60))) struct SegmentGrowthTests {
   /// A writer that has its bytes as soon as they are accessible stores to them while others zero what lies ahead.
   @Test(arguments: [1, 3]) func whoGrowsASegmentZeroesNothingThatWasStored(helpers: Int) throws {
-    let directory = try TemporaryDirectory()
     let capacity = 16 << 20
-    let path = directory.appending("segment")
-    let granules = try #require(GranuleTable())
+    let (directory, segment, granules) = try segment(capacity: capacity)
     defer { granules.deallocate() }
-    let file = try Platform.system.fileSystem.open(path, .create)
-    let mapping = try file.map(capacity: capacity, writable: true)
-    let lease = try #require(AddressSpace().take(GranuleTable.granules(for: capacity)))
-    let segment = Segment(
-      id: 1,
-      kind: .log,
-      salt: 0,
-      path: path,
-      file: file,
-      mapping: mapping,
-      capacity: capacity,
-      lease: lease,
-      created: 0
-    )
-    granules.install(segment)
     let isDone = SharedFlag()
     let reached = SharedCounter()
     let beyondLimit = SharedCounter()
@@ -54,6 +37,43 @@ import Testing
       segment.base.load(fromByteOffset: end - 1, as: UInt8.self) != UInt8(truncatingIfNeeded: end / 1000 | 1)
     }
     #expect(lost.isEmpty)
-    for reference in granules.uninstall(granules: lease.granules) { reference.release() }
+    granules.uninstall(segment)
+    withExtendedLifetime(directory) {}
+  }
+
+  /// The background may come late to a tail that has been ended meanwhile.
+  @Test func aSegmentThatIsSealedIsNotGrownOverItsFooter() throws {
+    let (directory, segment, granules) = try segment(capacity: 1 << 20)
+    defer { granules.deallocate() }
+    try segment.grow(to: 100_000, reserving: segment.capacity, zeroing: true, in: granules)
+    segment.isSealed.store(true, ordering: .releasing)
+    segment.awaitGrowth()
+    let end = segment.accessible.load(ordering: .relaxed)
+    let footer = [UInt8](repeating: 7, count: 10_000)
+    try segment.file.writeAll(footer, at: end)
+    try segment.grow(to: end + footer.count, reserving: segment.capacity, zeroing: true, in: granules)
+    #expect(try segment.file.bytes(in: end..<end + footer.count) == footer)
+    granules.uninstall(segment)
+    withExtendedLifetime(directory) {}
+  }
+
+  private func segment(capacity: Int) throws -> (TemporaryDirectory, Segment, GranuleTable) {
+    let directory = try TemporaryDirectory()
+    let path = directory.appending("segment")
+    let granules = try #require(GranuleTable())
+    let file = try Platform.system.fileSystem.open(path, .create)
+    let segment = Segment(
+      id: 1,
+      kind: .log,
+      salt: 0,
+      path: path,
+      file: file,
+      mapping: try file.map(capacity: capacity, writable: true),
+      capacity: capacity,
+      lease: try #require(AddressSpace().take(GranuleTable.granules(for: capacity))),
+      created: 0
+    )
+    granules.install(segment)
+    return (directory, segment, granules)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EskerLog
 
-@Suite(.serialized, .timeLimit(.minutes(10))) struct WriterConcurrencyTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct WriterConcurrencyTests {
   let directory: TemporaryDirectory
   let path: String
   let store: LogStore

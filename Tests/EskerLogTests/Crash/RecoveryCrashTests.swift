@@ -412,10 +412,8 @@ import Testing
       let bench = FaultBench()
       var store = try bench.open()
       try fill(store, 0..<62)
-      // The next segment is made but has nothing in it: the edit that was to list it met a full disk, the next one lists it.
-      bench.plan.fail(.write, on: .prefix("manifest"), .error(PlatformError.noSpace))
-      #expect(throws: StoreError.self) { try fill(store, 62..<63) }
-      _ = try store.keyspace("other")
+      // The next segment is made and listed, and has nothing in it yet.
+      store.engine.prepareSegment()
       store.vanish()
       #expect(try bench.names.contains(Self.second))
       // Recovery gives up the empty second segment; the process ends before the edit that says so is on disk.

@@ -145,7 +145,7 @@ import Testing
     #expect(throws: StoreError.self) { try machine.open { $0.capacity = 1000 } }
   }
 
-  @Test(.timeLimit(.minutes(10))) func aVolumeThatIsFullBeforeTheCapacityIsReachedMakesTheStoreEvict() throws {
+  @Test(.timeLimit(.minutes(60))) func aVolumeThatIsFullBeforeTheCapacityIsReachedMakesTheStoreEvict() throws {
     let machine = Machine(capacity: 640 << 10)
     let store = try machine.open { $0.capacity = Self.capacity }
     for number in 0..<1_500 { try store.put(Self.value(number), forKey: "key \(number)") }

@@ -199,6 +199,21 @@ import Testing
     #expect(try LogStore(at: path).get("k") == bytes("v"))
   }
 
+  @Test(arguments: [false, true])
+  func anOpeningThatFailsLeavesNoFileOpen(isReadOnly: Bool) throws {
+    let machine = Machine()
+    do {
+      let store = try machine.open { $0.merge.isAutomatic = false }
+      for number in 0..<300 { try store.put([UInt8](repeating: 1, count: 1000), forKey: "key \(number)") }
+      try store.close()
+    }
+    #expect(machine.disk.openFileCount == 0)
+    // The last one: the others are open by the time it is missed.
+    try machine.disk.remove(#require(try machine.files(".segment").last))
+    #expect(throws: StoreError.self) { try machine.open { $0.readOnly = isReadOnly } }
+    #expect(machine.disk.openFileCount == 0)
+  }
+
   @Test func closingGivesBackASegmentThatWasNotUsed() throws {
     let machine = Machine()
     let store = try machine.open()

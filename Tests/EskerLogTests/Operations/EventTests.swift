@@ -57,7 +57,7 @@ import Testing
     )
     try store.put("1", forKey: "k", durability: .synced)
     plan.fail(.sync, on: .suffix(".segment"), .failedSync(code: 5, marksPagesClean: true))
-    #expect(throws: StoreError.syncFailed(errno: 5)) { try store.put("2", forKey: "k", durability: .synced) }
+    #expect(throws: StoreError.outcomeUnknown(errno: 5)) { try store.put("2", forKey: "k", durability: .synced) }
     #expect(log.events.contains(.syncFailed(errno: 5)))
     #expect(throws: StoreError.syncFailed(errno: 5)) { try store.put("3", forKey: "k") }
     #expect(throws: StoreError.syncFailed(errno: 5)) { try store.remove("k") }

@@ -15,11 +15,12 @@ import Testing
 
   /// Looks until `condition` holds.
   private func wait(_ path: String, _ condition: (PublishedStatistics) -> Bool) throws -> PublishedStatistics? {
-    for _ in 0..<10_000 {
-      if let found = try LogStore.publishedStatistics(at: path), condition(found) { return found }
-      Thread.sleep(forTimeInterval: 0.01)
+    var found: PublishedStatistics?
+    let isFound = try eventually {
+      found = try LogStore.publishedStatistics(at: path)
+      return found.map(condition) ?? false
     }
-    return nil
+    return isFound ? found : nil
   }
 
   @Test func figuresAreThereFromTheOpeningToTheClosing() throws {
@@ -104,11 +105,27 @@ import Testing
     #expect(throws: StoreError.self) { try LogStore.publishedStatistics(at: path) }
   }
 
+  /// A file that is named after what is in it.
+  struct Stranger: CustomTestStringConvertible {
+    var testDescription: String
+    var contents: [UInt8]
+
+    init(_ name: String, _ contents: [UInt8]) {
+      testDescription = name
+      self.contents = contents
+    }
+  }
+
+  private static let others = StatisticsImage(storeID: StoreID(low: 1, high: 2)).encoded()
+
   @Test(arguments: [
-    [UInt8](repeating: 0, count: 32) + bytes("precious"), [UInt8](repeating: 0, count: StatisticsImage.length + 1),
-    StatisticsImage(storeID: StoreID(low: 1, high: 2)).encoded(), bytes("ESKRSTA1"),
+    Stranger("zeros and a text", [UInt8](repeating: 0, count: 32) + bytes("precious")),
+    Stranger("a zero too many", [UInt8](repeating: 0, count: StatisticsImage.length + 1)),
+    Stranger("another store's figures", others), Stranger("the beginning of figures", bytes("ESKRSTA1")),
+    Stranger("a page of zeros and another store's", [UInt8](repeating: 0, count: 4096) + others[4096...]),
   ])
-  func aFileThatMayBeAStrangersStays(_ contents: [UInt8]) throws {
+  func aFileThatMayBeAStrangersStays(_ stranger: Stranger) throws {
+    let contents = stranger.contents
     let machine = Machine()
     let store = try machine.open()
     let name = machine.path + "/statistics"
@@ -137,6 +154,69 @@ import Testing
     #expect(try machine.disk.status(name) == nil)
   }
 
+  /// Whether the store at the machine's path can publish, and takes its file away.
+  private func expectPublished(_ machine: Machine, _ moment: String) throws {
+    let log = EventLog()
+    let store = try machine.open { options in
+      options.statisticsInterval = .seconds(1)
+      options.onEvent = { log.record($0) }
+    }
+    let platform = machine.host.platform
+    #expect(try LogStore.publishedStatistics(at: machine.path, platform: platform)?.keyspaceCount == 1, "\(moment)")
+    try store.close()
+    #expect(try machine.disk.status(machine.path + "/statistics") == nil, "\(moment)")
+    #expect(!log.events.contains { if case .backgroundFailure = $0 { true } else { false } }, "\(moment)")
+  }
+
+  @Test func aTornFileGivesWay() throws {
+    let name = "/store/statistics"
+    for (range, length) in [
+      (0..<4096, 8192), (4096..<8192, 8192), (0..<512, 8192), (0..<8192, 8192), (8000..<8191, 8191), (0..<0, 4096),
+      (0..<0, 32), (0..<4096, 4096), (40..<4096, 5000),
+    ] {
+      var machine = Machine()
+      let store = try machine.open { $0.statisticsInterval = .seconds(1) }
+      try store.put("v", forKey: "k", durability: .synced)
+      machine.disk = try machine.disk.processKilled()
+      let file = try machine.disk.open(name, .readWrite)
+      try file.writeAll([UInt8](repeating: 0, count: range.count), at: range.lowerBound)
+      try file.truncate(length)
+      file.close()
+      try expectPublished(machine, "zeros in \(range), \(length) bytes")
+      store.vanish()
+    }
+  }
+
+  @Test(arguments: [CrashPolicy.drop, .tear, .reorder, .keep])
+  func aPowerCutLeavesNothingInTheWay(policy: CrashPolicy) throws {
+    for seed in 0..<UInt64(6) {
+      let plan = FaultPlan()
+      var machine = Machine()
+      try machine.open().close()
+      let images = Guarded<[(FaultCall, SimulatedDisk)]>([])
+      let generator = Guarded(SeededGenerator(seed: seed))
+      let disk = machine.disk
+      plan.onCall { call in
+        guard let image = generator.withLock({ try? disk.crashImage(policy, using: &$0) }) else { return }
+        images.withLock { $0.append((call, image)) }
+      }
+      let platform = Platform.simulated(fileSystem: FaultyFileSystem(disk, plan: plan), clock: machine.clock)
+      let store = try LogStore(
+        at: machine.path,
+        options: machine.options { $0.statisticsInterval = .seconds(1) },
+        host: Host(platform: platform, background: .inline)
+      )
+      // Somebody else asks the disk to write; nobody waits for that.
+      try store.put("v", forKey: "k", durability: .synced)
+      plan.onCall(nil)
+      for (call, image) in images.withLock({ $0 }) {
+        machine.disk = image
+        try expectPublished(machine, "seed \(seed), \(policy) before \(call)")
+      }
+      store.vanish()
+    }
+  }
+
   @Test func aFailureIsToldOnceAndTheNextTryMayDo() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/store"
@@ -154,8 +234,7 @@ import Testing
       plan.fail(operation, on: .suffix("/statistics"), sticky: true, .error(PlatformError.noSpace))
       let tries = plan.callCount(of: operation)
       let store = try LogStore(at: path, options: options, host: host)
-      for _ in 0..<10_000 where plan.callCount(of: operation) < tries + 10 { Thread.sleep(forTimeInterval: 0.01) }
-      #expect(plan.callCount(of: operation) >= tries + 10)
+      #expect(eventually { plan.callCount(of: operation) >= tries + 10 })
       #expect(failures.withLock { $0 } == number + 1)
       #expect(try LogStore.publishedStatistics(at: path) == nil)
       plan.heal()

@@ -236,6 +236,103 @@ import Testing
     #expect(found == expected)
   }
 
+  // MARK: Gaps between segments
+
+  /// Numbers of records that can be read of a segment.
+  private func numbers(of name: String, in image: DiskImage) throws -> [UInt64] {
+    let machine = try image.machine()
+    let inspection = try StoreInspection(at: machine.path, host: machine.host)
+    let id = try #require(FileName.segmentID(name))
+    return try inspection.records(of: id).compactMap { element in
+      guard case .record(let record) = element, record.kind == .put else { return nil }
+      return record.sequence.rawValue
+    }
+  }
+
+  @Test func aKilledStoreComesOutWhole() throws {
+    let store = try KilledStore()
+    let (report, found) = try salvage(store.image.machine())
+    #expect(report.isComplete, "\(report.losses)")
+    #expect(found[""]?.count == store.keys)
+  }
+
+  /// Full segments are not sealed yet, so that only what comes behind tells what they had.
+  @Test func numbersThatAreMissingBetweenTwoSegmentsAreNamed() throws {
+    let store = try KilledStore()
+    let row = try #require(store.full.first)
+    let name = FileName.segment(row.id)
+    let all = try numbers(of: name, in: store.image)
+    for length in [128, 10_000, 26_612, 40_000] {
+      let image = store.image.truncating(name, to: length)
+      let left = try numbers(of: name, in: image)
+      let (report, found) = try salvage(image.machine())
+      #expect((found[""]?.count ?? 0) < store.keys)
+      #expect(!report.isComplete)
+      let first = (left.last ?? (all[0] - 1)) + 1
+      let losses = report.losses.filter { $0.location.segment == row.id }
+      #expect(
+        losses.contains { $0.reason.hasSuffix("records #\(first) to #\(all[all.count - 1])") },
+        "\(length): \(report.losses)"
+      )
+      #expect(report.losses.count == losses.count, "\(report.losses)")
+      #expect(Set(losses.map(\.location.offset)).count == losses.count, "\(losses)")
+    }
+  }
+
+  /// The file of the last segment is as long as it should be, and its records are gone: a durable number tells.
+  @Test func numbersThatAreMissingAtTheEndAreNamedAsFarAsTheyWereDurable() throws {
+    var machine = Machine()
+    let store = try machine.open()
+    for number in 0..<20 { try store.put("value \(number)", forKey: "key \(number)") }
+    try store.sync()
+    // An edit of the manifest keeps the durable number.
+    _ = try store.keyspace("other")
+    store.vanish()
+    machine.disk = try machine.disk.processKilled()
+    var image = try DiskImage(of: machine)
+    let name = try #require(image.names.first { $0.hasSuffix(".segment") })
+    let places = try StoreInspection(at: machine.path, host: machine.host).records(of: 1).compactMap { element in
+      if case .record(let record) = element { record.offset } else { nil }
+    }
+    for offset in places[12]..<(image.files[name]?.count ?? 0) { image.files[name]?[offset] = 0 }
+    let (report, found) = try salvage(image.machine())
+    #expect(found[""]?.count == 12)
+    #expect(report.losses.map(\.reason) == ["missing behind what is here of the log: records #13 to #20"])
+    #expect(report.losses.map(\.location.offset) == [places[12]])
+  }
+
+  /// Where recovery has cut, and where merges took segments away, numbers are missing that nobody misses.
+  @Test func recordedCutsAndMergesAreNoGaps() throws {
+    var machine = Machine()
+    var store = try machine.open { $0.merge.isAutomatic = false }
+    func put(_ range: Range<Int>) throws {
+      for number in range { try store.put([UInt8](repeating: 1, count: 700), forKey: "key \(number)") }
+    }
+    try put(0..<300)
+    store.vanish()
+    machine.disk = try machine.disk.processKilled()
+    // A page of the last segment that was never written.
+    var image = try DiskImage(of: machine)
+    let last = try #require(image.names.last { $0.hasSuffix(".segment") && (image.files[$0] ?? []).contains(1) })
+    for offset in 8192..<12288 { image.files[last]?[offset] = 0 }
+    machine = try image.machine()
+    let log = EventLog()
+    store = try machine.open {
+      $0.merge.isAutomatic = false
+      $0.onEvent = { log.record($0) }
+    }
+    #expect(log.events.contains { if case .cut = $0 { true } else { false } })
+    try put(0..<250)
+    try store.sync()
+    let ids = store.statistics.segments.filter { $0.isSealed && !$0.isMerged }.map(\.id)
+    try store.merge(segments: [ids[1], ids[3]])
+    let expected = try contents(of: store)
+    try store.close()
+    let (report, found) = try salvage(machine)
+    #expect(report.isComplete, "\(report.losses)")
+    #expect(found == expected)
+  }
+
   private static func find(_ text: String, in bytes: [UInt8]) -> Int? {
     let wanted = Array(text.utf8)
     return bytes.indices.first { bytes[$0...].starts(with: wanted) }
@@ -305,5 +402,31 @@ import Testing
     expected["keyspace 1"] = expected.removeValue(forKey: "other")
     expected["keyspace 2"] = expected.removeValue(forKey: "emptied")
     #expect(found == expected)
+  }
+
+  /// A removal whose key is damaged removes by the hash in its header, also what is read after it.
+  @Test func aRemovalWithADamagedKeyRemoves() throws {
+    let machine = Machine()
+    let store = try machine.open { $0.merge.isAutomatic = false }
+    for number in 0..<20 { try store.put("value \(number)", forKey: "key \(number % 15)") }
+    try store.engine.endTail()
+    // What the removal is to hide comes to lie in a segment that was created after the removal's.
+    try store.merge(segments: [1])
+    try store.remove("key 7")
+    let contents = try store.contents()
+    try store.close()
+    let inspection = try StoreInspection(at: machine.path, host: machine.host)
+    var places: [Int] = []
+    for case .record(let record) in try inspection.records(of: 2) where record.kind == .tombstone {
+      places.append(record.offset)
+    }
+    var image = try DiskImage(of: machine)
+    let name = FileName.segment(2)
+    image.files[name]?[try #require(places.first) + 34] ^= 1
+    let damaged = try image.machine()
+    _ = try LogStore.salvage(from: damaged.path, to: "/new", options: damaged.options(), host: damaged.host)
+    let salvaged = try LogStore(at: "/new", options: damaged.options(), host: damaged.host)
+    #expect(try salvaged.contents() == contents)
+    try salvaged.close()
   }
 }

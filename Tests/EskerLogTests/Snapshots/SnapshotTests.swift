@@ -171,6 +171,44 @@ import Testing
     #expect(one.next() == nil)
   }
 
+  /// How many old values a loop shows of a hundred entries that are overwritten in its first turn.
+  private func old<I: IteratorProtocol<LogEntry>>(_ iterator: I) throws -> Int {
+    var iterator = iterator
+    var old = 0
+    while let entry = iterator.next() {
+      if old == 0 { for number in 0..<100 { try store.put("overwritten", forKey: "key \(number)") } }
+      if try entry.value() != bytes("overwritten") { old += 1 }
+    }
+    return old
+  }
+
+  /// As a `for` loop over an expression does it: nobody else holds the snapshot.
+  @Test(arguments: ["whole", "keyspace", "prefix", "lazy"])
+  func aLoopShowsTheInstantThoughOnlyItHoldsTheSnapshot(_ way: String) throws {
+    _ = try filled()
+    let shown =
+      switch way {
+      case "whole": try old(store.snapshot().makeIterator())
+      case "keyspace": try old(store.snapshot().entries(in: store.default).makeIterator())
+      case "prefix": try old(store.snapshot().entries(withPrefix: bytes("key")).makeIterator())
+      default: try old(store.snapshot().lazy.filter { $0.valueLength > 0 }.map { $0 }.prefix(1000).makeIterator())
+      }
+    #expect(shown == 100)
+    #expect(store.statistics.openSnapshots == 0)
+    #expect(store.engine.writer.withLock { $0.snapshots.count } == 0)
+  }
+
+  @Test func anIteratorKeepsItsSnapshotOpenUntilItGoes() throws {
+    _ = try filled()
+    do {
+      var iterator = try store.snapshot().makeIterator()
+      _ = iterator.next()
+      #expect(store.statistics.openSnapshots == 1)
+      _ = iterator.next()
+    }
+    #expect(store.statistics.openSnapshots == 0)
+  }
+
   @Test func aSnapshotOfAnEmptyStoreIsEmpty() throws {
     let snapshot = try store.snapshot()
     try store.put("v", forKey: "k")

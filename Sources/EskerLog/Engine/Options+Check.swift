@@ -1,0 +1,17 @@
+internal import EskerPlatform
+
+extension Options {
+  /// Throws if there is an option that no store can have, before anything is created.
+  func check(for path: String) throws(StoreError) {
+    func require(_ isPossible: Bool, _ operation: @autoclosure () -> String) throws(StoreError) {
+      guard !isPossible else { return }
+      throw .failed(operation: operation(), path: path, errno: PlatformError.invalid)
+    }
+    if let capacity {
+      try require(capacity >= Engine.leastCapacity, "keep to a capacity of \(capacity) bytes in")
+    }
+    try require((64 << 10...1 << 30).contains(segmentSize), "use a segment size of \(segmentSize) for")
+    try require(!merge.spaceAmplification.isNaN, "keep to a space amplification that is no number in")
+    if let rate = merge.bytesPerSecond { try require(rate > 0, "merge at \(rate) bytes a second in") }
+  }
+}

@@ -1,0 +1,58 @@
+internal import EskerFormat
+internal import EskerPlatform
+
+/// Tells which files of a directory are a store's own, by what they say and not by their names alone.
+struct StoreFiles {
+  let directory: String
+  let storeID: StoreID
+  let fileSystem: any FileSystem
+
+  /// Whether a file is one that a store with this identity made.
+  func owns(_ name: String) -> Bool {
+    if FileName.segmentID(name) != nil || FileName.checkpointID(name) != nil { return ownsBySignature(name) }
+    if name == FileName.statistics { return ownsStatistics() }
+    if FileName.manifests.contains(name) { return ownsManifest(name) }
+    return FileName.isOurs(name)
+  }
+
+  /// Whether a segment or a checkpoint says that it belongs to the store, or says nothing because it was never written.
+  func ownsBySignature(_ name: String) -> Bool {
+    guard let bytes = beginning(of: name, 32) else { return false }
+    if bytes.allSatisfy({ $0 == 0 }) { return true }
+    guard bytes.count == 32 else { return false }
+    // The id stands at the same place in a segment and in a checkpoint.
+    let id = unsafe bytes.withUnsafeBytes { buffer in
+      unsafe StoreID(
+        low: UInt64(littleEndian: buffer.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
+        high: UInt64(littleEndian: buffer.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
+      )
+    }
+    return id == storeID
+  }
+
+  /// Whether a file of that everyday name is what a process had to say of this store, or what a crash left of that.
+  func ownsStatistics() -> Bool {
+    guard let bytes = beginning(of: FileName.statistics, StatisticsImage.length + 1) else { return false }
+    return unsafe StatisticsImage.isOurs(bytes.span.bytes, of: storeID)
+  }
+
+  /// Whether a copy of the manifest is this store's, or no store's because a crash left less than the whole of it.
+  private func ownsManifest(_ name: String) -> Bool {
+    guard let file = try? fileSystem.open("\(directory)/\(name)", .read) else { return false }
+    defer { file.close() }
+    guard let bytes = try? file.allBytes() else { return false }
+    do throws(FormatError) {
+      return try Manifest(decoding: unsafe bytes.span.bytes).storeID == storeID
+    } catch {
+      if case .newerVersion = error { return false }
+      return true
+    }
+  }
+
+  /// Up to so many bytes from a file's start; nil when they cannot be read.
+  private func beginning(of name: String, _ count: Int) -> [UInt8]? {
+    guard let file = try? fileSystem.open("\(directory)/\(name)", .read) else { return nil }
+    defer { file.close() }
+    return try? file.bytes(in: 0..<count)
+  }
+}

@@ -1,0 +1,168 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+// How a read-only store takes over what a newer manifest lists. Everything here runs with `opening` held.
+
+extension Engine {
+  /// Opens the segments that a manifest lists and that are not open yet: all of them, or none.
+  ///
+  /// - Returns: nil when one was merged away since: a newer manifest tells by what.
+  /// - Throws: when one is missing for good, or cannot be opened.
+  func openListed(_ manifest: Manifest, _ events: inout [StoreEvent]) throws(StoreError) -> [Segment]? {
+    let known = Set(segments.withLock { $0.map(\.id) })
+    var opened: [Segment] = []
+    var damage: [StoreEvent] = []
+    do throws(StoreError) {
+      for row in manifest.segments where !known.contains(row.id) {
+        opened.append(try openSegment(row, durable: manifest.durableSequence, damage: &damage))
+      }
+    } catch {
+      for segment in opened { uninstall(segment) }
+      guard case .damaged = error else { throw error }
+      let newest = try manifests.withLock { (state) throws(StoreError) in try state.files.read().newest }
+      if newest?.generation == manifest.generation { throw error }
+      return nil
+    }
+    events += damage
+    return opened
+  }
+
+  /// Lists segments besides those that were listed, so that the log can be read on in them, and keyspaces.
+  func enter(_ opened: [Segment], _ manifest: Manifest) {
+    addKeyspaces(manifest.keyspaces)
+    let rows = Dictionary(manifest.segments.lazy.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    for segment in segments.withLock({ $0 }) where !segment.isSettled.load(ordering: .relaxed) {
+      // One that was left empty has lost the number that it was to begin with: it is nowhere in the log.
+      guard segment.firstNumber == nil, let row = rows[segment.id], row.state == .active else { continue }
+      segment.firstSequence.store(row.firstSequence, ordering: .relaxed)
+    }
+    manifests.withLock { state in
+      // First: a feed that sees a gap in the list must know that a merge made it.
+      state.manifest.mergedThrough = max(state.manifest.mergedThrough, manifest.mergedThrough)
+      segments.withLock { $0 = Self.inOrder($0 + opened) }
+    }
+    renewMissed()
+  }
+
+  /// Leads the index to a segment's records, wherever it leads to the same ones elsewhere: what it leads to now is alive, and
+  /// was copied.
+  func follow(_ segment: Segment, through last: UInt64, _ events: inout [StoreEvent]) {
+    var replay = Replay(self, onlyMoving: true)
+    var walk = SegmentWalk(segment, of: self, damage: &events)
+    while let entry = walk.nextReadable(reporting: &events) {
+      if entry.kind == .put, entry.sequence <= last { replay.apply(LogRecord(entry, of: segment)) }
+    }
+    replay.drain()
+  }
+
+  /// Lets a manifest take effect: the index leads to all that is alive in what it lists.
+  func adopt(_ manifest: Manifest, _ follower: inout LogFollower, _ events: inout [StoreEvent]) {
+    let listed = Set(manifest.segments.map(\.id))
+    let leaving = segments.withLock { list in list.filter { !listed.contains($0.id) } }
+    // What the index still leads to in them is dead: everything that was alive has been copied.
+    for segment in leaving where granules.live(segment).records != 0 {
+      clear(segment, SegmentHeader.length..<readEnd(of: segment, follower))
+    }
+    settle(manifest.segments, follower, &events)
+    feeds.hold(self, through: follower.whole)
+    manifests.withLock { state in
+      state.manifest = manifest
+      segments.withLock { list in list.removeAll { segment in leaving.contains { $0 === segment } } }
+    }
+    for segment in leaving {
+      segment.lease.retire(bytes: segment.fileLength)
+      uninstall(segment)
+    }
+    if let segment = follower.segment, !listed.contains(segment.id) {
+      // It held nothing more than a batch that never ended.
+      follower.expected = max(follower.expected, follower.whole &+ 1)
+      follower.batch = []
+      follower.segment = nil
+    }
+    if follower.generation != manifest.generation { follower.vainExpected = nil }
+    follower.generation = manifest.generation
+    let durable = min(manifest.durableSequence, follower.whole)
+    if durable > commits.durable.load(ordering: .relaxed) { commits.durable.store(durable, ordering: .releasing) }
+    feeds.checkBounds(self)
+    epochs.collect()
+  }
+
+  /// Up to where a segment's records were read.
+  private func readEnd(of segment: Segment, _ follower: LogFollower) -> Int {
+    max(
+      segment === follower.segment ? follower.offset : 0,
+      segment.recordsEnd.load(ordering: .relaxed),
+      SegmentHeader.length
+    )
+  }
+
+  /// Notes the ends of segments that the manifest calls sealed.
+  private func settle(_ rows: [SegmentRow], _ follower: LogFollower, _ events: inout [StoreEvent]) {
+    let known = Dictionary(segments.withLock { $0.map { ($0.id, $0) } }, uniquingKeysWith: { first, _ in first })
+    for row in rows where row.state == .sealed {
+      guard let segment = known[row.id], !segment.isSettled.load(ordering: .relaxed) else { continue }
+      let end = Int(clamping: row.recordsEnd)
+      let read = readEnd(of: segment, follower)
+      // A recovery cut off what follows: it was copied to another segment, and the index leads there now.
+      if read > end, clear(segment, end..<read) > 0 {
+        events.append(.damaged(segment.location(end), reason: "a failed sync took back writes that were shown before"))
+      }
+      segment.become(row)
+      segment.file.rest()
+      granules.updateLimit(segment)
+    }
+  }
+
+  /// Notes the ends of segments that the manifest calls sealed, but for those of which more was read: the numbers go on behind
+  /// them as the manifest says.
+  func settleBeforeLoading(_ manifest: Manifest, _ follower: LogFollower) {
+    var ignored: [StoreEvent] = []
+    let (segment, end) = (follower.segment, follower.restart.offset)
+    settle(
+      manifest.segments.filter { $0.id != segment?.id || end <= Int(clamping: $0.recordsEnd) },
+      follower,
+      &ignored
+    )
+  }
+
+  /// Takes what the index leads to in a part of a segment out of it; how many entries there were.
+  @discardableResult
+  private func clear(_ segment: Segment, _ range: Range<Int>) -> Int {
+    var count = 0
+    var ignored: [StoreEvent] = []
+    var walk = SegmentWalk(segment, of: self, to: range.upperBound, damage: &ignored)
+    while let entry = walk.nextReadable(reporting: &ignored) {
+      guard entry.kind == .put, entry.offset >= UInt64(range.lowerBound) else { continue }
+      let record = LogRecord(entry, of: segment)
+      let isTaken = writer.withLock { state in
+        takeOut(record.hash, at: record.address, record.size, of: record.keyspace, &state)
+      }
+      if isTaken { count += 1 }
+    }
+    // Damaged headers hide records: their addresses tell.
+    if range.lowerBound == SegmentHeader.length, granules.live(segment).records != 0 {
+      writer.withLock { state in takeOut(from: segment, &state) }
+    }
+    return count
+  }
+}
+
+extension Segment {
+  /// Takes over what the manifest says of a segment that is sealed.
+  func become(_ row: SegmentRow) {
+    if row.firstSequence != 0 { firstSequence.store(row.firstSequence, ordering: .relaxed) }
+    lastSequence.store(row.lastSequence, ordering: .relaxed)
+    recordsEnd.store(Int(clamping: row.recordsEnd), ordering: .releasing)
+    footer.withLock { footer in
+      footer.offset = Int(clamping: row.footerOffset)
+      footer.length = Int(clamping: row.footerLength)
+      footer.minExpiry = row.minExpiry
+      footer.maxExpiry = row.maxExpiry
+      footer.neverExpiring = row.neverExpiring
+    }
+    isSealed.store(true, ordering: .releasing)
+    isSettled.store(true, ordering: .releasing)
+  }
+}

@@ -1,0 +1,91 @@
+import EskerFormat
+import Testing
+
+/// Numbers that no store comes to are refused with their field's name, however right the checksums are.
+@Suite struct HostileNumbersTests {
+  /// A field of a structure: where it stands, how many bytes it has, and the least value that is refused.
+  struct Field: CustomTestStringConvertible, Sendable {
+    let structure: String
+    let name: String
+    let offset: Int
+    var width = 8
+    let least: UInt64
+
+    var testDescription: String { "\(structure): \(name)" }
+  }
+
+  private static let addresses: UInt64 = 1 << 43
+
+  static let fields = [
+    Field(structure: "manifest", name: "its generation", offset: 16, least: 1 << 56 + 1),
+    Field(structure: "manifest", name: "the durable sequence number", offset: 80, least: 1 << 55 + 1),
+    Field(structure: "manifest", name: "the next sequence number", offset: 88, least: 1 << 55 + 1),
+    Field(structure: "manifest", name: "the next segment's identifier", offset: 104, least: 1 << 56 + 1),
+    Field(structure: "manifest", name: "the next checkpoint's identifier", offset: 112, least: 1 << 56 + 1),
+    Field(structure: "manifest", name: "the checkpoint's identifier", offset: 120, least: 1 << 56 + 1),
+    Field(structure: "manifest", name: "the highest merged sequence number", offset: 144, least: 1 << 55 + 1),
+    // The first segment's row stands at 152; it has two granules.
+    Field(structure: "manifest", name: "the identifier", offset: 152, least: 1 << 56 + 1),
+    Field(structure: "manifest", name: "the lowest sequence number", offset: 152 + 24, least: 1 << 55 + 1),
+    Field(structure: "manifest", name: "the highest sequence number", offset: 152 + 32, least: 1 << 55 + 1),
+    Field(structure: "manifest", name: "the end of the records", offset: 152 + 40, least: 32 << 20 + 8),
+    Field(structure: "manifest", name: "the offset of the footer", offset: 152 + 48, least: 2 * addresses + 8),
+    Field(structure: "manifest", name: "the length of the footer", offset: 152 + 56, least: addresses + 8),
+    Field(structure: "manifest", name: "the number of records", offset: 152 + 80, least: 1 << 56 + 1),
+    Field(structure: "manifest", name: "the length of the file", offset: 152 + 88, least: 4 * addresses + 8),
+    // The first keyspace's row follows the second segment's.
+    Field(structure: "manifest", name: "a keyspace's identifier", offset: 344, width: 4, least: 1 << 32 - 1),
+    Field(structure: "manifest", name: "a keyspace's incarnation", offset: 348, width: 4, least: 1 << 31 + 1),
+    Field(structure: "checkpoint header", name: "its identifier", offset: 32, least: 1 << 56 + 1),
+    Field(structure: "checkpoint header", name: "its sequence number", offset: 40, least: 1 << 55 + 1),
+    Field(structure: "checkpoint header", name: "the offset at which replay starts", offset: 56, least: addresses + 8),
+    Field(structure: "checkpoint header", name: "the length of its meta", offset: 104, least: 1 << 30 + 1),
+    Field(structure: "segment header", name: "its planned capacity", offset: 72, least: addresses + 1),
+  ]
+
+  private func sample(_ name: String) throws -> Sample { try #require(Sample.all.first { $0.name == name }) }
+
+  private func decoding(_ field: Field, _ value: UInt64) throws -> Result<String, FormatError> {
+    let sample = try sample(field.structure)
+    var bytes = sample.bytes
+    for index in 0..<field.width {
+      bytes[field.offset + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt64(index)))
+    }
+    Repair.checksums(of: &bytes, like: field.structure)
+    return sample.decoded(bytes)
+  }
+
+  @Test(arguments: fields) func aNumberThatIsTooLargeIsRefusedByName(_ field: Field) throws {
+    let greatest = field.width == 8 ? UInt64.max : 1 << 32 - 1
+    for value in [field.least, greatest, greatest - 7] where value >= field.least {
+      guard case .failure(.damaged(let reason, _)) = try decoding(field, value) else {
+        Issue.record("\(field.name) of \(value) is not refused")
+        continue
+      }
+      #expect(reason.contains(field.name), "\(reason)")
+      #expect(reason.contains("\(value)"), "\(reason)")
+    }
+  }
+
+  /// What is refused is only what cannot be.
+  @Test(arguments: fields) func theLargestNumberThereCanBeIsNotRefusedForItself(_ field: Field) throws {
+    let value = (field.least - 1) & ~7
+    guard case .failure(.damaged(let reason, _)) = try decoding(field, value) else { return }
+    #expect(!reason.contains(field.name), "\(reason)")
+  }
+
+  @Test func noWriteHasTheNumberZero() throws {
+    let field = Field(structure: "manifest", name: "", offset: 88, least: 0)
+    let expected = FormatError.damaged(reason: "the next sequence number is 0", offset: 88)
+    #expect(try decoding(field, 0) == .failure(expected))
+  }
+
+  @Test(arguments: [1, 8, 120, 127, 129, 132]) func recordsEndWhereARecordCanEnd(_ end: UInt64) throws {
+    let field = Field(structure: "manifest", name: "the end of the records", offset: 152 + 40, least: 0)
+    guard case .failure(.damaged(let reason, 192)) = try decoding(field, end) else {
+      Issue.record("an end at \(end) is not refused")
+      return
+    }
+    #expect(reason == "the end of the records of segment 3 is impossible: \(end)")
+  }
+}

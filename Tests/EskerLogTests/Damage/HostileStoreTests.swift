@@ -1,0 +1,264 @@
+import EskerFormat
+import EskerPlatform
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+/// Stores that somebody made up, with every checksum right.
+@Suite struct HostileStoreTests {
+  /// A store of some segments, keyspaces and a checkpoint, closed or not.
+  private func image(isClean: Bool) throws -> DiskImage {
+    var machine = Machine()
+    var store = try machine.open()
+    for number in 0..<300 { try store.put([UInt8](repeating: 1, count: 500), forKey: "key \(number % 150)") }
+    try store.keyspace("one").put("v", forKey: "k")
+    try store.merge()
+    try store.close()
+    store = try machine.open()
+    try store.put("v", forKey: "k")
+    if isClean {
+      try store.close()
+    } else {
+      machine.disk = try machine.disk.processKilled()
+    }
+    return try DiskImage(of: machine)
+  }
+
+  private func manifest(_ image: DiskImage) throws -> Manifest {
+    let bytes = try #require(image.files["manifest.a"])
+    return try Manifest(decoding: bytes.span.bytes)
+  }
+
+  private func with(_ manifest: Manifest, _ image: DiskImage) -> DiskImage {
+    var image = image
+    for name in FileName.manifests { image.files[name] = manifest.encoded() }
+    return image
+  }
+
+  /// Does what may need a new number of any sort. Errors are typed; nothing else happens.
+  private func use(_ image: DiskImage) throws {
+    // A reader asks often for a manifest that cannot be read: somebody may be writing it.
+    let isReadable = (try? manifest(image)) != nil
+    for readOnly in isReadable ? [true, false] : [false] {
+      let machine = try image.machine()
+      do throws(StoreError) {
+        let store = try machine.open { $0.readOnly = readOnly }
+        _ = store.statistics
+        _ = try? store.verify()
+        _ = try? store.usage()
+        _ = try? store.snapshot().reduce(0) { sum, entry in sum + entry.valueLength }
+        _ = try? store.backup(to: "/backup")
+        for _ in 0..<3 {
+          _ = try? store.put([UInt8](repeating: 2, count: 40_000), forKey: "large")
+          _ = try? store.keyspace("one").removeAll()
+          _ = try? store.keyspace("two").put("v", forKey: "k")
+          _ = try? store.merge()
+          _ = try? store.sync()
+        }
+        try? store.close()
+      } catch {
+        guard case .damaged = error else { throw error }
+      }
+    }
+    guard isReadable else { return }
+    let machine = try image.machine()
+    _ = try? StoreInspection(at: machine.path, host: machine.host).segments.map(\.freeBytes)
+    _ = try? LogStore.salvage(from: machine.path, to: "/new", options: machine.options(), host: machine.host)
+  }
+
+  private static let extremes: [UInt64] = [
+    0, 1, 7, 8, 1 << 31, 1 << 32 - 1, 1 << 43, 1 << 55, 1 << 55 + 1, 1 << 56 - 1, 1 << 56, 1 << 56 + 1, 1 << 62,
+    .max - 1, .max,
+  ]
+
+  @Test(arguments: [true, false]) func noNumberInAManifestIsATrap(isClean: Bool) throws {
+    let image = try image(isClean: isClean)
+    let good = try manifest(image)
+    let fields: [WritableKeyPath<Manifest, UInt64>] = [
+      \.generation, \.durableSequence, \.nextSequence, \.nextSegmentID, \.nextCheckpointID, \.checkpointID,
+      \.mergedThrough,
+    ]
+    for field in fields {
+      for value in Self.extremes {
+        var manifest = good
+        manifest[keyPath: field] = value
+        try use(with(manifest, image))
+      }
+    }
+    for time in [Int64.min, -1, 0, .max] {
+      var manifest = good
+      manifest.storeTime = time
+      try use(with(manifest, image))
+    }
+  }
+
+  @Test(arguments: [true, false]) func noNumberInARowIsATrap(isClean: Bool) throws {
+    let image = try image(isClean: isClean)
+    let good = try manifest(image)
+    let fields: [WritableKeyPath<SegmentRow, UInt64>] = [
+      \.id, \.firstSequence, \.lastSequence, \.recordsEnd, \.footerOffset, \.footerLength, \.neverExpiring,
+      \.fileLength,
+    ]
+    // The first was written by a merge, the last is the log's.
+    for position in [good.segments.startIndex, good.segments.endIndex - 1] {
+      for field in fields {
+        for value in Self.extremes {
+          var manifest = good
+          manifest.segments[position][keyPath: field] = value
+          try use(with(manifest, image))
+        }
+      }
+      for (granule, granules) in [(0, 0), (0, 1 << 19), (1 << 19 - 1, 1), (.max, .max)] as [(UInt32, UInt32)] {
+        var manifest = good
+        manifest.segments[position].granule = granule
+        manifest.segments[position].granules = granules
+        try use(with(manifest, image))
+      }
+      for time in [Int64.min, .max] {
+        var manifest = good
+        manifest.segments[position].minExpiry = time
+        manifest.segments[position].maxExpiry = time
+        try use(with(manifest, image))
+      }
+    }
+    for position in good.keyspaces.indices {
+      for value in [0, 1, 1 << 31, .max - 1, .max] as [UInt32] {
+        var manifest = good
+        manifest.keyspaces[position].id = value
+        try use(with(manifest, image))
+        manifest = good
+        manifest.keyspaces[position].incarnation = value
+        try use(with(manifest, image))
+      }
+      var manifest = good
+      manifest.keyspaces[position].defaultExpiry = .max
+      try use(with(manifest, image))
+    }
+  }
+
+  @Test func noNumberInACheckpointIsATrap() throws {
+    let image = try image(isClean: false)
+    let name = try #require(image.names.first { $0.hasSuffix(".checkpoint") })
+    let bytes = try #require(image.files[name])
+    let good = try CheckpointHeader(decoding: bytes.span.bytes, fileLength: UInt64(bytes.count))
+    let metaRange = Int(good.layout.metaOffset)..<Int(good.layout.metaOffset + good.metaLength)
+    let metaBytes = Array(bytes[metaRange])
+    let goodMeta = try CheckpointMeta(decoding: metaBytes.span.bytes, checksum: good.metaChecksum)
+    func use(_ header: CheckpointHeader, _ meta: CheckpointMeta) throws {
+      var (header, image) = (header, image)
+      let metaBytes = meta.encoded()
+      header.metaChecksum = CRC32C.checksum(of: metaBytes.span.bytes)
+      image.files[name]?.replaceSubrange(metaRange, with: metaBytes)
+      image.files[name]?.replaceSubrange(0..<CheckpointHeader.pageSize, with: header.encoded())
+      try self.use(image)
+    }
+    let fields: [WritableKeyPath<CheckpointHeader, UInt64>] = [
+      \.sequence, \.replaySegmentID, \.replayOffset, \.bucketCount, \.overflowCount, \.entryCount, \.splitPointer,
+      \.metaLength,
+    ]
+    for field in fields {
+      for value in Self.extremes {
+        var header = good
+        header[keyPath: field] = value
+        try use(header, goodMeta)
+      }
+    }
+    for value in Self.extremes {
+      var meta = goodMeta
+      for position in meta.segments.indices { meta.segments[position].liveBytes = value }
+      try use(good, meta)
+      meta = goodMeta
+      for position in meta.segments.indices { meta.segments[position].liveRecords = value }
+      try use(good, meta)
+      meta = goodMeta
+      for position in meta.keyspaces.indices { meta.keyspaces[position].count = value }
+      try use(good, meta)
+    }
+  }
+
+  static let lastNumbers: [UInt64] = [1 << 55, 1 << 56 - 1]
+
+  /// Appends records to the log as a writer would that the store does not know.
+  private func append(to store: LogStore, _ headers: [(RecordHeader, key: [UInt8])]) {
+    store.engine.writer.withLock { state in
+      for (header, key) in headers {
+        var header = header
+        let sequence = header.sequence
+        key.withUnsafeBytes { key in
+          let empty = UnsafeRawBufferPointer(start: nil, count: 0)
+          guard (try? store.engine.prepareWrite(of: header.size, &state)) != nil else { return }
+          if sequence > 0 { state.nextSequence = sequence }
+          let checksum = RecordEncoder.bodyChecksum(key: key, value: empty)
+          _ = try? store.engine.append(&header, key, empty, checksum, false, &state)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: lastNumbers) func aRecordWithTheLastNumbersIsRefused(_ number: UInt64) throws {
+    var machine = Machine()
+    let store = try machine.open()
+    // So that the numbers may go on there.
+    var row = RecordHeader(sequence: number, kind: .put, keyHash: 5, keyLength: 3, valueLength: 0)
+    row.durableLag = 0
+    try store.put("v", forKey: "k")
+    append(to: store, [(row, key: bytes("abc"))])
+    machine.disk = try machine.disk.processKilled()
+    store.engine.letGoAsIfKilled()
+    let image = try DiskImage(of: machine)
+    for readOnly in [true, false] {
+      #expect {
+        _ = try image.machine().open { $0.readOnly = readOnly }
+      } throws: { error in
+        guard case StoreError.damaged(let location, let reason) = error else { return false }
+        return location.path.hasSuffix(".segment") && reason.contains("#\(number)")
+      }
+    }
+    try use(image)
+  }
+
+  /// To compare each with all others takes a time that grows with the square of their number.
+  @Test func aLogOfKeysThatShareAHashIsRefused() throws {
+    var machine = Machine()
+    let store = try machine.open()
+    try store.put("v", forKey: "k")
+    let headers = (0..<5_000).map { number -> (RecordHeader, key: [UInt8]) in
+      let key = bytes("key \(number)")
+      let header = RecordHeader(sequence: 0, kind: .put, keyHash: 7, keyLength: key.count, valueLength: 0)
+      return (header, key)
+    }
+    append(to: store, headers)
+    machine.disk = try machine.disk.processKilled()
+    store.engine.letGoAsIfKilled()
+    let image = try DiskImage(of: machine)
+    let log = EventLog()
+    #expect {
+      _ = try image.machine().open { $0.onEvent = { log.record($0) } }
+    } throws: { error in
+      guard case StoreError.damaged(_, let reason) = error else { return false }
+      return reason.hasPrefix(Engine.tooManyAlike)
+    }
+    #expect(log.damage.count == 1)
+    let source = try image.machine()
+    let report = try LogStore.salvage(from: source.path, to: "/new", options: source.options(), host: source.host)
+    #expect(report.entries == Engine.mostAlike + 2)
+    #expect(report.losses.count == 5_000 - Engine.mostAlike - 1)
+  }
+
+  /// As many as chance could bring together in some other universe are told apart.
+  @Test func fewKeysThatShareAHashAreToldApart() throws {
+    var machine = Machine()
+    let store = try machine.open()
+    try store.put("v", forKey: "k")
+    let keys = (0..<Engine.mostAlike).map { bytes("key \($0)") }
+    append(
+      to: store,
+      keys.map { (RecordHeader(sequence: 0, kind: .put, keyHash: 7, keyLength: $0.count, valueLength: 0), key: $0) }
+    )
+    let reopened = try machine.reopenAfterKill()
+    store.engine.letGoAsIfKilled()
+    #expect(reopened.count == 1 + Engine.mostAlike)
+    try reopened.close()
+  }
+}

@@ -1,0 +1,156 @@
+import EskerPlatform
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+/// What a merge evicts, or takes out because it expired, leaves the index when the manifest's edit is durable.
+@Suite struct EvictionOrderTests {
+  private let machine = Machine()
+  private let plan = FaultPlan()
+
+  private func open(_ change: (inout Options) -> Void = { _ in }) throws -> LogStore {
+    let options = machine.options { options in
+      options.merge.isAutomatic = false
+      options.capacity = 4 << 20
+      change(&options)
+    }
+    let platform = Platform.simulated(fileSystem: FaultyFileSystem(machine.disk, plan: plan), clock: machine.clock)
+    return try LogStore(at: machine.path, options: options, host: Host(platform: platform, background: .inline))
+  }
+
+  private static func value(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(number & 0xff), count: 400) }
+
+  private func fill(_ store: LogStore, expiry: Expiry = .never) throws {
+    for number in 0..<600 { try store.put(Self.value(number), forKey: "key \(number)", expiry: expiry) }
+    try store.engine.endTail()
+    try store.put("the tail has room", forKey: "last")
+  }
+
+  /// Merges everything but the tail in one go.
+  @discardableResult
+  private func merge(_ store: LogStore, evicting: Bool) throws -> MergeResult {
+    let engine = store.engine
+    return try engine.merging.withLock {
+      let all = engine.mergeable { _ in true }
+      return try engine.mergeOnce(all, MergePace(engine, bytesPerSecond: nil), evicting: evicting)
+    }
+  }
+
+  /// Hears what is lost.
+  private final class Ear: ChangeListener {
+    let lost = SharedCounter()
+
+    func hear(_ key: [UInt8]?, _ change: () -> KeyspaceChange) {
+      if case .loss = change() { lost.add() }
+    }
+  }
+
+  @Test func anEvictionWhoseEditFailsLeavesEveryEntry() throws {
+    let store = try open()
+    try fill(store)
+    let ear = Ear()
+    try store.default.addListener(ear)
+    let before = try store.contents()
+    plan.fail(.write, on: .prefix("manifest"), .error(PlatformError.noSpace))
+    #expect(throws: StoreError.self) { try merge(store, evicting: true) }
+    #expect(ear.lost.value == 0)
+    #expect(store.count == 601)
+    #expect(try store.contents() == before)
+    // The next one does it.
+    #expect(try merge(store, evicting: true).recordsEvicted == 600)
+    #expect(ear.lost.value == 600)
+    #expect(store.count == 1)
+    #expect(try store.contents().count == 1)
+    #expect(try store.verify().isClean)
+  }
+
+  @Test(arguments: [1, 3])
+  func aMergeWhoseEditFailsLeavesEveryExpiredEntry(nth: Int) throws {
+    let store = try open()
+    try fill(store, expiry: .after(.seconds(1)))
+    machine.clock.advance(milliseconds: 2000)
+    plan.fail(.write, on: .prefix("manifest"), nth: nth, .error(PlatformError.noSpace))
+    let isMerged = (try? merge(store, evicting: false)) != nil
+    #expect(store.count == (isMerged ? 1 : 601))
+    let live = store.statistics.segments.reduce(0) { $0 + $1.liveBytes }
+    #expect((live > 600 * 400) != isMerged)
+    plan.heal()
+    try merge(store, evicting: false)
+    #expect(store.count == 1)
+  }
+
+  @Test func aKeyThatIsRemovedWhileItIsEvictedStaysAwayAfterAKill() throws {
+    let store = try open()
+    try fill(store)
+    let wasThere = SharedFlag()
+    let killed = Guarded<SimulatedDisk?>(nil)
+    let running = machine.disk
+    plan.onCall { call in
+      guard call.operation == .write, call.path.contains("manifest"), killed.withLock({ $0 == nil }) else { return }
+      if (try? store.remove("key 7")) == true { wasThere.raise() }
+      let disk = try? running.processKilled()
+      killed.withLock { $0 = disk }
+    }
+    try merge(store, evicting: true)
+    #expect(wasThere.isRaised)
+    #expect(try store.get("key 7") == nil)
+    var machine = machine
+    machine.disk = try #require(killed.withLock { $0 })
+    let again = try machine.open { $0.capacity = 4 << 20 }
+    #expect(try again.get("key 7") == nil)
+    #expect(again.count == 600)
+  }
+
+  @Test func timeIsKeptByTheEditThatGivesTheExpiredUp() throws {
+    var machine = machine
+    let store = try open()
+    try fill(store, expiry: .after(.seconds(10)))
+    machine.clock.advance(milliseconds: 20_000)
+    let ids = store.statistics.segments.map(\.id)
+    try store.merge(segments: ids)
+    machine.disk = try machine.disk.processKilled()
+    machine.clock.setWall(milliseconds: 0)
+    let again = try machine.open()
+    #expect(again.count == 1)
+  }
+
+  @Test func whatIsAliveAndWasNotSeenKeepsItsSegment() throws {
+    let store = try open()
+    try fill(store, expiry: .after(.seconds(1)))
+    let engine = store.engine
+    let ids = store.statistics.segments.map(\.id)
+    let first = try #require(engine.segments.withLock { $0.first })
+    // As if the index led to one record more in it.
+    engine.granules.countLive(at: first.startUnits, bytes: 0)
+    machine.clock.advance(milliseconds: 2000)
+    #expect(throws: StoreError.self) { try store.merge(segments: ids) }
+    let isUnmergeable = first.isUnmergeable.load(ordering: .relaxed)
+    #expect(isUnmergeable)
+    #expect(store.count == 601)
+    #expect(store.statistics.segments.map(\.id) == ids)
+  }
+
+  @Test func whatIsOverwrittenWhileItIsEvictedIsNoDamage() throws {
+    var machine = machine
+    machine.background = .threads
+    let log = EventLog()
+    let store = try machine.open { options in
+      options.capacity = 1 << 20
+      options.onEvent = { log.record($0) }
+    }
+    let errors = try onThreads(3) { thread in
+      var generator = SeededGenerator(seed: UInt64(thread))
+      for number in 0..<20_000 {
+        let key = "key \(Int.random(in: 0..<3_000, using: &generator))"
+        if number % 10 == 0 { try store.remove(key) } else { try store.put(Self.value(number), forKey: key) }
+      }
+    }
+    #expect(errors.isEmpty, "\(errors)")
+    #expect(store.statistics.merged.recordsEvicted > 0)
+    let failures = log.events.filter { if case .backgroundFailure = $0 { true } else { false } }
+    #expect(failures.isEmpty, "\(failures)")
+    let figures = try store.expectConsistentFigures()
+    #expect(figures.live == figures.recount)
+  }
+}

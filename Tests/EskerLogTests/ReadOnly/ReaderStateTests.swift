@@ -1,0 +1,481 @@
+import EskerPlatform
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+/// What a read-only store shows is always a state that the writer had, whatever the writer does between two of its looks.
+@Suite struct ReaderStateTests {
+  private let bench = ReaderBench()
+
+  /// The whole of what two stores show is the same.
+  private func expectSame(_ reader: LogStore, _ writer: LogStore, _ comment: Comment? = nil) throws {
+    #expect(reader.lastSequence == writer.lastSequence, comment)
+    #expect(reader.count == writer.count, comment)
+    let contents = try writer.contents()
+    #expect(try reader.contents() == contents, comment)
+    let wrong = try contents.filter { try reader.get($0.key) != $0.value }
+    #expect(wrong.isEmpty, comment)
+  }
+
+  // MARK: Opening
+
+  @Test func aSegmentThatWasListedEmptyAndIsFilledDuringAnOpeningIsKept() throws {
+    let large: (inout Options) -> Void = { $0.segmentSize = 4 << 20 }
+    let writer = try bench.openWriter(large)
+    @Sendable func put(_ numbers: Range<Int>) throws {
+      for number in numbers {
+        try writer.put(bytes("\(number) ") + [UInt8](repeating: 1, count: 20_000), forKey: "key \(number % 10)")
+      }
+    }
+    var count = 300
+    try put(0..<count)
+    while !writer.statistics.segments.contains(where: { $0.recordBytes == 0 }) {
+      try put(count..<count + 1)
+      count += 1
+    }
+    // The look at the first segment's footer comes after all segments were opened.
+    let start = count
+    bench.before(.read, of: "0000000000000001.segment", nth: 2) { try put(start..<start + 160) }
+    let reader = try bench.openReader(large)
+    #expect(bench.hasRun, "\(bench.failures)")
+    #expect(try reader.contents().count == 10)
+    try reader.refresh()
+    try expectSame(reader, writer)
+    #expect(bench.events.damage.isEmpty)
+
+    let report = try reader.backup(to: "/copy")
+    let copy = try LogStore(
+      at: "/copy",
+      options: bench.options { $0.readOnly = true },
+      host: Host(platform: bench.disk.platform(clock: bench.clock), background: .inline)
+    )
+    #expect(report.sequence == writer.lastSequence)
+    #expect(try copy.contents() == writer.contents())
+    try put(count + 160..<count + 161)
+    try reader.refresh()
+    try expectSame(reader, writer)
+  }
+
+  @Test func everyCallOfAnOpeningMayHaveWritesAndMergesBeforeIt() throws {
+    // How many calls an opening makes that nothing disturbs.
+    func prepare() throws -> (ReaderBench, LogStore) {
+      let bench = ReaderBench()
+      let writer = try bench.openWriter()
+      try writer.putBatch("0", (0..<5).map { "batch \($0)" })
+      try writer.fill(150, length: 700)
+      try writer.remove("fill 3")
+      return (bench, writer)
+    }
+    let (undisturbed, _) = try prepare()
+    let start = undisturbed.plan.callCount
+    _ = try undisturbed.openReader()
+    let calls = undisturbed.plan.callCount - start
+    for nth in 1...calls {
+      let (bench, writer) = try prepare()
+      let count = SharedCounter()
+      let problems = Guarded<[any Error]>([])
+      bench.plan.onCall { _ in
+        guard count.add() == nth else { return }
+        do {
+          try writer.putBatch("1", (0..<5).map { "batch \($0)" })
+          try writer.keyspace("new").put("1", forKey: "a")
+          try writer.fill(130, length: 900, from: 20)
+          try writer.merge()
+          try writer.putBatch("2", (0..<5).map { "batch \($0)" })
+          try writer.keyspace("new").put("2", forKey: "b")
+        } catch { problems.withLock { $0.append(error) } }
+      }
+      let reader = try bench.openReader()
+      #expect(problems.withLock { $0.isEmpty }, "call \(nth)")
+      bench.plan.onCall(nil)
+      let shown = try reader.contents()
+      let values = Set((0..<5).map { shown[bytes("batch \($0)")] })
+      #expect(values.count == 1, "before call \(nth): a part of a batch is shown")
+      #expect(shown.count >= 154, "before call \(nth): \(shown.count) entries")
+      #expect(reader.count == shown.count, "before call \(nth)")
+      let all = try reader.snapshot()
+      #expect(all.reduce(0) { count, _ in count + 1 } == all.count, "before call \(nth)")
+      try reader.refresh()
+      try expectSame(reader, writer, "before call \(nth)")
+      #expect(bench.events.damage.isEmpty, "before call \(nth): \(bench.events.events)")
+      #expect(!bench.events.events.contains { if case .cut = $0 { true } else { false } }, "before call \(nth)")
+      try writer.fill(200)
+      try reader.refresh()
+      try expectSame(reader, writer, "before call \(nth), later")
+    }
+  }
+
+  // MARK: Following
+
+  @Test func whatIsWrittenBetweenTheLooksAtTheLogAndAtTheManifestIsReadBeforeAMergeTakesEffect() throws {
+    let writer = try bench.openWriter()
+    try writer.putBatch("old", ["a", "b", "c"])
+    try writer.fill(100)
+    try writer.put("old", forKey: "b")
+    let reader = try bench.openReader()
+    bench.before(.open, of: "manifest.a") {
+      try writer.putBatch("new", ["a", "b", "c"])
+      try writer.merge(segments: [try #require(writer.sealedIDs.first)])
+    }
+    try reader.refresh()
+    #expect(bench.hasRun, "\(bench.failures)")
+    #expect(try ["a", "b", "c"].map { try reader.text($0) } == ["new", "new", "new"])
+    try expectSame(reader, writer)
+    try writer.putBatch("newer", ["a", "b", "c"])
+    try reader.refresh()
+    try expectSame(reader, writer)
+    try writer.fill(200)
+    try reader.refresh()
+    try expectSame(reader, writer)
+    #expect(try reader.verify().isClean)
+  }
+
+  /// What the reader has read to its end is sealed meanwhile, and what came next is merged away.
+  @Test(arguments: [false, true]) func theLogGoesOnBehindWhatWasMergedAwayUnread(isSealSeen: Bool) throws {
+    let writer = try bench.openWriter()
+    try writer.fill(10)
+    let reader = try bench.openReader()
+    try writer.engine.endTail()
+    if isSealSeen { try reader.refresh() }
+    let id = writer.engine.segments.withLock { $0.last?.id }
+    try writer.fill(20)
+    try writer.engine.endTail()
+    try writer.fill(5, from: 100)
+    try writer.sync()
+    try writer.merge(segments: [try #require(id)])
+    try writer.fill(5, from: 200)
+    try reader.refresh()
+    try expectSame(reader, writer)
+    #expect(bench.events.damage.isEmpty, "\(bench.events.damage)")
+    #expect(try reader.verify().isClean)
+  }
+
+  /// A merge copies what is removed right after; the reader reads of the removal, and then has to load what is listed.
+  @Test func whatWasRemovedSinceAMergeDoesNotComeBackWithIt() throws {
+    let writer = try bench.openWriter()
+    try writer.fill(20)
+    try writer.put("v", forKey: "gone")
+    try writer.engine.endTail()
+    let first = try #require(writer.sealedIDs.first)
+    let reader = try bench.openReader()
+    try writer.put("again", forKey: "fill 3")
+    try writer.merge(segments: [first])
+    try writer.remove("gone")
+    try writer.engine.endTail()
+    let second = try #require(writer.engine.segments.withLock { $0.last?.id })
+    try writer.fill(10, from: 100)
+    try writer.engine.endTail()
+    try writer.fill(10, from: 200)
+    try writer.merge(segments: [second])
+    try writer.sync()
+    _ = try writer.keyspace("so that the manifest says what is durable")
+    try reader.refresh()
+    #expect(try reader.get("gone") == nil)
+    try expectSame(reader, writer)
+    #expect(bench.events.damage.isEmpty, "\(bench.events.damage)")
+  }
+
+  /// A segment is listed with the number it is to begin with, and left empty when what comes is too large for it.
+  @Test func anEmptySegmentHasNoPlaceInTheLog() throws {
+    let writer = try bench.openWriter()
+    // Each batch takes a segment of its own.
+    @Sendable func putBatch(_ number: Int) throws {
+      try writer.write { (batch) throws(StoreError) in
+        for key in 0..<50 {
+          try batch.put([UInt8](repeating: UInt8(number), count: 2_000), forKey: "key \(key)")
+        }
+      }
+    }
+    try writer.fill(20)
+    try writer.engine.endTail()
+    let reader = try bench.openReader()
+    for number in 0..<2 { try putBatch(number) }
+    try reader.refresh()
+    try expectSame(reader, writer)
+    for number in 2..<5 { try putBatch(number) }
+    try writer.engine.endTail()
+    // The records between those that the reader has and the last are merged away.
+    let segments = writer.engine.segments.withLock { $0 }.filter { $0.kind == .log }
+    let merged = segments.filter { segment in
+      let first = segment.firstSequence.load(ordering: .relaxed)
+      return first > reader.lastSequence.rawValue && first < reader.lastSequence.rawValue + 100
+    }
+    #expect(merged.count == 2)
+    try writer.merge(segments: merged.map(\.id))
+    try reader.refresh()
+    try expectSame(reader, writer)
+    #expect(bench.events.damage.isEmpty, "\(bench.events.damage)")
+    #expect(try reader.verify().isClean)
+  }
+
+  @Test func everyCallOfARefreshMayHaveWritesAndMergesBeforeIt() throws {
+    func prepare() throws -> (ReaderBench, LogStore, LogStore) {
+      let bench = ReaderBench()
+      let writer = try bench.openWriter()
+      try writer.putBatch("0", (0..<5).map { "batch \($0)" })
+      try writer.fill(150, length: 700)
+      let reader = try bench.openReader()
+      try writer.fill(90, length: 700, from: 40)
+      try writer.merge()
+      try writer.putBatch("1", (0..<5).map { "batch \($0)" })
+      try writer.put([UInt8](repeating: 2, count: 100_000), forKey: "large")
+      return (bench, writer, reader)
+    }
+    let (undisturbed, _, still) = try prepare()
+    let start = undisturbed.plan.callCount
+    try still.refresh()
+    let calls = undisturbed.plan.callCount - start
+    #expect(calls > 0)
+    for nth in 1...calls {
+      let (bench, writer, reader) = try prepare()
+      let acknowledged = writer.lastSequence
+      let count = SharedCounter()
+      let problems = Guarded<[any Error]>([])
+      bench.plan.onCall { _ in
+        guard count.add() == nth else { return }
+        do {
+          try writer.putBatch("2", (0..<5).map { "batch \($0)" })
+          try writer.fill(130, length: 900, from: 20)
+          try writer.merge()
+          try writer.remove("fill 7")
+        } catch { problems.withLock { $0.append(error) } }
+      }
+      try reader.refresh()
+      #expect(problems.withLock { $0.isEmpty }, "call \(nth)")
+      bench.plan.onCall(nil)
+      #expect(reader.lastSequence >= acknowledged, "before call \(nth)")
+      let shown = try reader.contents()
+      #expect(Set((0..<5).map { shown[bytes("batch \($0)")] }).count == 1, "before call \(nth): a part of a batch")
+      #expect(shown.count >= 155, "before call \(nth): \(shown.count) entries")
+      try reader.refresh()
+      try expectSame(reader, writer, "before call \(nth)")
+      #expect(bench.events.damage.isEmpty, "before call \(nth): \(bench.events.events)")
+    }
+  }
+
+  @Test func aSnapshotTakenWhileTheWriterIsAmidABatchShowsTheLastWholeOne() throws {
+    let reached = Signal()
+    let goOn = Signal()
+    let published = SharedCounter()
+    let stop = SharedCounter()
+    let writer = try bench.openWriter(onPublish: {
+      if published.add() == stop.value {
+        reached.raise()
+        goOn.wait()
+      }
+    })
+    let keys = (0..<50).map { "key \($0)" }
+    try writer.putBatch("old", keys)
+    let reader = try bench.openReader()
+    // One whole batch and half of the next: the hook is called twice for each record.
+    stop.add(published.value + 100 + 50)
+    let thread = try WorkerThread(name: "writer") {
+      for value in ["new", "newer"] { try? writer.putBatch(value, keys) }
+    }
+    reached.wait()
+    defer {
+      goOn.raise()
+      thread.join()
+    }
+    try reader.refresh()
+    #expect(reader.lastSequence.rawValue == 100)
+    let shown = try reader.contents()
+    #expect(shown.count == 50)
+    #expect(Set(shown.values) == [bytes("new")])
+    #expect(try reader.text("key 0") == "new")
+  }
+
+  @Test func aSegmentMadeForALargeRecordIsReadBeforeTheSpareThatWasThereFirst() throws {
+    let writer = try bench.openWriter { $0.segmentSize = 4 << 20 }
+    try writer.put("1", forKey: "a")
+    let reader = try bench.openReader()
+    // More than half full, so that a spare is listed, and known to the reader.
+    try writer.fill(60, length: 50_000)
+    #expect(writer.statistics.segments.contains { $0.recordBytes == 0 })
+    try reader.refresh()
+    #expect(reader.statistics.segments.count == writer.statistics.segments.count)
+    try writer.put([UInt8](repeating: 3, count: 5_000_000), forKey: "large")
+    try writer.put([UInt8](repeating: 4, count: 5_000), forKey: "after")
+    try reader.refresh()
+    #expect(try reader.get("large")?.count == 5_000_000)
+    try expectSame(reader, writer)
+  }
+
+  @Test(arguments: [false, true])
+  func aReaderFollowsRecordsThatAreCopiedAfterAFailedSync(isPartDurable: Bool) throws {
+    let plan = FaultPlan()
+    let writer = try bench.openWriter(over: plan)
+    try writer.put("first", forKey: "a", durability: isPartDurable ? .synced : .buffered)
+    try writer.put("buffered", forKey: "b")
+    try writer.put("buffered", forKey: "c")
+    let reader = try bench.openReader()
+    #expect(try reader.text("b") == "buffered")
+    plan.fail(.sync, on: .suffix(".segment"), .failedSync(code: 5, marksPagesClean: true))
+    #expect(throws: StoreError.self) { try writer.sync() }
+    writer.engine.letGoAsIfKilled()
+    let next = try bench.openWriter()
+    try next.put("later", forKey: "d")
+    try reader.refresh()
+    try expectSame(reader, next)
+    for number in 0..<3 {
+      try next.fill(80, from: number * 30)
+      try next.merge()
+      try reader.refresh()
+      try expectSame(reader, next)
+    }
+    #expect(bench.events.damage.isEmpty)
+  }
+
+  @Test func aRecordOfAKeyspaceThatIsNewCountsInIt() throws {
+    let writer = try bench.openWriter()
+    try writer.put("1", forKey: "a")
+    let reader = try bench.openReader()
+    let space = try writer.keyspace("later")
+    for number in 0..<10 { try space.put("\(number)", forKey: "\(number)") }
+    try reader.refresh()
+    #expect(try reader.keyspace("later").count == 10)
+    #expect(reader.totalCount == 11)
+  }
+
+  /// - Parameter isDurable: what the next writer wrote is durable, and the manifest says so, before the reader looks.
+  @Test(arguments: [false, true]) func numbersThatARecoverySkippedAreSkipped(isDurable: Bool) throws {
+    var writer = try bench.openWriter()
+    try writer.put("1", forKey: "a")
+    let reader = try bench.openReader()
+    for round in 0..<4 {
+      writer.engine.appendUnfinishedBatch(key: bytes("half"), value: bytes("half"))
+      // In every other round the reader sees the half of a batch.
+      if round.isMultiple(of: 2) { try reader.refresh() }
+      writer.engine.letGoAsIfKilled()
+      writer = try bench.openWriter()
+      try writer.put("\(round)", forKey: "round")
+      if isDurable {
+        try writer.sync()
+        _ = try writer.keyspace("\(round)")
+      }
+      if round != 1 {
+        try reader.refresh()
+        try expectSame(reader, writer, "round \(round)")
+      }
+    }
+    #expect(bench.events.damage.isEmpty)
+  }
+
+  @Test func aBatchThatNeverEndedIsForgottenWhenItsSegmentIsMergedAway() throws {
+    var writer = try bench.openWriter()
+    try writer.put("1", forKey: "a")
+    try writer.put("1", forKey: "b")
+    writer.engine.appendUnfinishedBatch(key: bytes("half"), value: bytes("half"))
+    let reader = try bench.openReader()
+    writer.engine.letGoAsIfKilled()
+    writer = try bench.openWriter()
+    try writer.put("2", forKey: "a")
+    try writer.merge()
+    try writer.put("3", forKey: "c")
+    try reader.refresh()
+    try expectSame(reader, writer)
+    try writer.put("4", forKey: "c")
+    try reader.refresh()
+    try expectSame(reader, writer)
+  }
+
+  // MARK: False alarms
+
+  /// A record that a call writes may show its header before its value. A crash may have left it so, and then a writer says so.
+  @Test func aRecordThatIsBeingWrittenIsNoCut() throws {
+    let writer = try bench.openWriter()
+    try writer.put("whole", forKey: "a")
+    let start = writer.engine.writer.withLock { $0.offset }
+    try writer.put("half there", forKey: "b")
+    let end = writer.engine.writer.withLock { $0.offset }
+    var machine = Machine()
+    machine.disk = try bench.disk.processKilled()
+    var image = try DiskImage(of: machine)
+    let name = FileName.segment(1)
+    for offset in start + 33..<end { image.files[name]?[offset] = 0 }
+    for readOnly in [true, false] {
+      let log = EventLog()
+      let store = try image.machine().open {
+        $0.readOnly = readOnly
+        $0.onEvent = { log.record($0) }
+      }
+      #expect(try store.contents().keys.sorted { $0.lexicographicallyPrecedes($1) } == [bytes("a")])
+      #expect(log.events.contains { if case .cut = $0 { true } else { false } } == !readOnly)
+      #expect(log.damage.isEmpty)
+      store.vanish()
+    }
+  }
+
+  @Test func aManifestThatIsBeingWrittenIsNotDamage() throws {
+    let writer = try bench.openWriter()
+    try writer.fill(20)
+    // One copy as a write under way leaves it, then as it was.
+    let file = try bench.disk.open("\(bench.path)/manifest.a", .readWrite)
+    let whole = try file.bytes(in: 0..<file.status().size)
+    try file.writeAll([UInt8](repeating: 0xee, count: 64), at: 0)
+    bench.before(.open, of: "manifest.b", nth: 3) { try file.writeAll(whole, at: 0) }
+    let reader = try bench.openReader()
+    #expect(try reader.contents().count == 20)
+    #expect(bench.events.damage.isEmpty, "\(bench.events.events)")
+  }
+
+  @Test func aRecordWhoseBodyIsBeingWrittenDuringAnOpeningIsNotDamage() throws {
+    let writer = try bench.openWriter()
+    try writer.fill(20)
+    try writer.sync()
+    let path = try #require(writer.statistics.segments.first).path
+    // What a call that writes a record has done halfway: the header is there, the body is not, and a later look sees all.
+    let end = try #require(writer.statistics.segments.first).recordBytes
+    let file = try bench.disk.open(path, .readWrite)
+    try writer.put([UInt8](repeating: 9, count: 3000), forKey: "late", durability: .synced)
+    try writer.put("after", forKey: "after", durability: .synced)
+    let place = 64 + end + 600
+    let body = try file.bytes(in: place..<place + 64)
+    try file.writeAll([UInt8](repeating: 0, count: 64), at: place)
+    bench.before(.fileStatus, of: ".segment", nth: 2) { try file.writeAll(body, at: place) }
+    let reader = try bench.openReader()
+    try reader.refresh()
+    #expect(bench.hasRun, "\(bench.failures)")
+    #expect(bench.events.damage.isEmpty, "\(bench.events.events)")
+    try expectSame(reader, writer)
+  }
+
+  // MARK: Refusals
+
+  @Test func aReaderWhoseStoreWasReplacedSaysSo() throws {
+    let writer = try bench.openWriter()
+    try writer.put("1", forKey: "a")
+    let reader = try bench.openReader()
+    try writer.close()
+    for name in try bench.disk.list(bench.path) { try bench.disk.remove("\(bench.path)/\(name)") }
+    let other = try LogStore(
+      at: bench.path,
+      options: bench.options(),
+      host: Host(platform: bench.disk.platform(clock: bench.clock, seed: 77), background: .inline)
+    )
+    try other.put("2", forKey: "a")
+    #expect(throws: StoreError.otherStore(path: bench.path)) { try reader.refresh() }
+    #expect(try reader.text("a") == "1")
+  }
+}
+
+/// A flag that threads wait for.
+private final class Signal: Sendable {
+  private let lock = Lock()
+  private let condition = Condition()
+  private let isRaised = Guarded(false)
+
+  func raise() {
+    lock.withLock {
+      isRaised.withLock { $0 = true }
+      condition.broadcast()
+    }
+  }
+
+  func wait() {
+    lock.lock()
+    while !isRaised.withLock({ $0 }) { condition.wait(lock) }
+    lock.unlock()
+  }
+}

@@ -1,0 +1,268 @@
+import EskerFormat
+import EskerPlatform
+import EskerTestSupport
+import Testing
+
+@testable import EskerIndex
+@testable import EskerLog
+
+/// Whatever changes where the index leads tells open snapshots and a checkpoint under way before, and keeps the figures.
+@Suite struct IndexChangeTests {
+  private let machine = Machine()
+  private let plan = FaultPlan()
+
+  private func open(_ change: (inout Options) -> Void = { _ in }) throws -> LogStore {
+    let options = machine.options { options in
+      options.merge.isAutomatic = false
+      change(&options)
+    }
+    let platform = Platform.simulated(fileSystem: FaultyFileSystem(machine.disk, plan: plan), clock: machine.clock)
+    return try LogStore(at: machine.path, options: options, host: Host(platform: platform, background: .inline))
+  }
+
+  private static func value(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(number & 0xff), count: 400) }
+
+  private func fill(_ store: LogStore, _ keys: Range<Int>, expiry: Expiry = .never) throws {
+    for key in keys { try store.put(Self.value(key), forKey: "key \(key)", expiry: expiry) }
+  }
+
+  private func expectToldBefore(
+    _ store: LogStore,
+    leaving least: Int,
+    isUndone: Bool = false,
+    _ change: () throws -> Void,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let bystander = Bystander(of: store.engine)
+    try change()
+    let report = bystander.leave()
+    #expect(report.toldTooLate == 0, "after the index led elsewhere", sourceLocation: sourceLocation)
+    #expect(report.untold == 0, sourceLocation: sourceLocation)
+    #expect((report.toldInVain > 0) == isUndone, sourceLocation: sourceLocation)
+    #expect(report.unsaved == 0, "buckets that a checkpoint shows as they became", sourceLocation: sourceLocation)
+    #expect(report.left >= least, "the change takes something away", sourceLocation: sourceLocation)
+    let figures = try store.expectConsistentFigures()
+    #expect(figures.live == figures.recount, sourceLocation: sourceLocation)
+    #expect(store.totalCount == store.engine.index.count, sourceLocation: sourceLocation)
+  }
+
+  @Test func insertionsOverwritesAndRemovals() throws {
+    let store = try open()
+    try fill(store, 0..<50)
+    try expectToldBefore(store, leaving: 40) {
+      try fill(store, 20..<60)
+      for key in 0..<10 { try store.remove("key \(key)") }
+    }
+  }
+
+  @Test func batches() throws {
+    let store = try open()
+    try fill(store, 0..<50)
+    try expectToldBefore(store, leaving: 31) {
+      try store.write { (batch) throws(StoreError) in
+        for key in 20..<60 { try batch.put("changed", forKey: "key \(key)") }
+        try batch.put("again", forKey: "key 30")
+        try batch.remove("key 1")
+      }
+    }
+  }
+
+  @Test func removalsOfTheExpired() throws {
+    let store = try open()
+    try fill(store, 0..<50, expiry: .after(.seconds(1)))
+    try fill(store, 50..<60)
+    machine.clock.advance(milliseconds: 2000)
+    try expectToldBefore(store, leaving: 50) {
+      let removed = try store.removeAllExpired()
+      #expect(removed == 50)
+    }
+  }
+
+  @Test func sweepsOfAnEmptiedKeyspace() throws {
+    let store = try open()
+    try fill(store, 0..<50)
+    try expectToldBefore(store, leaving: 50) {
+      try store.removeAll()
+      store.engine.sweepEmptiedKeyspaces()
+    }
+  }
+
+  @Test func merges() throws {
+    let store = try open()
+    try fill(store, 0..<600)
+    try fill(store, 0..<100, expiry: .after(.seconds(1)))
+    machine.clock.advance(milliseconds: 2000)
+    try store.engine.endTail()
+    let ids = store.statistics.segments.map(\.id)
+    // 500 have a new place, and 100 go.
+    try expectToldBefore(store, leaving: 600) { try store.merge(segments: ids) }
+    #expect(store.count == 500)
+  }
+
+  @Test func mergesThatAreUndone() throws {
+    let store = try open()
+    try fill(store, 0..<600)
+    try store.engine.endTail()
+    let before = try store.contents()
+    plan.fail(.write, on: .prefix("manifest"), sticky: true, .error(PlatformError.noSpace))
+    try expectToldBefore(store, leaving: 0, isUndone: true) {
+      let ids = store.statistics.segments.map(\.id)
+      #expect(throws: StoreError.self) { try store.merge(segments: ids) }
+    }
+    plan.heal()
+    #expect(try store.contents() == before)
+  }
+
+  @Test func evictions() throws {
+    let store = try open { $0.capacity = 1 << 20 }
+    try fill(store, 0..<400)
+    let ids = store.statistics.segments.map(\.id)
+    try expectToldBefore(store, leaving: 300) {
+      try fill(store, 400..<2_600)
+      let left = store.statistics.segments.map(\.id)
+      #expect(!left.contains { ids.contains($0) })
+    }
+  }
+
+  @Test func whatAReaderTakesIn() throws {
+    let writer = try open()
+    try fill(writer, 0..<300)
+    let reader = try machine.open { $0.readOnly = true }
+    try expectToldBefore(reader, leaving: 100) {
+      try fill(writer, 50..<150)
+      for key in 0..<10 { try writer.remove("key \(key)") }
+      try reader.refresh()
+    }
+    try expectToldBefore(reader, leaving: 150) {
+      try writer.merge()
+      try fill(writer, 0..<10)
+      try reader.refresh()
+    }
+    #expect(try reader.contents() == writer.contents())
+  }
+
+  /// A walk over the index, as of a verification, has the writer's lock: nothing moves under it, in a reader neither.
+  @Test(arguments: [false, true])
+  func aReaderChangesNothingWhileTheIndexIsWalked(isMerged: Bool) throws {
+    let writer = try open()
+    try fill(writer, 0..<300)
+    let reader = try machine.open { $0.readOnly = true }
+    if isMerged {
+      try fill(writer, 0..<10)
+      try writer.merge()
+    } else {
+      try fill(writer, 100..<600)
+    }
+    let engine = reader.engine
+    let hasRead = SharedFlag()
+    let follower = try engine.writer.withLock { _ in
+      let before = engine.bucketWords
+      let follower = try WorkerThread(name: "follows") {
+        try? reader.refresh()
+        hasRead.raise()
+      }
+      // Far longer than it takes.
+      for _ in 0..<5_000 where !hasRead.isRaised { Platform.yieldThread() }
+      #expect(!hasRead.isRaised)
+      let isSame = engine.bucketWords == before
+      #expect(isSame)
+      return follower
+    }
+    follower.join()
+    #expect(try reader.contents() == writer.contents())
+  }
+
+  @Test func aDamagedRecordThatIsOverwrittenIsCountedOut() throws {
+    let store = try open()
+    try fill(store, 0..<300)
+    let engine = store.engine
+    let first = try #require(engine.segments.withLock { $0.first })
+    let before = engine.granules.live(first).records
+    // The first record's key.
+    first.base.storeBytes(of: 0xff, toByteOffset: SegmentHeader.length + RecordLayout.headerLength, as: UInt8.self)
+    try store.put("healed", forKey: "key 0")
+    #expect(engine.granules.live(first).records == before - 1)
+  }
+}
+
+/// Stands among the open snapshots of a store, and beside its checkpoints, and looks whether it is told in time.
+private final class Bystander: SnapshotState, @unchecked Sendable {
+  struct Report {
+    /// Places that the index did not lead to any more when they were told.
+    var toldTooLate = 0
+    /// Places that the index leads to no more and nobody told of.
+    var untold = 0
+    /// Places that were told and that the index still leads to.
+    var toldInVain = 0
+    /// Buckets that changed and were not saved as they were.
+    var unsaved = 0
+    /// Places that the index does not lead to any more.
+    var left = 0
+  }
+
+  private let engine: Engine
+  private let before: (places: Set<UInt64>, buckets: [[UInt64]])
+  private let cut: CheckpointCut
+  private let told = Guarded<(places: Set<UInt64>, late: Int, segments: [ObjectIdentifier: Segment])>(([], 0, [:]))
+
+  init(of engine: Engine) {
+    self.engine = engine
+    before = (engine.places, engine.bucketWords)
+    cut = CheckpointCut(
+      sequence: engine.publishedSequence,
+      replaySegmentID: 0,
+      replayOffset: 0,
+      index: engine.index,
+      meta: CheckpointMeta(segments: [], keyspaces: [])
+    )
+    super.init(sequence: .max, time: 0, count: 0, keyspaces: [:], segments: [])
+    engine.writer.withLock { state in
+      engine.index.splitsPaused = true
+      state.snapshots.append(self)
+      state.checkpoint = cut
+    }
+  }
+
+  override func noteSuperseded(_ address: UInt64, _ sequence: UInt64) {
+    let isLed = engine.places.contains(address)
+    let segment = engine.granules.segment(of: address)
+    told.withLock { told in
+      // So that no other record gets this address.
+      if let segment { told.segments[ObjectIdentifier(segment)] = segment }
+      told.places.insert(address)
+      if !isLed { told.late += 1 }
+    }
+  }
+
+  func leave() -> Report {
+    engine.writer.withLock { state in
+      engine.index.splitsPaused = false
+      state.snapshots.removeAll { $0 === self }
+      state.checkpoint = nil
+    }
+    let left = before.places.subtracting(engine.places)
+    let (places, late, _) = told.withLock { $0 }
+    let now = engine.bucketWords
+    var report = Report(toldTooLate: late, untold: left.subtracting(places).count, left: left.count)
+    // What came and went in between was told of too.
+    report.toldInVain = places.intersection(engine.places).count
+    for (bucket, words) in before.buckets.enumerated() where now[bucket] != words {
+      if cut.saved[bucket]?.words != words { report.unsaved += 1 }
+    }
+    return report
+  }
+}
+
+extension Engine {
+  /// Where the index leads to.
+  fileprivate var places: Set<UInt64> {
+    var places: Set<UInt64> = []
+    index.forEachEntry(inBuckets: 0..<index.bucketCount) { places.insert($0.address) }
+    return places
+  }
+
+  /// What stands in each bucket.
+  fileprivate var bucketWords: [[UInt64]] {
+    (0..<index.bucketCount).map { index.saveBucket($0)?.words ?? [] }
+  }
+}

@@ -1,0 +1,102 @@
+import EskerPlatform
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+/// Snapshots that are taken and walked while the store changes under them. Bounded by what is done, not by time.
+@Suite(.serialized, .timeLimit(.minutes(60))) struct SnapshotConcurrencyTests {
+  struct Missing: Error { var keys: Int }
+
+  /// A store whose merges are called for. The disk is in memory, so that there are many in a second.
+  private func open() throws -> LogStore {
+    try Machine().open { options in
+      options.merge.isAutomatic = false
+      options.segmentSize = 256 << 10
+    }
+  }
+
+  @Test func aSnapshotHasEveryKeyWhileMergesMoveThem() throws {
+    let store = try open()
+    let keys = 2_000
+    for key in 0..<keys { try store.put("value", forKey: "key \(key)") }
+    let done = SharedFlag()
+    let moved = SharedCounter()
+    let errors = try onThreads(4) { thread in
+      switch thread {
+      case 0:
+        defer { done.raise() }
+        for _ in 0..<150 {
+          try store.engine.endTail()
+          moved.add(try store.merge(segments: store.statistics.segments.map(\.id)).segmentsWritten)
+        }
+      case 1:
+        var generator = SeededGenerator(seed: 1)
+        while !done.isRaised {
+          try store.put("another", forKey: "key \(Int.random(in: 0..<keys, using: &generator))")
+        }
+      default:
+        while !done.isRaised {
+          let snapshot = try store.snapshot()
+          var seen = Set<[UInt8]>()
+          for entry in snapshot { seen.insert(try entry.key()) }
+          guard seen.count == keys, snapshot.count == keys else { throw Missing(keys: keys - seen.count) }
+        }
+      }
+    }
+    #expect(errors.isEmpty, "\(errors)")
+    #expect(moved.value >= 150)
+    #expect(try store.verify().isClean)
+  }
+
+  @Test func aSnapshotAskedForAmidTheMovesOfAMergeHasEveryKey() throws {
+    var machine = Machine()
+    machine.background = .threads
+    let store = try machine.open { $0.merge.isAutomatic = false }
+    let keys = 2_000
+    for key in 0..<keys { try store.put("value", forKey: "key \(key)") }
+    try store.engine.endTail()
+    // Among the first moves, and with pauses to come between the others.
+    let asked = Guarded<WorkerThread?>(nil)
+    let shown = Guarded<Set<[UInt8]>?>(nil)
+    let isAsking = SharedFlag()
+    let hook = Hook(store.engine, at: 300) {
+      let thread = try? WorkerThread(name: "asks") {
+        isAsking.raise()
+        guard let snapshot = try? store.snapshot() else { return }
+        let seen = Set(snapshot.compactMap { try? $0.key() })
+        shown.withLock { $0 = seen }
+      }
+      asked.withLock { $0 = thread }
+      while !isAsking.isRaised { Platform.yieldThread() }
+    }
+    try store.merge(segments: store.statistics.segments.map(\.id))
+    hook.leave()
+    try #require(asked.withLock { $0.take() }).join()
+    #expect(shown.withLock { $0?.count } == keys)
+  }
+}
+
+/// Does something when a store's open snapshots are told for the n-th time, under the writer's lock.
+private final class Hook: SnapshotState, @unchecked Sendable {
+  private let engine: Engine
+  private let turn: Int
+  private let body: () -> Void
+  private let told = SharedCounter()
+
+  init(_ engine: Engine, at turn: Int, _ body: @escaping () -> Void) {
+    self.engine = engine
+    self.turn = turn
+    self.body = body
+    super.init(sequence: .max, time: 0, count: 0, keyspaces: [:], segments: [])
+    engine.writer.withLock { $0.snapshots.append(self) }
+  }
+
+  override func noteSuperseded(_ address: UInt64, _ sequence: UInt64) {
+    if told.add() == turn { body() }
+  }
+
+  func leave() {
+    engine.writer.withLock { state in state.snapshots.removeAll { $0 === self } }
+  }
+}
