@@ -77,6 +77,8 @@ import Testing
     epochs.collect()
     #expect(ImageBuffers.alive.load(ordering: .relaxed) == before + 1)
     epochs.exit(pin)
+    // Other tests' readers are pinned in the same process.
+    epochs.synchronize()
     epochs.collect()
     #expect(ImageBuffers.alive.load(ordering: .relaxed) == before)
     Self.expectHolds(index, 1...30_000)

@@ -1,4 +1,5 @@
 import Esker
+import EskerTestSupport
 import Foundation
 import Testing
 
@@ -97,8 +98,8 @@ import Testing
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<40 { group.addTask { _ = try? await blocking.async.value(forKey: number) } }
       // Far more than there are threads as long as none is stuck.
-      for _ in 0..<10_000 where blocking.entered.count < 40 { try? await Task.sleep(for: .milliseconds(1)) }
-      #expect(blocking.entered.count == 40)
+      let allHave = try? await eventually { blocking.entered.count == 40 }
+      #expect(allHave == true)
       try? await base.async.set(1, forKey: 1)
       #expect(base.all == [1: 1])
       for _ in 0..<40 { blocking.gate.signal() }

@@ -1,6 +1,7 @@
-import Esker
 import Foundation
 import Testing
+
+@testable import Esker
 
 @Suite struct ProducerTests {
   private struct Broken: Error {}
@@ -90,9 +91,8 @@ import Testing
     }
     await gate.wait(for: 1)
     let second = Task { try await storage.async.value(forKey: "a") { 2 } }
-    // The second waits once it has looked twice.
-    while storage.residentReads < 3 { await Task.yield() }
-    try await Task.sleep(for: .milliseconds(200))
+    let key = FlightKey(storage: storage.identity, key: "a")
+    while FlightTable.shared.waiterCount(for: key) < 2 { await Task.yield() }
     first.cancel()
     await #expect(throws: StorageError.self) { try await first.value }
     await gate.open()

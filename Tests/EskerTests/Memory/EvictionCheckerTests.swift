@@ -45,7 +45,7 @@ import Testing
     for history in histories { history.mayAlwaysBeAbsent() }
     let objections = Collected<String>()
     let gates = (0..<writers).map { _ in NSLock() }
-    let deadline = Date().addingTimeInterval(2)
+    let effort = Effort(2000)
     let generators = (0..<writers + 4).map { _ in seeds.split() }
 
     await onThreadsOfTheirOwn(writers + 4) { thread in
@@ -59,7 +59,7 @@ import Testing
         if front.statistics.count > 7 { objections.add("\(front.statistics.count) entries in memory") }
       }
       do {
-        while Date() < deadline, objections.count == 0 {
+        while thread < writers ? effort.step() : effort.isLeft, objections.count == 0 {
           let view = views[Int.random(in: 0..<views.count, using: &random)]
           if thread < writers {
             // Some keys are written seldom, so that they are old enough to be evicted.
@@ -124,6 +124,7 @@ import Testing
         }
       } catch {
         objections.add("\(error)")
+        effort.end()
       }
     }
     #expect(objections.all == [])

@@ -42,13 +42,13 @@ import Testing
     let histories = keys.map { _ in VersionHistory() }
     let objections = Collected<String>()
     let gates = (0..<writers).map { _ in NSLock() }
-    let deadline = Date().addingTimeInterval(2)
+    let effort = Effort(10_000)
     let generators = (0..<writers + 4).map { _ in seeds.split() }
 
     await onThreadsOfTheirOwn(writers + 4) { thread in
       var random = generators[thread]
       do {
-        while Date() < deadline, objections.count == 0 {
+        while thread < writers ? effort.step() : effort.isLeft, objections.count == 0 {
           let view = views[Int.random(in: 0..<views.count, using: &random)]
           if thread < writers {
             let index = thread * keysOfWriter + Int.random(in: 0..<keysOfWriter, using: &random)
@@ -105,6 +105,7 @@ import Testing
         }
       } catch {
         objections.add("\(error)")
+        effort.end()
       }
     }
     #expect(objections.all == [])

@@ -29,9 +29,12 @@ import Testing
       #expect(heard.reach(expected.count))
       #expect(heard.all == expected)
       observation.cancel()
+      let others = Collected<Change>()
+      let other = try scores.observe { others.add($0) }
       try scores.set(9, forKey: "a")
-      usleep(50_000)
+      #expect(others.reach(1))
       #expect(heard.count == expected.count)
+      other.cancel()
     }
   }
 
@@ -44,9 +47,12 @@ import Testing
       #expect(heard.reach(1))
       _ = observation
       observation = nil
+      let others = Collected<Change>()
+      let other = try scores.observe { others.add($0) }
       try scores.set(2, forKey: "a")
-      usleep(50_000)
+      #expect(others.reach(1))
       #expect(heard.count == 1)
+      other.cancel()
     }
   }
 
@@ -125,10 +131,7 @@ import Testing
         }
       }
       try scores.set(-1, forKey: "end")
-      for _ in 0..<5000 {
-        if case .set("end", _, _) = heard.all.last { break }
-        usleep(1000)
-      }
+      #expect(eventually { if case .set("end", _, _) = heard.all.last { true } else { false } })
       // Each change takes up where the one before it left off, and the last ones are what is stored.
       let state = replayed(heard.all)
       #expect(state["end"] == -1)
@@ -152,7 +155,7 @@ import Testing
       func told() -> Int {
         heard.all.reduce(0) { sum, change in if case .missed(let count) = change { sum + count } else { sum + 1 } }
       }
-      for _ in 0..<5000 where told() < 20_000 { usleep(1000) }
+      #expect(eventually { told() >= 20_000 })
       #expect(told() == 20_000)
       #expect(heard.all.contains { if case .missed = $0 { true } else { false } })
       observation.cancel()
@@ -262,10 +265,8 @@ import Testing
     }
     for number in 0..<3000 { try pages.set(Data(repeating: 7, count: 900), forKey: "\(number)") }
     // The background may still be at it.
-    for _ in 0..<10_000 {
-      if try evicted.count + pages.count() == 3000 { break }
-      usleep(1000)
-    }
+    let areSettled = try eventually { try evicted.count + pages.count() == 3000 }
+    #expect(areSettled)
     let count = try pages.count()
     #expect(count < 1500)
     #expect(Set(evicted.all).count == 3000 - count && evicted.count == 3000 - count && others.count == 0)
@@ -325,10 +326,7 @@ import Testing
           }
         }
         try numbers.set(0, forKey: "end")
-        for _ in 0..<10_000 {
-          if case .set("end", _, _) = heard.all.last { break }
-          usleep(1000)
-        }
+        #expect(eventually { if case .set("end", _, _) = heard.all.last { true } else { false } })
         var contents: [String: Int] = [:]
         try numbers.forEachEntry { key, entry in contents[key] = entry.value }
         #expect(replayed(heard.all) == contents)

@@ -1,4 +1,5 @@
 import Esker
+import EskerTestSupport
 import Foundation
 import Testing
 
@@ -29,14 +30,8 @@ final class Collected<Element: Sendable>: @unchecked Sendable {
 
   var count: Int { lock.withLock { elements.count } }
 
-  /// Waits until there are that many, for at most some minutes; whether there are.
-  func reach(_ count: Int) -> Bool {
-    for _ in 0..<100_000 {
-      if self.count >= count { return true }
-      usleep(1000)
-    }
-    return false
-  }
+  /// Waits until there are that many; false if there never are.
+  func reach(_ count: Int) -> Bool { eventually { self.count >= count } }
 }
 
 /// Runs `body` on several threads at once and waits for all.
