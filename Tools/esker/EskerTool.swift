@@ -1,5 +1,6 @@
 import ArgumentParser
 import Esker
+import EskerPlatform
 import Foundation
 
 /// The command-line tool.
@@ -37,6 +38,8 @@ nonisolated private func runTool() -> Int32 {
   // A reader that goes away is an error of `write`, not a signal.
   signal(SIGPIPE, SIG_IGN)
   StandardStreams.occupyClosedDescriptors()
+  // Each segment of a store is a file.
+  DescriptorLimit.raise()
   do {
     try requireTextArguments()
     var command = try EskerTool.parseAsRoot()

@@ -74,9 +74,10 @@ import Testing
   private static let whoReadsValues = [
     ["get", "a"], ["list"], ["dump"], ["verify"], ["inspect", "--segment", "1"], ["inspect", "--key", "a"],
     ["inspect", "--record", "1:128"], ["repair", "NEW"],
+    ["backup", "NEW"],
   ]
   private static let whoReadsNone = [
-    ["count"], ["keyspaces", "--sizes"], ["stats"], ["inspect"], ["map"], ["merge", "--dry-run"], ["backup", "NEW"],
+    ["count"], ["keyspaces", "--sizes"], ["stats"], ["inspect"], ["map"], ["merge", "--dry-run"],
     ["watch", "--count", "1"],
   ]
 

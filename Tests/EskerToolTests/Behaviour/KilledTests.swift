@@ -41,16 +41,67 @@ import Testing
     try expectWhole(scratch)
   }
 
-  @Test(arguments: ["backup", "restore"])
-  func aKilledCopyIsNoStore(command: String) throws {
+  private struct Copy: Sendable {
+    var command: String
+    var options: [String] = []
+    var mark: String { "\(command).unfinished" }
+  }
+
+  @Test(arguments: [
+    Copy(command: "backup", options: ["--copy"]), Copy(command: "restore", options: ["--copy"]),
+    Copy(command: "repair"),
+  ])
+  private func aKilledCopySaysWhatItIs(copy: Copy) throws {
     let scratch = try filled()
     let new = scratch.path("new")
-    let isCut = try kill([command, scratch.store, new, "--copy"]) { FileManager.default.fileExists(atPath: new) }
-    let result = try scratch.run("count", new)
-    #expect(result.status == (isCut ? 66 : 0))
-    #expect(result.errors.split(separator: "\n").count == (isCut ? 1 : 0))
+    let command = [copy.command, scratch.store, new, "-q"] + copy.options
+    var cuts = 0
+    for round in 0..<5 {
+      // Each time a little later: when so many files are there, the mark among them.
+      try kill(command) { ((try? FileManager.default.contentsOfDirectory(atPath: new)) ?? []).count > round }
+      guard FileManager.default.fileExists(atPath: new + "/" + copy.mark) else {
+        // It was killed before the mark was there or after it had gone.
+        if (try? SampleStore.segments(new))?.isEmpty == false { break }
+        continue
+      }
+      cuts += 1
+      try expectRefused(new, mark: copy.mark, scratch)
+      if copy.command == "backup" {
+        let other = try scratch.run("backup", scratch.store, scratch.path("other"), "--since", new)
+        #expect(other.status == 66)
+        #expect(other.errors.contains(copy.mark))
+      }
+    }
+    #expect(cuts > 0)
+    if FileManager.default.fileExists(atPath: new + "/" + copy.mark) {
+      // The same command may be given again.
+      let again = try scratch.run(command)
+      #expect(again.status == 0, "\(again.errors)")
+    }
+    #expect(try scratch.run("count", new).text == "\(entries)\n")
+    #expect(try scratch.run("verify", new).status == 0)
+    #expect(try !FileManager.default.contentsOfDirectory(atPath: new).contains(copy.mark))
     try expectWhole(scratch)
-    #expect(try scratch.run(command, scratch.store, scratch.path("second"), "--copy").status == 0)
+  }
+
+  /// Every command names the mark, says what to do, and does not advise to repair.
+  private func expectRefused(_ new: String, mark: String, _ scratch: Scratch) throws {
+    let before = try FileManager.default.contentsOfDirectory(atPath: new).sorted()
+    for command in [
+      ["count", new], ["list", new], ["stats", new], ["verify", new], ["verify", new, "--json"], ["dump", new],
+      ["inspect", new], ["inspect", new, "--key", "1"], ["map", new, scratch.path("map.html")], ["keyspaces", new],
+      ["get", new, "1"], ["put", new, "k", "v"], ["delete", new, "1"], ["merge", new],
+      ["backup", new, scratch.path("b")],
+      ["restore", new, scratch.path("b")], ["repair", new, scratch.path("b")],
+    ] {
+      let result = try scratch.run(command)
+      #expect(result.status == 66, "\(command[0]): \(result.errors)")
+      #expect(result.errors.contains(mark), "\(command[0]): \(result.errors)")
+      #expect(result.errors.contains("give the same command again, or remove the directory"), "\(command[0])")
+      #expect(!result.errors.contains("salvage") && !result.errors.contains("esker repair"), "\(command[0])")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: new).sorted() == before)
+    #expect(!FileManager.default.fileExists(atPath: scratch.path("b")))
   }
 
   @Test func aKilledBinaryDumpIsNotLoaded() throws {
@@ -66,13 +117,4 @@ import Testing
     try expectWhole(scratch)
   }
 
-  @Test func aKilledRepairLeavesTheSourceAsItWas() throws {
-    let scratch = try filled()
-    let new = scratch.path("new")
-    try kill(["repair", scratch.store, new]) { FileManager.default.fileExists(atPath: new) }
-    try expectWhole(scratch)
-    let again = try scratch.run("repair", scratch.store, scratch.path("second"))
-    #expect(again.status == 0)
-    #expect(try scratch.run("count", scratch.path("second")).text == "\(entries)\n")
-  }
 }

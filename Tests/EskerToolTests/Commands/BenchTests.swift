@@ -1,3 +1,4 @@
+import EskerTestSupport
 import Foundation
 import Testing
 
@@ -49,8 +50,10 @@ import Testing
   @Test func anInterruptedBenchmarkLeavesNothing() throws {
     let scratch = try Scratch()
     let tool = try RunningTool(["bench", scratch.directory.path, "--records", "5000", "--duration", "1000s", "-q"])
-    while try FileManager.default.contentsOfDirectory(atPath: scratch.directory.path).isEmpty { usleep(1000) }
-    Thread.sleep(forTimeInterval: 0.3)
+    let hasBegun = try eventually {
+      try !FileManager.default.contentsOfDirectory(atPath: scratch.directory.path).isEmpty || !tool.process.isRunning
+    }
+    #expect(hasBegun)
     #expect(tool.end(with: SIGINT) == 130)
     #expect(tool.messages == "esker: interrupted\n")
     #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.directory.path).isEmpty)

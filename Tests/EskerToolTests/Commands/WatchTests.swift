@@ -1,3 +1,4 @@
+import EskerTestSupport
 import Foundation
 import Testing
 
@@ -12,10 +13,16 @@ import Testing
     let scratch = try Scratch()
     let load = try OpenLoad(store: scratch.store)
     #expect(try load.feed(#"{"id":"a"}"#) == "1\n")
-    let result = try scratch.run("watch", scratch.store, "--json", "--count", "3", "--interval", "600ms")
-    #expect(result.status == 0)
-    let looks = try objects(result.text)
-    #expect(looks.count == 3)
+    var looks: [[String: Any]] = []
+    // A process that has to wait for a processor publishes late.
+    let arePunctual = try eventually {
+      let result = try scratch.run("watch", scratch.store, "--json", "--count", "3", "--interval", "600ms")
+      #expect(result.status == 0)
+      looks = try objects(result.text)
+      #expect(looks.count == 3)
+      return looks.allSatisfy { $0["stale"] as? Bool == false && $0["keys"] as? Int == 1 }
+    }
+    #expect(arePunctual)
     for look in looks {
       #expect(look["source"] as? String == "published")
       #expect(look["process"] as? Int == Int(load.processIdentifier))
@@ -52,9 +59,11 @@ import Testing
     let load = try OpenLoad(store: scratch.store)
     #expect(try load.feed(#"{"id":"a"}"#) == "1\n")
     load.kill9()
-    Thread.sleep(forTimeInterval: 2.7)
-    let result = try scratch.run("watch", scratch.store, "--json", "--count", "1")
-    #expect(try objects(result.text).first?["stale"] as? Bool == true)
+    let areOld = try eventually {
+      let result = try scratch.run("watch", scratch.store, "--json", "--count", "1")
+      return try objects(result.text).first?["stale"] as? Bool == true
+    }
+    #expect(areOld)
     #expect(try scratch.run("watch", scratch.store, "--count", "1").text.hasSuffix(", old figures\n"))
     _ = try scratch.run("put", scratch.store, "b", "2")
     let after = try objects(scratch.run("watch", scratch.store, "--json", "--count", "1").text)
@@ -83,13 +92,14 @@ import Testing
       #"""
       s="$1.tmux"; t() { tmux -S "$s" "$@"; }
       t -f /dev/null new-session -d -x 60 -y 20 "PS1='done> ' sh"
-      await() { n=0; until t capture-pane -p | grep -q "$1"; do n=$((n+1)); [ $n -lt 600 ] || break; sleep 0.1; done; }
+      # For at most twenty minutes, which is never but for what does not come.
+      await() { n=0; until t capture-pane -p | grep -q "$1"; do n=$((n+1)); [ $n -lt 12000 ] || break; sleep 0.1; done; }
       t send-keys "'$0' watch '$1' --interval 100ms" Enter
       await 'segments'
-      t resize-window -x 20 -y 6; sleep 0.5
+      t resize-window -x 20 -y 6; await '^keys       1'
       t capture-pane -p; echo ======
-      t resize-window -x 60 -y 20; sleep 0.5
-      t send-keys C-c; await '^done> $'
+      t resize-window -x 60 -y 20; await 'segments'
+      t send-keys C-c; await 'done> *$'
       t send-keys 'echo all is well' Enter; await '^all is well'
       t display-message -p '#{cursor_flag} #{alternate_on}'
       t capture-pane -p

@@ -76,7 +76,9 @@ import Testing
       (.historyGone(since: SequenceNumber(rawValue: 1), oldest: SequenceNumber(rawValue: 2)), 1),
       (.otherStore(path: "s"), 66), (.directoryNotEmpty(path: "s"), 74),
       (.noSpace(path: "s", needed: 1), 74), (.failed(operation: "open", path: "s", errno: 5), 74),
-      (.syncFailed(errno: 5), 74),
+      (.syncFailed(errno: 5), 74), (.outcomeUnknown(errno: 5), 74),
+      (.capacityReached(path: "s", capacity: 2, needed: 1), 74),
+      (.unfinishedCopy(path: "s", mark: "backup.unfinished", holder: 0), 66),
       (.closed, 74), (.readOnly, 74), (.cancelled, 74), (.locked(path: "s", holder: 1), 75),
     ]
     for (error, code) in expected { #expect(ExitStatus.code(for: error) == code) }

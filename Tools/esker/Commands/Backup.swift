@@ -11,7 +11,7 @@ struct Backup: ParsableCommand {
       what is new. Every backup is whole: any of them may be deleted.
 
       With --dry-run, says what would be copied and writes nothing. A backup that was interrupted is removed; one that was \
-      killed does not open.
+      killed does not open, and is made anew by the same command.
 
       Examples:
         esker backup cities.esker backups/monday
@@ -37,6 +37,7 @@ struct Backup: ParsableCommand {
   var json = false
 
   func run() throws {
+    if let since { try store.require(at: since) }
     try store.read { store in
       let copies = copy || dryRun && !isOnOneVolume(store.path, directory)
       let plan = try store.planBackup(to: directory, reusing: since, copying: copies)

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Esker
-import Foundation
 
 struct Repair: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -8,8 +7,8 @@ struct Repair: ParsableCommand {
     discussion: """
       The damaged store is only read; no process may have it open for writing. It may lack its manifest, and be damaged \
       anywhere. The new path must not exist or be an empty directory. Each lost range is printed with file, offset, key if \
-      known, length and reason. The exit code is 0 when nothing was lost and 1 otherwise. An interrupted repair leaves \
-      nothing behind.
+      known, length and reason. The exit code is 0 when nothing was lost and 1 otherwise. A repair that was interrupted is \
+      removed; one that was killed does not open, and is made anew by the same command.
 
       Example:
         esker repair cities.esker cities-repaired.esker
@@ -41,16 +40,9 @@ struct Repair: ParsableCommand {
     Interruption.install()
     let progress = Progress("repairing", bytes: directorySize(store.store), isQuiet: store.quiet)
     defer { progress.clear() }
-    let isVacant = (try? FileManager.default.contentsOfDirectory(atPath: new))?.isEmpty ?? true
-    do throws(StoreError) {
-      return try LogStore.salvage(from: store.store, to: new) { share in
-        progress.update(share)
-        return !Interruption.isRequested
-      }
-    } catch {
-      // Half of what is intact would look like all of it.
-      if error == .cancelled, isVacant { try? FileManager.default.removeItem(atPath: new) }
-      throw error
+    return try LogStore.salvage(from: store.store, to: new) { share in
+      progress.update(share)
+      return !Interruption.isRequested
     }
   }
 

@@ -6,7 +6,8 @@ struct Restore: ParsableCommand {
     abstract: "Make a store from a backup.",
     discussion: """
       The backup stays as it is. The new path must not exist or be an empty directory. A backup is a store, so it can also \
-      be opened where it lies. With --dry-run, says what would be copied and writes nothing.
+      be opened where it lies. With --dry-run, says what would be copied and writes nothing. What was interrupted is \
+      removed; what was killed does not open, and is made anew by the same command.
 
       Example:
         esker restore backups/monday cities.esker
@@ -28,19 +29,18 @@ struct Restore: ParsableCommand {
   var json = false
 
   func run() throws {
-    try backup.read { backup in
-      let copies = copy || dryRun && !isOnOneVolume(backup.path, new)
-      let plan = try backup.planBackup(to: new, copying: copies)
-      if dryRun { return try printSummary(of: plan, path: new, isPlan: true, asJSON: json) }
-      Interruption.install()
-      let progress = Progress("copying", bytes: plan.bytes, isQuiet: self.backup.quiet)
-      defer { progress.clear() }
-      let report = try backup.backup(to: new, copying: copy) { share in
-        progress.update(share)
-        return !Interruption.isRequested
-      }
-      progress.clear()
-      if json || !self.backup.quiet { try printSummary(of: report, path: new, asJSON: json) }
+    try backup.require()
+    let copies = copy || dryRun && !isOnOneVolume(backup.store, new)
+    let plan = try LogStore.planRestore(from: backup.store, to: new, copying: copies)
+    if dryRun { return try printSummary(of: plan, path: new, isPlan: true, asJSON: json) }
+    Interruption.install()
+    let progress = Progress("copying", bytes: plan.bytes, isQuiet: backup.quiet)
+    defer { progress.clear() }
+    let report = try LogStore.restore(from: backup.store, to: new, copying: copy) { share in
+      progress.update(share)
+      return !Interruption.isRequested
     }
+    progress.clear()
+    if json || !backup.quiet { try printSummary(of: report, path: new, asJSON: json) }
   }
 }

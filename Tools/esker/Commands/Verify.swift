@@ -20,7 +20,7 @@ struct Verify: ParsableCommand {
   var json = false
 
   func run() throws {
-    try store.read { store in
+    try store.read(namesDamage: true) { store in
       let report = try verify(store)
       var output = BufferedOutput.standard()
       if json {

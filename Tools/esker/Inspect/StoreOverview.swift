@@ -8,11 +8,15 @@ struct StoreOverview {
   private(set) var usage: StoreUsage?
   /// Why it does not.
   private(set) var openError: StoreError?
+  /// What it found wrong with itself.
+  private let notices = StoreNotices()
 
   init(_ arguments: StoreArguments) throws {
     inspection = try arguments.inspection()
     var options = Options()
     options.readOnly = true
+    let notices = notices
+    options.onEvent = { notices.hear($0) }
     do throws(StoreError) {
       let store = try LogStore(at: inspection.path, options: options)
       usage = try arguments.usage(of: store)
@@ -24,7 +28,7 @@ struct StoreOverview {
   }
 
   private var isDamaged: Bool {
-    openError != nil || inspection.manifestCopies.contains { $0.damage != nil }
+    openError != nil || notices.foundDamage || inspection.manifestCopies.contains { $0.damage != nil }
       || inspection.segments.contains { !$0.damage.isEmpty }
   }
 

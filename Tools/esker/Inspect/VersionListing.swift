@@ -4,15 +4,25 @@ import Esker
 struct VersionListing {
   private let versions: [KeyVersion]
   private let name: String
+  private let inspection: StoreInspection
 
   init(_ arguments: StoreArguments, _ key: [UInt8], name: String, _ keyspace: String) throws {
     self.name = name
-    let inspection = try arguments.inspection()
+    inspection = try arguments.inspection()
+    versions = try Self.versions(of: key, in: keyspace, inspection, isQuiet: arguments.quiet)
+  }
+
+  private static func versions(
+    of key: [UInt8],
+    in keyspace: String,
+    _ inspection: StoreInspection,
+    isQuiet: Bool
+  ) throws -> [KeyVersion] {
     Interruption.install()
-    let progress = Progress("looking", bytes: directorySize(inspection.path), isQuiet: arguments.quiet)
+    let progress = Progress("looking", bytes: directorySize(inspection.path), isQuiet: isQuiet)
     defer { progress.clear() }
     do {
-      versions = try inspection.versions(of: key, in: keyspace) { share in
+      return try inspection.versions(of: key, in: keyspace) { share in
         progress.update(share)
         return !Interruption.isRequested
       }
@@ -21,7 +31,13 @@ struct VersionListing {
     }
   }
 
+  /// Segments with something wrong, in which there may be more of the key than can be shown.
+  private var damaged: [SegmentDescription] { inspection.segments.filter { $0.isListed && !$0.damage.isEmpty } }
+
   func write(asJSON: Bool, to output: inout BufferedOutput) throws {
+    for segment in damaged {
+      StandardError.report("damage in \(segment.path): \(segment.damage.joined(separator: "; "))")
+    }
     guard !versions.isEmpty else { throw ToolError.noRecord(name) }
     if asJSON {
       for version in versions {
@@ -42,7 +58,7 @@ struct VersionListing {
       try table.flush(to: &output)
     }
     try output.flush()
-    if versions.contains(where: { $0.record.damage != nil }) { throw ToolError.damageFound }
+    if !damaged.isEmpty || versions.contains(where: { $0.record.damage != nil }) { throw ToolError.damageFound }
   }
 
   private func row(_ version: KeyVersion) -> [Cell] {

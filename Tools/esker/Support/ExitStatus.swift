@@ -24,8 +24,10 @@ enum ExitStatus {
     switch error {
     case .damaged, .historyGone: failure
     case .keyTooLong, .valueTooLong, .batchTooLarge, .invalidKeyspace: usage
-    case .notAStore, .otherStore, .unknownFormat: noInput
-    case .closed, .readOnly, .cancelled, .directoryNotEmpty, .noSpace, .failed, .syncFailed: inputOutput
+    case .notAStore, .unfinishedCopy, .otherStore, .unknownFormat: noInput
+    case .closed, .readOnly, .cancelled, .directoryNotEmpty, .noSpace, .capacityReached, .failed, .syncFailed,
+      .outcomeUnknown:
+      inputOutput
     case .locked: locked
     }
   }

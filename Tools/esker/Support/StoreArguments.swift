@@ -11,11 +11,18 @@ struct StoreArguments: ParsableArguments {
   var quiet = false
 
   /// Opens the store beside whoever writes to it and calls `body`.
-  func read<R>(_ body: (LogStore) throws -> R) throws -> R {
+  ///
+  /// - Parameter namesDamage: whether what `body` prints names all damage that the opening may find.
+  /// - Throws: what `body` throws; ``ToolError/damageFound`` when it has done what was asked, of a damaged store.
+  func read<R>(namesDamage: Bool = false, _ body: (LogStore) throws -> R) throws -> R {
     try require()
+    let notices = StoreNotices(sayingDamage: !namesDamage)
     var options = Options()
     options.readOnly = true
-    return try closing(LogStore(at: store, options: options), body)
+    options.onEvent = { notices.hear($0) }
+    let result = try closing(LogStore(at: store, options: options), body)
+    if notices.foundDamage { throw ToolError.damageFound }
+    return result
   }
 
   /// Looks at the store's files without opening it.
@@ -39,8 +46,10 @@ struct StoreArguments: ParsableArguments {
   /// often to tell others how it goes.
   func write<R>(creating: Bool, publishing interval: Duration? = nil, _ body: (LogStore) throws -> R) throws -> R {
     if !creating { try require() }
+    let notices = StoreNotices()
     var options = Options()
     options.statisticsInterval = interval
+    options.onEvent = { notices.hear($0) }
     return try closing(LogStore(at: store, options: options), body)
   }
 
@@ -55,6 +64,13 @@ struct StoreArguments: ParsableArguments {
     }
     try store.close()
     return result
+  }
+
+  /// Throws if nothing is at a path that was given for another store.
+  func require(at path: String) throws(ToolError) {
+    var status = stat()
+    guard stat(path, &status) != 0 else { return }
+    throw errno == ENOENT ? .noStore(path: path) : .system(operation: "open", path: path, errno: errno)
   }
 
   /// Opening for writing would make a store out of nothing or of an empty directory.

@@ -5,6 +5,7 @@ final class StoreWatcher {
   private let path: String
   private let start = ContinuousClock.now
   private var follower: LogStore?
+  private let notices = StoreNotices()
 
   init(path: String) {
     self.path = path
@@ -33,6 +34,8 @@ final class StoreWatcher {
     } else {
       var options = Options()
       options.readOnly = true
+      let notices = notices
+      options.onEvent = { notices.hear($0) }
       store = try LogStore(at: path, options: options)
       follower = store
     }

@@ -1,0 +1,36 @@
+import Esker
+import Synchronization
+
+/// Says on standard error what a store found wrong with itself, a line for each finding.
+///
+/// Events come from the thread that opens the store, and from its own threads.
+final class StoreNotices: Sendable {
+  private let found = Atomic<Bool>(false)
+  private let saysDamage: Bool
+
+  /// - Parameter saysDamage: false for a command whose results name all damage anyway.
+  init(sayingDamage saysDamage: Bool = true) {
+    self.saysDamage = saysDamage
+  }
+
+  /// Whether damage was found.
+  var foundDamage: Bool { found.load(ordering: .relaxed) }
+
+  func hear(_ event: StoreEvent) {
+    switch event {
+    case .damaged(let location, let reason):
+      found.store(true, ordering: .relaxed)
+      if saysDamage { StandardError.report("\(location): \(reason)") }
+    case .backgroundFailure(let operation, .damaged(let location, let reason)):
+      found.store(true, ordering: .relaxed)
+      StandardError.report("cannot \(operation): \(location): \(reason)")
+    case .cut(let segment, let offset, let sequence, let discarded):
+      let others = discarded > 0 ? " and \(HumanUnits.count(discarded, "segment")) behind it" : ""
+      StandardError.report(
+        "note: what a crash left unfinished is not shown: writes from \(sequence) on, which had not become durable, "
+          + "in segment \(segment) from offset \(offset) on\(others)"
+      )
+    default: break
+    }
+  }
+}
