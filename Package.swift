@@ -132,10 +132,17 @@ let package = Package(
       path: "Tests/CrashWriter",
       swiftSettings: strict
     ),
+    .executableTarget(
+      name: "esker-damage",
+      dependencies: ["EskerLog", "EskerPlatform", "EskerTestSupport"],
+      path: "Tests/DamageSweep",
+      swiftSettings: strict
+    ),
     .testTarget(
       name: "EskerLogTests",
       dependencies: [
         "EskerLog", "EskerFormat", "EskerIndex", "EskerPlatform", "EskerTestSupport", "esker-crash-writer",
+        "esker-damage",
       ],
       swiftSettings: strict
     ),
