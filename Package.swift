@@ -133,6 +133,12 @@ let package = Package(
       swiftSettings: strict
     ),
     .executableTarget(
+      name: "esker-stress",
+      dependencies: ["EskerLog", "EskerPlatform", "EskerTestSupport"],
+      path: "Tests/Stress",
+      swiftSettings: strict
+    ),
+    .executableTarget(
       name: "esker-damage",
       dependencies: ["EskerLog", "EskerPlatform", "EskerTestSupport"],
       path: "Tests/DamageSweep",

@@ -1,0 +1,12 @@
+/// Something that was never so, or an error where there is none to be.
+struct Finding: Sendable {
+  /// A short name that findings of one kind share.
+  var kind: String
+  /// What was expected, and what was seen.
+  var text: String
+
+  init(_ kind: String, _ text: String) {
+    self.kind = kind
+    self.text = text
+  }
+}

@@ -1,0 +1,156 @@
+import EskerLog
+import EskerTestSupport
+
+/// Looks at snapshots of one opening, in turn in all the ways in which they can be walked.
+struct Look {
+  let scene: Scene
+  let store: LogStore
+  /// For each thread, a write that was seen: what is seen later is not older.
+  private(set) var floor: [UInt64]
+  private var draw: SeededGenerator
+
+  init(_ scene: Scene, _ store: LogStore, work: Int, floor: [UInt64]? = nil) {
+    self.scene = scene
+    self.store = store
+    self.floor = floor ?? [UInt64](repeating: 0, count: scene.scripts.count)
+    draw = SeededGenerator(seed: scene.seed(for: work))
+  }
+
+  /// One look, in a way that is drawn.
+  mutating func next() {
+    switch Int.random(in: 0..<8, using: &draw) {
+    case 0...2: walk(pauses: 0)
+    case 3, 4: walk(pauses: Int.random(in: 1...6, using: &draw), isRepeated: true)
+    case 5: dump(pauses: 0)
+    case 6: dump(pauses: Int.random(in: 1...6, using: &draw))
+    default: walkTwoThatOverlap()
+    }
+  }
+
+  /// Walks a snapshot that is held.
+  ///
+  /// - Parameters:
+  ///   - pauses: how often the walk rests while writes go on.
+  ///   - isRepeated: Whether it is walked once more, which must show the same.
+  ///   - sequence: the only number that the snapshot may have, if it is known.
+  mutating func walk(pauses: Int, isRepeated: Bool = false, sequence: UInt64? = nil) {
+    guard let (snapshot, claim) = take(sequence) else { return }
+    guard let census = walk(snapshot, pauses, claim) else { return }
+    var differing: [Finding] = []
+    if isRepeated, let second = walk(snapshot, 0, claim), second != census {
+      let counts = "\(census.count) entries and then \(second.count)"
+      differing.append(Finding("two walks differ", "\(claim.words): \(counts)"))
+    }
+    judge(census, claim, snapshot.count, beside: differing)
+  }
+
+  private mutating func walkTwoThatOverlap() {
+    guard let (first, firstClaim) = take(nil) else { return }
+    scene.waitForPuts(Int.random(in: 1...500, using: &draw))
+    try? store.refresh()
+    guard let (second, secondClaim) = take(nil) else { return }
+    guard let later = walk(second, 1, secondClaim), let earlier = walk(first, 1, firstClaim) else { return }
+    judge(earlier, firstClaim, first.count)
+    judge(later, secondClaim, second.count)
+  }
+
+  /// Walks a snapshot that only the loop holds, as a dump does.
+  mutating func dump(pauses: Int) {
+    let times = scene.time
+    let before = store.lastSequence.rawValue
+    var census = Census(scene.places)
+    let step = max(1, store.count / (pauses + 1))
+    var claim = Claim(subject: "dump", sequences: before...before, times: times...times, floor: floor)
+    let done: Void? = scene.expectNoError("dump throws", "for entry in store.snapshot()") {
+      for entry in try store.snapshot() {
+        if census.count == 0 {
+          // The snapshot was made between the two looks.
+          claim.sequences = before...max(before, store.lastSequence.rawValue)
+          claim.times = times...scene.time
+        }
+        try census.add(entry, scene.places)
+        if pauses > 0, census.count % step == 0 { rest() }
+      }
+      if census.count == 0 {
+        claim.sequences = before...max(before, store.lastSequence.rawValue)
+        claim.times = times...scene.time
+      }
+    }
+    scene.ledger.add(.dumps)
+    if done != nil { judge(census, claim) }
+  }
+
+  /// Lets writes go on, and a reader take them in.
+  private mutating func rest() {
+    scene.waitForPuts(1 << Int.random(in: 0...11, using: &draw))
+    try? store.refresh()
+  }
+
+  private mutating func take(_ sequence: UInt64?) -> (Snapshot, Claim)? {
+    let before = (time: scene.time, sequence: store.lastSequence.rawValue)
+    guard let snapshot = scene.expectNoError("snapshot throws", "snapshot()", { try store.snapshot() }) else {
+      return nil
+    }
+    let number = snapshot.sequence.rawValue
+    if number < before.sequence || sequence.map({ $0 != number }) == true {
+      let expected = sequence.map { "#\($0)" } ?? "at least #\(before.sequence)"
+      scene.findings.report(Finding("snapshot is behind", "it shows up to #\(number), expected \(expected)"))
+    }
+    let claim = Claim(
+      subject: "snapshot",
+      sequences: number...number,
+      times: before.time...scene.time,
+      floor: floor
+    )
+    return (snapshot, claim)
+  }
+
+  private mutating func walk(_ snapshot: Snapshot, _ pauses: Int, _ claim: Claim) -> Census? {
+    var census = Census(scene.places)
+    let step = max(1, snapshot.count / (pauses + 1))
+    let done: Void? = scene.expectNoError("snapshot throws", claim.words) {
+      for entry in snapshot {
+        try census.add(entry, scene.places)
+        if pauses > 0, census.count % step == 0 { rest() }
+      }
+    }
+    guard done != nil else { return nil }
+    scene.ledger.add(.snapshots)
+    return census
+  }
+
+  /// - Parameters:
+  ///   - count: what a snapshot says of itself.
+  ///   - others: what was found before.
+  private mutating func judge(_ census: Census, _ claim: Claim, _ count: Int? = nil, beside others: [Finding] = []) {
+    let (findings, last) = scene.comparison.judge(census, claim)
+    scene.findings.write(findings + others + [count.flatMap { miscount($0, census, claim) }].compactMap { $0 })
+    floor = zip(floor, last).map { max($0, $1) }
+  }
+
+  /// A snapshot counts what has expired and was not removed yet too.
+  private func miscount(_ count: Int, _ census: Census, _ claim: Claim) -> Finding? {
+    let expiring = scene.scripts.reduce(0) { $0 + $1.layout.count(.expiring) }
+    guard !(census.count...census.count + expiring).contains(count) else { return nil }
+    let shown = expiring == 0 ? "\(census.count)" : "\(census.count), and \(expiring) may have expired"
+    return Finding("snapshot counts wrong", "\(claim.words): count \(count), shown \(shown)")
+  }
+
+  /// What stands in the store now, when nobody writes: for each thread the last write that it shows.
+  ///
+  /// - Parameter known: for each thread, a write that must be there.
+  static func state(of store: LogStore, _ scene: Scene, subject: String, floor known: [UInt64]) -> [UInt64] {
+    var census = Census(scene.places)
+    let time = scene.time
+    let number = store.lastSequence.rawValue
+    let claim = Claim(subject: subject, sequences: number...number, times: time...time, floor: known)
+    let walked: Void? = scene.expectNoError("\(subject) throws", "a walk") {
+      let snapshot = try store.snapshot()
+      for entry in snapshot { try census.add(entry, scene.places) }
+    }
+    guard walked != nil else { return known }
+    let (findings, last) = scene.comparison.judge(census, claim)
+    scene.findings.write(findings)
+    return last
+  }
+}

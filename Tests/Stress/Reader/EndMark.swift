@@ -1,0 +1,9 @@
+import Synchronization
+
+/// Tells threads to end.
+final class EndMark: Sendable {
+  private let flag = Atomic(false)
+
+  var isSet: Bool { flag.load(ordering: .acquiring) }
+  func set() { flag.store(true, ordering: .releasing) }
+}
