@@ -47,7 +47,7 @@ extension Engine {
 
   /// The number of the last write when all of the log was merged away. A clean close knows it; otherwise numbers that a cut
   /// skipped may be counted.
-  private static func lastSequence(withoutLog manifest: Manifest) -> UInt64 {
+  static func lastSequence(withoutLog manifest: Manifest) -> UInt64 {
     manifest.state == .clean ? manifest.durableSequence : max(manifest.durableSequence, manifest.nextSequence &- 1)
   }
 
@@ -169,8 +169,8 @@ extension Engine {
     var first = 0
     var offset = SegmentHeader.length
     var isFromStart = true
-    var expected = list.first?.firstSequence.load(ordering: .relaxed) ?? 0
-    if expected == 0 { expected = Self.lastSequence(withoutLog: manifest) &+ 1 }
+    let start = list.first.flatMap { listedStart(of: $0, in: manifest, isFirst: true) }
+    var expected = start ?? Self.lastSequence(withoutLog: manifest) &+ 1
     report.indexSource = .segments
     if let checkpoint = loadedCheckpoint {
       adopt(checkpoint)

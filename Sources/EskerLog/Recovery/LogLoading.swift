@@ -11,17 +11,16 @@ extension Engine {
     _ scanner: inout LogScanner,
     _ damage: inout [StoreEvent]
   ) {
-    // Of the others, the first number is that of the first record that can be read.
-    let named = Set(manifest.segments.lazy.filter { $0.firstSequence != 0 }.map(\.id))
     var rest = log[...]
     var offset = start
     var isFirst = true
     var isBehindSettled = false
     while let segment = rest.first, scanner.cut == nil {
-      let declared = segment.firstSequence.load(ordering: .relaxed)
       // Behind a recorded cut the numbers go on where the manifest says. What came before the first segment was merged away.
-      if declared > scanner.expected, isFirst || (isBehindSettled && named.contains(segment.id)) {
-        scanner.jump(to: declared)
+      if isFirst || isBehindSettled, let first = listedStart(of: segment, in: manifest, isFirst: isFirst),
+        first > scanner.expected
+      {
+        scanner.jump(to: first)
       }
       let isRead =
         if offset == SegmentHeader.length,
@@ -40,6 +39,19 @@ extension Engine {
         rest = ordering(Array(rest))[...]
       }
     }
+  }
+
+  /// The number with which the log goes on in a segment by what the manifest knows; nil when it says nothing of that.
+  ///
+  /// The segment may begin with a later one by now: a tail that was listed empty is passed over for a record that is too large
+  /// for it, and what is written meanwhile stands in segments that only a newer manifest lists.
+  ///
+  /// - Parameter isFirst: Whatever came before the segment was merged away.
+  func listedStart(of segment: Segment, in manifest: Manifest, isFirst: Bool) -> UInt64? {
+    let listed = manifest.segments.first { $0.id == segment.id }?.firstSequence ?? 0
+    if listed != 0 { return listed }
+    let found = segment.firstSequence.load(ordering: .relaxed)
+    return isFirst && found != 0 ? min(found, Self.lastSequence(withoutLog: manifest) &+ 1) : nil
   }
 
   /// Where a reading of the log ended, for a read-only store to go on there.

@@ -209,6 +209,66 @@ import Testing
     #expect(try reader.verify().isClean)
   }
 
+  /// The tail is empty and listed with the number of its first record when a record comes that is too large for it: the
+  /// segment of that record is listed later, and comes before the tail in the log.
+  @Test(arguments: [false, true], [false, true])
+  func everyCallMayHaveTheTailPassedOverBeforeIt(isAllElseMerged: Bool, isOpening: Bool) throws {
+    func prepare() throws -> (ReaderBench, LogStore, LogStore?) {
+      let bench = ReaderBench()
+      let writer = try bench.openWriter()
+      try writer.fill(150, length: 700)
+      let reader = isOpening ? nil : try bench.openReader()
+      try writer.fill(10, length: 700)
+      try writer.engine.endTail()
+      try writer.sync()
+      if isAllElseMerged { try writer.merge(segments: writer.sealedIDs) }
+      return (bench, writer, reader)
+    }
+    func look(_ bench: ReaderBench, _ reader: LogStore?) throws -> LogStore {
+      guard let reader else { return try bench.openReader() }
+      try reader.refresh()
+      return reader
+    }
+    let (undisturbed, _, still) = try prepare()
+    let start = undisturbed.plan.callCount
+    _ = try look(undisturbed, still)
+    let calls = undisturbed.plan.callCount - start
+    #expect(calls > 0)
+    for nth in 1...calls {
+      let (bench, writer, early) = try prepare()
+      let count = SharedCounter()
+      let problems = Guarded<[any Error]>([])
+      let isPassedOver = Guarded(false)
+      let states = Guarded([writer.lastSequence: try writer.contents()])
+      @Sendable func note() throws { try states.withLock { $0[writer.lastSequence] = try writer.contents() } }
+      bench.plan.onCall { _ in
+        guard count.add() == nth else { return }
+        do {
+          let tail = writer.engine.writer.withLock { $0.tail }
+          try writer.write { (batch) throws(StoreError) in
+            for number in 0..<5 { try batch.put([UInt8](repeating: 2, count: 20_000), forKey: "fill \(number)") }
+          }
+          try note()
+          for number in 5..<10 {
+            try writer.put([UInt8](repeating: 3, count: 700), forKey: "fill \(number)")
+            try note()
+          }
+          let next = writer.engine.writer.withLock { $0.tail }
+          isPassedOver.withLock { $0 = next === tail }
+        } catch { problems.withLock { $0.append(error) } }
+      }
+      let reader = try look(bench, early)
+      bench.plan.onCall(nil)
+      #expect(problems.withLock { $0.isEmpty } && isPassedOver.withLock { $0 }, "before call \(nth)")
+      let snapshot = try reader.snapshot()
+      let expected = try #require(states.withLock { $0[snapshot.sequence] }, "before call \(nth)")
+      #expect(try snapshot.contents() == expected, "before call \(nth)")
+      try reader.refresh()
+      try expectSame(reader, writer, "before call \(nth)")
+      #expect(bench.events.damage.isEmpty, "before call \(nth): \(bench.events.events)")
+    }
+  }
+
   @Test func everyCallOfARefreshMayHaveWritesAndMergesBeforeIt() throws {
     func prepare() throws -> (ReaderBench, LogStore, LogStore) {
       let bench = ReaderBench()
