@@ -278,10 +278,6 @@ extension Engine {
       if isBehindCut || isEmpty { dropped.append(segment) } else { kept.append(segment) }
       isBehindCut = isBehindCut || isCut
     }
-    // What the manifest calls sealed does not end before its end.
-    let cutsSealed = scanner.cut.map { cut in
-      ([cut.segment] + dropped).contains { $0.isSettled.load(ordering: .relaxed) }
-    }
     for segment in kept {
       if let cut = scanner.cut, cut.segment === segment {
         settleEnd(of: segment, at: cut.offset, last: published)
@@ -307,10 +303,6 @@ extension Engine {
       commits.add(segment)
     }
     if let cut = scanner.cut, scanner.highest > published {
-      if cutsSealed == true {
-        let reason = "records from #\(published &+ 1) on were cut off, though the manifest calls the segment sealed"
-        keepFindings([.damaged(cut.segment.location(cut.offset), reason: reason)])
-      }
       let discarded = dropped.count { $0.firstSequence.load(ordering: .relaxed) != 0 }
       events.append(Self.cut(cut, behind: published, discarding: discarded))
     }

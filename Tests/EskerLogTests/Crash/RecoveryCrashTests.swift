@@ -77,6 +77,34 @@ import Testing
     #expect(try again.verify().isClean)
   }
 
+  /// The next process seals in the manifest what it finds in the system's cache: a power cut may take it all the same.
+  @Test func whatARecoverySealedAndNobodySyncedIsCutAndNotDamaged() throws {
+    let bench = FaultBench()
+    let store = try bench.open()
+    try fill(store, 0..<5)
+    try store.sync()
+    let offsets = try fill(store, 5..<30)
+    try bench.killProcess()
+    store.vanish()
+    let next = try bench.open(seed: 2)
+    try next.put("later", forKey: "later")
+    let listed = next.engine.manifests.withLock { $0.manifest.segments.first { $0.id == 1 } }
+    #expect(listed?.state == .sealed)
+    next.vanish()
+    // Of the two segments the power cut takes the end of the first.
+    try bench.cutPower(.keep)
+    var bytes = try bench.bytes(Self.first)
+    bytes.replaceSubrange(offsets[10]..., with: repeatElement(0, count: bytes.count - offsets[10]))
+    try bench.write(bytes, to: Self.first)
+    let again = try bench.open(seed: 3)
+    #expect(bench.reported.contains { if case .cut(1, offsets[10], _, 1) = $0 { true } else { false } })
+    try expect(again, 0..<15)
+    #expect(again.count == 15)
+    #expect(bench.damage.isEmpty, "\(bench.damage)")
+    let report = try again.verify()
+    #expect(report.isClean, "\(report.damage)")
+  }
+
   /// The next process finds the end of a full segment in the system's cache, and syncs only what comes behind it.
   @Test(arguments: [false, true])
   func aSealThatTheProcessLeftUnsyncedIsNotMissedAfterTheNextOneSynced(isTorn: Bool) throws {
