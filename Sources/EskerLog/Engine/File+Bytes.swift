@@ -20,6 +20,26 @@ extension File {
     try bytes(in: 0..<status().size)
   }
 
+  /// Maps all that there is of the file, up to `limit` bytes, in address space for `capacity` bytes if that is more.
+  ///
+  /// A writer in another process gives back what it has not used when it closes: the file may get shorter meanwhile.
+  func mapWhole(upTo limit: Int = .max, capacity: Int = 0, writable: Bool = false) throws(PlatformError) -> any Mapping
+  {
+    var length = min(try status().size, limit)
+    let mapping = try map(capacity: max(capacity, length, 4096), writable: writable)
+    while length > 0 {
+      do throws(PlatformError) {
+        try mapping.extend(to: length)
+        break
+      } catch {
+        let rest = min(try status().size, limit)
+        guard rest < length else { throw error }
+        length = rest
+      }
+    }
+    return mapping
+  }
+
   /// Writes the bytes of a range, or as many of them as the file has, over themselves; `buffer` has room for them.
   func writeAgain(_ range: Range<Int>, through buffer: inout [UInt8]) throws(PlatformError) {
     let result = unsafe buffer.withUnsafeMutableBytes { buffer -> Result<Void, PlatformError> in

@@ -46,10 +46,11 @@ extension Engine {
       throw .damaged(DamageLocation(path: path), reason: "the manifest gives segment \(row.id) a place that is taken")
     }
     let segment: Segment = try translating { () throws(PlatformError) -> Segment in
-      let size = try file.status().size
-      let length = min(size, Int(row.granules) << (GranuleTable.granuleShift + 3))
-      let mapping = try file.map(capacity: max(capacity, length, 4096), writable: isWritable && row.state == .active)
-      if length > 0 { try mapping.extend(to: length) }
+      let mapping = try file.mapWhole(
+        upTo: Int(row.granules) << (GranuleTable.granuleShift + 3),
+        capacity: capacity,
+        writable: isWritable && row.state == .active
+      )
       return Segment(
         id: row.id,
         kind: row.kind,

@@ -30,10 +30,9 @@ final class SegmentFile: @unchecked Sendable {
     self.id = id
     self.path = path
     file = try fileSystem.open(path, .read)
-    let size = try file.status().size
+    mapping = try file.mapWhole()
+    let size = mapping.length
     lackingBytes = max(0, Int(clamping: row?.fileLength ?? 0) - size)
-    mapping = try file.map(capacity: max(4096, size), writable: false)
-    if size > 0 { try mapping.extend(to: size) }
     let bytes = try file.bytes(in: 0..<SegmentHeader.length)
     let header = unsafe try? SegmentHeader(decoding: bytes.span.bytes)
     storeID = header?.storeID
