@@ -35,7 +35,7 @@ extension Engine {
     let rows = Dictionary(manifest.segments.lazy.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for segment in segments.withLock({ $0 }) where !segment.isSettled.load(ordering: .relaxed) {
       // One that was left empty has lost the number that it was to begin with: it is nowhere in the log.
-      guard segment.firstNumber == nil, let row = rows[segment.id], row.state == .active else { continue }
+      guard firstNumber(of: segment) == nil, let row = rows[segment.id], row.state == .active else { continue }
       segment.firstSequence.store(row.firstSequence, ordering: .relaxed)
     }
     manifests.withLock { state in

@@ -138,7 +138,7 @@ extension Engine {
         platform.pause()
         continue
       }
-      let arriving = opened.filter { $0.kind != .log || ($0.firstNumber ?? .max) <= follower.whole }
+      let arriving = opened.filter { $0.kind != .log || (firstNumber(of: $0) ?? .max) <= follower.whole }
       enter(opened, manifest)
       // What was written before the manifest, and not read yet, comes first.
       readOn(&follower)

@@ -198,13 +198,7 @@ struct LogScanner: ~Copyable {
   /// And a segment is left unused when what was to be its first record is too large for it. Never so amid a batch, which is
   /// in one segment.
   private func goesOn(in later: ArraySlice<Segment>) -> Bool {
-    batch.isEmpty
-      && later.contains { segment in
-        guard case .record(let header) = segment.readRecord(at: SegmentHeader.length, end: segment.readableEnd) else {
-          return false
-        }
-        return header.kind != .seal && header.sequence == expected
-      }
+    batch.isEmpty && later.contains { engine.firstNumber(of: $0) == expected }
   }
 
   /// Whether history goes on somewhere although the log seems to end here: the zeros are then not the end.

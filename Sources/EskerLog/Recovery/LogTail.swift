@@ -126,26 +126,30 @@ extension Engine {
   /// The listed segment that holds the next record: it begins with it or, written after a failed sync, is a copy of what was
   /// partly read.
   private func segmentWithNext(_ follower: LogFollower) -> Segment? {
-    segments.withLock { list in
-      list.first { segment in
-        guard segment !== follower.segment, segment.kind == .log else { return false }
-        if segment.isSealed.load(ordering: .acquiring) {
-          let first = segment.firstSequence.load(ordering: .relaxed)
-          let last = segment.lastSequence.load(ordering: .relaxed)
-          return first != 0 && first <= follower.expected && follower.expected <= last
-        }
-        return segment.firstNumber == follower.expected
+    segments.withLock { $0 }.first { segment in
+      guard segment !== follower.segment, segment.kind == .log else { return false }
+      if segment.isSealed.load(ordering: .acquiring) {
+        let first = segment.firstSequence.load(ordering: .relaxed)
+        let last = segment.lastSequence.load(ordering: .relaxed)
+        return first != 0 && first <= follower.expected && follower.expected <= last
       }
+      return firstNumber(of: segment) == follower.expected
     }
   }
 
   /// Whether a listed segment begins above the next number.
   func hasRecordsBeyond(_ follower: LogFollower) -> Bool {
-    segments.withLock { list in
-      list.contains { segment in
-        segment.kind == .log && (segment.firstNumber ?? 0) > follower.expected
-      }
+    segments.withLock { $0 }.contains { segment in
+      segment.kind == .log && (firstNumber(of: segment) ?? 0) > follower.expected
     }
+  }
+
+  /// The number of the record that a segment begins with, which may reach beyond what was mapped so far.
+  func firstNumber(of segment: Segment) -> UInt64? {
+    if let number = segment.firstNumber { return number }
+    let isSeen = segment.readableEnd >= SegmentHeader.length + 8 && !segment.mapping.isFaulted
+    let isEmpty = isSeen && segment.nextWord(at: SegmentHeader.length) == 0
+    return !isEmpty && growToFile(segment) ? segment.firstNumber : nil
   }
 
   /// Orders log segments by their first records, which a writer in another process may just be writing.
@@ -155,7 +159,7 @@ extension Engine {
   func ordering(_ list: [Segment]) -> [Segment] {
     var before: [UInt64?] = []
     while true {
-      let firsts = list.map(\.firstNumber)
+      let firsts = list.map { firstNumber(of: $0) }
       if firsts == before { break }
       before = firsts
     }
@@ -184,7 +188,8 @@ extension Segment {
     return unsafe (base + offset).assumingMemoryBound(to: Atomic<UInt64>.self).pointee.load(ordering: .acquiring)
   }
 
-  /// The number of the record that the segment begins with; nil when there is none, or it cannot be read.
+  /// The number of the record that the segment begins with; nil when there is none, or it cannot be read: see
+  /// `firstNumber(of:)` for a segment that may have grown.
   var firstNumber: UInt64? {
     guard case .record(let header) = readRecord(at: SegmentHeader.length, end: readableEnd), header.kind != .seal else {
       return nil

@@ -429,6 +429,27 @@ import Testing
     try expectSame(reader, writer)
   }
 
+  /// The reader has mapped as much of the next segment as there was, and that is less than its first record takes.
+  @Test(arguments: [false, true]) func aLargeRecordMayBeTheFirstOfAnEmptySegment(isBatch: Bool) throws {
+    let writer = try bench.openWriter { $0.segmentSize = 4 << 20 }
+    try writer.fill(20)
+    let reader = try bench.openReader()
+    try writer.engine.endTail()
+    try reader.refresh()
+    if isBatch {
+      try writer.write { (batch) throws(StoreError) in
+        for number in 0..<3 { try batch.put([UInt8](repeating: 2, count: 200_000), forKey: "fill \(number)") }
+      }
+    } else {
+      try writer.put([UInt8](repeating: 2, count: 500_000), forKey: "fill 3")
+    }
+    try reader.refresh()
+    try expectSame(reader, writer)
+    try writer.fill(20)
+    try reader.refresh()
+    try expectSame(reader, writer)
+  }
+
   @Test(arguments: [false, true])
   func aReaderFollowsRecordsThatAreCopiedAfterAFailedSync(isPartDurable: Bool) throws {
     let plan = FaultPlan()
