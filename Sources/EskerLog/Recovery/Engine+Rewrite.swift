@@ -120,18 +120,21 @@ extension Engine {
     return count
   }
 
-  /// Where the first record above `sequence` stands. What is damaged before it is skipped: it is not above it.
+  /// Where the first record above `sequence` stands, or the place where reading ends. What is damaged before it is skipped: it
+  /// is not above it.
   func firstOffset(after sequence: UInt64, in segment: Segment) -> Int {
     var offset = SegmentHeader.length
     let end = segment.readableEnd
     if segment.firstSequence.load(ordering: .relaxed) > sequence { return offset }
     while offset < end {
-      switch segment.readRecord(at: offset, end: end) {
-      case .record(let header):
+      if case .record(let header) = segment.readRecord(at: offset, end: end) {
         if header.sequence > sequence { return offset }
         offset += header.size
-      case .end, .damaged:
-        offset = segment.nextRecord(after: offset, end: end) ?? end
+      } else {
+        guard let next = segment.nextRecord(after: offset, end: end) else { break }
+        // A writer in another process may have written here, and then there, since the first look.
+        if case .record = segment.readRecord(at: offset, end: end) { continue }
+        offset = next
       }
     }
     return offset

@@ -286,11 +286,17 @@ struct LogScanner: ~Copyable {
   }
 
   private mutating func end(at offset: Int, in segment: Segment, isHole: Bool = false) {
-    // A batch without its end never happened.
-    let start = batch.isEmpty ? offset : batchStart
-    if let first = batch.first { expected = first.sequence }
+    let start = takeBackBatch() ?? (segment, offset)
+    cut = Cut(segment: start.segment, offset: start.offset, isHole: isHole)
+  }
+
+  /// Reads nothing of a batch without its end, which never happened; where it begins, if there is one.
+  private mutating func takeBackBatch() -> (segment: Segment, offset: Int)? {
+    guard let first = batch.first, let batchSegment else { return nil }
+    ends[batchSegment.id] = (batchStart, first.sequence &- 1)
+    expected = first.sequence
     batch.removeAll()
-    cut = Cut(segment: segment, offset: start, isHole: isHole)
+    return (batchSegment, batchStart)
   }
 
   /// Looks at everything behind a place where reading stopped: how far did history get, and how far was it durable?
@@ -330,11 +336,7 @@ struct LogScanner: ~Copyable {
 
   /// Ends the scan: a batch that was never finished is cut off. Returns what was found.
   mutating func finish() {
-    if cut == nil, let first = batch.first, let segment = batchSegment {
-      expected = first.sequence
-      batch.removeAll()
-      cut = Cut(segment: segment, offset: batchStart)
-    }
+    if cut == nil, let (segment, offset) = takeBackBatch() { cut = Cut(segment: segment, offset: offset) }
     replay.drain()
   }
 

@@ -413,6 +413,40 @@ import Testing
     #expect(try reader.text("key 0") == "new")
   }
 
+  @Test(arguments: [0, 3]) func anOpeningAmidABatchGoesOnAtItsStart(recordsBefore: Int) throws {
+    let reached = Signal()
+    let goOn = Signal()
+    let published = SharedCounter()
+    let stop = SharedCounter()
+    let writer = try bench.openWriter(onPublish: {
+      if published.add() == stop.value {
+        reached.raise()
+        goOn.wait()
+      }
+    })
+    try writer.fill(5)
+    try writer.engine.endTail()
+    try writer.fill(recordsBefore)
+    let last = writer.lastSequence
+    // The hook is called twice for each record.
+    stop.add(published.value + 41)
+    let thread = try WorkerThread(name: "writer") { try? writer.putBatch("new", (0..<50).map { "key \($0)" }) }
+    reached.wait()
+    let reader: LogStore
+    do {
+      defer {
+        goOn.raise()
+        thread.join()
+      }
+      reader = try bench.openReader()
+      #expect(reader.lastSequence == last)
+    }
+    try writer.fill(100)
+    try reader.refresh()
+    try expectSame(reader, writer)
+    #expect(bench.events.damage.isEmpty, "\(bench.events.damage)")
+  }
+
   @Test func aSegmentMadeForALargeRecordIsReadBeforeTheSpareThatWasThereFirst() throws {
     let writer = try bench.openWriter { $0.segmentSize = 4 << 20 }
     try writer.put("1", forKey: "a")
