@@ -195,6 +195,11 @@ extension Engine {
     damage += scanner.damage
     report.replayedRecords = scanner.replayed + merged.count
     if options.readOnly {
+      // What a checkpoint knows is read no more: it ends where its records do, sealed in the manifest or not.
+      for segment in list[..<first] where !segment.isSettled.load(ordering: .relaxed) {
+        let end = segment.endOfRecords()
+        if end.offset > SegmentHeader.length { segment.settleRead(to: end.offset, last: end.last, granules) }
+      }
       return concludeReading(manifest, list, scanner)
     }
     return try conclude(manifest, scanner, &report)

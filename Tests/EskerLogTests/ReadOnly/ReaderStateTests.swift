@@ -413,6 +413,24 @@ import Testing
     #expect(try reader.text("key 0") == "new")
   }
 
+  /// A checkpoint is behind segments that nobody has sealed in the manifest yet.
+  @Test func whatACheckpointKnowsIsInASnapshotToo() throws {
+    let writer = try bench.openWriter()
+    for number in 0..<3 {
+      try writer.fill(5, from: number * 5)
+      try writer.engine.writer.withLock { (state) throws(StoreError) in try writer.engine.rotate(for: 0, &state) }
+    }
+    writer.engine.writePeriodicCheckpoint()
+    let listed = writer.engine.manifests.withLock { $0.manifest }
+    #expect(listed.checkpointID != 0)
+    #expect(listed.segments.count { $0.state == .active } > 1)
+    let reader = try bench.openReader()
+    try expectSame(reader, writer)
+    try writer.fill(3, from: 100)
+    try reader.refresh()
+    try expectSame(reader, writer)
+  }
+
   @Test(arguments: [0, 3]) func anOpeningAmidABatchGoesOnAtItsStart(recordsBefore: Int) throws {
     let reached = Signal()
     let goOn = Signal()
