@@ -43,6 +43,8 @@ enum WriteCondition {
   case always
   /// Only if the key's visible version is this one; nil: only if it is absent or expired.
   case version(SequenceNumber?)
+
+  var isAlways: Bool { if case .always = self { true } else { false } }
 }
 
 /// What a removal did.

@@ -100,9 +100,13 @@ extension Engine {
       try checkWritable()
       var probe = index.writeProbe(hash)
       let existing = try unsafe findForWrite(hash, key, life.pointee.tag, &probe)
-      guard existing.address != 0 else { return Removal(sequence: 0, wasVisible: false) }
-      let wasVisible = existing.damage != nil || existing.visibleVersion(at: time.now) != nil
-      guard try holds(condition, existing) else { return Removal(sequence: 0, wasVisible: wasVisible) }
+      let isThere = existing.address != 0
+      // A reader in another process may show what was just evicted: it hears of the removal from the log.
+      guard isThere || (options.capacity != nil && condition.isAlways) else {
+        return Removal(sequence: 0, wasVisible: false)
+      }
+      let wasVisible = isThere && (existing.damage != nil || existing.visibleVersion(at: time.now) != nil)
+      if isThere, try !holds(condition, existing) { return Removal(sequence: 0, wasVisible: wasVisible) }
       var header = unsafe RecordHeader(
         sequence: 0,
         kind: .tombstone,
@@ -111,14 +115,19 @@ extension Engine {
         valueLength: 0,
         keyspace: life.pointee.tag
       )
-      try prepareRemoval(of: header.size, &state)
+      do throws(StoreError) { try prepareRemoval(of: header.size, &state) } catch {
+        if !isThere, error.bytesLacking != nil { return Removal(sequence: 0, wasVisible: false) }
+        throw error
+      }
       let isWatched = core.isWatched.load(ordering: .relaxed)
       if isWatched { unsafe core.tellWillWrite(key) }
       defer { if isWatched { unsafe core.tellDidWrite(key) } }
       _ = try unsafe append(&header, key, UnsafeRawBufferPointer(start: nil, count: 0), bodyChecksum, false, &state)
-      takeOut(hash, existing, core, &state)
+      if isThere { takeOut(hash, existing, core, &state) }
       commits.published.store(header.sequence, ordering: .releasing)
       try checkTail(state)
+      // Nobody has to wait until it is durable: nothing changed.
+      guard isThere else { return Removal(sequence: 0, wasVisible: false) }
       if isWatched { unsafe core.tellRemoval(key, of: existing) }
       return Removal(sequence: header.sequence, wasVisible: wasVisible)
     }

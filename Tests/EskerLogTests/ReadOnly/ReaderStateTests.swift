@@ -431,6 +431,27 @@ import Testing
     try expectSame(reader, writer)
   }
 
+  /// An eviction has no number: a reader that has not looked at the manifest yet still shows the value.
+  @Test func whatIsRemovedAfterItsEvictionIsNotShownAtALaterNumber() throws {
+    let writer = try bench.openWriter { $0.capacity = 1 << 20 }
+    try writer.put("value", forKey: "evicted")
+    try writer.fill(100)
+    let reader = try bench.openReader()
+    #expect(try reader.text("evicted") == "value")
+    try writer.engine.makeRoom(for: 0, isVolumeFull: true, orThrow: .closed)
+    #expect(try writer.get("evicted") == nil && writer.count < 100)
+    let before = writer.lastSequence
+    #expect(try !writer.remove("evicted"))
+    let after = try writer.put("later", forKey: "later")
+    let snapshot = try reader.snapshot()
+    #expect(snapshot.sequence == before || snapshot.sequence == after, "\(snapshot.sequence)")
+    let shown = try snapshot.contents()
+    #expect((shown[bytes("later")] != nil) == (snapshot.sequence == after))
+    #expect(snapshot.sequence == after && shown[bytes("evicted")] == nil)
+    try reader.refresh()
+    try expectSame(reader, writer)
+  }
+
   @Test(arguments: [0, 3]) func anOpeningAmidABatchGoesOnAtItsStart(recordsBefore: Int) throws {
     let reached = Signal()
     let goOn = Signal()
