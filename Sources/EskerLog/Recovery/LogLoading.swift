@@ -16,6 +16,13 @@ extension Engine {
     var isFirst = true
     var isBehindSettled = false
     while let segment = rest.first, scanner.cut == nil {
+      // Listed before anything was written to it, and nothing was: it is nowhere in the log. What was durable in it would have a
+      // number in the manifest, or a record that is found.
+      if segment.firstSequence.load(ordering: .relaxed) == 0, firstNumber(of: segment) == nil {
+        rest.removeFirst()
+        offset = SegmentHeader.length
+        continue
+      }
       // Behind a recorded cut the numbers go on where the manifest says. What came before the first segment was merged away.
       if isFirst || isBehindSettled, let first = listedStart(of: segment, in: manifest, isFirst: isFirst),
         first > scanner.expected

@@ -431,6 +431,28 @@ import Testing
     try expectSame(reader, writer)
   }
 
+  /// The log ends with a segment that nothing was written to; what was written last is merged away.
+  @Test(arguments: [false, true]) func anEmptySegmentLacksNothing(readOnly: Bool) throws {
+    let writer = try bench.openWriter()
+    try writer.fill(5)
+    try writer.engine.endTail()
+    try writer.write { (batch) throws(StoreError) in
+      for number in 0..<50 { try batch.put([UInt8](repeating: 2, count: 2_000), forKey: "fill \(number)") }
+    }
+    writer.engine.writer.withLock { state in writer.engine.sealTail(&state) }
+    writer.engine.sealFinished()
+    try writer.merge(segments: [try #require(writer.sealedIDs.last)])
+    let log = writer.engine.manifests.withLock { $0.manifest.segments.filter { $0.kind == .log } }
+    #expect(log.map(\.state) == [.sealed, .active] && log.last?.firstSequence == 0)
+    let contents = try writer.contents()
+    if !readOnly { writer.engine.letGoAsIfKilled() }
+    let events = EventLog()
+    let again = readOnly ? try bench.openReader() : try bench.openWriter { $0.onEvent = { events.record($0) } }
+    #expect(try again.contents() == contents && contents.count == 50)
+    #expect(bench.events.damage.isEmpty && events.damage.isEmpty, "\(bench.events.damage) \(events.damage)")
+    #expect(try again.verify().isClean)
+  }
+
   /// An eviction has no number: a reader that has not looked at the manifest yet still shows the value.
   @Test func whatIsRemovedAfterItsEvictionIsNotShownAtALaterNumber() throws {
     let writer = try bench.openWriter { $0.capacity = 1 << 20 }
