@@ -48,7 +48,8 @@ extension ByteStore {
     return SequenceNumber(rawValue: sequence)
   }
 
-  /// Removes `key`.
+  /// Removes `key`. Where it is not there, nothing is written, except in a store with a capacity, whose readers in other
+  /// processes may still see what was just evicted.
   ///
   /// - Returns: true when the key was there and not expired.
   @inlinable @discardableResult
