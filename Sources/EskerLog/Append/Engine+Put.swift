@@ -126,9 +126,7 @@ extension Engine {
       if isThere { takeOut(hash, existing, core, &state) }
       commits.published.store(header.sequence, ordering: .releasing)
       try checkTail(state)
-      // Nobody has to wait until it is durable: nothing changed.
-      guard isThere else { return Removal(sequence: 0, wasVisible: false) }
-      if isWatched { unsafe core.tellRemoval(key, of: existing) }
+      if isThere, isWatched { unsafe core.tellRemoval(key, of: existing) }
       return Removal(sequence: header.sequence, wasVisible: wasVisible)
     }
     tellFeeds()
