@@ -115,10 +115,7 @@ extension Engine {
         valueLength: 0,
         keyspace: life.pointee.tag
       )
-      do throws(StoreError) { try prepareRemoval(of: header.size, &state) } catch {
-        if !isThere, error.bytesLacking != nil { return Removal(sequence: 0, wasVisible: false) }
-        throw error
-      }
+      try prepareRemoval(of: header.size, &state)
       let isWatched = core.isWatched.load(ordering: .relaxed)
       if isWatched { unsafe core.tellWillWrite(key) }
       defer { if isWatched { unsafe core.tellDidWrite(key) } }

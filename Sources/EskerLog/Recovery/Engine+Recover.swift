@@ -169,8 +169,12 @@ extension Engine {
     var first = 0
     var offset = SegmentHeader.length
     var isFromStart = true
-    let start = list.first.flatMap { listedStart(of: $0, in: manifest, isFirst: true) }
-    var expected = start ?? Self.lastSequence(withoutLog: manifest) &+ 1
+    var expected: UInt64 = 0
+    if let segment = list.first {
+      let listed = manifest.segments.first { $0.id == segment.id }?.firstSequence ?? 0
+      expected = listedStart(listed, of: segment, manifest, isFirst: true)
+    }
+    if expected == 0 { expected = Self.lastSequence(withoutLog: manifest) &+ 1 }
     report.indexSource = .segments
     if let checkpoint = loadedCheckpoint {
       adopt(checkpoint)

@@ -11,6 +11,10 @@ extension Engine {
     _ scanner: inout LogScanner,
     _ damage: inout [StoreEvent]
   ) {
+    let starts = Dictionary(
+      manifest.segments.lazy.map { ($0.id, $0.firstSequence) },
+      uniquingKeysWith: { first, _ in first }
+    )
     var rest = log[...]
     var offset = start
     var isFirst = true
@@ -24,7 +28,8 @@ extension Engine {
         continue
       }
       // Behind a recorded cut the numbers go on where the manifest says. What came before the first segment was merged away.
-      if isFirst || isBehindSettled, let first = listedStart(of: segment, in: manifest, isFirst: isFirst),
+      if isFirst || isBehindSettled,
+        case let first = listedStart(starts[segment.id] ?? 0, of: segment, manifest, isFirst: isFirst),
         first > scanner.expected
       {
         scanner.jump(to: first)
@@ -48,17 +53,17 @@ extension Engine {
     }
   }
 
-  /// The number with which the log goes on in a segment by what the manifest knows; nil when it says nothing of that.
+  /// The number with which the log goes on in a segment by what the manifest knows; 0 when it says nothing of that.
   ///
   /// The segment may begin with a later one by now: a tail that was listed empty is passed over for a record that is too large
   /// for it, and what is written meanwhile stands in segments that only a newer manifest lists.
   ///
-  /// - Parameter isFirst: Whatever came before the segment was merged away.
-  func listedStart(of segment: Segment, in manifest: Manifest, isFirst: Bool) -> UInt64? {
-    let listed = manifest.segments.first { $0.id == segment.id }?.firstSequence ?? 0
-    if listed != 0 { return listed }
-    let found = segment.firstSequence.load(ordering: .relaxed)
-    return isFirst && found != 0 ? min(found, Self.lastSequence(withoutLog: manifest) &+ 1) : nil
+  /// - Parameters:
+  ///   - listed: the number that the manifest gives the segment.
+  ///   - isFirst: Whatever came before the segment was merged away.
+  func listedStart(_ listed: UInt64, of segment: Segment, _ manifest: Manifest, isFirst: Bool) -> UInt64 {
+    if listed != 0 || !isFirst { return listed }
+    return min(segment.firstSequence.load(ordering: .relaxed), Self.lastSequence(withoutLog: manifest) &+ 1)
   }
 
   /// Where a reading of the log ended, for a read-only store to go on there.

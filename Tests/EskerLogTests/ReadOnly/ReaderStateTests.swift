@@ -209,6 +209,48 @@ import Testing
     #expect(try reader.verify().isClean)
   }
 
+  /// Does something right before each call, in turn, of an opening (where `prepare` makes no reader) or a refresh, and looks
+  /// whether the reader then shows a state that the writer had, and after another refresh the last.
+  ///
+  /// - Parameter disturb: writes, notes the states it makes, and gives the writer that is there in the end, if one is.
+  private func beforeEachCall(
+    _ prepare: () throws -> (ReaderBench, LogStore, LogStore?),
+    _ disturb:
+      @escaping @Sendable (ReaderBench, LogStore, _ note: @Sendable (LogStore) throws -> Void) throws -> LogStore?
+  ) throws {
+    for nth in 1... {
+      let (bench, writer, early) = try prepare()
+      let count = SharedCounter()
+      let problems = Guarded<[any Error]>([])
+      let states = Guarded([writer.lastSequence: try writer.contents()])
+      let last = Guarded<LogStore?>(writer)
+      bench.plan.onCall { _ in
+        guard count.add() == nth else { return }
+        do {
+          let end = try disturb(bench, writer) { store in
+            try states.withLock { $0[store.lastSequence] = try store.contents() }
+          }
+          last.withLock { $0 = end }
+        } catch { problems.withLock { $0.append(error) } }
+      }
+      if let early { try early.refresh() }
+      let reader = try early ?? bench.openReader()
+      bench.plan.onCall(nil)
+      guard count.value >= nth else {
+        #expect(nth > 5)
+        return
+      }
+      let errors = problems.withLock { $0 }
+      #expect(errors.isEmpty, "before call \(nth): \(errors)")
+      let snapshot = try reader.snapshot()
+      let expected = try #require(states.withLock { $0[snapshot.sequence] }, "before call \(nth)")
+      #expect(try snapshot.contents() == expected, "before call \(nth)")
+      try reader.refresh()
+      try expectSame(reader, last.withLock { $0 } ?? bench.openWriter(), "before call \(nth)")
+      #expect(bench.events.damage.isEmpty, "before call \(nth): \(bench.events.events)")
+    }
+  }
+
   /// The tail is empty and listed with the number of its first record when a record comes that is too large for it: the
   /// segment of that record is listed later, and comes before the tail in the log.
   @Test(arguments: [false, true], [false, true])
@@ -224,47 +266,18 @@ import Testing
       if isAllElseMerged { try writer.merge(segments: writer.sealedIDs) }
       return (bench, writer, reader)
     }
-    func look(_ bench: ReaderBench, _ reader: LogStore?) throws -> LogStore {
-      guard let reader else { return try bench.openReader() }
-      try reader.refresh()
-      return reader
-    }
-    for nth in 1... {
-      let (bench, writer, early) = try prepare()
-      let count = SharedCounter()
-      let problems = Guarded<[any Error]>([])
-      let isPassedOver = Guarded(false)
-      let states = Guarded([writer.lastSequence: try writer.contents()])
-      @Sendable func note() throws { try states.withLock { $0[writer.lastSequence] = try writer.contents() } }
-      bench.plan.onCall { _ in
-        guard count.add() == nth else { return }
-        do {
-          let tail = writer.engine.writer.withLock { $0.tail }
-          try writer.write { (batch) throws(StoreError) in
-            for number in 0..<5 { try batch.put([UInt8](repeating: 2, count: 20_000), forKey: "fill \(number)") }
-          }
-          try note()
-          for number in 5..<10 {
-            try writer.put([UInt8](repeating: 3, count: 700), forKey: "fill \(number)")
-            try note()
-          }
-          let next = writer.engine.writer.withLock { $0.tail }
-          isPassedOver.withLock { $0 = next === tail }
-        } catch { problems.withLock { $0.append(error) } }
+    try beforeEachCall(prepare) { _, writer, note in
+      let tail = writer.engine.writer.withLock { $0.tail }
+      try writer.write { (batch) throws(StoreError) in
+        for number in 0..<5 { try batch.put([UInt8](repeating: 2, count: 20_000), forKey: "fill \(number)") }
       }
-      let reader = try look(bench, early)
-      bench.plan.onCall(nil)
-      guard count.value >= nth else {
-        #expect(nth > 5)
-        break
+      try note(writer)
+      for number in 5..<10 {
+        try writer.put([UInt8](repeating: 3, count: 700), forKey: "fill \(number)")
+        try note(writer)
       }
-      #expect(problems.withLock { $0.isEmpty } && isPassedOver.withLock { $0 }, "before call \(nth)")
-      let snapshot = try reader.snapshot()
-      let expected = try #require(states.withLock { $0[snapshot.sequence] }, "before call \(nth)")
-      #expect(try snapshot.contents() == expected, "before call \(nth)")
-      try reader.refresh()
-      try expectSame(reader, writer, "before call \(nth)")
-      #expect(bench.events.damage.isEmpty, "before call \(nth): \(bench.events.events)")
+      #expect(writer.engine.writer.withLock { $0.tail } === tail, "it was not passed over")
+      return writer
     }
   }
 
@@ -281,46 +294,17 @@ import Testing
       try writer.fill(120, length: 700, from: 10)
       return (bench, writer, reader)
     }
-    func look(_ bench: ReaderBench, _ reader: LogStore?) throws -> LogStore {
-      guard let reader else { return try bench.openReader() }
-      try reader.refresh()
-      return reader
-    }
-    for nth in 1... {
-      let (bench, writer, early) = try prepare()
-      let count = SharedCounter()
-      let problems = Guarded<[any Error]>([])
-      let states = Guarded([writer.lastSequence: try writer.contents()])
-      let last = Guarded(writer)
-      bench.plan.onCall { _ in
-        guard count.add() == nth else { return }
-        do {
-          try writer.close()
-          guard isNextThere else { return }
-          let next = try bench.openWriter()
-          last.withLock { $0 = next }
-          for round in 1...3 {
-            try next.putBatch("\(round)", (0..<5).map { "batch \($0)" })
-            try states.withLock { $0[next.lastSequence] = try next.contents() }
-            try next.remove("fill \(round)")
-            try states.withLock { $0[next.lastSequence] = try next.contents() }
-          }
-        } catch { problems.withLock { $0.append(error) } }
+    try beforeEachCall(prepare) { bench, writer, note in
+      try writer.close()
+      guard isNextThere else { return nil }
+      let next = try bench.openWriter()
+      for round in 1...3 {
+        try next.putBatch("\(round)", (0..<5).map { "batch \($0)" })
+        try note(next)
+        try next.remove("fill \(round)")
+        try note(next)
       }
-      let reader = try look(bench, early)
-      bench.plan.onCall(nil)
-      guard count.value >= nth else {
-        #expect(nth > 5)
-        break
-      }
-      #expect(problems.withLock { $0.isEmpty }, "before call \(nth)")
-      let snapshot = try reader.snapshot()
-      let expected = try #require(states.withLock { $0[snapshot.sequence] }, "before call \(nth)")
-      #expect(try snapshot.contents() == expected, "before call \(nth)")
-      try reader.refresh()
-      let end = isNextThere ? last.withLock { $0 } : try bench.openWriter()
-      try expectSame(reader, end, "before call \(nth)")
-      #expect(bench.events.damage.isEmpty, "before call \(nth): \(bench.events.events)")
+      return next
     }
   }
 
@@ -472,6 +456,15 @@ import Testing
     #expect(snapshot.sequence == after && shown[bytes("evicted")] == nil)
     try reader.refresh()
     try expectSame(reader, writer)
+  }
+
+  /// Also where there is no room for one until something is evicted.
+  @Test func eachRemovalOfACacheIsLogged() throws {
+    let writer = try bench.openWriter { $0.capacity = 256 << 10 }
+    try writer.fill(300)
+    let before = writer.lastSequence.rawValue
+    for number in 0..<10_000 { #expect(try !writer.remove("absent \(number)")) }
+    #expect(writer.lastSequence.rawValue == before + 10_000)
   }
 
   @Test(arguments: [0, 3]) func anOpeningAmidABatchGoesOnAtItsStart(recordsBefore: Int) throws {
