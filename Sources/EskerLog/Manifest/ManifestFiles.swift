@@ -33,12 +33,13 @@ final class ManifestFiles: @unchecked Sendable {
     var copies: [ManifestDescription.Copy] = []
   }
 
-  /// Reads both copies until they are whole, or for as long as an edit may take that another process is in the middle of.
+  /// Reads both copies until they are whole, or for as long as an edit may take that another process is in the middle of. A copy
+  /// that says that the store is closed proves nothing: it may be the first edit after that, or the last before it.
   func readBesideWriter(_ platform: Platform) throws(StoreError) -> Reading {
     for _ in 0..<100 {
       let reading = try read()
-      // A copy that is missing does not come back by itself, and a store that was closed has no writer.
-      if reading.damage.isEmpty || reading.newest?.state == .clean { return reading }
+      // A copy that is missing does not come back by itself.
+      if reading.damage.isEmpty { return reading }
       platform.pause()
     }
     return try read()

@@ -643,9 +643,12 @@ import Testing
     }
   }
 
-  @Test func aManifestThatIsBeingWrittenIsNotDamage() throws {
+  /// A store that was closed may be opened right now, or its last edit be under way.
+  @Test(arguments: [false, true])
+  func aManifestThatIsBeingWrittenIsNotDamage(isClosed: Bool) throws {
     let writer = try bench.openWriter()
     try writer.fill(20)
+    if isClosed { try writer.close() }
     // One copy as a write under way leaves it, then as it was.
     let file = try bench.disk.open("\(bench.path)/manifest.a", .readWrite)
     let whole = try file.bytes(in: 0..<file.status().size)
