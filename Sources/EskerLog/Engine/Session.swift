@@ -3,15 +3,15 @@ internal import Synchronization
 
 /// The lock file: who has the store open for writing, and whether a sync was under way or failed when that ended.
 ///
-/// 32 bytes: magic `ESKRLOCK`, process id (u32), zero (u32), syncs under way (u64), error of a failed sync (u64). The file
-/// says nothing across a restart of the machine and needs no sync: after a restart the page cache holds what the disk
+/// 40 bytes: magic `ESKRLOCK`, process id (u32), zero (u32), syncs under way (u64), error of a failed sync (u64), and a number
+/// (u64) that each write of the manifest raises twice, so that it is odd meanwhile. The file says nothing across a restart of the machine and needs no sync: after a restart the page cache holds what the disk
 /// holds. Within one boot it tells the next opener that the kernel may have marked pages clean which it could not write,
 /// so that it must not trust them.
 @safe
 final class Session: @unchecked Sendable {
   static let fileName = "LOCK"
   private static let magic: UInt64 = 0x4b43_4f4c_524b_5345
-  private static let length = 32
+  private static let length = 40
 
   private let file: any File
   private let mapping: any Mapping
@@ -57,6 +57,8 @@ final class Session: @unchecked Sendable {
     knowsOfFailure = unsafe words[0] == Self.magic.littleEndian && words[3] != 0
     unsafe words[0] = Self.magic.littleEndian
     unsafe words[1] = UInt64(UInt32(bitPattern: host.platform.processID)).littleEndian
+    // Even, and another number than before.
+    unsafe words[4] = (words[4] | 1) &+ 1
   }
 
   static func holder(_ file: any File) -> Int32 {
@@ -80,6 +82,25 @@ final class Session: @unchecked Sendable {
 
   func syncFailed(_ code: Int32) {
     unsafe change { unsafe $0[3] = UInt64(UInt32(bitPattern: code)) }
+  }
+
+  /// Says that the copies of the manifest are about to be written, or have been; see `edits`.
+  func editBeganOrEnded() {
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    unsafe change { unsafe $0[4] &+= 1 }
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+  }
+
+  /// The number that each write of the manifest raises before and after; nil when no process was ever there to write it.
+  ///
+  /// Who finds it even and the same before and after a look at the copies has seen no half of a write (a sequence lock).
+  static func edits(in directory: String, _ fileSystem: any FileSystem) -> UInt64? {
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    defer { atomicMemoryFence(ordering: .sequentiallyConsistent) }
+    guard let file = try? fileSystem.open("\(directory)/\(fileName)", .read) else { return nil }
+    defer { file.close() }
+    guard let bytes = try? file.bytes(in: 0..<length), bytes.count == length else { return nil }
+    return unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: 32, as: UInt64.self) }
   }
 
   /// Says that what the page cache holds has been written anew.

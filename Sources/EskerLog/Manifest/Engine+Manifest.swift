@@ -96,7 +96,7 @@ extension Engine {
       }
       session?.syncBegan()
       do throws(ManifestFiles.Failure) {
-        let count = try state.files.write(manifest, directory: path)
+        let count = try state.files.write(manifest, session)
         bytesWritten.wrappingAdd(count, ordering: .relaxed)
       } catch {
         guard case .nothingWritten(let reason) = error else { return error.error }

@@ -8,6 +8,7 @@ internal import EskerPlatform
 ///
 /// Used by one thread at a time: under the manifest's lock, once the store is open.
 final class ManifestFiles: @unchecked Sendable {
+  private let directory: String
   private let paths: [String]
   private let fileSystem: any FileSystem
   private var files: [any File] = []
@@ -15,6 +16,7 @@ final class ManifestFiles: @unchecked Sendable {
   private var broken: Int?
 
   init(directory: String, fileSystem: any FileSystem) {
+    self.directory = directory
     paths = FileName.manifests.map { "\(directory)/\($0)" }
     self.fileSystem = fileSystem
   }
@@ -33,16 +35,18 @@ final class ManifestFiles: @unchecked Sendable {
     var copies: [ManifestDescription.Copy] = []
   }
 
-  /// Reads both copies until they are whole, or for as long as an edit may take that another process is in the middle of. A copy
-  /// that says that the store is closed proves nothing: it may be the first edit after that, or the last before it.
+  /// Reads both copies until they are whole, or damaged while nobody writes them. A copy that another process takes long to
+  /// write, or was killed while it wrote, is no damage beside one that is whole: the next write begins with it.
   func readBesideWriter(_ platform: Platform) throws(StoreError) -> Reading {
-    for _ in 0..<100 {
-      let reading = try read()
-      // A copy that is missing does not come back by itself.
-      if reading.damage.isEmpty { return reading }
+    var reading = try read()
+    for _ in 0..<100 where !reading.damage.isEmpty {
+      let edits = Session.edits(in: directory, fileSystem)
+      reading = try read()
+      if edits.map({ $0 & 1 == 0 }) ?? true, edits == Session.edits(in: directory, fileSystem) { return reading }
       platform.pause()
     }
-    return try read()
+    if reading.newest != nil { reading.damage = [] }
+    return reading
   }
 
   /// Reads both copies.
@@ -106,11 +110,12 @@ final class ManifestFiles: @unchecked Sendable {
 
   /// Writes both copies, each durable before the next is begun. Creates them if need be.
   ///
+  /// - Parameter session: says to others that the copies are being written.
   /// - Returns: bytes written.
-  func write(_ manifest: Manifest, directory: String) throws(Failure) -> Int {
+  func write(_ manifest: Manifest, _ session: Session?) throws(Failure) -> Int {
     let bytes = manifest.encoded()
     do throws(PlatformError) {
-      if files.isEmpty { try openForWriting(directory) }
+      if files.isEmpty { try openForWriting() }
       // For both, before either is changed: a full volume must not stop the edit half way.
       for file in files where try file.status().size < bytes.count { try file.reserve((bytes.count + 8191) & ~4095) }
     } catch {
@@ -118,6 +123,8 @@ final class ManifestFiles: @unchecked Sendable {
     }
     // Alternately, so that a copy torn by an earlier failure is replaced before the whole one is touched.
     let first = broken ?? Int(manifest.generation & 1)
+    session?.editBeganOrEnded()
+    defer { session?.editBeganOrEnded() }
     do throws(PlatformError) { try files[first].writeAll(bytes, at: 0) } catch {
       broken = first
       // Where even writing over takes space; what is torn now has the other copy beside it.
@@ -139,7 +146,7 @@ final class ManifestFiles: @unchecked Sendable {
     return found.generation == manifest.generation
   }
 
-  private func openForWriting(_ directory: String) throws(PlatformError) {
+  private func openForWriting() throws(PlatformError) {
     var isNew = false
     var opened: [any File] = []
     for path in paths {

@@ -90,7 +90,7 @@ struct StoreDirectory {
       let reading = try files.read()
       if let manifest = reading.newest {
         // The copy that there is may not be on the disk yet, and nothing may be before it is.
-        if try isUnfinishedCreation(reading) { try finishCreation(manifest, files) }
+        if try isUnfinishedCreation(reading) { try finishCreation(manifest, files, session) }
         return try opened(session, files, manifest, reading)
       }
       // A copy that was never finished belongs to a store that never was.
@@ -153,17 +153,21 @@ struct StoreDirectory {
     manifest.generation = 1
     manifest.state = .clean
     manifest.keyspaces = [KeyspaceRow(id: 0, name: "")]
-    try finishCreation(manifest, files)
+    try finishCreation(manifest, files, session)
     var result = Opened(session: session, files: files, manifest: manifest)
     result.isNew = true
     return result
   }
 
-  private func finishCreation(_ manifest: Manifest, _ files: ManifestFiles) throws(StoreError) {
+  private func finishCreation(
+    _ manifest: Manifest,
+    _ files: ManifestFiles,
+    _ session: Session
+  ) throws(StoreError) {
     // The directory's own name too, whoever made it and however far an earlier attempt got.
     try translating { () throws(PlatformError) in
       try fileSystem.syncDirectory(parent)
-      do throws(ManifestFiles.Failure) { _ = try files.write(manifest, directory: path) } catch { throw error.error }
+      do throws(ManifestFiles.Failure) { _ = try files.write(manifest, session) } catch { throw error.error }
       try fileSystem.syncDirectory(path)
     }
   }

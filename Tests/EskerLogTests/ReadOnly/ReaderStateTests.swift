@@ -650,14 +650,62 @@ import Testing
     try writer.fill(20)
     if isClosed { try writer.close() }
     // One copy as a write under way leaves it, then as it was.
-    let file = try bench.disk.open("\(bench.path)/manifest.a", .readWrite)
-    let whole = try file.bytes(in: 0..<file.status().size)
-    try file.writeAll([UInt8](repeating: 0xee, count: 64), at: 0)
-    bench.before(.open, of: "manifest.b", nth: 3) { try file.writeAll(whole, at: 0) }
+    let (copy, lock) = try (open("manifest.a"), open(Session.fileName))
+    let whole = try copy.allBytes()
+    try lock.raiseEdits()
+    try copy.writeAll([UInt8](repeating: 0xee, count: 64), at: 0)
+    bench.before(.open, of: "manifest.b", nth: 3) {
+      try copy.writeAll(whole, at: 0)
+      try lock.raiseEdits()
+    }
+    let reader = try bench.openReader()
+    #expect(bench.hasRun, "\(bench.failures)")
+    #expect(try reader.contents().count == 20)
+    #expect(bench.events.events.isEmpty == false && bench.events.damage.isEmpty, "\(bench.events.events)")
+  }
+
+  /// However long it takes: the writer may have been killed in the middle of it.
+  @Test func aManifestThatWasLeftHalfWrittenIsNotDamage() throws {
+    let writer = try bench.openWriter()
+    try writer.fill(20)
+    try open(Session.fileName).raiseEdits()
+    try open("manifest.a").writeAll([UInt8](repeating: 0xee, count: 64), at: 0)
     let reader = try bench.openReader()
     #expect(try reader.contents().count == 20)
     #expect(bench.events.damage.isEmpty, "\(bench.events.events)")
+    #expect(try reader.verify().damage.isEmpty)
   }
+
+  @Test func aManifestThatNobodyWritesIsDamageWhenItIsTorn() throws {
+    let writer = try bench.openWriter()
+    try writer.fill(20)
+    try open("manifest.a").writeAll([UInt8](repeating: 0xee, count: 64), at: 0)
+    let reader = try bench.openReader()
+    #expect(try reader.contents().count == 20)
+    #expect(bench.events.damage.count == 1, "\(bench.events.events)")
+    #expect(try reader.verify().damage.count == 1)
+  }
+
+  @Test func everyWriteOfTheManifestSaysThatItIsUnderWay() throws {
+    let plan = FaultPlan()
+    let (calls, silent) = (SharedCounter(), SharedCounter())
+    let (disk, path) = (bench.disk, bench.path)
+    plan.onCall { call in
+      guard call.path.contains("/manifest."), call.operation == .write || call.operation == .sync else { return }
+      _ = calls.add()
+      if Session.edits(in: path, disk).map({ $0 & 1 }) != 1 { _ = silent.add() }
+    }
+    for _ in 0..<2 {
+      let writer = try bench.openWriter(over: plan)
+      #expect(Session.edits(in: path, disk).map { $0 & 1 } == 0)
+      try writer.fill(20)
+      try writer.close()
+      #expect(Session.edits(in: path, disk).map { $0 & 1 } == 0)
+    }
+    #expect(calls.value >= 20 && silent.value == 0)
+  }
+
+  private func open(_ name: String) throws -> any File { try bench.disk.open("\(bench.path)/\(name)", .readWrite) }
 
   @Test func aRecordWhoseBodyIsBeingWrittenDuringAnOpeningIsNotDamage() throws {
     let writer = try bench.openWriter()
@@ -716,5 +764,13 @@ private final class Signal: Sendable {
     lock.lock()
     while !isRaised.withLock({ $0 }) { condition.wait(lock) }
     lock.unlock()
+  }
+}
+
+extension File {
+  /// What a writer does before and after each write of the manifest.
+  fileprivate func raiseEdits() throws {
+    let number = try unsafe bytes(in: 32..<40).withUnsafeBytes { unsafe $0.loadUnaligned(as: UInt64.self) }
+    try writeAll(unsafe withUnsafeBytes(of: number &+ 1) { unsafe [UInt8]($0) }, at: 32)
   }
 }
