@@ -129,6 +129,7 @@ public struct RecordView {
 
   /// Whether the body has its checksum, whatever the header says otherwise.
   @inlinable
+  @inline(__always)
   public var bodyIsIntact: Bool {
     unsafe esker_crc32c(0, base + bodyOffset, size &- bodyOffset) == bodyChecksum
   }

@@ -125,6 +125,7 @@ struct LogScanner: ~Copyable {
   }
 
   /// Takes in a record whose header is right; the offset behind it, or nil when history ends here.
+  @inline(__always)
   private mutating func take(
     _ header: RecordHeader,
     at offset: Int,
@@ -138,29 +139,13 @@ struct LogScanner: ~Copyable {
       return nil
     }
     if !isIntact(offset, of: segment) {
-      let wasDurable = header.sequence <= durable
-      if !wasDurable { gatherEvidence(behind: offset + 8, segments) }
-      // A writer in another process may have been in the middle of it, and gone on since.
-      if engine.options.readOnly {
-        _ = engine.growToFile(segment)
-        if isIntact(offset, of: segment) { return offset }
+      switch judge(header, at: offset, of: segment, segments) {
+      case .isThereNow: return offset
+      case .isDurable: break
+      case .endsHistory: return nil
       }
-      let isOvertaken = !wasDurable && isOvertaken
-      if header.sequence > durable || isOvertaken {
-        let isHole = !isOvertaken && highest > header.sequence
-        // There was a record, and it is given up. To a reader it may be one that is being written: see `append`.
-        if !engine.options.readOnly { highest = max(highest, header.sequence) }
-        end(at: offset, in: segment, isHole: isHole)
-        return nil
-      }
-      // Durable and damaged: its key keeps its place in the index, and reading it is an error.
-      report(segment, offset, length: header.size, "the checksum of a record's key and value does not match")
     }
-    dropBatch(unlessIn: segment)
-    if batch.isEmpty {
-      batchStart = offset
-      batchSegment = segment
-    }
+    if !batch.isEmpty { dropBatch(unlessIn: segment) }
     let record = LogRecord(
       hash: header.keyHash,
       address: segment.startUnits + UInt64(offset >> 3),
@@ -174,10 +159,46 @@ struct LogScanner: ~Copyable {
     if batch.isEmpty, !header.batchContinues {
       replay.apply(record)
     } else {
+      if batch.isEmpty { (batchStart, batchSegment) = (offset, segment) }
       batch.append(record)
       if !header.batchContinues { commitBatch() }
     }
     return offset + header.size
+  }
+
+  /// What is to be made of a record whose key and value do not match their checksum.
+  private enum Judgement {
+    /// A writer in another process has finished it meanwhile.
+    case isThereNow
+    /// It was durable, and is damaged: its key keeps its place in the index, and reading it is an error.
+    case isDurable
+    /// It was never acknowledged as durable.
+    case endsHistory
+  }
+
+  private mutating func judge(
+    _ header: RecordHeader,
+    at offset: Int,
+    of segment: Segment,
+    _ segments: ArraySlice<Segment>
+  ) -> Judgement {
+    let wasDurable = header.sequence <= durable
+    if !wasDurable { gatherEvidence(behind: offset + 8, segments) }
+    // A writer in another process may have been in the middle of it, and gone on since.
+    if engine.options.readOnly {
+      _ = engine.growToFile(segment)
+      if isIntact(offset, of: segment) { return .isThereNow }
+    }
+    let isOvertaken = !wasDurable && isOvertaken
+    if header.sequence > durable || isOvertaken {
+      let isHole = !isOvertaken && highest > header.sequence
+      // There was a record, and it is given up. To a reader it may be one that is being written: see `append`.
+      if !engine.options.readOnly { highest = max(highest, header.sequence) }
+      end(at: offset, in: segment, isHole: isHole)
+      return .endsHistory
+    }
+    report(segment, offset, length: header.size, "the checksum of a record's key and value does not match")
+    return .isDurable
   }
 
   /// A batch is in one segment: where history goes on in another, one without an end never happened.
@@ -246,6 +267,7 @@ struct LogScanner: ~Copyable {
     return true
   }
 
+  @inline(__always)
   private func isIntact(_ offset: Int, of segment: Segment) -> Bool {
     segment.view(at: offset, end: segment.readableEnd)?.bodyIsIntact == true
   }

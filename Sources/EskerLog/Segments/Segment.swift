@@ -135,6 +135,7 @@ final class Segment: @unchecked Sendable {
   }
 
   /// A view of the record at `offset`; nil when its lengths reach beyond `end`, or the end of the file.
+  @inline(__always)
   func view(at offset: Int, end: Int) -> RecordView? {
     let end = reach(end)
     guard offset >= 0, offset < end else { return nil }
