@@ -173,18 +173,19 @@ extension Engine {
   private func manifestOfWriter(atLeast generation: UInt64) throws(StoreError) -> Manifest {
     for _ in 0..<LogFollower.mostTries {
       let reading = try manifests.withLock { (state) throws(StoreError) in try state.files.read() }
+      // Both copies are looked at one after the other, and each may have been written right then.
+      let isTorn = !reading.damage.isEmpty
       if let manifest = reading.newest {
         guard manifest.storeID == storeID else { throw .otherStore(path: path) }
-        guard manifest.generation >= generation else {
+        if manifest.generation >= generation { return manifest }
+        guard isTorn else {
           throw .damaged(
             DamageLocation(path: path),
             reason: "the store was replaced by an older copy of itself; open it anew"
           )
         }
-        return manifest
       }
       guard reading.found > 0 else { throw .notAStore(path: path) }
-      // Both copies are looked at one after the other, and each may have been written right then.
       platform.pause()
     }
     throw .damaged(DamageLocation(path: path), reason: "no copy of the manifest is whole; \(StoreError.remedy)")

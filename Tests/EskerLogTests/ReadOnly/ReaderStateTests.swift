@@ -705,6 +705,33 @@ import Testing
     #expect(calls.value >= 20 && silent.value == 0)
   }
 
+  /// A look may meet the first copy as it was, the second as it becomes: the older one says nothing then.
+  @Test func anOlderManifestBesideOneThatIsBeingWrittenIsNotDamage() throws {
+    let writer = try bench.openWriter()
+    try writer.fill(20)
+    let (first, second) = try (open("manifest.a"), open("manifest.b"))
+    let old = try first.allBytes()
+    try writer.engine.endTail()
+    let reader = try bench.openReader()
+    try writer.engine.endTail()
+    try writer.put("new", forKey: "new")
+    let (new, whole) = try (first.allBytes(), second.allBytes())
+    try first.writeAll(old, at: 0)
+    try second.writeAll([UInt8](repeating: 0xee, count: 64), at: 0)
+    bench.before(.open, of: "manifest.b") { try first.writeAll(new, at: 0) }
+    try reader.refresh()
+    #expect(bench.hasRun, "\(bench.failures)")
+    try second.writeAll(whole, at: 0)
+    try reader.refresh()
+    try expectSame(reader, writer)
+    #expect(bench.events.damage.isEmpty, "\(bench.events.events)")
+
+    for copy in [first, second] { try copy.writeAll(old, at: 0) }
+    #expect { try reader.refresh() } throws: { error in
+      if case StoreError.damaged(_, let reason) = error { reason.contains("older copy") } else { false }
+    }
+  }
+
   private func open(_ name: String) throws -> any File { try bench.disk.open("\(bench.path)/\(name)", .readWrite) }
 
   @Test func aRecordWhoseBodyIsBeingWrittenDuringAnOpeningIsNotDamage() throws {
