@@ -212,7 +212,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func whereThereCanBeNoThreadTheWriterSyncsItself() async throws {
+    @Test func aWriterThatCanHaveNoWorkerSyncsItself() async throws {
       await #expect(processExitsWith: .success) {
         let bench = FaultBench()
         let store = try bench.open()
