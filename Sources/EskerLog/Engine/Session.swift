@@ -4,9 +4,11 @@ internal import Synchronization
 /// The lock file: who has the store open for writing, and whether a sync was under way or failed when that ended.
 ///
 /// 40 bytes: magic `ESKRLOCK`, process id (u32), zero (u32), syncs under way (u64), error of a failed sync (u64), and a number
-/// (u64) that each write of the manifest raises twice, so that it is odd meanwhile. The file says nothing across a restart of the machine and needs no sync: after a restart the page cache holds what the disk
-/// holds. Within one boot it tells the next opener that the kernel may have marked pages clean which it could not write,
-/// so that it must not trust them.
+/// (u64) that is odd from the beginning of a write of the manifest to its end, and higher with each.
+///
+/// The file says nothing across a restart of the machine and needs no sync: after a restart the page cache holds what the disk
+/// holds. Within one boot it tells the next opener that the kernel may have marked pages clean which it could not write, so that
+/// it must not trust them.
 @safe
 final class Session: @unchecked Sendable {
   static let fileName = "LOCK"
@@ -57,8 +59,6 @@ final class Session: @unchecked Sendable {
     knowsOfFailure = unsafe words[0] == Self.magic.littleEndian && words[3] != 0
     unsafe words[0] = Self.magic.littleEndian
     unsafe words[1] = UInt64(UInt32(bitPattern: host.platform.processID)).littleEndian
-    // Even, and another number than before.
-    unsafe words[4] = (words[4] | 1) &+ 1
   }
 
   static func holder(_ file: any File) -> Int32 {
@@ -84,14 +84,20 @@ final class Session: @unchecked Sendable {
     unsafe change { unsafe $0[3] = UInt64(UInt32(bitPattern: code)) }
   }
 
-  /// Says that the copies of the manifest are about to be written, or have been; see `edits`.
-  func editBeganOrEnded() {
-    atomicMemoryFence(ordering: .sequentiallyConsistent)
-    unsafe change { unsafe $0[4] &+= 1 }
+  /// Says that the copies of the manifest are about to be written; see `edits`. The number may be odd: somebody was killed
+  /// meanwhile, and this write is the one that replaces what was left.
+  func editBegan() {
+    unsafe change { unsafe $0[4] = ($0[4] &+ 1) | 1 }
     atomicMemoryFence(ordering: .sequentiallyConsistent)
   }
 
-  /// The number that each write of the manifest raises before and after; nil when no process was ever there to write it.
+  /// Says that both copies have been written, or as much of them as can be.
+  func editEnded() {
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    unsafe change { unsafe $0[4] &+= 1 }
+  }
+
+  /// The number that is odd while the manifest is written; nil when no process was ever there to write it.
   ///
   /// Who finds it even and the same before and after a look at the copies has seen no half of a write (a sequence lock).
   static func edits(in directory: String, _ fileSystem: any FileSystem) -> UInt64? {

@@ -123,8 +123,8 @@ final class ManifestFiles: @unchecked Sendable {
     }
     // Alternately, so that a copy torn by an earlier failure is replaced before the whole one is touched.
     let first = broken ?? Int(manifest.generation & 1)
-    session?.editBeganOrEnded()
-    defer { session?.editBeganOrEnded() }
+    session?.editBegan()
+    defer { session?.editEnded() }
     do throws(PlatformError) { try files[first].writeAll(bytes, at: 0) } catch {
       broken = first
       // Where even writing over takes space; what is torn now has the other copy beside it.

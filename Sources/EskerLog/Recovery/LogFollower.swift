@@ -188,6 +188,7 @@ extension Engine {
       guard reading.found > 0 else { throw .notAStore(path: path) }
       platform.pause()
     }
-    throw .damaged(DamageLocation(path: path), reason: "no copy of the manifest is whole; \(StoreError.remedy)")
+    let reason = "no copy of the manifest is whole and as new as the last that was read; \(StoreError.remedy)"
+    throw .damaged(DamageLocation(path: path), reason: reason)
   }
 }

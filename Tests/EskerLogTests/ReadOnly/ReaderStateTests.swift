@@ -686,21 +686,29 @@ import Testing
     #expect(try reader.verify().damage.count == 1)
   }
 
+  /// And so does whoever was killed in the middle of one, until the next has replaced what was left.
   @Test func everyWriteOfTheManifestSaysThatItIsUnderWay() throws {
     let plan = FaultPlan()
     let (calls, silent) = (SharedCounter(), SharedCounter())
+    let watched = Guarded<Set<FaultOperation>>([.write, .sync])
     let (disk, path) = (bench.disk, bench.path)
     plan.onCall { call in
-      guard call.path.contains("/manifest."), call.operation == .write || call.operation == .sync else { return }
+      guard call.path.contains("/manifest."), watched.withLock({ $0.contains(call.operation) }) else { return }
       _ = calls.add()
       if Session.edits(in: path, disk).map({ $0 & 1 }) != 1 { _ = silent.add() }
     }
-    for _ in 0..<2 {
+    var last: UInt64 = 0
+    for life in 0..<3 {
       let writer = try bench.openWriter(over: plan)
-      #expect(Session.edits(in: path, disk).map { $0 & 1 } == 0)
       try writer.fill(20)
+      let open = try #require(Session.edits(in: path, disk))
+      #expect(open & 1 == 0 && open > last)
       try writer.close()
-      #expect(Session.edits(in: path, disk).map { $0 & 1 } == 0)
+      last = try #require(Session.edits(in: path, disk))
+      #expect(last & 1 == 0 && last > open)
+      guard life == 1 else { continue }
+      try self.open(Session.fileName).raiseEdits()
+      watched.withLock { _ = $0.insert(.read) }
     }
     #expect(calls.value >= 20 && silent.value == 0)
   }
@@ -795,7 +803,7 @@ private final class Signal: Sendable {
 }
 
 extension File {
-  /// What a writer does before and after each write of the manifest.
+  /// What a writer does before a write of the manifest, and after it.
   fileprivate func raiseEdits() throws {
     let number = try unsafe bytes(in: 32..<40).withUnsafeBytes { unsafe $0.loadUnaligned(as: UInt64.self) }
     try writeAll(unsafe withUnsafeBytes(of: number &+ 1) { unsafe [UInt8]($0) }, at: 32)
