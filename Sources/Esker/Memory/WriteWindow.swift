@@ -155,10 +155,10 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
   ///
   /// - Throws: what anything was not written for.
   func close() throws(StorageError) {
-    lock.withLock {
+    _ = lock.withLock {
       isClosed = true
       // What failed before is tried once more, unless it is gone.
-      if let error = failure, !error.isOfTheValue { failure = nil }
+      return takePassingFailure()
     }
     do throws(StorageError) {
       try writeWaiting()
@@ -174,7 +174,16 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
       withExtendedLifetime(dropped) {}
       throw error
     }
+    // A try that was under way may have failed since. Its value was written by the next.
+    _ = lock.withLock { takePassingFailure() }
     try lock.withLock { () throws(StorageError) in try throwFailure() }
+  }
+
+  /// What a value that waits for the next try failed of; nobody is told then. Called with the lock held.
+  private func takePassingFailure() -> StorageError? {
+    guard let error = failure, !error.isOfTheValue else { return nil }
+    failure = nil
+    return error
   }
 
   /// Called with the lock held.
@@ -233,11 +242,20 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
     }
   }
 
+  /// Keeps one failure until somebody is told, and returns the other: that of a value that is lost is kept before that of one that
+  /// is tried again. Called with the lock held.
+  private func remember(_ error: StorageError?) -> StorageError? {
+    guard let error else { return nil }
+    if let kept = failure, kept.isOfTheValue || !error.isOfTheValue { return error }
+    defer { failure = error }
+    return failure
+  }
+
   /// What was underway is written, or `kept` to be tried again; a value set meanwhile supersedes it.
   private func end(_ key: WaitingKey<Key>, _ kept: Pending?, _ remembered: StorageError? = nil) {
-    lock.withLock {
+    _ = lock.withLock {
       // At once: whoever finds that nothing waits is told why.
-      failure = failure ?? remembered
+      let untold = remember(remembered)
       underway[key] = nil
       if let kept, pending[key] == nil {
         pending[key] = kept
@@ -245,6 +263,7 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
       } else {
         count.wrappingSubtract(1, ordering: .acquiringAndReleasing)
       }
+      return untold
     }
   }
 }

@@ -76,8 +76,6 @@ import Testing
       let hybrid = HybridStorage(back, writing: .back(window: 8))
       try hybrid.set(1, forKey: "a")
       #expect(eventually { back.writes > 0 })
-      // And until the failure is remembered.
-      usleep(100_000)
       withExtendedLifetime(hybrid) { back.refuse() }
     }
     #expect(back.all == ["a": 1])
