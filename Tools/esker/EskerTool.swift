@@ -8,12 +8,12 @@ import Foundation
 struct EskerTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "esker",
-    abstract: "Look into and change an Esker store.",
+    abstract: "Inspect and change an Esker store.",
     discussion: """
       A store is a directory. Commands that only read work beside a process that has the store open for writing.
 
-      Exit codes: 0 done; 1 key not there, line not loadable, or damage found; 64 wrong usage; 66 no such store or \
-      input file; 74 input or output failed; 75 the store is open for writing elsewhere; 130 interrupted.
+      Exit codes: 0 done; 1 no such key, a line that cannot be loaded, or damage found; 64 wrong usage; 66 no such store or \
+      input file; 74 input or output failed; 75 another process has the store open for writing; 130 interrupted.
 
       Example:
         esker put cities.esker at Vienna

@@ -3,15 +3,15 @@ import Esker
 
 struct Backup: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Copy the store as it is now, while it is being written.",
+    abstract: "Copy the store as it is now, even while it is being written.",
     discussion: """
-      The directory must not exist or be empty; it becomes a store of its own that can be opened, checked and restored. \
-      Files that are never written again get a second name there instead of being copied, where the file system can do \
-      that. With --since, files that an earlier backup has are shared with it, so a backup to another disk copies only \
-      what is new. Every backup is whole: any of them may be deleted.
+      The directory must not exist or must be empty; it becomes a store that can be opened, checked and restored. Files that \
+      are never written again get a second name there (a hard link) instead of being copied, if the file system can do that. \
+      With --since, files that an earlier backup has are shared with it, so a backup to another disk copies only what is new. \
+      Every backup is complete: any of them may be deleted.
 
-      With --dry-run, says what would be copied and writes nothing. A backup that was interrupted is removed; one that was \
-      killed does not open, and is made anew by the same command.
+      With --dry-run, says what would be copied and writes nothing. If interrupted, the command removes what it made; if it is \
+      killed, what it leaves does not open: repeat the same command.
 
       Examples:
         esker backup cities.esker backups/monday
@@ -24,13 +24,13 @@ struct Backup: ParsableCommand {
   @Argument(help: "Where to put the backup.", completion: .directory)
   var directory: String
 
-  @Option(help: ArgumentHelp("An earlier backup of the same store to share files with.", valueName: "backup"))
+  @Option(help: ArgumentHelp("An earlier backup of this store to share files with.", valueName: "backup"))
   var since: String?
 
-  @Flag(help: "Copy everything: share no file with the store.")
+  @Flag(help: "Copy everything: share no files with the store.")
   var copy = false
 
-  @Flag(help: "Say what would be copied, and write nothing.")
+  @Flag(help: "Say what would be copied, without writing anything.")
   var dryRun = false
 
   @Flag(help: "Print JSON.")

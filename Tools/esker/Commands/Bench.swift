@@ -6,11 +6,11 @@ struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Measure how fast a store is on this machine and disk.",
     discussion: """
-      Makes a store of its own in a new directory within the one given, and removes it in the end; nothing that is there \
-      already is touched. Every call is timed, the reading of the clock included; latencies are exact to a quarter.
+      Creates a store of its own in a new directory inside the given one, and removes it afterwards; nothing else there is \
+      touched. Every call is timed, including the reading of the clock; latencies are exact to a quarter.
 
-      fill puts new keys; read gets them at random; mixed gets and puts in equal parts; zipfian gets a few keys again and \
-      again; durable puts and waits for the disk each time.
+      fill puts new keys; read gets them at random; mixed gets and puts in equal parts; zipfian mostly gets the same few \
+      keys; durable puts and waits for the disk each time.
 
       Examples:
         esker bench .
@@ -19,10 +19,10 @@ struct Bench: ParsableCommand {
       """
   )
 
-  @Argument(help: "The directory to work in: its disk is the one that is measured.", completion: .directory)
+  @Argument(help: "The directory to work in; its disk is measured.", completion: .directory)
   var directory = "."
 
-  @Option(name: .customLong("workload"), help: "Only this one; can be given again. A fill comes first in any case.")
+  @Option(name: .customLong("workload"), help: "Run only this workload; may be repeated. A fill always comes first.")
   var workloads: [BenchWorkload] = []
 
   @Option(help: ArgumentHelp("How many keys there are.", valueName: "count"))
@@ -34,11 +34,11 @@ struct Bench: ParsableCommand {
   @Option(help: ArgumentHelp("Bytes of a value, \(ByteSize.help).", valueName: "size"))
   var valueSize = ByteSize(bytes: 100)
 
-  @Option(help: ArgumentHelp("How many threads work at the same time.", valueName: "count"))
+  @Option(help: ArgumentHelp("How many threads work in parallel.", valueName: "count"))
   var threads = 1
 
   @Option(
-    help: ArgumentHelp("How long each workload but the fill goes on, \(TimeToLive.help).", valueName: "duration")
+    help: ArgumentHelp("How long each workload except the fill runs, \(TimeToLive.help).", valueName: "duration")
   )
   var duration = TimeToLive(seconds: 3)
 
@@ -48,7 +48,7 @@ struct Bench: ParsableCommand {
   @Flag(help: "Print JSON.")
   var json = false
 
-  @Flag(name: [.short, .long], help: "Print results and errors only: no progress.")
+  @Flag(name: [.short, .long], help: "Print only results and errors: no progress.")
   var quiet = false
 
   func validate() throws {

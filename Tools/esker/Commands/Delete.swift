@@ -5,7 +5,7 @@ struct Delete: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Remove keys.",
     discussion: """
-      Keys that are absent are passed over; the exit code is 1 when none of the keys was there.
+      Absent keys are skipped; the exit code is 1 if none of the keys existed.
 
       Example:
         esker delete cities.esker at de ch
@@ -14,14 +14,14 @@ struct Delete: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Argument(help: "The keys.")
+  @Argument(help: "The keys to remove.")
   var keys: [String]
 
   @OptionGroup var keyspace: KeyspaceOption
 
   @OptionGroup var encoding: KeyEncodingOption
 
-  @Flag(help: "Return only when the removal survives a power cut.")
+  @Flag(help: "Return only once the removal survives a power failure.")
   var synced = false
 
   func run() throws {

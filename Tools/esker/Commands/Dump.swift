@@ -6,20 +6,20 @@ struct Dump: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write every entry.",
     discussion: """
-      To a file, which must not be there, or to standard output. The entries are the store at one instant, in no particular \
-      order. "load" with the same --format takes them back.
+      Writes to a new file or to standard output. The entries are the store at one instant, in no particular order. "load" with \
+      the same --format reads them back.
 
       ndjson: each line is an object with "key", "value" and "expires" (an ISO 8601 instant, or null). A key or value that \
-      is not UTF-8 stands under "key64" or "value64" instead, in base 64, so that nothing is lost; --encoding writes all \
-      in one way ("keyHex" and "valueHex" for hex). An entry of a named keyspace begins with "keyspace"; with --keyspace \
-      only that one is written, without the field.
+      is not UTF-8 is written under "key64" or "value64" instead, in base 64, so that nothing is lost; --encoding writes all \
+      of them in one way ("keyHex" and "valueHex" for hex). An entry of a named keyspace begins with "keyspace"; with \
+      --keyspace only that one is written, without the field.
 
       csv: the same under a header. Entries that are not UTF-8 need --encoding.
 
-      binary: the whole store with checksums, and with the default expiry of its keyspaces.
+      binary: the whole store, with checksums and the default expiry of its keyspaces.
 
-      An entry whose record is damaged is reported on standard error and passed over; the exit code is then 1. The binary \
-      stream ends there instead: see esker repair.
+      An entry whose record is damaged is reported on standard error and skipped; the exit code is then 1. The binary stream \
+      ends there instead: see esker repair.
 
       Examples:
         esker dump cities.esker | gzip > cities.ndjson.gz
@@ -33,7 +33,7 @@ struct Dump: ParsableCommand {
   @Argument(help: "The file; - is standard output.", completion: .file())
   var file = "-"
 
-  @Option(help: "What to write: ndjson, csv or binary.")
+  @Option(help: "The format to write: ndjson, csv or binary.")
   var format = TransferFormat.ndjson
 
   @Option(help: "How to write keys and values: text, hex or base64.")
@@ -41,7 +41,7 @@ struct Dump: ParsableCommand {
 
   @OptionGroup var keyspace: KeyspaceOption
 
-  @Flag(help: "Print a summary in JSON, when a file is written.")
+  @Flag(help: "Print a summary in JSON when writing to a file.")
   var json = false
 
   func validate() throws {

@@ -5,8 +5,8 @@ struct Get: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write a key's value to standard output.",
     discussion: """
-      The value is written as it is. A newline follows only when standard output is a terminal. The exit code is 1 when \
-      the key is absent or its value has expired.
+      The value is written as it is. A newline is added only if standard output is a terminal. The exit code is 1 if the key \
+      is absent or its value has expired.
 
       Examples:
         esker get pictures.esker logo > logo.png

@@ -3,16 +3,16 @@ import Esker
 
 struct Inspect: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "See what the store's files say, down to a record's bytes.",
+    abstract: "Show what the store's files contain, down to a record's bytes.",
     discussion: """
-      Without options: the manifest, and a line for each segment. With --segment: its records, in the order of their places. \
-      With --record: the bytes of one, and the name of each. With --key: every record of a key that is still on disk, the \
-      newest first. Nothing is written and no lock is taken, so it works beside a writer, and for a store that is too damaged \
-      to open. Bytes that are no printable text are shown as \\xNN.
+      Without options: the manifest, and a line for each segment. With --segment: its records, in file order. With --record: the \
+      bytes of one record, and what each means. With --key: every record of a key that is still on disk, newest first. Nothing \
+      is written and no lock is taken, so it works beside a writer, and on a store that is too damaged to open. Unprintable \
+      bytes are shown as \\xNN.
 
-      With --json, one object is printed, or for --segment and --key one for each record.
+      With --json, prints one object, or with --segment and --key one for each record.
 
-      The exit code is 1 when damage was met, or nothing was found.
+      The exit code is 1 if the files are damaged, or if nothing was found.
 
       Examples:
         esker inspect cities.esker
@@ -24,21 +24,21 @@ struct Inspect: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Option(help: ArgumentHelp("List the records of the segment of that number.", valueName: "id"))
+  @Option(help: ArgumentHelp("List the records of the segment with this number.", valueName: "id"))
   var segment: UInt64?
 
-  @Option(help: ArgumentHelp("Show the record at that offset of a segment, byte by byte.", valueName: "id:offset"))
+  @Option(help: ArgumentHelp("Show the record at this offset of a segment, byte by byte.", valueName: "id:offset"))
   var record: RecordPlace?
 
-  @Option(help: ArgumentHelp("Show where a key is, and its older versions.", valueName: "key"))
+  @Option(help: ArgumentHelp("Show where a key is stored, and its older versions.", valueName: "key"))
   var key: String?
 
   @OptionGroup var encoding: KeyEncodingOption
 
-  @Option(help: ArgumentHelp("Look for the key in the keyspace of that name.", valueName: "name"))
+  @Option(help: ArgumentHelp("Look for the key in this keyspace.", valueName: "name"))
   var keyspace: String?
 
-  @Flag(help: "Show all bytes of a record, not only the first of each field.")
+  @Flag(help: "Show all bytes of the record, not only the first of each field.")
   var all = false
 
   @Flag(help: "Print JSON.")

@@ -5,9 +5,9 @@ struct Keyspaces: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print the keyspaces and how many keys each has.",
     discussion: """
-      The default keyspace has no name; it is shown as "(default)" on a terminal, and as nothing elsewhere. With --sizes, the \
-      bytes of records that can be read, that will expire, and that a merge can give up are counted too, which takes about a \
-      second for ten million records.
+      The default keyspace has no name; it is shown as "(default)" on a terminal, and as an empty name elsewhere. With --sizes, \
+      the bytes of records that can be read, that will expire, and that a merge can reclaim are counted too, which takes about \
+      a second for ten million records.
 
       Examples:
         esker keyspaces cities.esker
@@ -20,7 +20,7 @@ struct Keyspaces: ParsableCommand {
   @Flag(help: "Count bytes too.")
   var sizes = false
 
-  @Flag(help: "Print JSON, one object a line.")
+  @Flag(help: "Print JSON, one object per line.")
   var json = false
 
   func run() throws {

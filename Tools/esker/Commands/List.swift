@@ -3,11 +3,11 @@ import Esker
 
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print the keys, one a line.",
+    abstract: "Print the keys, one per line.",
     discussion: """
-      Keys come in no particular order, byte for byte as they are; "--null" ends each with a zero byte instead of a \
-      newline, for keys that contain newlines. On a terminal, control characters are shown as "?". "--key-encoding" \
-      writes each in hex or base64.
+      Keys are printed in no particular order, byte for byte; "--null" ends each with a zero byte instead of a newline, for \
+      keys that contain newlines. On a terminal, control characters are shown as "?". "--key-encoding" prints keys in hex \
+      or base64.
 
       Examples:
         esker list cities.esker --prefix a --limit 10

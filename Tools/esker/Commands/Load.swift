@@ -7,23 +7,23 @@ struct Load: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Store the records of a file.",
     discussion: """
-      With --key-field, the file holds documents. Of JSON objects, one a line (NDJSON), the bytes of each line, exactly as \
+      With --key-field, the file holds documents. For JSON objects, one per line (NDJSON), the bytes of each line, exactly as \
       they are and without the newline, are stored under the text of the key field, which must be a string or a number of \
-      the outermost object; a number's text is as written. With --format csv, each row is stored as an object of JSON \
-      whose fields are named by the header.
+      the outermost object; a number's text is as written. With --format csv, each row is stored as a JSON object whose \
+      fields are named by the header.
 
       Without it, the file is what "dump" wrote in that --format: entries with their keys, values and instants of expiry, \
-      each in the keyspace that it names. Those that have expired are passed over; --ttl is for those without an instant.
+      each in the keyspace that it names. Expired ones are skipped; --ttl applies to those without an instant.
 
-      When several records have the same key, the last one stays. Blank lines are passed over. A line that is not a record \
-      stops the load: what came before it stays, and the exit code is 1. With --skip-bad such lines are counted and passed \
-      over, the first 10 are reported, and the exit code is 0.
+      If several records have the same key, the last one wins. Blank lines are skipped. A line that is not a record stops \
+      the load: what came before it stays, and the exit code is 1. With --skip-bad such lines are counted and skipped, the \
+      first 10 are reported, and the exit code is 0.
 
-      With --resume, where the load stands is kept in the store, in the same step as the records, until it is complete: \
-      after a kill or a power cut the same command goes on from there, exactly.
+      With --resume, the position of the load is kept in the store, in the same batch as the records, until the load is \
+      complete: after a kill or a power failure the same command resumes exactly there.
 
       With --acknowledge N, the number of records stored so far is printed after every N records and at the end: records \
-      up to there survive the end of this process however it comes, and with --synced a power cut too.
+      up to there survive the end of this process, however it ends, and with --synced a power failure too.
 
       Examples:
         esker load cities.esker cities.ndjson --key-field id
@@ -38,30 +38,30 @@ struct Load: ParsableCommand {
   @Argument(help: "The file; - is standard input.", completion: .file())
   var file: String
 
-  @Option(help: "What the file holds: ndjson, csv, or binary as dump writes it.")
+  @Option(help: "The format of the file: ndjson, csv, or binary as dump writes it.")
   var format: TransferFormat?
 
   @Option(help: ArgumentHelp("The field whose text is the key; the value is the whole document.", valueName: "name"))
   var keyField: String?
 
-  @Option(help: ArgumentHelp("Let the values go after this long, \(TimeToLive.help).", valueName: "duration"))
+  @Option(help: ArgumentHelp("Let the values expire after this long, \(TimeToLive.help).", valueName: "duration"))
   var ttl: TimeToLive?
 
   @OptionGroup var keyspace: KeyspaceOption
 
-  @Flag(help: "Go on where an earlier load of this file with this option stopped, and keep count of it.")
+  @Flag(help: "Resume where an earlier load of this file with this option stopped, and record the position.")
   var resume = false
 
-  @Flag(help: "Pass over lines that cannot be loaded.")
+  @Flag(help: "Skip lines that cannot be loaded.")
   var skipBad = false
 
   @Option(help: ArgumentHelp("Refuse lines and rows longer than this, \(ByteSize.help).", valueName: "size"))
   var maxLine = ByteSize(bytes: 64 << 20)
 
-  @Flag(help: "Make the records survive a power cut before they are acknowledged and before the command ends.")
+  @Flag(help: "Make records survive a power failure before acknowledging them and before the command ends.")
   var synced = false
 
-  @Option(help: ArgumentHelp("Print the number of records stored after every so many.", valueName: "count"))
+  @Option(help: ArgumentHelp("Print the number of records stored after every this many.", valueName: "count"))
   var acknowledge: Int?
 
   @Flag(help: "Print a summary in JSON.")

@@ -6,10 +6,10 @@ struct Map: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Draw the store's segments, and what their bytes are for.",
     discussion: """
-      Draws each segment from the oldest to the newest: what stays, what will expire, what a merge gives up, and what is free. \
-      The result is one HTML page that needs nothing else, with the figures of each segment under the pointer and in a table, \
-      or an SVG picture. Works beside a writer; of a store that does not open, sizes and damage are drawn. The exit code is 1 \
-      when damage was met.
+      Draws each segment from the oldest to the newest: what stays, what will expire, what a merge can reclaim, and what is \
+      free. The result is a self-contained HTML page, with the figures of each segment on hover and in a table, or an SVG \
+      picture. Works beside a writer; for a store that does not open, sizes and damage are drawn. The exit code is 1 if damage \
+      was found.
 
       Examples:
         esker map cities.esker cities.html
@@ -24,12 +24,12 @@ struct Map: ParsableCommand {
   @OptionGroup var store: StoreArguments
 
   @Argument(
-    help: "The file to write, which must not be there yet; - is standard output.",
+    help: "The file to write, which must not exist yet; - is standard output.",
     completion: .file(extensions: ["html", "svg"])
   )
   var file = "-"
 
-  @Option(help: "html or svg; what the file's name says, or html.")
+  @Option(help: "html or svg; by default taken from the file's name, or html.")
   var format: Format?
 
   func run() throws {

@@ -3,13 +3,13 @@ import Esker
 
 struct Merge: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Give up the space of what was replaced, removed or expired.",
+    abstract: "Reclaim the space of overwritten, removed and expired records.",
     discussion: """
-      A store that is open does so by itself. This is for one that is not, or that was told to leave it. What is alive is \
-      copied before the old files are removed, so some space is needed. Interrupting the command loses nothing.
+      An open store does this automatically, unless it was told not to; the command is for one that is not open. Live records \
+      are copied before the old files are removed, so some space is needed. Interrupting the command loses nothing.
 
-      With --dry-run, says what there is to give up and changes nothing; that works beside a process that writes. Records \
-      that have expired and that nobody has come upon yet go too, and are not in the estimate.
+      With --dry-run, says how much there is to reclaim and changes nothing; this works beside a process that writes. A merge \
+      also removes expired records that are still in the index, which the estimate does not include.
 
       Examples:
         esker merge cities.esker --dry-run
@@ -19,7 +19,7 @@ struct Merge: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Flag(help: "Say what a merge would do, and do nothing.")
+  @Flag(help: "Say what a merge would do, without doing it.")
   var dryRun = false
 
   @Flag(help: "Print JSON.")

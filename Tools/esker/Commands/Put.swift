@@ -5,8 +5,8 @@ struct Put: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Store a value under a key.",
     discussion: """
-      Creates the store if nothing or an empty directory is there. A value of "-" is read from standard input, byte for \
-      byte. Put "--" ahead of a key or value that begins with a dash.
+      Creates the store if there is nothing at the path or an empty directory. A value of "-" is read from standard input, \
+      byte for byte. Put "--" before a key or value that begins with a dash.
 
       Examples:
         esker put cities.esker at Vienna
@@ -23,14 +23,14 @@ struct Put: ParsableCommand {
   @Argument(help: "The value; - reads it from standard input.")
   var value: String
 
-  @Option(help: ArgumentHelp("Let the value go after this long, \(TimeToLive.help).", valueName: "duration"))
+  @Option(help: ArgumentHelp("Let the value expire after this long, \(TimeToLive.help).", valueName: "duration"))
   var ttl: TimeToLive?
 
   @OptionGroup var keyspace: KeyspaceOption
 
   @OptionGroup var encoding: KeyEncodingOption
 
-  @Flag(help: "Return only when the value survives a power cut.")
+  @Flag(help: "Return only once the value survives a power failure.")
   var synced = false
 
   func run() throws {

@@ -5,10 +5,10 @@ struct Repair: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Make a new store of everything intact in a damaged one.",
     discussion: """
-      The damaged store is only read; no process may have it open for writing. It may lack its manifest, and be damaged \
-      anywhere. The new path must not exist or be an empty directory. Each lost range is printed with file, offset, key if \
-      known, length and reason. The exit code is 0 when nothing was lost and 1 otherwise. A repair that was interrupted is \
-      removed; one that was killed does not open, and is made anew by the same command.
+      The damaged store is only read; no process may have it open for writing. Its manifest may be missing, and the damage may \
+      be anywhere. The new path must not exist or must be an empty directory. Each lost range is printed with file, offset, \
+      key if known, length and reason. The exit code is 0 if nothing was lost and 1 otherwise. If interrupted, the command \
+      removes what it made; if it is killed, what it leaves does not open: repeat the same command.
 
       Example:
         esker repair cities.esker cities-repaired.esker

@@ -5,9 +5,9 @@ struct Restore: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Make a store from a backup.",
     discussion: """
-      The backup stays as it is. The new path must not exist or be an empty directory. A backup is a store, so it can also \
-      be opened where it lies. With --dry-run, says what would be copied and writes nothing. What was interrupted is \
-      removed; what was killed does not open, and is made anew by the same command.
+      The backup stays as it is. The new path must not exist or must be an empty directory. A backup is a store, so it can \
+      also be opened in place. With --dry-run, says what would be copied and writes nothing. If interrupted, the command \
+      removes what it made; if it is killed, what it leaves does not open: repeat the same command.
 
       Example:
         esker restore backups/monday cities.esker
@@ -19,10 +19,10 @@ struct Restore: ParsableCommand {
   @Argument(help: "The directory of the new store.", completion: .directory)
   var new: String
 
-  @Flag(help: "Copy everything: share no file with the backup.")
+  @Flag(help: "Copy everything: share no files with the backup.")
   var copy = false
 
-  @Flag(help: "Say what would be copied, and write nothing.")
+  @Flag(help: "Say what would be copied, without writing anything.")
   var dryRun = false
 
   @Flag(help: "Print JSON.")

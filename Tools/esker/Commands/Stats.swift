@@ -5,7 +5,7 @@ struct Stats: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print figures about the store.",
     discussion: """
-      With --json, one object is printed whose fields keep their names and meaning; sizes are in bytes.
+      With --json, prints one object, whose fields keep their names and meanings; sizes are in bytes.
 
       Examples:
         esker stats cities.esker

@@ -5,8 +5,9 @@ struct Verify: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check every byte of the store.",
     discussion: """
-      Reads all files and checks them against their checksums, and checks that every key leads to its record. Each damaged \
-      range is printed with file, offset, length and reason. The exit code is 0 for a clean store and 1 for a damaged one.
+      Reads all files, compares them with their checksums, and checks that every entry of the index points to a record. Each \
+      damaged range is printed with file, offset, length and reason. The exit code is 0 for a clean store and 1 for a damaged \
+      one.
 
       Examples:
         esker verify cities.esker

@@ -4,13 +4,13 @@ import Foundation
 
 struct Watch: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show what a store that is in use is doing.",
+    abstract: "Show what a store in use is doing.",
     discussion: """
-      Rates, latencies, segments and merges, again and again, until ctrl-C. They come from the process that has the store \
-      open for writing, if it publishes them (Options.statisticsInterval; "esker load" does). Otherwise what can be \
-      seen along the log is shown: keys, space and writes. Gets are estimated: one in 128 is timed.
+      Shows rates, latencies, segments and merges, again and again, until ctrl-C. They come from the process that has the store \
+      open for writing, if it publishes them (Options.statisticsInterval; "esker load" does). Otherwise it shows what it can \
+      see by following the log: keys, space and writes. Counts of gets are estimates: one in 128 is timed.
 
-      When standard output is no terminal, a line is printed each time; with --json, an object.
+      If standard output is not a terminal, prints a line each time; with --json, an object.
 
       Examples:
         esker watch cities.esker
@@ -20,10 +20,10 @@ struct Watch: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Option(help: ArgumentHelp("How often to look, \(TimeToLive.help).", valueName: "duration"))
+  @Option(help: ArgumentHelp("How often to update, \(TimeToLive.help).", valueName: "duration"))
   var interval = TimeToLive(seconds: 1)
 
-  @Option(help: ArgumentHelp("End after this many looks.", valueName: "count"))
+  @Option(help: ArgumentHelp("End after this many updates.", valueName: "count"))
   var count: Int?
 
   @Flag(help: "Print JSON.")

@@ -69,7 +69,7 @@ enum ByteEncoding: String, ExpressibleByArgument, CaseIterable {
 
 /// A key on the command line.
 struct KeyEncodingOption: ParsableArguments {
-  @Option(help: "How keys are written: text, hex or base64.")
+  @Option(help: "How keys are given and printed: text, hex or base64.")
   var keyEncoding = ByteEncoding.text
 
   func bytes(of key: String) throws(ToolError) -> [UInt8] {

@@ -7,7 +7,7 @@ struct StoreArguments: ParsableArguments {
   @Argument(help: "The store's directory.", completion: .directory)
   var store: String
 
-  @Flag(name: [.short, .long], help: "Print results and errors only: no progress, no summary.")
+  @Flag(name: [.short, .long], help: "Print only results and errors: no progress, no summary.")
   var quiet = false
 
   /// Opens the store beside whoever writes to it and calls `body`.
@@ -99,7 +99,7 @@ struct StoreArguments: ParsableArguments {
 
 /// The keyspace a command works on.
 struct KeyspaceOption: ParsableArguments {
-  @Option(help: ArgumentHelp("Use the keyspace of that name instead of the default one.", valueName: "name"))
+  @Option(help: ArgumentHelp("Use this keyspace instead of the default one.", valueName: "name"))
   var keyspace: String?
 
   /// The keyspace, created if it is not there.
