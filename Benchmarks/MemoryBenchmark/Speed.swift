@@ -72,7 +72,7 @@ private func median(_ values: [Double]) -> Double { values.sorted()[values.count
 
 /// Nanoseconds a get over all threads, and the sum of what they read.
 private func time(_ orders: [[Int32]], _ get: @escaping @Sendable ([Int32]) -> Int) -> (nanoseconds: Double, sum: Int) {
-  let sums = Guarded(0)
+  let sums = Guarded(0, .unranked)
   let start = DispatchTime.now().uptimeNanoseconds
   DispatchQueue.concurrentPerform(iterations: orders.count) { thread in
     let sum = get(orders[thread])
@@ -107,7 +107,7 @@ private func getAll<Key>(_ list: [Int32], _ keys: [Key], _ none: Int, _ dictiona
 private final class LockedDictionaries<Key: Hashable & Sendable>: Sendable {
   private final class Part: Sendable {
     let dictionary: Guarded<[Key: Int]>
-    init(_ dictionary: [Key: Int]) { self.dictionary = Guarded(dictionary) }
+    init(_ dictionary: [Key: Int]) { self.dictionary = Guarded(dictionary, .unranked) }
   }
   private let parts: [Part]
 

@@ -1,5 +1,6 @@
 #include "esker_deferred.h"
 #include "esker_epoch.h"
+#include "esker_held.h"
 #include "esker_sample.h"
 
 #include <pthread.h>
@@ -8,6 +9,7 @@
 _Thread_local struct esker_epoch_slot *esker_epoch_own ESKER_TLS_MODEL = 0;
 _Thread_local uint32_t esker_calls ESKER_TLS_MODEL = 0;
 _Thread_local void *esker_deferred ESKER_TLS_MODEL = 0;
+_Thread_local struct esker_held esker_held ESKER_TLS_MODEL = {0};
 _Alignas(128) uint64_t esker_epoch_word[16] = {1};
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -24,7 +24,7 @@ public struct Platform: Sendable {
 
   /// Lets some time pass: a wait between two tries of something that another process is about to finish.
   public func pause() {
-    let lock = Lock()
+    let lock = Lock(.leaf)
     let condition = Condition()
     lock.lock()
     _ = condition.wait(lock, nanoseconds: 1_000_000)

@@ -46,7 +46,7 @@ public enum ProducerError: Error, Hashable, Sendable, CustomStringConvertible {
 final class FlightTable: @unchecked Sendable {
   static let shared = FlightTable()
 
-  private let lock = Lock()
+  private let lock = Lock(.flights)
   // Guarded by `lock`.
   private var flights: [FlightKey: Flight] = [:]
   private var lastWaiter: UInt64 = 0
@@ -61,7 +61,7 @@ final class FlightTable: @unchecked Sendable {
       return lastWaiter
     }
     let own = Flight.current
-    let boarded = Guarded<Flight?>(nil)
+    let boarded = Guarded<Flight?>(nil, .leaf)
     let place = Place(boarded)
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -13,7 +13,7 @@ final class IOThreads: @unchecked Sendable {
   private static let most = 256
 
   private let regular = max(4, 2 * ProcessInfo.processInfo.activeProcessorCount)
-  private let lock = Lock()
+  private let lock = Lock(.ioThreads)
   private let condition = Condition()
   private let supervision = Condition()
   // Guarded by `lock`.
@@ -106,7 +106,7 @@ private final class PendingCall<R: Sendable>: Sendable {
     case taken
   }
 
-  private let state = Guarded<State>(.new)
+  private let state = Guarded<State>(.new, .leaf)
 
   /// Keeps the continuation; false when the call was cancelled before.
   func wait(_ continuation: Continuation) -> Bool {

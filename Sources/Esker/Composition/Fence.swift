@@ -15,8 +15,8 @@ final class Fence: Sendable {
   }
 
   private struct Stripe: ~Copyable {
-    let lock = Lock()
-    let state = Guarded<State>(State())
+    let lock = Lock(.fence)
+    let state = Guarded<State>(State(), .fenceState)
   }
 
   private struct State {

@@ -15,7 +15,7 @@ final class KeyspaceMemory: Sendable {
     weak var pool: MemoryPool?
   }
 
-  private let reference = Guarded(Reference())
+  private let reference = Guarded(Reference(), .leaf)
 
   /// The keyspace's memory, at most as large as `limits` allow.
   func pool(_ limits: MemoryLimits) -> MemoryPool {

@@ -39,9 +39,9 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
   private let hub: ChangeHub?
   private let write: Write
   private let count = Atomic<Int>(0)
-  private let lock = Lock()
+  private let lock = Lock(.window)
   /// Held by who writes behind; taken before `lock`.
-  private let writing = Lock()
+  private let writing = Lock(.writingBehind)
   /// The thread that holds `writing`, 0 for none.
   private let writer = Atomic<UInt>(0)
   // Guarded by `lock`.

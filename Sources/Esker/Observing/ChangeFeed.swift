@@ -4,7 +4,7 @@ internal import EskerPlatform
 final class ChangeFeed<Key: Sendable, Value: Sendable>: Sendable {
   let stream: AsyncStream<StorageChange<Key, Value>>
   private let continuation: AsyncStream<StorageChange<Key, Value>>.Continuation
-  private let dropped = Guarded<Int>(0)
+  private let dropped = Guarded<Int>(0, .leaf)
 
   init(buffer: Int) {
     (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(max(2, buffer)))

@@ -10,7 +10,7 @@ final class ChangeHub: @unchecked Sendable {
   @usableFromInline let keyspace: Keyspace
   private let changes = ChangeQueue<[UInt8], KeyspaceChange> { $0.byteCount }
   private let windowCount = Atomic<Int>(0)
-  private let lock = Lock()
+  private let lock = Lock(.hub)
   // Guarded by `lock`.
   private var identities: [String: StorageIdentity] = [:]
   private var fronts: [any WriteFront] = []

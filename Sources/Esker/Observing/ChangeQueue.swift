@@ -55,11 +55,11 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
   }
 
   private let bytes: @Sendable (Change) -> Int
-  private let lock = Lock()
+  private let lock = Lock(.changes)
   private let condition = Condition()
   /// Held while observers come and go, and while the source of changes is told so; taken before any lock that changes are
   /// made under.
-  private let registering = Lock()
+  private let registering = Lock(.registering)
   // Guarded by `lock`.
   private var waiting = Batch()
   private var waitingBytes = 0

@@ -7,7 +7,7 @@ enum HubRegistry {
   }
 
   /// By the keyspace's core. A hub keeps its core, so an identifier is not used again while a hub has it.
-  private static let hubs = Guarded<[ObjectIdentifier: Reference]>([:])
+  private static let hubs = Guarded<[ObjectIdentifier: Reference]>([:], .hubs)
 
   static func hub(of keyspace: Keyspace) -> ChangeHub {
     let core = ObjectIdentifier(keyspace.core)

@@ -15,7 +15,7 @@ internal import EskerPlatform
 @propertyWrapper
 public struct Stored<Value: Sendable>: Sendable {
   private final class Failure: Sendable {
-    let last = Guarded<StorageError?>(nil)
+    let last = Guarded<StorageError?>(nil, .leaf)
   }
 
   private let storage: Storage<Void, Value>

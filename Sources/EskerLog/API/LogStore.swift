@@ -76,6 +76,7 @@ public final class LogStore: ByteStore {
       do throws(PlatformError) { _ = try WorkerThread(name: "esker-close") { try? engine.close() } } catch {
         // It stays open and locked as long as the process lives. What was written is recovered, as after a crash.
         engine.emit(.backgroundFailure(operation: "close", StoreError(error)))
+        engine.events.deliver()
       }
     } else {
       try? engine.close()

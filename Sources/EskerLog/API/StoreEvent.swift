@@ -1,7 +1,8 @@
 /// Something that happened in a store, for logs and metrics. More cases may come.
 ///
-/// Events are delivered from the thread on which they happen, some of them with a lock of the store's held: a handler must
-/// return quickly and must not call the store.
+/// Events are delivered in order and one at a time, on a thread that calls the store or on one of the store's own, and while
+/// none of the store's locks is held: a handler may read and write. It must return quickly, since calls and background work may
+/// wait for it, and must not close the store.
 @nonexhaustive
 public enum StoreEvent: Sendable, Hashable {
   /// The store is open. Says how its state was found and what it took.

@@ -5,6 +5,7 @@ internal import Synchronization
 
 extension Engine {
   func commit(_ batch: consuming WriteBatch, durability: Durability?) throws(StoreError) {
+    defer { events.deliver() }
     let sequence = try commit(batch)
     try settle(sequence, durability)
   }

@@ -56,7 +56,7 @@ struct WriterState: ~Copyable {
 /// check at each access, several for each put.
 @safe
 final class Writer: @unchecked Sendable {
-  @usableFromInline let lock = Lock()
+  @usableFromInline let lock = Lock(.writer)
   private let state: UnsafeMutablePointer<WriterState>
 
   init(_ initial: consuming WriterState) {

@@ -98,6 +98,7 @@ extension Engine {
       try endTail()
       return try evictOldest()
     }
+    events.deliver()
     if !isDone { throw error }
   }
 
@@ -133,7 +134,7 @@ extension Engine {
 
   /// Waits until removed files are closed, which takes as long as a reader may stand in them: some microseconds. They take
   /// space until then.
-  private func closeRemoved() {
+  func closeRemoved() {
     if !epochs.isPinned { epochs.synchronize() }
     epochs.collect()
   }

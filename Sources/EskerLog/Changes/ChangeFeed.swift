@@ -76,6 +76,6 @@ final class ChangeCursor: Sendable {
   let reader: Guarded<ChangeReader>
 
   init(_ reader: ChangeReader) {
-    self.reader = Guarded(reader)
+    self.reader = Guarded(reader, .feed)
   }
 }

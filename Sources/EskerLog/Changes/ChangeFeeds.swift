@@ -16,8 +16,8 @@ final class ChangeFeeds: Sendable {
     var isEnded = false
   }
 
-  private let readers = Guarded(Readers())
-  private let waiting = Guarded(Waiting())
+  private let readers = Guarded(Readers(), .feeds)
+  private let waiting = Guarded(Waiting(), .waiting)
   private let lastTicket = Atomic<UInt64>(0)
 
   // MARK: Readers

@@ -8,7 +8,7 @@ internal import Synchronization
 final class AsyncCommitter: @unchecked Sendable {
   private let commits: CommitQueue
   private let clock: any SystemClock
-  private let lock = Lock()
+  private let lock = Lock(.committer)
   private let condition = Condition()
   private let lastTicket = Atomic<UInt64>(0)
   // Guarded by `lock`.

@@ -20,7 +20,7 @@ final class CommitQueue: @unchecked Sendable {
   private let clock: any SystemClock
   private let onFailure: @Sendable (Int32) -> Void
 
-  private let lock = Lock()
+  private let lock = Lock(.commits)
   private let turnstiles = Turnstiles()
   // Guarded by `lock`.
   private var isLed = false

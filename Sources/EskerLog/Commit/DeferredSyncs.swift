@@ -7,7 +7,7 @@ internal import EskerPlatform
 /// such writes together. Only what the body calls on its own thread is meant, and a write that names its durability waits as
 /// ever.
 package final class DeferredSyncs: Sendable {
-  private let pending = Guarded<[(engine: Engine, sequence: UInt64)]>([])
+  private let pending = Guarded<[(engine: Engine, sequence: UInt64)]>([], .leaf)
 
   /// Of nothing yet.
   package init() {}

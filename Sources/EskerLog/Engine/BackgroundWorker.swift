@@ -23,13 +23,15 @@ final class BackgroundWorker: @unchecked Sendable {
     static let sweep = Jobs(rawValue: 64)
     /// Let go of segments that were merged away.
     static let dispose = Jobs(rawValue: 128)
+    /// Call the handler of events.
+    static let deliver = Jobs(rawValue: 256)
   }
 
   private let name: String
   let isThreaded: Bool
   private let givesWay: Bool
   private let perform: @Sendable (Jobs) -> Void
-  private let lock = Lock()
+  private let lock = Lock(.worker)
   private let condition = Condition()
   // Guarded by `lock`.
   private var pending: Jobs = []

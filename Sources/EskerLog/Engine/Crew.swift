@@ -5,7 +5,7 @@ final class Crew<Result: Sendable>: @unchecked Sendable {
   typealias Job = @Sendable () -> Result
 
   private let jobs: [Job]
-  private let lock = Lock()
+  private let lock = Lock(.leaf)
   private let condition = Condition()
   // Guarded by `lock`.
   private var next = 0

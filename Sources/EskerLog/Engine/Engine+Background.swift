@@ -13,6 +13,7 @@ extension Engine {
     if jobs.contains(.prepareSegment) { prepareSegment() }
     if jobs.contains(.migrateIndex) { migrateIndex() }
     epochs.collect()
+    events.deliver()
   }
 
   /// The jobs that clean up behind it.
@@ -20,7 +21,9 @@ extension Engine {
     if jobs.contains(.dispose) { disposePending() }
     if jobs.contains(.checkpoint) { writePeriodicCheckpoint() }
     if jobs.contains(.sweep) { sweepEmptiedKeyspaces() }
+    events.deliver()
     if jobs.contains(.seal), awaitCalm() { sealFinished() }
+    events.deliver()
   }
 
   // MARK: Ahead of the tail

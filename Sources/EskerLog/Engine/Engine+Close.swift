@@ -6,6 +6,11 @@ extension Engine {
   /// Syncs, writes a checkpoint, says in the manifest that nothing is in flight, and gives everything back.
   @usableFromInline
   func close() throws(StoreError) {
+    defer { events.deliver() }
+    try closeOnce()
+  }
+
+  private func closeOnce() throws(StoreError) {
     closing.lock()
     defer { closing.unlock() }
     let waitingFailure = closeAhead()

@@ -16,6 +16,7 @@ extension Engine {
 
   @inline(never)
   private func settleSlowly(_ sequence: UInt64, _ durability: Durability?) throws(StoreError) {
+    defer { events.deliver() }
     if owedDelay.load(ordering: .relaxed) != 0 { payDelay() }
     switch durability ?? options.durability {
     case .buffered:
@@ -49,6 +50,7 @@ extension Engine {
   }
 
   func waitDurable(_ sequence: UInt64) throws(StoreError) {
+    defer { events.deliver() }
     try checkSyncable()
     // A number that was never given out would be waited for in vain.
     try commits.waitDurable(min(sequence, publishedSequence))

@@ -54,34 +54,35 @@ final class Engine: @unchecked Sendable {
   }
 
   /// Every segment: first those that merges wrote, then the log's in its order.
-  let segments = Guarded<[Segment]>([])
+  let segments = Guarded<[Segment]>([], .segments)
   let manifests: Guarded<ManifestState>
-  let keyspaces = Guarded<KeyspaceTable>(KeyspaceTable())
+  let keyspaces = Guarded<KeyspaceTable>(KeyspaceTable(), .keyspaces)
 
   /// What other modules keep with the store, by type; nil once it is closed, since it may refer to the store.
-  let kept = Guarded<[ObjectIdentifier: any AnyObject & Sendable]?>([:])
+  let kept = Guarded<[ObjectIdentifier: any AnyObject & Sendable]?>([:], .kept)
 
   /// True while writers ask for syncs, so that pages are brought in sparingly.
   let hasSyncDemand = Atomic<Bool>(false)
   let bytesWritten = Atomic<Int>(0)
   /// What all merges did since the store was opened.
-  let merges = Guarded<MergeReport>(MergeReport())
+  let merges = Guarded<MergeReport>(MergeReport(), .leaf)
   let mergeCount = Atomic<Int>(0)
   /// Segments that a merge is leading the index to and that are not listed yet.
-  let incoming = Guarded<[Segment]>([])
+  let incoming = Guarded<[Segment]>([], .segments)
   /// Nanoseconds that writers wait after each mebibyte, because merging is behind, and what the last step still owes.
   let writeDelay = Atomic<UInt64>(0)
   let owedDelay = Atomic<UInt64>(0)
   /// True while so much is dead that full segments must not wait to be sealed.
   let isCrowded = Atomic<Bool>(false)
   /// Segments that were merged away, until the keeper lets go of them.
-  let disposed = Guarded<[Segment]>([])
+  let disposed = Guarded<[Segment]>([], .segments)
   /// Bytes in the tail when it was last looked at and was mostly dead; the merge thread's.
   var restingOffset = 0
   let openSnapshots = Atomic<Int>(0)
   let feeds = ChangeFeeds()
   /// True while somebody waits for the next write.
   let isWriteAwaited = Atomic<Bool>(false)
+  let events: EventQueue
   let puts = LatencyRecorder()
   let gets = LatencyRecorder()
   /// True when entries of emptied keyspaces may be in the index.
@@ -93,16 +94,16 @@ final class Engine: @unchecked Sendable {
   let isLogMadeUp = Atomic<Bool>(false)
 
   /// What the opening found wrong with segments; see `addFindings(to:)`.
-  let findings = Guarded<[VerificationReport.Damage]>([])
+  let findings = Guarded<[VerificationReport.Damage]>([], .leaf)
 
   /// Serialises opening, closing, refreshing, and the background's long jobs against closing.
-  let opening = Lock()
+  let opening = Lock(.opening)
   /// Serialises merges.
-  let merging = Lock()
+  let merging = Lock(.merging)
   /// Serialises the sealing of segments.
-  let sealing = Lock()
+  let sealing = Lock(.sealing)
   /// Serialises closings; taken before all other locks.
-  let closing = Lock()
+  let closing = Lock(.closing)
   /// Where a read-only store has read to; guarded by `opening`.
   var follower: LogFollower?
   /// The checkpoint that the index was loaded from, until it has all been copied.
@@ -126,11 +127,12 @@ final class Engine: @unchecked Sendable {
     let directory = StoreDirectory(path: path, host: host, building: building)
     self.path = path
     self.options = options
+    events = EventQueue(options.onEvent)
     platform = host.platform
     reserve = SpaceReserve(directory: path, fileSystem: host.platform.fileSystem)
     verifiesReads = options.verification == .everyRead
     hasDefaultExpiry = options.defaultExpiry != .never
-    onPublish = host.onPublish
+    onPublish = host.onPublish.map { look -> (@Sendable () -> Void) in { LockRank.apart { look() } } }
     readMarks = options.capacity.map { ReadMarks(capacity: $0) }
 
     var opened = try directory.open(readOnly: options.readOnly)
@@ -169,7 +171,8 @@ final class Engine: @unchecked Sendable {
     )
     committer = AsyncCommitter(commits: commits, clock: host.platform.clock)
     manifests = Guarded(
-      ManifestState(files: opened.files, manifest: manifest)
+      ManifestState(files: opened.files, manifest: manifest),
+      .manifests
     )
     let relay = JobRelay()
     let isThreaded = host.background == .threads
@@ -191,8 +194,10 @@ final class Engine: @unchecked Sendable {
       try recover(manifest, opened, startedAt: start)
       askForMerge()
       startPublishing()
+      events.begin()
     } catch {
       abandon()
+      events.begin()
       throw error
     }
   }
@@ -215,8 +220,10 @@ final class Engine: @unchecked Sendable {
     func report(_ code: Int32) { engine?.latch(syncFailure: code) }
   }
 
+  /// Lets the store's handler know, soon: with what locks are held now, it cannot be called.
   func emit(_ event: StoreEvent) {
-    options.onEvent?(event)
+    // A read-only store delivers them wherever it may have added some, and needs no thread.
+    if events.add(event), !options.readOnly { keeper.request(.deliver) }
   }
 
   /// Refuses all writes from now on: a sync failed, and what the kernel did with the pages is not known.

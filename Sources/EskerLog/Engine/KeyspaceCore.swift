@@ -28,7 +28,7 @@ public final class KeyspaceCore: Sendable {
   let watchers = Watchers()
 
   /// What lies ahead of the keyspace, and whether it may hold writes back.
-  let ahead = Guarded<(any WritesAhead)?>(nil)
+  let ahead = Guarded<(any WritesAhead)?>(nil, .leaf)
   let mayHoldBack = Atomic<Bool>(false)
 
   /// Milliseconds until values expire by default; -1: the store's default applies.

@@ -17,7 +17,7 @@ final class Session: @unchecked Sendable {
 
   private let file: any File
   private let mapping: any Mapping
-  private let lock = Lock()
+  private let lock = Lock(.session)
   /// Guarded by `lock`. From then on the file may be another process's.
   private var isEnded = false
 

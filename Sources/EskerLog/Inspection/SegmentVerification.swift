@@ -192,7 +192,7 @@ final class VerificationProgress: Sendable {
   private let bytes = Atomic<Int>(0)
   private let stopped = Atomic<Bool>(false)
   /// Why something could not be looked at.
-  private let failure = Guarded<PlatformError?>(nil)
+  private let failure = Guarded<PlatformError?>(nil, .leaf)
   private let total: Int
 
   init(total: Int) {

@@ -22,6 +22,7 @@ extension Engine {
 
   /// Merges once if that is due, and says when to look again.
   func mergeIfDue() -> MergeScheduler.Next {
+    defer { events.deliver() }
     guard options.merge.isAutomatic, status.load(ordering: .acquiring) == 0, !isIndexIncomplete.load(ordering: .relaxed)
     else { return .whenAsked }
     if let window = options.merge.window, !window(options.clock.now()) {
@@ -208,6 +209,11 @@ extension Engine {
   // MARK: On demand
 
   func merge(_ ids: Set<UInt64>?, progress: ((Double) -> Bool)?) throws(StoreError) -> MergeReport {
+    defer {
+      // Removed files take space until they are closed.
+      closeRemoved()
+      events.deliver()
+    }
     try checkWritable()
     return try merging.withLock { () throws(StoreError) -> MergeReport in
       // It may have been closed since, while this waited for the lock.
@@ -348,6 +354,7 @@ extension Engine {
   func payDelay() {
     let delay = owedDelay.exchange(0, ordering: .relaxed)
     if isCrowdedUnsealed { sealFinished() }
+    events.deliver()
     if delay != 0, merger.isThreaded { merger.nap(nanoseconds: delay) }
   }
 
@@ -356,6 +363,7 @@ extension Engine {
   func payDelayAsync() async {
     let delay = owedDelay.exchange(0, ordering: .relaxed)
     if isCrowdedUnsealed { sealFinished() }
+    events.deliver()
     // A cancelled task goes on: its write is done.
     if delay != 0, merger.isThreaded { try? await Task.sleep(nanoseconds: delay) }
   }

@@ -17,7 +17,7 @@ final class MergeScheduler: @unchecked Sendable {
 
   let isThreaded: Bool
   private let look: @Sendable () -> Next
-  private let lock = Lock()
+  private let lock = Lock(.worker)
   private let condition = Condition()
   /// What naps wait for.
   private let stopping = Condition()

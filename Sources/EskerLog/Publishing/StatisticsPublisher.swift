@@ -15,7 +15,7 @@ final class StatisticsPublisher: @unchecked Sendable {
   // The publishing thread's, once there is one.
   private var file: (any File)?
   private var isFailing = false
-  private let lock = Lock()
+  private let lock = Lock(.worker)
   private let condition = Condition()
   // Guarded by `lock`.
   private var isStopping = false

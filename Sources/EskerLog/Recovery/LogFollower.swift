@@ -85,6 +85,7 @@ extension Engine {
     }
     opening.unlock()
     for event in events { emit(event) }
+    self.events.deliver()
   }
 
   private func noteFailureToFollow(_ error: StoreError, _ events: inout [StoreEvent]) {
@@ -106,6 +107,7 @@ extension Engine {
     do throws(StoreError) { try follow(lookingAtManifest: true, &events) } catch { failure = error }
     opening.unlock()
     for event in events { emit(event) }
+    self.events.deliver()
     if let failure { throw failure }
   }
 

@@ -7,7 +7,7 @@ internal import Synchronization
 /// knows records by their addresses, so none of them may mean another record meanwhile.
 final class AddressSpace: Sendable {
   /// The runs that are taken, in order.
-  private let taken = Guarded<[Range<Int>]>([])
+  private let taken = Guarded<[Range<Int>]>([], .leaf)
   private let pinned = Atomic<Int>(0)
 
   /// Bytes of segments that were merged away and are still in use.

@@ -39,7 +39,7 @@ final class Segment: @unchecked Sendable {
   /// Up to where `detach` was called; the leader's.
   private let detached = Atomic<Int>(0)
   /// Serialises growing the file, which the writer and the background both do.
-  private let growth = Lock()
+  private let growth = Lock(.growth)
 
   /// Offset after the last record, seal excluded, once that is settled; 0 before.
   let recordsEnd: Atomic<Int>
@@ -56,11 +56,11 @@ final class Segment: @unchecked Sendable {
   /// True once a record was found that cannot be read: a merge leaves the segment as it is.
   let isUnmergeable = Atomic<Bool>(false)
   /// Tombstones in it that hide older values, and the segments that hold those.
-  let hiding = Guarded<Hiding>(Hiding())
+  let hiding = Guarded<Hiding>(Hiding(), .leaf)
   /// Store time of creation, in milliseconds.
   let created: Int64
   /// What is kept of the footer.
-  let footer = Guarded<FooterSummary>(.none)
+  let footer = Guarded<FooterSummary>(.none, .leaf)
 
   init(
     id: UInt64,

@@ -8,7 +8,7 @@ final class SpaceReserve: Sendable {
   private let path: String
   private let fileSystem: any FileSystem
   /// Whether the store is closed: the file may be another process's from then on.
-  private let isEnded = Guarded(false)
+  private let isEnded = Guarded(false, .reserve)
 
   init(directory: String, fileSystem: any FileSystem) {
     path = "\(directory)/\(FileName.reserve)"

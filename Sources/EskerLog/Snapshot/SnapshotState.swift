@@ -16,7 +16,7 @@ class SnapshotState: @unchecked Sendable {
   let keyspaces: [UInt32: (name: String, tag: KeyspaceTag)]
   /// The segments and how far each was written.
   let segments: [(segment: Segment, end: Int)]
-  private let superseded = Guarded<Set<UInt64>>([])
+  private let superseded = Guarded<Set<UInt64>>([], .notes)
 
   init(
     sequence: UInt64,

@@ -25,7 +25,7 @@ package protocol WriteWatcher: AnyObject, Sendable {
 
 /// Who is told of what happens in a keyspace. Changed and used under the writer's lock.
 final class Watchers: Sendable {
-  private let lists = Guarded<([any WriteWatcher], [any ChangeListener])>(([], []))
+  private let lists = Guarded<([any WriteWatcher], [any ChangeListener])>(([], []), .leaf)
 
   /// Who is told before and after writes.
   var watchers: [any WriteWatcher] { lists.withLock { $0.0 } }

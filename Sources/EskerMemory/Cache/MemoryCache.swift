@@ -40,7 +40,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   /// Whether somebody is told of changes; asked under the lock of a shard.
   @usableFromInline let isObserved = Atomic<Bool>(false)
   /// Held by who changes or tells anything while somebody is told; taken before the lock of a shard.
-  @usableFromInline let telling = Lock()
+  @usableFromInline let telling = Lock(.telling)
   // Guarded by `telling`.
   nonisolated(unsafe) var listener: (@Sendable (MemoryChange<Key, Value>) -> Void)?
 

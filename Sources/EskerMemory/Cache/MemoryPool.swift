@@ -23,7 +23,7 @@ public final class MemoryPool: Sendable {
     var past = MemoryStatistics()
   }
 
-  private let roster = Guarded(Roster())
+  private let roster = Guarded(Roster(), .pool)
   private let memberCount = Atomic<Int>(0)
 
   /// Limits that no cache draws from yet.

@@ -6,7 +6,7 @@ import Synchronization
 struct Commons: ~Copyable, Sendable {
   @usableFromInline let pool: MemoryPool
   @usableFromInline let epochs = EpochDomain()
-  private let freeing = Lock()
+  private let freeing = Lock(.freeing)
 
   init(_ pool: MemoryPool) {
     self.pool = pool

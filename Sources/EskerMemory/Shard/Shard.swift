@@ -12,7 +12,7 @@ import Synchronization
 @usableFromInline
 @safe
 struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchecked Sendable {
-  @usableFromInline let lock = Lock()
+  @usableFromInline let lock = Lock(.shard)
   /// Odd while the chains are being rebuilt.
   @usableFromInline let rebuilds = Atomic<UInt64>(0)
   /// A table: the mask in its first word, then the first slots of the chains.

@@ -32,7 +32,7 @@ struct OSDescriptor: ~Copyable, Sendable {
   private let isLocked = Atomic<Bool>(false)
 
   /// Which file it is, once it rests. Held while the descriptor is given up or taken back.
-  private let identity = Guarded<FileIdentity?>(nil)
+  private let identity = Guarded<FileIdentity?>(nil, .descriptor)
 
   init(path: String, number: Int32, isWritable: Bool) {
     self.path = path
@@ -106,6 +106,7 @@ struct OSDescriptor: ~Copyable, Sendable {
   }
 
   private func count(_ operation: String) throws(PlatformError) {
+    LockRank.expectIOAllowed()
     var count = users.load(ordering: .relaxed)
     while true {
       if count < 0 { throw PlatformError(operation, path: path, code: EBADF) }

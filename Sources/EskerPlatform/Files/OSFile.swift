@@ -16,9 +16,9 @@ final class OSFile: File {
 
   /// Held while the length changes by `reserve` or `truncate`, and while a mapping compares itself with it: a failed
   /// reservation is undone, and nobody may have mapped what is cut off again.
-  private let lengthLock = Lock()
+  private let lengthLock = Lock(.fileLength)
 
-  private let mappings = Guarded(SyncedMappings())
+  private let mappings = Guarded(SyncedMappings(), .fileMappings)
 
   init(path: String, descriptor: Int32, isWritable: Bool) {
     self.path = path
@@ -117,15 +117,13 @@ final class OSFile: File {
   }
 
   func mapPrivate(_ range: Range<Int>) throws(PlatformError) -> any Mapping {
-    let descriptor = try handle.enter("map")
+    _ = try handle.enter("map")
     defer { handle.leave() }
     guard range.lowerBound >= 0, range.lowerBound % 4096 == 0 else {
       throw PlatformError("map", path: path, code: EINVAL)
     }
     // The page may be larger than the multiple the caller was promised.
     let skipped = range.lowerBound % Platform.pageSize
-    lengthLock.lock()
-    defer { lengthLock.unlock() }
     let mapping = try OSMapping(
       path: path,
       capacity: range.count + skipped,
@@ -133,10 +131,9 @@ final class OSFile: File {
       origin: .copyOnWrite(skipping: skipped)
     )
     if range.isEmpty { return mapping }
-    guard range.upperBound <= (try currentStatus(descriptor, "map").size) else {
-      throw PlatformError("map", path: path, code: EINVAL)
+    try withStableLength(atLeast: range.upperBound) { descriptor throws(PlatformError) in
+      try mapping.attach(range.count, to: descriptor, at: range.lowerBound - skipped)
     }
-    try mapping.attach(range.count, to: descriptor, at: range.lowerBound - skipped)
     return mapping
   }
 

@@ -15,6 +15,7 @@ public struct OSFileSystem: FileSystem {
 
   /// Opens a file with `open(2)`; not inherited across `exec`.
   public func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File {
+    LockRank.expectIOAllowed()
     let flags =
       switch mode {
       case .read: O_RDONLY
@@ -27,6 +28,7 @@ public struct OSFileSystem: FileSystem {
 
   /// Asks `stat(2)`; nil for `ENOENT` and `ENOTDIR`.
   public func status(_ path: String) throws(PlatformError) -> FileStatus? {
+    LockRank.expectIOAllowed()
     var result = stat()
     while unsafe stat(path, &result) != 0 {
       switch errno {
@@ -40,6 +42,7 @@ public struct OSFileSystem: FileSystem {
 
   /// Reads a directory with `readdir(3)`.
   public func list(_ directory: String) throws(PlatformError) -> [String] {
+    LockRank.expectIOAllowed()
     guard let stream = unsafe opendir(directory) else {
       throw PlatformError("list", path: directory, code: errno)
     }
@@ -57,21 +60,25 @@ public struct OSFileSystem: FileSystem {
 
   /// Creates a directory with `mkdir(2)`.
   public func createDirectory(_ path: String) throws(PlatformError) {
+    LockRank.expectIOAllowed()
     if unsafe mkdir(path, 0o755) != 0 { throw PlatformError("create directory", path: path, code: errno) }
   }
 
   /// Removes a name with `unlink(2)`.
   public func remove(_ path: String) throws(PlatformError) {
+    LockRank.expectIOAllowed()
     if unsafe unlink(path) != 0 { throw PlatformError("remove", path: path, code: errno) }
   }
 
   /// Removes an empty directory with `rmdir(2)`.
   public func removeDirectory(_ path: String) throws(PlatformError) {
+    LockRank.expectIOAllowed()
     if unsafe rmdir(path) != 0 { throw PlatformError("remove directory", path: path, code: errno) }
   }
 
   /// Renames with `rename(2)`.
   public func rename(_ path: String, to newPath: String) throws(PlatformError) {
+    LockRank.expectIOAllowed()
     #if canImport(Darwin)
       let code = unsafe Darwin.rename(path, newPath)
     #elseif canImport(Musl)
@@ -84,6 +91,7 @@ public struct OSFileSystem: FileSystem {
 
   /// Adds a name with `link(2)`.
   public func link(_ path: String, to newPath: String) throws(PlatformError) {
+    LockRank.expectIOAllowed()
     #if canImport(Darwin)
       let code = unsafe Darwin.link(path, newPath)
     #elseif canImport(Musl)
@@ -96,6 +104,7 @@ public struct OSFileSystem: FileSystem {
 
   /// Opens the directory and syncs it with `fsync(2)` (`F_FULLFSYNC` on Apple platforms).
   public func syncDirectory(_ directory: String) throws(PlatformError) {
+    LockRank.expectIOAllowed()
     let descriptor = try Self.openDescriptor(directory, O_RDONLY | O_DIRECTORY)
     let code = esker_sync_directory(descriptor)
     closeDescriptor(descriptor)
@@ -104,6 +113,7 @@ public struct OSFileSystem: FileSystem {
 
   /// Asks `statvfs(3)`.
   public func freeSpace(at path: String) throws(PlatformError) -> Int {
+    LockRank.expectIOAllowed()
     var result = statvfs()
     while unsafe statvfs(path, &result) != 0 {
       if errno != EINTR { throw PlatformError("free space", path: path, code: errno) }

@@ -38,7 +38,7 @@ final class OSMapping: Mapping {
   private let currentLength = Atomic<Int>(0)
   /// End of what is mapped, from `start`; a multiple of the page size.
   private let mappedEnd = Atomic<Int>(0)
-  private let extendLock = Lock()
+  private let extendLock = Lock(.mapping)
   private let isReserved = Atomic<Bool>(true)
 
   init(path: String, capacity: Int, writable: Bool, origin: Origin) throws(PlatformError) {

@@ -46,7 +46,7 @@ public final class EpochDomain: Sendable {
   }
 
   // In the order of retirement, so marks ascend.
-  private let retired = Guarded<[Retired]>([])
+  private let retired = Guarded<[Retired]>([], .epochs)
 
   /// Creates a domain with nothing retired.
   public init() {}

@@ -10,8 +10,8 @@ public struct Guarded<State: ~Copyable>: ~Copyable, @unchecked Sendable {
   let state: UnsafeMutablePointer<State>
 
   /// Puts `state` under a lock of its own.
-  public init(_ state: consuming sending State) {
-    lock = Lock()
+  public init(_ state: consuming sending State, _ rank: LockRank) {
+    lock = Lock(rank)
     unsafe self.state = .allocate(capacity: 1)
     unsafe self.state.initialize(to: state)
   }

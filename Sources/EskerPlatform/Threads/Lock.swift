@@ -18,8 +18,16 @@ public struct Lock: ~Copyable, @unchecked Sendable {
   @usableFromInline
   let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
+  #if DEBUG
+    @usableFromInline
+    let rank: LockRank
+  #endif
+
   /// An unlocked lock.
-  public init() {
+  public init(_ rank: LockRank) {
+    #if DEBUG
+      self.rank = rank
+    #endif
     unsafe mutex = .allocate(capacity: 1)
     precondition(unsafe Self.make(mutex) == 0, "a mutex could not be made")
   }
@@ -46,18 +54,31 @@ public struct Lock: ~Copyable, @unchecked Sendable {
   /// Waits until the lock is free and takes it.
   @inlinable
   public func lock() {
+    #if DEBUG
+      rank.willBeTaken()
+    #endif
     unsafe pthread_mutex_lock(mutex)
+    #if DEBUG
+      rank.wasTaken()
+    #endif
   }
 
   /// Takes the lock if it is free; false when it is not.
   @inlinable
   public func tryLock() -> Bool {
-    unsafe pthread_mutex_trylock(mutex) == 0
+    let isTaken = unsafe pthread_mutex_trylock(mutex) == 0
+    #if DEBUG
+      if isTaken { rank.wasTaken() }
+    #endif
+    return isTaken
   }
 
   /// Gives the lock back.
   @inlinable
   public func unlock() {
+    #if DEBUG
+      rank.wasGivenBack()
+    #endif
     unsafe pthread_mutex_unlock(mutex)
   }
 

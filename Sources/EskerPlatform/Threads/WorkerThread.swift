@@ -49,7 +49,7 @@ public final class WorkerThread: Sendable {
       unsafe start.release()
       throw PlatformError("thread", path: name, code: code)
     }
-    state = Guarded(State(handle: handle))
+    state = Guarded(State(handle: handle), .thread)
   }
 
   /// Whether the calling thread is a worker thread, whosever.

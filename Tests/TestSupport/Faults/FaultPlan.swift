@@ -70,7 +70,7 @@ public final class FaultPlan: Sendable {
       state.callsByOperation[operation, default: 0] += 1
       return (FaultCall(operation: operation, path: path, index: state.calls), state.hook)
     }
-    hook?(call)
+    if let hook { LockRank.apart { hook(call) } }
     return state.withLock { state in
       var decided: FaultEffect?
       // Every matching rule counts the call, whether or not it decides.

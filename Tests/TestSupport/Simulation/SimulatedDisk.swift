@@ -202,6 +202,7 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
   }
 
   private func locate(_ path: String, _ operation: String) throws(PlatformError) -> Place {
+    LockRank.expectIOAllowed()
     // The directories passed through, so that `..` finds its way back.
     var trail: [Place] = [Place(directory: Self.root, name: "", node: Self.root)]
     for part in path.split(separator: "/") where part != "." {

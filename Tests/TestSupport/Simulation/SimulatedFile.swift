@@ -136,7 +136,8 @@ final class SimulatedFile: File, @unchecked Sendable {
     writing: Bool = false,
     _ body: () throws(PlatformError) -> Result
   ) throws(PlatformError) -> Result {
-    try disk.lock.withLock { () throws(PlatformError) in
+    LockRank.expectIOAllowed()
+    return try disk.lock.withLock { () throws(PlatformError) in
       guard isOpen.load(ordering: .sequentiallyConsistent), isWritable || !writing else {
         throw PlatformError(operation, path: path, code: EBADF)
       }

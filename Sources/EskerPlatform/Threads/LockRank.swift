@@ -1,0 +1,77 @@
+import CEskerShims
+
+/// A lock's place in the order in which locks are taken: a thread that holds one waits only for locks of higher ranks, so no
+/// threads can wait for each other in a circle.
+///
+/// Debug builds check the order whenever a lock is taken, and whenever a file is touched that no lock is held which forbids
+/// it. Release builds keep nothing of it.
+public struct LockRank: Sendable {
+  /// From 0, the first to be taken, to 63; negative for a lock that has no place in the order.
+  let position: Int
+  /// Whether files may be touched while the lock is held. Where they may not, whoever waits for the lock waits for no disk.
+  let allowsIO: Bool
+  let name: StaticString
+
+  /// The rank at a position.
+  public init(_ position: Int, _ name: StaticString, allowsIO: Bool = false) {
+    precondition((0..<64).contains(position), "there is no such rank")
+    self.init(position: position, name, allowsIO: allowsIO)
+  }
+
+  private init(position: Int, _ name: StaticString, allowsIO: Bool) {
+    self.position = position
+    self.name = name
+    self.allowsIO = allowsIO
+  }
+
+  /// That of a lock which Esker never holds while it takes one of its own: a program's, or a test's.
+  public static let unranked = LockRank(position: -1, "unranked", allowsIO: true)
+}
+
+#if DEBUG
+  extension LockRank {
+    /// Before the thread waits for the lock.
+    @usableFromInline
+    func willBeTaken() {
+      guard position >= 0 else { return }
+      let held = esker_held_ranks()
+      precondition(
+        held >> UInt64(position) == 0,
+        "the lock '\(name)' (\(position)) is taken under those of the ranks \(Self.positions(held))"
+      )
+    }
+
+    /// After the thread has taken the lock: one that it only tried to take may come out of order, since nobody waited.
+    @usableFromInline
+    func wasTaken() {
+      if position >= 0 { esker_held_add(Int32(position), allowsIO ? 0 : 1) }
+    }
+
+    /// Before the thread gives the lock back.
+    @usableFromInline
+    func wasGivenBack() {
+      if position >= 0 { esker_held_remove(Int32(position), allowsIO ? 0 : 1) }
+    }
+
+    private static func positions(_ ranks: UInt64) -> [Int] { (0..<64).filter { ranks & 1 << UInt64($0) != 0 } }
+  }
+#endif
+
+extension LockRank {
+  /// Called by whatever touches a file or a directory: no lock may be held that forbids it.
+  @inline(__always)
+  public static func expectIOAllowed(_ call: StaticString = #function) {
+    #if DEBUG
+      precondition(esker_held_io_bans() == 0, "\(call) under a lock that forbids input and output")
+    #endif
+  }
+
+  /// Runs a test's code that is called amid the engine's and does with other stores what it likes.
+  public static func apart<R: ~Copyable, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+    #if DEBUG
+      let held = esker_held_exchange(esker_held())
+      defer { _ = esker_held_exchange(held) }
+    #endif
+    return try body()
+  }
+}
