@@ -49,7 +49,7 @@ import Testing
     let backup = try open("/backup")
     #expect(backup.totalCount == 0)
     #expect(backup.keyspaceNames.contains("other"))
-    #expect(backup.engine.storeID == store.engine.storeID)
+    #expect(backup.probe.storeID == store.probe.storeID)
   }
 
   @Test func emptiedKeyspacesStayEmpty() throws {
@@ -108,7 +108,7 @@ import Testing
     var machine = machine
     let first = try machine.open()
     for number in 0..<5 { try first.put("v", forKey: "\(number)", durability: .synced) }
-    first.vanish()
+    first.probe.kill()
     // Recovery ends the segment far ahead of what is allocated.
     let store = try machine.reopenAfterKill()
     try store.put("v", forKey: "next", durability: .synced)

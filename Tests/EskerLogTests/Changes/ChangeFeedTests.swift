@@ -152,14 +152,12 @@ import Testing
     try store.merge()
     try fill(store, rounds: 1)
     try store.merge()
-    store.engine.epochs.synchronize()
-    store.engine.epochs.collect()
+    store.probe.collect()
     #expect(store.statistics.pinnedBytes > 300_000)
     #expect(try await feed.take(through: store.lastSequence).map(\.sequence.rawValue) == Array(1...900))
     try store.put("v", forKey: "k")
     #expect(try await feed.take(1).count == 1)
-    store.engine.epochs.synchronize()
-    store.engine.epochs.collect()
+    store.probe.collect()
     #expect(store.statistics.pinnedBytes == 0)
   }
 
@@ -170,8 +168,7 @@ import Testing
     try store.merge()
     #expect(try await feed?.take(1).count == 1)
     feed = nil
-    store.engine.epochs.synchronize()
-    store.engine.epochs.collect()
+    store.probe.collect()
     #expect(store.statistics.pinnedBytes == 0)
   }
 
@@ -184,7 +181,7 @@ import Testing
     #expect(try await fast.take(through: store.lastSequence).count == 800)
     #expect(try await slow.take(10).count == 10)
     try store.merge()
-    let floor = store.engine.mergedThrough
+    let floor = store.probe.mergedThrough
     #expect(floor > 600)
     #expect(await slow.nextError() == gone(10, floor))
     #expect(await slow.nextError() == gone(10, floor))
@@ -197,7 +194,7 @@ import Testing
     var store = try open(machine)
     try fill(store)
     try store.merge()
-    let floor = store.engine.mergedThrough
+    let floor = store.probe.mergedThrough
     #expect(floor > 600)
     try fill(store, rounds: 2)
     for _ in 0..<2 {
@@ -226,7 +223,7 @@ import Testing
     try fill(store, rounds: 1)
     try store.backup(to: "/backup")
     let copy = try LogStore(at: "/backup", options: machine.options(), host: machine.host)
-    let floor = store.engine.mergedThrough
+    let floor = store.probe.mergedThrough
     #expect(await copy.changes(since: Self.start).nextError() == gone(0, floor))
     let feed = copy.changes(since: SequenceNumber(rawValue: floor))
     #expect(try await feed.take(through: copy.lastSequence).map(\.sequence.rawValue) == Array(floor + 1...900))
@@ -236,7 +233,7 @@ import Testing
     var machine = machine
     var store = try open(machine)
     try fill(store, keys: 10, rounds: 1)
-    store.engine.appendUnfinishedBatch(key: bytes("x"), value: bytes("y"))
+    store.probe.appendUnfinishedBatch(key: bytes("x"), value: bytes("y"))
     store = try machine.reopenAfterKill { $0.merge.isAutomatic = false }
     let feed = store.changes(since: Self.start)
     let position = store.lastSequence
@@ -310,7 +307,7 @@ import Testing
     let feed = store.changes()
     for write in writes {
       let task = Task { try await feed.take(1) }
-      while !store.engine.isWriteAwaited.load(ordering: .relaxed) { await Task.yield() }
+      while !store.probe.isWriteAwaited { await Task.yield() }
       try write()
       #expect(try await task.value.map(\.sequence) == [store.lastSequence])
     }
@@ -320,7 +317,7 @@ import Testing
     let store = try open(machine)
     let feed = store.changes()
     let task = Task { try await feed.take(1) }
-    while !store.engine.isWriteAwaited.load(ordering: .relaxed) { await Task.yield() }
+    while !store.probe.isWriteAwaited { await Task.yield() }
     task.cancel()
     #expect(try await task.value == [])
     try store.put("v", forKey: "k")
@@ -356,7 +353,7 @@ import Testing
     let store = try open(machine)
     let feed = store.changes()
     let task = Task { try await feed.take(1) }
-    while !store.engine.isWriteAwaited.load(ordering: .relaxed) { await Task.yield() }
+    while !store.probe.isWriteAwaited { await Task.yield() }
     try store.close()
     #expect(try await task.value == [])
   }
@@ -402,7 +399,7 @@ import Testing
     try writer.merge()
     try fill(writer, rounds: 1)
     try reader.refresh()
-    let floor = writer.engine.mergedThrough
+    let floor = writer.probe.mergedThrough
     #expect(await bounded.nextError() == gone(0, floor))
     #expect(try await behind.take(900).map(\.sequence.rawValue) == Array(1...900))
     #expect(await reader.changes(since: Self.start).nextError() == gone(0, floor))
@@ -425,6 +422,6 @@ import Testing
       } catch { failure = error }
     }
     #expect(shown == Array(1...UInt64(shown.count)))
-    #expect(failure == gone(UInt64(shown.count), writer.engine.mergedThrough))
+    #expect(failure == gone(UInt64(shown.count), writer.probe.mergedThrough))
   }
 }

@@ -140,7 +140,7 @@ struct ChangeHistory {
   }
 
   private mutating func merge() throws {
-    if generator.oneIn(2) { try store.engine.endTail() }
+    if generator.oneIn(2) { try store.probe.endTail() }
     let ids = store.statistics.segments.map(\.id).filter { _ in generator.next() & 1 == 0 }
     log.append("merge \(ids)")
     if generator.oneIn(3) { try store.merge() } else { try store.merge(segments: ids) }
@@ -150,9 +150,9 @@ struct ChangeHistory {
     let before = store
     if isKilled {
       // Sometimes amid a batch, whose numbers are then skipped.
-      let isWritten = store.engine.writer.withLock { $0.isMarkedOpen && $0.tail != nil }
+      let isWritten = store.probe.isReadyToAppend
       let isUnfinished = generator.oneIn(2) && isWritten
-      if isUnfinished { store.engine.appendUnfinishedBatch(key: [1], value: [2]) }
+      if isUnfinished { store.probe.appendUnfinishedBatch(key: [1], value: [2]) }
       log.append("kill, unfinished \(isUnfinished)")
       store = try machine.reopenAfterKill(Self.configure)
       _ = before
@@ -216,7 +216,7 @@ struct ChangeHistory {
     do throws(StoreError) { change = try await iterator.next() } catch {
       guard case .historyGone(let since, let oldest) = error else { throw error }
       try require(since.rawValue == before && oldest > since, "\(error) at #\(before)")
-      let floor = store.engine.mergedThrough
+      let floor = store.probe.mergedThrough
       let isExpected = readers[position].keeping != nil || before < floor
       try require(isExpected, "#\(before) is gone, and nothing above #\(floor) was merged away")
       losses += 1

@@ -83,7 +83,7 @@ import Testing
           let report = try reader.verify()
           guard report.isClean else { throw Wrong(what: "\(report.damage)") }
         case 4:
-          let expired = try reader.engine.countExpired(in: reader.core)
+          let expired = try reader.countExpired()
           guard expired == 0, reader.count == Self.keys else { throw Wrong(what: "\(reader.count) keys") }
         default:
           // A fresh opening at any moment.

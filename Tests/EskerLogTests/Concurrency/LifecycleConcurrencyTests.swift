@@ -116,7 +116,7 @@ import Testing
     for round in 0..<40 {
       let store = try LogStore(at: path, options: WriterConcurrencyTests.options)
       for key in 0..<20 { try store.put("\(round)", forKey: "key \(key)") }
-      store.engine.keeper.request(.checkpoint)
+      store.probe.requestCheckpoint()
       for _ in 0..<(round * 20) { _ = try store.get("key 1") }
       try store.close()
     }

@@ -128,7 +128,7 @@ import Testing
     for _ in 0..<5 { Platform.system.pause() }
     try store.removeAllExpired()
     #expect(try keyspace.count == store.contents(of: keyspace).count)
-    store.engine.sweepEmptiedKeyspaces()
+    store.probe.sweep()
     let figures = try store.expectConsistentFigures()
     #expect(figures.live == figures.recount)
     try store.close()
@@ -145,6 +145,6 @@ import Testing
     #expect(errors.isEmpty)
     #expect(store.keyspaceNames.count == 10)
     for name in 0..<10 { #expect(try store.keyspace("space \(name)").count == 4) }
-    #expect(Set(store.engine.keyspaces.withLock { $0.byID.keys }) == Set(0...10))
+    #expect(store.probe.keyspaceIDs == Set(0...10))
   }
 }

@@ -130,9 +130,9 @@ final class CrashRun: @unchecked Sendable {
       try store.sync()
       history.settle(0, isDurable: true)
     case .checkpoint:
-      store.engine.writePeriodicCheckpoint()
+      store.probe.writeCheckpoint()
     case .endSegment:
-      try store.engine.endTail()
+      try store.probe.endTail()
     case .merge(let all):
       try store.merge(segments: all ? nil : store.statistics.segments.map(\.id).filter { $0 % 2 == 0 })
     case .reopen:
@@ -150,7 +150,7 @@ final class CrashRun: @unchecked Sendable {
   }
 
   private func begin(_ changes: [CrashHistory.Change], on store: LogStore) -> UInt64 {
-    let next = store.engine.writer.withLock { $0.nextSequence }
+    let next = store.probe.nextSequence
     history.pending = CrashHistory.Commit(changes: changes, sequence: next + UInt64(changes.count - 1))
     return store.lastSequence.rawValue
   }
@@ -279,7 +279,7 @@ final class CrashRun: @unchecked Sendable {
       if generator.oneIn(3) { try crashNow(Crash.allCases[Int.random(in: 0..<5, using: &generator)]) }
       try checkEvents()
     }
-    store.vanish()
+    store.probe.kill()
     if let failure { throw failure }
   }
 
@@ -305,7 +305,7 @@ final class CrashRun: @unchecked Sendable {
       depth: Self.deepest
     )
     let rebuilt = try other.open()
-    defer { rebuilt.vanish() }
+    defer { rebuilt.probe.kill() }
     guard rebuilt.lastSequence == store.lastSequence else {
       throw wrong("without its checkpoint the store ends at \(rebuilt.lastSequence), not \(store.lastSequence)")
     }
@@ -335,11 +335,7 @@ final class CrashRun: @unchecked Sendable {
           throw wrong(
             "\(moment): '\(name)' \(key) is \(Self.brief(value)), not \(Self.brief(expected)); \(history.writes(to: key, in: name)); \(events)\n"
               + "\(history.commits.map(\.sequence)) durable \(history.durable)\n"
-              + store.engine.segments.withLock {
-                $0.map {
-                  "\($0.id): \($0.firstSequence.load(ordering: .relaxed))...\($0.lastSequence.load(ordering: .relaxed)) end \($0.recordsEnd.load(ordering: .relaxed)) granule \($0.granule)"
-                }
-              }.joined(separator: "\n")
+              + store.probe.segments.map(\.description).joined(separator: "\n")
           )
         }
       }

@@ -111,12 +111,6 @@ extension LogStore {
   private static func expiry(_ milliseconds: Int64) -> Expiry {
     milliseconds == .max ? .never : .at(WallTime(millisecondsSince1970: milliseconds))
   }
-
-  /// Ends the store as a kill of its process does: nothing is synced, written or marked.
-  func vanish() {
-    engine.status.bitwiseOr(Engine.Status.closed, ordering: .sequentiallyConsistent)
-    engine.release()
-  }
 }
 
 extension StoreClock {

@@ -63,12 +63,12 @@ import Testing
     let reopened = try bench.open(seed: 9)
     try check(reopened, model, "reopened, call \(nth)")
     try reopened.put("x", forKey: "x", durability: .synced)
-    reopened.vanish()
+    reopened.probe.kill()
     try bench.cutPower()
     let again = try bench.open(seed: 10)
     #expect(try again.get("x") == Array("x".utf8))
     #expect(try again.verify().isClean)
-    again.vanish()
+    again.probe.kill()
     return (calls, threw)
   }
 
@@ -92,7 +92,7 @@ import Testing
           try batch.put(value(number + 1_000), forKey: other)
         }
       case 2 where number % 100 == 8:
-        store.engine.writePeriodicCheckpoint()
+        store.probe.writeCheckpoint()
       default:
         changed[key] = value(number)
         try store.put(value(number), forKey: key, durability: durability)

@@ -89,7 +89,7 @@ import Testing
     case 2:
       try store.keyspace("another").setDefaultExpiry(.seconds(1))
     case 3:
-      store.engine.writePeriodicCheckpoint()
+      store.probe.writeCheckpoint()
     case 4:
       try store.merge()
     default:

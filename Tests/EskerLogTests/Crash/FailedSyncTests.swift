@@ -44,7 +44,7 @@ import Testing
         try store.put(Self.value(next), forKey: key, durability: isSynced ? .synced : .buffered)
         returned[key] = next
         if isSynced { durable = returned }
-        if next.isMultiple(of: 17) { store.engine.writePeriodicCheckpoint() }
+        if next.isMultiple(of: 17) { store.probe.writeCheckpoint() }
       }
     }
 
@@ -91,14 +91,14 @@ import Testing
         // There were fewer syncs than that.
         break
       }
-      if closes { try? store.close() } else { store.vanish() }
+      if closes { try? store.close() } else { store.probe.kill() }
       try bench.killProcess()
       store = try bench.open(seed: 2)
       // In the same boot nothing that returned is missing.
       try book.check(store, least: book.returned)
       try book.write(3, to: store, syncing: false)
       try book.sync(store)
-      store.vanish()
+      store.probe.kill()
       try bench.cutPower(.drop)
       store = try bench.open(seed: 3)
       try book.check(store, least: book.durable)
@@ -122,13 +122,13 @@ import Testing
         store = try bench.open(seed: 2)
         try book.check(store, least: book.returned)
         // Nothing is written: what was served must not have been believed by removing what it replaced.
-        store.vanish()
+        store.probe.kill()
         for policy in [CrashPolicy.drop, .reorder, .keep] {
           let before = bench.disk
           try bench.cutPower(policy)
           let again = try bench.open(seed: 3)
           try book.check(again, least: book.durable)
-          again.vanish()
+          again.probe.kill()
           bench.disk = before
         }
       }

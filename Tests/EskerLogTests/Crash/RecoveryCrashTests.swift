@@ -14,7 +14,7 @@ import Testing
   @discardableResult
   private func fill(_ store: LogStore, _ keys: Range<Int>, length: Int = 1_000) throws -> [Int] {
     try keys.map { number in
-      let offset = store.engine.writer.withLock { $0.tail == nil ? SegmentHeader.length : $0.offset }
+      let offset = store.probe.tailEnd ?? SegmentHeader.length
       try store.put([UInt8](repeating: UInt8(number & 0xff), count: length), forKey: "key \(number)")
       return offset
     }
@@ -49,7 +49,7 @@ import Testing
     // full one gets its footer.
     bench.killProcess(before: .write, of: Self.first)
     let offsets = try fill(store, 1..<80)
-    store.vanish()
+    store.probe.kill()
     try bench.takeKilled()
     // The first offset that goes back is that of the second record behind the rotation.
     let count = try #require(offsets.indices.dropFirst().first { offsets[$0] < offsets[$0 - 1] }) + 1
@@ -67,7 +67,7 @@ import Testing
     // What stood behind the hole is not believed after the next crash either.
     let sequence = try recovered.put("new", forKey: "key 20", durability: .synced)
     #expect(sequence.rawValue > UInt64(count), "a number is never used twice")
-    recovered.vanish()
+    recovered.probe.kill()
     try bench.cutPower(.keep)
     let again = try bench.open(seed: 3)
     try expect(again, 0..<20)
@@ -85,12 +85,12 @@ import Testing
     try store.sync()
     let offsets = try fill(store, 5..<30)
     try bench.killProcess()
-    store.vanish()
+    store.probe.kill()
     let next = try bench.open(seed: 2)
     try next.put("later", forKey: "later")
-    let listed = next.engine.manifests.withLock { $0.manifest.segments.first { $0.id == 1 } }
+    let listed = next.probe.listed.first { $0.id == 1 }
     #expect(listed?.state == .sealed)
-    next.vanish()
+    next.probe.kill()
     // Of the two segments the power cut takes the end of the first.
     try bench.cutPower(.keep)
     var bytes = try bench.bytes(Self.first)
@@ -112,16 +112,16 @@ import Testing
     var store = try bench.open()
     try fill(store, 0..<62)
     try store.sync()
-    let seal = store.engine.writer.withLock { $0.offset }
+    let seal = try #require(store.probe.tailEnd)
     // The process ends when the first segment is full and sealed and the next one has a record, before the footer.
     bench.killProcess(before: .write, of: Self.first)
     try fill(store, 62..<63)
-    store.vanish()
+    store.probe.kill()
     try bench.takeKilled()
     store = try bench.open(seed: 2)
     try store.sync()
     #expect(store.durableSequence.rawValue == 63)
-    store.vanish()
+    store.probe.kill()
     try bench.cutPower(isTorn ? .keep : .drop)
     if isTorn { try bench.change(Self.first, at: seal + 8) }
     try expectWhole(try bench.open(seed: 3), 63, bench)
@@ -139,14 +139,14 @@ import Testing
         defer { hasEnded = true }
         return !hasEnded
       }
-      if isFirst { store.engine.writer.withLock { state in try? store.engine.rotate(for: 0, &state) } }
+      if isFirst { try? store.probe.rotate() }
     }
-    try store.engine.commits.waitDurable(40)
-    #expect(store.engine.writer.withLock { $0.tail?.id } == 2)
+    try store.probe.waitDurable(through: 40)
+    #expect(store.probe.tailID == 2)
     // Power fails once the next write is durable, before the full segment gets its footer.
     bench.killProcess(before: .write, of: Self.first)
     try store.put([UInt8](repeating: 40, count: 1_000), forKey: "key 40", durability: .synced)
-    store.vanish()
+    store.probe.kill()
     try bench.takeKilled()
     try bench.cutPower(.drop)
     try expectWhole(try bench.open(seed: 2), 41, bench)
@@ -167,7 +167,7 @@ import Testing
     try fill(store, 0..<1)
     try store.sync()
     let offsets = try fill(store, 1..<4)
-    store.vanish()
+    store.probe.kill()
     var bytes = try bench.bytes(Self.first)
     bytes.replaceSubrange(offsets[1]..<offsets[2], with: repeatElement(0, count: offsets[2] - offsets[1]))
     try bench.write(bytes, to: Self.first)
@@ -176,9 +176,9 @@ import Testing
     // The new last segment begins behind the numbers that were seen, and is the only one that no merge wrote.
     try recovered.sync()
     #expect(try recovered.merge(segments: [1]).segmentsRemoved == 1)
-    recovered.engine.writePeriodicCheckpoint()
+    recovered.probe.writeCheckpoint()
     try fill(recovered, 4..<6)
-    recovered.vanish()
+    recovered.probe.kill()
     let again = try bench.open(seed: 3)
     #expect(bench.damage.isEmpty)
     try expect(again, 0..<2)
@@ -195,7 +195,7 @@ import Testing
       try store.sync()
       // The next record says that everything before it was durable.
       try fill(store, 20..<21)
-      store.vanish()
+      store.probe.kill()
       try bench.change(Self.first, at: offsets[7] + part)
       let recovered = try bench.open(seed: 2)
       #expect(!bench.damage.isEmpty)
@@ -204,7 +204,7 @@ import Testing
       try expect(recovered, 8..<21)
       // Only a record whose key can still be told can answer with an error.
       if part == 60 { #expect(isDamaged { () throws(StoreError) in _ = try recovered.get("key 7") }) }
-      recovered.vanish()
+      recovered.probe.kill()
     }
   }
 
@@ -212,10 +212,10 @@ import Testing
     let bench = FaultBench()
     let store = try bench.open()
     try fill(store, 0..<70)
-    #expect(store.engine.writer.withLock { $0.tail?.id } == 2)
+    #expect(store.probe.tailID == 2)
     try store.sync()
     try fill(store, 70..<72)
-    store.vanish()
+    store.probe.kill()
     let start = SegmentHeader.length
     try bench.change(Self.second, at: start + 8)
     let recovered = try bench.open(seed: 2)
@@ -223,7 +223,7 @@ import Testing
     #expect(recovered.count == 71)
     try expect(recovered, 70..<72)
     try recovered.put("x", forKey: "x", durability: .synced)
-    recovered.vanish()
+    recovered.probe.kill()
     let again = try bench.open(seed: 3)
     #expect(again.count == 72)
   }
@@ -235,7 +235,7 @@ import Testing
       try fill(store, 0..<5)
       try store.sync()
       let offsets = try fill(store, 5..<9)
-      store.vanish()
+      store.probe.kill()
       try bench.change(Self.first, at: offsets[3] + part)
       let recovered = try bench.open(seed: 2)
       #expect(bench.damage.isEmpty)
@@ -253,14 +253,14 @@ import Testing
     try fill(store, 10..<20)
     bench.plan.fail(.sync, .failedSync(code: 5, marksPagesClean: true))
     #expect(throws: StoreError.syncFailed(errno: 5)) { try store.sync() }
-    store.vanish()
+    store.probe.kill()
     try bench.killProcess()
     try bench.change(Self.first, at: offsets[4])
     let recovered = try bench.open(seed: 2)
     try expect(recovered, 0..<4)
     try expect(recovered, 5..<20)
     #expect(recovered.count == 19)
-    recovered.vanish()
+    recovered.probe.kill()
     try bench.cutPower()
     try expect(try bench.open(seed: 3), 5..<20)
   }
@@ -295,7 +295,7 @@ import Testing
       store = try bench.open(seed: 2)
       bench.plan.fail(.write, on: .prefix("manifest"), nth: torn, .partial(bytes: 70, code: 5))
       #expect(throws: StoreError.self) { try fill(store, 10..<11) }
-      store.vanish()
+      store.probe.kill()
       try bench.cutPower(.keep)
       store = try bench.open(seed: 3)
       try expect(store, 0..<10)
@@ -367,14 +367,14 @@ import Testing
       let offsets = try fill(store, 0..<20)
       try store.sync()
       try fill(store, 20..<21)
-      if isClean { try store.close() } else { store.vanish() }
+      if isClean { try store.close() } else { store.probe.kill() }
       try bench.write(Array(bench.bytes(Self.first)[..<offsets[10]]), to: Self.first)
       for name in try bench.names where FileName.checkpointID(name) != nil { try bench.remove(name) }
       let recovered = try bench.open(seed: 2)
       try expect(recovered, 0..<10)
       if isClean { #expect(!bench.damage.isEmpty) }
       try recovered.put("x", forKey: "x", durability: .synced)
-      recovered.vanish()
+      recovered.probe.kill()
       let again = try bench.open(seed: 3)
       try expect(again, 0..<10)
       #expect(try again.get("x") == Array("x".utf8))
@@ -441,8 +441,8 @@ import Testing
       var store = try bench.open()
       try fill(store, 0..<62)
       // The next segment is made and listed, and has nothing in it yet.
-      store.engine.prepareSegment()
-      store.vanish()
+      store.probe.prepareSpare()
+      store.probe.kill()
       #expect(try bench.names.contains(Self.second))
       // Recovery gives up the empty second segment; the process ends before the edit that says so is on disk.
       try bench.killProcess()
@@ -450,15 +450,15 @@ import Testing
       bench.killProcess(before: .sync, of: seed.isMultiple(of: 2) ? "manifest.a" : "manifest.b")
       try store.sync()
       try fill(store, 62..<63)
-      store.vanish()
+      store.probe.kill()
       try bench.takeKilled()
       store = try bench.open(seed: 3)
       try expect(store, 0..<62)
-      store.vanish()
+      store.probe.kill()
       try bench.cutPower(.reorder, seed: seed)
       store = try bench.open(seed: 4)
       try expect(store, 0..<62)
-      store.vanish()
+      store.probe.kill()
     }
   }
 }

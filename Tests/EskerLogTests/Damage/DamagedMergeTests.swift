@@ -18,7 +18,7 @@ import Testing
       $0.merge.isAutomatic = false
     }
     for number in 0..<60 { try store.put(random.bytes(400), forKey: "key \(number)") }
-    if isPacked { try store.merge() } else { try store.engine.endTail() }
+    if isPacked { try store.merge() } else { try store.probe.endTail() }
     let first = try #require(store.statistics.segments.first { $0.isSealed })
     for number in 0..<60 where number % 2 == 1 { try store.put(random.bytes(400), forKey: "key \(number)") }
     let contents = try store.contents()
@@ -67,7 +67,7 @@ import Testing
     for round in 0..<12 {
       for number in 0..<20 { try store.put([UInt8](repeating: UInt8(round), count: 2_000), forKey: "other \(number)") }
     }
-    _ = store.engine.mergeIfDue()
+    store.probe.mergeStep()
     let failures = log.events.compactMap { event in
       if case .backgroundFailure("merge", .damaged(let location, _)) = event { location.path } else { nil }
     }

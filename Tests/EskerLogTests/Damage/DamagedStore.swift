@@ -74,16 +74,15 @@ struct DamagedStore {
 
   /// The unsealed segment's file name, and where the headers of its records stand.
   private static func tail(of store: LogStore) throws -> (String, [Range<Int>]) {
-    let segment = try #require(
-      store.engine.segments.withLock { list in list.last { !$0.isSealed.load(ordering: .relaxed) } }
-    )
+    let last = try #require(store.probe.segments.last { !$0.isSealed })
+    let segment = try #require(store.probe.hold(last.id))
     return (String(segment.path.split(separator: "/").last ?? ""), headers(of: segment))
   }
 
-  private static func headers(of segment: Segment) -> [Range<Int>] {
+  private static func headers(of segment: HeldSegment) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var offset = SegmentHeader.length
-    while case .record(let header) = segment.readRecord(at: offset, end: segment.readableEnd) {
+    while case .record(let header) = segment.readRecord(at: offset) {
       let length = (header.expires ? 8 : 0) + (header.keyspace == .default ? 0 : 8) + 32
       ranges.append(offset..<offset + length)
       offset += header.size
@@ -150,7 +149,7 @@ struct DamagedStore {
         outcome.wrong.append("snapshot \(entry.keyspace)/\(String(decoding: key, as: UTF8.self))")
       }
     }
-    if isThorough { try? store.close() } else { store.engine.letGoAsIfKilled() }
+    if isThorough { try? store.close() } else { store.probe.kill() }
     return outcome
   }
 

@@ -179,23 +179,6 @@ import Testing
 
   static let lastNumbers: [UInt64] = [1 << 55, 1 << 56 - 1]
 
-  /// Appends records to the log as a writer would that the store does not know.
-  private func append(to store: LogStore, _ headers: [(RecordHeader, key: [UInt8])]) {
-    store.engine.writer.withLock { state in
-      for (header, key) in headers {
-        var header = header
-        let sequence = header.sequence
-        key.withUnsafeBytes { key in
-          let empty = UnsafeRawBufferPointer(start: nil, count: 0)
-          guard (try? store.engine.prepareWrite(of: header.size, &state)) != nil else { return }
-          if sequence > 0 { state.nextSequence = sequence }
-          let checksum = RecordEncoder.bodyChecksum(key: key, value: empty)
-          _ = try? store.engine.append(&header, key, empty, checksum, false, &state)
-        }
-      }
-    }
-  }
-
   @Test(arguments: lastNumbers) func aRecordWithTheLastNumbersIsRefused(_ number: UInt64) throws {
     var machine = Machine()
     let store = try machine.open()
@@ -203,9 +186,9 @@ import Testing
     var row = RecordHeader(sequence: number, kind: .put, keyHash: 5, keyLength: 3, valueLength: 0)
     row.durableLag = 0
     try store.put("v", forKey: "k")
-    append(to: store, [(row, key: bytes("abc"))])
+    store.probe.append([(row, bytes("abc"), [])])
     machine.disk = try machine.disk.processKilled()
-    store.engine.letGoAsIfKilled()
+    store.probe.kill()
     let image = try DiskImage(of: machine)
     for readOnly in [true, false] {
       #expect {
@@ -218,32 +201,32 @@ import Testing
     try use(image)
   }
 
+  /// A record of a key that shares its hash with all others made here.
+  private static func alike(_ key: [UInt8]) -> (header: RecordHeader, key: [UInt8], value: [UInt8]) {
+    (RecordHeader(sequence: 0, kind: .put, keyHash: 7, keyLength: key.count, valueLength: 0), key, [])
+  }
+
   /// To compare each with all others takes a time that grows with the square of their number.
   @Test func aLogOfKeysThatShareAHashIsRefused() throws {
     var machine = Machine()
     let store = try machine.open()
     try store.put("v", forKey: "k")
-    let headers = (0..<5_000).map { number -> (RecordHeader, key: [UInt8]) in
-      let key = bytes("key \(number)")
-      let header = RecordHeader(sequence: 0, kind: .put, keyHash: 7, keyLength: key.count, valueLength: 0)
-      return (header, key)
-    }
-    append(to: store, headers)
+    store.probe.append((0..<5_000).map { Self.alike(bytes("key \($0)")) })
     machine.disk = try machine.disk.processKilled()
-    store.engine.letGoAsIfKilled()
+    store.probe.kill()
     let image = try DiskImage(of: machine)
     let log = EventLog()
     #expect {
       _ = try image.machine().open { $0.onEvent = { log.record($0) } }
     } throws: { error in
       guard case StoreError.damaged(_, let reason) = error else { return false }
-      return reason.hasPrefix(Engine.tooManyAlike)
+      return reason.hasPrefix(StoreProbe.tooManyAlike)
     }
     #expect(log.damage.count == 1)
     let source = try image.machine()
     let report = try LogStore.salvage(from: source.path, to: "/new", options: source.options(), host: source.host)
-    #expect(report.entries == Engine.mostAlike + 2)
-    #expect(report.losses.count == 5_000 - Engine.mostAlike - 1)
+    #expect(report.entries == StoreProbe.mostAlike + 2)
+    #expect(report.losses.count == 5_000 - StoreProbe.mostAlike - 1)
   }
 
   /// As many as chance could bring together in some other universe are told apart.
@@ -251,14 +234,11 @@ import Testing
     var machine = Machine()
     let store = try machine.open()
     try store.put("v", forKey: "k")
-    let keys = (0..<Engine.mostAlike).map { bytes("key \($0)") }
-    append(
-      to: store,
-      keys.map { (RecordHeader(sequence: 0, kind: .put, keyHash: 7, keyLength: $0.count, valueLength: 0), key: $0) }
-    )
+    let keys = (0..<StoreProbe.mostAlike).map { bytes("key \($0)") }
+    store.probe.append(keys.map { Self.alike($0) })
     let reopened = try machine.reopenAfterKill()
-    store.engine.letGoAsIfKilled()
-    #expect(reopened.count == 1 + Engine.mostAlike)
+    store.probe.kill()
+    #expect(reopened.count == 1 + StoreProbe.mostAlike)
     try reopened.close()
   }
 }

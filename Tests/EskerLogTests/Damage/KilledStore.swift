@@ -34,12 +34,9 @@ struct KilledStore {
     try store.merge()
     try put(80..<200)
     // Only of a segment that is full a footer is written.
-    let engine = store.engine
+    let probe = store.probe
     let footers = FileMatch { path in
-      path.hasSuffix(".segment")
-        && engine.segments.withLock { list in
-          list.contains { $0.path == path && $0.isSealed.load(ordering: .relaxed) }
-        }
+      path.hasSuffix(".segment") && probe.segments.contains { $0.path == path && $0.isSealed }
     }
     plan.fail(.write, on: footers, sticky: true, .error(PlatformError.inputOutput))
     try put(200..<470)

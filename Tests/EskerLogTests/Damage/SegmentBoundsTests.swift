@@ -8,12 +8,12 @@ import Testing
 /// What claims to know where a segment's records end may be wrong.
 @Suite struct SegmentBoundsTests {
   /// A segment whose file was cut to a page, behind which nothing can be read.
-  private func cutSegment(isPacked: Bool) throws -> (store: LogStore, segment: Segment) {
+  private func cutSegment(isPacked: Bool) throws -> (store: LogStore, segment: HeldSegment) {
     let machine = Machine()
     let store = try machine.open { $0.compression = isPacked ? .lz4 : .none }
     var random = SeededGenerator(seed: 4)
     for number in 0..<60 { try store.put(random.bytes(number % 7 * 60), forKey: "key \(number % 50)") }
-    if isPacked { try store.merge() } else { try store.engine.endTail() }
+    if isPacked { try store.merge() } else { try store.probe.endTail() }
     let statistics = try #require(store.statistics.segments.first { $0.isPacked == isPacked && $0.isSealed })
     let name = try #require(statistics.path.split(separator: "/").last.map { String($0) })
     // The segment is not the last one, whose end a reader leaves open.
@@ -21,10 +21,11 @@ import Testing
     try store.close()
     let damaged = try DiskImage(of: machine).truncating(name, to: 4096).machine()
     let reader = try damaged.open { $0.readOnly = true }
-    let segment = try #require(reader.engine.segments.withLock { list in list.first { $0.path.hasSuffix(name) } })
-    #expect(segment.recordsEnd.load(ordering: .relaxed) > 8192)
-    #expect(segment.layout.isPacked == isPacked)
-    #expect(segment.accessible.load(ordering: .relaxed) == 4096)
+    let cut = try #require(reader.probe.segments.first { $0.path.hasSuffix(name) })
+    let segment = try #require(reader.probe.hold(cut.id))
+    #expect(segment.recordsEnd > 8192)
+    #expect(segment.isPacked == isPacked)
+    #expect(segment.accessibleLength == 4096)
     return (reader, segment)
   }
 
@@ -33,8 +34,8 @@ import Testing
     for end in [4096, 4097, 8192, 1 << 40, Int.max] {
       for offset in [4088, 4096, 4104, 8192, 1 << 30, -8, 129] {
         if case .record = segment.readRecord(at: offset, end: end) { Issue.record("a record at \(offset)") }
-        if let view = segment.view(at: offset, end: end) { #expect(offset + view.size <= 4096) }
-        #expect(segment.storedRecord(at: offset) == nil || offset < 4096)
+        if let size = segment.recordSize(at: offset, end: end) { #expect(offset + size <= 4096) }
+        #expect(!segment.hasRecord(at: offset) || offset < 4096)
         if let found = segment.nextRecord(after: offset, end: end) { #expect(found < 4096) }
         if let found = segment.nextNonzeroWord(from: offset, end: end) { #expect(found < 4096) }
       }
@@ -64,9 +65,9 @@ import Testing
 
   @Test func aLimitIsNeverBeyondTheMapping() throws {
     let (store, segment) = try cutSegment(isPacked: false)
-    store.engine.granules.raiseLimit(of: segment, to: 1 << 20)
-    #expect(store.engine.granules.place(of: segment.startUnits + 511) != nil)
-    #expect(store.engine.granules.place(of: segment.startUnits + 512) == nil)
+    store.probe.raiseLimit(of: segment, to: 1 << 20)
+    #expect(store.probe.canLead(to: 511, of: segment))
+    #expect(!store.probe.canLead(to: 512, of: segment))
     try store.close()
   }
 
@@ -77,7 +78,7 @@ import Testing
     let missing = report.damage.filter { $0.reason.contains("cut short") }
     #expect(missing.count == 1)
     #expect(missing.first?.location.offset.map { $0 <= 4096 } == true)
-    #expect(missing.first.map { ($0.location.offset ?? 0) + $0.length } == segment.recordsEnd.load(ordering: .relaxed))
+    #expect(missing.first.map { ($0.location.offset ?? 0) + $0.length } == segment.recordsEnd)
     try store.close()
   }
 }

@@ -104,7 +104,7 @@ import Testing
   @Test func periodicWriteThatMeetsTheClosingIsTaken() throws {
     let store = try machine.open()
     // As when closing has begun just behind the write.
-    store.engine.committer.stop()
+    store.probe.stopCommitter()
     try store.put("1", forKey: "a", durability: .periodic(.seconds(1000)))
     try store.close()
     #expect(try afterPowerCut() == [bytes("a"): bytes("1")])

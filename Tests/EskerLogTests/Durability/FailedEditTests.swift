@@ -64,7 +64,7 @@ import Testing
       before = try State(store)
       after = before
     }
-    store.vanish()
+    store.probe.kill()
     // Store time never goes back, so the wall clock must not hide what was kept.
     bench.clock.setWall(milliseconds: 0)
     let disk = bench.disk
@@ -73,7 +73,7 @@ import Testing
       if isKill { try bench.killProcess() } else { try bench.cutPower(.drop) }
       let reopened = try bench.open(seed: 2)
       let found = try State(reopened)
-      reopened.vanish()
+      reopened.probe.kill()
       switch thrown {
       case .outcomeUnknown: #expect(found == before || found == after, "call \(nth)")
       default: #expect(found == before, "call \(nth): \(thrown.map { "\($0)" } ?? "nothing"), killed: \(isKill)")

@@ -78,7 +78,7 @@ import Testing
   private static func after(_ write: Write) throws -> State {
     let bench = FaultBench()
     let store = try prepared(bench)
-    defer { store.vanish() }
+    defer { store.probe.kill() }
     try write.perform(on: store, durability: .synced)
     return try State(store)
   }
@@ -86,7 +86,7 @@ import Testing
   /// What an opening shows.
   private static func stateFound(on bench: FaultBench) throws -> State {
     let store = try bench.open(seed: 2)
-    defer { store.vanish() }
+    defer { store.probe.kill() }
     return try State(store)
   }
 
@@ -112,7 +112,7 @@ import Testing
         try write.perform(on: store, durability: .synced)
       }
       try Self.expectStopped(store, code)
-      store.vanish()
+      store.probe.kill()
       try bench.killProcess()
       // Part of a record is none.
       #expect(try Self.stateFound(on: bench) == (count == .max ? after : before), "\(count) bytes")
@@ -129,7 +129,7 @@ import Testing
     #expect(throws: StoreError.outcomeUnknown(errno: 5)) { try write.perform(on: store, durability: .synced) }
     #expect(try State(store) == after)
     try Self.expectStopped(store, 5)
-    store.vanish()
+    store.probe.kill()
     let disk = bench.disk
     try bench.killProcess()
     #expect(try Self.stateFound(on: bench) == after)
@@ -151,10 +151,10 @@ import Testing
       try write.perform(on: store, durability: .buffered)
     }
     try Self.expectStopped(store, PlatformError.inputOutput)
-    store.vanish()
+    store.probe.kill()
     try bench.killProcess()
     let reopened = try bench.open(seed: 2)
-    defer { reopened.vanish() }
+    defer { reopened.probe.kill() }
     for key in ["key", "other", "counter"] {
       let found = try reopened.get(key)
       #expect(found == before.entries[bytes(key)] || found == after.entries[bytes(key)], "\(key)")
@@ -184,7 +184,7 @@ import Testing
       await #expect(throws: StoreError.syncFailed(errno: 5)) {
         _ = try await store.async.put("later", forKey: "later", durability: .synced)
       }
-      store.vanish()
+      store.probe.kill()
     }
   }
 
@@ -204,10 +204,10 @@ import Testing
     }
     #expect(taken.count > 3)
     #expect(refused > 10)
-    store.vanish()
+    store.probe.kill()
     try bench.killProcess()
     let reopened = try bench.open(seed: 2)
-    defer { reopened.vanish() }
+    defer { reopened.probe.kill() }
     #expect(try taken.isSubset(of: reopened.contents().keys))
   }
 
@@ -223,7 +223,7 @@ import Testing
         #expect(store.durableSequence >= periodic)
         let awaited = try await store.async.put("2", forKey: "key", durability: .synced)
         #expect(store.durableSequence >= awaited)
-        store.vanish()
+        store.probe.kill()
       }
     }
   #endif
@@ -236,7 +236,7 @@ import Testing
     #expect(throws: StoreError.outcomeUnknown(errno: 5)) { try store.put("newer", forKey: "key", durability: .synced) }
     #expect(throws: Never.self) { try store.waitDurable(sequence) }
     #expect(throws: StoreError.syncFailed(errno: 5)) { try store.waitDurable(store.lastSequence) }
-    store.vanish()
+    store.probe.kill()
   }
 }
 

@@ -13,10 +13,10 @@ import Testing
     let store = try bench.open()
     for number in 0..<200 { try store.put("value \(number)", forKey: "key \(number)") }
     try store.sync()
-    if isClosing { try store.close() } else { store.engine.writePeriodicCheckpoint() }
+    if isClosing { try store.close() } else { store.probe.writeCheckpoint() }
     #expect(try bench.names.contains { $0.hasSuffix(".checkpoint") })
     try bench.cutPower()
-    store.vanish()
+    store.probe.kill()
     let reopened = try bench.open(seed: 2)
     let report = bench.reported.compactMap { if case .opened(let report) = $0 { report } else { nil } }.last
     #expect(report?.indexSource == (isClosing ? .checkpoint : .checkpointAndReplay))
@@ -56,13 +56,13 @@ import Testing
     options.segmentSize = 64 << 10
     let store = try LogStore(at: path, options: options, host: Host(platform: .system, background: .inline))
     try store.put("durable", forKey: "first", durability: .synced)
-    let tail = try #require(store.engine.writer.withLock { $0.tail })
+    let tail = try #require(store.probe.tail)
     let file = try OSFileSystem().open(tail.path, .readWrite)
     try store.put([UInt8](repeating: 7, count: 20_000), forKey: "second")
     try file.truncate(4096)
     // Nobody writes between this and the sync: a reader looked.
-    #expect(tail.mapping.base.load(fromByteOffset: 8_192, as: UInt64.self) == 0)
-    #expect(tail.mapping.isFaulted)
+    #expect(tail.word(at: 8_192) == 0)
+    #expect(tail.isFaulted)
     #expect(throws: StoreError.self) { if isClosing { try store.close() } else { try store.sync() } }
     if !isClosing {
       // And stays so: what was lost is lost.

@@ -78,9 +78,9 @@ import Testing
     let bench = FaultBench()
     let store = try bench.open()
     try store.put("0", forKey: "first", durability: .synced)
-    let commits = store.engine.commits
+    let probe = store.probe
     bench.plan.onCall { call in
-      if call.operation == .sync, call.path.hasSuffix(".segment") { commits.fail(28) }
+      if call.operation == .sync, call.path.hasSuffix(".segment") { probe.failSync(28) }
     }
     #expect(throws: StoreError.outcomeUnknown(errno: 28)) { try store.put("1", forKey: "key", durability: .synced) }
     #expect(store.durableSequence.rawValue == 1)

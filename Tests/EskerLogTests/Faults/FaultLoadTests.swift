@@ -100,7 +100,7 @@ import Testing
       case 1: try? store.sync()
       case 2: _ = try? store.keyspace("space \(number)")
       case 3: _ = try? store.backup(to: "/backup \(number)")
-      case 4: store.engine.writePeriodicCheckpoint()
+      case 4: store.probe.writeCheckpoint()
       default: try? store.default.setDefaultExpiry(.seconds(1_000_000 + number))
       }
     }
@@ -151,7 +151,7 @@ import Testing
     for policy in [CrashPolicy.drop, .tear, .reorder, .keep] {
       images.append(("a power cut (\(policy))", try disk.crashImage(policy, using: &generator), false))
     }
-    store.engine.letGoAsIfKilled()
+    store.probe.kill()
     for (name, image, isKill) in images {
       tally.images += 1
       let moment = "\(moment), then \(name)"
@@ -175,7 +175,7 @@ import Testing
       // A power cut may tear one copy of the manifest; the other is whole.
       let damage = try found.verify().damage.filter { !$0.location.path.contains("/manifest.") }
       #expect(damage.isEmpty, "\(moment)")
-      found.vanish()
+      found.probe.kill()
     }
     for each in knowledge {
       tally.returned += each.returned

@@ -38,7 +38,7 @@ import Testing
       states.returned(.put, 100)
       guard self == .atTheBrim else { return }
       // What a record and the end of a segment take, but for a few bytes.
-      let rest = store.engine.writer.withLock { ($0.tail?.capacity ?? 0) - $0.offset } - Engine.tailReserve - 40 - 32
+      let rest = store.probe.tailRoom - 40 - 32
       let filler = [UInt8](repeating: 1, count: max(0, rest - rest % 8))
       try store.put(filler, forKey: "filler", expiry: Self.past)
     }
@@ -61,12 +61,12 @@ import Testing
         try StoreCall.put.perform(number, on: store, machine)
         try StoreCall.batch.perform(number, on: store, machine)
       }
-      store.engine.writePeriodicCheckpoint()
+      store.probe.writeCheckpoint()
       try store.put("gone", forKey: "expired", expiry: .at(WallTime(millisecondsSince1970: 1)))
       try store.sync()
       state = try StoreState(of: store)
       disk = try bench.disk.processKilled()
-      store.vanish()
+      store.probe.kill()
     }
   }
 
@@ -133,7 +133,7 @@ import Testing
     if generator.oneIn(3) {
       if (try? store.close()) != nil { states.settled() }
     } else {
-      store.vanish()
+      store.probe.kill()
     }
     tally.runs += 1
     try check(bench, states, isKill: true, moment, &generator)
@@ -164,11 +164,11 @@ import Testing
     try store.put("1 ", forKey: "after", durability: .synced)
     found.entries["/after"] = 1
     #expect(try store.verify().isClean, "\(moment)")
-    store.vanish()
+    store.probe.kill()
     try other.cutPower(.drop, seed: generator.next())
     let again = try other.open(seed: 4)
     #expect(try StoreState(of: again) == found, "\(moment), and another")
-    again.vanish()
+    again.probe.kill()
   }
 
   @Test(arguments: StoreCall.allCases)
@@ -210,7 +210,7 @@ import Testing
           var states = StateSet(start.state)
           do throws(StoreError) {
             let store = try bench.open(seed: 2)
-            defer { store.vanish() }
+            defer { store.probe.kill() }
             do throws(StoreError) {
               try store.put(StoreCall.value(100), forKey: "key 0")
               states.returned(.put, 100)

@@ -156,7 +156,7 @@ enum StoreCall: String, CaseIterable {
     guard let store = try? machine.open() else { return [] }
     for key in keys { _ = try? store.put(value(number), forKey: key) }
     _ = try? store.exportStream { piece in piece.withUnsafeBytes { bytes += $0 } }
-    store.vanish()
+    store.probe.kill()
     return bytes
   }
 }

@@ -85,8 +85,8 @@ import Testing
       isFirst = false
       return true
     }
-    let segment = try #require(store.engine.segments.withLock { list in list.first { $0.id == tail } })
-    #expect(segment.footer.withLock { $0.length } > 0)
+    let segment = try #require(store.probe.segments.first { $0.id == tail })
+    #expect(segment.footerLength > 0)
     #expect(usage == expected)
     try store.close()
   }

@@ -1,4 +1,3 @@
-import EskerFormat
 import EskerPlatform
 import EskerTestSupport
 import Testing
@@ -6,14 +5,6 @@ import Testing
 @testable import EskerLog
 
 @Suite struct VerificationTests {
-  /// Where the index leads to for a key of the default keyspace.
-  private func place(of key: String, in store: LogStore) throws -> (hash: UInt64, address: UInt64) {
-    let hash = bytes(key).withUnsafeBytes { KeyHash(seed: store.engine.seed).hash($0) }
-    var probe = store.engine.index.probe(hash)
-    let address = probe.next()
-    return (hash, try #require(address))
-  }
-
   @Test(arguments: [false, true])
   func entryThatLeadsBesideARecordIsFound(isPacked: Bool) throws {
     let packed = try PackedStore(200)
@@ -26,16 +17,12 @@ import Testing
       try store.put([UInt8](repeating: 7, count: 500), forKey: key)
     }
     #expect(try store.verify().isClean)
-    let (hash, address) = try place(of: key, in: store)
     // Where a value stands, or the place of a cell that belongs to no record.
-    let wrong = store.engine.writer.withLock { _ in
-      store.engine.index.replace(hash, address: address, with: address + 1)
-    }
-    #expect(wrong)
+    #expect(store.probe.misdirect(bytes(key)))
     let report = try store.verify()
     #expect(report.damage.map(\.reason) == ["the index leads to a record that is not there"])
     #expect(report.damage.first?.location.offset.map { $0 % 8 } == 0)
-    store.engine.letGoAsIfKilled()
+    store.probe.kill()
   }
 
   @Test func manyThreadsFindWhatOneFinds() throws {
@@ -80,8 +67,8 @@ import Testing
     #expect(try writer.merge().segmentsRemoved == 1)
     try writer.close()
     let reader = try machine.open { $0.readOnly = true }
-    let last = try #require(reader.engine.lastLogSegment)
-    #expect(last.footer.withLock { $0.length } > 0)
+    let last = try #require(reader.probe.segments.last { $0.kind == .log })
+    #expect(last.footerLength > 0)
     #expect(try reader.verify().damage == [])
     try reader.close()
   }
@@ -112,7 +99,7 @@ import Testing
     #expect(try store.verify().damage.map(\.location.path) == ["/store/manifest.a"])
     #expect(looks.withLock { $0 } == 1)
     bench.plan.onCall(nil)
-    store.engine.letGoAsIfKilled()
+    store.probe.kill()
   }
 
   @Test func entriesThatMoveDuringTheLookAtTheIndexAreSeen() throws {
@@ -122,16 +109,11 @@ import Testing
     }
     try write(0..<18_000)
     let snapshot = try store.snapshot()
-    let round = try #require(IndexTargets.rounds(store.engine, snapshot.extents).first)
-    let buckets = store.engine.index.bucketCount
-    let targets = IndexTargets.all(store.engine, round) { jobs in
-      let last = jobs[jobs.count - 1]()
+    let buckets = store.probe.bucketCount
+    let places = store.probe.placesFound(of: snapshot) {
       #expect(throws: Never.self) { try write(18_000..<30_000) }
-      return jobs.dropLast().map { $0() } + [last]
     }
-    #expect(store.engine.index.bucketCount > buckets)
-    var places = 0
-    for position in round.extents.indices { places += Set(targets.flatMap { $0.lists[position] }).count }
+    #expect(store.probe.bucketCount > buckets)
     #expect(places == 18_000)
     try store.close()
   }
@@ -142,13 +124,7 @@ import Testing
       for number in range { try store.put("v", forKey: "key \(number)") }
     }
     try write(0..<18_000)
-    for number in 0..<40 {
-      let (hash, address) = try place(of: "key \(number * 400)", in: store)
-      let isThere = store.engine.writer.withLock { _ in
-        store.engine.index.replace(hash, address: address, with: address + 1)
-      }
-      #expect(isThere)
-    }
+    for number in 0..<40 { #expect(store.probe.misdirect(bytes("key \(number * 400)"))) }
     var steps = 0
     let report = try store.verify { _ in
       steps += 1
@@ -158,6 +134,6 @@ import Testing
     }
     #expect(report.damage.count == 40)
     #expect(report.damage.allSatisfy { $0.reason == IndexTargets.reason })
-    store.engine.letGoAsIfKilled()
+    store.probe.kill()
   }
 }

@@ -29,9 +29,9 @@ import Testing
     let store = try machine.open()
     #expect(store.keyspaceNames == [])
     _ = try store.keyspace("empty")
-    let generation = store.engine.manifests.withLock { $0.manifest.generation }
+    let generation = store.probe.generation
     _ = try store.keyspace("empty")
-    #expect(store.engine.manifests.withLock { $0.manifest.generation } == generation)
+    #expect(store.probe.generation == generation)
     try store.keyspace("full").put("v", forKey: "k")
     #expect(Set(store.keyspaceNames) == ["empty", "full"])
     #expect(try store.keyspace("").name == "")

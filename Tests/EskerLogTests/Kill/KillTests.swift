@@ -69,7 +69,7 @@ import Testing
       // A copy of the manifest may have been half written; the next edit replaces it.
       #expect(try store.verify().damage.filter { !$0.location.path.contains("manifest") } == [])
       // Half of the time the next writer finds what the killed one left, recovered once and closed by nobody.
-      if generator.oneIn(2) { try store.close() } else { store.vanish() }
+      if generator.oneIn(2) { try store.close() } else { store.probe.kill() }
     }
     print(
       "KillTests: \(Self.rounds) kills, \(acknowledged) acknowledged writes, \(unacknowledged) that took effect unacknowledged, "

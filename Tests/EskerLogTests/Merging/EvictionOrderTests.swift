@@ -23,18 +23,8 @@ import Testing
 
   private func fill(_ store: LogStore, expiry: Expiry = .never) throws {
     for number in 0..<600 { try store.put(Self.value(number), forKey: "key \(number)", expiry: expiry) }
-    try store.engine.endTail()
+    try store.probe.endTail()
     try store.put("the tail has room", forKey: "last")
-  }
-
-  /// Merges everything but the tail in one go.
-  @discardableResult
-  private func merge(_ store: LogStore, evicting: Bool) throws -> MergeResult {
-    let engine = store.engine
-    return try engine.merging.withLock {
-      let all = engine.mergeable { _ in true }
-      return try engine.mergeOnce(all, MergePace(engine, bytesPerSecond: nil), evicting: evicting)
-    }
   }
 
   /// Hears what is lost.
@@ -53,12 +43,12 @@ import Testing
     try store.default.addListener(ear)
     let before = try store.contents()
     plan.fail(.write, on: .prefix("manifest"), .error(PlatformError.noSpace))
-    #expect(throws: StoreError.self) { try merge(store, evicting: true) }
+    #expect(throws: StoreError.self) { try store.probe.mergeAll(evicting: true) }
     #expect(ear.lost.value == 0)
     #expect(store.count == 601)
     #expect(try store.contents() == before)
     // The next one does it.
-    #expect(try merge(store, evicting: true).recordsEvicted == 600)
+    #expect(try store.probe.mergeAll(evicting: true).recordsEvicted == 600)
     #expect(ear.lost.value == 600)
     #expect(store.count == 1)
     #expect(try store.contents().count == 1)
@@ -71,12 +61,12 @@ import Testing
     try fill(store, expiry: .after(.seconds(1)))
     machine.clock.advance(milliseconds: 2000)
     plan.fail(.write, on: .prefix("manifest"), nth: nth, .error(PlatformError.noSpace))
-    let isMerged = (try? merge(store, evicting: false)) != nil
+    let isMerged = (try? store.probe.mergeAll(evicting: false)) != nil
     #expect(store.count == (isMerged ? 1 : 601))
     let live = store.statistics.segments.reduce(0) { $0 + $1.liveBytes }
     #expect((live > 600 * 400) != isMerged)
     plan.heal()
-    try merge(store, evicting: false)
+    try store.probe.mergeAll(evicting: false)
     #expect(store.count == 1)
   }
 
@@ -92,7 +82,7 @@ import Testing
       let disk = try? running.processKilled()
       killed.withLock { $0 = disk }
     }
-    try merge(store, evicting: true)
+    try store.probe.mergeAll(evicting: true)
     #expect(wasThere.isRaised)
     #expect(try store.get("key 7") == nil)
     var machine = machine
@@ -118,15 +108,13 @@ import Testing
   @Test func whatIsAliveAndWasNotSeenKeepsItsSegment() throws {
     let store = try open()
     try fill(store, expiry: .after(.seconds(1)))
-    let engine = store.engine
     let ids = store.statistics.segments.map(\.id)
-    let first = try #require(engine.segments.withLock { $0.first })
+    let first = try #require(store.probe.segments.first)
     // As if the index led to one record more in it.
-    engine.granules.countLive(at: first.startUnits, bytes: 0)
+    try store.probe.miscountLive(#require(store.probe.hold(first.id)))
     machine.clock.advance(milliseconds: 2000)
     #expect(throws: StoreError.self) { try store.merge(segments: ids) }
-    let isUnmergeable = first.isUnmergeable.load(ordering: .relaxed)
-    #expect(isUnmergeable)
+    #expect(store.probe.segments.first { $0.id == first.id }?.isUnmergeable == true)
     #expect(store.count == 601)
     #expect(store.statistics.segments.map(\.id) == ids)
   }

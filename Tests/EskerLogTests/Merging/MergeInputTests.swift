@@ -10,41 +10,33 @@ import Testing
 
   @Test func whatIsNotListedAnyMoreIsNotMergedAgain() throws {
     let store = try Machine().open { $0.merge.isAutomatic = false }
-    let engine = store.engine
+    let probe = store.probe
     for number in 0..<600 { try store.put(Self.value(number), forKey: "key \(number)") }
-    try engine.endTail()
+    try probe.endTail()
     let ids = Set(store.statistics.segments.filter(\.isSealed).map(\.id))
-    /// A merge of segments that were chosen before the last one.
-    func merge(_ chosen: [Segment]) throws -> MergeResult {
-      try engine.merging.withLock { try engine.mergeOnce(chosen, MergePace(engine, bytesPerSecond: nil)) }
-    }
     do {
-      let chosen = engine.segments.withLock { list in list.filter { ids.contains($0.id) } }
-      #expect(try merge(chosen).inputs == chosen.count)
-      #expect(try merge(chosen).inputs == 0)
+      let chosen = probe.segments.map(\.id).filter(ids.contains).compactMap { probe.hold($0) }
+      #expect(chosen.count == ids.count)
+      #expect(try probe.merge(chosen).inputs == chosen.count)
+      // These were chosen before the last merge.
+      #expect(try probe.merge(chosen).inputs == 0)
       #expect(store.statistics.merges == 1)
     }
     // Their addresses go to others.
-    engine.epochs.synchronize()
-    engine.epochs.collect()
+    probe.collect()
     for number in 600..<1_200 { try store.put(Self.value(number), forKey: "key \(number)") }
-    engine.epochs.synchronize()
-    engine.epochs.collect()
+    probe.collect()
     for number in 0..<1_200 { #expect(try store.get("key \(number)") == Self.value(number)) }
     #expect(try store.verify().isClean)
   }
 
   @Test func theTailIsNotMerged() throws {
     let store = try Machine().open { $0.merge.isAutomatic = false }
-    let engine = store.engine
+    let probe = store.probe
     for number in 0..<200 { try store.put(Self.value(number), forKey: "key \(number)") }
-    let result = try engine.merging.withLock {
-      try engine.mergeOnce(engine.segments.withLock { $0 }, MergePace(engine, bytesPerSecond: nil))
-    }
-    #expect(result.inputs == 1)
+    #expect(try probe.mergeAll().inputs == 1)
     for number in 200..<220 { try store.put(Self.value(number), forKey: "key \(number)") }
-    engine.epochs.synchronize()
-    engine.epochs.collect()
+    probe.collect()
     for number in 0..<220 { #expect(try store.get("key \(number)") == Self.value(number)) }
   }
 
@@ -75,7 +67,7 @@ import Testing
         }
       case 3:
         // What the store's own thread does now and then, again and again.
-        while !done.isRaised { _ = store.engine.mergeIfDue() }
+        while !done.isRaised { store.probe.mergeStep() }
       default:
         while !done.isRaised { try store.merge() }
       }

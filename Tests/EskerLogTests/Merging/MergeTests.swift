@@ -28,7 +28,7 @@ import Testing
     let after = store.statistics
     #expect(after.deadBytes == 0)
     #expect(after.liveBytes == before.liveBytes)
-    #expect(after.bytesOnDisk < before.bytesOnDisk / 3 + store.engine.reserveLength)
+    #expect(after.bytesOnDisk < before.bytesOnDisk / 3 + store.probe.reserveLength)
     #expect(report.bytesFreed == before.deadBytes)
     #expect(report.segmentsRemoved >= before.segments.count - 1)
     #expect(after.merges > 0)
@@ -139,8 +139,7 @@ import Testing
     #expect(try entry?.value() == contents[key])
     entry = nil
     // Pins are the whole process's: another test may just be reading.
-    store.engine.epochs.synchronize()
-    store.engine.epochs.collect()
+    store.probe.collect()
     #expect(store.statistics.pinnedBytes == 0)
     #expect(store.count == 0)
   }
@@ -208,9 +207,7 @@ import Testing
       try store.put("dead", forKey: "other")
     }
     try store.merge()
-    let groups = store.engine.segments.withLock { list in
-      list.filter { $0.kind == .merged }.map { $0.footer.withLock { $0 } }
-    }
+    let groups = store.probe.segments.filter { $0.kind == .merged }
     #expect(groups.count { $0.neverExpiring > 0 && $0.minExpiry <= $0.maxExpiry } == 0)
     machine.clock.advance(milliseconds: 10_000)
     let read = store.statistics.merged.bytesWritten

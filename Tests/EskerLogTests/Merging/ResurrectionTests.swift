@@ -14,8 +14,8 @@ import Testing
 
   /// Ends the segment and returns its id.
   private func end(_ store: LogStore) throws -> UInt64 {
-    let id = try #require(store.engine.writer.withLock { $0.tail?.id })
-    try store.engine.endTail()
+    let id = try #require(store.probe.tailID)
+    try store.probe.endTail()
     return id
   }
 
@@ -101,7 +101,7 @@ import Testing
     _ = try end(store)
     machine.clock.advance(milliseconds: 20)
     var looks = 0
-    while case .now = store.engine.mergeIfDue(), looks < 10 { looks += 1 }
+    while store.probe.mergeStep(), looks < 10 { looks += 1 }
     #expect(looks < 10)
     try expect(nil, in: store)
   }

@@ -21,7 +21,7 @@ import Testing
     try store.sync()
     // So that the next leader looks at the names of the files.
     machine.clock.advance(milliseconds: 100)
-    let tail = try #require(store.engine.writer.withLock { $0.tail?.path })
+    let tail = try #require(store.probe.tail?.path)
     let isMerged = Gate()
     isMerged.close()
     let isSyncing = SharedFlag()
@@ -74,7 +74,7 @@ import Testing
     let store = try open()
     for number in 0..<600 { try store.put([UInt8](repeating: 1, count: 400), forKey: "key \(number)") }
     let before = try store.contents()
-    try store.engine.endTail()
+    try store.probe.endTail()
     let ids = store.statistics.segments.map(\.id)
     plan.fail(.write, on: .suffix(copy), sticky: true, effect)
     #expect(throws: StoreError.self) { try store.merge(segments: ids) }

@@ -1,4 +1,3 @@
-import EskerFormat
 import EskerPlatform
 import EskerTestSupport
 import Testing
@@ -35,10 +34,9 @@ struct History {
 
   mutating func run() throws {
     for _ in 0..<Int.random(in: 5...40, using: &generator) {
-      let merges = store.engine.mergeCount.load(ordering: .relaxed)
-      let merged = store.engine
+      let (before, merges) = (store.probe, store.statistics.merges)
       try step()
-      if merged !== store.engine || merges != store.engine.mergeCount.load(ordering: .relaxed) { try adoptReaped() }
+      if !before.isProbe(of: store) || merges != store.statistics.merges { try adoptReaped() }
       try checkStep()
     }
     // Dear: some histories stand for all.
@@ -272,9 +270,9 @@ struct History {
   private mutating func merge() throws {
     if generator.oneIn(3) {
       log.append("end the last segment")
-      return try store.engine.endTail()
+      return try store.probe.endTail()
     }
-    if generator.oneIn(2) { try store.engine.endTail() }
+    if generator.oneIn(2) { try store.probe.endTail() }
     let ids = store.statistics.segments.map(\.id)
     let chosen = generator.oneIn(4) ? nil : ids.filter { _ in generator.oneIn(2) }
     log.append("merge \(chosen.map { "\($0)" } ?? "all") of \(ids)")
@@ -304,7 +302,8 @@ struct History {
       model.time = max(model.time + passed, machine.clock.wallMilliseconds())
     }
     // The store notices a jump when it looks; a jump forth and back between two looks never was.
-    try require(store.engine.time.now == model.time, "store time is \(store.engine.time.now), not \(model.time)")
+    let time = store.time.millisecondsSince1970
+    try require(time == model.time, "store time is \(time), not \(model.time)")
   }
 
   private mutating func takeOrDropSnapshot() throws {
@@ -345,7 +344,7 @@ struct History {
   }
 
   private mutating func adoptTime(atLeast least: Int64) throws {
-    let time = store.engine.time.now
+    let time = store.time.millisecondsSince1970
     try require(time >= least && time <= max(model.time, least), "store time is \(time) after opening")
     model.time = time
   }
@@ -355,7 +354,7 @@ struct History {
     for space in spaces {
       let keyspace = try keyspace(space)
       for (key, value) in model.spaces[space] ?? [:] where value.expiry <= model.time {
-        guard try store.engine.indexed(key, in: keyspace.core) == nil else { continue }
+        guard try store.probe.indexed(key, in: keyspace) == nil else { continue }
         model.spaces[space]?[key] = nil
         model.reaped[space, default: [:]][key] = value
       }
@@ -368,7 +367,7 @@ struct History {
       let keyspace = try keyspace(space)
       var index: [[UInt8]: StoreModel.Value] = [:]
       for key in keys {
-        guard let entry = try store.engine.indexed(key, in: keyspace.core) else { continue }
+        guard let entry = try store.probe.indexed(key, in: keyspace) else { continue }
         index[key] = entry
         try require(
           model.mayHold(entry, key, in: space),
@@ -459,7 +458,7 @@ struct History {
       }
     }
     // Entries of an emptied keyspace leave the index in the background.
-    store.engine.sweepEmptiedKeyspaces()
+    store.probe.sweep()
     let counted = store.statistics.liveBytes
     // Once emptied, a keyspace's own tag takes a word in each record, so lengths differ by up to 8 bytes an entry.
     let slack = 8 * model.spaces.values.reduce(0) { $0 + $1.count }
@@ -477,29 +476,5 @@ extension Machine {
     var twin = machine
     twin.disk = disk
     return twin
-  }
-}
-
-extension Engine {
-  /// The record the index leads to for a key, expired or not.
-  func indexed(_ key: [UInt8], in core: KeyspaceCore) throws(StoreError) -> StoreModel.Value? {
-    let result: Result<StoreModel.Value?, StoreError> = key.withUnsafeBytes { pointer in
-      Result { () throws(StoreError) in
-        let hash = core.life.pointee.hash.hash(pointer)
-        var probe = index.writeProbe(hash)
-        let existing = try findForWrite(hash, pointer, core.tag, &probe)
-        guard existing.address != 0, let place = granules.place(of: existing.address) else { return nil }
-        if let found = existing.damage { throw damage(at: existing.address, found, key: Array(pointer)) }
-        switch StoredRecord(at: place) {
-        case .plain(let record, _):
-          return StoreModel.Value(bytes: [UInt8](record.value), expiry: record.expiry, version: record.sequence)
-        case .packed(let entry, let view):
-          let value = try self.value(of: entry, in: view, at: existing.address)
-          return StoreModel.Value(bytes: value, expiry: entry.expiry, version: entry.sequence)
-        case nil: return nil
-        }
-      }
-    }
-    return try result.get()
   }
 }

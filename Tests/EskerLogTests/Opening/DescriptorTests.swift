@@ -115,7 +115,7 @@ import Testing
     let bench = FaultBench()
     bench.plan.giveUpResting()
     let store = try bench.open()
-    defer { store.vanish() }
+    defer { store.probe.kill() }
     // Of so many records the footer is long, and stands where the segment has no address space any more.
     for number in 0..<6000 { try store.put("value", forKey: "\(number)") }
     try store.sync()
@@ -194,7 +194,7 @@ import Testing
           #expect(isMerged)
           #expect(try snapshot.contents() == then)
           try crowd.expectContents(store)
-          let report = try store.engine.verifySegments(of: snapshot) { _ in true }
+          let report = try store.probe.verifySegments(of: snapshot)
           #expect(report.isClean, "\(report.damage)")
           try crowd.expectContents(try LogStore(at: path))
           try store.close()

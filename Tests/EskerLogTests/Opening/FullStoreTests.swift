@@ -44,7 +44,7 @@ import Testing
         #expect(throws: StoreError.syncFailed(errno: 5)) { try store.sync() }
         disk = try disk.processKilled()
       }
-      store.vanish()
+      store.probe.kill()
       if isVolumeFull {
         let ballast = try disk.open("/ballast", .create)
         try ballast.reserve(disk.freeSpace(at: "/") / 4096 * 4096)
@@ -90,7 +90,7 @@ import Testing
 
   private func perform(_ action: Action, _ full: Full, _ moment: String) throws {
     let store = try full.open { $0.readOnly = action == .read }
-    defer { store.vanish() }
+    defer { store.probe.kill() }
     #expect(try store.contents() == full.expected, "\(moment)")
     // The newest: an older one may be evicted to make room for its removal.
     let last = try #require(full.expected.keys.max { ($0.count, "\($0)") < ($1.count, "\($1)") })
@@ -115,7 +115,7 @@ import Testing
     image.disk = try full.disk.crashImage(.drop, using: &generator)
     let again = try image.open { $0.readOnly = true }
     #expect(try again.contents() == contents, "\(moment)")
-    again.vanish()
+    again.probe.kill()
   }
 
   @Test(arguments: [300, 3000, 10_000])
@@ -131,7 +131,7 @@ import Testing
         // Its writer is killed before it has written anything.
         let store = try full.open()
         #expect(try store.contents() == full.expected, "round \(round)")
-        store.vanish()
+        store.probe.kill()
         var generator = SeededGenerator(seed: UInt64(round))
         full.disk = try full.disk.crashImage(.drop, using: &generator)
       }
@@ -141,7 +141,7 @@ import Testing
       #expect(try store.get("more 199") == Self.value)
       #expect(try full.bytesOnDisk <= Self.capacity)
       #expect(try store.verify().isClean)
-      store.vanish()
+      store.probe.kill()
     }
   }
 
@@ -161,7 +161,7 @@ import Testing
     } throws: { error in
       if case StoreError.capacityReached = error { true } else { false }
     }
-    roomy.vanish()
+    roomy.probe.kill()
     let volume = try Full(capacity: nil, isVolumeFull: true, .clean).open()
     #expect {
       try volume.put(large, forKey: "large")
@@ -169,6 +169,6 @@ import Testing
       guard case StoreError.noSpace = error else { return false }
       return "\(error)".contains("no space left on the volume")
     }
-    volume.vanish()
+    volume.probe.kill()
   }
 }

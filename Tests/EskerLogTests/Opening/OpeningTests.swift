@@ -218,10 +218,11 @@ import Testing
     let machine = Machine()
     let store = try machine.open()
     try store.put("value", forKey: "key")
-    try store.engine.endTail()
-    weak let unused = store.engine.segments.withLock { $0.last }
-    #expect(unused?.id == 2)
+    try store.probe.endTail()
+    #expect(store.probe.segments.last?.id == 2)
+    let isHeld = store.probe.watch(2)
+    #expect(isHeld())
     try store.close()
-    #expect(unused == nil)
+    #expect(!isHeld())
   }
 }

@@ -87,7 +87,7 @@ import Testing
   @Test func aSealedSegmentCutShortMakesItsRecordsDamagedAndNoOthers() throws {
     try fill(200)
     // The background may not have come to it yet, and a sync of a file that was cut short fails for good.
-    store.engine.sealFinished()
+    store.probe.sealFinished()
     let first = try #require(try segments().first)
     truncate(first, 8192)
     var damaged = 0

@@ -25,22 +25,20 @@ import Testing
   /// Every file is a segment's that is listed, or is ready to be; every segment has its file; and no addresses are taken but
   /// theirs.
   private func expectNothingIsLost(_ store: LogStore, _ machine: Machine, _ moment: Comment) throws {
-    let engine = store.engine
+    let probe = store.probe
     // Readers of other stores are waited for too.
-    engine.epochs.synchronize()
-    engine.epochs.collect()
-    let segments = engine.segments.withLock { $0 }
+    probe.collect()
+    let segments = probe.segments
     #expect(try machine.files(".segment") == segments.map(\.path).sorted(), moment)
     // The lowest run that is free, as all segments take one granule each.
-    let next = engine.addresses.take(1)
-    #expect(next.map { $0.granules.lowerBound <= segments.count } == true, moment)
+    #expect(probe.lowestFreeGranule.map { $0 <= segments.count } == true, moment)
     // What has no record is the tail or will be.
-    let (tail, spares) = engine.writer.withLock { ($0.tail, $0.spares) }
-    for segment in segments where segment.kind == .log && !segment.isSealed.load(ordering: .relaxed) {
-      #expect(segment === tail || spares.contains { $0 === segment }, moment)
+    let (tail, spares) = (probe.tailID, probe.spares.map(\.id))
+    for segment in segments where segment.kind == .log && !segment.isSealed {
+      #expect(segment.id == tail || spares.contains(segment.id), moment)
     }
-    let listed = Set(engine.manifests.withLock { $0.manifest.segments.map(\.id) })
-    for segment in spares { #expect(listed.contains(segment.id), moment) }
+    let listed = Set(probe.listed.map(\.id))
+    for spare in spares { #expect(listed.contains(spare), moment) }
   }
 
   private static let operations: [FaultOperation] = [
@@ -69,10 +67,10 @@ import Testing
       written.append(number)
     }
     for number in 0..<250 { put(number) }
-    try? store.engine.endTail()
+    try? store.probe.endTail()
     let calls = plan.callCount(of: operation) - before
     // What is on the disk is not known once a sync has failed: then all of it stays.
-    if store.engine.commits.failureCode == nil {
+    if store.probe.failureCode == nil {
       try expectNothingIsLost(store, machine, "\(operation) \(nth)")
       for number in 250..<350 { put(number) }
       #expect(written.last == 349)
@@ -89,8 +87,7 @@ import Testing
     let store = try open(machine, plan)
     try store.put("v", forKey: "first")
     // Nobody else edits the manifest meanwhile.
-    store.engine.keeper.stop()
-    store.engine.background.stop()
+    store.probe.stopBackground()
     let large = [UInt8](repeating: 7, count: 450_000)
     plan.fail(.write, on: .prefix("manifest"), .error(PlatformError.noSpace))
     #expect(throws: StoreError.self) { try store.put(large, forKey: "large") }
@@ -106,14 +103,13 @@ import Testing
   @Test func aSpareThatCannotBeGivenUpIsKept() throws {
     let store = try open(machine, plan)
     for number in 0..<75 { try store.put(Self.value(number), forKey: "key \(number)") }
-    // No reference to it: that would keep its addresses.
-    let spare = try #require(store.engine.writer.withLock { $0.spares.first?.path })
+    let spare = try #require(store.probe.spares.first?.path)
     plan.fail(.write, on: .prefix("manifest"), .error(PlatformError.noSpace))
-    #expect(throws: StoreError.self) { try store.engine.dropSpares() }
-    #expect(store.engine.writer.withLock { $0.spares.map(\.path) } == [spare])
+    #expect(throws: StoreError.self) { try store.probe.dropSpares() }
+    #expect(store.probe.spares.map(\.path) == [spare])
     try expectNothingIsLost(store, machine, "kept")
-    try store.engine.dropSpares()
-    #expect(store.engine.writer.withLock { $0.spares.isEmpty })
+    try store.probe.dropSpares()
+    #expect(store.probe.spares.isEmpty)
     #expect(try machine.disk.status(spare) == nil)
     try expectNothingIsLost(store, machine, "given up")
   }

@@ -14,7 +14,7 @@ import Testing
     store = try machine.open()
     for number in 0..<50 { try store.put([UInt8](repeating: 1, count: 4_000), forKey: "key \(number)") }
     try store.put("v", forKey: "brief", expiry: .after(.milliseconds(1)))
-    store.engine.writePeriodicCheckpoint()
+    store.probe.writeCheckpoint()
     machine.clock.advance(milliseconds: 1_000)
   }
 
@@ -30,37 +30,16 @@ import Testing
 
   private func isUnchanged(since before: [[UInt8]]) throws -> Bool { try files() == before }
 
-  /// A lock that a call waits for.
-  private enum Held {
-    case opening, merging, writer
-
-    func take(_ engine: Engine) {
-      switch self {
-      case .opening: engine.opening.lock()
-      case .merging: engine.merging.lock()
-      case .writer: engine.writer.lock.lock()
-      }
-    }
-
-    func giveBack(_ engine: Engine) {
-      switch self {
-      case .opening: engine.opening.unlock()
-      case .merging: engine.merging.unlock()
-      case .writer: engine.writer.lock.unlock()
-      }
-    }
-  }
-
   /// Makes a call that has to wait for a lock, ends the store meanwhile, and lets it go.
   private func expectClosed(
-    waitingFor lock: Held,
+    waitingFor lock: StoreProbe.Lock,
     _ call: @escaping @Sendable (LogStore) throws -> Void
   ) throws {
     let store = store
-    let engine = store.engine
+    let probe = store.probe
     let isCalling = SharedFlag()
     let outcome = Guarded<(any Error)?>(nil)
-    lock.take(engine)
+    probe.take(lock)
     let caller = try WorkerThread(name: "calls") {
       isCalling.raise()
       do { try call(store) } catch { outcome.withLock { $0 = error } }
@@ -68,14 +47,14 @@ import Testing
     while !isCalling.isRaised { Platform.yieldThread() }
     // Until it has come to the lock, most likely: one that comes later finds the store closed at once.
     for _ in 0..<2_000 { Platform.yieldThread() }
-    _ = engine.status.bitwiseOr(Engine.Status.closed, ordering: .sequentiallyConsistent)
+    probe.markClosed()
     // Whoever closes waits for a writer.
-    if lock != .writer { engine.letGoAsIfKilled() }
+    if lock != .writer { probe.kill() }
     let before = try files()
     let segments = try machine.files(".segment")
-    lock.giveBack(engine)
+    probe.giveBack(lock)
     caller.join()
-    if lock == .writer { engine.letGoAsIfKilled() }
+    if lock == .writer { probe.kill() }
     #expect(outcome.withLock { $0 as? StoreError } == .closed)
     #expect(try isUnchanged(since: before))
     #expect(try machine.files(".segment") == segments)
@@ -101,7 +80,7 @@ import Testing
   }
 
   @Test func aCheckpointThatIsGivenUp() throws {
-    try expectClosed(waitingFor: .opening) { store in _ = try store.engine.dropCheckpoint() }
+    try expectClosed(waitingFor: .opening) { store in _ = try store.probe.dropCheckpoint() }
   }
 
   @Test func aSnapshot() throws {
@@ -127,7 +106,7 @@ import Testing
     try store.close()
     try reopen { $0.capacity = 16 << 20 }
     try expectClosed(waitingFor: .merging) { store in
-      try store.engine.makeRoom(for: 100, orThrow: .cancelled)
+      try store.probe.makeRoom(for: 100, orThrow: .cancelled)
     }
   }
 
@@ -137,38 +116,35 @@ import Testing
 
   @Test func aSweepOfTheIndex() throws {
     try expectClosed(waitingFor: .writer) { store in
-      if store.engine.reap(where: { _ in true }) == 0 { throw StoreError.closed }
+      if store.probe.reapAll() == 0 { throw StoreError.closed }
     }
   }
 
   @Test func theManifestIsNotWrittenAnyMore() throws {
-    let engine = store.engine
+    let probe = store.probe
     try store.close()
     let before = try files()
-    #expect(throws: StoreError.closed) { try engine.editManifest(.listed) }
+    #expect(throws: StoreError.closed) { try probe.writeManifest() }
     #expect(try isUnchanged(since: before))
   }
 
   @Test func theLockFileIsNotTouchedAnyMore() throws {
-    let session = try #require(store.engine.session)
+    let calls = store.probe.lockFileCalls
+    #expect(!calls.isEmpty)
     try store.close()
     let next = try machine.open()
     let before = try files()
-    session.syncBegan()
-    #expect(try isUnchanged(since: before))
-    session.syncFailed(5)
-    #expect(try isUnchanged(since: before))
-    session.syncEnded()
-    session.end()
-    #expect(try isUnchanged(since: before))
+    for call in calls {
+      call()
+      #expect(try isUnchanged(since: before))
+    }
     try next.put("v", forKey: "k", durability: .synced)
   }
 
   @Test func nothingIsTakenForDurableThatWasNot() throws {
-    let commits = store.engine.commits
     try store.close()
-    let last = commits.durable.load(ordering: .relaxed)
-    #expect(throws: StoreError.closed) { try commits.waitDurable(last + 1) }
-    #expect(commits.durable.load(ordering: .relaxed) == last)
+    let last = store.durableSequence
+    #expect(throws: StoreError.closed) { try store.probe.waitDurable(through: last.rawValue + 1) }
+    #expect(store.durableSequence == last)
   }
 }

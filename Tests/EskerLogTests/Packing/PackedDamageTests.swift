@@ -12,7 +12,7 @@ import Testing
     var store = try machine.open()
     // An older value of every key, in a segment of its own.
     for number in 0..<40 { try store.put("older value of \(number)", forKey: "key \(number)") }
-    try store.engine.endTail()
+    try store.probe.endTail()
     try store.close()
     store = try machine.open { $0.compression = .lz4 }
     var random = SeededGenerator(seed: 3)

@@ -183,7 +183,7 @@ import Testing
       try file.truncate(length)
       file.close()
       try expectPublished(machine, "zeros in \(range), \(length) bytes")
-      store.vanish()
+      store.probe.kill()
     }
   }
 
@@ -213,7 +213,7 @@ import Testing
         machine.disk = image
         try expectPublished(machine, "seed \(seed), \(policy) before \(call)")
       }
-      store.vanish()
+      store.probe.kill()
     }
   }
 

@@ -33,16 +33,16 @@ import Testing
     let events = EventLog()
     let reader = try open(readOnly: true, events)
     #expect(reader.count == 10)
-    let segment = try #require(reader.engine.segments.withLock { $0.first })
-    let mapping = segment.mapping
-    let length = mapping.length
+    let first = try #require(reader.probe.segments.first)
+    let segment = try #require(reader.probe.hold(first.id))
+    let length = segment.mappedLength
     #expect(length >= 64 << 10)
     try writer.close()
     // As a look at the end of the log does that comes right then.
     for offset in stride(from: 16 << 10, to: length, by: 4096) {
-      #expect(mapping.base.load(fromByteOffset: offset, as: UInt64.self) == 0)
+      #expect(segment.word(at: offset) == 0)
     }
-    #expect(mapping.isFaulted)
+    #expect(segment.isFaulted)
     writer = try open()
     try put(10..<last, to: writer)
     if last > 60 { try writer.merge() }

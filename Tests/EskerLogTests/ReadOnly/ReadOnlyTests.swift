@@ -193,10 +193,10 @@ import Testing
     let reader = try openForReading()
     #expect(try reader.get("a") == bytes("1"))
     // Half a batch, as a writer leaves it that is killed between two records.
-    writer.engine.appendUnfinishedBatch(key: bytes("half"), value: bytes("half"))
+    writer.probe.appendUnfinishedBatch(key: bytes("half"), value: bytes("half"))
     try reader.refresh()
     #expect(try reader.get("half") == nil)
-    writer.engine.letGoAsIfKilled()
+    writer.probe.kill()
     let next = try machine.open()
     #expect(try next.get("half") == nil)
     try next.put("2", forKey: "b")

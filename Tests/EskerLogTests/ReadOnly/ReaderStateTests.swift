@@ -136,11 +136,11 @@ import Testing
     let writer = try bench.openWriter()
     try writer.fill(10)
     let reader = try bench.openReader()
-    try writer.engine.endTail()
+    try writer.probe.endTail()
     if isSealSeen { try reader.refresh() }
-    let id = writer.engine.segments.withLock { $0.last?.id }
+    let id = writer.probe.segments.last?.id
     try writer.fill(20)
-    try writer.engine.endTail()
+    try writer.probe.endTail()
     try writer.fill(5, from: 100)
     try writer.sync()
     try writer.merge(segments: [try #require(id)])
@@ -156,16 +156,16 @@ import Testing
     let writer = try bench.openWriter()
     try writer.fill(20)
     try writer.put("v", forKey: "gone")
-    try writer.engine.endTail()
+    try writer.probe.endTail()
     let first = try #require(writer.sealedIDs.first)
     let reader = try bench.openReader()
     try writer.put("again", forKey: "fill 3")
     try writer.merge(segments: [first])
     try writer.remove("gone")
-    try writer.engine.endTail()
-    let second = try #require(writer.engine.segments.withLock { $0.last?.id })
+    try writer.probe.endTail()
+    let second = try #require(writer.probe.segments.last?.id)
     try writer.fill(10, from: 100)
-    try writer.engine.endTail()
+    try writer.probe.endTail()
     try writer.fill(10, from: 200)
     try writer.merge(segments: [second])
     try writer.sync()
@@ -188,19 +188,17 @@ import Testing
       }
     }
     try writer.fill(20)
-    try writer.engine.endTail()
+    try writer.probe.endTail()
     let reader = try bench.openReader()
     for number in 0..<2 { try putBatch(number) }
     try reader.refresh()
     try expectSame(reader, writer)
     for number in 2..<5 { try putBatch(number) }
-    try writer.engine.endTail()
+    try writer.probe.endTail()
     // The records between those that the reader has and the last are merged away.
-    let segments = writer.engine.segments.withLock { $0 }.filter { $0.kind == .log }
-    let merged = segments.filter { segment in
-      let first = segment.firstSequence.load(ordering: .relaxed)
-      return first > reader.lastSequence.rawValue && first < reader.lastSequence.rawValue + 100
-    }
+    let segments = writer.probe.segments.filter { $0.kind == .log }
+    let last = reader.lastSequence.rawValue
+    let merged = segments.filter { $0.firstSequence > last && $0.firstSequence < last + 100 }
     #expect(merged.count == 2)
     try writer.merge(segments: merged.map(\.id))
     try reader.refresh()
@@ -261,13 +259,13 @@ import Testing
       try writer.fill(150, length: 700)
       let reader = isOpening ? nil : try bench.openReader()
       try writer.fill(10, length: 700)
-      try writer.engine.endTail()
+      try writer.probe.endTail()
       try writer.sync()
       if isAllElseMerged { try writer.merge(segments: writer.sealedIDs) }
       return (bench, writer, reader)
     }
     try beforeEachCall(prepare) { _, writer, note in
-      let tail = writer.engine.writer.withLock { $0.tail }
+      let tail = writer.probe.tailID
       try writer.write { (batch) throws(StoreError) in
         for number in 0..<5 { try batch.put([UInt8](repeating: 2, count: 20_000), forKey: "fill \(number)") }
       }
@@ -276,7 +274,7 @@ import Testing
         try writer.put([UInt8](repeating: 3, count: 700), forKey: "fill \(number)")
         try note(writer)
       }
-      #expect(writer.engine.writer.withLock { $0.tail } === tail, "it was not passed over")
+      #expect(writer.probe.tailID == tail, "it was not passed over")
       return writer
     }
   }
@@ -402,12 +400,11 @@ import Testing
     let writer = try bench.openWriter()
     for number in 0..<3 {
       try writer.fill(5, from: number * 5)
-      try writer.engine.writer.withLock { (state) throws(StoreError) in try writer.engine.rotate(for: 0, &state) }
+      try writer.probe.rotate()
     }
-    writer.engine.writePeriodicCheckpoint()
-    let listed = writer.engine.manifests.withLock { $0.manifest }
-    #expect(listed.checkpointID != 0)
-    #expect(listed.segments.count { $0.state == .active } > 1)
+    writer.probe.writeCheckpoint()
+    #expect(writer.probe.checkpointID != 0)
+    #expect(writer.probe.listed.count { $0.state == .active } > 1)
     let reader = try bench.openReader()
     try expectSame(reader, writer)
     try writer.fill(3, from: 100)
@@ -419,17 +416,17 @@ import Testing
   @Test(arguments: [false, true]) func anEmptySegmentLacksNothing(readOnly: Bool) throws {
     let writer = try bench.openWriter()
     try writer.fill(5)
-    try writer.engine.endTail()
+    try writer.probe.endTail()
     try writer.write { (batch) throws(StoreError) in
       for number in 0..<50 { try batch.put([UInt8](repeating: 2, count: 2_000), forKey: "fill \(number)") }
     }
-    writer.engine.writer.withLock { state in writer.engine.sealTail(&state) }
-    writer.engine.sealFinished()
+    writer.probe.sealTail()
+    writer.probe.sealFinished()
     try writer.merge(segments: [try #require(writer.sealedIDs.last)])
-    let log = writer.engine.manifests.withLock { $0.manifest.segments.filter { $0.kind == .log } }
+    let log = writer.probe.listed.filter { $0.kind == .log }
     #expect(log.map(\.state) == [.sealed, .active] && log.last?.firstSequence == 0)
     let contents = try writer.contents()
-    if !readOnly { writer.engine.letGoAsIfKilled() }
+    if !readOnly { writer.probe.kill() }
     let events = EventLog()
     let again = readOnly ? try bench.openReader() : try bench.openWriter { $0.onEvent = { events.record($0) } }
     #expect(try again.contents() == contents && contents.count == 50)
@@ -444,7 +441,7 @@ import Testing
     try writer.fill(100)
     let reader = try bench.openReader()
     #expect(try reader.text("evicted") == "value")
-    try writer.engine.makeRoom(for: 0, isVolumeFull: true, orThrow: .closed)
+    try writer.probe.makeRoom(for: 0, isVolumeFull: true, orThrow: .closed)
     #expect(try writer.get("evicted") == nil && writer.count < 100)
     let before = writer.lastSequence
     #expect(try !writer.remove("evicted"))
@@ -479,7 +476,7 @@ import Testing
       }
     })
     try writer.fill(5)
-    try writer.engine.endTail()
+    try writer.probe.endTail()
     try writer.fill(recordsBefore)
     let last = writer.lastSequence
     // The hook is called twice for each record.
@@ -522,7 +519,7 @@ import Testing
     let writer = try bench.openWriter { $0.segmentSize = 4 << 20 }
     try writer.fill(20)
     let reader = try bench.openReader()
-    try writer.engine.endTail()
+    try writer.probe.endTail()
     try reader.refresh()
     if isBatch {
       try writer.write { (batch) throws(StoreError) in
@@ -549,7 +546,7 @@ import Testing
     #expect(try reader.text("b") == "buffered")
     plan.fail(.sync, on: .suffix(".segment"), .failedSync(code: 5, marksPagesClean: true))
     #expect(throws: StoreError.self) { try writer.sync() }
-    writer.engine.letGoAsIfKilled()
+    writer.probe.kill()
     let next = try bench.openWriter()
     try next.put("later", forKey: "d")
     try reader.refresh()
@@ -580,10 +577,10 @@ import Testing
     try writer.put("1", forKey: "a")
     let reader = try bench.openReader()
     for round in 0..<4 {
-      writer.engine.appendUnfinishedBatch(key: bytes("half"), value: bytes("half"))
+      writer.probe.appendUnfinishedBatch(key: bytes("half"), value: bytes("half"))
       // In every other round the reader sees the half of a batch.
       if round.isMultiple(of: 2) { try reader.refresh() }
-      writer.engine.letGoAsIfKilled()
+      writer.probe.kill()
       writer = try bench.openWriter()
       try writer.put("\(round)", forKey: "round")
       if isDurable {
@@ -602,9 +599,9 @@ import Testing
     var writer = try bench.openWriter()
     try writer.put("1", forKey: "a")
     try writer.put("1", forKey: "b")
-    writer.engine.appendUnfinishedBatch(key: bytes("half"), value: bytes("half"))
+    writer.probe.appendUnfinishedBatch(key: bytes("half"), value: bytes("half"))
     let reader = try bench.openReader()
-    writer.engine.letGoAsIfKilled()
+    writer.probe.kill()
     writer = try bench.openWriter()
     try writer.put("2", forKey: "a")
     try writer.merge()
@@ -622,9 +619,9 @@ import Testing
   @Test func aRecordThatIsBeingWrittenIsNoCut() throws {
     let writer = try bench.openWriter()
     try writer.put("whole", forKey: "a")
-    let start = writer.engine.writer.withLock { $0.offset }
+    let start = try #require(writer.probe.tailEnd)
     try writer.put("half there", forKey: "b")
-    let end = writer.engine.writer.withLock { $0.offset }
+    let end = try #require(writer.probe.tailEnd)
     var machine = Machine()
     machine.disk = try bench.disk.processKilled()
     var image = try DiskImage(of: machine)
@@ -639,7 +636,7 @@ import Testing
       #expect(try store.contents().keys.sorted { $0.lexicographicallyPrecedes($1) } == [bytes("a")])
       #expect(log.events.contains { if case .cut = $0 { true } else { false } } == !readOnly)
       #expect(log.damage.isEmpty)
-      store.vanish()
+      store.probe.kill()
     }
   }
 
@@ -719,9 +716,9 @@ import Testing
     try writer.fill(20)
     let (first, second) = try (open("manifest.a"), open("manifest.b"))
     let old = try first.allBytes()
-    try writer.engine.endTail()
+    try writer.probe.endTail()
     let reader = try bench.openReader()
-    try writer.engine.endTail()
+    try writer.probe.endTail()
     try writer.put("new", forKey: "new")
     let (new, whole) = try (first.allBytes(), second.allBytes())
     try first.writeAll(old, at: 0)

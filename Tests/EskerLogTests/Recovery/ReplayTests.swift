@@ -42,15 +42,14 @@ import Testing
       #expect(keyspace.count == keys.count)
       for number in 0..<20 { #expect(try keyspace.get("key \(number)") == keys["key \(number)"]) }
     }
-    #expect(reopened.engine.index.checkInvariants() == [])
+    #expect(reopened.probe.indexProblems == [])
     try reopened.close()
   }
 
   private static func live(of store: LogStore) -> [UInt64: Int] {
-    let engine = store.engine
-    let rows = engine.segments.withLock { list in list.map { ($0.id, engine.granules.live($0)) } }
     // A segment that holds nothing yet is let go by an opening.
-    return Dictionary(uniqueKeysWithValues: rows.filter { $0.1.records > 0 }.map { ($0.0, $0.1.bytes) })
+    let segments = store.probe.segments.filter { $0.liveRecords > 0 }
+    return Dictionary(uniqueKeysWithValues: segments.map { ($0.id, $0.liveBytes) })
   }
 
   @Test func aKeyWrittenOftenMakesTheIndexNoLarger() throws {
@@ -60,7 +59,7 @@ import Testing
     try machine.deleteCheckpoint()
     let reopened = try machine.reopenAfterKill()
     #expect(reopened.count == 1_000)
-    #expect(reopened.engine.index.bucketCount == Geometry.minimumBucketCount)
+    #expect(reopened.probe.bucketCount == Geometry.minimumBucketCount)
     try reopened.close()
   }
 
@@ -69,12 +68,12 @@ import Testing
     var machine = Machine()
     let store = try machine.open()
     for number in 0..<keys { try store.put("", forKey: "\(number)") }
-    let grown = store.engine.index.bucketCount
+    let grown = store.probe.bucketCount
     try machine.deleteCheckpoint()
     let reopened = try machine.reopenAfterKill()
     #expect(reopened.count == keys)
-    #expect((grown...grown + grown / 50).contains(reopened.engine.index.bucketCount))
-    #expect(reopened.engine.index.checkInvariants() == [])
+    #expect((grown...grown + grown / 50).contains(reopened.probe.bucketCount))
+    #expect(reopened.probe.indexProblems == [])
     try reopened.close()
   }
 
@@ -86,7 +85,7 @@ import Testing
     try store.sync()
     // Says that those before it are durable.
     try store.put("last", forKey: "last")
-    store.engine.letGoAsIfKilled()
+    store.probe.kill()
     let files = OSFileSystem()
     for name in try files.list(path) where name.hasSuffix(".checkpoint") { try files.remove("\(path)/\(name)") }
 
@@ -116,15 +115,14 @@ import Testing
     let store = try machine.open()
     for number in 0..<3_000 { try store.put("value \(number)", forKey: "key \(number)") }
     try store.sync()
-    let sealed = try #require(store.engine.segments.withLock { $0.first })
-    let summary = sealed.footer.withLock { $0 }
-    try #require(summary.offset > 0)
+    let sealed = try #require(store.probe.segments.first)
+    try #require(sealed.footerOffset > 0)
     try machine.deleteCheckpoint()
     machine.disk = try machine.disk.processKilled()
 
     // The kind of an entry in the middle becomes none, and both checksums are made right.
     let file = try machine.disk.open(sealed.path, .readWrite)
-    var footer = try file.bytes(in: summary.offset..<summary.offset + summary.length)
+    var footer = try file.bytes(in: sealed.footerOffset..<sealed.footerOffset + sealed.footerLength)
     let trailer = footer.count - SegmentFooter.trailerLength
     let streamLength = footer.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: trailer + 32, as: UInt64.self)) }
     let entryCount = footer.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: trailer + 24, as: UInt64.self)) }
@@ -133,7 +131,7 @@ import Testing
     footer[last + 8] &= ~3
     Self.storeChecksum(of: 0..<streamLength, in: &footer, at: trailer + 88)
     Self.storeChecksum(of: trailer..<trailer + 92, in: &footer, at: trailer + 92)
-    try file.writeAll(footer, at: summary.offset)
+    try file.writeAll(footer, at: sealed.footerOffset)
     file.close()
 
     let log = EventLog()

@@ -77,7 +77,7 @@ import Testing
     var machine = try large().0.machine()
     let store = try machine.open { $0.compression = isPacked ? .lz4 : .none }
     let expected = try contents(of: store)
-    try store.engine.endTail()
+    try store.probe.endTail()
     try store.sync()
     try store.merge(segments: store.statistics.segments.map(\.id))
     #expect(store.statistics.segments.allSatisfy { $0.recordBytes == 0 || $0.isMerged && $0.isPacked == isPacked })
@@ -287,7 +287,7 @@ import Testing
     try store.sync()
     // An edit of the manifest keeps the durable number.
     _ = try store.keyspace("other")
-    store.vanish()
+    store.probe.kill()
     machine.disk = try machine.disk.processKilled()
     var image = try DiskImage(of: machine)
     let name = try #require(image.names.first { $0.hasSuffix(".segment") })
@@ -309,7 +309,7 @@ import Testing
       for number in range { try store.put([UInt8](repeating: 1, count: 700), forKey: "key \(number)") }
     }
     try put(0..<300)
-    store.vanish()
+    store.probe.kill()
     machine.disk = try machine.disk.processKilled()
     // A page of the last segment that was never written.
     var image = try DiskImage(of: machine)
@@ -361,7 +361,7 @@ import Testing
     try store.write { (batch) throws(StoreError) in
       for number in 0..<3 { try batch.put("batch", forKey: "batch \(number)") }
     }
-    store.vanish()
+    store.probe.kill()
     machine.disk = try machine.disk.processKilled()
     var image = try DiskImage(of: machine)
     let name = try #require(image.names.first { $0.hasSuffix(".segment") })
@@ -409,7 +409,7 @@ import Testing
     let machine = Machine()
     let store = try machine.open { $0.merge.isAutomatic = false }
     for number in 0..<20 { try store.put("value \(number)", forKey: "key \(number % 15)") }
-    try store.engine.endTail()
+    try store.probe.endTail()
     // What the removal is to hide comes to lie in a segment that was created after the removal's.
     try store.merge(segments: [1])
     try store.remove("key 7")

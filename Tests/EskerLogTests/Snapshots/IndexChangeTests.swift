@@ -3,7 +3,6 @@ import EskerPlatform
 import EskerTestSupport
 import Testing
 
-@testable import EskerIndex
 @testable import EskerLog
 
 /// Whatever changes where the index leads tells open snapshots and a checkpoint under way before, and keeps the figures.
@@ -33,7 +32,7 @@ import Testing
     _ change: () throws -> Void,
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
-    let bystander = Bystander(of: store.engine)
+    let bystander = store.probe.bystander()
     try change()
     let report = bystander.leave()
     #expect(report.toldTooLate == 0, "after the index led elsewhere", sourceLocation: sourceLocation)
@@ -43,7 +42,7 @@ import Testing
     #expect(report.left >= least, "the change takes something away", sourceLocation: sourceLocation)
     let figures = try store.expectConsistentFigures()
     #expect(figures.live == figures.recount, sourceLocation: sourceLocation)
-    #expect(store.totalCount == store.engine.index.count, sourceLocation: sourceLocation)
+    #expect(store.totalCount == store.probe.indexCount, sourceLocation: sourceLocation)
   }
 
   @Test func insertionsOverwritesAndRemovals() throws {
@@ -83,7 +82,7 @@ import Testing
     try fill(store, 0..<50)
     try expectToldBefore(store, leaving: 50) {
       try store.removeAll()
-      store.engine.sweepEmptiedKeyspaces()
+      store.probe.sweep()
     }
   }
 
@@ -92,7 +91,7 @@ import Testing
     try fill(store, 0..<600)
     try fill(store, 0..<100, expiry: .after(.seconds(1)))
     machine.clock.advance(milliseconds: 2000)
-    try store.engine.endTail()
+    try store.probe.endTail()
     let ids = store.statistics.segments.map(\.id)
     // 500 have a new place, and 100 go.
     try expectToldBefore(store, leaving: 600) { try store.merge(segments: ids) }
@@ -102,7 +101,7 @@ import Testing
   @Test func mergesThatAreUndone() throws {
     let store = try open()
     try fill(store, 0..<600)
-    try store.engine.endTail()
+    try store.probe.endTail()
     let before = try store.contents()
     plan.fail(.write, on: .prefix("manifest"), sticky: true, .error(PlatformError.noSpace))
     try expectToldBefore(store, leaving: 0, isUndone: true) {
@@ -153,10 +152,10 @@ import Testing
     } else {
       try fill(writer, 100..<600)
     }
-    let engine = reader.engine
+    let probe = reader.probe
     let hasRead = SharedFlag()
-    let follower = try engine.writer.withLock { _ in
-      let before = engine.bucketWords
+    let follower = try probe.holdingWriter {
+      let before = probe.bucketWords
       let follower = try WorkerThread(name: "follows") {
         try? reader.refresh()
         hasRead.raise()
@@ -164,7 +163,7 @@ import Testing
       // Far longer than it takes.
       for _ in 0..<5_000 where !hasRead.isRaised { Platform.yieldThread() }
       #expect(!hasRead.isRaised)
-      let isSame = engine.bucketWords == before
+      let isSame = probe.bucketWords == before
       #expect(isSame)
       return follower
     }
@@ -175,94 +174,12 @@ import Testing
   @Test func aDamagedRecordThatIsOverwrittenIsCountedOut() throws {
     let store = try open()
     try fill(store, 0..<300)
-    let engine = store.engine
-    let first = try #require(engine.segments.withLock { $0.first })
-    let before = engine.granules.live(first).records
+    let before = try #require(store.probe.segments.first)
     // The first record's key.
-    first.base.storeBytes(of: 0xff, toByteOffset: SegmentHeader.length + RecordLayout.headerLength, as: UInt8.self)
+    let first = try #require(store.probe.hold(before.id))
+    first.store(0xff, at: SegmentHeader.length + RecordLayout.headerLength)
     try store.put("healed", forKey: "key 0")
-    #expect(engine.granules.live(first).records == before - 1)
-  }
-}
-
-/// Stands among the open snapshots of a store, and beside its checkpoints, and looks whether it is told in time.
-private final class Bystander: SnapshotState, @unchecked Sendable {
-  struct Report {
-    /// Places that the index did not lead to any more when they were told.
-    var toldTooLate = 0
-    /// Places that the index leads to no more and nobody told of.
-    var untold = 0
-    /// Places that were told and that the index still leads to.
-    var toldInVain = 0
-    /// Buckets that changed and were not saved as they were.
-    var unsaved = 0
-    /// Places that the index does not lead to any more.
-    var left = 0
-  }
-
-  private let engine: Engine
-  private let before: (places: Set<UInt64>, buckets: [[UInt64]])
-  private let cut: CheckpointCut
-  private let told = Guarded<(places: Set<UInt64>, late: Int, segments: [ObjectIdentifier: Segment])>(([], 0, [:]))
-
-  init(of engine: Engine) {
-    self.engine = engine
-    before = (engine.places, engine.bucketWords)
-    cut = CheckpointCut(
-      sequence: engine.publishedSequence,
-      replaySegmentID: 0,
-      replayOffset: 0,
-      index: engine.index,
-      meta: CheckpointMeta(segments: [], keyspaces: [])
-    )
-    super.init(sequence: .max, time: 0, count: 0, keyspaces: [:], segments: [])
-    engine.writer.withLock { state in
-      engine.index.splitsPaused = true
-      state.snapshots.append(self)
-      state.checkpoint = cut
-    }
-  }
-
-  override func noteSuperseded(_ address: UInt64, _ sequence: UInt64) {
-    let isLed = engine.places.contains(address)
-    let segment = engine.granules.segment(of: address)
-    told.withLock { told in
-      // So that no other record gets this address.
-      if let segment { told.segments[ObjectIdentifier(segment)] = segment }
-      told.places.insert(address)
-      if !isLed { told.late += 1 }
-    }
-  }
-
-  func leave() -> Report {
-    engine.writer.withLock { state in
-      engine.index.splitsPaused = false
-      state.snapshots.removeAll { $0 === self }
-      state.checkpoint = nil
-    }
-    let left = before.places.subtracting(engine.places)
-    let (places, late, _) = told.withLock { $0 }
-    let now = engine.bucketWords
-    var report = Report(toldTooLate: late, untold: left.subtracting(places).count, left: left.count)
-    // What came and went in between was told of too.
-    report.toldInVain = places.intersection(engine.places).count
-    for (bucket, words) in before.buckets.enumerated() where now[bucket] != words {
-      if cut.saved[bucket]?.words != words { report.unsaved += 1 }
-    }
-    return report
-  }
-}
-
-extension Engine {
-  /// Where the index leads to.
-  fileprivate var places: Set<UInt64> {
-    var places: Set<UInt64> = []
-    index.forEachEntry(inBuckets: 0..<index.bucketCount) { places.insert($0.address) }
-    return places
-  }
-
-  /// What stands in each bucket.
-  fileprivate var bucketWords: [[UInt64]] {
-    (0..<index.bucketCount).map { index.saveBucket($0)?.words ?? [] }
+    let after = try #require(store.probe.segments.first { $0.id == before.id })
+    #expect(after.liveRecords == before.liveRecords - 1)
   }
 }

@@ -27,7 +27,7 @@ import Testing
       case 0:
         defer { done.raise() }
         for _ in 0..<150 {
-          try store.engine.endTail()
+          try store.probe.endTail()
           moved.add(try store.merge(segments: store.statistics.segments.map(\.id)).segmentsWritten)
         }
       case 1:
@@ -55,12 +55,12 @@ import Testing
     let store = try machine.open { $0.merge.isAutomatic = false }
     let keys = 2_000
     for key in 0..<keys { try store.put("value", forKey: "key \(key)") }
-    try store.engine.endTail()
+    try store.probe.endTail()
     // Among the first moves, and with pauses to come between the others.
     let asked = Guarded<WorkerThread?>(nil)
     let shown = Guarded<Set<[UInt8]>?>(nil)
     let isAsking = SharedFlag()
-    let hook = Hook(store.engine, at: 300) {
+    let hook = store.probe.onLeaving(nth: 300) {
       let thread = try? WorkerThread(name: "asks") {
         isAsking.raise()
         guard let snapshot = try? store.snapshot() else { return }
@@ -74,29 +74,5 @@ import Testing
     hook.leave()
     try #require(asked.withLock { $0.take() }).join()
     #expect(shown.withLock { $0?.count } == keys)
-  }
-}
-
-/// Does something when a store's open snapshots are told for the n-th time, under the writer's lock.
-private final class Hook: SnapshotState, @unchecked Sendable {
-  private let engine: Engine
-  private let turn: Int
-  private let body: () -> Void
-  private let told = SharedCounter()
-
-  init(_ engine: Engine, at turn: Int, _ body: @escaping () -> Void) {
-    self.engine = engine
-    self.turn = turn
-    self.body = body
-    super.init(sequence: .max, time: 0, count: 0, keyspaces: [:], segments: [])
-    engine.writer.withLock { $0.snapshots.append(self) }
-  }
-
-  override func noteSuperseded(_ address: UInt64, _ sequence: UInt64) {
-    if told.add() == turn { body() }
-  }
-
-  func leave() {
-    engine.writer.withLock { state in state.snapshots.removeAll { $0 === self } }
   }
 }

@@ -109,7 +109,7 @@ import Testing
       withExtendedLifetime(snapshot) {}
     }
     #expect(store.statistics.openSnapshots == 0)
-    #expect(store.engine.writer.withLock { $0.snapshots.count } == 0)
+    #expect(store.probe.snapshotCount == 0)
   }
 
   @Test func entriesByKeyspaceAndPrefix() throws {
@@ -195,7 +195,7 @@ import Testing
       }
     #expect(shown == 100)
     #expect(store.statistics.openSnapshots == 0)
-    #expect(store.engine.writer.withLock { $0.snapshots.count } == 0)
+    #expect(store.probe.snapshotCount == 0)
   }
 
   @Test func anIteratorKeepsItsSnapshotOpenUntilItGoes() throws {

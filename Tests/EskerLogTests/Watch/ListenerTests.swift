@@ -141,17 +141,9 @@ import Testing
 extension LogStore {
   /// Changes a byte of the first record that has these bytes, where it is mapped.
   fileprivate func damage(_ bytes: [UInt8]) throws {
-    for segment in engine.segments.withLock({ $0 }) {
-      let end = segment.readableEnd
-      let mapped = unsafe UnsafeMutableRawBufferPointer(
-        start: UnsafeMutableRawPointer(mutating: segment.base),
-        count: end
-      )
-      for start in 0..<max(0, end - bytes.count)
-      where unsafe mapped[start..<start + bytes.count].elementsEqual(bytes) {
-        unsafe mapped[start] ^= 1
-        return
-      }
+    for segment in probe.segments.compactMap({ probe.hold($0.id) }) {
+      guard let offset = segment.offset(of: bytes) else { continue }
+      return segment.store(bytes[0] ^ 1, at: offset)
     }
     Issue.record("no record has the bytes")
   }

@@ -1,0 +1,91 @@
+import EskerFormat
+
+@testable import EskerLog
+
+/// The log's end, where the writer is.
+extension StoreProbe {
+  /// The segment that is written to; nil when there is none.
+  var tail: HeldSegment? { engine.writer.withLock { $0.tail }.map { HeldSegment($0) } }
+
+  /// The number of the segment that is written to; nil when there is none.
+  var tailID: UInt64? { engine.writer.withLock { $0.tail?.id } }
+
+  /// Where the next record goes in the segment that is written to; nil when there is none.
+  var tailEnd: Int? { engine.writer.withLock { $0.tail == nil ? nil : $0.offset } }
+
+  /// Bytes of records that the segment that is written to has room for.
+  var tailRoom: Int { engine.writer.withLock { ($0.tail?.capacity ?? 0) - $0.offset } - Engine.tailReserve }
+
+  /// Whether a record could be appended at once: there is a segment for it, and the manifest says that the store is written.
+  var isReadyToAppend: Bool { engine.writer.withLock { $0.isMarkedOpen && $0.tail != nil } }
+
+  /// The number of the next record.
+  var nextSequence: UInt64 { engine.writer.withLock { $0.nextSequence } }
+
+  /// Segments that are listed and ready to be written to next.
+  var spares: [SegmentFacts] { engine.writer.withLock { $0.spares }.map { facts(of: $0) } }
+
+  /// Ends the segment that is written to, if it holds anything, so that it can be merged.
+  func endTail() throws(StoreError) { try engine.endTail() }
+
+  /// Ends the segment that is written to and goes on in the next; it stays unsealed in the manifest.
+  func rotate() throws(StoreError) {
+    try engine.writer.withLock { (state) throws(StoreError) in try engine.rotate(for: 0, &state) }
+  }
+
+  /// Ends the segment that is written to; the next write starts another.
+  func sealTail() { engine.writer.withLock { state in engine.sealTail(&state) } }
+
+  /// Writes the footers of full segments and lists them as sealed, as the background does.
+  func sealFinished() { engine.sealFinished() }
+
+  /// Has a segment ready for when the one that is written to is full, as the background does.
+  func prepareSpare() { engine.prepareSegment() }
+
+  /// Gives up the segments that are ready to be written to next.
+  func dropSpares() throws(StoreError) { try engine.dropSpares() }
+
+  /// Makes room in a store of limited capacity.
+  ///
+  /// - Parameter error: what is thrown where there can be none.
+  func makeRoom(for length: Int, isVolumeFull: Bool = false, orThrow error: StoreError) throws(StoreError) {
+    try engine.makeRoom(for: length, isVolumeFull: isVolumeFull, orThrow: error)
+  }
+
+  /// Bytes that are set aside for removals and merges on a full volume.
+  var reserveLength: Int { engine.reserveLength }
+
+  /// Publishes a record that says its batch goes on, and nothing after it: what a writer leaves that is killed there.
+  func appendUnfinishedBatch(key: [UInt8], value: [UInt8]) {
+    guard tailID != nil else { return }
+    let header = RecordHeader(
+      sequence: 0,
+      kind: .put,
+      keyHash: 1,
+      keyLength: key.count,
+      valueLength: value.count,
+      batchContinues: true
+    )
+    append([(header, key, value)])
+  }
+
+  /// Appends records that the store does not know of: the index does not lead to them, and nobody is told.
+  ///
+  /// They are numbered as any others, except where the header has a number of its own; then numbers go on from there.
+  func append(_ records: [(header: RecordHeader, key: [UInt8], value: [UInt8])]) {
+    engine.writer.withLock { state in
+      for (header, key, value) in records {
+        var header = header
+        let sequence = header.sequence
+        key.withUnsafeBytes { key in
+          value.withUnsafeBytes { value in
+            guard (try? engine.prepareWrite(of: header.size, &state)) != nil else { return }
+            if sequence > 0 { state.nextSequence = sequence }
+            let checksum = RecordEncoder.bodyChecksum(key: key, value: value)
+            _ = try? engine.append(&header, key, value, checksum, false, &state)
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import EskerFormat
+
+@testable import EskerLog
+
+extension LogStore {
+  /// What tests may see and do that callers may not.
+  var probe: StoreProbe { StoreProbe(self) }
+}
+
+/// Reaches into a store. It and its extensions are all that the tests know of what the store is made of.
+///
+/// It does not keep the store open: what it is asked for afterwards is that of a closed store.
+struct StoreProbe: Sendable {
+  let engine: Engine
+
+  init(_ store: LogStore) {
+    engine = store.engine
+  }
+
+  // MARK: What the store says of itself
+
+  /// What tells this store from every other.
+  var storeID: StoreID { engine.storeID }
+
+  /// The number of the last manifest.
+  var generation: UInt64 { engine.manifests.withLock { $0.manifest.generation } }
+
+  /// The checkpoint that the manifest lists; 0 for none.
+  var checkpointID: UInt64 { engine.manifests.withLock { $0.manifest.checkpointID } }
+
+  /// The segments that the manifest lists.
+  var listed: [SegmentRow] { engine.manifests.withLock { $0.manifest.segments } }
+
+  /// Up to which number records may have been merged away.
+  var mergedThrough: UInt64 { engine.mergedThrough }
+
+  /// The numbers of all keyspaces.
+  var keyspaceIDs: Set<UInt32> { engine.keyspaces.withLock { Set($0.byID.keys) } }
+
+  /// How many open snapshots hear what leaves the index.
+  var snapshotCount: Int { engine.writer.withLock { $0.snapshots.count } }
+
+  /// Whether somebody waits for the next write.
+  var isWriteAwaited: Bool { engine.isWriteAwaited.load(ordering: .relaxed) }
+
+  /// Whether it is a probe of this very opening of the store.
+  func isProbe(of store: LogStore) -> Bool { engine === store.engine }
+
+  /// Writes the manifest anew.
+  func writeManifest() throws(StoreError) { try engine.editManifest(.listed) }
+
+  /// Writes a checkpoint beside what goes on, as the background does now and then.
+  func writeCheckpoint() { engine.writePeriodicCheckpoint() }
+
+  /// Asks the background for a checkpoint.
+  func requestCheckpoint() { engine.keeper.request(.checkpoint) }
+
+  /// Gives the checkpoint up; false when there is none.
+  func dropCheckpoint() throws(StoreError) -> Bool { try engine.dropCheckpoint() }
+
+  /// Verifies the segments that a snapshot shows, and nothing else.
+  func verifySegments(of snapshot: Snapshot) throws(StoreError) -> VerificationReport {
+    try engine.verifySegments(of: snapshot) { _ in true }
+  }
+
+  // MARK: Syncs
+
+  /// Why the store takes no writes any more; nil while it does.
+  var failureCode: Int32? { engine.commits.failureCode }
+
+  /// Waits until everything up to a number is durable, without a look whether the store is open.
+  func waitDurable(through sequence: UInt64) throws(StoreError) { try engine.commits.waitDurable(sequence) }
+
+  /// Has the store take it that a sync has failed.
+  func failSync(_ code: Int32) { engine.commits.fail(code) }
+
+  /// What syncs store to the lock file, in the order in which they do, and last its end.
+  var lockFileCalls: [() -> Void] {
+    guard let session = engine.session else { return [] }
+    return [{ session.syncBegan() }, { session.syncFailed(5) }, { session.syncEnded() }, { session.end() }]
+  }
+
+  // MARK: Locks
+
+  /// A lock that calls may have to wait for.
+  enum Lock {
+    /// Held by openings, closings and other long jobs.
+    case opening
+    /// Held by whoever merges.
+    case merging
+    /// Held by whoever writes.
+    case writer
+  }
+
+  /// Takes a lock; the same thread gives it back.
+  func take(_ lock: Lock) {
+    switch lock {
+    case .opening: engine.opening.lock()
+    case .merging: engine.merging.lock()
+    case .writer: engine.writer.lock.lock()
+    }
+  }
+
+  /// Gives a lock back.
+  func giveBack(_ lock: Lock) {
+    switch lock {
+    case .opening: engine.opening.unlock()
+    case .merging: engine.merging.unlock()
+    case .writer: engine.writer.lock.unlock()
+    }
+  }
+
+  /// Does something while nobody can write.
+  func holdingWriter<Result>(_ body: () throws -> Result) rethrows -> Result {
+    take(.writer)
+    defer { giveBack(.writer) }
+    return try body()
+  }
+
+  // MARK: The end
+
+  /// Stops the threads that prepare and keep segments.
+  func stopBackground() {
+    engine.keeper.stop()
+    engine.background.stop()
+  }
+
+  /// Stops the thread that syncs for tasks and periods, as a close does first.
+  func stopCommitter() { engine.committer.stop() }
+
+  /// Has calls that begin now find the store closed.
+  func markClosed() {
+    engine.status.bitwiseOr(Engine.Status.closed, ordering: .sequentiallyConsistent)
+  }
+
+  /// Ends the store as a kill of its process does: nothing is synced, written or marked.
+  func kill() {
+    markClosed()
+    engine.release()
+  }
+}
