@@ -70,14 +70,14 @@ import Testing
     for number in 1...20 { #expect(index.insert(hash(number), address: UInt64(number))) }
     let read: @Sendable () -> Void = {
       var probes = 0
-      while !run.stopped.load(ordering: .acquiring) {
+      repeat {
         let number = UInt64(11 + probes % 10)
         let pin = epochs.enter()
         var probe = index.probe(number << 20)
         if probe.next() != number { run.missed.wrappingAdd(1, ordering: .relaxed) }
         epochs.exit(pin)
         probes += 1
-      }
+      } while !run.stopped.load(ordering: .acquiring)
       run.probes.wrappingAdd(probes, ordering: .relaxed)
     }
     onThreads([
@@ -157,7 +157,7 @@ import Testing
   private static func read(_ index: HashIndex, _ epochs: EpochDomain, _ keys: Keys, _ run: Run, seed: UInt64) {
     var random = SplitMix(seed: seed)
     var probes = 0
-    while !run.stopped.load(ordering: .acquiring) {
+    repeat {
       for id in [
         UInt64.random(in: 1...permanent, using: &random), absent + UInt64.random(in: 1...permanent, using: &random),
       ] {
@@ -181,7 +181,7 @@ import Testing
         }
         probes += 1
       }
-    }
+    } while !run.stopped.load(ordering: .acquiring)
     run.probes.wrappingAdd(probes, ordering: .relaxed)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import EskerLog
 
 /// What a merge does to the files while others sync or fail.
-@Suite(.timeLimit(.minutes(5))) struct SyncBesideMergeTests {
+@Suite(.timeLimit(.minutes(60))) struct SyncBesideMergeTests {
   private let machine = Machine()
   private let plan = FaultPlan()
 

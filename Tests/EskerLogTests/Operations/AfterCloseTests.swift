@@ -6,7 +6,7 @@ import Testing
 
 /// Calls that looked whether the store is open, and then waited for a lock until it was closed: they change nothing any more, and
 /// touch nothing that may be another process's by then.
-@Suite(.timeLimit(.minutes(5))) final class AfterCloseTests {
+@Suite(.timeLimit(.minutes(60))) final class AfterCloseTests {
   private let machine = Machine()
   private var store: LogStore
 

@@ -1,3 +1,4 @@
+import EskerTestSupport
 import Foundation
 import Testing
 
@@ -100,25 +101,40 @@ import Testing
     #expect(storage.all == ["a": 1])
   }
 
+  /// Says when nothing is left that holds it.
+  private final class Token: Sendable {
+    private let atEnd: @Sendable () -> Void
+
+    init(_ atEnd: @escaping @Sendable () -> Void) {
+      self.atEnd = atEnd
+    }
+
+    deinit { atEnd() }
+  }
+
   @Test func producerNobodyWaitsForIsCancelledAndItsValueNotStored() async throws {
     let storage = DictionaryStorage<String, Int>()
     let gate = Gate()
     let wasCancelled = Collected<Bool>()
-    let only = Task {
+    let hasEnded = Collected<Bool>()
+    // Held by the producer, and so by the task that runs it and stores what it gives.
+    var token: Token? = Token { hasEnded.add(true) }
+    let only = Task { [token] in
       try await storage.async.value(forKey: "a") {
         await gate.pass()
-        wasCancelled.add(Task.isCancelled)
+        withExtendedLifetime(token) { wasCancelled.add(Task.isCancelled) }
         return 1
       }
     }
+    token = nil
     await gate.wait(for: 1)
     only.cancel()
     await #expect(throws: StorageError.self) { try await only.value }
     // Whoever comes now begins anew.
     #expect(try await storage.async.value(forKey: "a") { 2 } == 2)
     await gate.open()
-    while wasCancelled.count == 0 { await Task.yield() }
-    try await Task.sleep(for: .milliseconds(20))
+    let isOver = try await eventually { hasEnded.count == 1 }
+    #expect(isOver)
     #expect(wasCancelled.all == [true])
     #expect(storage.all == ["a": 2])
   }

@@ -166,6 +166,7 @@ import Testing
     slow.hold()
     let closed = Task { await onThreadsOfTheirOwn(1) { [slow] _ in try? slow.store.close() } }
     while slow.heldSyncs == 0 || (try? slow.store.get("first")) != nil { await Task.yield() }
+    // Most likely the closing then waits for the disk, and the write for the closing; nothing depends on it.
     try await Task.sleep(for: .milliseconds(100))
     gate.signal()
     try await Task.sleep(for: .milliseconds(100))

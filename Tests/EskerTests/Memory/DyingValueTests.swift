@@ -102,7 +102,7 @@ import Testing
 
   @Test func valueMayCallTheStorageItWaitedToBeWrittenTo() async {
     await #expect(processExitsWith: .success) {
-      alarm(300)
+      alarm(1200)
       try withTemporaryStore { store in
         let ended = Collected<Int>()
         let calls = Collected<@Sendable () -> Void>()
@@ -136,7 +136,7 @@ import Testing
 
   @Test func transformerMayCallTheStorageItWritesTo() async {
     await #expect(processExitsWith: .success) {
-      alarm(300)
+      alarm(1200)
       try withTemporaryStore { store in
         let calls = Collected<@Sendable () -> Void>()
         let curious = Transformer<Int>(id: "curious") { number in

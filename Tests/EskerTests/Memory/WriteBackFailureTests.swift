@@ -92,6 +92,7 @@ import Testing
     try hybrid.set(1, forKey: "a")
     // The background is writing it.
     entered.wait()
+    // When the flush waits, most likely; one that comes later is told as well.
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(200)) { gate.signal() }
     guard case .rejected = failure(of: { try hybrid.flush() }) else {
       Issue.record("nobody was told")

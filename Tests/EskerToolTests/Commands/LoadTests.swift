@@ -1,3 +1,4 @@
+import EskerTestSupport
 import Foundation
 import Testing
 
@@ -111,7 +112,8 @@ import Testing
     let scratch = try Scratch()
     _ = try load(scratch, "{\"id\":1}\n{\"id\":2}", "--ttl", "1ms", "--keyspace", "short")
     _ = try load(scratch, "{\"id\":1}", "--ttl", "1h", "--keyspace", "long")
-    Thread.sleep(forTimeInterval: 0.05)
+    let last = Date().addingTimeInterval(0.002)
+    #expect(eventually { Date() > last })
     #expect(try scratch.run("count", scratch.store, "--keyspace", "short").text == "0\n")
     #expect(try scratch.run("count", scratch.store, "--keyspace", "long").text == "1\n")
     #expect(try scratch.run("count", scratch.store).text == "0\n")

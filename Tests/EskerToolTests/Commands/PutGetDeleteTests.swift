@@ -1,3 +1,4 @@
+import EskerTestSupport
 import Foundation
 import Testing
 
@@ -68,7 +69,8 @@ import Testing
     let scratch = try Scratch()
     #expect(try scratch.run("put", scratch.store, "short", "v", "--ttl", "1ms").status == 0)
     #expect(try scratch.run("put", scratch.store, "long", "v", "--ttl", "7d").status == 0)
-    Thread.sleep(forTimeInterval: 0.05)
+    let last = Date().addingTimeInterval(0.002)
+    #expect(eventually { Date() > last })
     #expect(try scratch.run("get", scratch.store, "short").status == 1)
     #expect(try scratch.run("get", scratch.store, "long").status == 0)
     #expect(try scratch.run("count", scratch.store).text == "1\n")

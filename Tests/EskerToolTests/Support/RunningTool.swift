@@ -30,6 +30,18 @@ final class RunningTool {
 
   func closeInput() throws { try input.fileHandleForWriting.close() }
 
+  /// Waits until the tool says that so many records are stored, or ends.
+  func read(untilAcknowledged records: Int) {
+    var text = ""
+    while true {
+      let read = output.fileHandleForReading.availableData
+      guard !read.isEmpty else { return }
+      text += String(decoding: read, as: UTF8.self)
+      guard let end = text.lastIndex(of: "\n") else { continue }
+      if let last = text[..<end].split(separator: "\n").last.flatMap({ Int($0) }), last >= records { return }
+    }
+  }
+
   /// Sends a signal and waits for the end: the exit code, or the signal that ended it as a negative number.
   func end(with signal: Int32) -> Int32 {
     kill(process.processIdentifier, signal)

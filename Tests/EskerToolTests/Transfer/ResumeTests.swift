@@ -1,3 +1,4 @@
+import EskerTestSupport
 import Foundation
 import Testing
 
@@ -25,15 +26,23 @@ import Testing
     var last = 0
     var kills = 0
     for _ in 0..<6 {
-      let tool = try RunningTool(["load", scratch.store, file, "--key-field", "id", "--resume"])
-      // At first as soon as there is something, so that one load at least is not done before.
       if kills == 0 {
-        while tool.process.isRunning, !FileManager.default.fileExists(atPath: scratch.store) { usleep(100) }
+        let isKilled = try eventually {
+          let tool = try startLoad(scratch, file)
+          // As soon as there is something. A load that is done before is begun anew.
+          while tool.process.isRunning, !FileManager.default.fileExists(atPath: scratch.store) { usleep(100) }
+          if tool.end(with: SIGKILL) == -SIGKILL { return true }
+          try FileManager.default.removeItem(atPath: scratch.store)
+          return false
+        }
+        #expect(isKilled)
       } else {
-        Thread.sleep(forTimeInterval: Double.random(in: 0.05...0.3, using: &random))
+        let tool = try startLoad(scratch, file)
+        tool.read(untilAcknowledged: last + Int.random(in: 1...30_000, using: &random))
+        usleep(UInt32.random(in: 0..<5_000, using: &random))
+        // One that was done before it could be killed has nothing left to go on with.
+        guard tool.end(with: SIGKILL) == -SIGKILL else { break }
       }
-      // One that was done before it could be killed has nothing left to go on with.
-      guard tool.end(with: SIGKILL) == -SIGKILL else { break }
       kills += 1
       let dump = try scratch.run("dump", scratch.store, "--keyspace", "esker.load")
       guard let position = try position(in: dump) else { continue }
@@ -54,6 +63,11 @@ import Testing
     #expect(try scratch.run("count", scratch.store).text == "\(total)\n", "seed \(seed)")
     #expect(try scratch.run("verify", scratch.store).status == 0)
     #expect(try scratch.run("count", scratch.store, "--keyspace", "esker.load").text == "0\n")
+  }
+
+  /// A load that says after every thousand records how many are stored.
+  private func startLoad(_ scratch: Scratch, _ file: String) throws -> RunningTool {
+    try RunningTool(["load", scratch.store, file, "--key-field", "id", "--resume", "--acknowledge", "1000"])
   }
 
   private func position(in dump: ToolResult) throws -> Int? {

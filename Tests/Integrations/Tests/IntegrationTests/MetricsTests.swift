@@ -16,6 +16,11 @@ import Testing
     metrics.meters(label: name).first?.lastValue
   }
 
+  /// How many reports there were.
+  private func reports(_ metrics: TestMetrics) -> Int {
+    metrics.meters(label: "esker_keys").first?.values.count ?? 0
+  }
+
   @Test func figuresOfAStoreAreReported() throws {
     try withTemporaryPath { path in
       let store = try LogStore(at: path)
@@ -67,9 +72,17 @@ import Testing
       store = nil
       // A report under way holds the store: once it can be opened, there is none.
       #expect(eventually { (try? LogStore(at: path).close()) != nil })
-      let reported = metrics.meters(label: "esker_keys").first?.values.count
-      usleep(50_000)
-      #expect(metrics.meters(label: "esker_keys").first?.values.count == reported)
+      let reported = reports(metrics)
+      // As long as another takes for some dozens.
+      try withTemporaryPath { path in
+        let store = try LogStore(at: path)
+        let others = TestMetrics()
+        let other = store.reportMetrics(every: .milliseconds(1), to: others)
+        #expect(eventually { reports(others) >= 50 })
+        other.cancel()
+        try store.close()
+      }
+      #expect(reports(metrics) == reported)
     }
   }
 
