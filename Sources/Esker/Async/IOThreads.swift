@@ -17,7 +17,7 @@ final class IOThreads: @unchecked Sendable {
   private let condition = Condition()
   private let supervision = Condition()
   // Guarded by `lock`.
-  private var jobs: [@Sendable () -> Void] = []
+  private var jobs: [(@Sendable () -> Void)?] = []
   private var next = 0
   private var threads = 0
   private var idle = 0
@@ -54,9 +54,11 @@ final class IOThreads: @unchecked Sendable {
     lock.lock()
     while true {
       if waiting > 0 {
-        let job = take()
+        var job = take()
         lock.unlock()
-        job()
+        job?()
+        // What it holds may submit another as it goes, so none goes under the lock.
+        job = nil
         lock.lock()
         ended += 1
         continue
@@ -71,8 +73,8 @@ final class IOThreads: @unchecked Sendable {
   }
 
   /// Called with the lock held and work waiting.
-  private func take() -> @Sendable () -> Void {
-    let job = jobs[next]
+  private func take() -> (@Sendable () -> Void)? {
+    let job = jobs[next].take()
     next += 1
     if next == jobs.count {
       jobs.removeAll(keepingCapacity: true)

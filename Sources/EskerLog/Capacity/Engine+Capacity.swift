@@ -69,12 +69,18 @@ extension Engine {
   @inline(__always)
   func makingRoom<R>(_ write: () throws(StoreError) -> R) throws(StoreError) -> R {
     do throws(StoreError) { return try write() } catch {
-      guard options.capacity != nil, let needed = error.bytesLacking else { throw error }
+      guard options.capacity != nil, let needed = error.bytesLacking else {
+        events.deliver()
+        throw error
+      }
       try makeRoom(for: needed, orThrow: error)
     }
     while true {
       do throws(StoreError) { return try write() } catch {
-        guard let needed = error.bytesLacking else { throw error }
+        guard let needed = error.bytesLacking else {
+          events.deliver()
+          throw error
+        }
         try makeRoom(for: needed, isVolumeFull: true, orThrow: error)
       }
     }

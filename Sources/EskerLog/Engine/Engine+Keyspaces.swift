@@ -17,6 +17,7 @@ extension Engine {
     if let core = keyspaces.withLock({ $0.byName[name] }) { return core }
     if status.load(ordering: .acquiring) & Status.readOnly != 0 { try refresh() }
     if let core = keyspaces.withLock({ $0.byName[name] }) { return core }
+    defer { events.deliver() }
     try checkWritable()
     return try opening.withLock { () throws(StoreError) -> KeyspaceCore in
       if let core = keyspaces.withLock({ $0.byName[name] }) { return core }
@@ -55,6 +56,7 @@ extension Engine {
   }
 
   func setDefaultExpiry(_ duration: Duration?, of core: KeyspaceCore) throws(StoreError) {
+    defer { events.deliver() }
     try checkWritable()
     let milliseconds = duration.map { max(0, $0.wholeMilliseconds) } ?? -1
     try opening.withLock { () throws(StoreError) in

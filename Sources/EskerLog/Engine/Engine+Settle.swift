@@ -46,6 +46,7 @@ extension Engine {
       return try settle(sequence, durability)
     }
     noteSyncDemand()
+    defer { events.deliver() }
     do throws(StoreError) { try await committer.waitDurable(sequence) } catch { throw error.ofLoggedWrite }
   }
 

@@ -12,6 +12,7 @@ extension Engine {
   /// The records stay in the log, where they shadow what is older. The store time that condemned them is kept first, so
   /// that a wall clock set back does not show them again after the next opening.
   func removeExpired(in core: KeyspaceCore?) throws(StoreError) -> Int {
+    defer { events.deliver() }
     try checkWritable()
     let now = checkedNow
     guard try countEntries(where: { $0.expiry <= now && (core == nil || $0.keyspace == core?.tag) }) > 0 else {
@@ -70,6 +71,7 @@ extension Engine {
   }
 
   func resetClock() throws(StoreError) {
+    defer { events.deliver() }
     try checkWritable()
     try opening.withLock { () throws(StoreError) in
       try checkWritable()

@@ -32,7 +32,7 @@ extension Engine {
     let incoming = incoming.withLock { $0 }
     let list = segments.withLock { $0 }
     for segment in list {
-      let end = segment === tail ? offset : followed(segment) ?? segment.recordsEnd.load(ordering: .relaxed)
+      let end = segment === tail ? offset : segment.recordsEnd.load(ordering: .relaxed)
       let live = granules.live(segment)
       let first = segment.firstSequence.load(ordering: .relaxed)
       let last = segment === tail ? publishedSequence : segment.lastSequence.load(ordering: .relaxed)
@@ -61,10 +61,5 @@ extension Engine {
       result.bytesOnDisk += (try? platform.fileSystem.status("\(path)/\(name)"))??.size ?? 0
     }
     return result
-  }
-
-  /// Where a read-only store stands in the segment that it follows the writer in; nil for other segments.
-  private func followed(_ segment: Segment) -> Int? {
-    opening.withLock { follower.flatMap { $0.segment === segment ? $0.offset : nil } }
   }
 }

@@ -242,6 +242,7 @@ extension Engine {
         follower.offset = place.offset
       }
       self.follower = follower
+      publish(follower)
     }
   }
 

@@ -41,10 +41,14 @@ extension Engine {
     return isKnown
   }
 
-  /// Shows what was read.
+  /// Shows what was read. The tail of a read-only store ends behind the last whole batch.
   func publish(_ follower: LogFollower) {
-    if follower.whole > commits.published.load(ordering: .relaxed) {
-      commits.published.store(follower.whole, ordering: .releasing)
+    writer.withLock { state in
+      if follower.whole > commits.published.load(ordering: .relaxed) {
+        commits.published.store(follower.whole, ordering: .releasing)
+      }
+      state.tail = follower.segment
+      state.offset = follower.restart.offset
     }
   }
 

@@ -177,7 +177,6 @@ extension Engine {
           segments: segments.withLock { list in
             list.compactMap { segment in
               if segment === tail { return (segment, offset) }
-              if let follower, follower.segment === segment { return (segment, follower.restart.offset) }
               let end = segment.recordsEnd.load(ordering: .acquiring)
               return end == 0 ? nil : (segment, end)
             }

@@ -4,6 +4,22 @@ import Testing
 @testable import EskerLog
 
 @Suite struct StatisticsTests {
+  @Test func figuresWaitForNoCheckpointAndNoLookAtTheManifest() throws {
+    let machine = Machine()
+    let writer = try machine.open()
+    try writer.put("value", forKey: "key")
+    let reader = try machine.open { $0.readOnly = true }
+    for store in [writer, reader] {
+      // Held as long as a checkpoint is written, or a reader opens what a merge wrote.
+      store.probe.take(.opening)
+      defer { store.probe.giveBack(.opening) }
+      #expect(store.statistics.keys == 1 && store.count == 1 && store.totalCount == 1)
+      #expect(store.statistics.segments.map(\.recordBytes) == writer.statistics.segments.map(\.recordBytes))
+    }
+    try reader.close()
+    try writer.close()
+  }
+
   @Test func liveAndDeadBytesAddUpAndEqualARecount() throws {
     let machine = Machine()
     // Everything that was written stays where it was.
