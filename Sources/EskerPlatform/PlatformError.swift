@@ -26,7 +26,7 @@ public struct PlatformError: Error, Hashable, Sendable {
 
   /// Says that a sync of a directory failed.
   public static func syncDirectory(path: String, code: Int32) -> PlatformError {
-    var error = PlatformError("sync directory", path: path, code: code)
+    var error = PlatformError("sync the directory", path: path, code: code)
     error.isSync = true
     return error
   }

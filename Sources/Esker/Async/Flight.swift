@@ -39,7 +39,7 @@ public enum ProducerError: Error, Hashable, Sendable, CustomStringConvertible {
   case waitsForItself
 
   /// What is wrong.
-  public var description: String { "a producer waits for the value that it is itself to produce" }
+  public var description: String { "a producer is waiting for the value that it should produce itself" }
 }
 
 /// The values being produced in this process.

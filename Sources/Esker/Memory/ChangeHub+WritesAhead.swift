@@ -29,6 +29,6 @@ extension ChangeHub: WritesAhead {
 
   private func storeError(_ error: StorageError) -> StoreError {
     if case .store(let error) = error { return error }
-    return .failed(operation: "write what waited ahead (\(error)) to", path: keyspace.store.path, errno: 0)
+    return .failed(operation: "flush queued values (\(error)) to", path: keyspace.store.path, errno: 0)
   }
 }

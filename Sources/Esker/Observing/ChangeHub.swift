@@ -135,7 +135,7 @@ final class ChangeHub: @unchecked Sendable {
         guard isObserved else { return keyspace.removeListener(changes) }
         do throws(StoreError) { try keyspace.addListener(changes) } catch {
           guard case .readOnly = error else { throw .store(error) }
-          throw .unsupported(operation: "be observed in a store open for reading only", view: keyspace.name)
+          throw .unsupported(operation: "be observed in a store opened read-only", view: keyspace.name)
         }
       },
       receiver

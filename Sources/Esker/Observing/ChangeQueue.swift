@@ -131,7 +131,7 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
       _ = try WorkerThread(name: "esker-observe") { [self] in run() }
       isRunning = true
     } catch {
-      throw .back(name: "the thread of observers", underlying: error)
+      throw .back(name: "the observers' thread", underlying: error)
     }
   }
 

@@ -30,9 +30,9 @@ extension StorageError: CustomStringConvertible {
     case .store(let error):
       error.description
     case .encoding(let view, let type, let underlying):
-      "\(view): a value of type \(type) cannot be encoded, nothing was written: \(underlying)"
+      "\(view): a value of type \(type) cannot be encoded; nothing was written: \(underlying)"
     case .decoding(let key, let view, let expected, let underlying):
-      "\(view): what is kept under \(key) is not \(expected), it was left as it is: \(underlying)"
+      "\(view): the value stored under \(key) is not \(expected) and was left unchanged: \(underlying)"
     case .key(let key, let view, let underlying):
       "\(view): the key \(key) cannot be used: \(underlying)"
     case .rejected(let key, let view, let underlying):

@@ -24,7 +24,7 @@ struct Envelope {
   /// Throws unless the bytes start with an intact structure of this version.
   func check(_ bytes: RawSpan) throws(FormatError) {
     guard bytes.byteCount >= 8, bytes.u64(at: 0) == magic else { throw .notThisKind }
-    guard bytes.byteCount >= length else { throw .damaged(reason: "it is cut off", offset: bytes.byteCount) }
+    guard bytes.byteCount >= length else { throw .damaged(reason: "it is truncated", offset: bytes.byteCount) }
     guard bytes.u32(at: checksumOffset) == bytes.checksum(of: 0..<checksumOffset) else {
       throw .damaged(reason: "its checksum does not match", offset: checksumOffset)
     }

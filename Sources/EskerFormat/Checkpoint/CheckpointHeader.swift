@@ -118,7 +118,7 @@ public struct CheckpointHeader: Hashable, Sendable {
     // A line needs 64 bytes of file, and has a number of 32 bits: this keeps all sums that follow from overflowing.
     let lineLimit = min(fileLength / 64, 1 << 32)
     guard buckets <= lineLimit, overflow <= lineLimit else {
-      throw .damaged(reason: "there are fewer lines than it says", offset: 64)
+      throw .damaged(reason: "it has fewer lines than it declares", offset: 64)
     }
     let level = bytes.u32(at: 88)
     let split = bytes.u64(at: 96)

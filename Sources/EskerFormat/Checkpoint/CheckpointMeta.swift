@@ -79,7 +79,7 @@ public struct CheckpointMeta: Hashable, Sendable {
     guard CRC32C.checksum(of: bytes) == checksum else {
       throw .damaged(reason: "the meta section's checksum does not match", offset: 0)
     }
-    guard bytes.byteCount >= 8 else { throw .damaged(reason: "the meta section is cut off", offset: bytes.byteCount) }
+    guard bytes.byteCount >= 8 else { throw .damaged(reason: "the meta section is truncated", offset: bytes.byteCount) }
     let segmentCount = Int(bytes.u32(at: 0))
     let keyspaceCount = Int(bytes.u32(at: 4))
     let keyspaceStart = 8 + segmentCount * Segment.length

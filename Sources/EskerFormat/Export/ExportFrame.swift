@@ -58,7 +58,7 @@ public struct ExportFrame: Hashable, Sendable {
     _ bytes: RawSpan,
     continuing previous: UInt32
   ) throws(FormatError) -> (frame: ExportFrame, checksum: UInt32) {
-    guard bytes.byteCount >= length else { throw .damaged(reason: "it is cut off", offset: bytes.byteCount) }
+    guard bytes.byteCount >= length else { throw .damaged(reason: "it is truncated", offset: bytes.byteCount) }
     let checksum = CRC32C.checksum(of: bytes.extracting(4..<length), continuing: previous)
     guard checksum == bytes.u32(at: 0) else { throw .damaged(reason: "its checksum does not match", offset: 0) }
     guard let kind = ExportFrameKind(rawValue: bytes.u8(at: 4)), bytes.u8(at: 5) == 0 else {

@@ -49,7 +49,7 @@ public struct KeyspaceRow: Hashable, Sendable {
     let nameStart = offset + 18
     let nameEnd = nameStart + Int(bytes.u16(at: offset + 16))
     let end = (nameEnd + 7) & ~7
-    guard end <= bytes.byteCount else { throw .damaged(reason: "a keyspace's name is cut off", offset: offset + 16) }
+    guard end <= bytes.byteCount else { throw .damaged(reason: "a keyspace's name is truncated", offset: offset + 16) }
     let utf8 = (nameStart..<nameEnd).map { bytes.u8(at: $0) }
     guard let name = String(validating: utf8, as: UTF8.self) else {
       throw .damaged(reason: "a keyspace's name is not UTF-8", offset: nameStart)

@@ -51,7 +51,7 @@ extension Manifest {
     try Self.envelope.check(file)
     let payloadLength = file.u64(at: 24)
     guard payloadLength <= UInt64(file.byteCount - Self.headerLength) else {
-      throw .damaged(reason: "it is cut off", offset: file.byteCount)
+      throw .damaged(reason: "it is truncated", offset: file.byteCount)
     }
     let bytes = file.extracting(0..<(Self.headerLength + Int(payloadLength)))
     guard bytes.checksum(of: Self.headerLength..<bytes.byteCount) == bytes.u32(at: 32) else {
@@ -85,7 +85,7 @@ extension Manifest {
   private mutating func decodeRows(_ bytes: RawSpan, keyspaceCount: Int, segmentCount: Int) throws(FormatError) {
     var offset = Self.headerLength + Self.fixedLength
     guard segmentCount <= (bytes.byteCount - offset) / SegmentRow.length else {
-      throw .damaged(reason: "there are fewer segments than it says", offset: 136)
+      throw .damaged(reason: "it has fewer segments than it declares", offset: 136)
     }
     segments.reserveCapacity(segmentCount)
     for _ in 0..<segmentCount {
@@ -93,17 +93,17 @@ extension Manifest {
       offset += SegmentRow.length
     }
     guard keyspaceCount <= (bytes.byteCount - offset) / KeyspaceRow.minimumLength else {
-      throw .damaged(reason: "there are fewer keyspaces than it says", offset: 128)
+      throw .damaged(reason: "it has fewer keyspaces than it declares", offset: 128)
     }
     keyspaces.reserveCapacity(keyspaceCount)
     for _ in 0..<keyspaceCount {
       guard bytes.byteCount - offset >= KeyspaceRow.minimumLength else {
-        throw .damaged(reason: "there are fewer keyspaces than it says", offset: 128)
+        throw .damaged(reason: "it has fewer keyspaces than it declares", offset: 128)
       }
       keyspaces.append(try KeyspaceRow(decoding: bytes, at: &offset))
     }
     guard offset == bytes.byteCount else {
-      throw .damaged(reason: "there is more than it says", offset: offset)
+      throw .damaged(reason: "it is longer than it declares", offset: offset)
     }
   }
 

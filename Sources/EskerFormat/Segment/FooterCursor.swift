@@ -34,13 +34,13 @@ public struct FooterCursor: Sendable {
   public mutating func next(in bytes: RawSpan) throws(FormatError) -> FooterEntry? {
     guard remaining > 0 else {
       guard position == footer.streamLength, offset == footer.recordsEnd, neverExpiring == footer.neverExpiring else {
-        throw .damaged(reason: "the entries are not all that the trailer tells of", offset: position)
+        throw .damaged(reason: "the entries do not match the trailer", offset: position)
       }
       return nil
     }
     let start = position
     let end = min(Int(footer.streamLength), bytes.byteCount)
-    guard start <= end - 8 else { throw .damaged(reason: "an entry is cut off", offset: start) }
+    guard start <= end - 8 else { throw .damaged(reason: "an entry is truncated", offset: start) }
     let keyHash = bytes.u64(at: start)
     position += 8
     let word = try varint(in: bytes, end: end)

@@ -117,7 +117,7 @@ public struct SegmentHeader: Hashable, Sendable {
     plannedCapacity = try bytes.u64(at: 72, notAbove: Limit.segmentBytes, "its planned capacity")
     dictionaryLength = bytes.u32(at: 80)
     dictionaryChecksum = bytes.u32(at: 84)
-    plainBytes = try bytes.u64(at: 88, notAbove: Limit.segmentBytes, "the length of its records, were they not packed,")
+    plainBytes = try bytes.u64(at: 88, notAbove: Limit.segmentBytes, "the unpacked length of its records")
     guard dictionaryLength <= PackedLayout.maximumDictionaryLength, dictionaryLength % 16 == 0 else {
       throw .damaged(reason: "the length of its dictionary is impossible", offset: 80)
     }

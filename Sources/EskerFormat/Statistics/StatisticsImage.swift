@@ -115,7 +115,7 @@ public struct StatisticsImage: Hashable, Sendable {
     try bytes.requireZeros(in: Self.signatureOffset + 24..<Self.length - 4)
     guard Self.isOurs(bytes, of: StoreID(low: bytes.u64(at: 16), high: bytes.u64(at: 24))),
       bytes.u64(at: Self.signatureOffset) == Self.envelope.magic
-    else { throw .damaged(reason: "its end is of another file than its beginning", offset: Self.signatureOffset) }
+    else { throw .damaged(reason: "its beginning and its end do not belong together", offset: Self.signatureOffset) }
     self.init(storeID: StoreID(low: bytes.u64(at: 16), high: bytes.u64(at: 24)))
     processID = bytes.u32(at: 32)
     openedAt = bytes.i64(at: 40)

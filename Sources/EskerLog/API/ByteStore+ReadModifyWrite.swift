@@ -180,7 +180,7 @@ extension ByteStore {
     let bytes = key.withBytes { (span) in unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
     return .damaged(
       DamageLocation(path: core.engine.path, key: bytes),
-      reason: "the value has \(length) bytes, a counter has 8"
+      reason: "not a counter: the value has \(length) bytes instead of 8"
     )
   }
 

@@ -1,7 +1,7 @@
 extension LogStore {
   /// Makes a copy of the store as it is at one instant, while reads and writes go on.
   ///
-  /// The copy is a store: open it, or ``restore(from:to:copying:)`` it elsewhere. Segments that take no more records are not
+  /// The copy is a store: open it, or ``restore(from:to:copying:progress:)`` it elsewhere. Segments that take no more records are not
   /// copied but get a second name in the new directory where the file system can do that; only the end of the log is
   /// copied. A file with two names is never written again, so neither store changes under the other, and each may be deleted.
   /// Everything that comes along is verified first: a store with damage is not copied.

@@ -70,11 +70,11 @@ public struct DamageLocation: Hashable, Sendable {
 extension StoreError {
   /// What to do when a store cannot be opened any more: in a program, or with the tool.
   static let remedy =
-    "restore the store from a backup, or make a new one of what is intact (LogStore.salvage, esker repair)"
+    "restore the store from a backup, or salvage what is intact into a new one (LogStore.salvage, esker repair)"
 
   /// What to do when an open store has damage.
   static let remedyOfLive =
-    "write anew what is damaged and merge, or make a new store of what is intact (LogStore.salvage, esker repair)"
+    "overwrite or remove the damaged keys and merge, or salvage what is intact into a new store (LogStore.salvage, esker repair)"
 }
 
 extension StoreError: CustomStringConvertible {
@@ -82,11 +82,11 @@ extension StoreError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .closed:
-      "the store is closed: open it again"
+      "the store is closed: reopen it"
     case .readOnly:
       "the store was opened read-only: open it for writing to change it"
     case .cancelled:
-      "the waiting task was cancelled; what it had written stays written"
+      "the waiting task was cancelled; what it had already written is kept"
     case .locked(let path, let holder):
       holder == 0
         ? "\(path) is open for writing elsewhere: close it there, or open it read-only"
@@ -94,39 +94,40 @@ extension StoreError: CustomStringConvertible {
     case .notAStore(let path):
       "\(path) is neither an Esker store nor an empty directory: nothing was touched; choose another path"
     case .directoryNotEmpty(let path):
-      "\(path) is there already and not empty: nothing was touched; choose another path, or remove it"
+      "\(path) already exists and is not empty: nothing was touched; choose another path, or remove it"
     case .unfinishedCopy(let path, let mark, let holder):
       holder == 0
-        ? "\(path) is unfinished, as \(mark) in it says: give the same command again, or remove the directory"
-        : "\(path) is being made by process \(holder), as \(mark) in it says: wait until that is done"
+        ? "\(path) is an unfinished copy (it contains \(mark)): repeat the same command, or remove the directory"
+        : "\(path) is being written by process \(holder) (it contains \(mark)): wait until it is done"
     case .otherStore(let path):
-      "\(path) is not a backup of this store: nothing was touched; give one of its own, or none"
+      "\(path) is not a backup of this store: nothing was touched; use a backup of this store, or none"
     case .unknownFormat(let path, let version):
-      "\(path) has format version \(version), which this version of Esker does not know: nothing was touched; update Esker"
+      "\(path) has format version \(version), which this version of Esker does not support: nothing was touched; update Esker"
     case .damaged(let location, let reason):
       "\(location): \(reason)"
     case .noSpace(let path, let needed):
-      "no space left on the volume of \(path) for \(needed) bytes: nothing was changed; free some space and try again"
+      "not enough space on the volume of \(path): \(needed) bytes needed; nothing was changed; free some space and try again"
     case .capacityReached(let path, let capacity, let needed):
-      "no room for \(needed) bytes within the capacity of \(path), which is \(capacity) bytes: nothing was changed; open it "
+      "\(needed) bytes do not fit within the capacity of \(path) (\(capacity) bytes): nothing was changed; open it "
         + "with a larger capacity"
     case .failed(let operation, let path, let code):
       "cannot \(operation) \(path): \(errorMessage(code))"
     case .syncFailed(let code):
-      "a sync failed (\(errorMessage(code))): writes are refused until the store is opened again"
+      "a sync failed (\(errorMessage(code))): writes are refused until the store is reopened"
     case .outcomeUnknown(let code):
-      "a write or its sync failed (\(errorMessage(code))): this write may or may not be there after the next opening, and "
-        + "further ones are refused until then"
+      "a write or its sync failed (\(errorMessage(code))): this write may or may not have been kept; "
+        + "further writes are refused until the store is reopened"
     case .keyTooLong(let length):
-      "the key has \(length) bytes; at most \(LogStore.maximumKeyLength) are possible"
+      "the key has \(length) bytes; the limit is \(LogStore.maximumKeyLength)"
     case .valueTooLong(let length):
-      "the value has \(length) bytes; at most \(LogStore.maximumValueLength) are possible"
+      "the value has \(length) bytes; the limit is \(LogStore.maximumValueLength)"
     case .batchTooLarge(let length):
-      "the batch has \(length) bytes; at most \(LogStore.maximumBatchLength) are possible: split it"
+      "the batch has \(length) bytes; the limit is \(LogStore.maximumBatchLength): split it"
     case .historyGone(let since, let oldest):
-      "changes since \(since) are not all in the log, those since \(oldest) are: copy a snapshot and go on from its number"
+      "the log no longer holds all changes since \(since) (oldest available: \(oldest)): take a snapshot and resume from its "
+        + "sequence number"
     case .invalidKeyspace(let name):
-      "the keyspace name \"\(name)\" cannot be used: it has more than 255 bytes, or the store has too many keyspaces"
+      "the keyspace name \"\(name)\" cannot be used: it is longer than 255 bytes, or the store has too many keyspaces"
     }
   }
 }

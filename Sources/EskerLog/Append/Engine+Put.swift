@@ -286,6 +286,6 @@ extension Engine {
   }
 
   func outOfMemory() -> StoreError {
-    .failed(operation: "find memory for the index of", path: path, errno: PlatformError.outOfMemory)
+    .failed(operation: "allocate memory for the index of", path: path, errno: PlatformError.outOfMemory)
   }
 }

@@ -158,7 +158,7 @@ extension Engine {
     emit(.damaged(DamageLocation(path: checkpointPath ?? path), reason: "a page of the index checkpoint is damaged"))
     opening.withLock {
       do throws(StoreError) { try editManifest(.noCheckpoint) } catch {
-        emit(.backgroundFailure(operation: "delist a damaged checkpoint", error))
+        emit(.backgroundFailure(operation: "remove a damaged checkpoint from the manifest", error))
       }
     }
   }

@@ -76,7 +76,7 @@ struct LoadedCheckpoint {
       case .format(.damaged(let reason, let offset)): "the checkpoint is damaged at offset \(offset): \(reason)"
       case .format(.notThisKind): "this is not a checkpoint"
       case .format(.newerVersion(let version)): "the checkpoint has version \(version), which is unknown"
-      case .format(.unknownFeatures): "the checkpoint needs features that are unknown"
+      case .format(.unknownFeatures): "the checkpoint needs unknown features"
       case .mismatch(let reason): reason
       }
     }
@@ -91,7 +91,7 @@ struct LoadedCheckpoint {
       header = unsafe try CheckpointHeader(decoding: headerBytes.span.bytes, fileLength: UInt64(size))
     } catch { throw .format(error) }
     guard header.storeID == manifest.storeID, header.checkpointID == manifest.checkpointID else {
-      throw .mismatch("the checkpoint is another one than the manifest names")
+      throw .mismatch("the checkpoint is not the one that the manifest names")
     }
     let metaStart = Int(header.layout.metaOffset)
     let metaBytes = try Self.read(file, metaStart..<metaStart + Int(header.metaLength))
@@ -107,7 +107,7 @@ struct LoadedCheckpoint {
     // A segment without live records may have been given up since: an empty one is, after a crash.
     for segment in meta.segments where segment.liveRecords > 0 {
       guard let row = rows[segment.id], row.salt == segment.salt, row.granule == segment.granule else {
-        throw .mismatch("the checkpoint knows a segment that the manifest does not list")
+        throw .mismatch("the checkpoint refers to a segment that the manifest does not list")
       }
     }
     try Self.checkCounts(meta, rows, header)
@@ -132,14 +132,14 @@ struct LoadedCheckpoint {
     for segment in meta.segments {
       let room = UInt64(rows[segment.id]?.granules ?? 0) * SegmentRow.granuleSize
       guard segment.liveBytes == 0 || segment.liveBytes <= room, segment.liveRecords <= header.entryCount else {
-        throw .mismatch("the checkpoint has more alive in segment \(segment.id) than fits there")
+        throw .mismatch("the checkpoint counts more live bytes or records in segment \(segment.id) than fit")
       }
     }
     var entries: UInt64 = 0
     for keyspace in meta.keyspaces {
       let (sum, overflow) = entries.addingReportingOverflow(keyspace.count)
       guard !overflow, sum <= header.entryCount else {
-        throw .mismatch("the checkpoint counts more entries in its keyspaces than it has")
+        throw .mismatch("the checkpoint's keyspaces count more entries than it has")
       }
       entries = sum
     }

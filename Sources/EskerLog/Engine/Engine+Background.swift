@@ -175,7 +175,7 @@ extension Engine {
       offset += header.size
     }
     guard offset == end else {
-      throw .damaged(segment.location(offset), reason: "a record that was just written does not read back")
+      throw .damaged(segment.location(offset), reason: "a record that was just written cannot be read back")
     }
     let summary = builder.summary
     var footer = FooterSummary(

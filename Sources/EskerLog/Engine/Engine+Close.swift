@@ -60,7 +60,7 @@ extension Engine {
     let isBehind = manifests.withLock { $0.manifest.storeTime < time.now }
     guard isBehind else { return }
     do throws(StoreError) { try editManifest(.listed) } catch {
-      emit(.backgroundFailure(operation: "keep the time", error))
+      emit(.backgroundFailure(operation: "save the store time", error))
     }
   }
 

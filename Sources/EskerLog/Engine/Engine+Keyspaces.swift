@@ -86,7 +86,7 @@ extension Engine {
       try checkWritable()
       let old = core.tag
       guard old.incarnation < .max else {
-        throw .damaged(DamageLocation(path: path), reason: "a keyspace was emptied more often than is possible")
+        throw .damaged(DamageLocation(path: path), reason: "a keyspace has an impossible incarnation")
       }
       let tag = KeyspaceTag(id: core.id, incarnation: old.incarnation + 1)
       var header = RecordHeader(

@@ -143,14 +143,18 @@ final class Engine: @unchecked Sendable {
       seed = manifest.seed
       time = StoreTime(clock: options.clock, atLeast: manifest.storeTime)
       guard let granules = GranuleTable() else {
-        throw StoreError.failed(operation: "find memory for", path: path, errno: PlatformError.outOfMemory)
+        throw StoreError.failed(operation: "allocate memory for", path: path, errno: PlatformError.outOfMemory)
       }
       self.granules = granules
       let checkpoint = LoadedCheckpoint.load(manifest, directory: path, host: host)
       loadedCheckpoint = checkpoint.value
       if let damage = checkpoint.damage { opened.damage.append(damage) }
       guard let index = loadedCheckpoint?.makeIndex(epochs: epochs) ?? HashIndex(epochs: epochs) else {
-        throw StoreError.failed(operation: "find memory for the index of", path: path, errno: PlatformError.outOfMemory)
+        throw StoreError.failed(
+          operation: "allocate memory for the index of",
+          path: path,
+          errno: PlatformError.outOfMemory
+        )
       }
       self.index = index
       indexReader = index.reader

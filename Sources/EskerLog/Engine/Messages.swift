@@ -6,9 +6,9 @@ func errorMessage(_ code: Int32) -> String {
   let words = PlatformError.message(code)
   return switch code {
   case PlatformError.tooManyFiles:
-    "\(words) (this process has as many as it may: raise its limit, ulimit -n, or close other files, and try again)"
+    "\(words) (this process has reached its limit of open files: raise it with ulimit -n, or close other files, and try again)"
   case PlatformError.tooManyFilesOnMachine:
-    "\(words) (the whole machine has as many as it can: end other programs or have its limit raised, and try again)"
+    "\(words) (the whole machine has reached its limit of open files: end other programs or raise the limit, and try again)"
   default: words
   }
 }
@@ -36,9 +36,9 @@ extension FormatError {
   /// What is wrong, without what it is wrong with.
   var words: String {
     switch self {
-    case .notThisKind: "it does not begin as such a file does"
+    case .notThisKind: "it does not have the header of such a file"
     case .newerVersion(let version): "it has version \(version), which is unknown"
-    case .unknownFeatures(let features): "it needs features that are unknown (\(features))"
+    case .unknownFeatures(let features): "it needs unknown features (\(features))"
     case .damaged(let reason, let offset): "\(reason) (offset \(offset))"
     }
   }

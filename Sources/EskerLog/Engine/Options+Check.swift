@@ -8,10 +8,10 @@ extension Options {
       throw .failed(operation: operation(), path: path, errno: PlatformError.invalid)
     }
     if let capacity {
-      try require(capacity >= Engine.leastCapacity, "keep to a capacity of \(capacity) bytes in")
+      try require(capacity >= Engine.leastCapacity, "use a capacity of \(capacity) bytes for")
     }
     try require((64 << 10...1 << 30).contains(segmentSize), "use a segment size of \(segmentSize) for")
-    try require(!merge.spaceAmplification.isNaN, "keep to a space amplification that is no number in")
-    if let rate = merge.bytesPerSecond { try require(rate > 0, "merge at \(rate) bytes a second in") }
+    try require(!merge.spaceAmplification.isNaN, "use NaN as space amplification for")
+    if let rate = merge.bytesPerSecond { try require(rate > 0, "merge at \(rate) bytes per second in") }
   }
 }

@@ -51,7 +51,7 @@ struct ImportReader {
     guard checksum == stored else { throw damaged(start, "the checksum of a frame's key and value does not match") }
     guard frame.kind == .entry else { return try takeKeyspace(frame, named: key, start) }
     guard let keyspace = keyspaces[frame.keyspace] else {
-      throw damaged(start, "an entry is of a keyspace that the stream does not name")
+      throw damaged(start, "an entry belongs to a keyspace that the stream does not declare")
     }
     guard frame.expiry > store.engine.time.now else {
       report.expired += 1
@@ -65,7 +65,7 @@ struct ImportReader {
   private mutating func takeKeyspace(_ frame: ExportFrame, named bytes: [UInt8], _ start: Int) throws {
     guard let name = String(validating: bytes, as: UTF8.self), keyspaces[frame.keyspace] == nil,
       name.isEmpty == (frame.keyspace == 0)
-    else { throw damaged(start, "a keyspace makes no sense") }
+    else { throw damaged(start, "a keyspace is invalid or declared twice") }
     let isNew = name.isEmpty || !store.keyspaceNames.contains(name)
     let keyspace = name.isEmpty ? store.default : try store.keyspace(name)
     if isNew, frame.expiry >= 0, keyspace.defaultExpiry == nil {
@@ -77,10 +77,10 @@ struct ImportReader {
 
   private mutating func end(_ frame: ExportFrame, _ start: Int, _ source: (Int) throws -> [UInt8]) throws {
     guard frame.number == UInt64(report.entries + report.expired) else {
-      throw damaged(start, "there are \(report.entries + report.expired) entries and should be \(frame.number)")
+      throw damaged(start, "there are \(report.entries + report.expired) entries instead of \(frame.number)")
     }
     guard try position == buffer.count && source(1).isEmpty else {
-      throw damaged(offset, "the stream goes on behind its end")
+      throw damaged(offset, "the stream continues after its end")
     }
   }
 
@@ -91,7 +91,7 @@ struct ImportReader {
       if position == buffer.count {
         buffer = try source(Self.piece)
         position = 0
-        guard !buffer.isEmpty else { throw damaged(offset, "the stream ends before its end") }
+        guard !buffer.isEmpty else { throw damaged(offset, "the stream ends too early") }
       }
       let end = min(buffer.count, position + count - bytes.count)
       bytes += buffer[position..<end]

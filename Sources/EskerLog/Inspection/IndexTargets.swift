@@ -117,7 +117,7 @@ struct IndexTargets: Sendable {
   /// So many under each hold of the writer's lock, as when a checkpoint is written.
   private static let bucketsTogether = 1024
 
-  static let reason = "the index leads to a record that is not there"
+  static let reason = "the index points to a record that does not exist"
 
   private mutating func sort(_ address: UInt64, _ round: Round) {
     let number = GranuleTable.granule(of: address)

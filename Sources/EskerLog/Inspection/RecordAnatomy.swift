@@ -95,7 +95,7 @@ extension StoreInspection {
       throw .damaged(
         file.location(offset),
         reason:
-          "no record begins there: records begin at multiples of 8 from \(file.layout.recordsStart) to \(file.end)"
+          "no record begins at this offset: records begin at multiples of 8 from \(file.layout.recordsStart) to \(file.end)"
       )
     }
     let anatomy: RecordAnatomy?
@@ -112,7 +112,7 @@ extension StoreInspection {
       anatomy = plainRecord(at: offset, file)
     }
     guard let anatomy else {
-      throw .damaged(file.location(offset), reason: "no record can be recognised there")
+      throw .damaged(file.location(offset), reason: "no recognisable record at this offset")
     }
     return anatomy
   }

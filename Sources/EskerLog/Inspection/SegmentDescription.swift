@@ -95,7 +95,7 @@ extension SegmentDescription {
       try readHeader(file, row, storeID)
       try readTrailer(file, size, row)
       isShort = size < max(Int(clamping: row?.fileLength ?? 0), recordBytes.map { $0 + SegmentHeader.length } ?? 0)
-      if isShort { damage.append("the file was cut short") }
+      if isShort { damage.append("the file is truncated") }
     } catch {
       if error.code == PlatformError.notFound {
         damage.append("the file is missing")
@@ -117,7 +117,7 @@ extension SegmentDescription {
       }
       if header.kind == .packed { unpackedBytes = Int(clamping: header.plainBytes) }
       if header.segmentID != id || storeID.map({ $0 != header.storeID }) ?? false {
-        damage.append("the file is another segment's")
+        damage.append("the file belongs to another segment")
       }
     } catch {
       guard case .newerVersion(let version) = error else { return damage.append("the header is damaged") }

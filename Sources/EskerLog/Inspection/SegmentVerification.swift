@@ -40,7 +40,7 @@ struct SegmentVerification {
     // A reader may have looked where a writer was just cutting off what it had not used.
     if segment.mapping.isFaulted, !engine.options.readOnly {
       report.damage.append(
-        .init(location: segment.location(), length: 0, reason: "the file was cut short, or its medium failed")
+        .init(location: segment.location(), length: 0, reason: "the file is truncated, or its medium failed")
       )
     }
     verifyFooter()
@@ -157,7 +157,7 @@ struct SegmentVerification {
     }
   }
 
-  static let missing = "a record that the footer lists is not there"
+  static let missing = "a record listed in the footer is missing"
 
   private mutating func addUnreadable(_ range: Range<Int>) {
     add(range.lowerBound, range.count, RecordDamage.headerChecksum.reason)

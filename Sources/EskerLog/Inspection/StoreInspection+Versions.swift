@@ -11,7 +11,7 @@ extension StoreInspection {
   /// - Returns: what was found; nothing when the key was never written or nothing of it is left. The first one decides, unless
   ///   it is ``KeyVersion/Standing/uncommitted`` or ``KeyVersion/Standing/emptied``.
   /// - Throws: ``StoreError/cancelled`` when `progress` stopped it; ``StoreError/invalidKeyspace(_:)`` when the manifest knows
-  ///   no such keyspace; ``StoreError/damaged(_:reason:)`` when no file tells the seed of the key hashes;
+  ///   no such keyspace; ``StoreError/damaged(_:reason:)`` when no file contains the seed of the key hashes;
   ///   ``StoreError/failed(operation:path:errno:)``. Segments that are missing are passed over: ``segments`` says so.
   /// - Complexity: O(records); of a segment with a footer only that is read.
   public func versions(
@@ -54,7 +54,7 @@ extension StoreInspection {
       }
     }
     if search.seed == nil, !listed.isEmpty {
-      throw .damaged(DamageLocation(path: path), reason: "no file tells the seed of the store's key hashes")
+      throw .damaged(DamageLocation(path: path), reason: "no file contains the seed of the store's key hashes")
     }
     return standings(of: search)
   }

@@ -116,7 +116,7 @@ public struct StoreInspection: Sendable {
     }
     throw .damaged(
       DamageLocation(path: segment.path, segment: id),
-      reason: "nothing in the segment can be recognised"
+      reason: "nothing recognisable in the segment"
     )
   }
 

@@ -127,7 +127,7 @@ extension Engine {
     guard let segment = granules.segment(of: address) else {
       return .damaged(
         DamageLocation(path: path, key: key),
-        reason: "the index leads to a place that does not exist; delete the checkpoint file and open the store again"
+        reason: "the index points outside the log; delete the checkpoint file and reopen the store"
       )
     }
     let offset = Int(truncatingIfNeeded: (address &- segment.startUnits) &<< 3)
@@ -137,7 +137,7 @@ extension Engine {
   func indexDamage() -> StoreError {
     .damaged(
       DamageLocation(path: checkpointPath ?? path),
-      reason: "a page of the index checkpoint does not match its checksum; delete the file and open the store again"
+      reason: "a page of the index checkpoint does not match its checksum; delete the file and reopen the store"
     )
   }
 }

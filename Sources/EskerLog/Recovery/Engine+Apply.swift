@@ -144,7 +144,7 @@ extension Engine {
     return .damaged(location, reason: Self.tooManyAlike)
   }
 
-  static let tooManyAlike = "more keys share a hash than chance brings about: the log was made up"
+  static let tooManyAlike = "implausibly many keys share a hash: the log was forged"
 
   /// Whether two records with the same 64-bit hash have the same key: nearly always, all others are one in four billion
   /// billion.

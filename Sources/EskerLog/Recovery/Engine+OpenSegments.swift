@@ -40,10 +40,13 @@ extension Engine {
     case .failure(let error):
       if case .newerVersion(let version) = error { throw .unknownFormat(path: segmentPath, version: version) }
       let location = DamageLocation(path: segmentPath, segment: row.id, offset: 0)
-      damage.append(.damaged(location, reason: "the segment's header is damaged; its records are read all the same"))
+      damage.append(.damaged(location, reason: "the segment's header is damaged; its records are still read"))
     }
     guard let lease = takeGranules(of: row) else {
-      throw .damaged(DamageLocation(path: path), reason: "the manifest gives segment \(row.id) a place that is taken")
+      throw .damaged(
+        DamageLocation(path: path),
+        reason: "the manifest assigns segment \(row.id) an address range already in use"
+      )
     }
     let segment: Segment = try translating { () throws(PlatformError) -> Segment in
       let mapping = try file.mapWhole(
@@ -98,7 +101,7 @@ extension Engine {
     if options.readOnly, manifests.withLock({ try? $0.files.read() })?.newest?.segments.contains(row) == false {
       return nil
     }
-    return "the segment was cut short: it should have \(row.fileLength) bytes"
+    return "the segment is truncated: it should have \(row.fileLength) bytes"
   }
 
   /// The address range of a listed segment.
@@ -154,7 +157,7 @@ extension Engine {
       let end = segment.recordsEnd.load(ordering: .relaxed)
       guard footer.segmentID == segment.id, footer.salt == segment.salt, end == 0 || footer.recordsEnd == UInt64(end),
         footer.recordsEnd <= UInt64(segment.granuleCount) * SegmentRow.granuleSize
-      else { throw .damaged(reason: "it is another segment's", offset: 0) }
+      else { throw .damaged(reason: "it belongs to another segment", offset: 0) }
       return (footer, bytes)
     } catch {
       let error = StoreError(error, in: segment.path, base: summary.offset, what: "the segment's footer")

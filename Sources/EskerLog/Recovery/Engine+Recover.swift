@@ -85,7 +85,10 @@ extension Engine {
   private func openSegments(_ manifest: Manifest, _ damage: inout [StoreEvent]) throws(StoreError) {
     for row in manifest.segments {
       guard Int(row.granule) + Int(row.granules) <= GranuleTable.capacity, row.granules > 0 else {
-        throw .damaged(DamageLocation(path: path), reason: "the manifest gives segment \(row.id) an impossible place")
+        throw .damaged(
+          DamageLocation(path: path),
+          reason: "the manifest assigns segment \(row.id) an impossible address range"
+        )
       }
       let segment = try openSegment(row, durable: manifest.durableSequence, damage: &damage)
       // At once, so that it is given up should a later one not open.

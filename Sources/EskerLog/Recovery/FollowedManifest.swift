@@ -107,7 +107,8 @@ extension Engine {
       let read = readEnd(of: segment, follower)
       // A recovery cut off what follows: it was copied to another segment, and the index leads there now.
       if read > end, clear(segment, end..<read) > 0 {
-        events.append(.damaged(segment.location(end), reason: "a failed sync took back writes that were shown before"))
+        let reason = "a failed sync discarded writes that readers had already seen"
+        events.append(.damaged(segment.location(end), reason: reason))
       }
       segment.become(row)
       segment.file.rest()

@@ -183,14 +183,14 @@ extension Engine {
         guard isTorn else {
           throw .damaged(
             DamageLocation(path: path),
-            reason: "the store was replaced by an older copy of itself; open it anew"
+            reason: "the store was replaced by an older copy of itself; reopen it"
           )
         }
       }
       guard reading.found > 0 else { throw .notAStore(path: path) }
       platform.pause()
     }
-    let reason = "no copy of the manifest is whole and as new as the last that was read; \(StoreError.remedy)"
+    let reason = "no intact copy of the manifest is as recent as the last one read; \(StoreError.remedy)"
     throw .damaged(DamageLocation(path: path), reason: reason)
   }
 }

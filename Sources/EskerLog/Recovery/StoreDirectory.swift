@@ -114,11 +114,11 @@ struct StoreDirectory {
       guard case .damaged(let location, let reason) = StoreError(error, in: path, what: "a copy of the manifest") else {
         return .damaged(DamageLocation(path: path), reason: "a copy of the manifest cannot be read")
       }
-      return .damaged(location, reason: "\(reason); the other copy is whole and will replace it")
+      return .damaged(location, reason: "\(reason); the other copy is intact and will replace it")
     }
     // A store that is being created has the other one in a moment.
     if reading.found < FileName.manifests.count, try !isUnfinishedCreation(reading) {
-      let reason = "one copy of the manifest is missing; the other copy is whole and will replace it"
+      let reason = "one copy of the manifest is missing; the other copy is intact and will replace it"
       result.damage.append(.damaged(DamageLocation(path: path), reason: reason))
     }
     return result
@@ -140,7 +140,7 @@ struct StoreDirectory {
     }
     return .damaged(
       location,
-      reason: "\(reason), nor is its other copy whole; \(StoreError.remedy)"
+      reason: "\(reason), and the other copy is damaged too; \(StoreError.remedy)"
     )
   }
 

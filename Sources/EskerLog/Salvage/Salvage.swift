@@ -37,7 +37,7 @@ struct Salvage {
   private mutating func read(_ segment: SegmentFile, _ position: Int) {
     if let reason = segment.headerDamage { lose(segment, 0, SegmentHeader.length, reason) }
     if let end = segment.declaredEnd, end > segment.end {
-      lose(segment, segment.end, end - segment.end, "the segment was cut short")
+      lose(segment, segment.end, end - segment.end, "the segment is truncated")
     }
     if let view = segment.packedView {
       readPacked(segment, view, position)
@@ -56,7 +56,7 @@ struct Salvage {
     while let step = walk.next(in: view) {
       switch step {
       case .damaged(let range):
-        lose(segment, range.lowerBound, range.count, "no record can be recognised")
+        lose(segment, range.lowerBound, range.count, "no recognisable record")
         for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) { passed.insert(offset) }
       case .record(let entry):
         let header = RecordHeader(
@@ -109,14 +109,14 @@ struct Salvage {
     }
     // A batch that a crash left without its end never happened; one that damage did, did.
     if let first = batch.first, segment.declaredEnd == nil {
-      lose(segment, first.offset, offset - first.offset, "a batch has no end, so it may never have been whole")
+      lose(segment, first.offset, offset - first.offset, "a batch has no end, so it may never have been committed")
       batch = []
     }
     commit(segment, position)
     if segment.isLog { runs[segment.id] = run }
     // Nobody knows whether there were records in what is gone, but that a seal ends them.
     if !isDone, segment.declaredEnd == nil, segment.lackingBytes > 0 {
-      lose(segment, segment.end, segment.lackingBytes, "the segment was cut short")
+      lose(segment, segment.end, segment.lackingBytes, "the segment is truncated")
     }
   }
 
@@ -126,7 +126,7 @@ struct Salvage {
     // Zeros up to the end are the end, if nobody says that there was more.
     if next == nil, segment.declaredEnd == nil, case .end = segment.readRecord(at: offset) { return segment.end }
     let end = next ?? segment.end
-    lose(segment, offset, end - offset, "no record can be recognised")
+    lose(segment, offset, end - offset, "no recognisable record")
     if next != nil { commit(segment, position) }
     return end
   }
@@ -198,8 +198,8 @@ struct Salvage {
       segment: gap.segment,
       offset: gap.isAhead ? run?.start : run?.end
     )
-    let place = gap.isAhead ? "ahead of" : "behind"
-    let reason = "missing \(place) what is here of the log: \(gap.numbers.records)"
+    let place = gap.isAhead ? "before" : "after"
+    let reason = "missing \(place) the part of the log that is present: \(gap.numbers.records)"
     report.losses.append(SalvageReport.Loss(location: location, length: 0, reason: reason))
   }
 

@@ -73,7 +73,7 @@ struct SalvageSource {
     do throws(PlatformError) {
       guard let segment = try SegmentFile(id, at: path, row: row, end: end, fileSystem) else {
         let isEmpty = try fileSystem.status(path)?.size ?? 0 <= SegmentHeader.length
-        if !isEmpty { lose(id, path, "nothing in the segment can be recognised") }
+        if !isEmpty { lose(id, path, "nothing recognisable in the segment") }
         return
       }
       segments.append(segment)
@@ -89,7 +89,7 @@ struct SalvageSource {
     guard let own = manifest?.storeID ?? counts.max(by: { $0.value < $1.value })?.key else { return }
     for segment in segments {
       guard let id = segment.storeID, id != own else { continue }
-      lose(segment.id, segment.path, "the file is another store's segment")
+      lose(segment.id, segment.path, "the file is a segment of another store")
     }
     segments.removeAll { $0.storeID != nil && $0.storeID != own }
   }

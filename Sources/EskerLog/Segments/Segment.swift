@@ -272,7 +272,7 @@ final class Segment: @unchecked Sendable {
   }
 
   /// What is wrong with a file that ends before its records.
-  func cutShort(_ end: Int) -> String { "the segment was cut short: its records should end at \(end)" }
+  func cutShort(_ end: Int) -> String { "the segment is truncated: its records should end at \(end)" }
 
   func location(_ offset: Int? = nil, key: [UInt8]? = nil) -> DamageLocation {
     DamageLocation(path: path, segment: id, offset: offset, key: key)

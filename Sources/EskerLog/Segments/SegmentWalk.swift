@@ -40,7 +40,7 @@ struct SegmentWalk {
         throw .damaged(segment.location(range.lowerBound), reason: RecordDamage.headerChecksum.reason)
       case nil:
         guard segment.readableEnd >= end else {
-          throw .damaged(segment.location(segment.readableEnd), reason: "the segment was cut short")
+          throw .damaged(segment.location(segment.readableEnd), reason: "the segment is truncated")
         }
         return nil
       }

@@ -33,7 +33,7 @@ final class OSFile: File {
 
   func rest() { handle.rest() }
 
-  func status() throws(PlatformError) -> FileStatus { try handle.status("status") }
+  func status() throws(PlatformError) -> FileStatus { try handle.status("get the status of") }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(PlatformError) -> Int {
     let descriptor = try handle.enter("read")
@@ -76,7 +76,7 @@ final class OSFile: File {
   }
 
   func reserve(_ length: Int) throws(PlatformError) {
-    let descriptor = try handle.enter("reserve")
+    let descriptor = try handle.enter("reserve space for")
     defer { handle.leave() }
     guard length > 0 else { return }
     lengthLock.lock()
@@ -87,7 +87,7 @@ final class OSFile: File {
     guard code != 0 else { return }
     // A file system may have grown the file as far as its space went.
     if let now = try? currentStatus(descriptor, "reserve").size, now > size { _ = setLength(descriptor, size) }
-    throw PlatformError("reserve", path: path, code: code)
+    throw PlatformError("reserve space for", path: path, code: code)
   }
 
   func truncate(_ length: Int) throws(PlatformError) {

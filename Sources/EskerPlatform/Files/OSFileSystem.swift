@@ -34,7 +34,7 @@ public struct OSFileSystem: FileSystem {
       switch errno {
       case EINTR: continue
       case ENOENT, ENOTDIR: return nil
-      default: throw PlatformError("status", path: path, code: errno)
+      default: throw PlatformError("get the status of", path: path, code: errno)
       }
     }
     return FileStatus(result)
@@ -61,7 +61,7 @@ public struct OSFileSystem: FileSystem {
   /// Creates a directory with `mkdir(2)`.
   public func createDirectory(_ path: String) throws(PlatformError) {
     LockRank.expectIOAllowed()
-    if unsafe mkdir(path, 0o755) != 0 { throw PlatformError("create directory", path: path, code: errno) }
+    if unsafe mkdir(path, 0o755) != 0 { throw PlatformError("create the directory", path: path, code: errno) }
   }
 
   /// Removes a name with `unlink(2)`.
@@ -73,7 +73,7 @@ public struct OSFileSystem: FileSystem {
   /// Removes an empty directory with `rmdir(2)`.
   public func removeDirectory(_ path: String) throws(PlatformError) {
     LockRank.expectIOAllowed()
-    if unsafe rmdir(path) != 0 { throw PlatformError("remove directory", path: path, code: errno) }
+    if unsafe rmdir(path) != 0 { throw PlatformError("remove the directory", path: path, code: errno) }
   }
 
   /// Renames with `rename(2)`.
@@ -116,7 +116,7 @@ public struct OSFileSystem: FileSystem {
     LockRank.expectIOAllowed()
     var result = statvfs()
     while unsafe statvfs(path, &result) != 0 {
-      if errno != EINTR { throw PlatformError("free space", path: path, code: errno) }
+      if errno != EINTR { throw PlatformError("get the free space of", path: path, code: errno) }
     }
     let (bytes, overflow) = UInt64(result.f_bavail).multipliedReportingOverflow(by: UInt64(result.f_frsize))
     return overflow ? Int.max : Int(clamping: bytes)

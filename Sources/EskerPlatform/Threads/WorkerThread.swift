@@ -47,7 +47,7 @@ public final class WorkerThread: Sendable {
     )
     if code != 0 {
       unsafe start.release()
-      throw PlatformError("thread", path: name, code: code)
+      throw PlatformError("start the thread", path: name, code: code)
     }
     state = Guarded(State(handle: handle), .thread)
   }

@@ -93,7 +93,7 @@ import Testing
     }
     #expect(throws: refusal) { try bench.open("/store", on: disk, readOnly: true).planBackup(to: "/copy") }
     #expect(try names(on: disk) == before)
-    #expect("\(refusal)".contains("give the same command again, or remove the directory"))
+    #expect("\(refusal)".contains("repeat the same command, or remove the directory"))
   }
 
   @Test func whatWouldBeCopiedIsToldWhereABackupWasInterrupted() throws {

@@ -209,7 +209,7 @@ import Testing
     let inspection = try inspect(image.machine())
     let extra = try #require(inspection.segments.last)
     #expect(extra.id == 255 && !extra.isListed)
-    #expect(extra.damage == ["the file is another segment's"])
+    #expect(extra.damage == ["the file belongs to another segment"])
     image.files[name] = nil
     let missing = try inspect(image.machine())
     #expect(missing.segments.first?.damage == ["the file is missing"])

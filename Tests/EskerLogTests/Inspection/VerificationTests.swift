@@ -20,7 +20,7 @@ import Testing
     // Where a value stands, or the place of a cell that belongs to no record.
     #expect(store.probe.misdirect(bytes(key)))
     let report = try store.verify()
-    #expect(report.damage.map(\.reason) == ["the index leads to a record that is not there"])
+    #expect(report.damage.map(\.reason) == ["the index points to a record that does not exist"])
     #expect(report.damage.first?.location.offset.map { $0 % 8 } == 0)
     store.probe.kill()
   }

@@ -167,7 +167,7 @@ import Testing
       try volume.put(large, forKey: "large")
     } throws: { error in
       guard case StoreError.noSpace = error else { return false }
-      return "\(error)".contains("no space left on the volume")
+      return "\(error)".contains("not enough space on the volume")
     }
     volume.probe.kill()
   }

@@ -58,8 +58,8 @@ import Testing
   }
 
   @Test func spaceAmplificationThatIsNoNumberIsRefused() throws {
-    try expectRefused("space amplification that is no number") { $0.merge.spaceAmplification = .nan }
-    try expectRefused("space amplification that is no number") { $0.merge.spaceAmplification = .signalingNaN }
+    try expectRefused("use NaN as space amplification") { $0.merge.spaceAmplification = .nan }
+    try expectRefused("use NaN as space amplification") { $0.merge.spaceAmplification = .signalingNaN }
   }
 
   @Test(arguments: [1, 1 << 40, Int.max])
@@ -78,7 +78,7 @@ import Testing
 
   @Test(arguments: [0, -1, Int.min])
   func aRateThatLetsNothingThroughIsRefused(value: Int) throws {
-    try expectRefused("\(value) bytes a second") { $0.merge.bytesPerSecond = value }
+    try expectRefused("\(value) bytes per second") { $0.merge.bytesPerSecond = value }
   }
 
   @Test(arguments: [

@@ -297,7 +297,7 @@ import Testing
     for offset in places[12]..<(image.files[name]?.count ?? 0) { image.files[name]?[offset] = 0 }
     let (report, found) = try salvage(image.machine())
     #expect(found[""]?.count == 12)
-    #expect(report.losses.map(\.reason) == ["missing behind what is here of the log: records #13 to #20"])
+    #expect(report.losses.map(\.reason) == ["missing after the part of the log that is present: records #13 to #20"])
     #expect(report.losses.map(\.location.offset) == [places[12]])
   }
 
@@ -398,7 +398,7 @@ import Testing
     image.files["00000000000000ff.segment"] = try DiskImage(of: other).files[name]
     for name in FileName.manifests { image.files[name] = nil }
     let (report, found) = try salvage(image.machine())
-    #expect(report.losses.map(\.reason) == ["the file is another store's segment"])
+    #expect(report.losses.map(\.reason) == ["the file is a segment of another store"])
     expected["keyspace 1"] = expected.removeValue(forKey: "other")
     expected["keyspace 2"] = expected.removeValue(forKey: "emptied")
     #expect(found == expected)

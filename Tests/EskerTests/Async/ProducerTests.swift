@@ -160,7 +160,7 @@ import Testing
       let error = await #expect(throws: StorageError.self) {
         try await storage.async.value(forKey: "a") { try await ask(path) }
       }
-      #expect(error.map { "\($0)" }?.contains("waits for the value that it is itself to produce") == true)
+      #expect(error.map { "\($0)" }?.contains("is waiting for the value that it should produce itself") == true)
     }
     #expect(storage.all.isEmpty)
   }

@@ -182,7 +182,7 @@ import Testing
       ' "$0" "$1"
       """#
     )
-    expectOneLine(result, status: 0, "no space left")
+    expectOneLine(result, status: 0, "not enough space")
     #expect(result.lines == ["status 74", "20000"])
   }
 

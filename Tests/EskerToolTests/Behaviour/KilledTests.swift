@@ -103,7 +103,7 @@ import Testing
       let result = try scratch.run(command)
       #expect(result.status == 66, "\(command[0]): \(result.errors)")
       #expect(result.errors.contains(mark), "\(command[0]): \(result.errors)")
-      #expect(result.errors.contains("give the same command again, or remove the directory"), "\(command[0])")
+      #expect(result.errors.contains("repeat the same command, or remove the directory"), "\(command[0])")
       #expect(!result.errors.contains("salvage") && !result.errors.contains("esker repair"), "\(command[0])")
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: new).sorted() == before)

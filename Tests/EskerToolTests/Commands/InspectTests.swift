@@ -157,7 +157,7 @@ import Testing
     #expect(result.text.contains("manifest.a") && result.text.contains("checksum"))
     #expect(result.lines.filter { $0.hasSuffix("\tok") }.count == (try SampleStore.segments(scratch.store).count))
     #expect(result.errors.split(separator: "\n").count == 1)
-    #expect(result.errors.contains("the store does not open"))
+    #expect(result.errors.contains("the store cannot be opened"))
     #expect(try scratch.run("inspect", scratch.store, "--segment", "1").status == 0)
     #expect(try scratch.run("keyspaces", scratch.store).status == 1)
   }

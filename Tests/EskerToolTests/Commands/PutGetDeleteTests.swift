@@ -103,7 +103,7 @@ import Testing
     for key in ["a", "b"] { _ = try scratch.run("put", scratch.store, key, "v") }
     #expect(try scratch.run("delete", scratch.store, "x", "a", "y").status == 0)
     #expect(try scratch.run("delete", scratch.store, "a").status == 1)
-    #expect(try scratch.run("delete", scratch.store, "a", "x").errors == "esker: none of the 2 keys is there\n")
+    #expect(try scratch.run("delete", scratch.store, "a", "x").errors == "esker: none of the 2 keys exists\n")
     #expect(try scratch.run("delete", scratch.store, "b", "--synced").status == 0)
     #expect(try scratch.run("count", scratch.store).text == "0\n")
   }

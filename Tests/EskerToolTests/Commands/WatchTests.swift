@@ -64,7 +64,7 @@ import Testing
       return try objects(result.text).first?["stale"] as? Bool == true
     }
     #expect(areOld)
-    #expect(try scratch.run("watch", scratch.store, "--count", "1").text.hasSuffix(", old figures\n"))
+    #expect(try scratch.run("watch", scratch.store, "--count", "1").text.hasSuffix(", stale figures\n"))
     _ = try scratch.run("put", scratch.store, "b", "2")
     let after = try objects(scratch.run("watch", scratch.store, "--json", "--count", "1").text)
     #expect(after.first?["source"] as? String == "followed")

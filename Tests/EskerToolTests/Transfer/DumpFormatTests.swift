@@ -97,7 +97,7 @@ import Testing
     for format in ["ndjson", "csv", "binary"] {
       let result = try scratch.run("dump", scratch.store, taken, "--format", format)
       #expect(result.status == 74)
-      #expect(result.errors.hasPrefix("esker: \(taken) is there already"))
+      #expect(result.errors.hasPrefix("esker: \(taken) already exists"))
     }
     #expect(try String(contentsOfFile: taken, encoding: .utf8) == "mine")
   }

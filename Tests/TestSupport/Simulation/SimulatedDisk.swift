@@ -88,9 +88,9 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
   /// Creates a directory.
   public func createDirectory(_ path: String) throws(PlatformError) {
     try lock.withLock { () throws(PlatformError) in
-      let place = try locate(path, "create directory")
-      guard place.node == nil else { throw PlatformError("create directory", path: path, code: EEXIST) }
-      if freeBytes() <= 0 { throw PlatformError("create directory", path: path, code: ENOSPC) }
+      let place = try locate(path, "create the directory")
+      guard place.node == nil else { throw PlatformError("create the directory", path: path, code: EEXIST) }
+      if freeBytes() <= 0 { throw PlatformError("create the directory", path: path, code: ENOSPC) }
       let id = makeNode()
       directories[id] = SimulatedDirectory()
       add(id, as: place)

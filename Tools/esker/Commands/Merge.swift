@@ -54,7 +54,7 @@ struct Merge: ParsableCommand {
       text: estimate.segments == 0
         ? "nothing to merge"
         : "would merge \(HumanUnits.count(estimate.segments, "segment")): copy "
-          + "\(HumanUnits.bytes(estimate.bytesWritten)), give up \(HumanUnits.bytes(estimate.bytesFreed))",
+          + "\(HumanUnits.bytes(estimate.bytesWritten)), reclaim \(HumanUnits.bytes(estimate.bytesFreed))",
       asJSON: json
     )
   }

@@ -56,7 +56,7 @@ enum RecordRow {
       check(record),
       record.kind == .put ? value(record) : .none,
       expiry(record),
-      record.batchContinues ? .word("goes on") : .none,
+      record.batchContinues ? .word("continues") : .none,
       keyspace(record),
       record.kind == .put || record.kind == .tombstone ? .bytes(record.key) : .none,
     ]

@@ -45,7 +45,7 @@ struct StoreOverview {
 
   /// Says what cannot be shown, and throws if anything is damaged.
   func reportDamage() throws(ToolError) {
-    if let openError { StandardError.report("what is alive is not known, for the store does not open: \(openError)") }
+    if let openError { StandardError.report("live data is unknown because the store cannot be opened: \(openError)") }
     if isDamaged { throw ToolError.damageFound }
   }
 

@@ -35,7 +35,7 @@ struct MapPage {
       writer.element(
         "p",
         ["class": "trouble"],
-        text: "What is alive is not known, for the store does not open: \(error)"
+        text: "Live data is unknown because the store cannot be opened: \(error)"
       )
     }
     writer.element("figure") { $0.add(markup: map.picture(isEmbedded: true)) }

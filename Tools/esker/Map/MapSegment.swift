@@ -8,8 +8,8 @@ enum MapPart: String, CaseIterable {
     switch self {
     case .lasting: "stays"
     case .expiring: "will expire"
-    case .dead: "a merge gives up"
-    case .unknown: "not known"
+    case .dead: "reclaimable by a merge"
+    case .unknown: "unknown"
     case .other: "headers, footers, dictionaries"
     case .free: "free"
     }

@@ -35,7 +35,7 @@ struct SegmentMap {
     if openError == nil, total > 0 {
       let dead = total(.dead)
       let percent = HumanUnits.fixed(Double(dead) / Double(total) * 100, 0)
-      text += "; a merge gives up at most \(HumanUnits.bytes(dead)) (\(percent) %)"
+      text += "; at most \(HumanUnits.bytes(dead)) (\(percent) %) reclaimable by a merge"
     }
     if saved > 0 { text += "; packing saves \(HumanUnits.bytes(saved))" }
     return text

@@ -25,9 +25,9 @@ final class StoreNotices: Sendable {
       found.store(true, ordering: .relaxed)
       StandardError.report("cannot \(operation): \(location): \(reason)")
     case .cut(let segment, let offset, let sequence, let discarded):
-      let others = discarded > 0 ? " and \(HumanUnits.count(discarded, "segment")) behind it" : ""
+      let others = discarded > 0 ? " and \(HumanUnits.count(discarded, "segment")) after it" : ""
       StandardError.report(
-        "note: what a crash left unfinished is not shown: writes from \(sequence) on, which had not become durable, "
+        "note: writes cut off by a crash are not shown: those from \(sequence) on, which were not yet durable, "
           + "in segment \(segment) from offset \(offset) on\(others)"
       )
     default: break

@@ -47,18 +47,18 @@ extension ToolError: CustomStringConvertible {
     case .noKeyspace(let name, let path): "no keyspace \"\(name)\" in \(path)"
     case .noInput(let path): "no file at \(path)"
     case .notFound(let key): "no value for key \"\(key)\""
-    case .nothingFound(let count): "none of the \(count) keys is there"
+    case .nothingFound(let count): "none of the \(count) keys exists"
     case .badLine(let number, let why): "line \(number): \(why)"
     case .damageFound: "the store is damaged"
     case .outputClosed: "standard output was closed"
     case .interrupted(let number): number == SIGINT ? "interrupted" : "ended by signal \(number)"
     case .otherInput(let name):
       "\(name) is not what was being loaded when an earlier load stopped, or is read in another way: "
-        + "load it without --resume to start anew"
+        + "load it without --resume to start over"
     case .notRepresentable(let key, let why): "the entry of key \(key) \(why)"
     case .notEncoded(let text, let encoding):
       encoding == .text ? "\"\(text)\" is not text" : "\"\(text)\" is not \(encoding.rawValue)"
-    case .outputExists(let path): "\(path) is there already: nothing was written; choose another path, or remove it"
+    case .outputExists(let path): "\(path) already exists: nothing was written; choose another path, or remove it"
     case .benchmarkFailed(let why): why
     case .argumentNotUTF8(let position):
       "argument \(position) is not valid UTF-8: give a key of other bytes in hex or base64 with --key-encoding, "

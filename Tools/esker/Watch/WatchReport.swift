@@ -21,7 +21,7 @@ struct WatchReport {
     text += ", live \(HumanUnits.bytes(figures.liveBytes)), dead \(HumanUnits.bytes(figures.deadBytes))"
     text += ", on disk \(HumanUnits.bytes(figures.bytesOnDisk)), \(HumanUnits.count(sample.segments, "segment"))"
     if sample.source == .published { text += ", \(HumanUnits.count(figures.merges, "merge"))" }
-    if sample.isStale { text += ", old figures" }
+    if sample.isStale { text += ", stale figures" }
     return text
   }
 
@@ -55,7 +55,7 @@ struct WatchReport {
     let merged = figures.merged
     add(
       "merges",
-      "\(HumanUnits.count(figures.merges)), \(HumanUnits.bytes(merged.bytesFreed)) given up, "
+      "\(HumanUnits.count(figures.merges)), \(HumanUnits.bytes(merged.bytesFreed)) reclaimed, "
         + "\(HumanUnits.bytes(merged.bytesWritten)) copied"
     )
     if sample.capacity != nil || merged.recordsEvicted > 0 {
@@ -67,17 +67,17 @@ struct WatchReport {
     )
     add(
       "held",
-      "\(HumanUnits.count(figures.openSnapshots, "snapshot")), \(HumanUnits.bytes(figures.pinnedBytes)) of merged files"
+      "\(HumanUnits.count(figures.openSnapshots, "snapshot")), \(HumanUnits.bytes(figures.pinnedBytes)) pinned"
     )
     return lines
   }
 
   private var origin: String {
     guard let process = sample.processID, let uptime = sample.uptime else {
-      return "nobody publishes: seen along the log"
+      return "no published figures: following the log"
     }
     let since = "process \(process), open for \(HumanUnits.duration(seconds: uptime.seconds))"
-    return sample.isStale ? since + "; it has ended, or stands still: old figures" : since
+    return sample.isStale ? since + "; it has ended or is not responding: stale figures" : since
   }
 
   private var clock: String { String(timestamp(time).dropFirst(11).prefix(8)) }
