@@ -19,10 +19,6 @@ extension PlatformError {
   public static let outOfMemory = ENOMEM
   /// The medium failed.
   public static let inputOutput = EIO
-  /// The volume cannot be written to.
-  public static let readOnlyVolume = EROFS
-  /// The user may not.
-  public static let notPermitted = EACCES
   /// Not now, but perhaps later.
   public static let tryAgain = EAGAIN
   /// An argument made no sense.

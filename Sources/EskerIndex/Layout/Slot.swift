@@ -13,10 +13,7 @@ public enum Slot {
   /// Bits of the bucket number that no fingerprint holds: the table never has fewer than 2^12 buckets.
   @inlinable public static var baseLevel: Int { 12 }
 
-  /// Bits an address may have.
-  @inlinable public static var addressBits: Int { 40 }
-
-  /// The largest address.
+  /// The largest address; it has 40 bits.
   @inlinable public static var addressMask: UInt64 { (1 << 40) - 1 }
 
   /// The fingerprint of a hash, in place.

@@ -13,9 +13,6 @@ public enum AnonymousMemory {
   /// The granularity of the operating system's pages.
   public static let pageSize = Int(getpagesize())
 
-  /// The size of a huge page where there are such.
-  public static let hugePageSize = 2 << 20
-
   /// Takes `byteCount` bytes that read as zero, aligned to `alignment`; nil when the system has no more.
   ///
   /// A page costs memory only once it is touched. `alignment` is a power of two.
