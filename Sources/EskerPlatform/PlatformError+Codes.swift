@@ -34,7 +34,7 @@ extension PlatformError {
 
   /// The system's own words for an error number.
   public static func message(_ code: Int32) -> String {
-    // The C libraries of today keep the text for each thread apart.
+    // Safety: today's C libraries keep a text for each thread, and it is copied before another call can change it.
     guard let text = unsafe strerror(code) else { return "error \(code)" }
     return unsafe String(cString: text)
   }

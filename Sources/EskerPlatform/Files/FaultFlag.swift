@@ -4,11 +4,13 @@ import CEskerShims
 ///
 /// Copy it out of the mapping and keep it beside the base address: reading it costs no call through the protocol. It
 /// is worth something only while the mapping is.
+///
+/// Safety: the word lives in the table of guarded ranges, which is never freed. A reader that comes late still finds
+/// memory, though perhaps the flag of another mapping. The word is only accessed atomically. A test may pass a word of its
+/// own to `init`, which asks for the same.
 @frozen
 @safe
 public struct FaultFlag: Sendable {
-  // Memory that lives as long as the mapping (the table of guarded ranges: as long as the process). Written and read
-  // with atomic operations only.
   @usableFromInline
   nonisolated(unsafe) let pointer: UnsafeRawPointer
 

@@ -18,6 +18,9 @@ struct OSDescriptor: ~Copyable, Sendable {
   let isWritable: Bool
 
   /// The number; -1 while there is none.
+  ///
+  /// Relaxed: nothing is read through it. `users` and `isResting` see to it that it is the right one: it only changes under
+  /// the lock of `identity`, and until the file rests it stays what `init` was given, up to the end.
   private let number: Atomic<Int32>
 
   /// How many calls are using the descriptor, plus `closed` once `close()` was called.
@@ -29,6 +32,7 @@ struct OSDescriptor: ~Copyable, Sendable {
   private static let closed = Int.min
 
   private let isResting = Atomic<Bool>(false)
+  /// Relaxed: the descriptor is given up after the last call that used it, which `users` orders.
   private let isLocked = Atomic<Bool>(false)
 
   /// Which file it is, once it rests. Held while the descriptor is given up or taken back.
@@ -97,6 +101,7 @@ struct OSDescriptor: ~Copyable, Sendable {
       isResting
       ? identity.withLock { (number.load(ordering: .relaxed), $0) } : (number.load(ordering: .relaxed), nil)
     if descriptor >= 0 { return FileStatus(try FileIdentity.status(of: descriptor, operation, path)) }
+    // Safety: Swift ends the path with a zero and keeps it during the call, which fills a local.
     var result = stat()
     while unsafe stat(path, &result) != 0 {
       if errno != EINTR { throw PlatformError(operation, path: path, code: errno) }
@@ -107,6 +112,7 @@ struct OSDescriptor: ~Copyable, Sendable {
 
   private func count(_ operation: String) throws(PlatformError) {
     LockRank.expectIOAllowed()
+    // Relaxed: only a guess, which the exchange confirms.
     var count = users.load(ordering: .relaxed)
     while true {
       if count < 0 { throw PlatformError(operation, path: path, code: EBADF) }
@@ -131,7 +137,7 @@ struct OSDescriptor: ~Copyable, Sendable {
       closeDescriptor(descriptor)
       throw error
     }
-    number.store(descriptor, ordering: .releasing)
+    number.store(descriptor, ordering: .relaxed)
     return descriptor
   }
 
@@ -160,6 +166,7 @@ struct FileIdentity: Equatable {
 
   /// Asks `fstat(2)`.
   static func status(of descriptor: Int32, _ operation: String, _ path: String) throws(PlatformError) -> stat {
+    // Safety: the call fills a local.
     var result = stat()
     while unsafe fstat(descriptor, &result) != 0 {
       if errno != EINTR { throw PlatformError(operation, path: path, code: errno) }

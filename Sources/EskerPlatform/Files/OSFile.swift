@@ -39,6 +39,8 @@ final class OSFile: File {
     let descriptor = try handle.enter("read")
     defer { handle.leave() }
     guard let base = buffer.baseAddress else { return 0 }
+    // Safety: the loop only asks for `done..<done + wanted`, which lies within the `buffer.count` bytes of the caller's
+    // buffer.
     let moved = TransferLoop.run(count: buffer.count) { done, wanted in
       let count = unsafe pread(descriptor, base + done, wanted, off_t(offset + done))
       return count >= 0 ? count : -Int(errno)
@@ -67,6 +69,8 @@ final class OSFile: File {
     let descriptor = try handle.enter("write")
     defer { handle.leave() }
     guard let base = buffer.baseAddress else { return }
+    // Safety: the loop only asks for `done..<done + wanted`, which lies within the `buffer.count` bytes of the caller's
+    // buffer.
     let moved = TransferLoop.run(count: buffer.count) { done, wanted in
       let count = unsafe pwrite(descriptor, base + done, wanted, off_t(offset + done))
       // A file that takes no more bytes and gives no reason is a full one.
@@ -210,6 +214,7 @@ final class OSFile: File {
   /// In small pieces: after large writes the page cache holds large folios, and each later sync
   /// of one byte would write all of one.
   private func writeZeros(_ descriptor: Int32, from start: Int, to end: Int) -> Int32 {
+    // Safety: the array outlives the closure, and no call gets more than its length.
     let piece = [UInt8](repeating: 0, count: 16 << 10)
     return unsafe piece.withUnsafeBytes { zeros in
       guard let base = zeros.baseAddress, start < end else { return 0 }

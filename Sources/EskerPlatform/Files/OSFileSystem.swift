@@ -9,6 +9,10 @@ import CEskerShims
 #endif
 
 /// The operating system's files: one thin function a system call.
+///
+/// Safety: these calls take pointers to paths, which Swift ends with a zero and keeps during the call, and to locals that
+/// they fill. Only `opendir` returns one. `list` alone uses that stream and closes it, and copies the name of an entry
+/// before it reads the next.
 public struct OSFileSystem: FileSystem {
   /// A view of the process's own file system; it has no state.
   public init() {}

@@ -16,6 +16,12 @@ import Synchronization
 ///   |  (skipped)   |  bytes of the file   |  (rest of page)  |  not accessible ...  |
 /// ```
 /// `skipped` is 0 except for a private mapping that starts inside a large page.
+///
+/// Safety: the reservation never moves. It belongs to this object until `unmap` gives it back, which happens once, by
+/// whoever takes `isReserved`. System calls only get whole pages inside it: `extend` and `attach` stay below `reserved`, and
+/// the others within `length` or `mappedEnd`. The owner of a mapping promises not to touch anything beyond `length`, or
+/// anything at all after `unmap`. Only `writeBack` may come late: it changes no page, whoever has the range by then. The
+/// guard's slot is in a table that is never freed.
 @safe
 final class OSMapping: Mapping {
   enum Origin {
@@ -26,7 +32,6 @@ final class OSMapping: Mapping {
   }
 
   private let path: String
-  // The reservation never moves. It is given back once, by whoever takes `isReserved`.
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer
   private let reserved: Int
   private let capacity: Int
@@ -35,10 +40,13 @@ final class OSMapping: Mapping {
   private let protection: Int32
   nonisolated(unsafe) private let guardSlot: UnsafeMutablePointer<esker_guard>
 
+  /// Stored with release after the call that mapped the pages: a thread that acquires a length finds its pages mapped.
   private let currentLength = Atomic<Int>(0)
-  /// End of what is mapped, from `start`; a multiple of the page size.
+  /// End of what is mapped, from `start`; a multiple of the page size. Ordered like `currentLength`; relaxed under
+  /// `extendLock`, where it changes.
   private let mappedEnd = Atomic<Int>(0)
   private let extendLock = Lock(.mapping)
+  /// Cleared before `unmap` takes `extendLock`: whoever finds it set under that lock has the range until it lets go.
   private let isReserved = Atomic<Bool>(true)
 
   init(path: String, capacity: Int, writable: Bool, origin: Origin) throws(PlatformError) {

@@ -17,6 +17,7 @@ package struct ScratchFile: Sendable {
   ///
   /// Cost follows what was written, not the length of the file.
   package func data(from offset: Int) -> Range<Int>? {
+    // Safety: the call fills a local.
     var end: Int64 = 0
     let start = unsafe esker_next_data(descriptor, Int64(offset), &end)
     return start >= 0 && end > start ? Int(start)..<Int(end) : nil

@@ -9,6 +9,10 @@
 /// Memory taken straight from the operating system: zeroed, page aligned, committed only where it is touched.
 ///
 /// All functions are safe to call from any thread.
+///
+/// Safety: the caller owns each block it takes, and passes the same length to all of these functions; none of them keeps an
+/// address. `allocate` only gives back what lies outside the block it returns, `populate` writes to a block that nobody
+/// uses yet, and advice to the kernel changes no contents.
 public enum AnonymousMemory {
   /// The granularity of the operating system's pages.
   public static let pageSize = Int(getpagesize())

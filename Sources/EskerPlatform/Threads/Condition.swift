@@ -11,10 +11,12 @@ import CEskerShims
 /// A place to wait, under a lock, until another thread says that something changed.
 ///
 /// A wait may end without a signal: test what you wait for in a loop.
+///
+/// Safety: the condition is on the heap because it must not move. It is freed with its only owner, like the mutex of a
+/// `Lock`, so nobody can be waiting then. Threads are meant to share it: sending it is safe.
 @frozen
 @safe
 public struct Condition: ~Copyable, @unchecked Sendable {
-  // On the heap, and freed with the only owner, as the mutex of a `Lock` is.
   @usableFromInline
   let condition: UnsafeMutablePointer<pthread_cond_t>
 

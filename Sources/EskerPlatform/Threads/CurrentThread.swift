@@ -10,6 +10,8 @@ extension Platform {
   /// A number that no other thread has while the calling one runs; never 0.
   ///
   /// C: `pthread_self`.
+  ///
+  /// Safety: where C returns a pointer, only its bits are used.
   public static var currentThread: UInt {
     #if canImport(Glibc)
       pthread_self()

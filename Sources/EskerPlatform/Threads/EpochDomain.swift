@@ -10,6 +10,8 @@ import Synchronization
 #endif
 
 /// Proof that the calling thread is pinned; see ``EpochDomain/enter()``.
+///
+/// Safety: points at the thread's record. Records are never freed, only handed to the next thread.
 @frozen
 @safe
 public struct EpochPin {
@@ -19,6 +21,10 @@ public struct EpochPin {
   init(slot: UnsafeMutablePointer<esker_epoch_slot>) {
     unsafe self.slot = slot
   }
+
+  /// Identifies the thread among all that are alive: the address of its record, a multiple of 128.
+  @inlinable
+  public var thread: UInt { unsafe UInt(bitPattern: slot) }
 }
 
 /// Keeps memory alive while a reader that takes no lock may stand in it.
@@ -36,6 +42,9 @@ public struct EpochPin {
 /// How it works: a pin stores the global epoch in the thread's own record and then fences, so that either the fence of a
 /// later scan sees the record, or the reader sees what was unlinked before that scan. Retiring raises the global epoch
 /// and notes the old value; it has passed once no record shows a value at or below it.
+///
+/// Safety: records are never freed, so the address of one stays good. Only the record's own thread touches `depth`. The
+/// epochs are only accessed as atomics: `Atomic<UInt64>` has the layout of `UInt64`.
 public final class EpochDomain: Sendable {
   /// The domain for those that need none of their own.
   public static let shared = EpochDomain()
@@ -67,8 +76,9 @@ public final class EpochDomain: Sendable {
     let slot = unsafe esker_epoch_current()
     let depth = unsafe esker_epoch_depth(slot)
     if unsafe depth.pointee == 0 {
-      // Releasing, since a scan that reads this value instead of the zero before it must still happen after the
-      // previous pin's reads.
+      // Acquiring: a thread that sees a new epoch must see what was unlinked before it began. Releasing: a scan that reads
+      // this value instead of the zero before it must still happen after the previous pin's reads. The fence is the one of
+      // "How it works": without it the reads that follow could be made before the store.
       unsafe EpochDomain.word(of: slot).pointee.store(
         EpochDomain.global().pointee.load(ordering: .acquiring),
         ordering: .releasing
@@ -85,6 +95,7 @@ public final class EpochDomain: Sendable {
     let depth = unsafe esker_epoch_depth(pin.slot)
     unsafe depth.pointee &-= 1
     if unsafe depth.pointee == 0 {
+      // Releasing: a scan that acquires the zero happens after all reads under the pin.
       unsafe EpochDomain.word(of: pin.slot).pointee.store(0, ordering: .releasing)
     }
   }
@@ -123,6 +134,7 @@ public final class EpochDomain: Sendable {
 
   /// Starts a new epoch and returns the one that ended; see ``hasPassed(_:)``.
   public func mark() -> UInt64 {
+    // In one order with the fences of `enter` and of the scan.
     let mark = unsafe EpochDomain.global().pointee.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
     return mark
   }
@@ -154,6 +166,7 @@ public final class EpochDomain: Sendable {
 
   /// The oldest epoch in which a thread is pinned, `UInt64.max` when none is.
   private static func oldestPin() -> UInt64 {
+    // The other side of the fence in `enter`.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     var oldest = UInt64.max
     var next = unsafe esker_epoch_first()
@@ -165,7 +178,6 @@ public final class EpochDomain: Sendable {
     return oldest
   }
 
-  // `Atomic<UInt64>` has the layout of `UInt64`, and nobody accesses these words in any other way.
   @inlinable
   static func word(of slot: UnsafeMutablePointer<esker_epoch_slot>) -> UnsafeMutablePointer<Atomic<UInt64>> {
     unsafe UnsafeMutableRawPointer(esker_epoch_value(slot)).assumingMemoryBound(to: Atomic<UInt64>.self)

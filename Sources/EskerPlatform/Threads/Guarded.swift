@@ -1,11 +1,14 @@
 /// A value and the lock that guards it: whoever holds the lock has the value to itself.
+///
+/// Safety: the value is on the heap so that `withLock` can pass it `inout` from a guard that is only borrowed. Only a
+/// closure that holds the lock touches it, one at a time, and it is freed with its only owner. Values go in and come out as
+/// `sending`, so a value of any type may be shared this way.
 @frozen
 @safe
 public struct Guarded<State: ~Copyable>: ~Copyable, @unchecked Sendable {
   @usableFromInline
   let lock: Lock
 
-  // On the heap so that `withLock` can hand it out `inout` from a borrowed guard. Only touched with the lock held.
   @usableFromInline
   let state: UnsafeMutablePointer<State>
 

@@ -10,11 +10,12 @@
 ///
 /// Not recursive; unlocked by the thread that locked it. It is a `pthread_mutex_t` because that one keeps its pace with
 /// more threads than cores.
+///
+/// Safety: the mutex is on the heap because it must not move and its address is its identity. It is freed with its only
+/// owner, so no reference can be left. Threads are meant to share it: sending it is safe.
 @frozen
 @safe
 public struct Lock: ~Copyable, @unchecked Sendable {
-  // On the heap: the mutex must not move, and its address is its identity. Freed with the only owner, so no reference
-  // can be left.
   @usableFromInline
   let mutex: UnsafeMutablePointer<pthread_mutex_t>
 

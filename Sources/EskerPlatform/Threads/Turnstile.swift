@@ -7,9 +7,11 @@ import CEskerShims
 /// still the same: a change in between is not missed. A wait may end without a change: test what you wait for in a loop.
 ///
 /// Thread safety: any thread.
+///
+/// Safety: the word is on the heap because its address is its identity. It is freed with its only owner, so nobody can be
+/// asleep at it. After `init` only C's atomics and the kernel touch it, so threads may share it.
 @safe
 public struct Turnstile: ~Copyable, @unchecked Sendable {
-  // On the heap: its address is its identity. Freed with the only owner, so no reference can be left.
   private let word: UnsafeMutableRawPointer
 
   /// A turnstile nobody waits at.

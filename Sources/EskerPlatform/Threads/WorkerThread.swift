@@ -32,12 +32,13 @@ public final class WorkerThread: Sendable {
     givesWay: Bool = false,
     _ body: @escaping @Sendable () -> Void
   ) throws(PlatformError) {
+    // Safety: the thread's body takes over the one reference that is passed here; if no thread starts, this function
+    // releases it. The call fills a local with the handle.
     let start = unsafe Unmanaged.passRetained(Start(name: name, givesWay: givesWay, body: body))
     var handle = esker_thread()
     let code = unsafe esker_thread_start(
       &handle,
       { context in
-        // Balances passRetained: this thread owns the closure and drops it when done.
         let start = unsafe Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
         unsafe esker_thread_set_name(start.name)
         if start.givesWay { esker_thread_give_way() }
