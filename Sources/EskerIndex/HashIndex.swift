@@ -12,8 +12,10 @@ import EskerPlatform
 /// Thread safety: one writer at a time, serialised by the caller; any number of readers beside it, each inside a pin of
 /// the epoch domain that the index was made with. Each function says which of the two it is for. The index does not
 /// shrink when entries are removed, but reuses what they leave.
+///
+/// Safety: threads may share it. `state` is made of atomic words, `epochs` is meant for many threads, and only the writer,
+/// of which there is one at a time, touches `pool` and `image`.
 public final class HashIndex: @unchecked Sendable {
-  // Sound as Sendable: `state` is atomic words, `pool` and `image` are the writer's.
   @usableFromInline let state: IndexState
   let epochs: EpochDomain
   let pool: OverflowPool
@@ -54,8 +56,8 @@ public final class HashIndex: @unchecked Sendable {
       return nil
     }
     let state = IndexState.allocate()
-    unsafe state[.mainDirectory] = UInt64(UInt(bitPattern: main.entries))
-    unsafe state[.overflowDirectory] = UInt64(UInt(bitPattern: overflow.entries))
+    state[.mainDirectory] = main.address
+    state[.overflowDirectory] = overflow.address
     state[.overflowEnd] = 1
     return state
   }

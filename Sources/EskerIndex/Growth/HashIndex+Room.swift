@@ -20,7 +20,7 @@ extension HashIndex {
       chunk += 1
     }
     state[.mainChunks] = chunk
-    // Sound for readers: no line of these has ever held anything.
+    // Readers miss nothing: none of these lines has ever held anything.
     let ready = min(wanted, chunk << ChunkDirectory.lineBits)
     if ready > state[.bucketCount] { state[.bucketCount] = ready }
   }

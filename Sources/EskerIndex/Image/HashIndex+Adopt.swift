@@ -9,10 +9,8 @@ extension HashIndex {
   /// Complexity: a few instructions for each 2 MiB.
   public convenience init?(epochs: EpochDomain, image: IndexImage) {
     guard image.isConsistent, let state = HashIndex.makeState() else { return nil }
-    let mainChecksums = unsafe image.main.count / IndexImage.pageByteCount * 4
-    guard
-      unsafe ImageSection.main(state).adopt(image.main, checksums: image.pageChecksums[..<mainChecksums]),
-      unsafe ImageSection.overflow(state).adopt(image.overflow, checksums: image.pageChecksums[mainChecksums...])
+    guard ImageSection.main(state).adopt(image.mainAddresses),
+      ImageSection.overflow(state).adopt(image.overflowAddresses)
     else {
       HashIndex.free(state)
       return nil

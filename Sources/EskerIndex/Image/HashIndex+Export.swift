@@ -13,16 +13,8 @@ public struct OverflowImage: Sendable {
 
   /// Hands out the bytes to be written next, and forgets them if `body` does not throw.
   public mutating func drain<E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> Void) throws(E) {
-    let words = pending
-    let result = unsafe words.withUnsafeBytes { bytes -> Result<Void, E> in
-      do throws(E) {
-        try unsafe body(bytes)
-        return .success(())
-      } catch {
-        return .failure(error)
-      }
-    }
-    try result.get()
+    // Safety: the array outlives the closure.
+    try unsafe pending.withUnsafeBufferPointer { (words) throws(E) in try unsafe body(UnsafeRawBufferPointer(words)) }
     pending.removeAll(keepingCapacity: true)
   }
 
@@ -56,22 +48,33 @@ extension HashIndex {
   /// Writes buckets as an image stores them: their lines to `main`, their chains' overflow lines to `overflow`.
   ///
   /// Set ``splitsPaused`` from the first slice to the last, and export all buckets in ascending order. `main` takes 64 bytes
-  /// a bucket. Returns false when a bucket is damaged: then no image can be made. Thread safety: the writer only.
+  /// a bucket. Buckets in `saved` are written as they were when they were saved. Returns false when a bucket is damaged: then
+  /// no image can be made. Thread safety: the writer only.
   public func exportBuckets(
     _ range: Range<Int>,
+    saved: [Int: SavedBucket] = [:],
     main: UnsafeMutableRawBufferPointer,
     overflow: inout OverflowImage
   ) -> Bool {
     precondition(range.upperBound <= bucketCount && main.count >= range.count * Line.byteCount, "no such buckets")
-    var offset = 0
+    // Safety: the caller keeps the buffer until this returns. It is as long as the lines of all buckets, of eight words each.
+    guard var line = main.baseAddress else { return range.isEmpty }
     for bucket in range {
-      guard let chain = Chain(bucket: UInt64(bucket), in: state) else { return false }
-      for slot in 0..<Line.slotCount {
-        unsafe main.storeBytes(of: chain[slot].littleEndian, toByteOffset: offset + slot * 8, as: UInt64.self)
+      let next: UInt64
+      if !saved.isEmpty, let saved = saved[bucket] {
+        for slot in 0..<Line.slotCount {
+          unsafe line.storeBytes(of: saved.words[slot].littleEndian, toByteOffset: slot * 8, as: UInt64.self)
+        }
+        next = saved.owners.isEmpty ? 0 : overflow.append(saved)
+      } else {
+        guard let chain = Chain(bucket: UInt64(bucket), in: state) else { return false }
+        for slot in 0..<Line.slotCount {
+          unsafe line.storeBytes(of: chain[slot].littleEndian, toByteOffset: slot * 8, as: UInt64.self)
+        }
+        next = chain.overflowCount == 0 ? 0 : overflow.append(chain)
       }
-      let next = chain.overflowCount == 0 ? 0 : overflow.append(chain)
-      unsafe main.storeBytes(of: (next << 32).littleEndian, toByteOffset: offset + 56, as: UInt64.self)
-      offset += Line.byteCount
+      unsafe line.storeBytes(of: (next << 32).littleEndian, toByteOffset: Line.slotCount * 8, as: UInt64.self)
+      unsafe line += Line.byteCount
     }
     return true
   }

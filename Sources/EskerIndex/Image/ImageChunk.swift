@@ -21,9 +21,7 @@ struct ImageChunk {
 
   /// Copies the image's part of the chunk; the writer's, as nobody else writes the source and nobody knows the target.
   func copyContents(to address: UInt64) {
-    guard let target = unsafe UnsafeMutableRawPointer(bitPattern: UInt(address)),
-      let source = unsafe UnsafeRawPointer(bitPattern: UInt(directory.entry(number) & ~ChunkDirectory.imageTag))
-    else { return }
-    unsafe target.copyMemory(from: source, byteCount: pages.count * IndexImage.pageByteCount)
+    let source = directory.entry(number) & ~ChunkDirectory.imageTag
+    ChunkDirectory.copy(pages.count * IndexImage.pageByteCount, from: source, to: address)
   }
 }

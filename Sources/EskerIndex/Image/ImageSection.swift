@@ -5,25 +5,42 @@ import Synchronization
 /// One of the two sections of an adopted image, and which of its pages are known to be intact.
 ///
 /// A page is verified when it is first touched, by whoever touches it. The writer verifies before it changes a page, so a
-/// reader that reads a half-changed page and finds its checksum wrong finds the page's bit set as well.
+/// reader that reads a half-changed page and finds its checksum wrong finds the page's bit set as well: the writer set the bit
+/// before it released the word that the reader acquired.
+///
+/// Safety: `adopt` stores the addresses before the index is shared, and `IndexImage.isConsistent` has checked the image.
+/// The image's owner keeps it until all readers are gone that may have found a chunk in it. The bitmap has a bit for each
+/// page, lives as long as the index, and is only accessed as atomics. Page numbers are checked against the count.
 @safe
 struct ImageSection {
   private let state: IndexState
-  private let first: Int
+  private let baseWord: IndexState.Word
+  private let countWord: IndexState.Word
+  private let checksumsWord: IndexState.Word
+  private let verifiedWord: IndexState.Word
 
-  /// The section whose four words start at `first`.
-  init(_ state: IndexState, _ first: IndexState.Word) {
-    self.state = state
-    self.first = first.rawValue
+  static func main(_ state: IndexState) -> ImageSection {
+    ImageSection(
+      state: state,
+      baseWord: .mainBase,
+      countWord: .mainPages,
+      checksumsWord: .mainChecksums,
+      verifiedWord: .mainVerified
+    )
   }
 
-  static func main(_ state: IndexState) -> ImageSection { ImageSection(state, .mainBase) }
-  static func overflow(_ state: IndexState) -> ImageSection { ImageSection(state, .overflowBase) }
+  static func overflow(_ state: IndexState) -> ImageSection {
+    ImageSection(
+      state: state,
+      baseWord: .overflowBase,
+      countWord: .overflowPages,
+      checksumsWord: .overflowChecksums,
+      verifiedWord: .overflowVerified
+    )
+  }
 
-  var base: UInt64 { unsafe state.words[first].load(ordering: .acquiring) }
-  var pageCount: UInt64 { unsafe state.words[first + 1].load(ordering: .acquiring) }
-  private var checksums: UInt64 { unsafe state.words[first + 2].load(ordering: .acquiring) }
-  private var verified: UInt64 { unsafe state.words[first + 3].load(ordering: .acquiring) }
+  var base: UInt64 { state[baseWord] }
+  var pageCount: UInt64 { state[countWord] }
 
   static let linesPerPage = UInt64(IndexImage.pageByteCount / Line.byteCount)
 
@@ -40,34 +57,30 @@ struct ImageSection {
   }
 
   /// Sets the words up, before the index is shared; false when there is no memory.
-  func adopt(_ bytes: UnsafeMutableRawBufferPointer, checksums: UnsafeRawBufferPointer.SubSequence) -> Bool {
-    let pages = bytes.count / IndexImage.pageByteCount
-    guard let bits = unsafe AnonymousMemory.allocate(byteCount: ImageSection.bitmapByteCount(pages)) else {
+  func adopt(_ image: IndexImage.Addresses) -> Bool {
+    guard let bits = unsafe AnonymousMemory.allocate(byteCount: ImageSection.bitmapByteCount(image.pageCount)) else {
       return false
     }
-    let table = unsafe UnsafeRawBufferPointer(rebasing: checksums)
-    let values = [
-      UInt(bitPattern: bytes.baseAddress), UInt(pages), UInt(bitPattern: table.baseAddress), UInt(bitPattern: bits),
-    ]
-    for (index, value) in values.enumerated() {
-      unsafe state.words[first + index].store(UInt64(value), ordering: .releasing)
-    }
+    state[baseWord] = UInt64(image.lines)
+    state[countWord] = UInt64(image.pageCount)
+    state[checksumsWord] = UInt64(image.checksums)
+    state[verifiedWord] = UInt64(UInt(bitPattern: bits))
     return true
   }
 
   func freeBitmap() {
-    guard let bits = unsafe UnsafeMutableRawPointer(bitPattern: UInt(verified)) else { return }
+    guard let bits = unsafe UnsafeMutableRawPointer(bitPattern: UInt(state[verifiedWord])) else { return }
     unsafe AnonymousMemory.free(bits, byteCount: ImageSection.bitmapByteCount(Int(pageCount)))
   }
 
   private static func bitmapByteCount(_ pages: Int) -> Int { (pages + 63) / 64 * 8 }
 
   private func word(ofPage page: UInt64) -> UnsafeMutablePointer<Atomic<UInt64>>? {
-    unsafe UnsafeMutablePointer(bitPattern: UInt(verified)).map { unsafe $0 + Int(page / 64) }
+    unsafe UnsafeMutablePointer(bitPattern: UInt(state[verifiedWord])).map { unsafe $0 + Int(page / 64) }
   }
 
   private func expectedChecksum(ofPage page: UInt64) -> UInt32 {
-    guard let table = unsafe UnsafeRawPointer(bitPattern: UInt(checksums)) else { return 0 }
+    guard let table = unsafe UnsafeRawPointer(bitPattern: UInt(state[checksumsWord])) else { return 0 }
     return unsafe UInt32(littleEndian: table.loadUnaligned(fromByteOffset: Int(page) * 4, as: UInt32.self))
   }
 

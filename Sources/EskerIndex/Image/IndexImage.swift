@@ -2,6 +2,9 @@
 ///
 /// Both sections are runs of 64-byte lines in whole pages of 4,096 bytes, zero padded: the buckets, and the overflow lines
 /// they link to, of which line 0 is reserved. Words are little-endian.
+///
+/// Safety: `owner` keeps the three buffers valid, and nobody else uses them any more. Nothing here reads or writes them:
+/// `HashIndex` takes their addresses after `isConsistent` has checked lengths and alignment.
 @safe
 public struct IndexImage {
   /// The unit of verification.
@@ -57,6 +60,31 @@ public struct IndexImage {
     return unsafe main.count == mainBytes && overflow.count == overflowBytes
       && pageChecksums.count == (mainBytes + overflowBytes) / IndexImage.pageByteCount * 4
       && isAligned(main.baseAddress) && isAligned(overflow.baseAddress)
+  }
+
+  /// Where a section and the checksums of its pages are.
+  struct Addresses {
+    let lines: UInt
+    let pageCount: Int
+    let checksums: UInt
+  }
+
+  /// Those of the first section.
+  var mainAddresses: Addresses {
+    unsafe Addresses(
+      lines: UInt(bitPattern: main.baseAddress),
+      pageCount: main.count / IndexImage.pageByteCount,
+      checksums: UInt(bitPattern: pageChecksums.baseAddress)
+    )
+  }
+
+  /// Those of the second section; its checksums follow the first one's.
+  var overflowAddresses: Addresses {
+    unsafe Addresses(
+      lines: UInt(bitPattern: overflow.baseAddress),
+      pageCount: overflow.count / IndexImage.pageByteCount,
+      checksums: mainAddresses.checksums + UInt(mainAddresses.pageCount * 4)
+    )
   }
 
   private func isAligned(_ address: UnsafeMutableRawPointer?) -> Bool {

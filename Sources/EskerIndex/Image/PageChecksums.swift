@@ -12,29 +12,32 @@ public struct PageChecksums: Sendable {
 
   /// Adds the bytes that follow.
   public mutating func append(_ bytes: UnsafeRawBufferPointer) {
-    var rest = unsafe bytes[...]
-    while unsafe !rest.isEmpty {
-      let part = unsafe rest.prefix(IndexImage.pageByteCount - filled)
-      unsafe add(UnsafeRawBufferPointer(rebasing: part))
-      unsafe rest = rest.dropFirst(part.count)
-    }
+    // Safety: the caller keeps the bytes until this returns.
+    add(unsafe bytes.bytes)
   }
 
   /// Ends the section, and returns how many zero bytes fill up its last page.
   public mutating func finish() -> Int {
     guard filled > 0 else { return 0 }
     let padding = [UInt8](repeating: 0, count: IndexImage.pageByteCount - filled)
-    unsafe padding.withUnsafeBytes { unsafe add($0) }
+    // Safety: the array outlives the closure.
+    unsafe padding.withUnsafeBytes { unsafe append($0) }
     return padding.count
   }
 
-  private mutating func add(_ bytes: UnsafeRawBufferPointer) {
-    unsafe checksum = esker_crc32c(checksum, bytes.baseAddress, bytes.count)
-    filled += bytes.count
-    if filled == IndexImage.pageByteCount {
-      values.append(checksum)
-      checksum = 0
-      filled = 0
+  private mutating func add(_ bytes: RawSpan) {
+    var start = 0
+    while start < bytes.byteCount {
+      let part = bytes.extracting(start..<min(bytes.byteCount, start + IndexImage.pageByteCount - filled))
+      // Safety: the C function reads exactly the bytes of the span.
+      checksum = unsafe part.withUnsafeBytes { unsafe esker_crc32c(checksum, $0.baseAddress, $0.count) }
+      start += part.byteCount
+      filled += part.byteCount
+      if filled == IndexImage.pageByteCount {
+        values.append(checksum)
+        checksum = 0
+        filled = 0
+      }
     }
   }
 }

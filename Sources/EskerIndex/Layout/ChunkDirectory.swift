@@ -5,6 +5,14 @@ import Synchronization
 ///
 /// A fixed directory of chunk addresses, in memory that is committed only where it is touched, so that growing publishes
 /// one word. Bit 0 of an entry says that the chunk is part of an image whose pages are not all verified yet.
+///
+/// Entries are stored with release and loaded with acquire: a thread that finds a chunk finds what was in it when it was
+/// entered.
+///
+/// Safety: a directory is a block of two words for each chunk. `allocate` takes it as a whole, and `free` gives it back
+/// when the index ends. Chunk numbers stay below `capacity`: `setEntry` checks them, and lookups derive them from line
+/// numbers of at most 32 bits. A chunk has 2 MiB and is aligned to as much. It belongs to the directory it is entered in,
+/// or to the thread that took it out of `IndexState`, until it is freed.
 @frozen
 @safe
 @usableFromInline
@@ -31,24 +39,30 @@ struct ChunkDirectory: BitwiseCopyable {
     unsafe entries = UnsafeMutablePointer(bitPattern: UInt(address)).unsafelyUnwrapped
   }
 
+  /// From which the directory can be made again.
+  var address: UInt64 { unsafe UInt64(UInt(bitPattern: entries)) }
+
   @inlinable
-  func entry(_ chunk: UInt64) -> UInt64 {
-    unsafe entries[Int(truncatingIfNeeded: chunk)].load(ordering: .acquiring)
+  subscript(word index: Int) -> UInt64 {
+    get { unsafe entries[index].load(ordering: .acquiring) }
+    nonmutating set { unsafe entries[index].store(newValue, ordering: .releasing) }
   }
+
+  @inlinable
+  func entry(_ chunk: UInt64) -> UInt64 { self[word: Int(truncatingIfNeeded: chunk)] }
 
   func setEntry(_ chunk: UInt64, _ value: UInt64) {
     precondition(chunk < ChunkDirectory.capacity, "the index has reached its largest size")
-    unsafe entries[Int(chunk)].store(value, ordering: .releasing)
+    self[word: Int(chunk)] = value
   }
 
   /// Kept behind the entries, since only the owner's background thread looks here.
   func paging(_ chunk: UInt64) -> Paging {
-    let raw = unsafe entries[ChunkDirectory.capacity + Int(chunk)].load(ordering: .acquiring)
-    return Paging(rawValue: raw) ?? .smallForGood
+    Paging(rawValue: self[word: ChunkDirectory.capacity + Int(chunk)]) ?? .smallForGood
   }
 
   func setPaging(_ chunk: UInt64, _ value: Paging) {
-    unsafe entries[ChunkDirectory.capacity + Int(chunk)].store(value.rawValue, ordering: .releasing)
+    self[word: ChunkDirectory.capacity + Int(chunk)] = value.rawValue
   }
 
   @inlinable
@@ -67,16 +81,18 @@ struct ChunkDirectory: BitwiseCopyable {
 
   /// The address of a new chunk on small pages, which costs only what is touched; nil when there is no memory.
   static func allocateChunk() -> UInt64? {
-    let block = unsafe AnonymousMemory.allocate(byteCount: chunkByteCount, alignment: chunkByteCount)
-    guard let block = unsafe block else { return nil }
+    guard let block = unsafe AnonymousMemory.allocate(byteCount: chunkByteCount, alignment: chunkByteCount) else {
+      return nil
+    }
     unsafe AnonymousMemory.preferSmallPages(block, byteCount: chunkByteCount)
     return UInt64(UInt(bitPattern: block))
   }
 
   /// The address of a new chunk that is committed and huge if the system has such; nil when there is no memory.
   static func allocateWholeChunk() -> UInt64? {
-    let block = unsafe AnonymousMemory.allocate(byteCount: chunkByteCount, alignment: chunkByteCount)
-    guard let block = unsafe block else { return nil }
+    guard let block = unsafe AnonymousMemory.allocate(byteCount: chunkByteCount, alignment: chunkByteCount) else {
+      return nil
+    }
     unsafe AnonymousMemory.preferHugePages(block, byteCount: chunkByteCount)
     unsafe AnonymousMemory.populate(block, byteCount: chunkByteCount)
     return UInt64(UInt(bitPattern: block))
@@ -109,6 +125,14 @@ struct ChunkDirectory: BitwiseCopyable {
   static func collapseChunk(_ address: UInt64) -> Bool {
     guard let block = unsafe UnsafeMutableRawPointer(bitPattern: UInt(address)) else { return false }
     return unsafe AnonymousMemory.collapse(block, byteCount: chunkByteCount)
+  }
+
+  /// Copies the beginning of a chunk, which nobody writes to meanwhile, to a chunk that nobody knows yet.
+  static func copy(_ byteCount: Int, from source: UInt64, to target: UInt64) {
+    guard let target = unsafe UnsafeMutableRawPointer(bitPattern: UInt(target)),
+      let source = unsafe UnsafeRawPointer(bitPattern: UInt(source))
+    else { return }
+    unsafe target.copyMemory(from: source, byteCount: byteCount)
   }
 
   /// Gives everything back.

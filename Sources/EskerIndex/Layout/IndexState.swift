@@ -4,6 +4,13 @@ import Synchronization
 ///
 /// A block rather than properties of a class, since those would be checked for exclusive access at each use. What a probe
 /// needs stands on the first cache line, which changes only when a bucket is added; counters stand on others.
+///
+/// Every word is stored with release and loaded with acquire. A count is stored after what it counts, and an address after
+/// what stands there, so a thread that loads either finds the rest.
+///
+/// Safety: the block is aligned, has a word for each case of `Word`, and lives as long as the index that made it, which
+/// readers and the writer keep alive. It is only accessed as atomics: `Atomic<UInt64>` has the layout of `UInt64`. The
+/// directories' addresses are stored before the index is shared, and never change.
 @frozen
 @safe
 @usableFromInline
@@ -65,7 +72,6 @@ struct IndexState: BitwiseCopyable {
   static func allocate() -> IndexState {
     let block = UnsafeMutableRawPointer.allocate(byteCount: wordCount * 8, alignment: 128)
     unsafe block.initializeMemory(as: UInt64.self, repeating: 0, count: wordCount)
-    // `Atomic<UInt64>` has the layout of `UInt64`; from here on the words are accessed as atomics only.
     return unsafe IndexState(block.assumingMemoryBound(to: Atomic<UInt64>.self))
   }
 
@@ -79,7 +85,8 @@ struct IndexState: BitwiseCopyable {
     nonmutating set { unsafe words[word.rawValue].store(newValue, ordering: .releasing) }
   }
 
-  /// Stores a value and returns the one before it, for what several threads change.
+  /// Stores a value and returns the previous one, for words that several threads change: the thread that takes a chunk sees
+  /// it as the other left it.
   func exchange(_ word: Word, _ value: UInt64) -> UInt64 {
     unsafe words[word.rawValue].exchange(value, ordering: .acquiringAndReleasing)
   }
@@ -138,6 +145,9 @@ struct IndexState: BitwiseCopyable {
   static func ownLine(_ number: UInt64, _ entry: UInt64) -> Line? {
     entry == 0 || entry & ChunkDirectory.imageTag != 0 ? nil : ChunkDirectory.line(number, inChunk: entry)
   }
+
+  /// A placeholder for a line, never looked at.
+  var noLine: Line { unsafe Line(at: UInt(bitPattern: words)) }
 
   /// No sound chain is this long; a damaged one may run in a circle.
   @inlinable static var longestChain: Int { 1 << 16 }

@@ -14,9 +14,13 @@ import Synchronization
 /// entries within the chain. In an overflow line the number of the bucket stands in its place: lines of a damaged image that
 /// two buckets link to are found out.
 ///
-/// Every word is read and written atomically, so that readers need no lock. Sound because a line lies wholly inside a
-/// chunk or an image section, which are aligned to 64 bytes, and because nobody accesses that memory otherwise once it
-/// is reachable.
+/// Every word is read and written atomically, so that readers need no lock: stored with release and loaded with acquire. A
+/// reader that sees one of the writer's stores sees all earlier ones, which ``Probe`` relies on.
+///
+/// Safety: a line lies wholly inside a chunk or an image section, both aligned to 64 bytes, and that memory is not accessed
+/// in any other way once it is reachable. Chunks live as long as the index. A section lives as long as one of its chunks is
+/// in the directory, and then until the readers are gone that were pinned at that time. Indices are 0 to 7: the slots, and
+/// the control word.
 @frozen
 @safe
 public struct Line: BitwiseCopyable {

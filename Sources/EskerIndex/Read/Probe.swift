@@ -47,10 +47,9 @@ public struct Probe {
     self.state = state
     self.hash = hash
     bucket = 0
-    // Never looked at: `steps` says so. Some line has to stand here.
-    let line = unsafe Line(at: UInt(bitPattern: state.words))
-    head = line
-    self.line = line
+    // Never looked at: `steps` says so.
+    head = state.noLine
+    line = state.noLine
     headControl = 0
     nextLine = 0
     matches = 0

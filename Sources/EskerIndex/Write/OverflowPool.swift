@@ -4,7 +4,6 @@ import EskerPlatform
 ///
 /// A line that leaves its chain may still be under a reader's eyes. It keeps its contents until the readers that were
 /// pinned then are gone, and is used again after that. The writer's alone.
-@safe
 final class OverflowPool {
   /// The lines that are in no chain.
   private struct Lists {
@@ -17,27 +16,23 @@ final class OverflowPool {
 
   private let state: IndexState
   private let epochs: EpochDomain
-  /// Behind a pointer, as stored properties of a class would be checked for exclusive access at each use.
-  private let lists: UnsafeMutablePointer<Lists>
+  /// In a cell, because stored properties of a class would be checked for exclusive access at each use.
+  ///
+  /// Safety: only the writer has the pool, and the changes are calls of the standard library's on arrays of numbers, which
+  /// run nothing that comes back here.
+  private let lists = unsafe HeapCell(Lists())
 
   private static let batch = 64
 
   init(state: IndexState, epochs: EpochDomain) {
     self.state = state
     self.epochs = epochs
-    unsafe lists = .allocate(capacity: 1)
-    unsafe lists.initialize(to: Lists())
-  }
-
-  deinit {
-    unsafe lists.deinitialize(count: 1)
-    unsafe lists.deallocate()
   }
 
   /// An empty line of a bucket's, which no reader can see yet; nil when there is no memory.
   func take(for bucket: UInt64) -> (number: UInt64, line: Line)? {
-    if unsafe lists.pointee.free.isEmpty { collect() }
-    guard let number = unsafe lists.pointee.free.popLast().map(UInt64.init) ?? fresh(),
+    if lists.value.free.isEmpty { collect() }
+    guard let number = lists.value.free.popLast().map(UInt64.init) ?? fresh(),
       let line = state.overflowLine(number)
     else {
       return nil
@@ -60,26 +55,26 @@ final class OverflowPool {
   func retire(_ number: UInt64) {
     let inUse = state[.overflowInUse]
     if inUse > 0 { state[.overflowInUse] = inUse - 1 }
-    unsafe lists.pointee.leaving.append(UInt32(truncatingIfNeeded: number))
-    if unsafe lists.pointee.leaving.count >= OverflowPool.batch {
+    lists.value.leaving.append(UInt32(truncatingIfNeeded: number))
+    if lists.value.leaving.count >= OverflowPool.batch {
       let mark = epochs.mark()
-      unsafe lists.pointee.waiting.append((mark, lists.pointee.leaving))
-      unsafe lists.pointee.leaving.removeAll(keepingCapacity: true)
+      lists.value.waiting.append((mark, lists.value.leaving))
+      lists.value.leaving.removeAll(keepingCapacity: true)
     }
   }
 
   /// Lines that are in no chain now.
   var idleLines: [UInt32] {
-    unsafe lists.pointee.free + lists.pointee.leaving + lists.pointee.waiting.flatMap { $0.lines }
+    lists.value.free + lists.value.leaving + lists.value.waiting.flatMap { $0.lines }
   }
 
   private func collect() {
     var passed = 0
-    while unsafe passed < lists.pointee.waiting.count && epochs.hasPassed(lists.pointee.waiting[passed].mark) {
-      unsafe lists.pointee.free.append(contentsOf: lists.pointee.waiting[passed].lines)
+    while passed < lists.value.waiting.count && epochs.hasPassed(lists.value.waiting[passed].mark) {
+      lists.value.free.append(contentsOf: lists.value.waiting[passed].lines)
       passed += 1
     }
-    unsafe lists.pointee.waiting.removeFirst(passed)
+    lists.value.waiting.removeFirst(passed)
   }
 
   private func fresh() -> UInt64? {

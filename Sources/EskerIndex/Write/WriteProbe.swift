@@ -37,8 +37,8 @@ public struct WriteProbe {
     self.state = state
     wanted = 0
     bucket = 0
-    // Never looked at: `matches` and `metDamage` say so. Some line has to stand here.
-    line = unsafe Line(at: UInt(bitPattern: state.words))
+    // Never looked at: `matches` and `metDamage` say so.
+    line = state.noLine
     matches = 0
     slot = 0
     metDamage = true
