@@ -8,7 +8,7 @@ extension [UInt8] {
   }
 
   mutating func append(_ value: some FixedWidthInteger) {
-    // Sound: the bytes of an integer are read while it stands.
+    // Safety: the bytes are only read inside the closure.
     unsafe Swift.withUnsafeBytes(of: value.littleEndian) { unsafe append(contentsOf: $0) }
   }
 
@@ -17,6 +17,19 @@ extension [UInt8] {
     append(contentsOf: repeatElement(0, count: -count & 7))
   }
 
-  // Sound: bytes have no padding to expose.
-  func checksum(of range: Range<Int>) -> UInt32 { unsafe span.bytes.checksum(of: range) }
+  /// Calls `body` with the bytes.
+  ///
+  /// Not through `span`: arrays do not have it on every system that Esker runs on.
+  @inline(__always)
+  func lend<R>(_ body: (ByteRun) -> R) -> R {
+    // Safety: the array outlives the closure, and `body` keeps nothing of it.
+    unsafe withUnsafeBytes { unsafe body(ByteRun($0)) }
+  }
+
+  func checksum(of range: Range<Int>, continuing previous: UInt32 = 0) -> UInt32 {
+    lend { $0[range].checksum(continuing: previous) }
+  }
+
+  func u32(at offset: Int) -> UInt32 { lend { $0.u32(at: offset) } }
+  func u64(at offset: Int) -> UInt64 { lend { $0.u64(at: offset) } }
 }

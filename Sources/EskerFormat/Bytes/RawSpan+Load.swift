@@ -2,28 +2,16 @@
 // length and count with what there is before; the check stays on in release builds.
 
 extension RawSpan {
-  func u64(at offset: Int) -> UInt64 {
-    precondition(offset >= 0 && offset <= byteCount - 8)
-    // Sound: within bounds, and any eight bytes are an integer.
-    return unsafe UInt64(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
-  }
+  func u64(at offset: Int) -> UInt64 { load(at: offset) }
+  func u32(at offset: Int) -> UInt32 { load(at: offset) }
+  func u16(at offset: Int) -> UInt16 { load(at: offset) }
+  func u8(at offset: Int) -> UInt8 { load(at: offset) }
 
-  func u32(at offset: Int) -> UInt32 {
-    precondition(offset >= 0 && offset <= byteCount - 4)
-    // Sound: as above.
-    return unsafe UInt32(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
-  }
-
-  func u16(at offset: Int) -> UInt16 {
-    precondition(offset >= 0 && offset <= byteCount - 2)
-    // Sound: as above.
-    return unsafe UInt16(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self))
-  }
-
-  func u8(at offset: Int) -> UInt8 {
-    precondition(offset >= 0 && offset < byteCount)
-    // Sound: as above.
-    return unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+  @inline(__always)
+  private func load<I: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> I {
+    precondition(offset >= 0 && offset <= byteCount - MemoryLayout<I>.size)
+    // Safety: within bounds, and any bytes make an integer.
+    return unsafe I(littleEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: I.self))
   }
 
   func i64(at offset: Int) -> Int64 { Int64(bitPattern: u64(at: offset)) }

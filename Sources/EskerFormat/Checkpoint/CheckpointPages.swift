@@ -1,4 +1,6 @@
 /// The page table of a checkpoint: a checksum for each page of lines, so that a page is verified when it is first used.
+///
+/// Safety: callers keep the pages, whole ones of 4,096 bytes, during the call.
 public enum CheckpointPages {
   /// The checksum of one page.
   @inlinable

@@ -1,6 +1,8 @@
 public import CEskerShims
 
 /// CRC-32C, the checksum of everything on disk.
+///
+/// Safety: the C function reads as many bytes as it is told to, and the caller keeps them during the call.
 public enum CRC32C {
   /// The checksum of `bytes` that follow bytes with the checksum `previous`.
   ///
@@ -16,4 +18,7 @@ public enum CRC32C {
   public static func checksum(of bytes: RawSpan, continuing previous: UInt32 = 0) -> UInt32 {
     unsafe bytes.withUnsafeBytes { unsafe checksum(of: $0, continuing: previous) }
   }
+
+  /// The checksum of the eight bytes of a little-endian word.
+  static func checksum(ofWord word: UInt64) -> UInt32 { ~esker_crc32c_word(~0, word) }
 }

@@ -9,6 +9,9 @@ public enum LZ4Level: Hashable, Sendable {
 }
 
 /// LZ4 blocks, decompressed from bytes that nobody vouches for.
+///
+/// Safety: the caller keeps the buffers during the call. liblz4's function never reads or writes outside the lengths it is
+/// given, whatever the block says.
 public enum LZ4 {
   /// Bytes that suffice for a compressed block of `count` bytes, or `nil` when that is too long for one block.
   public static func bound(_ count: Int) -> Int? {
@@ -37,7 +40,6 @@ public enum LZ4 {
     }
     // A block reaches back at most 64 KiB, and the function counts in 32 bits.
     let window = unsafe UnsafeRawBufferPointer(rebasing: dictionary.suffix(65_536))
-    // Sound: the function never reads or writes outside the lengths it is given, whatever the block says.
     let written = unsafe LZ4_decompress_safe_usingDict(
       source.assumingMemoryBound(to: CChar.self),
       target.assumingMemoryBound(to: CChar.self),

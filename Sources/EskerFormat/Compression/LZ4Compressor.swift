@@ -7,6 +7,10 @@ internal import CLZ4
 /// plain loading. (`LZ4_attach_dictionary`, made for this, is not exported by the shared library.)
 ///
 /// A compressor is for one thread at a time.
+///
+/// Safety: the compressor owns its three buffers from `init` to `deinit`. They do not move, since a loaded state points
+/// into the dictionary. The states have the size that liblz4 asks for, and a stricter alignment. Its functions stay within
+/// the lengths they are given; the caller keeps source and destination during the call.
 @safe
 public struct LZ4Compressor: ~Copyable {
   private let level: LZ4Level
@@ -84,5 +88,13 @@ public struct LZ4Compressor: ~Copyable {
         )
       }
     return written > 0 ? Int(written) : nil
+  }
+
+  /// As ``compress(_:into:)``, into the first `capacity` bytes of an array.
+  mutating func compress(_ source: ByteRun, into destination: inout [UInt8], capacity: Int) -> Int? {
+    precondition(capacity >= 0 && capacity <= destination.count)
+    return unsafe destination.withUnsafeMutableBytes { buffer in
+      unsafe compress(source.pointer, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<capacity]))
+    }
   }
 }

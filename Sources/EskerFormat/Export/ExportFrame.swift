@@ -48,7 +48,7 @@ public struct ExportFrame: Hashable, Sendable {
     bytes.store(keyspace, at: 12)
     bytes.store(expiry, at: 16)
     bytes.store(number, at: 24)
-    let checksum = unsafe CRC32C.checksum(of: bytes.span.bytes.extracting(4..<Self.length), continuing: previous)
+    let checksum = bytes.checksum(of: 4..<Self.length, continuing: previous)
     bytes.store(checksum, at: 0)
     return (bytes, checksum)
   }

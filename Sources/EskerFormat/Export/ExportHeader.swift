@@ -32,7 +32,7 @@ public struct ExportHeader: Hashable, Sendable {
     bytes.store(sequence, at: 32)
     bytes.store(storeTime, at: 40)
     Self.envelope.seal(&bytes)
-    return (bytes, unsafe bytes.span.bytes.u32(at: 60))
+    return (bytes, bytes.u32(at: 60))
   }
 
   /// Decodes the header that a stream starts with, and returns its checksum too.

@@ -17,7 +17,7 @@ extension PackedSegmentView {
     list.add("kind and flags", 1, .word(entry.kind.words(flags)))
     list.add("key length", 2, .number(UInt64(entry.keyLength)))
     if entry.isCompressed {
-      list.add("stored length", 3, .number(UInt64(unsafe entry.stored.count)))
+      list.add("stored length", 3, .number(UInt64(entry.stored.count)))
       list.add("value length", 3, .number(UInt64(entry.valueLength)))
     } else {
       list.add("value length", 6, .number(UInt64(entry.valueLength)))
@@ -28,7 +28,7 @@ extension PackedSegmentView {
       list.add("incarnation", 4, .number(UInt64(entry.keyspace.incarnation)))
     }
     list.add("key", entry.keyLength, .bytes)
-    list.add(entry.isCompressed ? "value, compressed" : "value", unsafe entry.stored.count, .bytes)
+    list.add(entry.isCompressed ? "value, compressed" : "value", entry.stored.count, .bytes)
     list.pad(to: entry.size)
     return list.fields
   }
@@ -54,8 +54,8 @@ extension PackedCell {
     }
     for column in CellColumn.allCases { list.add(column.words + " column", widths[column.rawValue] * count, .bytes) }
     list.add("common key", keyPrefixLength, .bytes)
-    let keys = unsafe entry.keyRest
-    let before = unsafe keys.baseAddress.map { unsafe $0 - view.base } ?? start + headLength
+    let keys = entry.keyRest
+    let before = view.offset(of: keys) ?? start + headLength
     let written = list.fields.last?.range.upperBound ?? 0
     list.add("other keys", before - start - written, .bytes)
     list.add("rest of the key", keys.count, .bytes)

@@ -2,7 +2,6 @@ extension RecordView {
   /// The record's fields in the order in which they stand. Nothing is checked.
   public var fields: [NamedField] {
     var list = FieldList()
-    let headerChecksum = unsafe UInt32(littleEndian: base.loadUnaligned(as: UInt32.self))
     list.add("header checksum", 4, .hash(UInt64(headerChecksum)))
     list.add("body checksum", 4, .hash(UInt64(bodyChecksum)))
     list.add("sequence", 7, .number(sequence))

@@ -61,13 +61,7 @@ struct CellEncoder {
   /// Appends the values, compressed if that makes them shorter; false when there is no room for them.
   private mutating func append(to cell: inout [UInt8], room: Int, _ compressor: inout LZ4Compressor) -> Bool {
     let capacity = max(0, min(room, plain.count - 1))
-    // Sound: both buffers are used only while they stand.
-    let length: Int? = unsafe plain.withUnsafeBytes { source in
-      unsafe packed.withUnsafeMutableBytes { target in
-        unsafe compressor.compress(source, into: UnsafeMutableRawBufferPointer(rebasing: target[..<capacity]))
-      }
-    }
-    if let length {
+    if let length = plain.lend({ compressor.compress($0, into: &packed, capacity: capacity) }) {
       cell += packed[..<length]
       return true
     }

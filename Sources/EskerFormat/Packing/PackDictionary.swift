@@ -25,6 +25,7 @@ public struct PackDictionary {
 
   /// Adds a value to learn from.
   public mutating func add(_ sample: UnsafeRawBufferPointer) {
+    // Safety: the caller keeps the sample until this returns.
     unsafe bytes.append(contentsOf: sample)
     ends.append(bytes.count)
   }
@@ -86,8 +87,6 @@ public struct PackDictionary {
   }
 
   private func run(at position: Int) -> Int {
-    // Sound: every position is at least a run's length from the end of the samples.
-    let word = unsafe bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self)
-    return Int(truncatingIfNeeded: (word.littleEndian &* 0x9e37_79b9_7f4a_7c15) >> UInt64(64 - Self.hashBits))
+    Int(truncatingIfNeeded: (bytes.u64(at: position) &* 0x9e37_79b9_7f4a_7c15) >> UInt64(64 - Self.hashBits))
   }
 }

@@ -45,7 +45,6 @@ struct CellShape: Sendable {
 }
 
 /// A cell in place.
-@safe
 struct PackedCell {
   let view: PackedSegmentView
   let shape: CellShape
@@ -127,7 +126,7 @@ struct PackedCell {
     /// The place of the next record.
     mutating func pass(_ entry: PackedEntry) {
       index += 1
-      key += unsafe entry.keyRest.count
+      key += entry.keyRest.count
       value += entry.valueLength
     }
   }
@@ -169,7 +168,7 @@ struct PackedCell {
       keyspace: KeyspaceTag(rawValue: value(.keyspace, index))
     )
     guard header.isWellFormed else { return nil }
-    return unsafe PackedEntry(
+    return PackedEntry(
       sequence: header.sequence,
       kind: kind,
       expiry: header.expiry,

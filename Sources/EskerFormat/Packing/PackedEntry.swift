@@ -1,7 +1,6 @@
 /// A record in a packed segment, in place. Whether it is intact has not been looked at.
 ///
 /// It borrows the segment's memory: the maker keeps that alive and unchanged.
-@safe
 public struct PackedEntry {
   /// The record's place in history.
   public let sequence: UInt64
@@ -19,15 +18,15 @@ public struct PackedEntry {
   public let valueLength: Int
 
   /// The key is what all keys of a cell begin with, and the rest.
-  let keyPrefix: UnsafeRawBufferPointer
-  let keyRest: UnsafeRawBufferPointer
+  let keyPrefix: ByteRun
+  let keyRest: ByteRun
   /// What the header's checksum covers, without the checksum itself.
-  let head: UnsafeRawBufferPointer
+  let head: ByteRun
   let headChecksum: UInt32
   /// Where the header's checksum was made for.
   let headOffset: Int
   /// The value, or the values of the whole cell, as they lie on disk.
-  let stored: UnsafeRawBufferPointer
+  let stored: ByteRun
   /// Bytes of `stored` after decompression; as many as there are if they are not compressed.
   public let plainLength: Int
   /// Whether the value has to be decompressed.
@@ -38,45 +37,53 @@ public struct PackedEntry {
   let valueOffset: Int
 
   /// Bytes that the value takes on disk; in a cell, all values together.
-  public var storedLength: Int { unsafe stored.count }
+  public var storedLength: Int { stored.count }
 
   /// Whether the record shares a cell with others.
   public var isInCell: Bool { PackedLayout.isInCell(offset) }
 
   /// Bytes of the key.
-  public var keyLength: Int { unsafe keyPrefix.count + keyRest.count }
+  public var keyLength: Int { keyPrefix.count + keyRest.count }
 
   /// The key, copied.
-  public var key: [UInt8] { unsafe [UInt8](keyPrefix) + keyRest }
+  public var key: [UInt8] {
+    var key = [UInt8](keyPrefix)
+    key.append(contentsOf: keyRest)
+    return key
+  }
 
   /// Whether this is the record of a key, to judge by what stands there unchecked.
   public func isFor(_ key: UnsafeRawBufferPointer, keyspace: KeyspaceTag) -> Bool {
+    // Safety: the caller keeps the key until this returns.
+    let key = unsafe ByteRun(key)
     guard key.count == keyLength, self.keyspace == keyspace else { return false }
-    return unsafe key.prefix(keyPrefix.count).elementsEqual(keyPrefix)
-      && key.dropFirst(keyPrefix.count).elementsEqual(keyRest)
+    return key[0..<keyPrefix.count].isEqual(to: keyPrefix) && key[keyPrefix.count..<key.count].isEqual(to: keyRest)
   }
 
   /// The hash of the key under a store's seed.
   public func keyHash(_ seed: HashSeed) -> UInt64 {
     guard kind == .put || kind == .tombstone else { return 0 }
     let hash = KeyHash(seedLow: seed.low, seedHigh: seed.high, keyspace: keyspace)
-    if unsafe keyPrefix.isEmpty { return unsafe hash.hash(keyRest) }
-    return unsafe key.withUnsafeBytes { unsafe hash.hash($0) }
+    return keyPrefix.isEmpty ? hash.hash(keyRest) : key.lend { hash.hash($0) }
   }
+
+  /// The value, out of the plain bytes.
+  func value(in plain: ByteRun) -> ByteRun { plain[valueOffset..<valueOffset + valueLength] }
+
+  /// Whether these plain bytes, decompressed or as they lie on disk, have their checksum.
+  func isIntact(_ plain: ByteRun) -> Bool { plain.checksum() == plainChecksum }
 
   /// Whether all but the value has its checksum.
   public func headIsIntact(salt: UInt32) -> Bool {
-    unsafe PackedChecksum.head(head, salt: salt, offset: headOffset) == headChecksum
+    PackedChecksum.head(head, salt: salt, offset: headOffset) == headChecksum
   }
 }
 
 /// The checksum of all of a record, or of a cell, but its values.
 enum PackedChecksum {
   /// Never 0, so that a record does not begin like the end of the log.
-  static func head(_ bytes: UnsafeRawBufferPointer, salt: UInt32, offset: Int) -> UInt32 {
-    let place = (UInt64(salt) | UInt64(truncatingIfNeeded: offset >> 3) << 32).littleEndian
-    // Sound: the bytes of an integer are read while it stands.
-    let start = unsafe withUnsafeBytes(of: place) { unsafe CRC32C.checksum(of: $0) }
-    return max(1, unsafe CRC32C.checksum(of: bytes, continuing: start))
+  static func head(_ bytes: ByteRun, salt: UInt32, offset: Int) -> UInt32 {
+    let place = UInt64(salt) | UInt64(truncatingIfNeeded: offset >> 3) << 32
+    return max(1, bytes.checksum(continuing: CRC32C.checksum(ofWord: place)))
   }
 }

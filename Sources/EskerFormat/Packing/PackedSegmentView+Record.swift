@@ -38,7 +38,7 @@ extension PackedSegmentView {
       keyspace: keyspace
     )
     guard header.isWellFormed, header.flags == flags.subtracting(.compressed) else { return nil }
-    return unsafe PackedEntry(
+    return PackedEntry(
       sequence: header.sequence,
       kind: kind,
       expiry: expiry,
@@ -46,7 +46,7 @@ extension PackedSegmentView {
       offset: offset,
       size: size,
       valueLength: valueLength,
-      keyPrefix: UnsafeRawBufferPointer(start: nil, count: 0),
+      keyPrefix: .empty,
       keyRest: bytes(offset + keyStart..<offset + storedStart),
       head: bytes(offset + 4..<offset + storedStart),
       headChecksum: u32(offset),

@@ -1,9 +1,11 @@
+// Safety: callers keep their buffers during the call. A room has the length its description asks for: the dictionary of the
+// segment and the plain bytes after it. Memory for plain bytes has `plainLength` bytes, which the decompressor fills to the
+// end or else reports damage. Only a part of them is copied, whose place `PackedEntry.value(in:)` checks.
+
 extension PackedSegmentView {
   /// The value where it lies; nil when it has to be decompressed.
   public func storedValue(of entry: PackedEntry) -> UnsafeRawBufferPointer? {
-    guard !entry.isCompressed else { return nil }
-    let end = entry.valueOffset + entry.valueLength
-    return unsafe UnsafeRawBufferPointer(rebasing: entry.stored[entry.valueOffset..<end])
+    entry.isCompressed ? nil : unsafe entry.value(in: entry.stored).pointer
   }
 
   /// Copies a record's value, decompressing it if need be; returns what is wrong with the record, if anything is.
@@ -25,38 +27,41 @@ extension PackedSegmentView {
   ) -> RecordDamage? {
     precondition(destination.count == entry.valueLength)
     if isVerified, !isHeadVerified, !entry.headIsIntact(salt: salt) { return .headerChecksum }
-    if let value = unsafe storedValue(of: entry) {
-      if isVerified, unsafe CRC32C.checksum(of: entry.stored) != entry.plainChecksum { return .bodyChecksum }
-      unsafe destination.copyMemory(from: value)
-      return nil
+    if !entry.isCompressed {
+      let plain = !isVerified || entry.isIntact(entry.stored) ? entry.stored : nil
+      return unsafe copyValue(of: entry, from: plain, to: destination)
     }
     if let room = unsafe room {
-      let dictionary = unsafe UnsafeRawBufferPointer(start: room, count: self.dictionary.count)
-      let plain = unsafe UnsafeMutableRawBufferPointer(start: room + dictionary.count, count: entry.plainLength)
-      guard unsafe decompress(entry, into: plain, dictionary, isVerified: isVerified) else { return .bodyChecksum }
-      let end = entry.valueOffset + entry.valueLength
-      unsafe destination.copyMemory(from: UnsafeRawBufferPointer(rebasing: plain[entry.valueOffset..<end]))
-      return nil
+      return unsafe copyValue(of: entry, from: unpack(entry, inRoom: room, isVerified: isVerified), to: destination)
     }
     if entry.valueLength == entry.plainLength {
-      return unsafe decompress(entry, into: destination, dictionary, isVerified: isVerified) ? nil : .bodyChecksum
+      return unsafe unpack(entry, into: destination, dictionary, isVerified: isVerified) == nil ? .bodyChecksum : nil
     }
     return unsafe withUnsafeTemporaryAllocation(byteCount: entry.plainLength, alignment: 16) { plain in
-      guard unsafe decompress(entry, into: plain, dictionary, isVerified: isVerified) else { return .bodyChecksum }
-      let end = entry.valueOffset + entry.valueLength
-      unsafe destination.copyMemory(from: UnsafeRawBufferPointer(rebasing: plain[entry.valueOffset..<end]))
-      return nil
+      unsafe copyValue(
+        of: entry,
+        from: unpack(entry, into: plain, dictionary, isVerified: isVerified),
+        to: destination
+      )
     }
+  }
+
+  private func copyValue(
+    of entry: PackedEntry,
+    from plain: ByteRun?,
+    to destination: UnsafeMutableRawBufferPointer
+  ) -> RecordDamage? {
+    guard let plain else { return .bodyChecksum }
+    unsafe destination.copyMemory(from: entry.value(in: plain).pointer)
+    return nil
   }
 
   /// What is wrong with a record, if anything is; its value is decompressed to find out.
   public func damage(of entry: PackedEntry) -> RecordDamage? {
     if !entry.headIsIntact(salt: salt) { return .headerChecksum }
-    if !entry.isCompressed {
-      return unsafe CRC32C.checksum(of: entry.stored) == entry.plainChecksum ? nil : .bodyChecksum
-    }
+    if !entry.isCompressed { return entry.isIntact(entry.stored) ? nil : .bodyChecksum }
     return unsafe withUnsafeTemporaryAllocation(byteCount: entry.plainLength, alignment: 16) { plain in
-      unsafe decompress(entry, into: plain, dictionary, isVerified: true) ? nil : .bodyChecksum
+      unsafe unpack(entry, into: plain, dictionary, isVerified: true) == nil ? .bodyChecksum : nil
     }
   }
 
@@ -74,11 +79,9 @@ extension PackedSegmentView {
     if entry.isInCell, let checked, checked.start == entry.headOffset { return checked.damage }
     let isIntact: Bool
     if !entry.isCompressed {
-      isIntact = unsafe CRC32C.checksum(of: entry.stored) == entry.plainChecksum
+      isIntact = entry.isIntact(entry.stored)
     } else if entry.plainLength <= roomLength {
-      let dictionary = unsafe UnsafeRawBufferPointer(start: room, count: self.dictionary.count)
-      let plain = unsafe UnsafeMutableRawBufferPointer(start: room + dictionary.count, count: entry.plainLength)
-      isIntact = unsafe decompress(entry, into: plain, dictionary, isVerified: true)
+      isIntact = unsafe unpack(entry, inRoom: room, isVerified: true) != nil
     } else {
       isIntact = damage(of: entry) == nil
     }
@@ -89,17 +92,24 @@ extension PackedSegmentView {
 
   /// Whether the header's and the value's checksum are right, where the value lies as it is.
   public func storedValueIsIntact(_ entry: PackedEntry) -> Bool {
-    unsafe !entry.isCompressed && CRC32C.checksum(of: entry.stored) == entry.plainChecksum
-      && entry.headIsIntact(salt: salt)
+    !entry.isCompressed && entry.isIntact(entry.stored) && entry.headIsIntact(salt: salt)
   }
 
-  private func decompress(
+  /// Decompresses into the memory that follows a copy of the dictionary; nil when the record is damaged.
+  private func unpack(_ entry: PackedEntry, inRoom room: UnsafeMutableRawPointer, isVerified: Bool) -> ByteRun? {
+    let dictionary = unsafe UnsafeRawBufferPointer(start: room, count: self.dictionary.count)
+    let plain = unsafe UnsafeMutableRawBufferPointer(start: room + dictionary.count, count: entry.plainLength)
+    return unsafe unpack(entry, into: plain, dictionary, isVerified: isVerified)
+  }
+
+  private func unpack(
     _ entry: PackedEntry,
-    into plain: UnsafeMutableRawBufferPointer,
+    into room: UnsafeMutableRawBufferPointer,
     _ dictionary: UnsafeRawBufferPointer,
     isVerified: Bool
-  ) -> Bool {
-    guard unsafe LZ4.decompress(entry.stored, into: plain, dictionary: dictionary) else { return false }
-    return unsafe !isVerified || CRC32C.checksum(of: UnsafeRawBufferPointer(plain)) == entry.plainChecksum
+  ) -> ByteRun? {
+    guard unsafe LZ4.decompress(entry.stored.pointer, into: room, dictionary: dictionary) else { return nil }
+    let plain = unsafe ByteRun(UnsafeRawBufferPointer(room))
+    return !isVerified || entry.isIntact(plain) ? plain : nil
   }
 }

@@ -2,6 +2,9 @@
 ///
 /// Whatever the bytes are, nothing outside them is read. The view borrows the memory: the maker keeps it alive and
 /// unchanged.
+///
+/// Safety: the maker promises `end` bytes. Every part that is asked for has been checked against `end`, or against the
+/// length of a cell that lies before it; debug builds check again.
 @safe
 public struct PackedSegmentView {
   let base: UnsafeRawPointer
@@ -46,23 +49,22 @@ public struct PackedSegmentView {
     return cell.entry(index)
   }
 
-  func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
-    unsafe UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
+  func bytes(_ range: Range<Int>) -> ByteRun {
+    assert(range.lowerBound >= 0 && range.upperBound <= end)
+    return unsafe ByteRun(UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count))
   }
 
-  func u64(_ offset: Int) -> UInt64 {
-    unsafe UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-  }
+  /// Where a part of the segment begins; nil for an empty one that has no address.
+  func offset(of run: ByteRun) -> Int? { unsafe run.pointer.baseAddress.map { unsafe $0 - base } }
 
-  func u32(_ offset: Int) -> UInt32 {
-    unsafe UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
-  }
+  func u64(_ offset: Int) -> UInt64 { load(offset) }
+  func u32(_ offset: Int) -> UInt32 { load(offset) }
+  func u16(_ offset: Int) -> UInt16 { load(offset) }
+  func u8(_ offset: Int) -> UInt8 { load(offset) }
 
-  func u16(_ offset: Int) -> UInt16 {
-    unsafe UInt16(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
-  }
-
-  func u8(_ offset: Int) -> UInt8 {
-    unsafe base.load(fromByteOffset: offset, as: UInt8.self)
+  @inline(__always)
+  private func load<I: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> I {
+    assert(offset >= 0 && offset <= end - MemoryLayout<I>.size)
+    return unsafe base.littleEndian(at: offset)
   }
 }

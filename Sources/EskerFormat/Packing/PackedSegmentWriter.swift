@@ -85,15 +85,17 @@ public struct PackedSegmentWriter: ~Copyable {
     key: UnsafeRawBufferPointer,
     value: UnsafeRawBufferPointer
   ) {
+    // Safety: the caller keeps both until this returns, and nothing here does longer.
+    let (key, value) = unsafe (ByteRun(key), ByteRun(value))
     precondition(Int(record.keyLength) == key.count && Int(record.valueLength) == value.count)
     precondition(record.isWellFormed && record.kind != .seal)
     let ordinal = placements.count
     placements.append(Placement(offset: 0, size: 0))
     header.plainBytes += UInt64(record.size)
     guard key.count + value.count <= PackedLayout.tinyLength else {
-      return unsafe write(record, key, value, ordinal)
+      return write(record, key, value, ordinal)
     }
-    unsafe tiny.append(record, key, value, ordinal: ordinal)
+    tiny.append(record, key, value, ordinal: ordinal)
     tinyBytes += key.count + value.count
     if tiny.records.count > PackedLayout.cellCapacity { closeCell() }
   }
@@ -144,25 +146,25 @@ public struct PackedSegmentWriter: ~Copyable {
 
   private mutating func write(
     _ record: RecordHeader,
-    _ key: UnsafeRawBufferPointer,
-    _ value: UnsafeRawBufferPointer,
+    _ key: ByteRun,
+    _ value: ByteRun,
     _ ordinal: Int
   ) {
     let start = output.count
     let offset = outputStart + start
-    let compressed = unsafe compress(value)
+    let compressed = compress(value)
     let storedLength = compressed ?? value.count
     let flags = record.flags.subtracting(.batchContinues).union(compressed == nil ? [] : .compressed)
     output.append(0 as UInt32)
-    output.append(unsafe CRC32C.checksum(of: value))
+    output.append(value.checksum())
     output.append(record.sequence | UInt64(record.kind.rawValue) << 56 | UInt64(flags.rawValue) << 60)
     let plainLength = compressed == nil ? 0 : UInt64(value.count) << 40
     output.append(UInt64(key.count) | UInt64(storedLength) << 16 | plainLength)
     if flags.contains(.expires) { output.append(record.expiry) }
     if flags.contains(.keyspace) { output.append(record.keyspace.rawValue) }
-    unsafe output.append(contentsOf: key)
+    output.append(contentsOf: key)
     let headLength = output.count - start
-    if compressed == nil { unsafe output.append(contentsOf: value) } else { output += scratch[..<storedLength] }
+    if compressed == nil { output.append(contentsOf: value) } else { output += scratch[..<storedLength] }
     output += repeatElement(0, count: -(output.count - start) & (PackedLayout.alignment - 1))
     seal(from: start, headLength: headLength, at: offset)
     let placement = Placement(offset: offset, size: output.count - start)
@@ -173,25 +175,16 @@ public struct PackedSegmentWriter: ~Copyable {
   /// Stores the checksum of a header in the output; it enters where in the file the header stands.
   private mutating func seal(from start: Int, headLength: Int, at offset: Int) {
     let salt = header.salt
-    // Sound: the bytes are read while they stand.
-    let checksum = unsafe output.withUnsafeBytes {
-      unsafe PackedChecksum.head(
-        UnsafeRawBufferPointer(rebasing: $0[(start + 4)..<(start + headLength)]),
-        salt: salt,
-        offset: offset
-      )
-    }
+    let checksum = output.lend { PackedChecksum.head($0[start + 4..<start + headLength], salt: salt, offset: offset) }
     output.store(checksum, at: start)
   }
 
   /// Compresses a value into the scratch; nil when that saves less than an eighth: it is then not worth a read's time.
-  private mutating func compress(_ value: UnsafeRawBufferPointer) -> Int? {
+  private mutating func compress(_ value: ByteRun) -> Int? {
     guard value.count <= PackedLayout.maximumCompressedLength else { return nil }
     let capacity = value.count - value.count / 8
     guard capacity > 0 else { return nil }
     if scratch.count < capacity { scratch = [UInt8](repeating: 0, count: capacity) }
-    return unsafe scratch.withUnsafeMutableBytes { buffer in
-      unsafe compressor.compress(value, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<capacity]))
-    }
+    return compressor.compress(value, into: &scratch, capacity: capacity)
   }
 }

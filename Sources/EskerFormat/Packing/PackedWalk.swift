@@ -3,7 +3,6 @@
 /// The walk keeps no bytes: it is given the same view at each step. Whatever the bytes are, it goes forward.
 public struct PackedWalk: Sendable {
   /// What a step met.
-  @safe
   public enum Step {
     /// A record whose header is intact. Its value has not been checked.
     case record(PackedEntry)
@@ -59,7 +58,7 @@ public struct PackedWalk: Sendable {
   private mutating func skipGap(in view: PackedSegmentView) {
     guard offset + 8 <= view.end, view.u64(offset) == 0 else { return }
     let boundary = (offset + PackedLayout.cellLength) & ~(PackedLayout.cellLength - 1)
-    guard boundary < view.end, unsafe view.bytes(offset..<boundary).allSatisfy({ $0 == 0 }) else { return }
+    guard boundary < view.end, view.bytes(offset..<boundary).isZero else { return }
     offset = boundary
   }
 

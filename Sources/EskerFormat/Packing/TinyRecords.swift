@@ -12,13 +12,13 @@ struct TinyRecords {
 
   mutating func append(
     _ header: RecordHeader,
-    _ key: UnsafeRawBufferPointer,
-    _ value: UnsafeRawBufferPointer,
+    _ key: ByteRun,
+    _ value: ByteRun,
     ordinal: Int
   ) {
     records.append(Record(header: header, ordinal: ordinal, start: bytes.count))
-    unsafe bytes.append(contentsOf: key)
-    unsafe bytes.append(contentsOf: value)
+    bytes.append(contentsOf: key)
+    bytes.append(contentsOf: value)
   }
 
   mutating func removeFirst(_ count: Int) {

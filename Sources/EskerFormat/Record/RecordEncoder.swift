@@ -9,6 +9,8 @@ public enum RecordEncoder {
   /// The checksum of a body from its parts, the padding included.
   ///
   /// - Complexity: O(n); about 19 ns for 16 and 100 bytes.
+  ///
+  /// Safety: the caller keeps both during the call, and the C function reads as many bytes as they have.
   @inlinable
   public static func bodyChecksum(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> UInt32 {
     unsafe esker_record_body_checksum(key.baseAddress, key.count, value.baseAddress, value.count)
@@ -22,6 +24,11 @@ public enum RecordEncoder {
   ///   - salt: The segment's salt.
   ///   - offsetUnits: The record's offset in the file, in units of eight bytes.
   ///   - place: Where to write: ``RecordHeader/size`` bytes that nothing else touches, aligned to eight.
+  ///
+  /// Safety: all stores lie within the header's size, which follows from the lengths that the preconditions check: the last
+  /// word of a body that does not fill it, the fields and extension words before the body, and key and value, which the
+  /// caller keeps during the call. No other thread looks beyond the first word until that is published.
+  ///
   /// - Complexity: O(n).
   @inlinable
   public static func write(
@@ -69,7 +76,8 @@ public enum RecordEncoder {
   /// Makes the record at `place` one: stores its first word with release ordering, after all else of it.
   @inlinable
   public static func publish(_ firstWord: UInt64, at place: UnsafeMutableRawPointer) {
-    // Sound: the caller owns these eight aligned bytes; an atomic word has the representation of a plain one.
+    // Safety: the caller owns these eight aligned bytes; an atomic word has the representation of a plain one. Release: a
+    // thread that acquires the word in ``RecordHeader/read(at:limit:salt:offsetUnits:)`` sees everything written before it.
     unsafe place.assumingMemoryBound(to: Atomic<UInt64>.self).pointee
       .store(firstWord.littleEndian, ordering: .releasing)
   }

@@ -21,53 +21,38 @@ extension RecordHeader {
     offsetUnits: UInt32
   ) -> RecordRead {
     guard limit >= 8 else { return .end }
-    // Sound: `place` is aligned and at least eight bytes long; an atomic word has the representation of a plain one.
+    // Safety: `place` is aligned, and each read comes after a check that the limit covers it; an atomic word has the
+    // representation of a plain one. Nothing after the first word changes once that is not zero.
     let firstWord = unsafe place.assumingMemoryBound(to: Atomic<UInt64>.self).pointee.load(ordering: .acquiring)
     if firstWord == 0 { return .end }
     guard limit >= 32 else { return .damaged(.truncated) }
-    let word = unsafe UInt64(littleEndian: place.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-    let extensionWords = RecordFlags(rawValue: UInt8(truncatingIfNeeded: word >> 60)).extensionWords
+    let view = unsafe RecordView(fieldsAt: place)
+    let extensionWords = view.flags.extensionWords
     guard limit >= 32 &+ 8 &* extensionWords else { return .damaged(.truncated) }
     let checksum = unsafe esker_record_header_checksum(salt, offsetUnits, place, UInt32(extensionWords))
     guard checksum == UInt32(truncatingIfNeeded: UInt64(littleEndian: firstWord)) else {
       return .damaged(.headerChecksum)
     }
-    return unsafe decode(at: place, limit: limit)
+    return decode(view, limit: limit)
   }
 
   /// Decodes a header whose checksum is right and whose extension words are within the limit.
   @inlinable
   @inline(__always)
-  static func decode(at place: UnsafeRawPointer, limit: Int) -> RecordRead {
-    let word = unsafe UInt64(littleEndian: place.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-    let flags = RecordFlags(rawValue: UInt8(truncatingIfNeeded: word >> 60))
-    guard let kind = RecordKind(rawValue: UInt8(truncatingIfNeeded: word >> 56) & 15) else {
-      return .damaged(.unknownKind)
-    }
+  static func decode(_ view: RecordView, limit: Int) -> RecordRead {
+    let flags = view.flags
+    guard let kind = view.kind else { return .damaged(.unknownKind) }
     if flags.contains(.compressed) { return .damaged(.compressed) }
-    let lengths = unsafe UInt64(littleEndian: place.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
-    var expiry = Int64.max
-    var keyspace = KeyspaceTag.default
-    var offset = 32
-    if flags.contains(.expires) {
-      expiry = unsafe Int64(littleEndian: place.loadUnaligned(fromByteOffset: offset, as: Int64.self))
-      offset &+= 8
-    }
-    if flags.contains(.keyspace) {
-      keyspace = unsafe KeyspaceTag(
-        rawValue: UInt64(littleEndian: place.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-      )
-    }
-    let header = unsafe RecordHeader(
-      sequence: word & (1 << 56 - 1),
+    let header = RecordHeader(
+      sequence: view.sequence,
       kind: kind,
-      keyHash: UInt64(littleEndian: place.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
-      keyLength: Int((lengths >> 32) & 0xffff),
-      valueLength: Int(lengths & 0xffff_ffff),
-      expiry: expiry,
-      keyspace: keyspace,
+      keyHash: view.keyHash,
+      keyLength: view.keyLength,
+      valueLength: view.valueLength,
+      expiry: view.expiry,
+      keyspace: view.keyspace,
       batchContinues: flags.contains(.batchContinues),
-      durableLag: UInt16(truncatingIfNeeded: lengths >> 48)
+      durableLag: UInt16(truncatingIfNeeded: view.lengths >> 48)
     )
     // The flags differ when an extension word holds what is said by leaving it out.
     guard header.isWellFormed, header.flags == flags else { return .damaged(.malformed) }

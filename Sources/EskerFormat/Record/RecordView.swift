@@ -4,6 +4,9 @@ public import CEskerShims
 ///
 /// A view promises that the record's declared length is within the limit it was made with, and nothing else until
 /// ``damage(salt:offsetUnits:)`` has said so. It borrows the memory: the maker keeps it alive and unchanged.
+///
+/// Safety: the maker promises `limit` bytes, and `init` checks that the record's declared size is within them. The fields,
+/// the extension words, the key and the value all lie within that size, whatever they contain.
 @frozen
 @safe
 public struct RecordView {
@@ -18,11 +21,22 @@ public struct RecordView {
   @inline(__always)
   public init?(at place: UnsafeRawPointer, limit: Int) {
     guard limit >= 32 else { return nil }
-    unsafe base = place
-    word = unsafe UInt64(littleEndian: place.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-    lengths = unsafe UInt64(littleEndian: place.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
+    unsafe self.init(fieldsAt: place)
     guard size <= limit else { return nil }
   }
+
+  /// A view of the first 32 bytes. The caller checks that there is more before asking for anything behind them.
+  @inlinable
+  @inline(__always)
+  init(fieldsAt place: UnsafeRawPointer) {
+    unsafe base = place
+    word = unsafe place.littleEndian(at: 8)
+    lengths = unsafe place.littleEndian(at: 24)
+  }
+
+  @inlinable
+  @inline(__always)
+  func load<I: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> I { unsafe base.littleEndian(at: offset) }
 
   /// The record's place in history.
   @inlinable
@@ -38,9 +52,7 @@ public struct RecordView {
 
   /// The hash of the key.
   @inlinable
-  public var keyHash: UInt64 {
-    unsafe UInt64(littleEndian: base.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
-  }
+  public var keyHash: UInt64 { load(at: 16) }
 
   /// Bytes of the key.
   @inlinable
@@ -63,18 +75,14 @@ public struct RecordView {
   /// When the record expires; `Int64.max` means never.
   @inlinable
   public var expiry: Int64 {
-    guard flags.contains(.expires) else { return .max }
-    return unsafe Int64(littleEndian: base.loadUnaligned(fromByteOffset: 32, as: Int64.self))
+    flags.contains(.expires) ? load(at: 32) : .max
   }
 
   /// The keyspace of the key.
   @inlinable
   public var keyspace: KeyspaceTag {
     guard flags.contains(.keyspace) else { return .default }
-    let offset = 32 &+ (flags.contains(.expires) ? 8 : 0)
-    return unsafe KeyspaceTag(
-      rawValue: UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-    )
+    return KeyspaceTag(rawValue: load(at: 32 &+ (flags.contains(.expires) ? 8 : 0)))
   }
 
   /// Where the key starts.
@@ -115,7 +123,7 @@ public struct RecordView {
   @usableFromInline
   func slowDamage(_ outcome: UInt32) -> RecordDamage? {
     if outcome & 1 != 0 { return .headerChecksum }
-    switch unsafe RecordHeader.decode(at: base, limit: size) {
+    switch RecordHeader.decode(self, limit: size) {
     case .damaged(let damage): return damage
     case .end, .record: return outcome == 0 ? nil : .bodyChecksum
     }
@@ -123,9 +131,10 @@ public struct RecordView {
 
   /// The checksum of the body that the record was written with.
   @inlinable
-  public var bodyChecksum: UInt32 {
-    unsafe UInt32(littleEndian: base.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
-  }
+  public var bodyChecksum: UInt32 { load(at: 4) }
+
+  /// The checksum of the header that the record was written with.
+  var headerChecksum: UInt32 { load(at: 0) }
 
   /// Whether the body has its checksum, whatever the header says otherwise.
   @inlinable
@@ -134,7 +143,7 @@ public struct RecordView {
     unsafe esker_crc32c(0, base + bodyOffset, size &- bodyOffset) == bodyChecksum
   }
 
-  /// Whether two runs of `count` bytes are equal.
+  /// Whether two runs of `count` bytes, which the caller keeps, are equal.
   @inlinable
   static func equal(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, _ count: Int) -> Bool {
     var offset = 0

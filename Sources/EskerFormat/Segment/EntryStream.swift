@@ -1,4 +1,8 @@
 /// The bytes of footer entries as they accumulate.
+///
+/// Safety: before an entry is stored there is room for the longest one: a hash of 8 bytes, two varints of 64 bits with at
+/// most 10 bytes each, and two of 32 bits with 5. The pointer is not used outside the closure. Single stores are not
+/// checked again, because every put makes an entry.
 struct EntryStream: Sendable {
   /// Bytes of the longest entry: a hash and four varints, rounded up.
   private static let maximumEntryLength = 40
@@ -24,7 +28,6 @@ struct EntryStream: Sendable {
     // In a packed segment sizes are multiples of sixteen: the lowest bit is free to tell of a place in a cell.
     let units = entry.size / 8 | (isPacked && PackedLayout.isInCell(Int(entry.offset)) ? 1 : 0)
     var position = count
-    // Sound: there is room for the longest entry, and every store stays within it.
     unsafe storage.withUnsafeMutableBytes { buffer in
       unsafe buffer.storeBytes(of: entry.keyHash.littleEndian, toByteOffset: position, as: UInt64.self)
       position += 8
