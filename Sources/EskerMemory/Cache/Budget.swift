@@ -4,6 +4,9 @@ import Synchronization
 ///
 /// One sum for all, rather than a share for each shard: so a cache for a thousand entries holds any thousand, and a value that
 /// is dearer than a shard's share is still admitted.
+///
+/// Relaxed: the sum itself is right at every moment, since it only changes atomically, and nothing is read through it. The
+/// shards' locks hand over the entries.
 @usableFromInline
 struct Budget: ~Copyable, Sendable {
   private let limitAmount: Atomic<Int>

@@ -5,7 +5,10 @@ import Synchronization
 ///
 /// A stripe belongs to the first thread that comes to it, which counts there with plain loads and stores; others whom it falls to
 /// add atomically beside. Threads are told apart by the record that their pins point at: it belongs to one thread at a time, and what
-/// its last owner counted happened before the next one got it.
+/// its last owner counted happened before the next one got it. Counters: relaxed.
+///
+/// Safety: threads may share it, since a stripe is all atomics. The stripes live as long as this value, and a stripe's
+/// number is taken modulo their count.
 @usableFromInline
 @safe
 struct HitCounters: ~Copyable, @unchecked Sendable {
@@ -24,7 +27,6 @@ struct HitCounters: ~Copyable, @unchecked Sendable {
 
   @usableFromInline static var stripeCount: Int { 16 }
 
-  // Freed with the only owner.
   @usableFromInline let stripes: UnsafeMutablePointer<Stripe>
 
   init() {
@@ -37,54 +39,45 @@ struct HitCounters: ~Copyable, @unchecked Sendable {
     unsafe stripes.deallocate()
   }
 
+  @inlinable
+  subscript(number: Int) -> Stripe {
+    @inline(__always) _read { yield unsafe stripes[number & (Self.stripeCount - 1)] }
+  }
+
   /// Counts one get of the thread that holds `pin`.
   @inlinable
   @inline(__always)
   func count(hit: Bool, _ pin: EpochPin) {
-    // A pin is the address of a record of 128 bytes.
-    let record = unsafe unsafeBitCast(pin, to: UInt.self)
-    let stripe = unsafe stripes + Int(truncatingIfNeeded: record >> 7) & (Self.stripeCount - 1)
-    if unsafe stripe.pointee.owner.load(ordering: .relaxed) == record {
+    let thread = pin.thread
+    let stripe = Int(truncatingIfNeeded: thread >> 7)
+    if self[stripe].owner.load(ordering: .relaxed) == thread {
       if hit {
-        unsafe stripe.pointee.hits.store(
-          stripe.pointee.hits.load(ordering: .relaxed) &+ 1,
-          ordering: .relaxed
-        )
+        self[stripe].hits.store(self[stripe].hits.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
       } else {
-        unsafe stripe.pointee.misses.store(
-          stripe.pointee.misses.load(ordering: .relaxed) &+ 1,
-          ordering: .relaxed
-        )
+        self[stripe].misses.store(self[stripe].misses.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
       }
     } else {
-      unsafe countBeside(hit: hit, stripe, record)
+      countBeside(hit: hit, stripe, thread)
     }
   }
 
   @usableFromInline
-  func countBeside(hit: Bool, _ stripe: UnsafeMutablePointer<Stripe>, _ record: UInt) {
+  func countBeside(hit: Bool, _ stripe: Int, _ thread: UInt) {
     // What comes first in a free stripe is counted beside as well; the owner's own counts start with the next.
-    _ = unsafe stripe.pointee.owner.compareExchange(
-      expected: 0,
-      desired: record,
-      ordering: .relaxed
-    )
+    _ = self[stripe].owner.compareExchange(expected: 0, desired: thread, ordering: .relaxed)
     if hit {
-      unsafe stripe.pointee.othersHits.wrappingAdd(1, ordering: .relaxed)
+      self[stripe].othersHits.wrappingAdd(1, ordering: .relaxed)
     } else {
-      unsafe stripe.pointee.othersMisses.wrappingAdd(1, ordering: .relaxed)
+      self[stripe].othersMisses.wrappingAdd(1, ordering: .relaxed)
     }
   }
 
   /// All threads' hits and misses.
   var totals: (hits: Int, misses: Int) {
     var totals = (hits: 0, misses: 0)
-    for index in 0..<Self.stripeCount {
-      let stripe = unsafe stripes + index
-      totals.hits += unsafe stripe.pointee.hits.load(ordering: .relaxed)
-      totals.hits += unsafe stripe.pointee.othersHits.load(ordering: .relaxed)
-      totals.misses += unsafe stripe.pointee.misses.load(ordering: .relaxed)
-      totals.misses += unsafe stripe.pointee.othersMisses.load(ordering: .relaxed)
+    for stripe in 0..<Self.stripeCount {
+      totals.hits += self[stripe].hits.load(ordering: .relaxed) + self[stripe].othersHits.load(ordering: .relaxed)
+      totals.misses += self[stripe].misses.load(ordering: .relaxed) + self[stripe].othersMisses.load(ordering: .relaxed)
     }
     return totals
   }

@@ -31,17 +31,17 @@ extension MemoryCache {
   ///   the shard is written to again, or ``release(_:)``.
   public func enterWrite(_ key: Key, releases: Bool = true) {
     let hash = Self.hash(key)
-    let shard = unsafe shard(hash)
-    unsafe withLocked(shard, releases: releases) { garbage in
-      unsafe shard.pointee.noteWrite()
-      unsafe shard.pointee.fence.wrappingAdd(1, ordering: .releasing)
-      _ = unsafe remove(key, hash, in: shard, garbage)
+    let shard = shard(hash)
+    withLocked(shard, releases: releases) { garbage in
+      shard.pointee.noteWrite()
+      shard.pointee.fence.wrappingAdd(1, ordering: .releasing)
+      _ = remove(key, hash, in: shard, garbage)
     }
   }
 
   /// Says that the change announced by ``enterWrite(_:)`` has been made, or has failed.
   public func leaveWrite(_ key: Key) {
-    unsafe shard(Self.hash(key)).pointee.fence.wrappingSubtract(1, ordering: .releasing)
+    shard(Self.hash(key)).pointee.fence.wrappingSubtract(1, ordering: .releasing)
   }
 
   /// Begins to fill a key from the store; to be called before the store is read.
@@ -49,7 +49,7 @@ extension MemoryCache {
   /// Complexity: constant; takes no lock.
   @inlinable
   public func beginFill(_ key: Key) -> FillTicket {
-    FillTicket(fence: unsafe shard(Self.hash(key)).pointee.fence.load(ordering: .acquiring))
+    FillTicket(fence: shard(Self.hash(key)).pointee.fence.load(ordering: .acquiring))
   }
 
   /// Keeps a value that was read from the store since `ticket` was taken; false if it is not kept.
@@ -67,12 +67,12 @@ extension MemoryCache {
   ) -> Bool {
     if ticket.fence & Self.writers != 0 { return false }
     let hash = Self.hash(key)
-    let shard = unsafe shard(hash)
-    return unsafe withLocked(shard) { garbage in
-      if unsafe shard.pointee.fence.load(ordering: .acquiring) != ticket.fence { return false }
-      let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
+    let shard = shard(hash)
+    return withLocked(shard) { garbage in
+      if shard.pointee.fence.load(ordering: .acquiring) != ticket.fence { return false }
+      let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
       let entry = MemoryEntry(value, cost: cost, expiry: expiry)
-      return unsafe store(entry, key, hash, slot, in: shard, now: now, &garbage)
+      return store(entry, key, hash, slot, in: shard, now: now, &garbage)
     }
   }
 }

@@ -11,20 +11,20 @@ extension MemoryCache {
   @inlinable
   public func get(_ key: Key, now: Int64, where isMeant: (Key) -> Bool = { _ in true }) -> Value? {
     let hash = Self.hash(key)
-    let shard = unsafe shard(hash)
+    let shard = shard(hash)
     let pin = commons.epochs.enter()
-    let rebuilds = unsafe shard.pointee.rebuilds.load(ordering: .acquiring)
-    let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
+    let rebuilds = shard.pointee.rebuilds.load(ordering: .acquiring)
+    let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
     if slot != 0 {
-      let node = unsafe shard.pointee.node(slot)
-      if unsafe node.pointee.expiry > now && isMeant(node.pointee.key) {
-        unsafe shard.pointee.noteUse(node)
-        let value = unsafe node.pointee.value
+      let node = shard.pointee.node(slot)
+      if node.expiry > now && isMeant(node.key) {
+        shard.pointee.noteUse(node)
+        let value = node.value
         counters.count(hit: true, pin)
         commons.epochs.exit(pin)
         return value
       }
-    } else if unsafe rebuilds & 1 == 0
+    } else if rebuilds & 1 == 0
       && rebuilds == shard.pointee.rebuilds.load(ordering: .acquiring)
     {
       counters.count(hit: false, pin)
@@ -44,18 +44,18 @@ extension MemoryCache {
     where isMeant: (Key) -> Bool = { _ in true }
   ) -> (value: Value, expiry: Int64)? {
     commons.epochs.exit(pin)
-    let shard = unsafe shard(hash)
-    let found = unsafe withLocked(shard) { garbage -> (value: Value, expiry: Int64)? in
-      let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
+    let shard = shard(hash)
+    let found = withLocked(shard) { garbage -> (value: Value, expiry: Int64)? in
+      let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
       if slot == 0 { return nil }
-      let node = unsafe shard.pointee.node(slot)
-      if unsafe node.pointee.expiry <= now {
-        unsafe expire(slot, in: shard, garbage)
+      let node = shard.pointee.node(slot)
+      if node.expiry <= now {
+        expire(slot, in: shard, garbage)
         return nil
       }
-      guard unsafe isMeant(node.pointee.key) else { return nil }
-      unsafe shard.pointee.noteUse(node)
-      return unsafe (value: node.pointee.value, expiry: node.pointee.expiry)
+      guard isMeant(node.key) else { return nil }
+      shard.pointee.noteUse(node)
+      return (value: node.value, expiry: node.expiry)
     }
     counters.count(hit: found != nil, pin)
     return found
@@ -69,20 +69,20 @@ extension MemoryCache {
     where isMeant: (Key) -> Bool = { _ in true }
   ) -> (value: Value, expiry: Int64)? {
     let hash = Self.hash(key)
-    let shard = unsafe shard(hash)
+    let shard = shard(hash)
     let pin = commons.epochs.enter()
-    let rebuilds = unsafe shard.pointee.rebuilds.load(ordering: .acquiring)
-    let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
+    let rebuilds = shard.pointee.rebuilds.load(ordering: .acquiring)
+    let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
     if slot != 0 {
-      let node = unsafe shard.pointee.node(slot)
-      if unsafe node.pointee.expiry > now && isMeant(node.pointee.key) {
-        unsafe shard.pointee.noteUse(node)
-        let found = unsafe (value: node.pointee.value, expiry: node.pointee.expiry)
+      let node = shard.pointee.node(slot)
+      if node.expiry > now && isMeant(node.key) {
+        shard.pointee.noteUse(node)
+        let found = (value: node.value, expiry: node.expiry)
         counters.count(hit: true, pin)
         commons.epochs.exit(pin)
         return found
       }
-    } else if unsafe rebuilds & 1 == 0
+    } else if rebuilds & 1 == 0
       && rebuilds == shard.pointee.rebuilds.load(ordering: .acquiring)
     {
       counters.count(hit: false, pin)
@@ -96,12 +96,12 @@ extension MemoryCache {
   @usableFromInline
   func expire(
     _ slot: UInt32,
-    in shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    in shard: ShardHandle<Key, Value>,
     _ garbage: borrowing Garbage<Key, Value>
   ) {
-    let node = unsafe shard.pointee.node(slot)
-    if garbage.isTold { tell(unsafe .expired(key: node.pointee.key, before: node.pointee.value)) }
-    unsafe shard.pointee.expire(slot, commons)
+    let node = shard.pointee.node(slot)
+    if garbage.isTold { tell(.expired(key: node.key, before: node.value)) }
+    shard.pointee.expire(slot, commons)
   }
 
   /// Calls `body` with each entry whose time has not come, in no order.
@@ -112,20 +112,20 @@ extension MemoryCache {
     now: Int64,
     _ body: (Key, MemoryEntry<Value>) throws(Failure) -> Void
   ) throws(Failure) {
-    for index in 0...shardMask {
+    for index in 0...shards.mask {
       var entries: [(Key, MemoryEntry<Value>)] = []
-      let shard = unsafe shards + index
-      unsafe withLocked(shard) { _ in
-        unsafe shard.pointee.forEachSlot { slot in
-          let node = unsafe shard.pointee.node(slot)
-          if unsafe node.pointee.expiry <= now { return }
-          let cost = unsafe shard.pointee.upkeep(slot).pointee.cost
-          let entry = unsafe MemoryEntry(
-            node.pointee.value,
+      let shard = shards[index]
+      withLocked(shard) { _ in
+        shard.pointee.forEachSlot { slot in
+          let node = shard.pointee.node(slot)
+          if node.expiry <= now { return }
+          let cost = shard.pointee.upkeep(slot).cost
+          let entry = MemoryEntry(
+            node.value,
             cost: cost,
-            expiry: node.pointee.expiry
+            expiry: node.expiry
           )
-          unsafe entries.append((node.pointee.key, entry))
+          entries.append((node.key, entry))
         }
       }
       for (key, entry) in entries { try body(key, entry) }
@@ -136,10 +136,10 @@ extension MemoryCache {
 extension Shard {
   /// Calls `body` with every slot in use, which it may drop; under the lock.
   func forEachSlot(_ body: (UInt32) -> Void) {
-    for queue in unsafe [state.pointee.small, state.pointee.main] {
+    for queue in [state.small, state.main] {
       var slot = queue.oldest
       while slot != 0 {
-        let newer = unsafe upkeep(slot).pointee.newer
+        let newer = upkeep(slot).newer
         body(slot)
         slot = newer
       }

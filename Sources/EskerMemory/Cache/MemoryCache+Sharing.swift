@@ -16,17 +16,17 @@ extension MemoryCache {
   /// Shards of the same number are taken for one: what comes to them is alike in all caches.
   @usableFromInline
   func makeRoomAmongAll(
-    _ shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    _ shard: ShardHandle<Key, Value>,
     _ garbage: inout Garbage<Key, Value>
   ) -> Bool {
-    let own = unsafe shard - shards
+    let own = shards.number(of: shard)
     let members = commons.pool.members
     let populations = members.map { $0.population(ofShard: own) }
     let all = populations.reduce(0, +)
-    unsafe shard.pointee.state.pointee.others = max(0, all - shard.pointee.state.pointee.count)
+    shard.pointee.state.others = max(0, all - shard.pointee.state.count)
     // As long as what is new here is not more than its part of all, any entry may be the one to go.
-    if unsafe shard.pointee.state.pointee.small.count < shard.pointee.smallTarget {
-      var lot = unsafe shard.pointee.drawLot(below: all)
+    if shard.pointee.state.small.count < shard.pointee.smallTarget {
+      var lot = shard.pointee.drawLot(below: all)
       for (member, population) in zip(members, populations) {
         if lot < population {
           if member !== self,
@@ -39,11 +39,11 @@ extension MemoryCache {
         lot -= population
       }
     }
-    if unsafe evict(from: shard, garbage) { return true }
+    if evict(from: shard, garbage) { return true }
     // Never waiting for a second lock, since whoever holds it may wait for ours.
     for _ in 0..<64 {
-      for step in 0...shardMask {
-        let other = (own + step) & shardMask
+      for step in 0...shards.mask {
+        let other = (own + step) & shards.mask
         for member in members where !(member === self && other == own) {
           let others = max(0, all - member.population(ofShard: other))
           if take(member.giveUp(fromShard: other, amongOthers: others), &garbage) { return true }
@@ -63,36 +63,36 @@ extension MemoryCache {
 extension MemoryCache: PoolMember {
   @usableFromInline
   func population(ofShard shard: Int) -> Int {
-    unsafe shards[shard].population.load(ordering: .relaxed)
+    shards[shard].pointee.population.load(ordering: .relaxed)
   }
 
   @usableFromInline
   func giveUp(fromShard index: Int, amongOthers others: Int) -> GivenUp {
     var given = GivenUp()
-    let shard = unsafe shards + index
-    guard unsafe shard.pointee.lock.tryLock() else { return given }
+    let shard = shards[index]
+    guard shard.pointee.lock.tryLock() else { return given }
     var garbage = Garbage<Key, Value>()
-    unsafe shard.pointee.state.pointee.others = others
-    given.hasEvicted = unsafe shard.pointee.evict(commons) != 0
-    unsafe shard.pointee.reclaim(into: &garbage, commons.epochs)
-    unsafe shard.pointee.lock.unlock()
+    shard.pointee.state.others = others
+    given.hasEvicted = shard.pointee.evict(commons) != 0
+    shard.pointee.reclaim(into: &garbage, commons.epochs)
+    shard.pointee.lock.unlock()
     if garbage.first != nil { given.garbage = garbage }
     return given
   }
 
   @usableFromInline
   func evictOne(fromShard index: Int) -> Bool {
-    let shard = unsafe shards + index
-    return unsafe withLocked(shard) { garbage in unsafe evict(from: shard, garbage) }
+    let shard = shards[index]
+    return withLocked(shard) { garbage in evict(from: shard, garbage) }
   }
 
   @usableFromInline
   var deeds: MemoryStatistics {
     var deeds = MemoryStatistics()
     (deeds.hits, deeds.misses) = counters.totals
-    for shard in 0...shardMask {
-      unsafe deeds.evictions += shards[shard].evictions.load(ordering: .relaxed)
-      unsafe deeds.expirations += shards[shard].expirations.load(ordering: .relaxed)
+    for shard in 0...shards.mask {
+      deeds.evictions += shards[shard].pointee.evictions.load(ordering: .relaxed)
+      deeds.expirations += shards[shard].pointee.expirations.load(ordering: .relaxed)
     }
     return deeds
   }
@@ -101,7 +101,7 @@ extension MemoryCache: PoolMember {
 extension Shard {
   /// A number below `bound`, which is at least 1, from a sequence that looks random; under the lock.
   func drawLot(below bound: Int) -> Int {
-    unsafe state.pointee.lots = state.pointee.lots &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return unsafe Int((state.pointee.lots >> 33) % UInt64(max(1, bound)))
+    state.lots = state.lots &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Int((state.lots >> 33) % UInt64(max(1, bound)))
   }
 }

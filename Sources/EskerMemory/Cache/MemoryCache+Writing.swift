@@ -18,12 +18,12 @@ extension MemoryCache {
     -> Bool
   {
     let hash = Self.hash(key)
-    let shard = unsafe shard(hash)
-    return unsafe withLocked(shard) { garbage in
-      unsafe shard.pointee.noteWrite()
-      let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
+    let shard = shard(hash)
+    return withLocked(shard) { garbage in
+      shard.pointee.noteWrite()
+      let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
       let entry = MemoryEntry(value, cost: cost, expiry: expiry)
-      return unsafe store(entry, key, hash, slot, in: shard, now: now, &garbage)
+      return store(entry, key, hash, slot, in: shard, now: now, &garbage)
     }
   }
 
@@ -34,10 +34,10 @@ extension MemoryCache {
   @discardableResult
   public func remove(_ key: Key) -> Bool {
     let hash = Self.hash(key)
-    let shard = unsafe shard(hash)
-    return unsafe withLocked(shard) { garbage in
-      unsafe shard.pointee.noteWrite()
-      return unsafe remove(key, hash, in: shard, garbage)
+    let shard = shard(hash)
+    return withLocked(shard) { garbage in
+      shard.pointee.noteWrite()
+      return remove(key, hash, in: shard, garbage)
     }
   }
 
@@ -55,25 +55,25 @@ extension MemoryCache {
     _ body: (inout MemoryEntry<Value>?) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let hash = Self.hash(key)
-    let shard = unsafe shard(hash)
+    let shard = shard(hash)
     // Outlives the lock, as values in it may die with it.
     var entry: MemoryEntry<Value>?
     defer { withExtendedLifetime(entry) {} }
-    return try unsafe withLocked(shard) { garbage throws(Failure) in
-      let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
+    return try withLocked(shard) { garbage throws(Failure) in
+      let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
       if slot != 0 {
-        let node = unsafe shard.pointee.node(slot)
-        if unsafe node.pointee.expiry > now {
-          let cost = unsafe shard.pointee.upkeep(slot).pointee.cost
-          entry = unsafe MemoryEntry(node.pointee.value, cost: cost, expiry: node.pointee.expiry)
+        let node = shard.pointee.node(slot)
+        if node.expiry > now {
+          let cost = shard.pointee.upkeep(slot).cost
+          entry = MemoryEntry(node.value, cost: cost, expiry: node.expiry)
         }
       }
       let result = try body(&entry)
-      unsafe shard.pointee.noteWrite()
+      shard.pointee.noteWrite()
       if let entry {
-        _ = unsafe store(entry, key, hash, slot, in: shard, now: now, &garbage)
+        _ = store(entry, key, hash, slot, in: shard, now: now, &garbage)
       } else if slot != 0 {
-        unsafe drop(slot, in: shard, now: now, garbage)
+        drop(slot, in: shard, now: now, garbage)
       }
       return result
     }
@@ -90,11 +90,11 @@ extension MemoryCache {
     // Held throughout: nobody who is told puts anything in between.
     telling.withLock {
       tell(.removedAll)
-      for index in 0...shardMask {
-        let shard = unsafe shards + index
-        unsafe shard.pointee.lock.withLock {
-          unsafe shard.pointee.noteWrite()
-          unsafe shard.pointee.forEachSlot { slot in unsafe shard.pointee.drop(slot, commons) }
+      for index in 0...shards.mask {
+        let shard = shards[index]
+        shard.pointee.lock.withLock {
+          shard.pointee.noteWrite()
+          shard.pointee.forEachSlot { slot in shard.pointee.drop(slot, commons) }
         }
       }
     }
@@ -103,12 +103,12 @@ extension MemoryCache {
 
   /// Releases what left the cache and was kept.
   public func release() {
-    for index in 0...shardMask { unsafe withLocked(shards + index) { _ in } }
+    for index in 0...shards.mask { withLocked(shards[index]) { _ in } }
   }
 
   /// Releases what left the shard of a key and was kept.
   public func release(_ key: Key) {
-    unsafe withLocked(shard(Self.hash(key))) { _ in }
+    withLocked(shard(Self.hash(key))) { _ in }
   }
 
   /// Removes the entries whose time has come; returns how many.
@@ -117,12 +117,12 @@ extension MemoryCache {
   @discardableResult
   public func removeExpired(now: Int64) -> Int {
     var removed = 0
-    for index in 0...shardMask {
-      let shard = unsafe shards + index
-      unsafe withLocked(shard) { garbage in
-        unsafe shard.pointee.forEachSlot { slot in
-          if unsafe shard.pointee.node(slot).pointee.expiry > now { return }
-          unsafe expire(slot, in: shard, garbage)
+    for index in 0...shards.mask {
+      let shard = shards[index]
+      withLocked(shard) { garbage in
+        shard.pointee.forEachSlot { slot in
+          if shard.pointee.node(slot).expiry > now { return }
+          expire(slot, in: shard, garbage)
           removed += 1
         }
       }
@@ -151,12 +151,12 @@ extension MemoryCache {
   func remove(
     _ key: Key,
     _ hash: UInt64,
-    in shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    in shard: ShardHandle<Key, Value>,
     _ garbage: borrowing Garbage<Key, Value>
   ) -> Bool {
-    let slot = unsafe shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
+    let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
     if slot == 0 { return false }
-    unsafe drop(slot, in: shard, now: .min, garbage)
+    drop(slot, in: shard, now: .min, garbage)
     return true
   }
 
@@ -164,12 +164,12 @@ extension MemoryCache {
   @inlinable @inline(__always)
   func drop(
     _ slot: UInt32,
-    in shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    in shard: ShardHandle<Key, Value>,
     now: Int64,
     _ garbage: borrowing Garbage<Key, Value>
   ) {
-    if garbage.isTold { return unsafe dropTelling(slot, in: shard, now: now) }
-    unsafe shard.pointee.drop(slot, commons)
+    if garbage.isTold { return dropTelling(slot, in: shard, now: now) }
+    shard.pointee.drop(slot, commons)
   }
 
   /// Makes `entry` the one of its key, which is in `slot` now, or nowhere if that is 0; and tells of it.
@@ -179,12 +179,12 @@ extension MemoryCache {
     _ key: Key,
     _ hash: UInt64,
     _ slot: UInt32,
-    in shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    in shard: ShardHandle<Key, Value>,
     now: Int64,
     _ garbage: inout Garbage<Key, Value>
   ) -> Bool {
-    if garbage.isTold { return unsafe storeTelling(entry, key, hash, slot, in: shard, now: now, &garbage) }
-    return unsafe keep(entry, key, hash, slot, in: shard, now: now, &garbage)
+    if garbage.isTold { return storeTelling(entry, key, hash, slot, in: shard, now: now, &garbage) }
+    return keep(entry, key, hash, slot, in: shard, now: now, &garbage)
   }
 
   @inlinable
@@ -193,21 +193,21 @@ extension MemoryCache {
     _ key: Key,
     _ hash: UInt64,
     _ slot: UInt32,
-    in shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    in shard: ShardHandle<Key, Value>,
     now: Int64,
     _ garbage: inout Garbage<Key, Value>
   ) -> Bool {
     let cost = max(0, entry.cost)
     if cost > commons.pool.cost.limit || commons.pool.count.limit == 0 || entry.expiry <= now {
-      if slot != 0 { unsafe shard.pointee.drop(slot, commons) }
+      if slot != 0 { shard.pointee.drop(slot, commons) }
       return false
     }
     var standing: Standing
     if slot != 0 {
-      let node = unsafe shard.pointee.node(slot)
-      unsafe shard.pointee.noteUse(node)
-      standing = unsafe shard.pointee.standing(slot)
-      let old = unsafe shard.pointee.upkeep(slot).pointee.cost
+      let node = shard.pointee.node(slot)
+      shard.pointee.noteUse(node)
+      standing = shard.pointee.standing(slot)
+      let old = shard.pointee.upkeep(slot).cost
       if commons.pool.cost.draw(max(0, cost - old)) {
         let node = Node(
           hash: UInt32(truncatingIfNeeded: hash),
@@ -216,28 +216,28 @@ extension MemoryCache {
           key: key,
           value: entry.value
         )
-        unsafe shard.pointee.substitute(slot, by: node, cost: cost, commons)
+        shard.pointee.substitute(slot, by: node, cost: cost, commons)
         commons.pool.cost.giveBack(max(0, old - cost))
         return true
       }
       // The entry itself must not be what goes to make room for it.
-      unsafe shard.pointee.drop(slot, commons)
+      shard.pointee.drop(slot, commons)
     } else {
-      standing = unsafe shard.pointee.admit(UInt32(truncatingIfNeeded: hash))
+      standing = shard.pointee.admit(UInt32(truncatingIfNeeded: hash))
     }
     var hadRoom = true
-    while unsafe shard.pointee.isFull {
+    while shard.pointee.isFull {
       hadRoom = false
-      _ = unsafe evict(from: shard, garbage)
-      unsafe shard.pointee.reclaim(into: &garbage, commons.epochs)
+      _ = evict(from: shard, garbage)
+      shard.pointee.reclaim(into: &garbage, commons.epochs)
     }
     while !commons.pool.count.draw(1) {
       hadRoom = false
-      if unsafe !makeRoom(shard, &garbage) { return false }
+      if !makeRoom(shard, &garbage) { return false }
     }
     while !commons.pool.cost.draw(cost) {
       hadRoom = false
-      if unsafe !makeRoom(shard, &garbage) {
+      if !makeRoom(shard, &garbage) {
         commons.pool.count.giveBack(1)
         return false
       }
@@ -249,40 +249,40 @@ extension MemoryCache {
       key: key,
       value: entry.value
     )
-    unsafe shard.pointee.enter(node, cost: cost, commons)
-    if hadRoom { unsafe shard.pointee.settle() }
+    shard.pointee.enter(node, cost: cost, commons)
+    if hadRoom { shard.pointee.settle() }
     return true
   }
 
   /// Evicts an entry of a shard that is locked; false if it has none.
   @inlinable
   func evict(
-    from shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    from shard: ShardHandle<Key, Value>,
     _ garbage: borrowing Garbage<Key, Value>
   ) -> Bool {
-    let slot = unsafe shard.pointee.evict(commons)
-    if slot != 0, garbage.isTold { unsafe tellEviction(slot, of: shard) }
+    let slot = shard.pointee.evict(commons)
+    if slot != 0, garbage.isTold { tellEviction(slot, of: shard) }
     return slot != 0
   }
 
   /// Evicts an entry of `shard`, or of another one when it has none; false if there is none to be had.
   @inlinable
   func makeRoom(
-    _ shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    _ shard: ShardHandle<Key, Value>,
     _ garbage: inout Garbage<Key, Value>
   ) -> Bool {
-    if commons.pool.isShared { return unsafe makeRoomAmongAll(shard, &garbage) }
-    unsafe shard.pointee.state.pointee.others = 0
-    if unsafe evict(from: shard, garbage) { return true }
+    if commons.pool.isShared { return makeRoomAmongAll(shard, &garbage) }
+    shard.pointee.state.others = 0
+    if evict(from: shard, garbage) { return true }
     // Never waiting for a second lock, since whoever holds it may wait for ours.
-    let own = unsafe shard - shards
+    let own = shards.number(of: shard)
     for _ in 0..<64 {
-      for step in 1...(shardMask + 1) {
-        let other = (own + step) & shardMask
-        if other == own || !(unsafe shards[other].lock.tryLock()) { continue }
-        let evicted = unsafe evict(from: shards + other, garbage)
-        unsafe shards[other].reclaim(into: &garbage, commons.epochs)
-        unsafe shards[other].lock.unlock()
+      for step in 1...(shards.mask + 1) {
+        let other = (own + step) & shards.mask
+        if other == own || !(shards[other].pointee.lock.tryLock()) { continue }
+        let evicted = evict(from: shards[other], garbage)
+        shards[other].pointee.reclaim(into: &garbage, commons.epochs)
+        shards[other].pointee.lock.unlock()
         if evicted { return true }
       }
       Platform.yieldThread()

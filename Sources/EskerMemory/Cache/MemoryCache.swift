@@ -27,21 +27,20 @@ import Synchronization
 ///
 /// Thread safety: any thread may call anything at any time. A value's `deinit` may call the cache; a key's `==` and the closure of
 /// ``update(_:now:_:)`` must not, for they run under a lock.
-@safe
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// What it may hold at most, together with the caches that share its limits.
   public var limits: MemoryLimits { commons.pool.limits }
 
   @usableFromInline let commons: Commons
   @usableFromInline let counters = HitCounters()
-  @usableFromInline let shardMask: Int
-  // Freed in `deinit`; the shards guard themselves.
-  @usableFromInline nonisolated(unsafe) let shards: UnsafeMutablePointer<Shard<Key, Value>>
-  /// Whether somebody is told of changes; asked under the lock of a shard.
+  @usableFromInline let shards: Shards<Key, Value>
+  /// Whether somebody is told of changes; asked under the lock of a shard. Relaxed: the locks order it, as ``observe(_:)``
+  /// takes those of all shards after setting it.
   @usableFromInline let isObserved = Atomic<Bool>(false)
   /// Held by who changes or tells anything while somebody is told; taken before the lock of a shard.
   @usableFromInline let telling = Lock(.telling)
   // Guarded by `telling`.
+  // Safety: that lock is held in the only places that touch it, in `MemoryChange.swift`.
   nonisolated(unsafe) var listener: (@Sendable (MemoryChange<Key, Value>) -> Void)?
 
   /// An empty cache with limits of its own.
@@ -57,15 +56,7 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
 
   private init(drawingFrom pool: MemoryPool) {
     commons = Commons(pool)
-    let count = pool.shardCount
-    shardMask = count - 1
-    unsafe shards = .allocate(capacity: count)
-    for shard in 0..<count { unsafe (shards + shard).initialize(to: Shard()) }
-  }
-
-  deinit {
-    unsafe shards.deinitialize(count: shardMask + 1)
-    unsafe shards.deallocate()
+    shards = Shards(count: pool.shardCount)
   }
 
   /// Entries held, among them such whose time has come but that nobody asked for since; with those of the caches that share the limits.
@@ -93,27 +84,27 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   /// The shard of a hash, by its upper half; the shard itself uses the lower one.
   @inlinable
   @inline(__always)
-  func shard(_ hash: UInt64) -> UnsafeMutablePointer<Shard<Key, Value>> {
-    unsafe shards + (Int(truncatingIfNeeded: hash >> 32) & shardMask)
+  func shard(_ hash: UInt64) -> ShardHandle<Key, Value> {
+    shards[Int(truncatingIfNeeded: hash >> 32)]
   }
 
   /// Runs `body` with a shard locked, then frees what can be freed; values are destroyed after the lock is given back.
   @inlinable
   func withLocked<Result, Failure: Error>(
-    _ shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    _ shard: ShardHandle<Key, Value>,
     releases: Bool = true,
     _ body: (inout Garbage<Key, Value>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var garbage = Garbage<Key, Value>()
     defer { withExtendedLifetime(garbage) {} }
-    unsafe shard.pointee.lock.lock()
+    shard.pointee.lock.lock()
     if isObserved.load(ordering: .relaxed) {
-      unsafe lockTelling(shard)
+      lockTelling(shard)
       garbage.isTold = true
     }
     defer {
-      if releases { unsafe shard.pointee.reclaim(into: &garbage, commons.epochs) }
-      unsafe shard.pointee.lock.unlock()
+      if releases { shard.pointee.reclaim(into: &garbage, commons.epochs) }
+      shard.pointee.lock.unlock()
       if garbage.isTold { telling.unlock() }
     }
     return try body(&garbage)

@@ -25,20 +25,21 @@ extension MemoryCache {
   public func observe(_ listener: (@Sendable (MemoryChange<Key, Value>) -> Void)?) {
     var former = listener
     telling.withLock {
+      // Safety: `telling` is held, which guards the listener.
       unsafe swap(&former, &self.listener)
       isObserved.store(listener != nil, ordering: .relaxed)
       // Who began to write before, and tells nobody, ends before this does.
-      for shard in 0...shardMask { unsafe shards[shard].lock.withLock {} }
+      for shard in 0...shards.mask { shards[shard].pointee.lock.withLock {} }
     }
     withExtendedLifetime(former) {}
   }
 
   /// Under the lock of a shard, takes `telling` as well.
   @usableFromInline @inline(never)
-  func lockTelling(_ shard: UnsafeMutablePointer<Shard<Key, Value>>) {
-    unsafe shard.pointee.lock.unlock()
+  func lockTelling(_ shard: ShardHandle<Key, Value>) {
+    shard.pointee.lock.unlock()
     telling.lock()
-    unsafe shard.pointee.lock.lock()
+    shard.pointee.lock.lock()
   }
 }
 
@@ -51,18 +52,18 @@ extension MemoryCache {
     _ key: Key,
     _ hash: UInt64,
     _ slot: UInt32,
-    in shard: UnsafeMutablePointer<Shard<Key, Value>>,
+    in shard: ShardHandle<Key, Value>,
     now: Int64,
     _ garbage: inout Garbage<Key, Value>
   ) -> Bool {
     var before: Value?
     var isOver = false
     if slot != 0 {
-      let node = unsafe shard.pointee.node(slot)
-      unsafe before = node.pointee.value
-      isOver = unsafe node.pointee.expiry <= now
+      let node = shard.pointee.node(slot)
+      before = node.value
+      isOver = node.expiry <= now
     }
-    let isKept = unsafe keep(entry, key, hash, slot, in: shard, now: now, &garbage)
+    let isKept = keep(entry, key, hash, slot, in: shard, now: now, &garbage)
     if let old = before, isOver {
       tell(.expired(key: key, before: old))
       before = nil
@@ -77,23 +78,24 @@ extension MemoryCache {
 
   /// Takes out the entry in a slot, and tells of it.
   @usableFromInline @inline(never)
-  func dropTelling(_ slot: UInt32, in shard: UnsafeMutablePointer<Shard<Key, Value>>, now: Int64) {
-    let node = unsafe shard.pointee.node(slot)
-    let key = unsafe node.pointee.key
-    let value = unsafe node.pointee.value
-    tell(unsafe node.pointee.expiry <= now ? .expired(key: key, before: value) : .removed(key: key, before: value))
-    unsafe shard.pointee.drop(slot, commons)
+  func dropTelling(_ slot: UInt32, in shard: ShardHandle<Key, Value>, now: Int64) {
+    let node = shard.pointee.node(slot)
+    let key = node.key
+    let value = node.value
+    tell(node.expiry <= now ? .expired(key: key, before: value) : .removed(key: key, before: value))
+    shard.pointee.drop(slot, commons)
   }
 
   /// Tells of an entry that has just been evicted: nothing else is in its slot yet.
   @usableFromInline @inline(never)
-  func tellEviction(_ slot: UInt32, of shard: UnsafeMutablePointer<Shard<Key, Value>>) {
-    let node = unsafe shard.pointee.node(slot)
-    tell(unsafe .evicted(key: node.pointee.key, before: node.pointee.value))
+  func tellEviction(_ slot: UInt32, of shard: ShardHandle<Key, Value>) {
+    let node = shard.pointee.node(slot)
+    tell(.evicted(key: node.key, before: node.value))
   }
 
   @usableFromInline
   func tell(_ change: MemoryChange<Key, Value>) {
+    // Safety: `telling` is held, which guards the listener.
     unsafe listener?(change)
   }
 }

@@ -24,6 +24,7 @@ public final class MemoryPool: Sendable {
   }
 
   private let roster = Guarded(Roster(), .pool)
+  /// Relaxed: a thread that counts one member too few only makes room in its own cache, once.
   private let memberCount = Atomic<Int>(0)
 
   /// Limits that no cache draws from yet.

@@ -15,6 +15,9 @@ struct Commons: ~Copyable, Sendable {
   /// Frees memory that readers may still look at.
   ///
   /// One shard at a time, under a lock that ThreadSanitizer can see, unlike the domain's own.
+  ///
+  /// Safety: the caller has made the memory unreachable and gives it up. It is freed once the pins are gone that were there
+  /// at that time.
   @usableFromInline
   func free(_ memory: UnsafeMutableRawPointer) {
     nonisolated(unsafe) let memory = unsafe memory
@@ -30,15 +33,15 @@ extension Shard {
   /// Takes an entry out.
   @inlinable
   func drop(_ slot: UInt32, _ commons: borrowing Commons) {
-    unsafe unlink(slot, for: Link(bits: nextLink(of: slot).pointee.load(ordering: .relaxed)))
+    unlink(slot, for: nextLink(of: slot).current)
     if standing(slot).isInMain {
-      unsafe take(slot, from: &state.pointee.main)
+      take(slot, from: &state.main)
     } else {
-      unsafe take(slot, from: &state.pointee.small)
+      take(slot, from: &state.small)
     }
     notePopulation()
     commons.pool.count.giveBack(1)
-    unsafe commons.pool.cost.giveBack(upkeep(slot).pointee.cost)
+    commons.pool.cost.giveBack(upkeep(slot).cost)
     retire(slot, commons.epochs)
   }
 
@@ -66,9 +69,9 @@ extension Shard {
     let inMain = Standing(bits: node.standing.load(ordering: .relaxed)).isInMain
     let slot = place(node, cost: cost, commons)
     if inMain {
-      unsafe push(slot, to: &state.pointee.main)
+      push(slot, to: &state.main)
     } else {
-      unsafe push(slot, to: &state.pointee.small)
+      push(slot, to: &state.small)
     }
     notePopulation()
     link(slot)
@@ -79,7 +82,7 @@ extension Shard {
   /// Tells those who do not hold the lock.
   @inlinable
   func notePopulation() {
-    unsafe population.store(state.pointee.count, ordering: .relaxed)
+    population.store(state.count, ordering: .relaxed)
   }
 
   /// Puts a node in the place of one with the same key; the difference in cost has been drawn.
@@ -93,12 +96,11 @@ extension Shard {
     let old = standing(slot)
     let hash = node.hash
     let new = place(node, cost: cost, commons)
-    let next = unsafe nextLink(of: slot).pointee.load(ordering: .relaxed)
-    unsafe nextLink(of: new).pointee.store(next, ordering: .relaxed)
+    nextLink(of: new).prepare(nextLink(of: slot).current)
     if old.isInMain {
-      unsafe replace(slot, by: new, in: &state.pointee.main)
+      replace(slot, by: new, in: &state.main)
     } else {
-      unsafe replace(slot, by: new, in: &state.pointee.small)
+      replace(slot, by: new, in: &state.small)
     }
     unlink(slot, for: Link(slot: new, hash: hash))
     retire(slot, commons.epochs)

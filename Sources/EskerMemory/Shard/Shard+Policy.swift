@@ -8,8 +8,8 @@ extension Shard {
   /// An entry that is used much stays as it is, so that the threads that read it do not take its cache line from each other.
   @inlinable
   @inline(__always)
-  func noteUse(_ node: UnsafeMutablePointer<Node<Key, Value>>) {
-    let before = unsafe Standing(bits: node.pointee.standing.load(ordering: .relaxed))
+  func noteUse(_ node: NodeHandle<Key, Value>) {
+    let before = node.standing
     // A burst right after the first use says nothing about later.
     if !before.isInMain
       && before.arrivalsSince(arrivals.load(ordering: .relaxed)) < window.load(ordering: .relaxed)
@@ -17,31 +17,25 @@ extension Shard {
       return
     }
     let after = before.used(in: period.load(ordering: .relaxed))
-    if after.bits != before.bits {
-      // One attempt: if the standing changed meanwhile, another use was noted, or a writer moved the entry.
-      _ = unsafe node.pointee.standing.compareExchange(
-        expected: before.bits,
-        desired: after.bits,
-        ordering: .relaxed
-      )
-    }
+    // One attempt: if the standing changed meanwhile, another use was noted, or a writer moved the entry.
+    if after.bits != before.bits { node.change(before, to: after) }
   }
 
   /// The length that the small queue should have.
   @inlinable var smallTarget: Int {
-    unsafe max(1, Int((state.pointee.smallShare * Double(state.pointee.rivals)).rounded(.up)))
+    max(1, Int((state.smallShare * Double(state.rivals)).rounded(.up)))
   }
 
   /// Decides in which queue a new entry starts, before room is made for it.
   @inlinable
   func admit(_ hash: UInt32) -> Standing {
-    unsafe state.pointee.insertionsInPeriod += 1
-    if unsafe state.pointee.insertionsInPeriod > 8 * max(1, state.pointee.rivals) {
-      unsafe state.pointee.insertionsInPeriod = 0
+    state.insertionsInPeriod += 1
+    if state.insertionsInPeriod > 8 * max(1, state.rivals) {
+      state.insertionsInPeriod = 0
       period.wrappingAdd(1, ordering: .relaxed)
     }
     let period = period.load(ordering: .relaxed)
-    guard let trace = unsafe state.pointee.ghosts.take(hash) else {
+    guard let trace = state.ghosts.take(hash) else {
       return Standing(uses: 1, period: period, inMain: false, arrival: nextArrival())
     }
     follow(trace)
@@ -59,14 +53,14 @@ extension Shard {
   /// Moves the border between the queues towards the one that gave an entry up too early.
   @inlinable
   func follow(_ trace: Ghosts.Trace) {
-    let count = unsafe max(1, state.pointee.rivals)
-    var share = unsafe state.pointee.smallShare
+    let count = max(1, state.rivals)
+    var share = state.smallShare
     if trace.wasInMain {
       if trace.age < count / 2 { share -= 1 / Double(count) }
     } else if trace.age < count / 10 {
       share += 1 / Double(count)
     }
-    unsafe state.pointee.smallShare = min(0.8, max(0.01, share))
+    state.smallShare = min(0.8, max(0.01, share))
   }
 
   /// Whether an entry that comes back soon after its eviction may go to the main queue at once.
@@ -75,7 +69,7 @@ extension Shard {
   /// longer than the cache all are alike, and swapping them would leave no hit at all.
   @inlinable
   func returnsToMain(in period: UInt32) -> Bool {
-    if unsafe state.pointee.small.count >= smallTarget { return true }
+    if state.small.count >= smallTarget { return true }
     let victim = mainVictim()
     return victim == 0 || standing(victim).uses(in: period) < 2
   }
@@ -84,43 +78,43 @@ extension Shard {
   @inlinable
   func mainVictim() -> UInt32 {
     // Readers may give chances as fast as the hand takes them: so it goes round a bounded number of times.
-    var patience = unsafe 4 * state.pointee.main.count
+    var patience = 4 * state.main.count
     while true {
-      let slot = unsafe state.pointee.main.oldest
+      let slot = state.main.oldest
       if slot == 0 || patience == 0 { return slot }
       let standing = standing(slot)
       if standing.chances == 0 { return slot }
       patience -= 1
-      setStanding(slot, standing.passed)
-      unsafe take(slot, from: &state.pointee.main)
-      unsafe push(slot, to: &state.pointee.main)
+      node(slot).standing = standing.passed
+      take(slot, from: &state.main)
+      push(slot, to: &state.main)
     }
   }
 
   /// Chooses the entry to go next, and moves those that earned it from the small queue to the main one; 0 if there is none.
   @inlinable
   func victim() -> UInt32 {
-    while unsafe state.pointee.small.count >= smallTarget {
-      let slot = unsafe state.pointee.small.oldest
+    while state.small.count >= smallTarget {
+      let slot = state.small.oldest
       if slot == 0 { break }
       if standing(slot).chances == 0 { return slot }
       promote(slot)
     }
     let slot = mainVictim()
-    return unsafe slot == 0 ? state.pointee.small.oldest : slot
+    return slot == 0 ? state.small.oldest : slot
   }
 
   @inlinable
   func promote(_ slot: UInt32) {
-    unsafe take(slot, from: &state.pointee.small)
-    setStanding(slot, standing(slot).promoted)
-    unsafe push(slot, to: &state.pointee.main)
+    take(slot, from: &state.small)
+    node(slot).standing = standing(slot).promoted
+    push(slot, to: &state.main)
   }
 
   /// Keeps the small queue short while there is still room, so that the main queue holds something once there is none.
   @inlinable
   func settle() {
-    if unsafe state.pointee.small.count > smallTarget { unsafe promote(state.pointee.small.oldest) }
+    if state.small.count > smallTarget { promote(state.small.oldest) }
   }
 
   /// Tells readers how many arrivals long a new entry's uses do not count.
@@ -134,15 +128,15 @@ extension Shard {
   @inlinable
   func haunt(_ slot: UInt32) {
     // A small part of what shares the limits has to remember as long as the whole lasts, or it could not grow.
-    let reach = unsafe max(2 * state.pointee.count, state.pointee.rivals)
+    let reach = max(2 * state.count, state.rivals)
     // Too short or much too long a memory is replaced by an empty one; that is when the cache first fills, and when the
     // entries' costs change.
-    if unsafe state.pointee.ghosts.reach < reach - reach / 4
-      || state.pointee.ghosts.reach > 2 * reach + 64
+    if state.ghosts.reach < reach - reach / 4
+      || state.ghosts.reach > 2 * reach + 64
     {
-      unsafe state.pointee.ghosts = Ghosts(reach: reach)
+      state.ghosts = Ghosts(reach: reach)
     }
-    let hash = unsafe node(slot).pointee.hash
-    unsafe state.pointee.ghosts.insert(hash, wasInMain: standing(slot).isInMain)
+    let hash = node(slot).hash
+    state.ghosts.insert(hash, wasInMain: standing(slot).isInMain)
   }
 }

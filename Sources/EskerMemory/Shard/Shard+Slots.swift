@@ -2,6 +2,11 @@ import EskerPlatform
 import Synchronization
 
 // The slots: chunks that never move, so that a number is enough to find a node.
+//
+// Safety: the number of a slot comes from `place`, which has entered the slot's chunk. A chunk is laid out for its nodes
+// and stays until the shard goes. When a longer directory of chunks replaces a shorter one, the shorter one stays for
+// readers, as `Commons.free` explains. A slot either holds a node, which is initialized, or is free, and then has the
+// number of the next free slot in the node's place. Only a holder of the lock changes which.
 extension Shard {
   @inlinable static var nodesPerChunk: Int { 64 }
 
@@ -15,58 +20,56 @@ extension Shard {
   /// The node in a slot; the caller is pinned or holds the lock.
   @inlinable
   @inline(__always)
-  func node(_ slot: UInt32) -> UnsafeMutablePointer<Node<Key, Value>> {
-    let nodes = unsafe (chunk(of: slot) + Self.headerBytes).assumingMemoryBound(
-      to: Node<Key, Value>.self
-    )
-    return unsafe nodes + Int(slot) % Self.nodesPerChunk
+  func node(_ slot: UInt32) -> NodeHandle<Key, Value> {
+    let nodes = unsafe (chunk(of: slot) + Self.headerBytes).assumingMemoryBound(to: Node<Key, Value>.self)
+    return unsafe NodeHandle(nodes + Int(slot) % Self.nodesPerChunk)
   }
 
   /// What writers keep of a slot's node; under the lock.
   @inlinable
   @inline(__always)
-  func upkeep(_ slot: UInt32) -> UnsafeMutablePointer<Upkeep> {
+  func upkeep(_ slot: UInt32) -> UpkeepHandle {
     let upkeeps = unsafe (chunk(of: slot) + Self.linkBytes).assumingMemoryBound(to: Upkeep.self)
-    return unsafe upkeeps + Int(slot) % Self.nodesPerChunk
+    return unsafe UpkeepHandle(upkeeps + Int(slot) % Self.nodesPerChunk)
   }
 
   /// Where the link to the next node of the chain is.
   @inlinable
   @inline(__always)
-  func nextLink(of slot: UInt32) -> UnsafeMutablePointer<Atomic<UInt32>> {
-    unsafe chunk(of: slot).assumingMemoryBound(to: Atomic<UInt32>.self) + Int(slot)
-      % Self.nodesPerChunk
+  func nextLink(of slot: UInt32) -> LinkHandle {
+    let links = unsafe chunk(of: slot).assumingMemoryBound(to: Atomic<UInt32>.self)
+    return unsafe LinkHandle(links + Int(slot) % Self.nodesPerChunk)
   }
 
   @inlinable
   @inline(__always)
   func chunk(of slot: UInt32) -> UnsafeMutableRawPointer {
-    // Relaxed: whoever knows the number read it after the chunk was entered.
-    let directory = unsafe chunks.load(ordering: .relaxed).assumingMemoryBound(
-      to: UnsafeMutableRawPointer.self
-    )
+    // Relaxed: the reader acquired the slot's number after its chunk had been entered. A directory that has grown since
+    // begins like the previous one, and is read through the address just loaded, which keeps the order on every processor
+    // that Swift runs on.
+    let directory = unsafe chunks.load(ordering: .relaxed).assumingMemoryBound(to: UnsafeMutableRawPointer.self)
     return unsafe directory[Int(slot) / Self.nodesPerChunk]
   }
 
   /// Whether no slot can be had before one has been freed.
   @inlinable var isFull: Bool {
-    unsafe state.pointee.freeSlot == 0 && state.pointee.slotCount == Link.slotLimit
+    state.freeSlot == 0 && state.slotCount == Link.slotLimit
   }
 
   /// Puts a node into a free slot, and into no chain or queue.
   @inlinable
   func place(_ node: consuming Node<Key, Value>, cost: Int, _ commons: borrowing Commons) -> UInt32 {
     let slot: UInt32
-    if unsafe state.pointee.freeSlot != 0 {
-      slot = unsafe state.pointee.freeSlot
-      unsafe state.pointee.freeSlot = UnsafeRawPointer(self.node(slot)).load(as: UInt32.self)
+    if state.freeSlot != 0 {
+      slot = state.freeSlot
+      state.freeSlot = unsafe UnsafeRawPointer(self.node(slot).pointer).load(as: UInt32.self)
     } else {
-      slot = unsafe state.pointee.slotCount
-      unsafe state.pointee.slotCount += 1
-      if unsafe Int(slot) / Self.nodesPerChunk == state.pointee.chunkCount { addChunk(commons) }
+      slot = state.slotCount
+      state.slotCount += 1
+      if Int(slot) / Self.nodesPerChunk == state.chunkCount { addChunk(commons) }
     }
-    unsafe self.node(slot).initialize(to: node)
-    unsafe upkeep(slot).initialize(to: Upkeep(cost: cost))
+    unsafe self.node(slot).pointer.initialize(to: node)
+    unsafe upkeep(slot).pointer.initialize(to: Upkeep(cost: cost))
     return slot
   }
 
@@ -74,12 +77,13 @@ extension Shard {
   func addChunk(_ commons: borrowing Commons) {
     let stride = MemoryLayout<UInt>.stride
     var directory = unsafe chunks.load(ordering: .relaxed)
-    let count = unsafe state.pointee.chunkCount
-    if unsafe count == state.pointee.chunkRoom {
+    let count = state.chunkCount
+    if count == state.chunkRoom {
       let old = unsafe directory
-      unsafe state.pointee.chunkRoom *= 2
-      unsafe directory = .allocate(byteCount: stride * state.pointee.chunkRoom, alignment: 8)
+      state.chunkRoom *= 2
+      unsafe directory = .allocate(byteCount: stride * state.chunkRoom, alignment: 8)
       unsafe directory.copyMemory(from: old, byteCount: stride * count)
+      // Release: comes before the publication of any slot in the new chunk; see `chunk(of:)`.
       unsafe chunks.store(directory, ordering: .releasing)
       unsafe commons.free(old)
     }
@@ -93,45 +97,51 @@ extension Shard {
       toByteOffset: stride * count,
       as: UnsafeMutableRawPointer.self
     )
-    unsafe state.pointee.chunkCount += 1
+    state.chunkCount += 1
+  }
+
+  /// Gives back all that slots are in; nobody may use one afterwards.
+  @usableFromInline
+  func freeChunks() {
+    let directory = unsafe chunks.load(ordering: .relaxed).assumingMemoryBound(to: UnsafeMutableRawPointer.self)
+    for chunk in 0..<state.chunkCount { unsafe directory[chunk].deallocate() }
+    unsafe directory.deallocate()
   }
 
   /// Gives an unlinked node up, to be freed once no reader can stand in it.
   @inlinable
   func retire(_ slot: UInt32, _ epochs: EpochDomain) {
-    unsafe upkeep(slot).pointee.newer = 0
-    unsafe upkeep(slot).pointee.cost = Int(truncatingIfNeeded: epochs.mark())
-    let last = unsafe state.pointee.retired.oldest == 0 ? 0 : state.pointee.retired.newest
+    upkeep(slot).newer = 0
+    upkeep(slot).cost = Int(truncatingIfNeeded: epochs.mark())
+    let last = state.retired.oldest == 0 ? 0 : state.retired.newest
     if last == 0 {
-      unsafe state.pointee.retired.oldest = slot
+      state.retired.oldest = slot
     } else {
-      unsafe self.upkeep(last).pointee.newer = slot
+      upkeep(last).newer = slot
     }
-    unsafe state.pointee.retired.newest = slot
+    state.retired.newest = slot
   }
 
   /// Moves what no reader can hold any more out of its slots.
   @inlinable
   func reclaim(into garbage: inout Garbage<Key, Value>, _ epochs: EpochDomain) {
-    if unsafe state.pointee.retired.oldest == 0 { return }
+    if state.retired.oldest == 0 { return }
     // Most often nobody reads: then one look at the newest is enough for all.
-    let newest = unsafe UInt64(
-      truncatingIfNeeded: upkeep(state.pointee.retired.newest).pointee.cost
-    )
+    let newest = UInt64(truncatingIfNeeded: upkeep(state.retired.newest).cost)
     var passed = epochs.hasPassed(newest) ? newest : 0
-    while unsafe state.pointee.retired.oldest != 0 {
-      let slot = unsafe state.pointee.retired.oldest
-      let node = unsafe node(slot)
-      let mark = unsafe UInt64(truncatingIfNeeded: upkeep(slot).pointee.cost)
+    while state.retired.oldest != 0 {
+      let slot = state.retired.oldest
+      let node = node(slot)
+      let mark = UInt64(truncatingIfNeeded: upkeep(slot).cost)
       if mark > passed {
         if !epochs.hasPassed(mark) { return }
         passed = mark
       }
-      unsafe state.pointee.retired.oldest = upkeep(slot).pointee.newer
-      unsafe garbage.add(node.pointee.key, node.pointee.value)
-      unsafe node.deinitialize(count: 1)
-      unsafe UnsafeMutableRawPointer(node).storeBytes(of: state.pointee.freeSlot, as: UInt32.self)
-      unsafe state.pointee.freeSlot = slot
+      state.retired.oldest = upkeep(slot).newer
+      garbage.add(node.key, node.value)
+      unsafe node.pointer.deinitialize(count: 1)
+      unsafe UnsafeMutableRawPointer(node.pointer).storeBytes(of: state.freeSlot, as: UInt32.self)
+      state.freeSlot = slot
     }
   }
 }

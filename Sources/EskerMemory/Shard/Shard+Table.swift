@@ -2,42 +2,29 @@ import EskerPlatform
 import Synchronization
 
 // The chains.
+//
+// Safety: `heads` holds the memory of a table from `init` to `deinit`. Only `rebuild` gives up a table, after replacing it
+// in `heads`, and it stays for readers as `Commons.free` explains.
 extension Shard {
-  /// Room for the mask and `headCount` heads, a power of two, all of them empty.
-  @usableFromInline
-  static func makeTable(headCount: Int) -> UnsafeMutableRawPointer {
-    let table = UnsafeMutableRawPointer.allocate(byteCount: 4 * (1 + headCount), alignment: 8)
-    let words = unsafe table.bindMemory(to: UInt32.self, capacity: 1 + headCount)
-    unsafe words.initialize(repeating: 0, count: 1 + headCount)
-    unsafe words[0] = UInt32(headCount - 1)
-    return unsafe table
-  }
-
-  /// The chain of `hash` in `table`; `Atomic<UInt32>` has the layout of `UInt32`.
+  /// The table for a reader without the lock.
   @inlinable
   @inline(__always)
-  static func head(of hash: UInt32, in table: UnsafeMutableRawPointer) -> UnsafeMutablePointer<
-    Atomic<UInt32>
-  > {
-    let mask = unsafe table.load(as: UInt32.self)
-    return unsafe table.assumingMemoryBound(to: Atomic<UInt32>.self) + (1 + Int(hash & mask))
-  }
+  var followedTable: HeadTable { unsafe HeadTable(heads.load(ordering: .acquiring)) }
+
+  /// The table for a holder of the lock.
+  @inlinable var table: HeadTable { unsafe HeadTable(heads.load(ordering: .relaxed)) }
 
   /// The slot of a key, 0 if it is not there; the caller is pinned or holds the lock.
   @inlinable
   @inline(__always)
   func slot(of key: Key, _ hash: UInt32) -> UInt32 {
-    var link = unsafe Link(
-      bits: Self.head(of: hash, in: heads.load(ordering: .acquiring)).pointee.load(
-        ordering: .acquiring
-      )
-    )
+    var link = followedTable.head(of: hash).followed
     while link.slot != 0 {
       if link.fits(hash) {
-        let node = unsafe node(link.slot)
-        if unsafe node.pointee.hash == hash && node.pointee.key == key { break }
+        let node = node(link.slot)
+        if node.hash == hash && node.key == key { break }
       }
-      link = unsafe Link(bits: nextLink(of: link.slot).pointee.load(ordering: .acquiring))
+      link = nextLink(of: link.slot).followed
     }
     return link.slot
   }
@@ -45,13 +32,10 @@ extension Shard {
   /// Makes a node reachable; under the lock.
   @inlinable
   func link(_ slot: UInt32) {
-    let hash = unsafe node(slot).pointee.hash
-    let head = unsafe Self.head(of: hash, in: heads.load(ordering: .relaxed))
-    unsafe nextLink(of: slot).pointee.store(
-      head.pointee.load(ordering: .relaxed),
-      ordering: .relaxed
-    )
-    unsafe head.pointee.store(Link(slot: slot, hash: hash).bits, ordering: .releasing)
+    let hash = node(slot).hash
+    let head = table.head(of: hash)
+    nextLink(of: slot).prepare(head.current)
+    head.publish(Link(slot: slot, hash: hash))
   }
 
   /// Makes a node unreachable, by making what points at it point at `successor`; under the lock.
@@ -59,44 +43,44 @@ extension Shard {
   /// The node keeps its own link, for the readers that stand in it.
   @inlinable
   func unlink(_ slot: UInt32, for successor: Link) {
-    var link = unsafe Self.head(of: node(slot).pointee.hash, in: heads.load(ordering: .relaxed))
+    var link = table.head(of: node(slot).hash)
     while true {
-      let linked = unsafe Link(bits: link.pointee.load(ordering: .relaxed)).slot
+      let linked = link.current.slot
       if linked == slot { break }
-      unsafe link = nextLink(of: linked)
+      link = nextLink(of: linked)
     }
-    unsafe link.pointee.store(successor.bits, ordering: .releasing)
+    link.publish(successor)
   }
 
   /// Doubles the heads when the chains hold more than one node each on average.
   @inlinable
   func growIfNeeded(_ commons: borrowing Commons) {
-    let old = unsafe heads.load(ordering: .relaxed)
-    let headCount = unsafe Int(old.load(as: UInt32.self)) + 1
-    if unsafe state.pointee.count > headCount { rebuild(headCount: 2 * headCount, commons) }
+    let headCount = table.headCount
+    if state.count > headCount { rebuild(headCount: 2 * headCount, commons) }
   }
 
   /// Links every node anew, in a table of `headCount` heads.
+  ///
+  /// A reader may stray from one chain into another and miss what it looks for. So `rebuilds` is raised before and after,
+  /// and every new link is released: a reader that followed one acquired it, and finds that `rebuilds` is odd or has
+  /// changed since it began.
   @usableFromInline
   func rebuild(headCount: Int, _ commons: borrowing Commons) {
-    let old = unsafe heads.load(ordering: .relaxed)
-    let table = unsafe Self.makeTable(headCount: headCount)
+    let old = table
+    let new = HeadTable.make(headCount: headCount)
     rebuilds.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    for queue in unsafe [state.pointee.small, state.pointee.main] {
+    for queue in [state.small, state.main] {
       var slot = queue.oldest
       while slot != 0 {
-        let hash = unsafe node(slot).pointee.hash
-        let head = unsafe Self.head(of: hash, in: table)
-        unsafe nextLink(of: slot).pointee.store(
-          head.pointee.load(ordering: .relaxed),
-          ordering: .releasing
-        )
-        unsafe head.pointee.store(Link(slot: slot, hash: hash).bits, ordering: .relaxed)
-        slot = unsafe upkeep(slot).pointee.newer
+        let hash = node(slot).hash
+        let head = new.head(of: hash)
+        nextLink(of: slot).publish(head.current)
+        head.prepare(Link(slot: slot, hash: hash))
+        slot = upkeep(slot).newer
       }
     }
-    unsafe heads.store(table, ordering: .releasing)
+    unsafe heads.store(new.memory, ordering: .releasing)
     rebuilds.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    unsafe commons.free(old)
+    unsafe commons.free(old.memory)
   }
 }

@@ -9,16 +9,21 @@ import Synchronization
 ///
 /// Readers see a chain change by single stores, so that they find every entry that is there during the whole of their search;
 /// only while the heads are doubled can they miss one, which `rebuilds` tells them.
+///
+/// Safety: threads may share it, since its properties are constants: locks, atomics, a cell that only a holder of the lock
+/// touches, and the addresses of tables and of directories of chunks. Those stay until no reader can have them any more;
+/// see `Commons.free`.
 @usableFromInline
 @safe
 struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let lock = Lock(.shard)
-  /// Odd while the chains are being rebuilt.
+  /// Odd while the chains are being rebuilt; see `rebuild` for the orderings.
   @usableFromInline let rebuilds = Atomic<UInt64>(0)
-  /// A table: the mask in its first word, then the first slots of the chains.
+  /// A `HeadTable`. Published with release, acquired by readers; relaxed under the lock, where it changes.
   @usableFromInline let heads: Atomic<UnsafeMutableRawPointer>
-  /// Addresses of the chunks.
+  /// Addresses of the chunks; see `chunk(of:)` for the orderings.
   @usableFromInline let chunks: Atomic<UnsafeMutableRawPointer>
+  // The next three steer the policy. Relaxed: nothing is read through them, and a slightly old one serves as well.
   /// Numbers the periods in which uses are counted.
   @usableFromInline let period = Atomic<UInt32>(0)
   /// Numbers the arrivals in the small queue.
@@ -26,44 +31,44 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchecked S
   /// For how many further arrivals a new entry's uses do not count.
   @usableFromInline let window = Atomic<UInt32>(0)
   /// Writers in flight in the low bits, above them how often anything was written; see `FillTicket`.
+  ///
+  /// A writer raises it before it changes the store, and lowers it with release afterwards. A ticket is acquired before the
+  /// store is read, so one without writers in flight sees all that writers have changed. A fill compares it under the lock,
+  /// under which writers raise it, and so finds every writer that entered before; one that enters later drops what was
+  /// filled.
   @usableFromInline let fence = Atomic<UInt64>(0)
-  /// Entries, entries that went to make room, and such that were found past their expiry; written under the lock.
+  /// Entries, entries that made room for others, and those found past their expiry; written under the lock. Counters:
+  /// relaxed.
   @usableFromInline let population = Atomic<Int>(0)
   @usableFromInline let evictions = Atomic<Int>(0)
   @usableFromInline let expirations = Atomic<Int>(0)
-  // Freed with the only owner; only touched with the lock held.
-  @usableFromInline let state: UnsafeMutablePointer<ShardState>
+  /// Safety: only a holder of the lock touches it. What runs during a change, of a queue or of the ghosts, looks at nodes and
+  /// not at the state.
+  @usableFromInline let cell = unsafe HeapCell(ShardState())
+
+  @inlinable
+  var state: ShardState {
+    @inline(__always) _read { yield cell.value }
+    @inline(__always) nonmutating _modify { yield &cell.value }
+  }
 
   @usableFromInline
   init() {
-    let table = unsafe Self.makeTable(headCount: 8)
-    unsafe heads = Atomic(table)
-    let directory = UnsafeMutableRawPointer.allocate(
-      byteCount: MemoryLayout<UInt>.stride,
-      alignment: 8
-    )
-    unsafe chunks = Atomic(directory)
-    unsafe state = .allocate(capacity: 1)
-    unsafe state.initialize(to: ShardState())
+    unsafe heads = Atomic(HeadTable.make(headCount: 8).memory)
+    unsafe chunks = Atomic(.allocate(byteCount: MemoryLayout<UInt>.stride, alignment: 8))
   }
 
   deinit {
     // Nobody else has the shard any more, so that every node can go at once.
-    for queue in unsafe [state.pointee.small, state.pointee.main, state.pointee.retired] {
+    for queue in [state.small, state.main, state.retired] {
       var slot = queue.oldest
       while slot != 0 {
-        unsafe node(slot).deinitialize(count: 1)
-        slot = unsafe upkeep(slot).pointee.newer
+        unsafe node(slot).pointer.deinitialize(count: 1)
+        slot = upkeep(slot).newer
       }
     }
-    let directory = unsafe chunks.load(ordering: .relaxed).assumingMemoryBound(
-      to: UnsafeMutableRawPointer.self
-    )
-    for chunk in unsafe 0..<state.pointee.chunkCount { unsafe directory[chunk].deallocate() }
-    unsafe directory.deallocate()
+    freeChunks()
     unsafe heads.load(ordering: .relaxed).deallocate()
-    unsafe state.deinitialize(count: 1)
-    unsafe state.deallocate()
   }
 }
 
