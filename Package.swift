@@ -4,8 +4,8 @@ import PackageDescription
 /// Every Swift target is built with warnings as errors; `treatAllWarnings` does not affect packages that depend on this one.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
-/// The engine's own modules also mark each use of an unsafe construct.
-let engine: [SwiftSetting] = strict + [.strictMemorySafety()]
+/// What is shipped also marks each use of an unsafe construct.
+let shipped: [SwiftSetting] = strict + [.strictMemorySafety()]
 
 let package = Package(
   name: "Esker",
@@ -39,16 +39,16 @@ let package = Package(
       providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]
     ),
     .target(name: "CEskerShims"),
-    .target(name: "EskerPlatform", dependencies: ["CEskerShims"], swiftSettings: engine),
-    .target(name: "EskerFormat", dependencies: ["CLZ4", "CEskerShims"], swiftSettings: engine),
-    .target(name: "EskerIndex", dependencies: ["EskerPlatform", "CEskerShims"], swiftSettings: engine),
-    .target(name: "EskerMemory", dependencies: ["EskerPlatform"], swiftSettings: engine),
+    .target(name: "EskerPlatform", dependencies: ["CEskerShims"], swiftSettings: shipped),
+    .target(name: "EskerFormat", dependencies: ["CLZ4", "CEskerShims"], swiftSettings: shipped),
+    .target(name: "EskerIndex", dependencies: ["EskerPlatform", "CEskerShims"], swiftSettings: shipped),
+    .target(name: "EskerMemory", dependencies: ["EskerPlatform"], swiftSettings: shipped),
     .target(
       name: "EskerLog",
       dependencies: ["EskerIndex", "EskerFormat", "EskerPlatform", "CEskerShims"],
-      swiftSettings: engine
+      swiftSettings: shipped
     ),
-    .target(name: "EskerCBOR", swiftSettings: strict),
+    .target(name: "EskerCBOR", swiftSettings: shipped),
     .target(
       name: "Esker",
       dependencies: ["EskerLog", "EskerMemory", "EskerCBOR", "EskerFormat", "EskerPlatform"],

@@ -29,7 +29,8 @@ public final class CBORDecoder: Sendable {
   ///   something else than `type` expects; and whatever the type's own `init(from:)` throws.
   /// - Complexity: O(size of the bytes) for values that read their fields in the order in which they were written.
   public func decode<T: Decodable>(_ type: T.Type = T.self, from bytes: RawSpan) throws -> T {
-    try bytes.withUnsafeBytes { buffer in try decode(type, buffer) }
+    // Safety: the span keeps the bytes until this returns.
+    try unsafe bytes.withUnsafeBytes { buffer in try unsafe decode(type, Reader(buffer)) }
   }
 
   /// The value that `bytes` hold.
@@ -37,16 +38,17 @@ public final class CBORDecoder: Sendable {
   /// - Throws: as ``decode(_:from:)-(_,RawSpan)`` does.
   /// - Complexity: O(size of the bytes) for values that read their fields in the order in which they were written.
   public func decode<T: Decodable>(_ type: T.Type = T.self, from bytes: [UInt8]) throws -> T {
-    try bytes.withUnsafeBytes { buffer in try decode(type, buffer) }
+    // Safety: the array outlives the closure.
+    try unsafe bytes.withUnsafeBytes { buffer in try unsafe decode(type, Reader(buffer)) }
   }
 
-  private func decode<T: Decodable>(_ type: T.Type, _ buffer: UnsafeRawBufferPointer) throws -> T {
-    let session = spare.take() ?? .passRetained(DecodingSession(userInfo: userInfo))
+  private func decode<T: Decodable>(_ type: T.Type, _ reader: Reader) throws -> T {
+    let session = spare.take { DecodingSession(userInfo: userInfo) }
     defer {
       // Whoever kept a decoder finds no bytes in it: these are the caller's again.
-      session._withUnsafeGuaranteedRef { $0.reset() }
+      session.with { $0.reset() }
       spare.give(session)
     }
-    return try session._withUnsafeGuaranteedRef { try $0.decodeDocument(type, buffer) }
+    return try session.with { try $0.decodeDocument(type, reader) }
   }
 }

@@ -34,8 +34,10 @@ public final class CBOREncoder: Sendable {
   public func encode<T: Encodable>(_ value: T) throws -> [UInt8] {
     let session = begin()
     defer { end(session) }
-    let written = try session._withUnsafeGuaranteedRef { try $0.encodeDocument(value) }
-    return [UInt8](written)
+    return try session.with { session in
+      try session.encodeDocument(value)
+      return session.output.copied(from: 0)
+    }
   }
 
   /// Appends the bytes of `value` to `buffer`, which keeps its capacity from call to call. If it throws, `buffer` is as
@@ -46,7 +48,10 @@ public final class CBOREncoder: Sendable {
   public func encode<T: Encodable>(_ value: T, into buffer: inout [UInt8]) throws {
     let session = begin()
     defer { end(session) }
-    buffer.append(contentsOf: try session._withUnsafeGuaranteedRef { try $0.encodeDocument(value) })
+    try session.with { session in
+      try session.encodeDocument(value)
+      session.output.append(to: &buffer)
+    }
   }
 
   /// Lends the bytes of `value` to `body` without copying them. They are valid until `body` returns.
@@ -59,18 +64,19 @@ public final class CBOREncoder: Sendable {
   ) throws -> R {
     let session = begin()
     defer { end(session) }
-    let written = try session._withUnsafeGuaranteedRef { try $0.encodeDocument(value) }
-    return try body(written.bytes)
+    try session.with { try $0.encodeDocument(value) }
+    // Safety: nothing is written before the session is reset, which is after `body`.
+    return try unsafe body(session.with { unsafe $0.output.pointer }.bytes)
   }
 
   @inline(__always)
-  private func begin() -> Unmanaged<EncodingSession> {
-    spare.take() ?? .passRetained(EncodingSession(sortsKeys: sortsKeys, userInfo: userInfo))
+  private func begin() -> Lent<EncodingSession> {
+    spare.take { EncodingSession(sortsKeys: sortsKeys, userInfo: userInfo) }
   }
 
   @inline(__always)
-  private func end(_ session: Unmanaged<EncodingSession>) {
-    session._withUnsafeGuaranteedRef { $0.reset() }
+  private func end(_ session: Lent<EncodingSession>) {
+    session.with { $0.reset() }
     spare.give(session)
   }
 }

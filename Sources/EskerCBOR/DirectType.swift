@@ -35,3 +35,13 @@ enum DirectType {
     }
   }
 }
+
+/// The same value under the type `B`, which has been found to be the type `A`.
+///
+/// Safety: the caller has compared the two types, or asked ``DirectType``, which does. The optimizer cannot know the
+/// outcome, and a cast that compares again takes longer than writing a number.
+@inline(__always)
+func same<A, B>(_ value: A, as type: B.Type = B.self) -> B {
+  assert(A.self == B.self, "another type")
+  return unsafe unsafeBitCast(value, to: type)
+}

@@ -1,5 +1,7 @@
 import Foundation
 
+// Safety: the offsets come from `content`, which has checked them against the bytes, and no pointer leaves its closure.
+
 extension Reader {
   /// The text of the item that begins with `head`, and its end.
   func text(_ head: Head) throws -> (text: String, end: Int) {
@@ -16,10 +18,10 @@ extension Reader {
   func bytes(_ head: Head) throws -> (bytes: [UInt8], end: Int) {
     guard head.isIndefinite else {
       let end = try content(head)
-      return ([UInt8](UnsafeRawBufferPointer(start: base + head.end, count: end - head.end)), end)
+      return (unsafe withBytes(head.end, end) { unsafe [UInt8]($0) }, end)
     }
     var bytes: [UInt8] = []
-    let end = try chunks(head) { bytes += UnsafeRawBufferPointer(start: base + $0, count: $1 - $0) }
+    let end = try chunks(head) { start, end in unsafe withBytes(start, end) { unsafe bytes.append(contentsOf: $0) } }
     return (bytes, end)
   }
 
@@ -35,13 +37,25 @@ extension Reader {
   /// by itself, but looks up generic types at each call, which takes longer than all else here.
   @inline(__always)
   func textIfValid(_ start: Int, _ end: Int) -> String? {
-    let buffer = UnsafeRawBufferPointer(start: base + start, count: end - start)
-    var text = String(decoding: buffer.assumingMemoryBound(to: UInt8.self), as: UTF8.self)
-    let isSame = text.withUTF8 { bytes in
-      guard bytes.count == buffer.count, let first = bytes.baseAddress else { return buffer.isEmpty }
-      return memcmp(first, base + start, bytes.count) == 0
+    unsafe withBytes(start, end) { buffer in
+      var text = unsafe String(decoding: buffer.assumingMemoryBound(to: UInt8.self), as: UTF8.self)
+      let isSame = text.withUTF8 { bytes in
+        guard bytes.count == buffer.count, let first = bytes.baseAddress, let base = buffer.baseAddress else {
+          return unsafe buffer.isEmpty
+        }
+        return unsafe memcmp(first, base, bytes.count) == 0
+      }
+      return isSame ? text : nil
     }
-    return isSame ? text : nil
+  }
+
+  /// Whether the bytes between two offsets are those of a text.
+  @inline(__always)
+  func hasText(_ text: String, from start: Int, to end: Int) -> Bool {
+    var text = text
+    return text.withUTF8 { text in
+      unsafe withBytes(start, end) { unsafe $0.elementsEqual(text) }
+    }
   }
 
   private func chunks(_ head: Head, _ body: (Int, Int) throws -> Void) throws -> Int {

@@ -7,9 +7,27 @@ struct Malformed: Error {
 }
 
 /// Reads items from bytes that may hold anything. Every access is within the bytes.
+///
+/// Safety: the maker keeps the bytes while the reader is in use. Offsets are checked against `count` before anything is
+/// read there: by `head`, from which `content` and `skip` derive their ends, and otherwise by the callers of `byte` and
+/// `load`.
+@safe
 struct Reader {
-  let base: UnsafeRawPointer
+  private let base: UnsafeRawPointer
   let count: Int
+
+  /// A reader of bytes; empty if there are none.
+  init(_ buffer: UnsafeRawBufferPointer) {
+    unsafe base = buffer.baseAddress ?? Self.nowhere
+    count = buffer.count
+  }
+
+  /// Where a reader without bytes points; it refuses every access. Safety: a constant that is never freed.
+  nonisolated(unsafe) private static let nowhere = UnsafeRawPointer(
+    UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
+  )
+
+  static var empty: Reader { unsafe Reader(UnsafeRawBufferPointer(start: nil, count: 0)) }
 
   /// An item's first byte and argument.
   struct Head {
@@ -26,29 +44,40 @@ struct Reader {
   /// The byte at `offset`, which the caller has checked.
   @inline(__always)
   func byte(_ offset: Int) -> UInt8 {
-    base.load(fromByteOffset: offset, as: UInt8.self)
+    assert(offset >= 0 && offset < count)
+    return unsafe base.load(fromByteOffset: offset, as: UInt8.self)
   }
 
+  /// The number at `offset`; the caller has checked that it ends within the bytes.
   @inline(__always)
-  func load<I: FixedWidthInteger>(_ type: I.Type, at offset: Int) -> I {
-    I(bigEndian: base.loadUnaligned(fromByteOffset: offset, as: type))
+  func load<I: FixedWidthInteger & BitwiseCopyable>(_ type: I.Type, at offset: Int) -> I {
+    assert(offset >= 0 && offset <= count - MemoryLayout<I>.size)
+    return unsafe I(bigEndian: base.loadUnaligned(fromByteOffset: offset, as: type))
   }
 
-  /// Whether the `length` bytes at `offset` are those at `other`, behind which there are at least 16 that can be read.
+  /// The bytes between two offsets, which the caller has checked.
   @inline(__always)
-  func has(_ other: UnsafeRawPointer, _ length: Int, at offset: Int) -> Bool {
+  func withBytes<R>(_ start: Int, _ end: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    assert(start >= 0 && start <= end && end <= count)
+    return try unsafe body(UnsafeRawBufferPointer(start: base + start, count: end - start))
+  }
+
+  /// Whether `item` is what stands at `offset`.
+  @inline(__always)
+  func has(_ item: KeySpellings.Item, at offset: Int) -> Bool {
+    let length = item.length
     guard length <= 16, length > 0, count - offset >= 16 else {
-      return count - offset >= length && memcmp(base + offset, other, length) == 0
+      return unsafe count - offset >= length && memcmp(base + offset, item.row, length) == 0
     }
-    let first = difference(other, at: offset)
+    let first = unsafe difference(item.row, at: offset)
     if length <= 8 { return first << UInt64(64 - 8 * length) == 0 }
-    return first == 0 && difference(other + 8, at: offset + 8) << UInt64(128 - 8 * length) == 0
+    return unsafe first == 0 && difference(item.row + 8, at: offset + 8) << UInt64(128 - 8 * length) == 0
   }
 
   /// The bits in which eight bytes differ, those of the first byte lowest.
   @inline(__always)
   private func difference(_ other: UnsafeRawPointer, at offset: Int) -> UInt64 {
-    UInt64(
+    unsafe UInt64(
       littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self) ^ other.loadUnaligned(as: UInt64.self)
     )
   }

@@ -2,30 +2,35 @@ import Synchronization
 
 /// Room for one object that is not in use, so that the next call need not make its own.
 ///
-/// Objects are passed on unmanaged, each with the one reference that its user owns: counting references would take longer
-/// than the exchange.
+/// Objects are passed on without counting, each with the one reference that its user owns: counting would take longer than
+/// the exchange.
+///
+/// Safety: threads may share it, since an object belongs either to the cell or to the one caller that took it, and nobody
+/// gets at the one in the cell but by the exchange. That acquires what the previous caller released. The one reference goes
+/// from `take` to `give`, which each caller calls once, and from there into the cell or away.
+@safe
 struct Spare<Object: AnyObject>: ~Copyable, @unchecked Sendable {
-  // Sendable: an object is owned by the cell or by the one caller that took it out.
-  private let cell = Atomic<Unmanaged<Object>?>(nil)
+  private let cell = unsafe Atomic<Unmanaged<Object>?>(nil)
 
-  /// The object, which is now the caller's, or nil when another call has it.
+  /// The object, or a new one from `make` while another call has it. It is the caller's until it is given back.
   @inline(__always)
-  func take() -> Unmanaged<Object>? {
-    cell.exchange(nil, ordering: .acquiring)
+  func take(orMake make: () -> Object) -> Lent<Object> {
+    unsafe Lent(cell.exchange(nil, ordering: .acquiring) ?? Unmanaged.passRetained(make()))
   }
 
   /// Puts an object back, or gives the reference up if there are others: whoever has one must not reach into the next call.
   @inline(__always)
-  func give(_ object: Unmanaged<Object>) {
-    var object = object
-    let isOnlyOne = withUnsafeMutablePointer(to: &object) { pointer in
-      pointer.withMemoryRebound(to: Object.self, capacity: 1) { isKnownUniquelyReferenced(&$0.pointee) }
+  func give(_ object: Lent<Object>) {
+    // An unmanaged reference has the layout of a managed one.
+    var object = unsafe object.reference
+    let isOnlyOne = unsafe withUnsafeMutablePointer(to: &object) { pointer in
+      unsafe pointer.withMemoryRebound(to: Object.self, capacity: 1) { unsafe isKnownUniquelyReferenced(&$0.pointee) }
     }
-    let other = isOnlyOne ? cell.exchange(object, ordering: .acquiringAndReleasing) : object
-    other?.release()
+    let other = unsafe isOnlyOne ? cell.exchange(object, ordering: .acquiringAndReleasing) : object
+    unsafe other?.release()
   }
 
   deinit {
-    cell.load(ordering: .acquiring)?.release()
+    unsafe cell.load(ordering: .acquiring)?.release()
   }
 }

@@ -1,6 +1,10 @@
 /// Whether Codable's keyed containers are what a shelf takes them for: one reference to an object.
 ///
 /// They are on all systems, but nothing promises it, so it is looked at once.
+///
+/// Safety: a container as large as a reference is read as a number, which is only compared with the reference expected
+/// there. Containers are treated as references, and references as containers of the type they came from, only where the two
+/// were equal.
 enum ContainerLayout {
   static let isOneReference: Bool = {
     let encoding = MapWriting(session: EncodingSession(), serial: 0, KeySpellings())
@@ -10,11 +14,21 @@ enum ContainerLayout {
   }()
 
   private static func isReference<Container>(_ container: Container) -> Bool {
-    guard MemoryLayout<Container>.size == MemoryLayout<UnsafeRawPointer>.size,
+    guard MemoryLayout<Container>.size == MemoryLayout<UInt>.size,
       let content = Mirror(reflecting: container).children.first?.value,
       type(of: content) is AnyClass
     else { return false }
-    return unsafeBitCast(container, to: UnsafeRawPointer.self)
-      == UnsafeRawPointer(Unmanaged.passUnretained(content as AnyObject).toOpaque())
+    return unsafe unsafeBitCast(container, to: UInt.self) == UInt(bitPattern: ObjectIdentifier(content as AnyObject))
+  }
+
+  /// The reference that a container consists of; only valid where `isOneReference`.
+  static func reference<Container>(_ container: Container) -> AnyObject {
+    unsafe unsafeBitCast(container, to: AnyObject.self)
+  }
+
+  /// The container that consists of `reference`, which was made of one of the same type.
+  @inline(__always)
+  static func container<Container>(_ reference: consuming AnyObject) -> Container {
+    unsafe unsafeBitCast(reference, to: Container.self)
   }
 }

@@ -11,7 +11,7 @@ enum HeldContainers {
     let map: AnyObject
   }
 
-  // Sendable: what is in it is only counted here.
+  /// Safety: may be sent to another thread, because the references in it are only counted and released here.
   private struct Pairs: @unchecked Sendable {
     var all: [Pair] = []
     /// How many there may be before they are all looked at again: twice what was held the last time, so that each is looked

@@ -2,33 +2,49 @@
 /// payloads. So a key is asked once for its `stringValue` and `intValue`.
 ///
 /// There is a row for each value of the byte: the item, and in the last byte its length, 0 while the key was not asked.
+///
+/// Safety: the rows live as long as the object. The number of a row is checked against their count, and an item is shorter
+/// than its row. A key of one byte has the layout of a byte. The session that has the spellings is used by one thread at a
+/// time.
+@safe
 final class KeySpellings {
   static let width = 32
   private static let rowCount = 32
   /// In place of the length of an item that does not fit.
   private static let tooLong = UInt8.max
 
-  private let rows = UnsafeMutableRawPointer.allocate(byteCount: width * rowCount, alignment: 32)
+  private let rows: UnsafeMutableRawPointer
+
+  /// An item in its row.
+  ///
+  /// Safety: points into spellings that its user keeps. All 32 bytes of the row are readable; `length` of them are the
+  /// item.
+  @safe
+  struct Item {
+    let row: UnsafeRawPointer
+    let length: Int
+  }
 
   init() {
-    rows.initializeMemory(as: UInt8.self, repeating: 0, count: Self.width * Self.rowCount)
+    unsafe rows = .allocate(byteCount: Self.width * Self.rowCount, alignment: 32)
+    unsafe rows.initializeMemory(as: UInt8.self, repeating: 0, count: Self.width * Self.rowCount)
   }
 
   deinit {
-    rows.deallocate()
+    unsafe rows.deallocate()
   }
 
-  /// The row of a key and how many of its bytes are the item; nil when the key has no row or does not fit.
+  /// The item of a key; nil when the key has no row or does not fit.
   @inline(__always)
-  func item<Key: CodingKey>(of key: Key) -> (row: UnsafeRawPointer, length: Int)? {
+  func item<Key: CodingKey>(of key: Key) -> Item? {
     guard MemoryLayout<Key>.size <= 1 else { return nil }
-    let value =
-      MemoryLayout<Key>.size == 0 ? 0 : unsafeBitCast(key, to: UInt8.self)
+    // Not with `withUnsafeBytes`: unspecialized, it takes as long as writing the key.
+    let value = MemoryLayout<Key>.size == 0 ? 0 : unsafe unsafeBitCast(key, to: UInt8.self)
     guard value < Self.rowCount else { return nil }
-    let row = rows + Int(value) * Self.width
-    var length = Int(row.load(fromByteOffset: Self.width - 1, as: UInt8.self))
-    if length == 0 { length = spell(key, in: row) }
-    return length < Self.width ? (UnsafeRawPointer(row), length) : nil
+    let row = unsafe rows + Int(value) * Self.width
+    var length = unsafe Int(row.load(fromByteOffset: Self.width - 1, as: UInt8.self))
+    if length == 0 { length = unsafe spell(key, in: row) }
+    return length < Self.width ? unsafe Item(row: UnsafeRawPointer(row), length: length) : nil
   }
 
   @inline(never)
@@ -36,11 +52,11 @@ final class KeySpellings {
     let session = EncodingSession()
     session.write(key: key)
     var length = Self.tooLong
-    if session.count < Self.width {
-      row.copyMemory(from: UnsafeRawPointer(session.bytes), byteCount: session.count)
-      length = UInt8(truncatingIfNeeded: session.count)
+    if session.output.count < Self.width {
+      unsafe session.output.copy(to: row)
+      length = UInt8(truncatingIfNeeded: session.output.count)
     }
-    row.storeBytes(of: length, toByteOffset: Self.width - 1, as: UInt8.self)
+    unsafe row.storeBytes(of: length, toByteOffset: Self.width - 1, as: UInt8.self)
     return Int(length)
   }
 }

@@ -61,7 +61,12 @@ extension DecodingSession {
   func uuid(at offset: Int) throws -> UUID {
     if let bytes = try bytes(at: offset) {
       guard bytes.count == 16 else { throw corrupted(at: offset, "A UUID has 16 bytes, not \(bytes.count).") }
-      return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+      return UUID(
+        uuid: (
+          bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
+          bytes[8], bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
+        )
+      )
     }
     guard try head(at: offset).major == Major.text, let uuid = UUID(uuidString: try text(at: offset)) else {
       throw mismatch(UUID.self, at: offset)

@@ -6,7 +6,11 @@ import Foundation
 /// and restored around each value inside it: where it ends, once something has found out, and where the last map that was
 /// asked goes on. Both are facts about the bytes, so a container that outlives its value can make nothing wrong with them.
 ///
-/// The properties are unchecked for exclusive access: no call between two accesses of a property leaves this class.
+/// The reader only has bytes while their owner lends them, from ``decodeDocument(_:_:)`` to ``reset()``.
+///
+/// Safety: the state that each read changes is not checked for exclusive access, since checks would take a tenth of the
+/// time. Each access is to one property, and ends before any code runs that could come back to the session. The session
+/// belongs to the one call that took it from its decoder, so one thread uses it at a time.
 final class DecodingSession {
   /// Where reading stands in the value being decoded.
   struct Frame {
@@ -26,22 +30,50 @@ final class DecodingSession {
     var remaining = 0
   }
 
-  @exclusivity(unchecked) private(set) var reader: Reader
-  @exclusivity(unchecked) var frame = Frame()
+  /// What each read changes.
+  private struct State: ~Copyable {
+    var reader = Reader.empty
+    var frame = Frame()
+    /// What is being read in the innermost value, for errors.
+    var place = Place(start: -1, component: Place.nothing)
+    /// The values around, outermost first.
+    var places = [Place](repeating: Place(start: -1, component: Place.nothing), count: maximumDepth)
+    var shelf = ContainerShelf<MapReading>()
+  }
+
+  @exclusivity(unchecked) private var uncheckedState = State()
+  private(set) var reader: Reader {
+    @inline(__always) _read { yield unsafe uncheckedState.reader }
+    @inline(__always) _modify { yield unsafe &uncheckedState.reader }
+  }
+  var frame: Frame {
+    @inline(__always) _read { yield unsafe uncheckedState.frame }
+    @inline(__always) _modify { yield unsafe &uncheckedState.frame }
+  }
+  var place: Place {
+    @inline(__always) _read { yield unsafe uncheckedState.place }
+    @inline(__always) _modify { yield unsafe &uncheckedState.place }
+  }
+  var shelf: ContainerShelf<MapReading> {
+    @inline(__always) _read { yield unsafe uncheckedState.shelf }
+    @inline(__always) _modify { yield unsafe &uncheckedState.shelf }
+  }
+
+  private var places: [Place] {
+    @inline(__always) _read { yield unsafe uncheckedState.places }
+    @inline(__always) _modify { yield unsafe &uncheckedState.places }
+  }
+
   /// The offset behind what was read last.
-  @exclusivity(unchecked) var next = 0
-  /// What is being read in the innermost value, for errors.
-  @exclusivity(unchecked) var place = Place(start: -1, component: Place.nothing)
-  @exclusivity(unchecked) private var depth = 0
-  /// The values around, outermost first.
-  private let places = UnsafeMutablePointer<Place>.allocate(capacity: maximumDepth)
+  var next = 0
+  private var depth = 0
   let userInfo: [CodingUserInfoKey: any Sendable]
   /// Where the keys of large maps are, by the offset of their first key.
-  @exclusivity(unchecked) private var indexes: [Int: [DocumentKey: Cursor]] = [:]
-  @exclusivity(unchecked) var shelf = ContainerShelf<MapReading>()
+  private var indexes: [Int: [DocumentKey: Cursor]] = [:]
   /// `allKeys` cannot throw: what was wrong is thrown when the document has been read.
-  @exclusivity(unchecked) private var failure: DecodingError?
-  @exclusivity(unchecked) private var hasFailed = false
+  private var failure: DecodingError?
+  /// Whether there is a failure or an index, which is rare.
+  private var hasMore = false
 
   /// A value that is being decoded, or a place in one: where its item is, and what leads there from the value around it.
   struct Place {
@@ -55,55 +87,54 @@ final class DecodingSession {
     static let unknown = Int.min + 1
   }
 
-  /// What a reader without bytes points to; it refuses every access.
-  private let nowhere = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
-
   init(userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
     self.userInfo = userInfo
-    reader = Reader(base: UnsafeRawPointer(nowhere), count: 0)
-  }
-
-  deinit {
-    nowhere.deallocate()
-    places.deallocate()
   }
 
   // MARK: Whole documents
 
-  private func begin(_ buffer: UnsafeRawBufferPointer) throws {
-    guard let base = buffer.baseAddress, buffer.count > 0 else {
+  private func begin(_ reader: Reader) throws {
+    guard reader.count > 0 else {
       throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "There are no bytes."))
     }
-    guard buffer.count <= UnkeyedDecoding.maximumOffset else {
+    guard reader.count <= UnkeyedDecoding.maximumOffset else {
       throw DecodingError.dataCorrupted(
-        .init(codingPath: [], debugDescription: "A document of \(buffer.count) bytes is too large to decode.")
+        .init(codingPath: [], debugDescription: "A document of \(reader.count) bytes is too large to decode.")
       )
     }
-    reader = Reader(base: base, count: buffer.count)
+    self.reader = reader
   }
 
-  func decodeDocument<T: Decodable>(_ type: T.Type, _ buffer: UnsafeRawBufferPointer) throws -> T {
-    try begin(buffer)
+  func decodeDocument<T: Decodable>(_ type: T.Type, _ reader: Reader) throws -> T {
+    try begin(reader)
     let value = try decode(type, at: 0)
-    if hasFailed, let failure { throw failure }
+    if hasMore { try throwFailure() }
     guard next == reader.count else {
       throw corrupted(at: next, "\(reader.count - next) bytes follow the value.")
     }
     return value
   }
 
+  @inline(never)
+  private func throwFailure() throws {
+    if let failure { throw failure }
+  }
+
   /// Lets go of the bytes: whoever still has a container reads nothing.
   func reset() {
     if shelf.isHeld { letGo() }
-    reader = Reader(base: UnsafeRawPointer(nowhere), count: 0)
+    reader = .empty
     frame = Frame()
     place.start = -1
     depth = 0
-    if !indexes.isEmpty { indexes = [:] }
-    if hasFailed {
-      hasFailed = false
-      failure = nil
-    }
+    if hasMore { forgetMore() }
+  }
+
+  @inline(never)
+  private func forgetMore() {
+    indexes = [:]
+    failure = nil
+    hasMore = false
   }
 
   @inline(never)
@@ -116,38 +147,62 @@ final class DecodingSession {
 
   // MARK: Values
 
+  // Values nest on the stack, so as little as possible stays there while an inner value is being read.
+
   /// The value of the item at `offset`; ``next`` is then the offset behind it.
   func decode<T: Decodable>(_ type: T.Type, at offset: Int) throws -> T {
-    switch DirectType(type) {
-    case .none: break
-    case .int: return unsafeBitCast(try integer(Int.self, at: offset), to: type)
-    case .string: return unsafeBitCast(try text(at: offset), to: type)
-    case .double: return unsafeBitCast(try double(at: offset), to: type)
-    case .bool: return unsafeBitCast(try bool(at: offset), to: type)
-    case .ints: return unsafeBitCast(try integers(at: offset), to: type)
-    case .bytes: return unsafeBitCast(try byteArray(at: offset), to: type)
-    case .date: return unsafeBitCast(try date(at: offset), to: type)
-    case .data: return unsafeBitCast(try data(at: offset), to: type)
-    case .uuid: return unsafeBitCast(try uuid(at: offset), to: type)
-    case .url: return unsafeBitCast(try url(at: offset), to: type)
-    case .decimal: return unsafeBitCast(try decimal(at: offset), to: type)
-    }
+    let direct = DirectType(type)
+    if direct != .none { return try read(direct, at: offset) }
+    let outer = try push(offset)
+    defer { pop(outer) }
+    let value = try T(from: ValueDecoder(session: self, start: offset))
+    try noteNext(offset)
+    return value
+  }
+
+  /// Begins a value, and returns the frame of the value around it.
+  @inline(__always)
+  private func push(_ offset: Int) throws -> Frame {
     guard depth < maximumDepth else {
       throw corrupted(at: offset, "Values are nested in more than \(maximumDepth) others.")
     }
-    let saved = frame
+    let outer = frame
     places[depth] = Place(start: offset, component: component(of: offset))
     depth += 1
     frame = Frame(start: offset)
     place.start = -1
-    defer {
-      depth -= 1
-      frame = saved
-      place.start = -1
-    }
-    let value = try T(from: ValueDecoder(session: self, start: offset))
+    return outer
+  }
+
+  @inline(__always)
+  private func pop(_ outer: Frame) {
+    depth -= 1
+    frame = outer
+    place.start = -1
+  }
+
+  /// Sets ``next`` behind the value at `offset`, which has been decoded.
+  @inline(__always)
+  private func noteNext(_ offset: Int) throws {
     next = frame.end >= 0 ? frame.end : try skip(offset)
-    return value
+  }
+
+  /// The value of a type with a form of its own. Not part of ``decode(_:at:)``, to keep that small on the stack.
+  private func read<T: Decodable>(_ type: DirectType, at offset: Int) throws -> T {
+    switch type {
+    case .none: preconditionFailure("a type without a form of its own")
+    case .int: return same(try integer(Int.self, at: offset))
+    case .string: return same(try text(at: offset))
+    case .double: return same(try double(at: offset))
+    case .bool: return same(try bool(at: offset))
+    case .ints: return same(try integers(at: offset))
+    case .bytes: return same(try byteArray(at: offset))
+    case .date: return same(try date(at: offset))
+    case .data: return same(try data(at: offset))
+    case .uuid: return same(try uuid(at: offset))
+    case .url: return same(try url(at: offset))
+    case .decimal: return same(try decimal(at: offset))
+    }
   }
 
   /// Notes that the item at `start` ends at `end`.
@@ -168,8 +223,8 @@ final class DecodingSession {
   /// The cursor's entry if its key is `key`: where its value is.
   @inline(__always)
   func valueAtCursor(_ key: some CodingKey, _ spellings: KeySpellings) -> Int? {
-    guard let (item, length) = spellings.item(of: key) else { return valueAtCursor(key.stringValue) }
-    return reader.has(item, length, at: frame.cursor.key) ? frame.cursor.key + length : nil
+    guard let item = spellings.item(of: key) else { return valueAtCursor(key.stringValue) }
+    return reader.has(item, at: frame.cursor.key) ? frame.cursor.key + item.length : nil
   }
 
   @inline(__always)
@@ -179,12 +234,7 @@ final class DecodingSession {
     let length = Int(reader.byte(position) &- Major.text)
     let value = position + 1 + length
     guard length < 24, value <= reader.count else { return nil }
-    var key = key
-    return key.withUTF8 { buffer in
-      guard buffer.count == length else { return nil }
-      for index in 0..<length where buffer[index] != reader.byte(position + 1 + index) { return nil }
-      return value
-    }
+    return reader.hasText(key, from: position + 1, to: value) ? value : nil
   }
 
   /// Where the value of `key` is in the map, nil when it has no such key. The cursor is then at its entry.
@@ -240,6 +290,7 @@ final class DecodingSession {
     index.reserveCapacity(map.entries)
     try forEachEntry(of: map) { key, cursor in index[key] = cursor }
     indexes[map.first] = index
+    hasMore = true
     return index
   }
 
@@ -273,8 +324,8 @@ final class DecodingSession {
   }
 
   private func fail(_ error: DecodingError) {
-    if !hasFailed { failure = error }
-    hasFailed = true
+    if failure == nil { failure = error }
+    hasMore = true
   }
 
   // MARK: Errors

@@ -1,18 +1,20 @@
 /// Reads the entries of a map.
 struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  /// Codable copies this for each call: without references to count that is done in no time.
-  private let unmanaged: Unmanaged<MapReading>
+  /// Codable copies this for each call, which takes no time as no reference is counted.
+  private let lent: Lent<MapReading>
   /// The same, unless it is kept for as long as the container is in other ways.
   private let owned: MapReading?
 
   init(_ map: MapReading, isOwner: Bool) {
-    unmanaged = Unmanaged.passUnretained(map)
+    // Safety: the map stays alive, since the session keeps it with the container on its shelf, `HeldContainers` keeps it if
+    // somebody still holds the container, and otherwise `owned` does.
+    lent = unsafe Lent(map)
     owned = isOwner ? map : nil
   }
 
   @inline(__always)
   private func withMap<R>(_ body: (MapReading, DecodingSession) throws -> R) rethrows -> R {
-    try unmanaged._withUnsafeGuaranteedRef { map in
+    try lent.with { map in
       try map.withSession { session in try body(map, session) }
     }
   }

@@ -3,7 +3,7 @@
 /// It knows its session without owning it while the session keeps the container for the next value. Where somebody holds the
 /// container, it owns the session.
 final class MapReading {
-  private let session: Unmanaged<DecodingSession>
+  private let session: Lent<DecodingSession>
   /// Never set while the session keeps the container: they would own each other.
   var owner: DecodingSession?
   /// Where the map's item is.
@@ -13,14 +13,16 @@ final class MapReading {
   let spellings: KeySpellings
 
   init(session: DecodingSession, _ spellings: KeySpellings) {
-    self.session = Unmanaged.passUnretained(session)
+    // Safety: the session is alive at every call, since the caller is inside its value, or holds a container whose map owns
+    // it.
+    self.session = unsafe Lent(session)
     self.spellings = spellings
   }
 
-  /// Lends the session, which is alive: whoever calls either is inside its value or holds the container.
+  /// Lends the session.
   @inline(__always)
   func withSession<R>(_ body: (DecodingSession) throws -> R) rethrows -> R {
-    try session._withUnsafeGuaranteedRef { try body($0) }
+    try session.with(body)
   }
 
   @inline(__always)
@@ -38,7 +40,7 @@ extension DecodingSession {
     let (head, count) = try openMap(at: start)
     if let (map, container) = shelf.container(keyedBy: type) {
       map.set(head, count, start: start)
-      return unsafeBitCast(container, to: KeyedDecodingContainer<Key>.self)
+      return ContainerLayout.container(container)
     }
     return newContainer(keyedBy: type, head, count, start: start)
   }
@@ -67,7 +69,7 @@ extension DecodingSession {
     map.set(head, count, start: start)
     if ContainerLayout.isOneReference {
       let container = KeyedDecodingContainer(KeyedDecoding<Key>(map, isOwner: false))
-      shelf.add(unsafeBitCast(container, to: AnyObject.self), map, keyedBy: type)
+      shelf.add(ContainerLayout.reference(container), map, keyedBy: type)
       return container
     }
     map.owner = self

@@ -4,7 +4,7 @@ extension EncodingSession {
   @inline(never)
   func write(_ uuid: UUID) {
     writeHead(Major.tag, Tag.uuid)
-    withUnsafeBytes(of: uuid.uuid, writeBytes)
+    writeBytes(of: uuid.uuid)
   }
 
   @inline(never)
@@ -15,7 +15,7 @@ extension EncodingSession {
 
   @inline(never)
   func write(_ data: Data) {
-    data.withUnsafeBytes(writeBytes)
+    write(bytes: data)
   }
 
   @inline(never)

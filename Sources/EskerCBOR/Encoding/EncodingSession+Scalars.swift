@@ -1,11 +1,13 @@
+import Foundation
+
 extension EncodingSession {
   @inline(__always)
   func write(_ value: Bool) {
-    writeByte(value ? Initial.yes : Initial.no)
+    output.writeByte(value ? Initial.yes : Initial.no)
   }
 
   func writeNull() {
-    writeByte(Initial.null)
+    output.writeByte(Initial.null)
   }
 
   @inline(__always)
@@ -45,13 +47,13 @@ extension EncodingSession {
     writeHead(Major.tag, tag)
     let length = (128 - magnitude.leadingZeroBitCount + 7) / 8
     writeHead(Major.bytes, UInt64(length))
-    withUnsafeBytes(of: magnitude.bigEndian) { append(UnsafeRawBufferPointer(rebasing: $0.suffix(length))) }
+    for place in (0..<length).reversed() { output.writeByte(UInt8(truncatingIfNeeded: magnitude >> (8 * place))) }
   }
 
   @inline(__always)
   func write(_ value: Double) {
     guard let single = singleBits(ofDouble: value) else {
-      return write(Initial.double, value.bitPattern)
+      return output.write(Initial.double, value.bitPattern)
     }
     writeSingle(single)
   }
@@ -63,34 +65,39 @@ extension EncodingSession {
 
   private func writeSingle(_ bits: UInt32) {
     if let half = halfBits(ofSingle: bits) {
-      write(Initial.half, half)
+      output.write(Initial.half, half)
     } else {
-      write(Initial.single, bits)
+      output.write(Initial.single, bits)
     }
   }
 
   @inline(__always)
   func write(_ value: String) {
     // `withUTF8` wants a variable, and a copy for it costs more than to write a short string.
-    if value.utf8.withContiguousStorageIfAvailable({ writeText($0) }) == nil { writeForeign(value) }
+    // Safety: the string outlives the closure.
+    let isWritten: Void? = unsafe value.utf8.withContiguousStorageIfAvailable {
+      unsafe writeText(UnsafeRawBufferPointer($0))
+    }
+    if isWritten == nil { writeForeign(value) }
   }
 
+  /// Safety: the caller keeps the bytes until this returns.
   @inline(__always)
-  private func writeText(_ buffer: UnsafeBufferPointer<UInt8>) {
-    let length = buffer.count
-    if length < 24, let source = buffer.baseAddress {
-      append(Major.text | UInt8(truncatingIfNeeded: length), source, length)
+  private func writeText(_ buffer: UnsafeRawBufferPointer) {
+    if buffer.count < 24 {
+      unsafe output.append(Major.text | UInt8(truncatingIfNeeded: buffer.count), buffer)
     } else {
-      writeHead(Major.text, UInt64(length))
-      append(UnsafeRawBufferPointer(buffer))
+      writeHead(Major.text, UInt64(buffer.count))
+      unsafe output.append(buffer)
     }
   }
 
   /// A string that has no bytes of UTF-8 yet, as those from other languages.
   @inline(never)
   private func writeForeign(_ value: String) {
+    // Safety: the copy outlives the closure.
     var value = value
-    value.withUTF8 { writeText($0) }
+    value.withUTF8 { unsafe writeText(UnsafeRawBufferPointer($0)) }
   }
 
   /// An array of integers, the commonest array of all, without a call of Codable's for each.
@@ -100,17 +107,29 @@ extension EncodingSession {
     for integer in integers { write(Int64(integer)) }
   }
 
-  func writeBytes(_ buffer: UnsafeRawBufferPointer) {
-    reserve(buffer.count + 9)
+  func write(bytes: some ContiguousBytes) {
+    // Safety: the bytes outlive the closure.
+    unsafe bytes.withUnsafeBytes { unsafe writeBytes($0) }
+  }
+
+  /// Writes the bytes of a value that has no padding, as they lie in memory.
+  func writeBytes<Value: BitwiseCopyable>(of value: Value) {
+    // Safety: the copy outlives the closure.
+    unsafe withUnsafeBytes(of: value) { unsafe writeBytes($0) }
+  }
+
+  /// Safety: the caller keeps the bytes until this returns.
+  private func writeBytes(_ buffer: UnsafeRawBufferPointer) {
+    output.reserve(buffer.count + 9)
     writeHead(Major.bytes, UInt64(buffer.count))
-    append(buffer)
+    unsafe output.append(buffer)
   }
 
   /// Writes the key of a map's entry from `spellings`, if it is there.
   @inline(__always)
   func write<Key: CodingKey>(key: Key, _ spellings: KeySpellings) {
-    guard let (row, length) = spellings.item(of: key) else { return write(key: key) }
-    append(row: row, length)
+    guard let item = spellings.item(of: key) else { return write(key: key) }
+    output.append(item)
   }
 
   /// Writes the key of a map's entry.

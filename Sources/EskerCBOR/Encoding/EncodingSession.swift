@@ -7,7 +7,9 @@ import Foundation
 /// the frame sets the count, moving the entries where the head needs more than a byte. Values inside values save and
 /// restore the frame on the stack, so only the innermost can be written to; ``Frame/serial`` refuses the others.
 ///
-/// The properties are unchecked for exclusive access: no call between two accesses of a property leaves this class.
+/// Safety: the state that each write changes is not checked for exclusive access, since checks would take a fifth of the
+/// time. Each access is to one property, and ends before any code runs that could come back to the session. The session
+/// belongs to the one call that took it from its encoder, so one thread uses it at a time.
 final class EncodingSession {
   /// The value that is being encoded.
   struct Frame {
@@ -29,24 +31,50 @@ final class EncodingSession {
     let session: EncodingSession
   }
 
-  @exclusivity(unchecked) private(set) var bytes = UnsafeMutableRawPointer.allocate(byteCount: 512, alignment: 16)
-  @exclusivity(unchecked) private var capacity = 512
-  @exclusivity(unchecked) private(set) var count = 0
-  @exclusivity(unchecked) var frame = Frame()
-  @exclusivity(unchecked) private var serials: UInt64 = 0
-  @exclusivity(unchecked) private var depth = 0
-  /// For each open frame the offset of its key, the complement of its place in an array, or ``noComponent``.
-  @exclusivity(unchecked) private let components = UnsafeMutablePointer<Int>.allocate(capacity: maximumDepth)
-  @exclusivity(unchecked) private var parts: [Part] = []
+  /// What each write changes.
+  private struct State: ~Copyable {
+    var output = OutputBytes()
+    var frame = Frame()
+    var shelf = ContainerShelf<MapWriting>()
+    var parts: [Part] = []
+    /// For each open frame the offset of its key, the complement of its place in an array, or ``noComponent``.
+    var components = [Int](repeating: 0, count: maximumDepth)
+  }
+
+  @exclusivity(unchecked) private var uncheckedState = State()
+
+  var output: OutputBytes {
+    @inline(__always) _read { yield unsafe uncheckedState.output }
+    @inline(__always) _modify { yield unsafe &uncheckedState.output }
+  }
+  var frame: Frame {
+    @inline(__always) _read { yield unsafe uncheckedState.frame }
+    @inline(__always) _modify { yield unsafe &uncheckedState.frame }
+  }
+  var shelf: ContainerShelf<MapWriting> {
+    @inline(__always) _read { yield unsafe uncheckedState.shelf }
+    @inline(__always) _modify { yield unsafe &uncheckedState.shelf }
+  }
+
+  private var parts: [Part] {
+    @inline(__always) _read { yield unsafe uncheckedState.parts }
+    @inline(__always) _modify { yield unsafe &uncheckedState.parts }
+  }
+  private var components: [Int] {
+    @inline(__always) _read { yield unsafe uncheckedState.components }
+    @inline(__always) _modify { yield unsafe &uncheckedState.components }
+  }
+
+  private var serials: UInt64 = 0
+  private var depth = 0
   /// Containers are made by calls that cannot throw: what was wrong is thrown when the value is complete.
-  @exclusivity(unchecked) private var failure: EncodingError?
-  @exclusivity(unchecked) private var hasFailed = false
+  private var failure: EncodingError?
+  private var hasFailed = false
   private let sortsKeys: Bool
   let userInfo: [CodingUserInfoKey: any Sendable]
-  @exclusivity(unchecked) private var outerPath: [any CodingKey] = []
-  @exclusivity(unchecked) private var outerDepth = 0
-  @exclusivity(unchecked) private(set) var isPart = false
-  @exclusivity(unchecked) var shelf = ContainerShelf<MapWriting>()
+  private var outerPath: [any CodingKey] = []
+  private var outerDepth = 0
+  private(set) var isPart = false
 
   /// A component that adds nothing to the coding path.
   static let noComponent = Int.min
@@ -56,39 +84,33 @@ final class EncodingSession {
     self.userInfo = userInfo
   }
 
-  deinit {
-    bytes.deallocate()
-    components.deallocate()
-  }
-
   // MARK: Whole documents
 
-  /// The bytes of `value`, valid until the next write.
-  func encodeDocument<T: Encodable>(_ value: T) throws -> UnsafeRawBufferPointer {
+  /// Writes `value` to ``output``.
+  func encodeDocument<T: Encodable>(_ value: T) throws {
     try encode(value, component: Self.noComponent)
-    if hasFailed, let failure { throw failure }
-    return written
+    if hasFailed { try throwFailure() }
   }
 
-  /// What has been written, valid until the next write.
-  var written: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: count) }
+  @inline(never)
+  private func throwFailure() throws {
+    if let failure { throw failure }
+  }
 
   /// Forgets the value and closes every container that may still be held.
   func reset() {
-    count = 0
+    output.reset()
     depth = 0
     frame.serial = 0
     if shelf.isHeld { letGo() }
-    if !parts.isEmpty { parts = [] }
-    if hasFailed {
-      hasFailed = false
-      failure = nil
-    }
-    if capacity > 64 << 10 {
-      bytes.deallocate()
-      bytes = .allocate(byteCount: 512, alignment: 16)
-      capacity = 512
-    }
+    if hasFailed || !parts.isEmpty { forgetMore() }
+  }
+
+  @inline(never)
+  private func forgetMore() {
+    parts = []
+    hasFailed = false
+    failure = nil
   }
 
   @inline(never)
@@ -98,63 +120,89 @@ final class EncodingSession {
 
   // MARK: Values
 
+  // Values nest on the stack, so as little as possible stays there while an inner value is being written.
+
   /// Writes `value`, whose place in its parent is `component`. If it throws, everything is as it was.
   func encode<T: Encodable>(_ value: T, component: Int) throws {
-    switch DirectType(T.self) {
-    case .none: break
-    case .int: return write(Int64(unsafeBitCast(value, to: Int.self)))
-    case .string: return write(unsafeBitCast(value, to: String.self))
-    case .double: return write(unsafeBitCast(value, to: Double.self))
-    case .bool: return write(unsafeBitCast(value, to: Bool.self))
-    case .ints: return write(unsafeBitCast(value, to: [Int].self))
-    case .bytes: return unsafeBitCast(value, to: [UInt8].self).withUnsafeBytes(writeBytes)
-    case .date: return write(unsafeBitCast(value, to: Date.self))
-    case .data: return write(unsafeBitCast(value, to: Data.self))
-    case .uuid: return write(unsafeBitCast(value, to: UUID.self))
-    case .url: return write(unsafeBitCast(value, to: URL.self))
-    case .decimal: return write(unsafeBitCast(value, to: Decimal.self))
-    }
-    let saved = frame
-    let partCount = parts.count
-    try push(component, type: T.self)
+    let direct = DirectType(T.self)
+    if direct != .none { return write(value, direct) }
+    let outer = try push(component, type: T.self)
     do {
-      try value.encode(to: ValueEncoder(session: self, serial: frame.serial))
+      try value.encode(to: encoder)
       try close()
     } catch {
-      rewind(to: frame.start)
-      if parts.count > partCount { parts.removeSubrange(partCount...) }
-      depth -= 1
-      frame = saved
+      takeBack(outer)
       throw error
     }
-    depth -= 1
-    frame = saved
+    pop(outer)
   }
 
-  private func push(_ component: Int, type: any Any.Type) throws {
+  /// What to restore when a value is complete.
+  private struct Outer {
+    let frame: Frame
+    let partCount: Int
+  }
+
+  /// The encoder for the value that has just begun.
+  private var encoder: ValueEncoder { ValueEncoder(session: self, serial: frame.serial) }
+
+  /// Writes a value of a type with a form of its own. Not part of ``encode(_:component:)``, to keep that small on the
+  /// stack.
+  private func write<T: Encodable>(_ value: T, _ type: DirectType) {
+    switch type {
+    case .none: break
+    case .int: write(Int64(same(value, as: Int.self)))
+    case .string: write(same(value, as: String.self))
+    case .double: write(same(value, as: Double.self))
+    case .bool: write(same(value, as: Bool.self))
+    case .ints: write(same(value, as: [Int].self))
+    case .bytes: write(bytes: same(value, as: [UInt8].self))
+    case .date: write(same(value, as: Date.self))
+    case .data: write(same(value, as: Data.self))
+    case .uuid: write(same(value, as: UUID.self))
+    case .url: write(same(value, as: URL.self))
+    case .decimal: write(same(value, as: Decimal.self))
+    }
+  }
+
+  @inline(__always)
+  private func push(_ component: Int, type: any Any.Type) throws -> Outer {
     guard depth + outerDepth < maximumDepth else {
       throw EncodingError.invalidValue(
         type,
         .init(codingPath: codingPath, debugDescription: "Values are nested in more than \(maximumDepth) others.")
       )
     }
+    let outer = Outer(frame: frame, partCount: parts.count)
     components[depth] = component
     depth += 1
     serials += 1
-    frame = Frame(start: count, entries: 0, kind: .none, serial: serials, type: type)
+    frame = Frame(start: output.count, entries: 0, kind: .none, serial: serials, type: type)
+    return outer
+  }
+
+  @inline(__always)
+  private func pop(_ outer: Outer) {
+    depth -= 1
+    frame = outer.frame
+  }
+
+  private func takeBack(_ outer: Outer) {
+    rewind(to: frame.start)
+    if parts.count > outer.partCount { parts.removeSubrange(outer.partCount...) }
+    pop(outer)
   }
 
   /// Takes back what was written from `offset` on.
   func rewind(to offset: Int) {
-    count = offset
+    output.rewind(to: offset)
   }
 
   /// Makes the frame a container, or goes on with the one it is.
   func open(_ kind: Frame.Kind, serial: UInt64) {
     if frame.serial == serial, frame.kind == .none {
       frame.kind = kind
-      reserve(1)
-      count += 1
+      output.skipByte()
     } else if frame.serial != serial || frame.kind != kind {
       fail()
     }
@@ -200,9 +248,8 @@ final class EncodingSession {
       return
     case .none:
       // A value that encodes nothing, such as a struct without fields.
-      reserve(1)
-      bytes.storeBytes(of: Major.map, toByteOffset: start, as: UInt8.self)
-      count = start + 1
+      output.rewind(to: start)
+      output.writeByte(Major.map)
     case .array:
       setHead(Major.array, at: start)
     case .map:
@@ -214,39 +261,37 @@ final class EncodingSession {
   @inline(__always)
   private func setHead(_ major: UInt8, at start: Int) {
     if frame.entries < 24 {
-      bytes.storeBytes(of: major | UInt8(truncatingIfNeeded: frame.entries), toByteOffset: start, as: UInt8.self)
+      output.setByte(major | UInt8(truncatingIfNeeded: frame.entries), at: start)
     } else {
       growHead(major, at: start)
     }
   }
 
   private func growHead(_ major: UInt8, at start: Int) {
-    let end = count
+    let end = output.count
     writeHead(major, UInt64(frame.entries))
-    let extra = count - end - 1
-    reserve(extra)
     // The head was written behind the entries: keep it aside while they move.
-    let head = [UInt8](UnsafeRawBufferPointer(start: bytes + end, count: extra + 1))
-    (bytes + start + extra + 1).copyMemory(from: bytes + start + 1, byteCount: end - start - 1)
-    UnsafeMutableRawBufferPointer(start: bytes + start, count: head.count).copyBytes(from: head)
-    count = end + extra
+    let head = output.copied(from: end)
+    output.rewind(to: end)
+    output.makeRoom(at: start + 1, length: head.count - 1)
+    output.replace(at: start, by: head)
   }
 
   /// Orders the entries of a map by the bytes of their keys.
   private func sortEntries(from start: Int) throws {
-    let reader = Reader(base: UnsafeRawPointer(bytes), count: count)
+    let reader = output.reader
     var entries: [(key: Range<Int>, end: Int)] = []
     entries.reserveCapacity(frame.entries)
     var position = start
-    while position < count {
+    while position < output.count {
       let value = try reader.skip(position)
       let end = try reader.skip(value)
-      entries.append((position..<value, end))
+      entries.append((position - start..<value - start, end - start))
       position = end
     }
-    entries.sort { written[$0.key].lexicographicallyPrecedes(written[$1.key]) }
-    let sorted = entries.flatMap { written[$0.key.lowerBound..<$0.end] }
-    UnsafeMutableRawBufferPointer(start: bytes + start, count: sorted.count).copyBytes(from: sorted)
+    let bytes = output.copied(from: start)
+    entries.sort { bytes[$0.key].lexicographicallyPrecedes(bytes[$1.key]) }
+    output.replace(at: start, by: entries.flatMap { bytes[$0.key.lowerBound..<$0.end] })
   }
 
   // MARK: Parts
@@ -263,7 +308,7 @@ final class EncodingSession {
     if session.outerDepth >= maximumDepth || frame.serial != serial {
       fail()
     } else {
-      parts.append(Part(offset: count, session: session))
+      parts.append(Part(offset: output.count, session: session))
     }
     return session
   }
@@ -274,11 +319,7 @@ final class EncodingSession {
       try session.close()
       session.frame.serial = 0
       if let failure = session.failure { throw failure }
-      reserve(session.count)
-      let place = bytes + part.offset
-      (place + session.count).copyMemory(from: place, byteCount: count - part.offset)
-      place.copyMemory(from: session.bytes, byteCount: session.count)
-      count += session.count
+      output.insert(session.output, at: part.offset)
       parts.removeLast()
     }
   }
@@ -286,7 +327,7 @@ final class EncodingSession {
   // MARK: Coding path
 
   var codingPath: [any CodingKey] {
-    let reader = Reader(base: UnsafeRawPointer(bytes), count: count)
+    let reader = output.reader
     return (0..<depth).reduce(into: outerPath) { path, level in
       let component = components[level]
       if component >= 0 {
@@ -299,42 +340,11 @@ final class EncodingSession {
 
   // MARK: Bytes
 
-  @inline(__always)
-  func reserve(_ extra: Int) {
-    if capacity - count < extra { grow(extra) }
-  }
-
-  @inline(never)
-  private func grow(_ extra: Int) {
-    let larger = max(capacity * 2, count + extra)
-    let grown = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
-    grown.copyMemory(from: bytes, byteCount: count)
-    bytes.deallocate()
-    bytes = grown
-    capacity = larger
-  }
-
-  @inline(__always)
-  func writeByte(_ byte: UInt8) {
-    reserve(1)
-    bytes.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
-    count += 1
-  }
-
-  /// Writes `value` in network order behind a first byte.
-  @inline(__always)
-  func write<I: FixedWidthInteger>(_ initial: UInt8, _ value: I) {
-    reserve(1 + MemoryLayout<I>.size)
-    bytes.storeBytes(of: initial, toByteOffset: count, as: UInt8.self)
-    bytes.storeBytes(of: value.bigEndian, toByteOffset: count + 1, as: I.self)
-    count += 1 + MemoryLayout<I>.size
-  }
-
   /// Writes an item's first byte and argument in the shortest form.
   @inline(__always)
   func writeHead(_ major: UInt8, _ argument: UInt64) {
     if argument < 24 {
-      writeByte(major | UInt8(truncatingIfNeeded: argument))
+      output.writeByte(major | UInt8(truncatingIfNeeded: argument))
     } else {
       writeLongHead(major, argument)
     }
@@ -342,46 +352,13 @@ final class EncodingSession {
 
   private func writeLongHead(_ major: UInt8, _ argument: UInt64) {
     if argument <= 0xff {
-      write(major | 24, UInt8(truncatingIfNeeded: argument))
+      output.write(major | 24, UInt8(truncatingIfNeeded: argument))
     } else if argument <= 0xffff {
-      write(major | 25, UInt16(truncatingIfNeeded: argument))
+      output.write(major | 25, UInt16(truncatingIfNeeded: argument))
     } else if argument <= 0xffff_ffff {
-      write(major | 26, UInt32(truncatingIfNeeded: argument))
+      output.write(major | 26, UInt32(truncatingIfNeeded: argument))
     } else {
-      write(major | 27, argument)
+      output.write(major | 27, argument)
     }
-  }
-
-  @inline(__always)
-  func append(_ buffer: UnsafeRawBufferPointer) {
-    guard let source = buffer.baseAddress else { return }
-    reserve(buffer.count)
-    (bytes + count).copyMemory(from: source, byteCount: buffer.count)
-    count += buffer.count
-  }
-
-  /// Appends a first byte and `length` bytes behind it.
-  @inline(__always)
-  func append(_ initial: UInt8, _ source: UnsafeRawPointer, _ length: Int) {
-    reserve(1 + length)
-    bytes.storeBytes(of: initial, toByteOffset: count, as: UInt8.self)
-    (bytes + count + 1).copyMemory(from: source, byteCount: length)
-    count += 1 + length
-  }
-
-  /// Appends a row of ``KeySpellings``, of which `length` bytes count.
-  @inline(__always)
-  func append(row: UnsafeRawPointer, _ length: Int) {
-    reserve(KeySpellings.width)
-    let target = bytes + count
-    target.storeBytes(of: row.load(as: SIMD16<UInt8>.self), as: SIMD16<UInt8>.self)
-    if length > 16 {
-      target.storeBytes(
-        of: row.load(fromByteOffset: 16, as: SIMD16<UInt8>.self),
-        toByteOffset: 16,
-        as: SIMD16<UInt8>.self
-      )
-    }
-    count += length
   }
 }

@@ -35,7 +35,7 @@ struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     try map.withSession { session in
       try session.check(map.serial)
-      let start = session.count
+      let start = session.output.count
       session.write(key: key, map.spellings)
       do {
         try session.encode(value, component: start)

@@ -3,7 +3,7 @@
 /// It knows its session without owning it while the session keeps the container for the next value. Where somebody holds the
 /// container, it owns the session.
 final class MapWriting {
-  private let session: Unmanaged<EncodingSession>
+  private let session: Lent<EncodingSession>
   /// Never set while the session keeps the container: they would own each other.
   var owner: EncodingSession?
   /// The frame that the container is of.
@@ -11,15 +11,17 @@ final class MapWriting {
   let spellings: KeySpellings
 
   init(session: EncodingSession, serial: UInt64, _ spellings: KeySpellings) {
-    self.session = Unmanaged.passUnretained(session)
+    // Safety: the session is alive at every call, since the caller is inside its value, or holds a container whose map owns
+    // it.
+    self.session = unsafe Lent(session)
     self.serial = serial
     self.spellings = spellings
   }
 
-  /// Lends the session, which is alive: whoever calls either is inside its value or holds the container.
+  /// Lends the session.
   @inline(__always)
   func withSession<R>(_ body: (EncodingSession) throws -> R) rethrows -> R {
-    try session._withUnsafeGuaranteedRef { try body($0) }
+    try session.with(body)
   }
 }
 
@@ -29,7 +31,7 @@ extension EncodingSession {
   func container<Key: CodingKey>(keyedBy type: Key.Type, serial: UInt64) -> KeyedEncodingContainer<Key> {
     if frame.serial == serial, let (map, container) = shelf.container(keyedBy: type) {
       map.serial = serial
-      return unsafeBitCast(container, to: KeyedEncodingContainer<Key>.self)
+      return ContainerLayout.container(container)
     }
     return newContainer(keyedBy: type, serial: serial)
   }
@@ -40,7 +42,7 @@ extension EncodingSession {
     let container = KeyedEncodingContainer(KeyedEncoding<Key>(map: map))
     // A part may be over before those that hold its containers are, and so may a session whose encoder somebody kept.
     if frame.serial == serial, !isPart, ContainerLayout.isOneReference {
-      shelf.add(unsafeBitCast(container, to: AnyObject.self), map, keyedBy: type)
+      shelf.add(ContainerLayout.reference(container), map, keyedBy: type)
     } else {
       map.owner = self
     }
