@@ -28,16 +28,15 @@ enum KeyDistinction<Key: Sendable>: Sendable {
 /// Whether two keys are not strings of other bytes.
 @inlinable @inline(__always)
 func haveSameText<Key>(_ left: Key, _ right: Key) -> Bool {
-  guard Key.self == String.self else { return true }
-  return haveSameBytes(unsafeBitCast(left, to: String.self), unsafeBitCast(right, to: String.self))
+  guard Key.self == String.self, let left = left as? String, let right = right as? String else { return true }
+  return haveSameBytes(left, right)
 }
 
 @inlinable @inline(__always)
 func haveSameBytes(_ left: String, _ right: String) -> Bool {
-  #if _pointerBitWidth(_64)
-    // Short strings and those that share their storage are the same words; what those mean does not matter here.
-    if unsafeBitCast(left, to: SIMD2<UInt64>.self) == unsafeBitCast(right, to: SIMD2<UInt64>.self) { return true }
-  #endif
+  // Takes no time for short strings and for those that share their storage. The standard library compiles this into its
+  // clients, so it fits whatever layout strings have; from Swift 6.4 on its name is `isTriviallyIdentical(to:)` (SE-0494).
+  if left._isIdentical(to: right) { return true }
   return left.withBytes { left in right.withBytes { right in areEqual(left, right) } }
 }
 
