@@ -52,7 +52,7 @@ let package = Package(
     .target(
       name: "Esker",
       dependencies: ["EskerLog", "EskerMemory", "EskerCBOR", "EskerFormat", "EskerPlatform"],
-      swiftSettings: strict
+      swiftSettings: shipped
     ),
     .target(
       name: "EskerProtobuf",

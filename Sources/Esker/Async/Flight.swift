@@ -4,6 +4,8 @@ internal import EskerPlatform
 ///
 /// The producer runs in a task of its own, so it is no one waiter's: it goes on while anybody waits. Each waiter is resumed
 /// once, by the outcome or by its own cancellation. When the last one is cancelled, so is the producer.
+///
+/// Safety: threads may share it, since only a holder of the table's lock touches what changes.
 final class Flight: @unchecked Sendable {
   typealias Outcome = Result<any Sendable, StorageError>
 
@@ -28,6 +30,8 @@ final class Flight: @unchecked Sendable {
 }
 
 /// What is produced: a storage and a key.
+///
+/// Safety: may be sent to other threads: the key is a storage's key, whose type is `Sendable`, which `AnyHashable` hides.
 struct FlightKey: Hashable, @unchecked Sendable {
   let storage: StorageIdentity
   let key: AnyHashable
@@ -43,6 +47,8 @@ public enum ProducerError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The values being produced in this process.
+///
+/// Safety: threads may share it, since only a holder of `lock` touches what changes.
 final class FlightTable: @unchecked Sendable {
   static let shared = FlightTable()
 

@@ -5,6 +5,8 @@ internal import Foundation
 ///
 /// As many as are of use while none is stuck. A supervisor looks in while work waits: if nothing has ended for a while, what
 /// runs may be waiting for what waits, so it adds a thread. Threads end when they have been idle for some time.
+///
+/// Safety: threads may share it, since only a holder of `lock` touches what changes.
 final class IOThreads: @unchecked Sendable {
   static let shared = IOThreads()
 

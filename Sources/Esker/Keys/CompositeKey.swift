@@ -54,14 +54,12 @@ public struct CompositeKey<each Part: StorageKey>: StorageKey {
 
   private static func append<One: StorageKey>(_ part: One, isLast: Bool, to bytes: inout [UInt8]) throws {
     try One.keyTransformer.lending(part) { span in
-      span.withUnsafeBytes { buffer in
-        if isLast { return bytes.append(contentsOf: buffer) }
-        for byte in buffer {
-          bytes.append(byte)
-          if byte == 0 { bytes.append(0xFF) }
-        }
-        bytes.append(contentsOf: [0, 1])
+      if isLast { return bytes.append(span) }
+      span.forEachByte { byte in
+        bytes.append(byte)
+        if byte == 0 { bytes.append(0xFF) }
       }
+      bytes.append(contentsOf: [0, 1])
     }
   }
 }

@@ -44,8 +44,7 @@ public struct KeyTransformer<Key: Sendable>: Sendable {
 
   /// The key that the bytes stand for.
   public func decode(_ bytes: [UInt8]) throws -> Key {
-    let span = bytes.span
-    return try decoding(span.bytes)
+    try bytes.withBytes { try decoding($0) }
   }
 
   /// Another type that turns into this one and back.

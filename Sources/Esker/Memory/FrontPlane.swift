@@ -22,11 +22,13 @@ final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline let distinction: KeyDistinction<Key>
   /// Milliseconds of the time that the storage behind follows.
   @usableFromInline let clock: @Sendable () -> Int64
-  /// Whether there was ever anything in it that expires. Reading the clock takes as long as finding the value.
+  /// Whether there was ever anything in it that expires. Reading the clock takes as long as finding the value. Relaxed: it
+  /// is set before the first such entry is put, and a read that finds it unset may count as one from before that.
   @usableFromInline let mayExpire = Atomic<Bool>(false)
   private let cost: (@Sendable (Value) -> Int)?
   private let decoding: (@Sendable (RawSpan) throws -> Key)?
-  /// Removals of everything under way in the low bits, above them how many there were.
+  /// Removals of everything under way in the low bits, above them how many there were. A ticket acquires what removals
+  /// released that are over; a removal that begins later empties the cache after the fill.
   private let removals = Atomic<UInt64>(0)
 
   /// What an absent key counts where values are counted by what they take.

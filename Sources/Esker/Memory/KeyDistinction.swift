@@ -37,30 +37,7 @@ func haveSameBytes(_ left: String, _ right: String) -> Bool {
   // Takes no time for short strings and for those that share their storage. The standard library compiles this into its
   // clients, so it fits whatever layout strings have; from Swift 6.4 on its name is `isTriviallyIdentical(to:)` (SE-0494).
   if left._isIdentical(to: right) { return true }
-  return left.withBytes { left in right.withBytes { right in areEqual(left, right) } }
-}
-
-@inlinable
-func areEqual(_ left: RawSpan, _ right: RawSpan) -> Bool {
-  guard left.byteCount == right.byteCount else { return false }
-  var offset = 0
-  while offset &+ 8 <= left.byteCount {
-    if left.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
-      != right.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
-    {
-      return false
-    }
-    offset &+= 8
-  }
-  while offset < left.byteCount {
-    if left.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
-      != right.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt8.self)
-    {
-      return false
-    }
-    offset &+= 1
-  }
-  return true
+  return left.withBytes { left in right.withBytes { right in left.hasSameBytes(as: right) } }
 }
 
 extension KeyTransformer {
@@ -68,7 +45,7 @@ extension KeyTransformer {
   func haveSameBytes(_ left: Key, _ right: Key) -> Bool {
     var areSame = false
     try? lending(left) { left in
-      try? lending(right) { right in areSame = areEqual(left, right) }
+      try? lending(right) { right in areSame = left.hasSameBytes(as: right) }
     }
     return areSame
   }

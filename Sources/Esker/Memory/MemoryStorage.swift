@@ -16,10 +16,12 @@ public final class MemoryStorage<Key: Hashable & Sendable, Value: Sendable>: Upd
   /// An identity of its own.
   public let identity = StorageIdentity()
   @usableFromInline let cache: MemoryCache<Key, Held<Value>>
-  /// Whether there was ever anything in it that expires. Reading the clock takes as long as finding the value.
+  /// Whether there was ever anything in it that expires. Reading the clock takes as long as finding the value. Relaxed: it
+  /// is set before the first such entry is put, and a read that finds it unset may count as one from before that.
   @usableFromInline let mayExpire = Atomic<Bool>(false)
   @usableFromInline let clock: StoreClock
   private let cost: (@Sendable (Value) -> Int)?
+  /// A counter: relaxed.
   private let lastWrite = Atomic<UInt64>(0)
   let changes = ChangeQueue<Key, StorageChange<Key, Value>> { _ in 0 }
 

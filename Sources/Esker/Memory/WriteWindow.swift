@@ -26,6 +26,9 @@ struct WaitingKey<Key: Hashable & Sendable>: Hashable, Sendable {
 /// set again before its turn is written once.
 ///
 /// No key, value or error is let go of under a lock: its end may call the storage.
+///
+/// Safety: threads may share it, since what changes is atomic or only touched by a holder of `lock`; keys and values are
+/// `Sendable`.
 final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @unchecked Sendable {
   struct Pending: Sendable {
     var value: Value
@@ -38,11 +41,14 @@ final class WriteWindow<Key: Hashable & Sendable, Value: Sendable>: Flushable, @
   /// That of the keyspace behind, if there is one.
   private let hub: ChangeHub?
   private let write: Write
+  /// Changes under `lock`. A thread that finds nothing waiting acquires it, and so sees behind the window what was written
+  /// there.
   private let count = Atomic<Int>(0)
   private let lock = Lock(.window)
   /// Held by who writes behind; taken before `lock`.
   private let writing = Lock(.writingBehind)
-  /// The thread that holds `writing`, 0 for none.
+  /// The thread that holds `writing`, 0 for none. Relaxed: a thread only asks whether it is itself, and sees its own
+  /// stores.
   private let writer = Atomic<UInt>(0)
   // Guarded by `lock`.
   private var order: [WaitingKey<Key>] = []

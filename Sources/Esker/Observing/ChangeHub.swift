@@ -5,10 +5,14 @@ internal import Synchronization
 ///
 /// The engine tells of every write to the keyspace, be it made by a view or past all views: fronts before and after it takes
 /// effect, observers what it changed.
+///
+/// Safety: threads may share it, since what changes is atomic or only touched by a holder of `lock`.
 @usableFromInline
 final class ChangeHub: @unchecked Sendable {
   @usableFromInline let keyspace: Keyspace
   private let changes = ChangeQueue<[UInt8], KeyspaceChange> { $0.byteCount }
+  /// Changes under `lock`. Relaxed: a window is counted before anything is added to it. So a thread that has learned of a
+  /// waiting value from the one that set it finds the window counted, and any other may count as having come before.
   private let windowCount = Atomic<Int>(0)
   private let lock = Lock(.hub)
   // Guarded by `lock`.
@@ -67,7 +71,7 @@ final class ChangeHub: @unchecked Sendable {
 
   /// Called with the lock held.
   private func countFronts() {
-    windowCount.store(windows.count, ordering: .sequentiallyConsistent)
+    windowCount.store(windows.count, ordering: .relaxed)
     keyspace.setAhead(fronts.isEmpty ? nil : self, mayHoldBack: !windows.isEmpty)
   }
 

@@ -8,6 +8,9 @@ internal import Synchronization
 /// there is no room for is counted for each observer, and told behind what came before it.
 ///
 /// Nothing that observers or callers own is let go of under the queue's lock: its end may call the queue.
+///
+/// Safety: threads may share it, since what changes is atomic or only touched by a holder of `lock`; keys and changes are
+/// `Sendable`.
 final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked Sendable {
   /// What an observer hears.
   enum Told {
@@ -26,6 +29,7 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
     /// The first change it hears.
     let start: UInt64
     let receiver: Receiver
+    /// Relaxed: a call that is about to begin may still be made.
     let isCancelled = Atomic<Bool>(false)
 
     init(_ key: Key?, from start: UInt64, _ receiver: @escaping Receiver) {

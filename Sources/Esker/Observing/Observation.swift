@@ -5,6 +5,7 @@ internal import Synchronization
 /// Safe to use from any thread.
 public final class Observation: Sendable {
   private let onCancel: @Sendable () -> Void
+  /// Relaxed: it only decides which call comes first.
   private let isCancelled = Atomic<Bool>(false)
 
   /// An observation that `onCancel`, called once, ends.

@@ -23,6 +23,7 @@ extension StorageDesign {
 public struct StorageIdentity: Hashable, Sendable {
   let number: UInt64
 
+  /// A counter: relaxed.
   private static let last = Atomic<UInt64>(0)
 
   /// An identity that no other storage has.

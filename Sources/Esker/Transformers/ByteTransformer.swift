@@ -61,21 +61,22 @@ public struct ByteTransformer: Sendable {
   private static let limit = LogStore.maximumValueLength
 
   private static func compress(_ bytes: RawSpan) -> [UInt8] {
-    bytes.withUnsafeBytes { source in
+    // Safety: source and target are only used inside the closures. The target has room for the four bytes of the length and
+    // for the source. The compressor stays within it, and what it leaves unfilled is not counted.
+    unsafe bytes.withUnsafeBytes { source in
       var compressor = LZ4Compressor(level: .fast)
-      let block = [UInt8](unsafeUninitializedCapacity: source.count + 4) { buffer, count in
+      return unsafe [UInt8](unsafeUninitializedCapacity: source.count + 4) { buffer, count in
         let room = UnsafeMutableRawBufferPointer(buffer)
-        let target = UnsafeMutableRawBufferPointer(rebasing: room[4...])
-        if source.count <= limit, let length = compressor.compress(source, into: target) {
-          room.storeBytes(of: UInt32(source.count).littleEndian, as: UInt32.self)
+        let target = unsafe UnsafeMutableRawBufferPointer(rebasing: room[4...])
+        if source.count <= limit, let length = unsafe compressor.compress(source, into: target) {
+          unsafe room.storeBytes(of: UInt32(source.count).littleEndian, as: UInt32.self)
           count = 4 + length
         } else {
-          room.storeBytes(of: stored, as: UInt32.self)
-          target.copyMemory(from: source)
+          unsafe room.storeBytes(of: stored, as: UInt32.self)
+          unsafe target.copyMemory(from: source)
           count = 4 + source.count
         }
       }
-      return block
     }
   }
 
@@ -89,10 +90,12 @@ public struct ByteTransformer: Sendable {
       throw TransformerError.malformed("a block of \(block.byteCount) bytes cannot hold \(length)")
     }
     var isWhole = false
-    let content = block.withUnsafeBytes { source in
-      [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
+    // Safety: as above; a block that does not fill the target counts for nothing.
+    let content = unsafe block.withUnsafeBytes { source in
+      unsafe [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
         let target = UnsafeMutableRawBufferPointer(buffer)
-        isWhole = LZ4.decompress(source, into: target, dictionary: UnsafeRawBufferPointer(start: nil, count: 0))
+        let dictionary = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+        isWhole = unsafe LZ4.decompress(source, into: target, dictionary: dictionary)
         count = isWhole ? Int(length) : 0
       }
     }
@@ -116,8 +119,7 @@ extension Transformer {
       },
       decode: { span in
         let inner = try bytes.decode(span)
-        let innerSpan = inner.span
-        return try decoding(innerSpan.bytes)
+        return try inner.withBytes { try decoding($0) }
       }
     )
     transformer.encodingTakesTime = true

@@ -21,7 +21,7 @@ extension [UInt8] {
   mutating func append<Value>(run value: Value, _ transformer: Transformer<Value>) throws {
     let start = count
     append(contentsOf: [0, 0, 0, 0])
-    try transformer.lending(value) { span in span.withUnsafeBytes { append(contentsOf: $0) } }
+    try transformer.lending(value) { append($0) }
     guard let length = UInt32(exactly: count - start - 4) else {
       throw TransformerError.malformed("an element has \(count - start - 4) bytes")
     }
@@ -38,7 +38,7 @@ extension Transformer {
       encode: { value in
         guard let value else { return [0] as [UInt8] }
         var bytes: [UInt8] = [1]
-        try transformer.lending(value) { span in span.withUnsafeBytes { bytes.append(contentsOf: $0) } }
+        try transformer.lending(value) { bytes.append($0) }
         return bytes
       },
       decode: { bytes in

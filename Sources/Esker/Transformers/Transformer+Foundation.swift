@@ -16,7 +16,7 @@ extension Transformer where Value == UUID {
   public static var uuid: Transformer {
     Transformer(
       id: "uuid",
-      lend: { value, body in withUnsafeBytes(of: value.uuid) { body($0.bytes) } },
+      lend: { value, body in lendBytes(of: value.uuid, to: body) },
       decode: { bytes in UUID(uuid: try bytes.load(as: uuid_t.self)) }
     )
   }

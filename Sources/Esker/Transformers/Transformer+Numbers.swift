@@ -1,20 +1,3 @@
-extension RawSpan {
-  /// The bytes as one number, if they are as many as it has.
-  @inlinable
-  func load<Number: BitwiseCopyable>(as type: Number.Type) throws -> Number {
-    guard byteCount == MemoryLayout<Number>.size else {
-      throw TransformerError.wrongLength(expected: MemoryLayout<Number>.size, found: byteCount)
-    }
-    return withUnsafeBytes { $0.loadUnaligned(as: Number.self) }
-  }
-}
-
-/// Lends the bytes of a number as they lie in memory.
-@inlinable
-func lendBytes<Number: BitwiseCopyable>(of number: Number, to body: (RawSpan) -> Void) {
-  withUnsafeBytes(of: number) { body($0.bytes) }
-}
-
 extension Transformer where Value: FixedWidthInteger & BitwiseCopyable {
   /// An integer in its own width, least significant byte first.
   @inlinable

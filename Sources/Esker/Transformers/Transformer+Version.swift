@@ -29,11 +29,11 @@ extension Transformer {
       id: "\(id)@\(version)",
       encode: { value in
         var bytes = head
-        try lending(value) { span in span.withUnsafeBytes { bytes.append(contentsOf: $0) } }
+        try lending(value) { bytes.append($0) }
         return bytes
       },
       decode: { bytes in
-        guard bytes.byteCount >= 6, bytes.withUnsafeBytes({ $0.starts(with: mark) }) else {
+        guard bytes.byteCount >= 6, bytes.starts(with: mark) else {
           return try migrate(0, bytes)
         }
         let found = UInt16(littleEndian: try bytes.extracting(4..<6).load(as: UInt16.self))

@@ -69,8 +69,7 @@ public struct Transformer<Value: Sendable>: Sendable {
 
   /// The value that the bytes stand for.
   public func decode(_ bytes: [UInt8]) throws -> Value {
-    let span = bytes.span
-    return try decoding(span.bytes)
+    try bytes.withBytes { try decoding($0) }
   }
 
   /// Another type that turns into this one: a wrapper, a class, a type of another module.
@@ -104,12 +103,4 @@ public enum TransformerError: Error, Hashable, Sendable {
   case checksumMismatch
   /// The bytes were written under that version, and the transformer has no migration that reads it.
   case unknownVersion(UInt16)
-}
-
-extension RawSpan {
-  /// The bytes, copied.
-  @inlinable
-  public func copied() -> [UInt8] {
-    withUnsafeBytes { [UInt8]($0) }
-  }
 }
