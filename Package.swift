@@ -60,7 +60,7 @@ let package = Package(
         "Esker",
         .product(name: "SwiftProtobuf", package: "swift-protobuf", condition: .when(traits: ["Protobuf"])),
       ],
-      swiftSettings: strict
+      swiftSettings: shipped
     ),
     .target(
       name: "EskerSwiftLog",
@@ -68,7 +68,7 @@ let package = Package(
         "Esker",
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
       ],
-      swiftSettings: strict
+      swiftSettings: shipped
     ),
     .target(
       name: "EskerMetrics",
@@ -76,7 +76,7 @@ let package = Package(
         "Esker",
         .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
       ],
-      swiftSettings: strict
+      swiftSettings: shipped
     ),
     .executableTarget(
       name: "esker-tool",

@@ -2,7 +2,9 @@
   internal import CoreMetrics
   internal import Esker
 
-  /// The meters, counters and timers of one subject, each made when it is first used. Used by one thread at a time.
+  /// The meters, counters and timers of one subject, each made when it is first used.
+  ///
+  /// Safety: may be sent to another thread, since only the queue of `polling` uses it, one sample after the other.
   final class Instruments: @unchecked Sendable {
     private static let mostDurations = 100
 

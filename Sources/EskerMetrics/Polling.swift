@@ -13,7 +13,9 @@
     return Observation { running.cancel() }
   }
 
-  /// A timer that any thread may stop: Dispatch says so, its types do not.
+  /// A timer that any thread may stop.
+  ///
+  /// Safety: threads may share it: Dispatch allows that for its timers, though their types do not say so.
   private final class Running: @unchecked Sendable {
     private let timer: any DispatchSourceTimer
 
