@@ -88,7 +88,7 @@ let package = Package(
         .product(name: "TextTable", package: "TextTable"),
       ],
       path: "Tools/esker",
-      swiftSettings: strict
+      swiftSettings: shipped
     ),
     .executableTarget(
       name: "esker-index-benchmark",

@@ -64,7 +64,8 @@ nonisolated private func runTool() -> Int32 {
 /// Refuses arguments that Swift would silently repair: a repaired key is another key.
 nonisolated private func requireTextArguments() throws(ToolError) {
   for position in 1..<max(1, Int(CommandLine.argc)) {
-    guard let argument = CommandLine.unsafeArgv[position] else { return }
-    guard String(validatingCString: argument) != nil else { throw .argumentNotUTF8(position: position) }
+    // Safety: there are `argc` of them, each ends with a zero, and nothing changes them.
+    guard let argument = unsafe CommandLine.unsafeArgv[position] else { return }
+    guard unsafe String(validatingCString: argument) != nil else { throw .argumentNotUTF8(position: position) }
   }
 }

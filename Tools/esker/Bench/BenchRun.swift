@@ -13,7 +13,7 @@ struct BenchRun {
     let isStopped = Atomic<Bool>(false)
     let done = Atomic<Int>(0)
     let start = DispatchTime.now().uptimeNanoseconds
-    // Only the first thread uses it, and the caller waits meanwhile.
+    // Safety: only the first thread uses it, while the caller waits.
     nonisolated(unsafe) let progress = progress
     DispatchQueue.concurrentPerform(iterations: plan.threads) { thread in
       var worker = BenchWorker(self, workload, thread: thread, zipfian: zipfian)
@@ -21,7 +21,7 @@ struct BenchRun {
         try worker.run(from: start, isStopped: isStopped) { operations in
           let all = done.wrappingAdd(operations, ordering: .relaxed).newValue
           guard thread == 0 else { return }
-          progress.update(done: all, at: workload == .fill ? all : nil)
+          unsafe progress.update(done: all, at: workload == .fill ? all : nil)
         }
       } catch {
         isStopped.store(true, ordering: .relaxed)

@@ -70,7 +70,7 @@ struct Bench: ParsableCommand {
     defer { try? FileManager.default.removeItem(atPath: place) }
     let report = BenchReport(plan: plan, results: try measure("\(place)/store"))
     var output = BufferedOutput.standard()
-    if json { try output.write(report.json.span.bytes) } else { try report.write(to: &output) }
+    if json { try output.write(report.json) } else { try report.write(to: &output) }
     try output.flush()
     if let plot { try withOutput(plot) { try $0.write(BenchPlot(report: report).svg) } }
   }
@@ -107,11 +107,10 @@ struct Bench: ParsableCommand {
 
   /// A new directory, named by nobody else.
   private func makeDirectory() throws(ToolError) -> String {
-    var template = Array("\(directory)/esker-bench.XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else {
+    guard let path = SystemCalls.makeDirectory("\(directory)/esker-bench.XXXXXX") else {
       throw errno == ENOENT
         ? .noInput(path: directory) : .system(operation: "create a directory in", path: directory, errno: errno)
     }
-    return template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? directory }
+    return path
   }
 }

@@ -99,12 +99,12 @@ struct Dump: ParsableCommand {
     let progress = Progress("writing", of: .named("entries"), total: count, isQuiet: self.store.quiet)
     defer { progress.clear() }
     let header = formatter.header
-    try output.write(header.span.bytes)
+    try output.write(header)
     summary.bytes += header.count
     do {
       summary.isIntact = try forEachEntry(of: store, in: keyspace, progress) { entry in
         let text = try formatter.text(of: entry)
-        try output.write(text.span.bytes)
+        try output.write(text)
         summary.entries += 1
         summary.bytes += text.count
         return true
@@ -119,7 +119,7 @@ struct Dump: ParsableCommand {
   private func report(_ summary: DumpSummary, seconds: Double) throws {
     if json {
       var output = BufferedOutput.standard()
-      try output.write(summary.json(seconds: seconds).span.bytes)
+      try output.write(summary.json(seconds: seconds))
       try output.flush()
     } else if !store.quiet {
       StandardError.write(summary.text(seconds: seconds) + "\n")

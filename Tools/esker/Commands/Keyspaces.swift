@@ -36,7 +36,7 @@ struct Keyspaces: ParsableCommand {
       var table = Table(columns, in: .output)
       for name in counts.keys.sorted() {
         let row = Row(name: name, keys: counts[name] ?? 0, keyspace: known[name], figures: usage?.keyspaces[name])
-        if json { try output.write(row.json.span.bytes) } else { try table.add(row.cells(sizes), to: &output) }
+        if json { try output.write(row.json) } else { try table.add(row.cells(sizes), to: &output) }
       }
       if !json { try table.flush(to: &output) }
       try output.flush()

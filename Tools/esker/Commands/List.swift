@@ -54,7 +54,7 @@ struct List: ParsableCommand {
         if encoding.keyEncoding != .text, let text = encoding.keyEncoding.encode(key.span) { key = text }
         if isTerminal { key = key.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 } }
         key.append(endsWithNull ? 0 : UInt8(ascii: "\n"))
-        try output.write(key.span.bytes)
+        try output.write(key)
         return true
       }
       try output.flush()

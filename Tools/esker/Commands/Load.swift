@@ -102,7 +102,7 @@ struct Load: ParsableCommand {
     )
     // How the input is read is a part of what it is: going on in another way would not be the same load.
     let reading = "\(format?.rawValue ?? "ndjson")\n\(keyField ?? "")"
-    reader.checksum = CRC32C.checksum(of: Array(reading.utf8).span.bytes)
+    reader.checksum = Array(reading.utf8).checksum(of: 0..<reading.utf8.count)
     try store.write(creating: true, publishing: Self.publishing) { store in
       let keyspace = try keyspace.writable(in: store)
       var checkpoint: LoadCheckpoint?
@@ -157,7 +157,7 @@ struct Load: ParsableCommand {
     let seconds = (ContinuousClock.now - start).seconds
     if json {
       var output = BufferedOutput.standard()
-      try output.write(tally.json(seconds: seconds).span.bytes)
+      try output.write(tally.json(seconds: seconds))
       try output.flush()
     } else if !store.quiet {
       StandardError.write(tally.summary(seconds: seconds) + "\n")

@@ -28,7 +28,7 @@ struct Repair: ParsableCommand {
     let report = try salvage()
     var output = BufferedOutput.standard()
     if json {
-      try output.write(Self.json(report).span.bytes)
+      try output.write(Self.json(report))
     } else if !store.quiet || !report.isComplete {
       try output.write(text(report))
     }

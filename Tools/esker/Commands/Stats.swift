@@ -22,7 +22,7 @@ struct Stats: ParsableCommand {
     try store.read { store in
       let report = StatisticsReport(path: store.path, statistics: store.statistics)
       var output = BufferedOutput.standard()
-      if json { try output.write(report.json.span.bytes) } else { try output.write(report.text(in: .output)) }
+      if json { try output.write(report.json) } else { try output.write(report.text(in: .output)) }
       try output.flush()
     }
   }

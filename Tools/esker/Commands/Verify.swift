@@ -25,7 +25,7 @@ struct Verify: ParsableCommand {
       let report = try verify(store)
       var output = BufferedOutput.standard()
       if json {
-        try output.write(Self.json(report).span.bytes)
+        try output.write(Self.json(report))
       } else if !self.store.quiet || !report.isClean {
         try output.write(Self.text(report))
       }

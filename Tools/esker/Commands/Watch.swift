@@ -57,7 +57,7 @@ struct Watch: ParsableCommand {
       if isLive {
         try screen.show(report.screen)
       } else {
-        if json { try output.write(report.json.span.bytes) } else { try output.write(report.line + "\n") }
+        if json { try output.write(report.json) } else { try output.write(report.line + "\n") }
         try output.flush()
       }
       looks += 1

@@ -47,8 +47,7 @@ struct JSONEntries: EntryFormatter {
   }
 
   private mutating func add(_ name: String, _ bytes: RawSpan) -> Bool {
-    bytes.withUnsafeBytes { buffer in
-      let bytes = buffer.assumingMemoryBound(to: UInt8.self).span
+    bytes.withBytes { bytes in
       let encoding = self.encoding ?? (UTF8Check.isValid(bytes) ? .text : .base64)
       if encoding == .text, UTF8Check.isValid(bytes) {
         writer.name(name)
@@ -99,8 +98,7 @@ struct CSVEntries: EntryFormatter {
   }
 
   private mutating func add(_ bytes: RawSpan) -> Bool {
-    bytes.withUnsafeBytes { buffer in
-      let bytes = buffer.assumingMemoryBound(to: UInt8.self).span
+    bytes.withBytes { bytes in
       guard let text = encoding.encode(bytes) else { return false }
       writer.field(text.span)
       return true
@@ -110,9 +108,8 @@ struct CSVEntries: EntryFormatter {
 
 /// Why an entry cannot be written as text.
 private func notText(_ key: RawSpan) -> ToolError {
-  let name = key.withUnsafeBytes { buffer -> String in
-    let bytes = buffer.assumingMemoryBound(to: UInt8.self).span
-    if UTF8Check.isValid(bytes) { return "\"\(String(decoding: buffer, as: UTF8.self))\"" }
+  let name = key.withBytes { bytes -> String in
+    if UTF8Check.isValid(bytes) { return "\"\(bytes.text)\"" }
     return "0x" + String(decoding: ByteEncoding.hex.encode(bytes) ?? [], as: UTF8.self)
   }
   return .notRepresentable(key: name, why: "is not text: choose --encoding hex or base64")

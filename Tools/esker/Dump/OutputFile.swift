@@ -10,7 +10,7 @@ func withOutput<R>(_ path: String, _ body: (inout BufferedOutput) throws -> R) t
     try output.flush()
     return result
   }
-  let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+  let descriptor = SystemCalls.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode: 0o644)
   guard descriptor >= 0 else {
     throw errno == EEXIST ? ToolError.outputExists(path: path) : .system(operation: "create", path: path, errno: errno)
   }
@@ -23,7 +23,7 @@ func withOutput<R>(_ path: String, _ body: (inout BufferedOutput) throws -> R) t
     try syncDirectory(of: path)
     return result
   } catch {
-    unlink(path)
+    SystemCalls.remove(path)
     throw error
   }
 }
@@ -31,7 +31,7 @@ func withOutput<R>(_ path: String, _ body: (inout BufferedOutput) throws -> R) t
 /// Makes the name of a new file last.
 private func syncDirectory(of path: String) throws(ToolError) {
   let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
-  let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+  let descriptor = SystemCalls.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
   guard descriptor >= 0 else { throw .system(operation: "open", path: directory, errno: errno) }
   defer { close(descriptor) }
   // Some file systems do not sync directories, and say so.

@@ -20,7 +20,7 @@ struct RecordDump {
 
   func write(asJSON: Bool, to output: inout BufferedOutput) throws {
     if asJSON {
-      try output.write(json().span.bytes)
+      try output.write(json())
     } else {
       try output.write(summary(in: .output) + "\n")
       try writeFields(in: .output, to: &output)

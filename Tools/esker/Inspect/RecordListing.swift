@@ -31,7 +31,7 @@ struct RecordListing {
       writer.removeAll()
       writer.value(element, segment)
       writer.newline()
-      try output.write(writer.bytes.span.bytes)
+      try output.write(writer.bytes)
     }
     if !asJSON { try table.flush(to: &output) }
     try output.flush()

@@ -34,7 +34,7 @@ struct StoreOverview {
 
   func write(asJSON: Bool, to output: inout BufferedOutput) throws {
     if asJSON {
-      try output.write(json().span.bytes)
+      try output.write(json())
     } else {
       try output.write(manifestText(in: .output) + "\n")
       try writeSegments(to: &output)

@@ -44,7 +44,7 @@ struct VersionListing {
         var writer = JSONWriter()
         writer.value(version.record, standing: version.standing.rawValue)
         writer.newline()
-        try output.write(writer.bytes.span.bytes)
+        try output.write(writer.bytes)
       }
     } else {
       var table = Table(

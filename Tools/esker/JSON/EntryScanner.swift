@@ -44,7 +44,7 @@ struct EntryScanner {
     let bytes = line.extracting(name.bytes)
     guard name.hasEscapes || bytes.count <= 8 else { return nil }
     guard name.hasEscapes else {
-      return bytes.withUnsafeBufferPointer { EntryField(rawValue: String(decoding: $0, as: UTF8.self)) }
+      return EntryField(rawValue: bytes.text)
     }
     text.removeAll(keepingCapacity: true)
     guard JSONCursor.unescape(bytes, into: &text) else { return nil }

@@ -30,9 +30,8 @@ extension JSONCursor {
   /// marked byte is exact.
   private mutating func skipPlainText(_ bytes: Span<UInt8>) {
     let ones: UInt64 = 0x0101_0101_0101_0101
-    let raw = bytes.bytes
-    while position + 8 <= raw.byteCount {
-      let word = UInt64(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
+    while position + 8 <= bytes.count {
+      let word = bytes.word(at: position)
       let quote = word ^ (ones &* 0x22)
       let backslash = word ^ (ones &* 0x5C)
       let hits =

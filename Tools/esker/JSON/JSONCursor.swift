@@ -103,13 +103,11 @@ struct JSONCursor {
     skipSpace(bytes)
   }
 
-  private mutating func skipWord(_ word: StaticString, _ bytes: Span<UInt8>) throws(JSONFault) {
-    let count = word.utf8CodeUnitCount
-    for index in 0..<count where position + index >= bytes.count || bytes[position + index] != word.utf8Start[index] {
-      position = min(position + index, bytes.count)
-      throw unexpected(bytes, wanted: "\(word)")
+  private mutating func skipWord(_ word: String, _ bytes: Span<UInt8>) throws(JSONFault) {
+    for byte in word.utf8 {
+      guard position < bytes.count, bytes[position] == byte else { throw unexpected(bytes, wanted: word) }
+      position += 1
     }
-    position += count
   }
 
   /// Moves past a number: a minus, digits without a leading zero, a fraction and an exponent, of which only

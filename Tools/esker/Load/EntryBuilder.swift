@@ -59,7 +59,7 @@ struct EntryBuilder {
     if field == .keyspace {
       guard keyspace == nil else { throw EntryFault(description: "there is more than one keyspace") }
       guard UTF8Check.isValid(text) else { throw EntryFault(description: "field \"keyspace\" is not valid UTF-8") }
-      keyspace = text.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+      keyspace = text.text
     } else {
       guard let time = parseTimestamp(text) else {
         throw EntryFault(description: "field \"expires\" is not an instant such as 2026-03-01T12:00:00.000Z")

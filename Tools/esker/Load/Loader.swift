@@ -61,7 +61,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
     tally.replaced = min(max(0, tally.records - (count - countBefore)), tally.records)
     if plan.printsJSON {
       var output = BufferedOutput.standard()
-      try output.write(tally.json(seconds: seconds).span.bytes)
+      try output.write(tally.json(seconds: seconds))
       try output.flush()
     } else if !plan.isQuiet {
       StandardError.write(tally.summary(seconds: seconds) + "\n")

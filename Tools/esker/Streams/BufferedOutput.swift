@@ -25,7 +25,11 @@ struct BufferedOutput: ~Copyable {
   var isTerminal: Bool { isatty(descriptor) == 1 }
 
   mutating func write(_ text: String) throws(ToolError) {
-    try write(Array(text.utf8).span.bytes)
+    try write(Array(text.utf8))
+  }
+
+  mutating func write(_ bytes: [UInt8]) throws(ToolError) {
+    try bytes.lend(0..<bytes.count) { (bytes) throws(ToolError) in try write(bytes) }
   }
 
   mutating func write(_ bytes: RawSpan) throws(ToolError) {
@@ -40,18 +44,14 @@ struct BufferedOutput: ~Copyable {
   /// Hands everything to the operating system.
   mutating func flush() throws(ToolError) {
     guard !buffer.isEmpty else { return }
-    try writeThrough(buffer.span.bytes)
+    try buffer.lend(0..<buffer.count) { (bytes) throws(ToolError) in try writeThrough(bytes) }
     buffer.removeAll(keepingCapacity: true)
   }
 
   private func writeThrough(_ bytes: RawSpan) throws(ToolError) {
     var done = 0
     while done < bytes.byteCount {
-      let rest = bytes.extracting(done..<bytes.byteCount)
-      let (written, code) = rest.withUnsafeBytes { buffer in
-        let written = Foundation.write(descriptor, buffer.baseAddress, buffer.count)
-        return (written, errno)
-      }
+      let (written, code) = SystemCalls.write(bytes.extracting(done..<bytes.byteCount), to: descriptor)
       if written >= 0 {
         done += written
       } else if code == EPIPE {

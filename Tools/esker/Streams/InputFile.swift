@@ -17,7 +17,7 @@ struct InputFile: ~Copyable {
       return
     }
     name = path
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    descriptor = SystemCalls.open(path, O_RDONLY | O_CLOEXEC)
     let code = errno
     isRegular = Self.isRegular(descriptor)
     guard descriptor >= 0 else {
@@ -26,8 +26,7 @@ struct InputFile: ~Copyable {
   }
 
   private static func isRegular(_ descriptor: Int32) -> Bool {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    SystemCalls.status(of: descriptor).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
   }
 
   deinit {
@@ -36,8 +35,7 @@ struct InputFile: ~Copyable {
 
   /// Bytes between here and the end, if the input is a regular file.
   var remainingBytes: Int? {
-    var status = stat()
-    guard isRegular, fstat(descriptor, &status) == 0 else { return nil }
+    guard isRegular, let status = SystemCalls.status(of: descriptor) else { return nil }
     let position = lseek(descriptor, 0, SEEK_CUR)
     return position < 0 ? nil : max(0, Int(status.st_size) - Int(position))
   }
@@ -47,10 +45,7 @@ struct InputFile: ~Copyable {
     while true {
       // A file is there at once; whatever else it is may keep the command waiting.
       if !isRegular { try Interruption.waitReadable(descriptor) }
-      let (count, code) = buffer.withUnsafeMutableBytes { bytes in
-        let count = Foundation.read(descriptor, bytes.baseAddress.map { $0 + start }, bytes.count - start)
-        return (count, errno)
-      }
+      let (count, code) = SystemCalls.read(descriptor, into: &buffer, from: start)
       if count >= 0 { return count }
       if code != EINTR { throw .system(operation: "read", path: name, errno: code) }
     }

@@ -5,6 +5,7 @@ import Synchronization
 ///
 /// The first signal is noted; a second one ends the process as it would have without this.
 enum Interruption {
+  // Relaxed: plain numbers, through which nothing is read. A signal handler may use little else.
   private static let received = Atomic<Int32>(0)
   private static let wakeup = Atomic<Int32>(-1)
 
@@ -13,22 +14,22 @@ enum Interruption {
 
   /// Begins to note signals. Called once, by a command that goes on to ask for them.
   static func install() {
-    var ends: [Int32] = [-1, -1]
-    guard received.load(ordering: .relaxed) == 0, pipe(&ends) == 0 else { return }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    readEnd.store(ends[0], ordering: .relaxed)
-    wakeup.store(ends[1], ordering: .relaxed)
+    guard received.load(ordering: .relaxed) == 0, let ends = SystemCalls.makePipe() else { return }
+    for end in [ends.readEnd, ends.writeEnd] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    readEnd.store(ends.readEnd, ordering: .relaxed)
+    wakeup.store(ends.writeEnd, ordering: .relaxed)
+    // Safety: these calls change a local. The handlers are only compared, as numbers.
     var noted = sigset_t()
-    sigemptyset(&noted)
+    unsafe sigemptyset(&noted)
     for number in signals {
       // One that the parent had ignored, as `nohup` does, stays ignored.
       let previous = signal(number, SIG_IGN)
-      if unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
+      if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
       signal(number) { number in Interruption.note(number) }
-      sigaddset(&noted, number)
+      unsafe sigaddset(&noted, number)
     }
     // A parent with threads may have started this process with all signals held back.
-    pthread_sigmask(SIG_UNBLOCK, &noted, nil)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &noted, nil)
   }
 
   private static let readEnd = Atomic<Int32>(-1)
@@ -37,8 +38,9 @@ enum Interruption {
   private static func note(_ number: Int32) {
     received.store(number, ordering: .relaxed)
     signal(number, SIG_DFL)
+    // Safety: the call reads one byte of a local.
     var byte: UInt8 = 0
-    _ = write(wakeup.load(ordering: .relaxed), &byte, 1)
+    _ = unsafe write(wakeup.load(ordering: .relaxed), &byte, 1)
   }
 
   /// The signal that came, if one did.
@@ -58,20 +60,18 @@ enum Interruption {
   static func waitReadable(_ descriptor: Int32) throws(ToolError) {
     let wakeup = readEnd.load(ordering: .relaxed)
     guard wakeup >= 0 else { return }
-    var waits = [descriptor, wakeup].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    _ = poll(&waits, 2, -1)
+    SystemCalls.waitReadable([descriptor, wakeup], milliseconds: -1)
     try check()
   }
 
   /// Waits so long, or until a signal comes; false when one came.
   static func sleep(_ duration: Duration) -> Bool {
     let wakeup = readEnd.load(ordering: .relaxed)
-    var wait = pollfd(fd: wakeup, events: Int16(POLLIN), revents: 0)
     let end = ContinuousClock.now + duration
     while !isRequested {
       let left = (end - ContinuousClock.now).seconds
       guard left > 0 else { return true }
-      _ = poll(&wait, wakeup >= 0 ? 1 : 0, Int32(max(1, min(left * 1000, 1e9))))
+      SystemCalls.waitReadable(wakeup >= 0 ? [wakeup] : [], milliseconds: Int32(max(1, min(left * 1000, 1e9))))
     }
     return false
   }

@@ -1,6 +1,3 @@
-import EskerFormat
-import Foundation
-
 /// Cuts an input into lines.
 ///
 /// Keeps one buffer, which grows to the longest line and no further than the limit allows.
@@ -76,7 +73,7 @@ struct LineReader: ~Copyable {
     var isTooLong = false
     skippedQuotes = 0
     while true {
-      if let newline = newline(in: searched..<filled) {
+      if let newline = buffer.firstIndex(of: UInt8(ascii: "\n"), in: searched..<filled) {
         return finish(start..<newline, next: newline + 1, isTooLong)
       }
       searched = filled
@@ -104,7 +101,7 @@ struct LineReader: ~Copyable {
   }
 
   private mutating func consume(upTo end: Int) {
-    checksum = CRC32C.checksum(of: buffer.span.bytes.extracting(start..<end), continuing: checksum)
+    checksum = buffer.checksum(of: start..<end, continuing: checksum)
     bytesConsumed += end - start
     start = end
   }
@@ -113,12 +110,7 @@ struct LineReader: ~Copyable {
   private mutating func fill() throws(ToolError) {
     if start > 0, start == filled || filled == buffer.count {
       let rest = filled - start
-      if rest > 0 {
-        buffer.withUnsafeMutableBytes { bytes in
-          guard let base = bytes.baseAddress else { return }
-          _ = memmove(base, base + start, rest)
-        }
-      }
+      if rest > 0 { buffer.moveToFront(start..<filled) }
       start = 0
       searched = rest
       filled = rest
@@ -129,15 +121,5 @@ struct LineReader: ~Copyable {
     let count = try input.read(into: &buffer, from: filled)
     filled += count
     if count == 0 { isAtEnd = true }
-  }
-
-  private func newline(in range: Range<Int>) -> Int? {
-    guard !range.isEmpty else { return nil }
-    return buffer.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress, let hit = memchr(base + range.lowerBound, 0x0A, range.count) else {
-        return nil
-      }
-      return UnsafeRawPointer(hit) - base
-    }
   }
 }

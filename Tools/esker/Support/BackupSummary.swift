@@ -21,7 +21,7 @@ func printSummary(of report: BackupReport, path: String, isPlan: Bool = false, a
     writer.value(report.copiedBytes)
     writer.endObject()
     writer.newline()
-    try output.write(writer.bytes.span.bytes)
+    try output.write(writer.bytes)
   } else {
     let shared = report.sharedSegments > 0 ? ", \(HumanUnits.count(report.sharedSegments)) shared" : ""
     try output.write(
@@ -34,10 +34,8 @@ func printSummary(of report: BackupReport, path: String, isPlan: Bool = false, a
 
 /// Whether a file at `path` can get a second name at `newPath`, where nothing is yet: only on the same volume.
 func isOnOneVolume(_ path: String, _ newPath: String) -> Bool {
-  var source = stat()
-  guard stat(path, &source) == 0 else { return false }
+  guard let source = SystemCalls.status(path) else { return false }
   var place = URL(fileURLWithPath: newPath).standardizedFileURL
-  var target = stat()
-  while stat(place.path, &target) != 0, place.path != "/" { place.deleteLastPathComponent() }
-  return source.st_dev == target.st_dev
+  while place.path != "/", SystemCalls.status(place.path) == nil { place.deleteLastPathComponent() }
+  return SystemCalls.status(place.path)?.st_dev == source.st_dev
 }

@@ -24,12 +24,10 @@ enum ByteEncoding: String, ExpressibleByArgument, CaseIterable {
     switch self {
     case .text:
       guard UTF8Check.isValid(text) else { return nil }
-      var bytes: [UInt8] = []
-      bytes.append(contentsOf: text)
-      return bytes
+      return [UInt8](copying: text)
     case .hex: return Self.decodeHex(text)
     case .base64:
-      return text.withUnsafeBufferPointer { Data(base64Encoded: Data($0)) }.map { Array($0) }
+      return Data(base64Encoded: text.data).map { Array($0) }
     }
   }
 
@@ -48,7 +46,7 @@ enum ByteEncoding: String, ExpressibleByArgument, CaseIterable {
         text.append(digits[Int(bytes[index] & 15)])
       }
     case .base64:
-      text = Array(bytes.withUnsafeBufferPointer { Data($0) }.base64EncodedData())
+      text = Array(bytes.data.base64EncodedData())
     }
     return text
   }

@@ -4,7 +4,6 @@ import Foundation
 func directorySize(_ path: String) -> Int {
   let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
   return names.reduce(0) { total, name in
-    var status = stat()
-    return stat("\(path)/\(name)", &status) == 0 ? total + Int(status.st_size) : total
+    total + Int(SystemCalls.status("\(path)/\(name)")?.st_size ?? 0)
   }
 }

@@ -10,7 +10,7 @@ func printFigures(_ figures: [(name: String, value: Int)], text: String, asJSON:
     }
     writer.endObject()
     writer.newline()
-    try output.write(writer.bytes.span.bytes)
+    try output.write(writer.bytes)
   } else {
     try output.write(text + "\n")
   }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Esker
+import EskerPlatform
 import Foundation
 
 /// The store a command works on.
@@ -68,15 +69,13 @@ struct StoreArguments: ParsableArguments {
 
   /// Throws if nothing is at a path that was given for another store.
   func require(at path: String) throws(ToolError) {
-    var status = stat()
-    guard stat(path, &status) != 0 else { return }
+    guard SystemCalls.status(path) == nil else { return }
     throw errno == ENOENT ? .noStore(path: path) : .system(operation: "open", path: path, errno: errno)
   }
 
   /// Opening for writing would make a store out of nothing or of an empty directory.
   func require() throws {
-    var status = stat()
-    guard stat(store, &status) == 0 else {
+    guard let status = SystemCalls.status(store) else {
       throw errno == ENOENT
         ? ToolError.noStore(path: store) : ToolError.system(operation: "open", path: store, errno: errno)
     }
@@ -85,15 +84,9 @@ struct StoreArguments: ParsableArguments {
   }
 
   private func isEmptyDirectory() throws(ToolError) -> Bool {
-    guard let directory = opendir(store) else { throw .system(operation: "open", path: store, errno: errno) }
-    defer { closedir(directory) }
-    var entries = 0
-    while readdir(directory) != nil {
-      entries += 1
-      // "." and ".." are always there.
-      if entries > 2 { return false }
+    do throws(PlatformError) { return try OSFileSystem().list(store).isEmpty } catch {
+      throw .system(operation: "open", path: store, errno: error.code)
     }
-    return true
   }
 }
 

@@ -3,7 +3,7 @@ import Esker
 /// The instant that an ISO 8601 text stands for: what ``timestamp(_:)`` writes, and the same with other fractions or an
 /// offset in hours and minutes. Nil for anything else.
 func parseTimestamp(_ text: Span<UInt8>) -> WallTime? {
-  var cursor = TimestampCursor(text: text.withUnsafeBufferPointer { Array($0) })
+  var cursor = TimestampCursor(text: [UInt8](copying: text))
   guard let time = cursor.time() else { return nil }
   return WallTime(millisecondsSince1970: time)
 }

@@ -1,3 +1,4 @@
+import EskerPlatform
 import Foundation
 
 /// What can go wrong around the store.
@@ -65,7 +66,7 @@ extension ToolError: CustomStringConvertible {
         + "and a value on standard input"
     case .noSegment(let id, let path): "no segment \(id) in \(path)"
     case .noRecord(let key): "no record of key \"\(key)\" is on disk"
-    case .system(let operation, let path, let code): "cannot \(operation) \(path): \(String(cString: strerror(code)))"
+    case .system(let operation, let path, let code): "cannot \(operation) \(path): \(PlatformError.message(code))"
     }
   }
 }

@@ -39,8 +39,7 @@ struct Terminal: Equatable {
 
   /// Characters in a line and lines of the terminal behind a descriptor; nil when there is none, or it does not say.
   static func size(of descriptor: Int32) -> (columns: Int, rows: Int)? {
-    var size = winsize()
-    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    guard let size = SystemCalls.windowSize(of: descriptor), size.ws_col > 0 else { return nil }
     return (Int(size.ws_col), max(1, Int(size.ws_row)))
   }
 }
