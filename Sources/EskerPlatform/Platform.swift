@@ -1,15 +1,15 @@
 /// Everything Esker takes from the machine it runs on, in one value that a test can replace.
 public struct Platform: Sendable {
-  /// Where the files are.
+  /// The file system.
   public var fileSystem: any FileSystem
-  /// What time it is.
+  /// The clock.
   public var clock: any SystemClock
   /// A source of unpredictable 64-bit numbers, for seeds and salts.
   public var random: @Sendable () -> UInt64
   /// Identifies this process in the lock file.
   public var processID: Int32
 
-  /// Puts a platform together from its parts.
+  /// Assembles a platform from its parts.
   public init(
     fileSystem: any FileSystem,
     clock: any SystemClock,
@@ -22,7 +22,7 @@ public struct Platform: Sendable {
     self.processID = processID
   }
 
-  /// Lets some time pass: a wait between two tries of something that another process is about to finish.
+  /// Sleeps about a millisecond, between two attempts at something that another process is about to finish.
   public func pause() {
     let lock = Lock(.leaf)
     let condition = Condition()

@@ -7,7 +7,7 @@
 #endif
 
 extension Platform {
-  /// The machine this process runs on.
+  /// The machine that this process runs on.
   public static var system: Platform {
     Platform(
       fileSystem: OSFileSystem(),

@@ -1,16 +1,16 @@
 /// The one seam between Esker and the operating system's files.
 ///
-/// The engine calls nothing else that touches a disk, so a test can stand in for the disk: lose what was not synced,
-/// tear a page, fill the volume or fail the n-th call. Paths are absolute or relative to the working directory, as the
-/// caller gave them. Every function is safe to call from any thread.
+/// The engine touches the disk in no other way, so a test can replace it: drop what was not synced, tear a page, fill the
+/// volume or fail the n-th call. Paths are absolute or relative to the working directory, as the caller gave them. Every
+/// function is safe to call from any thread.
 public protocol FileSystem: Sendable {
   /// Opens a file. `.create` makes a new one and fails with `EEXIST` if the name is taken.
   func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File
 
-  /// What stands at `path`, following links; nil when nothing does.
+  /// The status of the file at `path`, following links; nil if there is none.
   func status(_ path: String) throws(PlatformError) -> FileStatus?
 
-  /// Names in a directory, without `.` and `..`, in no order.
+  /// The names in a directory, without `.` and `..`, in no particular order.
   func list(_ directory: String) throws(PlatformError) -> [String]
 
   /// Creates one directory; its parent must exist.
@@ -22,7 +22,8 @@ public protocol FileSystem: Sendable {
   /// Removes a directory that is empty. Durable once its parent is synced.
   func removeDirectory(_ path: String) throws(PlatformError)
 
-  /// Replaces `newPath` by `path` in one step. Durable once the directory is synced; no barrier for the data.
+  /// Renames `path` to `newPath`, atomically replacing what was there. Durable once the directory is synced; does not sync
+  /// the data.
   func rename(_ path: String, to newPath: String) throws(PlatformError)
 
   /// Gives a file a second name.
@@ -31,7 +32,7 @@ public protocol FileSystem: Sendable {
   /// Makes every earlier change to the names in `directory` durable.
   func syncDirectory(_ directory: String) throws(PlatformError)
 
-  /// Bytes a process without privileges can still allocate on the volume that holds `path`.
+  /// The number of bytes that an unprivileged process can still allocate on the volume holding `path`.
   func freeSpace(at path: String) throws(PlatformError) -> Int
 }
 
@@ -45,16 +46,16 @@ public enum OpenMode: Sendable {
 
 /// What a path names.
 public struct FileStatus: Sendable, Equatable {
-  /// What kinds of thing Esker tells apart.
+  /// The kinds that Esker distinguishes.
   public enum Kind: Sendable { case file, directory, other }
-  /// A file, a directory or something Esker has no use for.
+  /// A file, a directory or anything else.
   public var kind: Kind
   /// The length in bytes.
   public var size: Int
-  /// How many names the file has.
+  /// The file's number of names.
   public var linkCount: Int
 
-  /// Describes a file.
+  /// Creates a status from its parts.
   public init(kind: Kind, size: Int, linkCount: Int) {
     self.kind = kind
     self.size = size
@@ -64,59 +65,59 @@ public struct FileStatus: Sendable, Equatable {
 
 /// One open file.
 ///
-/// Reads and writes name their offset, so the object has no position and may be used from several threads at once.
-/// The file is closed by `close()` or when the last reference goes.
+/// Reads and writes take an offset, so the object has no position and may be used from several threads at once. `close()`
+/// closes the file, and so does releasing the last reference.
 public protocol File: AnyObject, Sendable {
   var path: String { get }
 
-  /// The file's length, and how many names it still has (0 when it was removed while open). What rests and was removed may fail
-  /// with an error that `isGone`.
+  /// The file's length, and how many names it still has (0 if it was removed while open). For a resting file that was
+  /// removed, this may throw an error with `isGone` set.
   func status() throws(PlatformError) -> FileStatus
 
-  /// Fills `buffer` from `offset` on; returns fewer bytes than asked for only at the end of the file.
+  /// Fills `buffer` starting at `offset`; returns fewer bytes than requested only at the end of the file.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(PlatformError) -> Int
 
-  /// Where the first byte from `offset` on stands that may not be zero; nil when all are zeros up to the end.
+  /// The offset of the first byte at or after `offset` that may be nonzero; nil if there are only zeros up to the end.
   ///
-  /// For long runs that were never written, which reading would bring into memory: `offset` itself is always a right answer,
-  /// if a useless one. Stores made through mappings count, in all processes.
+  /// Skips long unwritten runs without reading them into memory. `offset` itself is always a correct answer, if a useless
+  /// one. Stores made through mappings count, in all processes.
   func nextData(from offset: Int) -> Int?
 
-  /// Writes all of `buffer` at `offset`, growing the file if need be.
+  /// Writes all of `buffer` at `offset`, growing the file as needed.
   func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) throws(PlatformError)
 
-  /// Allocates storage so that `0..<length` can be written without running out of space; new bytes read as zero and
-  /// the file is at least `length` long afterwards. Fails with `ENOSPC` and leaves what was there as it was.
+  /// Allocates storage so that writes to `0..<length` cannot run out of space; new bytes read as zero, and the file is at
+  /// least `length` long afterwards. Fails with `ENOSPC`, leaving the file as it was.
   func reserve(_ length: Int) throws(PlatformError)
 
   /// Cuts the file to `length`. The range cut off must not be mapped.
   func truncate(_ length: Int) throws(PlatformError)
 
   /// Makes the file's contents, its length and every store made through its mappings durable (`fdatasync`; on Apple
-  /// platforms `msync` and `F_FULLFSYNC`). After a failure nothing may be assumed durable on the strength of a retry.
+  /// platforms `msync` and `F_FULLFSYNC`). After a failure, nothing may be assumed durable, even if a retry succeeds.
   func sync() throws(PlatformError)
 
-  /// Has the system begin to write what it holds of `range` to the device, and does not wait. A hint: nothing is durable before
-  /// a `sync`, which then has less to wait for.
+  /// Starts writing the cached bytes of `range` to the device, without waiting. A hint: nothing is durable until a `sync`,
+  /// which then has less to wait for.
   func beginWriteBack(_ range: Range<Int>)
 
-  /// Sets aside `capacity` bytes of address space for this file; nothing of it may be touched until `extend`.
+  /// Reserves `capacity` bytes of address space for this file; none of it may be touched until `extend`.
   func map(capacity: Int, writable: Bool) throws(PlatformError) -> any Mapping
 
-  /// Maps the file's current bytes `range` copy-on-write: stores are private to this process and never reach the file.
-  /// `range.lowerBound` must be a multiple of 4096, whatever the size of the machine's pages, and the file long enough.
-  /// The mapping cannot be extended.
+  /// Maps the current bytes in `range` copy-on-write: stores are private to this process and never reach the file.
+  /// `range.lowerBound` must be a multiple of 4096, whatever the machine's page size, and the file must be long enough. The
+  /// mapping cannot be extended.
   func mapPrivate(_ range: Range<Int>) throws(PlatformError) -> any Mapping
 
-  /// Takes the advisory lock on the whole file if nobody else holds a conflicting one; false when somebody does.
-  /// Conflicts between two opens in one process count. The lock goes with the file object or the process.
+  /// Takes the advisory lock on the whole file; returns false if a conflicting lock is held. Two opens in one process
+  /// conflict too. The lock is released with the file object or at the end of the process.
   func tryLock(exclusive: Bool) throws(PlatformError) -> Bool
 
-  /// Says that all of the file is durable and that it will be used now and then at most.
+  /// States that the whole file is durable and will be used only occasionally from now on.
   ///
-  /// While the process has many files open, such a file may give its descriptor up between two calls. Mappings stay valid. A call
-  /// that needs a descriptor then opens the file again by its path, and fails with what that fails with: `isOutOfDescriptors`,
-  /// or `isGone` when the file has been removed. Idempotent.
+  /// While the process has many files open, such a file may give up its descriptor between calls. Mappings stay valid. A
+  /// call that needs a descriptor reopens the file by its path, and throws what that throws: `isOutOfDescriptors`, or
+  /// `isGone` if the file has been removed. Idempotent.
   func rest()
 
   /// Closes the file. Idempotent; mappings stay valid.
@@ -124,53 +125,53 @@ public protocol File: AnyObject, Sendable {
 }
 
 extension File {
-  /// Knows of nothing that is not there.
+  /// Returns `offset`: no holes are known.
   public func nextData(from offset: Int) -> Int? { offset }
 
-  /// Keeps its descriptor.
+  /// Does nothing: the file keeps its descriptor.
   public func rest() {}
 
-  /// Leaves it to the system.
+  /// Does nothing: the system decides when to write.
   public func beginWriteBack(_ range: Range<Int>) {}
 }
 
-/// A run of a file's bytes in memory, at an address that never changes.
+/// A range of a file's bytes in memory, at an address that never changes.
 public protocol Mapping: AnyObject, Sendable {
-  /// Start of the address range; byte n of the file (of the mapped range, for a private one) is at `base + n`.
+  /// Start of the address range; byte n of the file (of the mapped range, if private) is at `base + n`.
   var base: UnsafeMutableRawPointer { get }
 
-  /// How many bytes from `base` may be touched.
+  /// How many bytes from `base` on may be touched.
   var length: Int { get }
 
-  /// Makes `0..<newLength` accessible. The file must be at least that long: fails with `EINVAL` rather than expose a page
-  /// that has no storage. `newLength` is at most the capacity; a smaller value than `length` changes nothing.
+  /// Makes `0..<newLength` accessible. Fails with `EINVAL` if the file is shorter, rather than expose a page without
+  /// storage. `newLength` is at most the capacity; a value below `length` changes nothing.
   func extend(to newLength: Int) throws(PlatformError)
 
-  /// Brings the pages of `range` in, ready to be stored to without a fault. A hint, but one that reports what a store
-  /// would have died of (`ENOSPC`, `EIO`).
+  /// Faults in the pages of `range` for writing. A hint, except that it throws the error that a store would have crashed on
+  /// (`ENOSPC`, `EIO`).
   func populate(_ range: Range<Int>) throws(PlatformError)
 
-  /// Brings the pages of `range` in, ready to be read without a fault. A hint.
+  /// Faults in the pages of `range` for reading. A hint.
   func populateForReading(_ range: Range<Int>)
 
-  /// Takes the pages of `range` out of this process's page table, contents unharmed: the next touch brings them back. A
-  /// hint, for a range that will be synced and not stored to again: the kernel need not then interrupt every processor for
-  /// each page it cleans.
+  /// Removes the pages of `range` from this process's page table, leaving their contents alone: the next access maps them
+  /// again. A hint, for a range that will be synced and not stored to again: the kernel then need not interrupt every
+  /// processor for each page it cleans.
   func detach(_ range: Range<Int>)
 
-  /// Says whether a page of this mapping could not be had: the file was cut short under it, or the medium failed. The
-  /// bytes there read as zero, and stores there go nowhere.
+  /// Tells whether a page of this mapping could not be read in, because the file was truncated or the device failed. The
+  /// bytes there read as zero, and stores there are lost.
   var faultFlag: FaultFlag { get }
 
-  /// Maps the file's pages again where some could not be had and zeros stand, and lowers the flag; a page that cannot be had
-  /// now either raises it again. For shared mappings that nobody stores to.
+  /// Maps the file's pages again where zeros have replaced them, and lowers the flag; a page that still cannot be read in
+  /// raises it again. For shared mappings that nobody stores to.
   func renew() throws(PlatformError)
 
-  /// Gives the address range back. Idempotent. Nobody may use `base` afterwards.
+  /// Returns the address range to the system. Idempotent. `base` must not be used afterwards.
   func unmap()
 }
 
 extension Mapping {
-  /// True once a page of this mapping could not be had; see `faultFlag`.
+  /// True once a page of this mapping could not be read in; see `faultFlag`.
   public var isFaulted: Bool { faultFlag.isRaised }
 }

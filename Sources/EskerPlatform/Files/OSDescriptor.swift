@@ -9,25 +9,25 @@ import Synchronization
   import Glibc
 #endif
 
-/// The descriptor of an open file: closed when nobody uses it any more, and while the file rests given up and taken back.
+/// The descriptor of an open file: closed once it is no longer in use, and given up and taken back while the file rests.
 ///
-/// A file that rests gives its descriptor up after a call if these are scarce, and takes one again for the next call. Until then
-/// nothing is different, and a file that does not rest pays nothing.
+/// A resting file gives its descriptor up after a call if descriptors are scarce, and opens a new one for the next call. A
+/// file that does not rest pays nothing for this.
 struct OSDescriptor: ~Copyable, Sendable {
   let path: String
   let isWritable: Bool
 
   /// The number; -1 while there is none.
   ///
-  /// Relaxed: nothing is read through it. `users` and `isResting` see to it that it is the right one: it only changes under
-  /// the lock of `identity`, and until the file rests it stays what `init` was given, up to the end.
+  /// Relaxed: nothing is read through it. `users` and `isResting` ensure that it is the right one: it only changes under the
+  /// lock of `identity`, and until the file rests it keeps the value that `init` was given until the final close.
   private let number: Atomic<Int32>
 
   /// How many calls are using the descriptor, plus `closed` once `close()` was called.
   ///
-  /// The last to leave closes it, so that a call in flight never meets a number that has been given to another file. What rests
-  /// loses its descriptor only while this is 0. So who rests says so before it looks here, and who enters counts itself here
-  /// before it looks whether the file rests: one of them sees the other.
+  /// The last call to leave closes it, so a call in flight never meets a number that has been reused for another file. A
+  /// resting file loses its descriptor only while this is 0. Hence `rest` sets `isResting` before it looks here, and a call
+  /// counts itself here before it looks at `isResting`: at least one of them sees the other.
   private let users = Atomic<Int>(0)
   private static let closed = Int.min
 
@@ -35,7 +35,7 @@ struct OSDescriptor: ~Copyable, Sendable {
   /// Relaxed: the descriptor is given up after the last call that used it, which `users` orders.
   private let isLocked = Atomic<Bool>(false)
 
-  /// Which file it is, once it rests. Held while the descriptor is given up or taken back.
+  /// Which file it is, once it rests. Locked while the descriptor is given up or taken back.
   private let identity = Guarded<FileIdentity?>(nil, .descriptor)
 
   init(path: String, number: Int32, isWritable: Bool) {
@@ -44,13 +44,13 @@ struct OSDescriptor: ~Copyable, Sendable {
     self.isWritable = isWritable
   }
 
-  /// Gives the descriptor back, now or when the last call that uses it ends.
+  /// Closes the descriptor, now or when the last call that uses it ends.
   func close() {
     let before = users.bitwiseOr(Self.closed, ordering: .sequentiallyConsistent).oldValue
     if before == 0 { identity.withLock { _ in giveUp() } }
   }
 
-  /// Lets the file rest; does nothing if it cannot be told from others.
+  /// Lets the file rest; does nothing if the file's identity cannot be determined.
   func rest() {
     guard let descriptor = try? enter("rest") else { return }
     let file = try? FileIdentity(of: descriptor, path)
@@ -62,11 +62,11 @@ struct OSDescriptor: ~Copyable, Sendable {
     leave()
   }
 
-  /// The file will be unlocked before it is closed: a child that was forked meanwhile has the descriptor until it runs its
-  /// program, and with it the lock.
+  /// Notes that the descriptor must be unlocked before it is closed: a child process forked meanwhile holds it until its
+  /// `exec`, and with it the lock.
   func noteLock() { isLocked.store(true, ordering: .relaxed) }
 
-  /// Begins to use the descriptor; `leave` ends that.
+  /// Begins a use of the descriptor, which `leave` ends.
   func enter(_ operation: String) throws(PlatformError) -> Int32 {
     try count(operation)
     guard isResting.load(ordering: .sequentiallyConsistent) else { return number.load(ordering: .relaxed) }
@@ -81,7 +81,6 @@ struct OSDescriptor: ~Copyable, Sendable {
     }
   }
 
-  /// Ends a use.
   func leave() {
     let left = users.subtract(1, ordering: .sequentiallyConsistent).newValue
     guard left == Self.closed || left == 0 && isResting.load(ordering: .sequentiallyConsistent) else { return }
@@ -91,11 +90,11 @@ struct OSDescriptor: ~Copyable, Sendable {
     }
   }
 
-  /// What is known of the file. Needs no descriptor while the file has a name.
+  /// The file's status. Needs no descriptor while a resting file has a name.
   func status(_ operation: String) throws(PlatformError) -> FileStatus {
     try count(operation)
     defer { leave() }
-    // What is there now, nobody gives up before `leave`.
+    // No other thread gives up an open descriptor before `leave`.
     let isResting = isResting.load(ordering: .sequentiallyConsistent)
     let (descriptor, file) =
       isResting
@@ -126,7 +125,7 @@ struct OSDescriptor: ~Copyable, Sendable {
     }
   }
 
-  /// Opens the file again, if its name still stands for it.
+  /// Opens the file again, if its path still names it.
   private func takeBack(_ identity: FileIdentity?) throws(PlatformError) -> Int32 {
     let descriptor = try OSFileSystem.openDescriptor(path, isWritable ? O_RDWR : O_RDONLY)
     do throws(PlatformError) {
@@ -141,7 +140,7 @@ struct OSDescriptor: ~Copyable, Sendable {
     return descriptor
   }
 
-  /// Closes the descriptor if there is one. `identity` is held.
+  /// Closes the descriptor, if any. The caller holds `identity`.
   private func giveUp() {
     let descriptor = number.exchange(-1, ordering: .relaxed)
     guard descriptor >= 0 else { return }
@@ -150,7 +149,7 @@ struct OSDescriptor: ~Copyable, Sendable {
   }
 }
 
-/// What tells a file from all others for as long as anybody has it open or mapped.
+/// Distinguishes a file from all others for as long as anybody has it open or mapped.
 struct FileIdentity: Equatable {
   private let device: dev_t
   private let number: ino_t
@@ -164,7 +163,7 @@ struct FileIdentity: Equatable {
     self.init(try Self.status(of: descriptor, "open", path))
   }
 
-  /// Asks `fstat(2)`.
+  /// Calls `fstat(2)`.
   static func status(of descriptor: Int32, _ operation: String, _ path: String) throws(PlatformError) -> stat {
     // Safety: the call fills a local.
     var result = stat()

@@ -9,13 +9,13 @@ import Synchronization
   import Glibc
 #endif
 
-/// One open file of the operating system.
+/// An open file of the operating system.
 final class OSFile: File {
   let path: String
   private let handle: OSDescriptor
 
-  /// Held while the length changes by `reserve` or `truncate`, and while a mapping compares itself with it: a failed
-  /// reservation is undone, and nobody may have mapped what is cut off again.
+  /// Held while `reserve` or `truncate` changes the length, and while a mapping is checked against it: a failed reservation
+  /// is undone, and what is cut off again must not have been mapped.
   private let lengthLock = Lock(.fileLength)
 
   private let mappings = Guarded(SyncedMappings(), .fileMappings)
@@ -56,7 +56,7 @@ final class OSFile: File {
       esker_begin_write_back(descriptor, Int64(range.lowerBound), Int64(range.count))
     }
 
-    // Elsewhere nobody promises that stores through a mapping count at once.
+    // On Linux only: elsewhere stores through a mapping are not guaranteed to count at once.
     func nextData(from offset: Int) -> Int? {
       guard let descriptor = try? handle.enter("seek") else { return offset }
       defer { handle.leave() }
@@ -73,7 +73,7 @@ final class OSFile: File {
     // buffer.
     let moved = TransferLoop.run(count: buffer.count) { done, wanted in
       let count = unsafe pwrite(descriptor, base + done, wanted, off_t(offset + done))
-      // A file that takes no more bytes and gives no reason is a full one.
+      // A file that accepts no more bytes without giving a reason is full.
       return count > 0 ? count : count == 0 ? -Int(ENOSPC) : -Int(errno)
     }
     if moved < 0 { throw PlatformError("write", path: path, code: Int32(-moved)) }
@@ -89,7 +89,7 @@ final class OSFile: File {
     var code = esker_preallocate(descriptor, Int64(size), Int64(length))
     if code == EOPNOTSUPP { code = writeZeros(descriptor, from: size, to: length) }
     guard code != 0 else { return }
-    // A file system may have grown the file as far as its space went.
+    // The file system may have grown the file as far as its space allowed.
     if let now = try? currentStatus(descriptor, "reserve").size, now > size { _ = setLength(descriptor, size) }
     throw PlatformError("reserve space for", path: path, code: code)
   }
@@ -126,7 +126,7 @@ final class OSFile: File {
     guard range.lowerBound >= 0, range.lowerBound % 4096 == 0 else {
       throw PlatformError("map", path: path, code: EINVAL)
     }
-    // The page may be larger than the multiple the caller was promised.
+    // The page may be larger than the alignment the caller was promised.
     let skipped = range.lowerBound % Platform.pageSize
     let mapping = try OSMapping(
       path: path,
@@ -155,7 +155,8 @@ final class OSFile: File {
 
   // MARK: For mappings
 
-  /// Runs `body` with the descriptor while the file cannot shrink through this object, if it is at least `length` long.
+  /// Runs `body` with the descriptor if the file is at least `length` long; the file cannot shrink through this object
+  /// meanwhile.
   func withStableLength(
     atLeast length: Int,
     _ body: (Int32) throws(PlatformError) -> Void
@@ -170,12 +171,13 @@ final class OSFile: File {
     try body(descriptor)
   }
 
-  /// Notes that a writable mapping is gone, and whether its last stores could be written.
+  /// Removes a writable mapping that is being unmapped, and notes the error with which its last stores failed to be written,
+  /// if any.
   func forget(_ mapping: OSMapping, writeError: Int32) {
     mappings.withLock { $0.remove(ObjectIdentifier(mapping), writeError: writeError) }
   }
 
-  /// What a store would have died of, when the kernel only says that it would have.
+  /// The error behind a write fault that the kernel gives no reason for.
   func reasonForFault(below length: Int) -> Int32 {
     guard let size = try? status().size, size >= length else { return EIO }
     guard let free = try? OSFileSystem().freeSpace(at: path), free < Platform.pageSize else { return EIO }
@@ -189,14 +191,14 @@ final class OSFile: File {
   private func writeBackMappings() -> Int32 {
     var code: Int32 = 0
     while true {
-      // Written outside the lock: the last reference to a mapping may go here, and going takes that lock.
+      // Outside the lock: releasing the last reference to a mapping takes that lock.
       let (written, pendingError, isLeaving) = mappings.withLock { $0.takeForSync() }
       if code == 0 { code = pendingError }
       for mapping in written {
         let result = mapping.writeBack()
         if code == 0 { code = result }
       }
-      // One that is just going writes its own pages, which belong to this sync.
+      // A mapping that is being released writes its own pages, which belong to this sync.
       if !isLeaving { return code }
       sched_yield()
     }
@@ -209,10 +211,10 @@ final class OSFile: File {
     return 0
   }
 
-  /// Reserves the hard way.
+  /// Reserves space by writing zeros.
   ///
-  /// In small pieces: after large writes the page cache holds large folios, and each later sync
-  /// of one byte would write all of one.
+  /// In small pieces: after large writes the page cache holds large folios, and every later sync of one byte would write a
+  /// whole folio.
   private func writeZeros(_ descriptor: Int32, from start: Int, to end: Int) -> Int32 {
     // Safety: the array outlives the closure, and no call gets more than its length.
     let piece = [UInt8](repeating: 0, count: 16 << 10)

@@ -8,16 +8,16 @@ import CEskerShims
   import Glibc
 #endif
 
-/// The operating system's files: one thin function a system call.
+/// The operating system's files: one thin function per system call.
 ///
 /// Safety: these calls take pointers to paths, which Swift ends with a zero and keeps during the call, and to locals that
 /// they fill. Only `opendir` returns one. `list` alone uses that stream and closes it, and copies the name of an entry
 /// before it reads the next.
 public struct OSFileSystem: FileSystem {
-  /// A view of the process's own file system; it has no state.
+  /// Creates a view of the process's own file system; it has no state.
   public init() {}
 
-  /// Opens a file with `open(2)`; not inherited across `exec`.
+  /// Opens a file with `open(2)`; the descriptor is not inherited across `exec`.
   public func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File {
     LockRank.expectIOAllowed()
     let flags =
@@ -30,7 +30,7 @@ public struct OSFileSystem: FileSystem {
     return OSFile(path: path, descriptor: descriptor, isWritable: flags & O_RDWR != 0)
   }
 
-  /// Asks `stat(2)`; nil for `ENOENT` and `ENOTDIR`.
+  /// Calls `stat(2)`; nil for `ENOENT` and `ENOTDIR`.
   public func status(_ path: String) throws(PlatformError) -> FileStatus? {
     LockRank.expectIOAllowed()
     var result = stat()
@@ -93,7 +93,7 @@ public struct OSFileSystem: FileSystem {
     if code != 0 { throw PlatformError("rename", path: path, code: errno) }
   }
 
-  /// Adds a name with `link(2)`.
+  /// Adds a second name with `link(2)`.
   public func link(_ path: String, to newPath: String) throws(PlatformError) {
     LockRank.expectIOAllowed()
     #if canImport(Darwin)
@@ -115,7 +115,7 @@ public struct OSFileSystem: FileSystem {
     if code != 0 { throw .syncDirectory(path: directory, code: code) }
   }
 
-  /// Asks `statvfs(3)`.
+  /// Calls `statvfs(3)`.
   public func freeSpace(at path: String) throws(PlatformError) -> Int {
     LockRank.expectIOAllowed()
     var result = statvfs()
@@ -143,7 +143,7 @@ public struct OSFileSystem: FileSystem {
 
 /// Closes a descriptor.
 ///
-/// No retry after `EINTR`: Linux has let go of the number by then and may have given it away.
+/// No retry after `EINTR`: Linux has released the number by then and may have reused it.
 func closeDescriptor(_ descriptor: Int32) {
   #if canImport(Darwin)
     _ = Darwin.close(descriptor)

@@ -17,17 +17,17 @@ import Synchronization
 /// ```
 /// `skipped` is 0 except for a private mapping that starts inside a large page.
 ///
-/// Safety: the reservation never moves. It belongs to this object until `unmap` gives it back, which happens once, by
-/// whoever takes `isReserved`. System calls only get whole pages inside it: `extend` and `attach` stay below `reserved`, and
+/// Safety: the reservation never moves. It belongs to this object until `unmap` returns it, which happens once, in the call
+/// that clears `isReserved`. System calls only get whole pages inside it: `extend` and `attach` stay below `reserved`, and
 /// the others within `length` or `mappedEnd`. The owner of a mapping promises not to touch anything beyond `length`, or
-/// anything at all after `unmap`. Only `writeBack` may come late: it changes no page, whoever has the range by then. The
-/// guard's slot is in a table that is never freed.
+/// anything at all after `unmap`. Only `writeBack` may come late: it changes no page, even if the range has a new owner by
+/// then. The guard's slot is in a table that is never freed.
 @safe
 final class OSMapping: Mapping {
   enum Origin {
     /// Shares the file's pages and can grow with it.
     case shared(OSFile)
-    /// Private pages; `base` stands so many bytes behind the first page's start.
+    /// Private pages; `base` is this many bytes past the start of the first page.
     case copyOnWrite(skipping: Int)
   }
 
@@ -42,11 +42,11 @@ final class OSMapping: Mapping {
 
   /// Stored with release after the call that mapped the pages: a thread that acquires a length finds its pages mapped.
   private let currentLength = Atomic<Int>(0)
-  /// End of what is mapped, from `start`; a multiple of the page size. Ordered like `currentLength`; relaxed under
+  /// End of the mapped range, relative to `start`; a multiple of the page size. Ordered like `currentLength`; relaxed under
   /// `extendLock`, where it changes.
   private let mappedEnd = Atomic<Int>(0)
   private let extendLock = Lock(.mapping)
-  /// Cleared before `unmap` takes `extendLock`: whoever finds it set under that lock has the range until it lets go.
+  /// Cleared before `unmap` takes `extendLock`: a thread that finds it set under that lock has the range until it unlocks.
   private let isReserved = Atomic<Bool>(true)
 
   init(path: String, capacity: Int, writable: Bool, origin: Origin) throws(PlatformError) {
@@ -97,9 +97,7 @@ final class OSMapping: Mapping {
     currentLength.store(newLength, ordering: .releasing)
   }
 
-  /// Maps the whole private range.
-  ///
-  /// The caller has checked that the file is long enough.
+  /// Maps the whole private range. The caller has checked that the file is long enough.
   func attach(_ length: Int, to descriptor: Int32, at offset: Int) throws(PlatformError) {
     try mapPages(0..<reserved, MAP_PRIVATE, descriptor, at: offset)
     currentLength.store(length, ordering: .releasing)
@@ -125,7 +123,7 @@ final class OSMapping: Mapping {
     let end = mappedEnd.load(ordering: .relaxed)
     guard let file, protection & PROT_WRITE == 0, end > 0, isReserved.load(ordering: .acquiring) else { return }
     try file.withStableLength(atLeast: 0) { descriptor throws(PlatformError) in
-      // First, so that a page that is missed right then is not forgotten.
+      // Cleared first, so that a fault during the remapping is not lost.
       unsafe esker_guard_clear(guardSlot)
       try mapPages(0..<end, MAP_SHARED, descriptor, at: 0)
     }
@@ -149,12 +147,12 @@ final class OSMapping: Mapping {
   func detach(_ range: Range<Int>) {
     #if !canImport(Darwin)
       let pages = accessiblePages(of: range)
-      // Of a shared mapping of a file, this drops table entries only; what was stored is in the page cache.
+      // For a shared file mapping this only drops page table entries; the stores are in the page cache.
       if !pages.isEmpty, file != nil { unsafe madvise(start + pages.lowerBound, pages.count, Int32(MADV_DONTNEED)) }
     #endif
   }
 
-  /// The whole pages that hold `range`, as far as it may be touched, from `start`.
+  /// The whole pages that cover the accessible part of `range`, relative to `start`.
   private func accessiblePages(of range: Range<Int>) -> Range<Int> {
     let inside = range.clamped(to: 0..<length)
     guard !inside.isEmpty else { return 0..<0 }
@@ -162,10 +160,10 @@ final class OSMapping: Mapping {
     return first..<Platform.roundUpToPage(inside.upperBound + skipped)
   }
 
-  /// Hands dirty pages to the file where its own sync would not see them; returns the error number or 0.
+  /// Writes dirty pages to the file where its own sync would miss them; returns the error number or 0.
   func writeBack() -> Int32 {
     let code = unsafe esker_sync_mapping(start, mappedEnd.load(ordering: .acquiring))
-    // Given back in the meantime: `unmap` has written it before the range became nobody's.
+    // Unmapped in the meantime: `unmap` wrote the pages before it returned the range.
     return code == ENOMEM && !isReserved.load(ordering: .acquiring) ? 0 : code
   }
 
@@ -177,7 +175,7 @@ final class OSMapping: Mapping {
     let code = isShared ? unsafe esker_sync_mapping(start, mappedEnd.load(ordering: .acquiring)) : 0
     if isShared { file?.forget(self, writeError: code) }
     currentLength.store(0, ordering: .releasing)
-    // First out of the table: as soon as the range is free, another mapping may be given it.
+    // Deregistered first: as soon as the range is free, another mapping may get it.
     unsafe esker_guard_deregister(guardSlot)
     unsafe munmap(start, reserved)
   }

@@ -1,21 +1,21 @@
 import CEskerShims
 
-/// A file without a name, in memory where the system can; gone with its last reference and mapping.
+/// A file without a name, in memory where the system supports that; it disappears with its last reference and mapping.
 package struct ScratchFile: Sendable {
   /// The file, open for reading and writing.
   package let file: any File
   private let descriptor: Int32
 
-  /// Makes an empty one; throws the system's reason when there can be none.
+  /// Creates an empty one; throws the system's error if that fails.
   package init() throws(PlatformError) {
     descriptor = esker_scratch_file()
     guard descriptor >= 0 else { throw PlatformError("create", path: "scratch", code: -descriptor) }
     file = OSFile(path: "scratch", descriptor: descriptor, isWritable: true)
   }
 
-  /// The next run of bytes at or after `offset` that may differ from zero; nil when only zeros follow.
+  /// The next run of bytes at or after `offset` that may be nonzero; nil when only zeros follow.
   ///
-  /// Cost follows what was written, not the length of the file.
+  /// The cost depends on what was written, not on the length of the file.
   package func data(from offset: Int) -> Range<Int>? {
     // Safety: the call fills a local.
     var end: Int64 = 0

@@ -5,7 +5,7 @@ struct SyncedMappings {
   }
 
   private var entries: [ObjectIdentifier: Entry] = [:]
-  /// A mapping that could not be written when it was given back: the file's next sync must say so.
+  /// The error of a mapping that could not be written when it was unmapped; the file's next sync must report it.
   private var pendingError: Int32 = 0
 
   mutating func add(_ mapping: OSMapping) {
@@ -17,7 +17,8 @@ struct SyncedMappings {
     if pendingError == 0 { pendingError = writeError }
   }
 
-  /// What a sync has to write first, the error it has to report already (0: none), and whether a mapping is just going.
+  /// The mappings a sync must write first, an error it must already report (0: none), and whether a mapping is being
+  /// released.
   mutating func takeForSync() -> (mappings: [OSMapping], error: Int32, isLeaving: Bool) {
     defer { pendingError = 0 }
     let mappings = entries.values.compactMap(\.mapping)

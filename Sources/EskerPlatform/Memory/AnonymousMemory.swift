@@ -6,23 +6,23 @@
   import Musl
 #endif
 
-/// Memory taken straight from the operating system: zeroed, page aligned, committed only where it is touched.
+/// Memory taken straight from the operating system: zeroed, page-aligned, committed only where it is touched.
 ///
 /// All functions are safe to call from any thread.
 ///
 /// Safety: the caller owns each block it takes, and passes the same length to all of these functions; none of them keeps an
-/// address. `allocate` only gives back what lies outside the block it returns, `populate` writes to a block that nobody
-/// uses yet, and advice to the kernel changes no contents.
+/// address. `allocate` only unmaps what lies outside the block it returns, `populate` writes to a block that nobody uses
+/// yet, and advice to the kernel changes no contents.
 public enum AnonymousMemory {
-  /// The granularity of the operating system's pages.
+  /// The operating system's page size.
   public static let pageSize = Int(getpagesize())
 
-  /// Takes `byteCount` bytes that read as zero, aligned to `alignment`; nil when the system has no more.
+  /// Allocates `byteCount` bytes that read as zero, aligned to `alignment`; nil when out of memory.
   ///
-  /// A page costs memory only once it is touched. `alignment` is a power of two.
+  /// A page takes up memory only once it is touched. `alignment` is a power of two.
   public static func allocate(byteCount: Int, alignment: Int = pageSize) -> UnsafeMutableRawPointer? {
     let size = rounded(byteCount)
-    // The address the system picks is often aligned already; only otherwise is the excess taken and given back.
+    // The address the system picks is often aligned already; only if not is more allocated and the excess unmapped.
     guard let first = unsafe map(size) else { return nil }
     if UInt(bitPattern: first) & UInt(alignment - 1) == 0 { return unsafe first }
     unsafe unmap(first, size)
@@ -34,30 +34,26 @@ public enum AnonymousMemory {
     return unsafe block
   }
 
-  /// Gives a block back.
-  ///
-  /// `byteCount` is what it was allocated with.
+  /// Frees a block. `byteCount` is what it was allocated with.
   public static func free(_ block: UnsafeMutableRawPointer, byteCount: Int) {
     unsafe unmap(block, rounded(byteCount))
   }
 
-  /// Asks for small pages in a block that will be touched bit by bit, so that it costs only what is touched.
+  /// Asks for small pages in a block that is touched gradually, so that only what is touched takes up memory.
   public static func preferSmallPages(_ block: UnsafeMutableRawPointer, byteCount: Int) {
     #if !canImport(Darwin)
       unsafe advise(block, byteCount, noHugePageAdvice)
     #endif
   }
 
-  /// Asks for huge pages in a block that is aligned to them.
-  ///
-  /// A hint.
+  /// Asks for huge pages in a block aligned to them. A hint.
   public static func preferHugePages(_ block: UnsafeMutableRawPointer, byteCount: Int) {
     #if !canImport(Darwin)
       unsafe advise(block, byteCount, hugePageAdvice)
     #endif
   }
 
-  /// Commits a block that nobody uses yet, so that its first users do not fault; false when that cannot be had.
+  /// Commits a block that nobody uses yet, so that its first users do not fault; false on failure.
   ///
   /// Complexity: zeroes the whole block, up to a millisecond for 2 MiB.
   @discardableResult
@@ -73,9 +69,9 @@ public enum AnonymousMemory {
     return true
   }
 
-  /// Commits part of a block, in one call instead of a fault a page; false where the system cannot do that.
+  /// Commits part of a block in one call, instead of one fault per page; false where the system cannot do that.
   ///
-  /// Contents stay as they are, and others may use the block meanwhile. Both ends are multiples of the page size.
+  /// Contents stay as they are, and other threads may use the block meanwhile. Both ends are multiples of the page size.
   @discardableResult
   public static func populateInUse(_ block: UnsafeMutableRawPointer, byteCount: Int) -> Bool {
     #if canImport(Darwin)
@@ -85,10 +81,10 @@ public enum AnonymousMemory {
     #endif
   }
 
-  /// Moves a block that is in use from small pages into huge ones; false where that is not possible.
+  /// Moves a block in use from small pages into huge ones; false where that is not possible.
   ///
-  /// Contents stay as they are, and other threads may read and write meanwhile: they wait for part of a millisecond at
-  /// worst.
+  /// Contents stay as they are, and other threads may read and write meanwhile: at worst they wait a fraction of a
+  /// millisecond.
   @discardableResult
   public static func collapse(_ block: UnsafeMutableRawPointer, byteCount: Int) -> Bool {
     #if canImport(Darwin)
@@ -119,7 +115,7 @@ public enum AnonymousMemory {
   }
 
   #if !canImport(Darwin)
-    // Numbers of the kernel's interface; the C library's header may be older than the kernel.
+    // Numbers from the kernel's interface; the C library's header may be older than the kernel.
     private static let hugePageAdvice: Int32 = 14
     private static let noHugePageAdvice: Int32 = 15
     private static let populateWriteAdvice: Int32 = 23

@@ -8,9 +8,9 @@ import CEskerShims
   import Glibc
 #endif
 
-/// A place to wait, under a lock, until another thread says that something changed.
+/// Lets threads wait, under a lock, until another thread signals a change.
 ///
-/// A wait may end without a signal: test what you wait for in a loop.
+/// A wait may end without a signal: test the condition in a loop.
 ///
 /// Safety: the condition is on the heap because it must not move. It is freed with its only owner, like the mutex of a
 /// `Lock`, so nobody can be waiting then. Threads are meant to share it: sending it is safe.
@@ -20,7 +20,7 @@ public struct Condition: ~Copyable, @unchecked Sendable {
   @usableFromInline
   let condition: UnsafeMutablePointer<pthread_cond_t>
 
-  /// A condition nobody waits for.
+  /// Creates a condition without waiters.
   public init() {
     unsafe condition = .allocate(capacity: 1)
     let code = unsafe esker_condition_init(condition)
@@ -32,12 +32,12 @@ public struct Condition: ~Copyable, @unchecked Sendable {
     unsafe condition.deallocate()
   }
 
-  /// Gives `lock` back, sleeps until signalled, and takes it again.
+  /// Unlocks `lock`, sleeps until signalled, and locks it again.
   public func wait(_ lock: borrowing Lock) {
     unsafe pthread_cond_wait(condition, lock.mutex)
   }
 
-  /// As `wait`, for at most `nanoseconds`, which no change of the wall clock stretches; false when they passed.
+  /// Like `wait`, but for at most `nanoseconds` of monotonic time; false on timeout.
   public func wait(_ lock: borrowing Lock, nanoseconds: UInt64) -> Bool {
     unsafe esker_condition_wait(condition, lock.mutex, nanoseconds) == 0
   }

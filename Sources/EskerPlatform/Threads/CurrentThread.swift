@@ -7,7 +7,7 @@
 #endif
 
 extension Platform {
-  /// A number that no other thread has while the calling one runs; never 0.
+  /// A number that identifies the calling thread among those now running; never 0.
   ///
   /// C: `pthread_self`.
   ///

@@ -11,7 +11,7 @@ import Synchronization
 
 /// Proof that the calling thread is pinned; see ``EpochDomain/enter()``.
 ///
-/// Safety: points at the thread's record. Records are never freed, only handed to the next thread.
+/// Safety: points at the thread's record. Records are never freed, only reused by later threads.
 @frozen
 @safe
 public struct EpochPin {
@@ -27,26 +27,26 @@ public struct EpochPin {
   public var thread: UInt { unsafe UInt(bitPattern: slot) }
 }
 
-/// Keeps memory alive while a reader that takes no lock may stand in it.
+/// Keeps memory alive while a reader without a lock may be using it (epoch-based reclamation).
 ///
-/// A reader pins its thread, follows pointers, and unpins. A writer that unlinks something first makes it unreachable,
-/// then retires it; it is freed once every pin that existed at that time is gone:
+/// A reader pins its thread, follows pointers, and unpins. A writer first makes an object unreachable, then retires it; it
+/// is freed once every pin that existed at that time is gone:
 ///
 ///     let pin = epochs.enter()
 ///     defer { epochs.exit(pin) }
 ///
-/// A pin belongs to its thread: it must not live across an `await`, and it should be short, since nothing retired after
-/// it is freed before it ends. Pins nest. The epoch and the pins are one for the whole process, what is retired belongs
-/// to the domain, so that each store waits for readers only and frees what is its own.
+/// A pin belongs to its thread: it must not live across an `await`, and it should be short, since nothing retired after it
+/// began is freed before it ends. Pins nest. The epoch and the pins are shared by the whole process, but retired objects
+/// belong to a domain, so each store waits only for readers and frees only its own.
 ///
 /// How it works: a pin stores the global epoch in the thread's own record and then fences, so that either the fence of a
-/// later scan sees the record, or the reader sees what was unlinked before that scan. Retiring raises the global epoch
-/// and notes the old value; it has passed once no record shows a value at or below it.
+/// later scan sees the record, or the reader sees what was unlinked before that scan. Retiring raises the global epoch and
+/// notes the old value; that epoch has passed once no record shows a value at or below it.
 ///
-/// Safety: records are never freed, so the address of one stays good. Only the record's own thread touches `depth`. The
+/// Safety: records are never freed, so the address of one stays valid. Only the record's own thread touches `depth`. The
 /// epochs are only accessed as atomics: `Atomic<UInt64>` has the layout of `UInt64`.
 public final class EpochDomain: Sendable {
-  /// The domain for those that need none of their own.
+  /// The domain for uses that need none of their own.
   public static let shared = EpochDomain()
 
   private struct Retired {
@@ -61,7 +61,7 @@ public final class EpochDomain: Sendable {
   public init() {}
 
   deinit {
-    // Readers of what was retired here may still stand in it, so wait rather than leak or free early.
+    // Readers may still be using what was retired here, so wait rather than leak or free early.
     if retired.withLock({ !$0.isEmpty }) {
       synchronize()
       collect()
@@ -77,8 +77,8 @@ public final class EpochDomain: Sendable {
     let depth = unsafe esker_epoch_depth(slot)
     if unsafe depth.pointee == 0 {
       // Acquiring: a thread that sees a new epoch must see what was unlinked before it began. Releasing: a scan that reads
-      // this value instead of the zero before it must still happen after the previous pin's reads. The fence is the one of
-      // "How it works": without it the reads that follow could be made before the store.
+      // this value instead of the zero before it must still happen after the previous pin's reads. The fence is the one in
+      // "How it works": without it, the reads that follow could be performed before the store.
       unsafe EpochDomain.word(of: slot).pointee.store(
         EpochDomain.global().pointee.load(ordering: .acquiring),
         ordering: .releasing
@@ -100,11 +100,10 @@ public final class EpochDomain: Sendable {
     }
   }
 
-  /// Frees something once no present pin is left.
+  /// Frees something once no current pin is left.
   ///
-  /// It must be unreachable for new readers already.
-  ///
-  /// `free` runs on whichever thread calls ``collect()``. Thread safety: any thread, pinned or not.
+  /// It must already be unreachable for new readers. `free` runs on whichever thread calls ``collect()``. Thread safety: any
+  /// thread, pinned or not.
   public func retire(_ free: @escaping @Sendable () -> Void) {
     retired.withLock { list in
       // Under the lock, so that marks ascend along the list.
@@ -114,11 +113,11 @@ public final class EpochDomain: Sendable {
 
   /// Frees what no reader can hold any more, without waiting.
   ///
-  /// Complexity: linear in the number of threads and of things freed.
+  /// Complexity: linear in the number of threads and of objects freed.
   public func collect() {
     let ready = retired.withLock { list -> [Retired] in
       if list.isEmpty { return [] }
-      // Under the lock: what another thread retires while this one scans was not marked before the scan.
+      // Under the lock: anything that another thread retires during the scan was not marked before it.
       let horizon = EpochDomain.oldestPin()
       let count = list.firstIndex { $0.mark >= horizon } ?? list.count
       defer { list.removeFirst(count) }
@@ -127,14 +126,14 @@ public final class EpochDomain: Sendable {
     for item in ready { item.free() }
   }
 
-  /// How many retired things wait to be freed.
+  /// How many retired objects are waiting to be freed.
   public var pendingCount: Int {
     retired.withLock { $0.count }
   }
 
   /// Starts a new epoch and returns the one that ended; see ``hasPassed(_:)``.
   public func mark() -> UInt64 {
-    // In one order with the fences of `enter` and of the scan.
+    // In one total order with the fences of `enter` and of the scan.
     let mark = unsafe EpochDomain.global().pointee.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue
     return mark
   }
@@ -146,9 +145,7 @@ public final class EpochDomain: Sendable {
     EpochDomain.oldestPin() > mark
   }
 
-  /// Waits until every pin that exists now is gone.
-  ///
-  /// Never call it while pinned.
+  /// Waits until every pin that exists now is gone. Must not be called while pinned.
   public func synchronize() {
     precondition(!isPinned, "a pinned thread would wait for itself")
     let end = mark()
@@ -166,7 +163,7 @@ public final class EpochDomain: Sendable {
 
   /// The oldest epoch in which a thread is pinned, `UInt64.max` when none is.
   private static func oldestPin() -> UInt64 {
-    // The other side of the fence in `enter`.
+    // The counterpart of the fence in `enter`.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     var oldest = UInt64.max
     var next = unsafe esker_epoch_first()

@@ -1,4 +1,4 @@
-/// A value and the lock that guards it: whoever holds the lock has the value to itself.
+/// A value and the lock that guards it: the holder of the lock has exclusive access.
 ///
 /// Safety: the value is on the heap so that `withLock` can pass it `inout` from a guard that is only borrowed. Only a
 /// closure that holds the lock touches it, one at a time, and it is freed with its only owner. Values go in and come out as
@@ -24,9 +24,9 @@ public struct Guarded<State: ~Copyable>: ~Copyable, @unchecked Sendable {
     unsafe state.deallocate()
   }
 
-  /// Runs `body` with the value while no other thread can see it.
+  /// Runs `body` with exclusive access to the value.
   ///
-  /// Not recursive. A closure of several statements that throws a typed error says so: `{ state throws(MyError) in ... }`.
+  /// Not recursive. A multi-statement closure that throws a typed error must say so: `{ state throws(MyError) in ... }`.
   @inlinable
   public func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result

@@ -8,7 +8,7 @@
 
 /// A mutual exclusion lock for critical sections of any length: waiters sleep.
 ///
-/// Not recursive; unlocked by the thread that locked it. It is a `pthread_mutex_t` because that one keeps its pace with
+/// Not recursive; must be unlocked by the thread that locked it. It is a `pthread_mutex_t` because that one stays fast with
 /// more threads than cores.
 ///
 /// Safety: the mutex is on the heap because it must not move and its address is its identity. It is freed with its only
@@ -24,7 +24,7 @@ public struct Lock: ~Copyable, @unchecked Sendable {
     let rank: LockRank
   #endif
 
-  /// An unlocked lock.
+  /// Creates an unlocked lock.
   public init(_ rank: LockRank) {
     #if DEBUG
       self.rank = rank
@@ -33,7 +33,7 @@ public struct Lock: ~Copyable, @unchecked Sendable {
     precondition(unsafe Self.make(mutex) == 0, "a mutex could not be made")
   }
 
-  /// Makes a mutex whose waiters spin for a moment before they sleep, where there is such a thing: most are held for less
+  /// Makes a mutex whose waiters spin briefly before they sleep, where the system has one: most locks are held for less time
   /// than it takes to wake a thread.
   private static func make(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) -> Int32 {
     #if canImport(Glibc)
@@ -64,7 +64,7 @@ public struct Lock: ~Copyable, @unchecked Sendable {
     #endif
   }
 
-  /// Takes the lock if it is free; false when it is not.
+  /// Takes the lock if it is free; false if it is not.
   @inlinable
   public func tryLock() -> Bool {
     let isTaken = unsafe pthread_mutex_trylock(mutex) == 0
@@ -74,7 +74,7 @@ public struct Lock: ~Copyable, @unchecked Sendable {
     return isTaken
   }
 
-  /// Gives the lock back.
+  /// Releases the lock.
   @inlinable
   public func unlock() {
     #if DEBUG

@@ -1,14 +1,14 @@
 import CEskerShims
 
-/// A lock's place in the order in which locks are taken: a thread that holds one waits only for locks of higher ranks, so no
-/// threads can wait for each other in a circle.
+/// A lock's place in the locking order: a thread that holds a lock waits only for locks of higher ranks, so threads cannot
+/// deadlock.
 ///
-/// Debug builds check the order whenever a lock is taken, and whenever a file is touched that no lock is held which forbids
-/// it. Release builds keep nothing of it.
+/// Debug builds check the order whenever a lock is taken, and whenever a file is touched they check that no lock is held
+/// that forbids I/O. Release builds omit all of it.
 public struct LockRank: Sendable {
-  /// From 0, the first to be taken, to 63; negative for a lock that has no place in the order.
+  /// From 0, the first to be taken, to 63; negative for a lock outside the order.
   let position: Int
-  /// Whether files may be touched while the lock is held. Where they may not, whoever waits for the lock waits for no disk.
+  /// Whether files may be touched while the lock is held. If not, waiting for the lock never means waiting for a disk.
   let allowsIO: Bool
   let name: StaticString
 
@@ -24,13 +24,13 @@ public struct LockRank: Sendable {
     self.allowsIO = allowsIO
   }
 
-  /// That of a lock which Esker never holds while it takes one of its own: a program's, or a test's.
+  /// The rank of a lock that Esker never holds while it takes one of its own: a program's or a test's lock.
   public static let unranked = LockRank(position: -1, "unranked", allowsIO: true)
 }
 
 #if DEBUG
   extension LockRank {
-    /// Before the thread waits for the lock.
+    /// Called before the thread waits for the lock.
     @usableFromInline
     func willBeTaken() {
       guard position >= 0 else { return }
@@ -41,13 +41,13 @@ public struct LockRank: Sendable {
       )
     }
 
-    /// After the thread has taken the lock: one that it only tried to take may come out of order, since nobody waited.
+    /// Called after the thread has taken the lock. A lock taken by `tryLock` may be out of order, since nobody waited.
     @usableFromInline
     func wasTaken() {
       if position >= 0 { esker_held_add(Int32(position), allowsIO ? 0 : 1) }
     }
 
-    /// Before the thread gives the lock back.
+    /// Called before the thread releases the lock.
     @usableFromInline
     func wasGivenBack() {
       if position >= 0 { esker_held_remove(Int32(position), allowsIO ? 0 : 1) }
@@ -58,7 +58,7 @@ public struct LockRank: Sendable {
 #endif
 
 extension LockRank {
-  /// Called by whatever touches a file or a directory: no lock may be held that forbids it.
+  /// Called before a file or directory is touched: no lock may be held that forbids it.
   @inline(__always)
   public static func expectIOAllowed(_ call: StaticString = #function) {
     #if DEBUG
@@ -66,7 +66,7 @@ extension LockRank {
     #endif
   }
 
-  /// Runs a test's code that is called amid the engine's and does with other stores what it likes.
+  /// Runs test code that is called from inside the engine and uses other stores freely.
   public static func apart<R: ~Copyable, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     #if DEBUG
       let held = esker_held_exchange(esker_held())

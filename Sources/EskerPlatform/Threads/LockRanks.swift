@@ -1,5 +1,5 @@
 extension LockRank {
-  /// A lock under which no other is taken.
+  /// A lock under which no other lock is taken.
   public static let leaf = LockRank(63, "leaf", allowsIO: true)
 
   static let mapping = LockRank(57, "mapping", allowsIO: true)

@@ -1,7 +1,7 @@
 import CEskerShims
 
-/// What the machine can do at a time.
+/// The machine's processors.
 public enum Processors {
-  /// Processors that are in use.
+  /// The number of processors online.
   public static var count: Int { Int(esker_processor_count()) }
 }

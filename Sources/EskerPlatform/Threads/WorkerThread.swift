@@ -24,9 +24,8 @@ public final class WorkerThread: Sendable {
 
   /// Starts a thread that runs `body` once.
   ///
-  /// `name` shows in debuggers; Linux keeps its first 15 bytes. A thread that gives way gets a small share only when there
-  /// are more threads to run than processors.
-  /// Throws the system's reason when there can be no further thread.
+  /// `name` shows in debuggers; Linux keeps its first 15 bytes. A thread that gives way gets a small share of processor time
+  /// only when there are more threads to run than processors. Throws the system's error if no more threads can be created.
   public init(
     name: String,
     givesWay: Bool = false,
@@ -53,20 +52,18 @@ public final class WorkerThread: Sendable {
     state = Guarded(State(handle: handle), .thread)
   }
 
-  /// Whether the calling thread is a worker thread, whosever.
+  /// Whether the calling thread is a worker thread of any owner.
   public static var isCurrentThread: Bool { esker_thread_is_started_here() }
 
   deinit {
-    // The last reference may go on the thread itself, which cannot join itself.
+    // The last reference may be released on the thread itself, which cannot join itself.
     state.withLock { state in
       if let handle = state.handle { _ = esker_thread_detach(handle) }
       state.handle = nil
     }
   }
 
-  /// Waits until the thread has ended.
-  ///
-  /// Idempotent. Must not be called on the thread itself.
+  /// Waits until the thread has ended. Idempotent. Must not be called on the thread itself.
   public func join() {
     state.withLock { state in
       guard let handle = state.handle else { return }

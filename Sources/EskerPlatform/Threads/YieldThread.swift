@@ -7,7 +7,7 @@
 #endif
 
 extension Platform {
-  /// Lets other threads that are ready run first; returns at once when there are none.
+  /// Lets other runnable threads go first; returns at once if there are none.
   public static func yieldThread() {
     sched_yield()
   }

@@ -6,12 +6,12 @@
   import Glibc
 #endif
 
-/// The machine's clocks; 20-40 ns a reading.
+/// The machine's clocks; a reading takes 20-40 ns.
 ///
 /// Safety: each call fills a local.
 @frozen
 public struct OSClock: SystemClock {
-  /// The clocks have no state.
+  /// Creates a clock; it has no state.
   @inlinable
   public init() {}
 

@@ -1,8 +1,8 @@
 /// The two clocks of a machine.
 public protocol SystemClock: Sendable {
-  /// Milliseconds since 1970-01-01 UTC; may jump either way.
+  /// Milliseconds since 1970-01-01 UTC; may jump forwards or backwards.
   func wallMilliseconds() -> Int64
 
-  /// Nanoseconds from an arbitrary start; never goes back while the process lives.
+  /// Nanoseconds from an arbitrary start; never goes backwards during the process.
   func monotonicNanoseconds() -> UInt64
 }
