@@ -1,9 +1,9 @@
-/// The random identity of a store, in each of its files.
+/// The random identity of a store, recorded in each of its files.
 @frozen
 public struct StoreID: Hashable, Sendable {
   /// The first eight bytes, little-endian.
   public let low: UInt64
-  /// The other eight.
+  /// The last eight bytes, little-endian.
   public let high: UInt64
 
   /// The identity with the given halves.
@@ -13,7 +13,7 @@ public struct StoreID: Hashable, Sendable {
     self.high = high
   }
 
-  /// The bytes in the order in which they stand on disk, in hexadecimal.
+  /// The bytes in on-disk order, in hexadecimal.
   public var digits: String {
     [low, high].map { half in
       let digits = String(half.byteSwapped, radix: 16)
@@ -22,7 +22,7 @@ public struct StoreID: Hashable, Sendable {
   }
 }
 
-/// The secret that a store's key hashes depend on.
+/// The secret behind a store's key hashes.
 @frozen
 public struct HashSeed: Hashable, Sendable {
   /// The low half.
@@ -39,7 +39,7 @@ public struct HashSeed: Hashable, Sendable {
 }
 
 extension KeyHash {
-  /// Prepares the hash of a store's seed for a keyspace.
+  /// Prepares the hash for a keyspace of the store with this seed.
   public init(seed: HashSeed, keyspace: KeyspaceTag = .default) {
     self.init(seedLow: seed.low, seedHigh: seed.high, keyspace: keyspace)
   }

@@ -12,14 +12,14 @@ extension [UInt8] {
     unsafe Swift.withUnsafeBytes(of: value.littleEndian) { unsafe append(contentsOf: $0) }
   }
 
-  /// Zeros up to a multiple of eight bytes.
+  /// Appends zeros up to a multiple of eight bytes.
   mutating func pad8() {
     append(contentsOf: repeatElement(0, count: -count & 7))
   }
 
   /// Calls `body` with the bytes.
   ///
-  /// Not through `span`: arrays do not have it on every system that Esker runs on.
+  /// Not through `span`, which arrays do not have on every system that Esker supports.
   @inline(__always)
   func lend<R>(_ body: (ByteRun) -> R) -> R {
     // Safety: the array outlives the closure, and `body` keeps nothing of it.

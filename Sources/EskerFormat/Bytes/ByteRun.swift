@@ -1,6 +1,6 @@
-/// Bytes in memory that somebody else keeps: like a span, but it can be stored.
+/// Borrowed bytes in memory: like a span, but it can be stored.
 ///
-/// A `RawSpan` cannot be a property of a type that is stored itself: the annotations for that are still experimental.
+/// A `RawSpan` cannot be a property of a type that is itself stored: the annotations for that are still experimental.
 ///
 /// Safety: the maker of a run keeps its bytes, unchanged, while the run is in use. Every access stays within the count.
 @safe
@@ -11,22 +11,19 @@ struct ByteRun {
     unsafe self.buffer = buffer
   }
 
-  /// No bytes.
   static var empty: ByteRun { unsafe ByteRun(UnsafeRawBufferPointer(start: nil, count: 0)) }
 
   var count: Int { unsafe buffer.count }
   var isEmpty: Bool { count == 0 }
 
-  /// The bytes as a pointer, with the same promise.
+  /// The bytes as a pointer, valid under the same condition.
   @unsafe var pointer: UnsafeRawBufferPointer { unsafe buffer }
 
-  /// A part of the bytes.
   subscript(range: Range<Int>) -> ByteRun {
     precondition(range.lowerBound >= 0 && range.upperBound <= count)
     return unsafe ByteRun(UnsafeRawBufferPointer(rebasing: buffer[range]))
   }
 
-  /// Whether all bytes are zero.
   var isZero: Bool { unsafe buffer.allSatisfy { $0 == 0 } }
 
   func u32(at offset: Int) -> UInt32 { load(at: offset) }
@@ -63,7 +60,7 @@ extension [UInt8] {
 }
 
 extension KeyHash {
-  // Safety: as above. Inlined: the compiler would merge it with the function it calls, and gets would take a detour.
+  // Safety: as above. Inlined explicitly: otherwise the compiler merges it with the function it calls, which slows gets.
   @inline(__always)
   func hash(_ key: ByteRun) -> UInt64 { unsafe hash(key.pointer) }
 }

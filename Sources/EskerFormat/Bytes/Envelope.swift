@@ -1,20 +1,20 @@
-/// What every structure starts and ends with: magic, version, feature flags and a checksum.
+/// How every structure starts and ends: magic, version, feature flags and a checksum.
 ///
-/// Magic, version and the place of the checksum are the same in all versions to come. So a damaged version number is
-/// told from a newer one: the newer one's checksum is right.
+/// Magic, version and the position of the checksum will be the same in all future versions. This distinguishes a damaged
+/// version number from a newer version, whose checksum matches.
 struct Envelope {
   /// The version that this code writes, the only one so far.
   static let version: UInt32 = 1
 
   let magic: UInt64
-  /// Bytes of the structure, or of its header.
+  /// The length in bytes of the structure, or of its header.
   let length: Int
-  /// Where the checksum of all bytes before it stands.
+  /// The offset of the checksum, which covers all bytes before it.
   let checksumOffset: Int
-  /// Where the feature flags stand, if there are any.
+  /// The offset of the feature flags, if any.
   let featuresOffset: Int?
 
-  /// A magic number from its eight characters.
+  /// Makes a magic number from its eight characters.
   static func magic(_ text: StaticString) -> UInt64 {
     var value: UInt64 = 0
     "\(text)".utf8.enumerated().forEach { value |= UInt64($1) << (8 * UInt64($0)) }
@@ -36,7 +36,7 @@ struct Envelope {
     }
   }
 
-  /// Stores magic and version, and the checksum over what is there by then.
+  /// Stores magic, version and the checksum of everything before it.
   func seal(_ bytes: inout [UInt8]) {
     bytes.store(magic, at: 0)
     bytes.store(Self.version, at: 8)
@@ -44,19 +44,19 @@ struct Envelope {
   }
 }
 
-/// Limits that no store comes to, however long it is used: what is beyond them was made up, and sums of a few such numbers
-/// cannot overflow.
+/// Limits that no store reaches, however long it is used. A larger number is invalid, and sums of a few numbers within the
+/// limits cannot overflow.
 enum Limit {
-  /// Of what counts edits, or gives a file its name.
+  /// For counters of edits and numbers in file names.
   static let count: UInt64 = 1 << 56
-  /// Of the bytes of a segment: all addresses that a store has.
+  /// For offsets and lengths within a segment: a store's whole address space.
   static let segmentBytes: UInt64 = UInt64(SegmentRow.granuleLimit) * SegmentRow.granuleSize
-  /// Of how often a keyspace is emptied.
+  /// For how often a keyspace has been emptied.
   static let incarnation: UInt32 = 1 << 31
 }
 
 extension RawSpan {
-  /// The number at an offset; throws when it is greater than a limit, naming the field.
+  /// The number at an offset; throws if it exceeds the limit, naming the field.
   func u64(at offset: Int, notAbove limit: UInt64, _ field: StaticString) throws(FormatError) -> UInt64 {
     let value = u64(at: offset)
     guard value <= limit else { throw .damaged(reason: "\(field) is impossible: \(value)", offset: offset) }

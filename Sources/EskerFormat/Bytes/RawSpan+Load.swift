@@ -1,5 +1,5 @@
-// Little-endian integers at any offset. Reading outside the span is a mistake of the decoder, which has compared every
-// length and count with what there is before; the check stays on in release builds.
+// Little-endian integers at any offset. Reading outside the span is a bug in the decoder, which must first compare every
+// length and count with the bytes available; the check stays on in release builds.
 
 extension RawSpan {
   func u64(at offset: Int) -> UInt64 { load(at: offset) }
@@ -16,7 +16,7 @@ extension RawSpan {
 
   func i64(at offset: Int) -> Int64 { Int64(bitPattern: u64(at: offset)) }
 
-  /// Where the first byte in `range` that is not zero stands.
+  /// The offset of the first nonzero byte in `range`.
   func firstNonzero(in range: Range<Int>) -> Int? {
     range.first { u8(at: $0) != 0 }
   }

@@ -1,5 +1,5 @@
 extension UnsafeRawPointer {
-  /// The little-endian integer that begins `offset` bytes from here, aligned or not.
+  /// The little-endian integer that starts `offset` bytes from here, aligned or not.
   ///
   /// Safety: any bytes make an integer; the caller vouches that there are enough of them.
   @inlinable

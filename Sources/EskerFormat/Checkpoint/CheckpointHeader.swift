@@ -1,32 +1,32 @@
-/// The first page of a checkpoint: an image of the index, and where in the log to go on from it.
+/// The first page of a checkpoint: describes an image of the index, and where in the log to resume from it.
 public struct CheckpointHeader: Hashable, Sendable {
-  /// Bytes of a page, and of the header.
+  /// The length in bytes of a page, and of the header.
   public static let pageSize = 4096
 
-  /// Bytes of a bucket or an overflow line.
+  /// The length in bytes of a bucket or an overflow line.
   public static let lineSize = 64
 
   /// The store that the checkpoint belongs to.
   public var storeID: StoreID
   /// The checkpoint's identifier.
   public var checkpointID: UInt64
-  /// The image holds everything up to here: replay starts after it.
+  /// The last sequence number in the image: replay starts after it.
   public var sequence: UInt64
   /// The segment in which replay starts.
   public var replaySegmentID: UInt64
   /// The offset in that segment at which replay starts.
   public var replayOffset: UInt64
-  /// Buckets of the index.
+  /// The number of buckets in the index.
   public var bucketCount: UInt64
-  /// Overflow lines, the reserved line 0 included.
+  /// The number of overflow lines, including the reserved line 0.
   public var overflowCount: UInt64
-  /// Entries of the index.
+  /// The number of entries in the index.
   public var entryCount: UInt64
   /// The level of linear hashing.
   public var level: UInt32
   /// The next bucket to split.
   public var splitPointer: UInt64
-  /// Bytes of the meta section.
+  /// The length in bytes of the meta section.
   public var metaLength: UInt64
   /// The checksum of the meta section.
   public var metaChecksum: UInt32
@@ -34,10 +34,10 @@ public struct CheckpointHeader: Hashable, Sendable {
   public var pageTableChecksum: UInt32
   /// Store time of the checkpoint, in milliseconds.
   public var storeTime: Int64
-  /// Where the sections stand.
+  /// The positions of the sections.
   public var layout: CheckpointLayout
 
-  /// A header whose sections follow each other as ``CheckpointLayout`` arranges them.
+  /// Creates a header whose sections follow each other as ``CheckpointLayout`` arranges them.
   public init(
     storeID: StoreID,
     checkpointID: UInt64,
@@ -78,7 +78,7 @@ public struct CheckpointHeader: Hashable, Sendable {
     featuresOffset: 12
   )
 
-  /// The header's page.
+  /// The encoded page.
   public func encoded() -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Self.pageSize)
     bytes.store(storeID.low, at: 16)
@@ -104,18 +104,18 @@ public struct CheckpointHeader: Hashable, Sendable {
     return bytes
   }
 
-  /// Decodes the page that a checkpoint file starts with.
+  /// Decodes the first page of a checkpoint file.
   ///
-  /// Once this has succeeded, every section is within the file, and the image's counts agree with each other.
+  /// On success, every section is within the file, and the image's counts agree with each other.
   ///
-  /// - Parameter fileLength: Bytes of the whole file.
+  /// - Parameter fileLength: The length in bytes of the whole file.
   public init(decoding bytes: RawSpan, fileLength: UInt64) throws(FormatError) {
     try Self.envelope.check(bytes)
     try bytes.requireZeros(in: 92..<96)
     try bytes.requireZeros(in: 160..<4092)
     let buckets = bytes.u64(at: 64)
     let overflow = bytes.u64(at: 72)
-    // A line needs 64 bytes of file, and has a number of 32 bits: this keeps all sums that follow from overflowing.
+    // A line takes 64 bytes of the file and has a 32-bit number: with this limit, none of the sums below can overflow.
     let lineLimit = min(fileLength / 64, 1 << 32)
     guard buckets <= lineLimit, overflow <= lineLimit else {
       throw .damaged(reason: "it has fewer lines than it declares", offset: 64)

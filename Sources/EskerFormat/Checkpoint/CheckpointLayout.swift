@@ -1,19 +1,19 @@
-/// Where the sections of a checkpoint stand: main lines, overflow lines, page table, meta.
+/// The positions of a checkpoint's sections: main lines, overflow lines, page table, meta.
 public struct CheckpointLayout: Hashable, Sendable {
   /// Where the buckets start, at a page boundary.
   public internal(set) var mainOffset: UInt64
-  /// Bytes of the buckets, whole pages.
+  /// The length in bytes of the buckets, in whole pages.
   public let mainLength: UInt64
   /// Where the overflow lines start, at a page boundary.
   public internal(set) var overflowOffset: UInt64
-  /// Bytes of the overflow lines, whole pages.
+  /// The length in bytes of the overflow lines, in whole pages.
   public let overflowLength: UInt64
   /// Where the page table starts.
   public internal(set) var pageTableOffset: UInt64
   /// Where the meta section starts.
   public internal(set) var metaOffset: UInt64
 
-  /// The arrangement for an image of this size, one section after the other.
+  /// The layout for an image of this size, one section after another.
   public init(bucketCount: UInt64, overflowCount: UInt64) {
     let page = UInt64(CheckpointHeader.pageSize)
     let line = UInt64(CheckpointHeader.lineSize)
@@ -25,21 +25,21 @@ public struct CheckpointLayout: Hashable, Sendable {
     metaOffset = pageTableOffset + ((mainLength + overflowLength) / page * 4 + 7) & ~7
   }
 
-  /// How many pages the main section has.
+  /// The number of pages in the main section.
   public var mainPages: Int { Int(mainLength) / CheckpointHeader.pageSize }
 
-  /// How many pages the overflow section has.
+  /// The number of pages in the overflow section.
   public var overflowPages: Int { Int(overflowLength) / CheckpointHeader.pageSize }
 
-  /// Bytes of the page table: a checksum for each page of the main, then of the overflow section.
+  /// The length in bytes of the page table: a checksum for each page of the main section, then of the overflow section.
   public var pageTableLength: Int { (mainPages + overflowPages) * 4 }
 
-  /// Bytes of a file with this arrangement.
+  /// The length in bytes of a file with this layout.
   public func fileLength(metaLength: UInt64) -> UInt64 { metaOffset + metaLength }
 
-  /// Whether every section lies after the header and within the file, and the lines at page boundaries.
+  /// Whether every section lies after the header and within the file, and the lines start at page boundaries.
   ///
-  /// Sections that overlap do no harm: each is checked by checksums of its own and none is written.
+  /// Overlapping sections do no harm: each has checksums of its own, and none is written to.
   func isWithin(_ fileLength: UInt64, metaLength: UInt64) -> Bool {
     let page = UInt64(CheckpointHeader.pageSize)
     guard mainOffset % page == 0, overflowOffset % page == 0, pageTableOffset % 8 == 0, metaOffset % 8 == 0 else {

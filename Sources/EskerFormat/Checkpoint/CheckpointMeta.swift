@@ -1,18 +1,18 @@
-/// What the engine knows beside the index at a checkpoint: live bytes and counts.
+/// The engine's state at a checkpoint besides the index: live bytes and counts.
 public struct CheckpointMeta: Hashable, Sendable {
-  /// Live data of one segment.
+  /// The live data of one segment.
   public struct Segment: Hashable, Sendable {
     static let length = 32
 
     /// The segment's identifier.
     public var id: UInt64
-    /// Its salt: addresses of a segment with another one are void.
+    /// The segment's salt: if it no longer matches, the addresses in the segment are invalid.
     public var salt: UInt32
     /// The first granule of its address range.
     public var granule: UInt32
-    /// Bytes of its live records.
+    /// The total length in bytes of its live records.
     public var liveBytes: UInt64
-    /// How many live records it has.
+    /// The number of its live records.
     public var liveRecords: UInt64
 
     /// A row with the given fields.
@@ -25,13 +25,13 @@ public struct CheckpointMeta: Hashable, Sendable {
     }
   }
 
-  /// Live data of one keyspace.
+  /// The live data of one keyspace.
   public struct Keyspace: Hashable, Sendable {
     static let length = 16
 
     /// The keyspace and its incarnation.
     public var tag: KeyspaceTag
-    /// How many entries it has.
+    /// The number of its entries.
     public var count: UInt64
 
     /// A row with the given fields.
@@ -72,9 +72,9 @@ public struct CheckpointMeta: Hashable, Sendable {
     return bytes
   }
 
-  /// Decodes the section, all of it and nothing else.
+  /// Decodes the whole section and nothing else.
   ///
-  /// - Parameter checksum: What the header says is its checksum.
+  /// - Parameter checksum: The checksum from the header.
   public init(decoding bytes: RawSpan, checksum: UInt32) throws(FormatError) {
     guard CRC32C.checksum(of: bytes) == checksum else {
       throw .damaged(reason: "the meta section's checksum does not match", offset: 0)

@@ -17,9 +17,9 @@ public enum CheckpointPages {
     }
   }
 
-  /// The checksums in a page table.
+  /// Decodes the checksums in a page table.
   ///
-  /// - Throws: ``FormatError/damaged(reason:offset:)`` when the table is not the one that the header tells of.
+  /// - Throws: ``FormatError/damaged(reason:offset:)`` if the table does not match the header.
   public static func decode(_ table: RawSpan, header: CheckpointHeader) throws(FormatError) -> [UInt32] {
     guard table.byteCount == header.layout.pageTableLength else {
       throw .damaged(reason: "the page table's length does not match", offset: table.byteCount)

@@ -4,7 +4,7 @@ public import CEskerShims
 ///
 /// Safety: the C function reads as many bytes as it is told to, and the caller keeps them during the call.
 public enum CRC32C {
-  /// The checksum of `bytes` that follow bytes with the checksum `previous`.
+  /// The checksum of `bytes`, continuing from the checksum `previous` of the bytes before them.
   ///
   /// - Complexity: O(n); about 19 GB/s with the processor's instruction.
   @inlinable
@@ -12,7 +12,7 @@ public enum CRC32C {
     unsafe esker_crc32c(previous, bytes.baseAddress, bytes.count)
   }
 
-  /// The checksum of `bytes` that follow bytes with the checksum `previous`.
+  /// The checksum of `bytes`, continuing from the checksum `previous` of the bytes before them.
   ///
   /// - Complexity: O(n); about 19 GB/s with the processor's instruction.
   public static func checksum(of bytes: RawSpan, continuing previous: UInt32 = 0) -> UInt32 {

@@ -1,10 +1,10 @@
-/// The keyed 64-bit hash of keys: one multiplication of 64 by 64 bits for each 16 bytes, as in wyhash and its kin.
+/// The keyed 64-bit hash of keys: one 64-by-64-bit multiplication per 16 bytes, as in wyhash and its relatives.
 ///
-/// A value is prepared once for a store's seed and a keyspace, and hashes any number of keys. The hash is on disk, so
-/// it is the same on every platform: words are little-endian and additions wrap.
+/// A value is prepared once for a store's seed and a keyspace, and hashes any number of keys. Hashes are stored on disk, so
+/// they are the same on every platform: words are little-endian and additions wrap.
 ///
-/// Every word of the key is masked with a secret made from the seed before it is multiplied, so whoever does not know
-/// the seed can neither steer keys into one bucket nor find the word that makes a product vanish.
+/// Every word of the key is masked with a secret derived from the seed before it is multiplied, so without the seed an
+/// attacker can neither steer keys into one bucket nor find the word that makes a product zero.
 @frozen
 public struct KeyHash: Sendable, Equatable {
   @usableFromInline let first: UInt64
@@ -12,9 +12,9 @@ public struct KeyHash: Sendable, Equatable {
   @usableFromInline let third: UInt64
   @usableFromInline let fourth: UInt64
 
-  /// Prepares the hash of a store's seed for a keyspace.
+  /// Prepares the hash for a keyspace of the store with this seed.
   public init(seedLow: UInt64, seedHigh: UInt64, keyspace: KeyspaceTag = .default) {
-    // On disk: never change these numbers (the fraction of pi) or what is done with them.
+    // On disk: never change these numbers (the fraction of pi) or how they are used.
     let keyed = Self.mix(seedLow ^ 0x243f_6a88_85a3_08d3, seedHigh ^ 0x1319_8a2e_0370_7344)
     let placed = Self.mix(keyspace.rawValue ^ seedHigh ^ 0xa409_3822_299f_31d0, seedLow ^ 0x082e_fa98_ec4e_6c89)
     let state = keyed ^ placed
@@ -30,7 +30,7 @@ public struct KeyHash: Sendable, Equatable {
   /// as words at 0 and `count - 8` where there are eight bytes or more, and the loops stop while enough bytes are left.
   /// There is no second check, because every get comes through here.
   ///
-  /// - Complexity: O(`count`); about 2 ns for 16 bytes, 6 when the next step waits for it.
+  /// - Complexity: O(`count`); about 2 ns for 16 bytes, or 6 ns when the next step depends on the result.
   @inlinable
   public func hash(_ key: UnsafeRawPointer, count: Int) -> UInt64 {
     var state = first
@@ -44,7 +44,7 @@ public struct KeyHash: Sendable, Equatable {
         a = unsafe UInt64(key.littleEndian(UInt32.self, at: 0))
         b = unsafe UInt64(key.littleEndian(UInt32.self, at: count - 4))
       } else if count > 0 {
-        // First, middle and last byte: for one to three bytes that is all of them.
+        // First, middle and last byte: together all of a key of one to three bytes.
         a =
           unsafe UInt64(key.load(as: UInt8.self)) << 16
           | UInt64(key.load(fromByteOffset: count >> 1, as: UInt8.self)) << 8
@@ -57,7 +57,7 @@ public struct KeyHash: Sendable, Equatable {
     } else {
       var offset = 0
       if count > 48 {
-        // Three lanes, so that a multiplication does not wait for the one before it.
+        // Three lanes, so that no multiplication waits for the one before it.
         var lane1 = state
         var lane2 = state
         while count &- offset > 48 {
@@ -81,7 +81,7 @@ public struct KeyHash: Sendable, Equatable {
         state = unsafe Self.mix(key.littleEndian(at: offset) ^ second, key.littleEndian(at: offset &+ 8) ^ state)
         offset &+= 16
       }
-      // The last 16 bytes, some of them perhaps for the second time.
+      // The last 16 bytes, some of them possibly for the second time.
       a = unsafe key.littleEndian(at: count &- 16)
       b = unsafe key.littleEndian(at: count &- 8)
     }
@@ -107,7 +107,7 @@ public struct KeyHash: Sendable, Equatable {
     return Self.mix(product.low ^ third, product.high ^ fourth)
   }
 
-  /// Both halves of the product, folded into one.
+  /// The high and low halves of the product, XORed.
   @inlinable
   @inline(__always)
   static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
@@ -115,7 +115,7 @@ public struct KeyHash: Sendable, Equatable {
     return product.high ^ product.low
   }
 
-  /// Number `index` of the sequence that splitmix64 starts at `state`: distinct for distinct indices.
+  /// Number `index` of the splitmix64 sequence that starts at `state`: distinct for distinct indices.
   static func scramble(_ state: UInt64, _ index: UInt64) -> UInt64 {
     var z = state &+ index &* 0x9e37_79b9_7f4a_7c15
     z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9

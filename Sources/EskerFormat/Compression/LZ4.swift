@@ -1,19 +1,19 @@
 internal import CLZ4
 
-/// How hard to compress.
+/// The compression level.
 public enum LZ4Level: Hashable, Sendable {
-  /// For what is compressed while somebody waits.
+  /// For data compressed while a caller waits.
   case fast
-  /// For what is compressed in the background; from 3 to 12, of which 4 has most of the ratio in half of the time.
+  /// For data compressed in the background; from 3 to 12. Level 4 gives most of the ratio in half the time.
   case high(Int32)
 }
 
-/// LZ4 blocks, decompressed from bytes that nobody vouches for.
+/// Decompression of untrusted LZ4 blocks.
 ///
 /// Safety: the caller keeps the buffers during the call. liblz4's function never reads or writes outside the lengths it is
 /// given, whatever the block says.
 public enum LZ4 {
-  /// Bytes that suffice for a compressed block of `count` bytes, or `nil` when that is too long for one block.
+  /// The largest compressed size of `count` bytes, or `nil` if that is too long for one block.
   public static func bound(_ count: Int) -> Int? {
     guard let count = Int32(exactly: count) else { return nil }
     let bound = LZ4_compressBound(count)
@@ -22,8 +22,8 @@ public enum LZ4 {
 
   /// Decompresses a block that was compressed with this dictionary; returns whether it filled `destination` exactly.
   ///
-  /// Whatever the block is, nothing outside the three buffers is touched. `destination` has unspecified contents when
-  /// the result is `false`.
+  /// Whatever the block contains, nothing outside the three buffers is touched. If the result is `false`, the contents of
+  /// `destination` are unspecified.
   ///
   /// - Complexity: O(n); 0.05 to 0.7 microseconds for records of 50 bytes to 1 KB.
   public static func decompress(
@@ -34,11 +34,11 @@ public enum LZ4 {
     guard let source = block.baseAddress, let blockLength = Int32(exactly: block.count),
       let capacity = Int32(exactly: destination.count)
     else { return false }
-    // An empty value is a block of one token that stands for nothing.
+    // An empty value compresses to a block with a single zero token.
     guard let target = destination.baseAddress, capacity > 0 else {
       return unsafe blockLength == 1 && block[0] == 0
     }
-    // A block reaches back at most 64 KiB, and the function counts in 32 bits.
+    // A block reaches back at most 64 KiB, and the function takes 32-bit lengths.
     let window = unsafe UnsafeRawBufferPointer(rebasing: dictionary.suffix(65_536))
     let written = unsafe LZ4_decompress_safe_usingDict(
       source.assumingMemoryBound(to: CChar.self),

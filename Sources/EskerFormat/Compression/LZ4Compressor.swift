@@ -1,16 +1,16 @@
 internal import CLZ4
 
-/// Compresses blocks, each by itself against one dictionary.
+/// Compresses blocks independently against one dictionary.
 ///
-/// Loading a dictionary takes longer than compressing a record against it. So it is loaded once, and the loaded state is
-/// copied for each block. That such a copy is a state of its own is not documented by liblz4: a test compares it with
-/// plain loading. (`LZ4_attach_dictionary`, made for this, is not exported by the shared library.)
+/// Loading a dictionary takes longer than compressing a record against it, so it is loaded once and the loaded state is
+/// copied for each block. liblz4 does not document that such a copy is an independent state: a test compares it with plain
+/// loading. (`LZ4_attach_dictionary`, made for this purpose, is not exported by the shared library.)
 ///
-/// A compressor is for one thread at a time.
+/// A compressor may be used by one thread at a time.
 ///
-/// Safety: the compressor owns its three buffers from `init` to `deinit`. They do not move, since a loaded state points
-/// into the dictionary. The states have the size that liblz4 asks for, and a stricter alignment. Its functions stay within
-/// the lengths they are given; the caller keeps source and destination during the call.
+/// Safety: the compressor owns its three buffers from `init` to `deinit`. They do not move, since a loaded state points into
+/// the dictionary. The states have the size that liblz4 asks for, and a stricter alignment. Its functions stay within the
+/// lengths they are given; the caller keeps source and destination during the call.
 @safe
 public struct LZ4Compressor: ~Copyable {
   private let level: LZ4Level
@@ -19,7 +19,7 @@ public struct LZ4Compressor: ~Copyable {
   private let loaded: UnsafeMutableRawBufferPointer
   private let working: UnsafeMutableRawBufferPointer
 
-  /// A compressor for a level and a dictionary, of which only the last 64 KiB count; empty for none.
+  /// Creates a compressor for a level and a dictionary, of which only the last 64 KiB are used; empty for none.
   public init(level: LZ4Level, dictionary bytes: [UInt8] = []) {
     self.level = level
     unsafe dictionary = .allocate(byteCount: min(bytes.count, 65_536), alignment: 16)
@@ -50,9 +50,9 @@ public struct LZ4Compressor: ~Copyable {
     unsafe working.deallocate()
   }
 
-  /// Compresses a block and returns its length, or `nil` when it does not fit.
+  /// Compresses a block and returns its length, or `nil` if it does not fit.
   ///
-  /// A destination that is shorter than the source thus keeps only what compression made smaller.
+  /// With a destination shorter than the source, the result is thus `nil` unless compression makes the block smaller.
   ///
   /// - Complexity: O(n); 0.4 to 3 microseconds for records of 50 bytes to 1 KB, ten times that at a high level.
   public mutating func compress(
@@ -65,7 +65,7 @@ public struct LZ4Compressor: ~Copyable {
     else { return nil }
     let capacity = Int32(clamping: destination.count)
     unsafe working.copyMemory(from: UnsafeRawBufferPointer(loaded))
-    // An empty source may have no address, which the functions want to be given all the same.
+    // An empty source may have no address, but the functions require one.
     let start = unsafe (source.baseAddress ?? UnsafeRawPointer(state)).assumingMemoryBound(to: CChar.self)
     let written =
       switch level {
@@ -90,7 +90,7 @@ public struct LZ4Compressor: ~Copyable {
     return written > 0 ? Int(written) : nil
   }
 
-  /// As ``compress(_:into:)``, into the first `capacity` bytes of an array.
+  /// Like ``compress(_:into:)``, into the first `capacity` bytes of an array.
   mutating func compress(_ source: ByteRun, into destination: inout [UInt8], capacity: Int) -> Int? {
     precondition(capacity >= 0 && capacity <= destination.count)
     return unsafe destination.withUnsafeMutableBytes { buffer in

@@ -1,15 +1,15 @@
-/// What a file `backup.unfinished`, `restore.unfinished` or `repair.unfinished` says: of which store the copy is that is being
-/// made in its directory, and by whom.
+/// The contents of the file `backup.unfinished`, `restore.unfinished` or `repair.unfinished`: which store is being copied
+/// into the directory, and by which process.
 public struct CopyMark: Hashable, Sendable {
-  /// Bytes of the file.
+  /// The length in bytes of the file.
   public static let length = 40
 
-  /// The process that makes the copy.
+  /// The process making the copy.
   public var processID: UInt32
-  /// The identity of every file that is made there.
+  /// The store identity of every file made there.
   public var storeID: StoreID
 
-  /// A mark from its parts.
+  /// Creates a mark from its parts.
   public init(processID: UInt32, storeID: StoreID) {
     self.processID = processID
     self.storeID = storeID

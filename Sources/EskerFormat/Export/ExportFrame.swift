@@ -1,4 +1,4 @@
-/// What a frame of an export stream is about.
+/// The kind of a frame in an export stream.
 ///
 /// In streams: never renumber.
 @frozen
@@ -11,34 +11,34 @@ public enum ExportFrameKind: UInt8, Sendable, CaseIterable {
   case end = 3
 }
 
-/// The head of a frame in an export stream. Key and value follow, and their checksum.
+/// The head of a frame in an export stream. Key and value follow, then their checksum.
 public struct ExportFrame: Hashable, Sendable {
-  /// Bytes of a head.
+  /// The length in bytes of a head.
   public static let length = 32
-  /// Bytes of the checksum behind key and value. The end has none.
+  /// The length in bytes of the checksum after key and value. The end frame has none.
   public static let trailerLength = 4
 
-  /// What the frame is about.
+  /// The kind of frame.
   public var kind: ExportFrameKind
-  /// The keyspace's identifier within the stream; 0 is the default one.
+  /// The keyspace's identifier within the stream; 0 is the default keyspace.
   public var keyspace: UInt32 = 0
-  /// Bytes of the key.
+  /// The length in bytes of the key.
   public var keyLength = 0
-  /// Bytes of the value.
+  /// The length in bytes of the value.
   public var valueLength = 0
-  /// When an entry expires, in milliseconds, `Int64.max` for never; how long a keyspace's entries live by default, -1 for
-  /// ever.
+  /// For an entry, its expiry in milliseconds of store time, `Int64.max` for never; for a keyspace, its default lifetime in
+  /// milliseconds, -1 for no expiry.
   public var expiry: Int64 = 0
-  /// An entry's sequence number; at the end, how many entries there were.
+  /// For an entry, its sequence number; for the end frame, the number of entries.
   public var number: UInt64 = 0
 
-  /// A frame of that kind, the rest zero.
+  /// Creates a frame of this kind, with all other fields zero.
   public init(_ kind: ExportFrameKind) {
     self.kind = kind
   }
 
-  /// The head's bytes, and its checksum, which the next frame continues: a frame that is missing, repeated or out of place
-  /// is found out.
+  /// The encoded head, and its checksum, which the next frame continues: this detects frames that are missing, repeated or
+  /// out of order.
   public func encoded(continuing previous: UInt32) -> (bytes: [UInt8], checksum: UInt32) {
     precondition(keyLength <= RecordLayout.maximumKeyLength && valueLength <= RecordLayout.maximumValueLength)
     var bytes = [UInt8](repeating: 0, count: Self.length)
@@ -53,7 +53,7 @@ public struct ExportFrame: Hashable, Sendable {
     return (bytes, checksum)
   }
 
-  /// Decodes a head and returns its checksum too.
+  /// Decodes a head; also returns its checksum.
   public static func decode(
     _ bytes: RawSpan,
     continuing previous: UInt32

@@ -1,11 +1,11 @@
 /// The first 64 bytes of an export stream.
 public struct ExportHeader: Hashable, Sendable {
-  /// Bytes of a header; the first frame follows.
+  /// The length in bytes of a header; the first frame follows.
   public static let length = 64
 
   /// The store that was exported.
   public var storeID: StoreID
-  /// The last write that the stream shows.
+  /// The sequence number of the last write in the stream.
   public var sequence: UInt64
   /// Store time of the export, in milliseconds.
   public var storeTime: Int64
@@ -24,7 +24,7 @@ public struct ExportHeader: Hashable, Sendable {
     featuresOffset: 12
   )
 
-  /// The header's bytes, and their checksum, which the first frame continues.
+  /// The encoded header, and its checksum, which the first frame continues.
   public func encoded() -> (bytes: [UInt8], checksum: UInt32) {
     var bytes = [UInt8](repeating: 0, count: Self.length)
     bytes.store(storeID.low, at: 16)
@@ -35,7 +35,7 @@ public struct ExportHeader: Hashable, Sendable {
     return (bytes, bytes.u32(at: 60))
   }
 
-  /// Decodes the header that a stream starts with, and returns its checksum too.
+  /// Decodes the header at the start of a stream; also returns its checksum.
   public static func decode(_ bytes: RawSpan) throws(FormatError) -> (header: ExportHeader, checksum: UInt32) {
     try envelope.check(bytes)
     try bytes.requireZeros(in: 48..<60)

@@ -1,16 +1,16 @@
-/// One field of a structure on disk, as the format's description names it.
+/// A field of an on-disk structure, named as in the format's description.
 public struct NamedField: Hashable, Sendable {
-  /// What a field says.
+  /// A field's value.
   public enum Value: Hashable, Sendable {
-    /// A number, to be read in decimal.
+    /// A number, shown in decimal.
     case number(UInt64)
     /// A checksum or a hash.
     case hash(UInt64)
-    /// A word that stands for a number.
+    /// A number shown as a word.
     case word(String)
-    /// An instant, in milliseconds of store time.
+    /// A time, in milliseconds of store time.
     case instant(Int64)
-    /// Bytes of the user's, or of a compressed block: they speak for themselves.
+    /// Bytes of a key, a value or a compressed block.
     case bytes
     /// Zeros up to the next boundary.
     case padding
@@ -18,13 +18,13 @@ public struct NamedField: Hashable, Sendable {
 
   /// The field's name.
   public var name: String
-  /// Where it stands, counted from the start of the structure.
+  /// Its position, counted from the start of the structure.
   public var range: Range<Int>
-  /// What it says.
+  /// Its value.
   public var value: Value
 }
 
-/// Builds a list of fields from the first to the last; those without bytes are left out.
+/// Builds a list of fields in order; empty fields are left out.
 struct FieldList {
   private(set) var fields: [NamedField] = []
   private var offset = 0
@@ -34,7 +34,7 @@ struct FieldList {
     offset += length
   }
 
-  /// What is left of the structure.
+  /// Adds the rest of the structure as padding.
   mutating func pad(to end: Int) {
     add("padding", end - offset, .padding)
   }

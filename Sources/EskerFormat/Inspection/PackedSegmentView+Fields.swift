@@ -1,6 +1,6 @@
 extension PackedSegmentView {
-  /// What holds the record that an offset leads to, and its fields: the record itself, or all of its cell. Nothing is
-  /// checked; nil when what stands there makes no sense.
+  /// The place and the fields of the record at an offset: of the record itself, or of its whole cell. Nothing is verified;
+  /// nil if the bytes there make no sense.
   public func fields(at offset: Int) -> (range: Range<Int>, fields: [NamedField])? {
     guard let entry = entry(at: offset) else { return nil }
     guard PackedLayout.isInCell(offset) else { return (offset..<offset + entry.size, fields(of: entry)) }
@@ -35,7 +35,7 @@ extension PackedSegmentView {
 }
 
 extension PackedCell {
-  /// All of the cell; what belongs to one of its records alone is named so.
+  /// All fields of the cell, with those of one of its records singled out.
   func fields(naming entry: PackedEntry) -> [NamedField] {
     var list = FieldList()
     let widths = CellColumn.allCases.map { Int(view.u8(start + CellColumn.widthsOffset + $0.rawValue)) }
@@ -48,7 +48,7 @@ extension PackedCell {
     list.add("cell mark", 1, .hash(UInt64(PackedLayout.cellMark)))
     list.add("column widths", 6, .word(widths.map(String.init).joined(separator: " ")))
     list.add("common key bytes", 1, .number(UInt64(keyPrefixLength)))
-    // The columns' bases, in the order in which they stand.
+    // The columns' bases, in on-disk order.
     for column in [CellColumn.kind, .sequence, .keyspace, .expiry, .keyLength, .valueLength] {
       list.add(column.words + " base", column.baseLength, base(of: column))
     }

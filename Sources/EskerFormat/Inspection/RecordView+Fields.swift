@@ -1,5 +1,5 @@
 extension RecordView {
-  /// The record's fields in the order in which they stand. Nothing is checked.
+  /// The record's fields in on-disk order. Nothing is verified.
   public var fields: [NamedField] {
     var list = FieldList()
     list.add("header checksum", 4, .hash(UInt64(headerChecksum)))

@@ -1,13 +1,13 @@
-/// What the manifest says of a keyspace.
+/// A keyspace's entry in the manifest.
 public struct KeyspaceRow: Hashable, Sendable {
-  /// Bytes of a row with an empty name.
+  /// The length in bytes of a row with an empty name.
   static let minimumLength = 24
 
   /// Its identifier; 0 is the default keyspace.
   public var id: UInt32
   /// How often it has been emptied.
   public var incarnation: UInt32
-  /// How long its entries live unless a write says otherwise, in milliseconds; -1 for ever.
+  /// The default lifetime of its entries, in milliseconds; -1 for no expiry.
   public var defaultExpiry: Int64
   /// Its name, at most 65,535 bytes of UTF-8.
   public var name: String
@@ -20,7 +20,7 @@ public struct KeyspaceRow: Hashable, Sendable {
     self.name = name
   }
 
-  /// The tag that its records carry.
+  /// The tag in its records.
   public var tag: KeyspaceTag { KeyspaceTag(id: id, incarnation: incarnation) }
 
   func append(to bytes: inout [UInt8]) {
@@ -33,12 +33,12 @@ public struct KeyspaceRow: Hashable, Sendable {
     bytes.pad8()
   }
 
-  /// Decodes the row at `offset` and moves `offset` past it; 24 bytes are known to be there.
+  /// Decodes the row at `offset` and moves `offset` past it; the caller has checked that there are at least 24 bytes.
   init(decoding bytes: RawSpan, at offset: inout Int) throws(FormatError) {
     id = bytes.u32(at: offset)
     incarnation = bytes.u32(at: offset + 4)
     defaultExpiry = bytes.i64(at: offset + 8)
-    // The greatest is left to say that there are no more.
+    // The greatest number is reserved to mean that none are left.
     guard id < .max else { throw .damaged(reason: "a keyspace's identifier is impossible: \(id)", offset: offset) }
     guard incarnation <= Limit.incarnation else {
       throw .damaged(reason: "a keyspace's incarnation is impossible: \(incarnation)", offset: offset + 4)

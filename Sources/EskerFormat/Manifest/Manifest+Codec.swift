@@ -1,8 +1,8 @@
 extension Manifest {
-  /// Bytes before the payload.
+  /// The length in bytes of everything before the payload.
   static let headerLength = 40
 
-  /// Bytes of the payload before its rows.
+  /// The length in bytes of the payload before its rows.
   static let fixedLength = 112
 
   static let envelope = Envelope(
@@ -12,7 +12,7 @@ extension Manifest {
     featuresOffset: 12
   )
 
-  /// The manifest's bytes.
+  /// The encoded manifest.
   ///
   /// - Complexity: O(n) in segments and keyspaces.
   public func encoded() -> [UInt8] {
@@ -44,7 +44,7 @@ extension Manifest {
     return bytes
   }
 
-  /// Decodes the manifest that a file starts with; bytes after it are ignored.
+  /// Decodes the manifest at the start of a file; bytes after it are ignored.
   ///
   /// - Complexity: O(n log n) in segments and keyspaces; allocates no more than a small multiple of the input.
   public init(decoding file: RawSpan) throws(FormatError) {

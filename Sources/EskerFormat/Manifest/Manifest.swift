@@ -1,22 +1,22 @@
-/// What a store consists of: its identity, its segments, its keyspaces and where history stands.
+/// A store's contents: its identity, its segments, its keyspaces and the state of its history.
 ///
-/// There are two files with the same content; the newest intact one counts.
+/// It is kept in two files; the newest intact one counts.
 public struct Manifest: Hashable, Sendable {
   /// Whether the last writer closed the store.
   ///
   /// On disk: never renumber.
   @frozen
   public enum State: UInt32, Sendable, CaseIterable {
-    /// It did.
+    /// The last writer closed the store.
     case clean = 0
-    /// It has the store open, or died.
+    /// A writer has the store open, or crashed.
     case open = 1
   }
 
-  /// No segment or checkpoint has a greater identifier.
+  /// The greatest identifier that a segment or checkpoint can have.
   public static let greatestID = Limit.count
 
-  /// Counts the edits.
+  /// Increases with each edit.
   public var generation: UInt64 = 0
   /// The store's identity.
   public var storeID: StoreID
@@ -24,9 +24,9 @@ public struct Manifest: Hashable, Sendable {
   public var seed: HashSeed
   /// Whether the last writer closed the store.
   public var state = State.open
-  /// Everything up to here is on stable storage.
+  /// Everything up to this sequence number is durable.
   public var durableSequence: UInt64 = 0
-  /// The next record has at least this sequence number.
+  /// A lower bound for the sequence number of the next record.
   public var nextSequence: UInt64 = 1
   /// Store time of the edit, in milliseconds.
   public var storeTime: Int64 = 0
@@ -36,12 +36,12 @@ public struct Manifest: Hashable, Sendable {
   public var nextCheckpointID: UInt64 = 1
   /// The identifier of the checkpoint to open with, 0 for none.
   public var checkpointID: UInt64 = 0
-  /// The highest sequence number in a segment of the log that was merged away, 0 for none: what came after it is in the
-  /// log still, all of it.
+  /// The highest sequence number in any log segment that has been merged away, 0 for none: everything after it is still in
+  /// the log.
   public var mergedThrough: UInt64 = 0
   /// The segments.
   public var segments: [SegmentRow] = []
-  /// The keyspaces, the default one only if there is something to say of it.
+  /// The keyspaces; the default one is listed only if there is something to record about it.
   public var keyspaces: [KeyspaceRow] = []
 
   /// The manifest of an empty store.

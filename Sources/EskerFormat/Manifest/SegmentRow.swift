@@ -9,15 +9,15 @@ public enum SegmentState: UInt8, Sendable, CaseIterable {
   case sealed = 1
 }
 
-/// What the manifest says of a segment.
+/// A segment's entry in the manifest.
 public struct SegmentRow: Hashable, Sendable {
-  /// Bytes of a row.
+  /// The length in bytes of a row.
   static let length = 96
 
-  /// Bytes of address space that a granule stands for.
+  /// The bytes of address space in a granule.
   public static let granuleSize: UInt64 = 16 << 20
 
-  /// Granules that a 40-bit address in units of eight bytes can tell apart.
+  /// The number of granules that a 40-bit address in units of eight bytes can distinguish.
   public static let granuleLimit: UInt32 = 1 << 19
 
   /// The segment's identifier.
@@ -28,32 +28,32 @@ public struct SegmentRow: Hashable, Sendable {
   public var kind: SegmentKind
   /// Whether it may still grow.
   public var state: SegmentState
-  /// Bytes of its dictionary: a multiple of sixteen, up to 64 KiB; 0 unless it is packed.
+  /// The length in bytes of its dictionary: a multiple of sixteen, up to 64 KiB; 0 unless the segment is packed.
   public var dictionaryLength: Int = 0
   /// The first granule of its address range.
   public var granule: UInt32
-  /// How many granules its address range has.
+  /// The number of granules in its address range.
   public var granules: UInt32
-  /// The lowest sequence number in it, 0 when unknown.
+  /// Its lowest sequence number, 0 if unknown.
   public var firstSequence: UInt64
-  /// The highest sequence number in it, 0 when unknown.
+  /// Its highest sequence number, 0 if unknown.
   public var lastSequence: UInt64
-  /// Where its last record ends, 0 when unknown.
+  /// Where its last record ends, 0 if unknown.
   public var recordsEnd: UInt64
-  /// Where its footer starts, 0 when it has none.
+  /// Where its footer starts, 0 if it has none.
   public var footerOffset: UInt64
-  /// Bytes of its footer, padding and trailer included.
+  /// The length in bytes of its footer, including padding and trailer.
   public var footerLength: UInt64
-  /// The first expiry in it, `Int64.max` for none.
+  /// Its earliest expiry, `Int64.max` if no record expires.
   public var minExpiry: Int64
-  /// The last expiry in it, `Int64.min` for none.
+  /// Its latest expiry, `Int64.min` if no record expires.
   public var maxExpiry: Int64
-  /// How many of its records never expire.
+  /// The number of its records that never expire.
   public var neverExpiring: UInt64
-  /// Bytes of the file.
+  /// The length in bytes of the file.
   public var fileLength: UInt64
 
-  /// A row with the given fields; what is left out is unknown or absent.
+  /// Creates a row with the given fields; defaults mean unknown or absent.
   public init(
     id: UInt64,
     salt: UInt32,
@@ -143,7 +143,7 @@ public struct SegmentRow: Hashable, Sendable {
     try checkPlaces(at: offset)
   }
 
-  /// Throws unless the records lie in the segment's address range, and the footer behind them.
+  /// Throws unless the records lie in the segment's address range, with the footer after them.
   private func checkPlaces(at offset: Int) throws(FormatError) {
     func require(_ condition: Bool, _ field: StaticString, _ value: UInt64, at place: Int) throws(FormatError) {
       if !condition {
@@ -163,7 +163,7 @@ public struct SegmentRow: Hashable, Sendable {
     try require(fileLength <= 4 * Limit.segmentBytes, "the length of the file", fileLength, at: 88)
   }
 
-  /// How the records lie in the segment.
+  /// How records are laid out in the segment.
   public var layout: SegmentLayout {
     SegmentLayout(isPacked: kind == .packed, dictionaryLength: dictionaryLength)
   }

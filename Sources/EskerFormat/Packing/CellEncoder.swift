@@ -1,13 +1,13 @@
-/// Makes cells of tiny records.
+/// Encodes tiny records into cells.
 struct CellEncoder {
   private var plain: [UInt8] = []
   private var packed = [UInt8](repeating: 0, count: PackedLayout.cellLength)
-  /// How many records went into the last cell: the first guess for the next.
+  /// The number of records in the previous cell: the first guess for the next.
   private var lastCount = PackedLayout.cellCapacity / 2
 
-  /// The cell with as many of the first records as go in, and their number; nil without records.
+  /// The cell with as many of the first records as fit, and their number; nil without records.
   ///
-  /// Each try costs a compression. Neighbouring cells hold about as many, so few tries are needed.
+  /// Each attempt costs a compression. Neighbouring cells hold about as many records, so few attempts are needed.
   mutating func encode(
     _ tiny: TinyRecords,
     _ compressor: inout LZ4Compressor
@@ -30,7 +30,7 @@ struct CellEncoder {
     return best
   }
 
-  /// The cell of the first `count` records without its header's checksum; nil when they do not go in.
+  /// The cell of the first `count` records, without its header's checksum; nil if they do not fit.
   private mutating func cell(_ tiny: TinyRecords, _ count: Int, _ compressor: inout LZ4Compressor) -> [UInt8]? {
     let records = tiny.records.prefix(count)
     var cell = [UInt8](repeating: 0, count: PackedLayout.cellHeaderLength)
@@ -58,7 +58,7 @@ struct CellEncoder {
     return cell
   }
 
-  /// Appends the values, compressed if that makes them shorter; false when there is no room for them.
+  /// Appends the values, compressed if that makes them shorter; false if they do not fit.
   private mutating func append(to cell: inout [UInt8], room: Int, _ compressor: inout LZ4Compressor) -> Bool {
     let capacity = max(0, min(room, plain.count - 1))
     if let length = plain.lend({ compressor.compress($0, into: &packed, capacity: capacity) }) {
@@ -98,7 +98,7 @@ struct CellEncoder {
 }
 
 extension CellColumn {
-  /// What the column says of a record that is the `index`th of its cell.
+  /// The column's number for the record at `index` in its cell.
   func number(of header: RecordHeader, at index: Int) -> UInt64 {
     switch self {
     case .sequence: header.sequence &- UInt64(index)

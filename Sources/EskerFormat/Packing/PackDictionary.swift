@@ -1,24 +1,24 @@
-/// Chooses what records are compressed against: the pieces of samples that occur in most of them.
+/// Builds the dictionary that records are compressed against, from the pieces of samples that occur in most of them.
 ///
-/// The samples are cut into as many stretches as pieces are wanted, and of each the piece is taken whose runs of eight bytes
-/// occur in the most samples, those that a piece before it already has not counted. LZ4 reaches all of a dictionary at the
-/// same price, so the order does not matter. Against pieces taken at random this makes film articles 12 % smaller.
+/// The samples are cut into as many stretches as pieces are wanted. From each stretch it takes the piece whose eight-byte
+/// runs occur in the most samples, not counting runs in pieces already taken. LZ4 reaches every part of a dictionary at the
+/// same cost, so the order does not matter. Compared to pieces chosen at random, this makes film articles 12 % smaller.
 public struct PackDictionary {
   private static let pieceLength = 128
   private static let runLength = 8
   private static let hashBits = 20
 
   private var bytes: [UInt8] = []
-  /// Where each sample ends.
+  /// The end of each sample.
   private var ends: [Int] = []
 
-  /// A dictionary without samples.
+  /// Creates a dictionary builder without samples.
   public init() {}
 
-  /// Bytes of the samples.
+  /// The total length in bytes of the samples.
   public var sampledBytes: Int { bytes.count }
 
-  /// How long a dictionary pays for itself, for records of so many bytes in all: a small segment wants a small one.
+  /// How long a dictionary is worth its space, for records of `total` bytes: a small segment should have a small one.
   public static func length(for total: Int) -> Int {
     min(PackedLayout.maximumDictionaryLength, total / 32) & ~15
   }
@@ -30,7 +30,7 @@ public struct PackDictionary {
     ends.append(bytes.count)
   }
 
-  /// The dictionary: at most `length` bytes, a multiple of sixteen; empty when there is too little to learn from.
+  /// Builds the dictionary: at most `length` bytes, a multiple of sixteen; empty if the samples are too short.
   ///
   /// - Complexity: O(bytes of the samples); 15 milliseconds for a megabyte.
   public func train(length: Int) -> [UInt8] {
@@ -48,7 +48,7 @@ public struct PackDictionary {
     return dictionary
   }
 
-  /// In how many samples each run occurs, by its hash.
+  /// In how many samples each run occurs, by the run's hash.
   private func frequencies() -> [UInt16] {
     var frequency = [UInt16](repeating: 0, count: 1 << Self.hashBits)
     var lastSample = [UInt32](repeating: .max, count: 1 << Self.hashBits)
@@ -68,7 +68,7 @@ public struct PackDictionary {
     return frequency
   }
 
-  /// Where in a stretch, which is longer than a piece, the best piece begins.
+  /// Where the best piece begins in a stretch, which is at least as long as a piece.
   private func bestPiece(from start: Int, to end: Int, _ frequency: [UInt16]) -> Int {
     func worth(_ position: Int) -> Int {
       let count = Int(frequency[run(at: position)])

@@ -1,6 +1,6 @@
-/// What a cell says of its records, one kind of thing after the other. On disk: never renumber.
+/// The columns of a cell: each holds one field of all its records. On disk: never renumber.
 enum CellColumn: Int, CaseIterable {
-  /// The sequence number less the record's index.
+  /// The sequence number minus the record's index.
   case sequence = 0
   case kind = 1
   case keyspace = 2
@@ -8,7 +8,7 @@ enum CellColumn: Int, CaseIterable {
   case keyLength = 4
   case valueLength = 5
 
-  /// Where the number stands that all values of the column are counted from.
+  /// The offset of the base that is added to all numbers in the column.
   var baseOffset: Int {
     switch self {
     case .sequence: 24
@@ -20,7 +20,7 @@ enum CellColumn: Int, CaseIterable {
     }
   }
 
-  /// Bytes of that number.
+  /// The length in bytes of the base.
   var baseLength: Int {
     switch self {
     case .kind: 1
@@ -32,14 +32,14 @@ enum CellColumn: Int, CaseIterable {
   static let widthsOffset = 16
 }
 
-/// Where the parts of a cell stand. They lie within it; nothing else has been checked.
+/// The positions of a cell's parts. They lie within the cell; nothing else has been checked.
 struct CellShape: Sendable {
   let start: Int
   let count: Int
   let headLength: Int
   let storedLength: Int
   let plainLength: Int
-  /// Where each column starts, and where the keys do.
+  /// Where each column starts, from the start of the cell.
   let columns: SIMD8<UInt16>
   let keysStart: Int
 }
@@ -55,13 +55,13 @@ struct PackedCell {
   var storedLength: Int { shape.storedLength }
   var plainLength: Int { shape.plainLength }
 
-  /// A cell that was found before.
+  /// A cell whose shape is already known.
   init(_ view: PackedSegmentView, _ shape: CellShape) {
     self.view = view
     self.shape = shape
   }
 
-  /// The cell at `start`, which is a multiple of its length; nil when what stands there is none.
+  /// The cell at `start`, which is a multiple of the cell length; nil if there is none.
   init?(_ view: PackedSegmentView, at start: Int) {
     guard start >= view.recordsStart, start <= view.end - PackedLayout.cellLength,
       view.u8(start + 15) == PackedLayout.cellMark
@@ -115,15 +115,15 @@ struct PackedCell {
     }
   }
 
-  /// Where the key and the value of one of its records stand.
+  /// The position of a record's key and value.
   struct Place: Sendable {
     var index = 0
-    /// From the start of the keys, the common part left out.
+    /// From the start of the keys, after the common prefix.
     var key = 0
-    /// From the start of the plain values.
+    /// From the start of the uncompressed values.
     var value = 0
 
-    /// The place of the next record.
+    /// Advances to the next record.
     mutating func pass(_ entry: PackedEntry) {
       index += 1
       key += entry.keyRest.count
@@ -131,7 +131,7 @@ struct PackedCell {
     }
   }
 
-  /// A record of the cell; nil when what is said of it makes no sense.
+  /// The record at an index; nil if its fields make no sense.
   ///
   /// - Complexity: O(index).
   func entry(_ index: Int) -> PackedEntry? {
@@ -144,7 +144,7 @@ struct PackedCell {
     return entry(at: place)
   }
 
-  /// As ``entry(_:)``, for whoever comes from the record before.
+  /// Like ``entry(_:)``, in constant time, for a caller coming from the preceding record.
   func entry(at place: Place) -> PackedEntry? {
     let index = place.index
     let keysStart = shape.keysStart

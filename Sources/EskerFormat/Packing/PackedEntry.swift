@@ -1,58 +1,58 @@
-/// A record in a packed segment, in place. Whether it is intact has not been looked at.
+/// A record in a packed segment, in place. It has not been verified.
 ///
-/// It borrows the segment's memory: the maker keeps that alive and unchanged.
+/// It borrows the segment's memory: the creator keeps that alive and unchanged.
 public struct PackedEntry {
-  /// The record's place in history.
+  /// The record's sequence number.
   public let sequence: UInt64
-  /// What the record says.
+  /// The kind of record.
   public let kind: RecordKind
   /// When the record expires; `Int64.max` means never.
   public let expiry: Int64
   /// The keyspace of the key.
   public let keyspace: KeyspaceTag
-  /// Where the index leads to.
+  /// The offset that the index stores for the record.
   public let offset: Int
-  /// Bytes that the record takes; in a cell, its share.
+  /// The bytes the record takes; in a cell, its share.
   public let size: Int
-  /// Bytes of the value.
+  /// The length in bytes of the value.
   public let valueLength: Int
 
-  /// The key is what all keys of a cell begin with, and the rest.
+  /// The key consists of the prefix common to all keys of a cell, and the rest.
   let keyPrefix: ByteRun
   let keyRest: ByteRun
-  /// What the header's checksum covers, without the checksum itself.
+  /// The bytes covered by the header's checksum.
   let head: ByteRun
   let headChecksum: UInt32
-  /// Where the header's checksum was made for.
+  /// The offset that the header's checksum was made for.
   let headOffset: Int
-  /// The value, or the values of the whole cell, as they lie on disk.
+  /// The value as stored, or the values of the whole cell.
   let stored: ByteRun
-  /// Bytes of `stored` after decompression; as many as there are if they are not compressed.
+  /// The length in bytes of `stored` after decompression.
   public let plainLength: Int
-  /// Whether the value has to be decompressed.
+  /// Whether the value must be decompressed.
   public let isCompressed: Bool
-  /// Of the plain bytes, all of them.
+  /// The checksum of all the uncompressed bytes.
   let plainChecksum: UInt32
-  /// Where the value starts in the plain bytes.
+  /// Where the value starts in the uncompressed bytes.
   let valueOffset: Int
 
-  /// Bytes that the value takes on disk; in a cell, all values together.
+  /// The bytes that the value takes on disk; in a cell, all of its values together.
   public var storedLength: Int { stored.count }
 
   /// Whether the record shares a cell with others.
   public var isInCell: Bool { PackedLayout.isInCell(offset) }
 
-  /// Bytes of the key.
+  /// The length in bytes of the key.
   public var keyLength: Int { keyPrefix.count + keyRest.count }
 
-  /// The key, copied.
+  /// A copy of the key.
   public var key: [UInt8] {
     var key = [UInt8](keyPrefix)
     key.append(contentsOf: keyRest)
     return key
   }
 
-  /// Whether this is the record of a key, to judge by what stands there unchecked.
+  /// Whether this record is for the given key, going by its unverified bytes.
   public func isFor(_ key: UnsafeRawBufferPointer, keyspace: KeyspaceTag) -> Bool {
     // Safety: the caller keeps the key until this returns.
     let key = unsafe ByteRun(key)
@@ -67,21 +67,21 @@ public struct PackedEntry {
     return keyPrefix.isEmpty ? hash.hash(keyRest) : key.lend { hash.hash($0) }
   }
 
-  /// The value, out of the plain bytes.
+  /// The value within the uncompressed bytes.
   func value(in plain: ByteRun) -> ByteRun { plain[valueOffset..<valueOffset + valueLength] }
 
-  /// Whether these plain bytes, decompressed or as they lie on disk, have their checksum.
+  /// Whether uncompressed bytes match their checksum.
   func isIntact(_ plain: ByteRun) -> Bool { plain.checksum() == plainChecksum }
 
-  /// Whether all but the value has its checksum.
+  /// Whether everything but the value matches its checksum.
   public func headIsIntact(salt: UInt32) -> Bool {
     PackedChecksum.head(head, salt: salt, offset: headOffset) == headChecksum
   }
 }
 
-/// The checksum of all of a record, or of a cell, but its values.
+/// The checksum of everything in a record, or in a cell, except its values.
 enum PackedChecksum {
-  /// Never 0, so that a record does not begin like the end of the log.
+  /// Never 0, so that a record never begins with the mark for the end of the log.
   static func head(_ bytes: ByteRun, salt: UInt32, offset: Int) -> UInt32 {
     let place = UInt64(salt) | UInt64(truncatingIfNeeded: offset >> 3) << 32
     return max(1, bytes.checksum(continuing: CRC32C.checksum(ofWord: place)))

@@ -1,51 +1,50 @@
-/// Where things stand in a packed segment.
+/// The layout of a packed segment.
 ///
-/// Records of their own start at multiples of sixteen bytes. Tiny ones share a cell of 1 KiB, which starts at a multiple of
-/// 1 KiB, and each has an address of its own in it: the cell's places are dealt out evenly, and lie eight bytes behind a
-/// multiple of sixteen. So an address tells which of the two it leads to, and where the cell starts, without any table.
+/// Larger records start at multiples of sixteen bytes. Tiny ones share a cell of 1 KiB, aligned to 1 KiB, in which each has
+/// its own address: the addresses are spread evenly over the cell, eight bytes past a multiple of sixteen. So the address
+/// alone says which of the two it is, and where the cell starts.
 public enum PackedLayout {
-  /// Records and dictionary take multiples of this.
+  /// Records and dictionary take multiples of this many bytes.
   public static let alignment = 16
 
-  /// Bytes of a cell, and what it is aligned to.
+  /// The length and alignment of a cell in bytes.
   public static let cellLength = 1024
 
-  /// The most records in a cell: the places in it that are not multiples of sixteen.
+  /// The most records in a cell: one for each odd multiple of eight bytes.
   public static let cellCapacity = cellLength / alignment
 
-  /// A dictionary has at most this many bytes, as far as LZ4 reaches back.
+  /// The longest dictionary in bytes: LZ4 reaches back no further.
   public static let maximumDictionaryLength = 65_536
 
-  /// Records of at most this many bytes of key and value share cells.
+  /// Records with at most this many bytes of key and value share cells.
   public static let tinyLength = 150
 
-  /// The longest value that is compressed; longer ones stay as they are.
+  /// The longest value to be compressed.
   static let maximumCompressedLength = 1 << 24 - 1
 
-  /// Bytes of a packed record's header, without extension words.
+  /// The length in bytes of a packed record's header, without extension words.
   static let recordHeaderLength = 24
 
-  /// Bytes of a cell's header, without the columns.
+  /// The length in bytes of a cell's header, without the columns.
   static let cellHeaderLength = 52
 
-  /// Stands where a record has kind and flags.
+  /// Stored in place of a record's kind and flags.
   static let cellMark: UInt8 = 0x0f
 
-  /// Where the first record behind a dictionary stands.
+  /// Where the first record after a dictionary starts.
   static func recordsStart(dictionaryLength: Int) -> Int { SegmentHeader.length + dictionaryLength }
 
-  /// Whether an offset lies in a cell.
   static func isInCell(_ offset: Int) -> Bool { offset & 8 != 0 }
 
   static func roundedUp(_ length: Int) -> Int { (length + alignment - 1) & ~(alignment - 1) }
 
-  /// Where the place for record `index` of `count` begins, counted from the cell's start.
+  /// Where the share of record `index` of `count` begins, from the start of the cell.
   static func share(_ index: Int, of count: Int) -> Int { index * cellCapacity / count * alignment }
 
-  /// The address of record `index` of `count`, counted from the cell's start.
+  /// The address of record `index` of `count`, from the start of the cell.
   static func place(_ index: Int, of count: Int) -> Int { share(index, of: count) + 8 }
 
-  /// Which record of `count` has its place there; nil when none has.
+  /// The index of the record with this address, out of `count`; nil if there is none.
   static func index(ofPlace place: Int, of count: Int) -> Int? {
     let slot = place / alignment
     let index = (slot * count + cellCapacity - 1) / cellCapacity

@@ -1,5 +1,5 @@
 extension PackedSegmentView {
-  /// The record that has a place of its own at `offset`; nil when what stands there makes no sense.
+  /// The record outside any cell at `offset`; nil if the bytes there make no sense.
   func record(at offset: Int) -> PackedEntry? {
     let room = end - offset
     guard offset % PackedLayout.alignment == 0, room >= PackedLayout.recordHeaderLength else { return nil }
@@ -14,7 +14,7 @@ extension PackedSegmentView {
     let storedLength = isCompressed ? Int((lengths >> 16) & 0xff_ffff) : Int(lengths >> 16)
     let valueLength = isCompressed ? Int(lengths >> 40) : storedLength
     guard storedLength <= RecordLayout.maximumValueLength else { return nil }
-    // A byte of a block stands for 255 at most: what claims more is damaged, and is not to be given memory.
+    // A compressed byte expands to at most 255: a record that claims more is damaged, and must not cause an allocation.
     if isCompressed, valueLength == 0 || valueLength > storedLength * 255 { return nil }
     let keyStart = PackedLayout.recordHeaderLength + 8 * flags.extensionWords
     let storedStart = keyStart + keyLength

@@ -3,21 +3,21 @@
 // end or else reports damage. Only a part of them is copied, whose place `PackedEntry.value(in:)` checks.
 
 extension PackedSegmentView {
-  /// The value where it lies; nil when it has to be decompressed.
+  /// The value in place; nil if it must be decompressed.
   public func storedValue(of entry: PackedEntry) -> UnsafeRawBufferPointer? {
     entry.isCompressed ? nil : unsafe entry.value(in: entry.stored).pointer
   }
 
-  /// Copies a record's value, decompressing it if need be; returns what is wrong with the record, if anything is.
+  /// Copies a record's value, decompressing it if needed; returns the damage found, if any.
   ///
   /// - Parameters:
   ///   - entry: A record of this segment.
-  ///   - destination: As many bytes as the value has. They are unspecified when the result is not nil.
-  ///   - isVerified: Whether checksums are compared.
-  ///   - isHeadVerified: Whether the header's was compared just now.
-  ///   - room: A copy of the segment's dictionary with space for the plain bytes right behind it, in which decompressing
-  ///     takes half of the time.
-  /// - Complexity: O(n); in a room 0.2 microseconds for 500 bytes. In a cell, all of its values are decompressed.
+  ///   - destination: As many bytes as the value has. They are unspecified if the result is not nil.
+  ///   - isVerified: Whether to compare checksums.
+  ///   - isHeadVerified: Whether the header's checksum has just been compared.
+  ///   - room: A copy of the segment's dictionary with space for the uncompressed bytes right after it, which halves the
+  ///     time to decompress.
+  /// - Complexity: O(n); with a room 0.2 microseconds for 500 bytes. In a cell, all of its values are decompressed.
   public func copyValue(
     of entry: PackedEntry,
     into destination: UnsafeMutableRawBufferPointer,
@@ -56,7 +56,7 @@ extension PackedSegmentView {
     return nil
   }
 
-  /// What is wrong with a record, if anything is; its value is decompressed to find out.
+  /// The damage to a record, if any; decompresses its value to find out.
   public func damage(of entry: PackedEntry) -> RecordDamage? {
     if !entry.headIsIntact(salt: salt) { return .headerChecksum }
     if !entry.isCompressed { return entry.isIntact(entry.stored) ? nil : .bodyChecksum }
@@ -65,11 +65,11 @@ extension PackedSegmentView {
     }
   }
 
-  /// What is wrong with a record whose header is intact, if anything is. For whoever checks one record after the other.
+  /// The damage to a record whose header is intact, if any. For checking records in sequence.
   ///
   /// - Parameters:
-  ///   - checked: the cell that was looked at last, and what came of it: its records have their values in common.
-  ///   - room: A copy of the segment's dictionary with space for `roomLength` plain bytes right behind it.
+  ///   - checked: The last cell checked, and the result: the records of a cell share their values.
+  ///   - room: A copy of the segment's dictionary with space for `roomLength` uncompressed bytes right after it.
   public func valueDamage(
     of entry: PackedEntry,
     lastCell checked: inout (start: Int, damage: RecordDamage?)?,
@@ -90,12 +90,12 @@ extension PackedSegmentView {
     return damage
   }
 
-  /// Whether the header's and the value's checksum are right, where the value lies as it is.
+  /// Whether the value is stored uncompressed, and it and the header match their checksums.
   public func storedValueIsIntact(_ entry: PackedEntry) -> Bool {
     !entry.isCompressed && entry.isIntact(entry.stored) && entry.headIsIntact(salt: salt)
   }
 
-  /// Decompresses into the memory that follows a copy of the dictionary; nil when the record is damaged.
+  /// Decompresses into the memory after a copy of the dictionary; nil if the record is damaged.
   private func unpack(_ entry: PackedEntry, inRoom room: UnsafeMutableRawPointer, isVerified: Bool) -> ByteRun? {
     let dictionary = unsafe UnsafeRawBufferPointer(start: room, count: self.dictionary.count)
     let plain = unsafe UnsafeMutableRawBufferPointer(start: room + dictionary.count, count: entry.plainLength)

@@ -1,9 +1,9 @@
-/// A packed segment in memory: finds records by their offset, and walks over all of them.
+/// A packed segment in memory: finds records by offset, and iterates over all of them.
 ///
-/// Whatever the bytes are, nothing outside them is read. The view borrows the memory: the maker keeps it alive and
+/// Whatever the bytes are, nothing outside them is read. The view borrows the memory: the creator keeps it alive and
 /// unchanged.
 ///
-/// Safety: the maker promises `end` bytes. Every part that is asked for has been checked against `end`, or against the
+/// Safety: the creator promises `end` bytes. Every part that is asked for has been checked against `end`, or against the
 /// length of a cell that lies before it; debug builds check again.
 @safe
 public struct PackedSegmentView {
@@ -13,13 +13,13 @@ public struct PackedSegmentView {
   public let salt: UInt32
   let dictionaryLength: Int
 
-  /// A view of a segment.
+  /// Creates a view of a segment.
   ///
   /// - Parameters:
   ///   - base: The first byte of the file; aligned to eight bytes.
   ///   - end: How many bytes may be read, up to the end of the records.
   ///   - salt: The segment's salt.
-  ///   - dictionaryLength: Bytes of the dictionary.
+  ///   - dictionaryLength: The length in bytes of the dictionary.
   public init(base: UnsafeRawPointer, end: Int, salt: UInt32, dictionaryLength: Int) {
     unsafe self.base = base
     self.end = end
@@ -27,16 +27,16 @@ public struct PackedSegmentView {
     self.dictionaryLength = dictionaryLength
   }
 
-  /// Where the first record stands.
+  /// Where the first record starts.
   public var recordsStart: Int { PackedLayout.recordsStart(dictionaryLength: dictionaryLength) }
 
-  /// What the records were compressed against.
+  /// The dictionary that the records were compressed against.
   public var dictionary: UnsafeRawBufferPointer {
     let count = recordsStart <= end ? dictionaryLength : 0
     return unsafe UnsafeRawBufferPointer(start: base + SegmentHeader.length, count: count)
   }
 
-  /// The record that an offset leads to; nil when what stands there makes no sense.
+  /// The record that an offset in the index refers to; nil if the bytes there make no sense.
   ///
   /// - Complexity: O(1); in a cell, O(number of its records).
   public func entry(at offset: Int) -> PackedEntry? {
@@ -54,7 +54,7 @@ public struct PackedSegmentView {
     return unsafe ByteRun(UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count))
   }
 
-  /// Where a part of the segment begins; nil for an empty one that has no address.
+  /// The offset of a part of the segment; nil for an empty part without an address.
   func offset(of run: ByteRun) -> Int? { unsafe run.pointer.baseAddress.map { unsafe $0 - base } }
 
   func u64(_ offset: Int) -> UInt64 { load(offset) }

@@ -1,32 +1,32 @@
 /// Writes a packed segment: takes records one by one, and yields the bytes of the file.
 ///
-/// Nothing is written anywhere. The caller takes bytes with ``takeOutput()`` when there are enough of them, appends them to
-/// a file, and after ``finish()`` the rest and the footer; and then writes the header at the start.
+/// Does no I/O. The caller appends what ``takeOutput()`` returns to a file whenever it has accumulated enough, then the rest
+/// of the output and the footer after ``finish()``, and finally writes the header at the start.
 public struct PackedSegmentWriter: ~Copyable {
-  /// Where a record came to lie.
+  /// The position of a written record.
   @frozen
   public struct Placement: Hashable, Sendable {
-    /// Where the index has to lead, from the start of the file.
+    /// The offset to store in the index, from the start of the file.
     public var offset: Int
-    /// Bytes that the record takes.
+    /// The bytes that the record takes.
     public var size: Int
   }
 
   /// A finished segment.
   public struct Segment: Sendable {
-    /// The first bytes of the file; they are zeros in the output.
+    /// The header, to be written at the start of the file, where the output has zeros.
     public var header: SegmentHeader
-    /// The last of the output.
+    /// The rest of the output.
     public var output: [UInt8]
-    /// What follows the output.
+    /// The footer, which follows the output.
     public var footer: [UInt8]
-    /// What the footer says.
+    /// The footer's summary.
     public var summary: SegmentFooter
     /// One for each record, in the order in which they were appended.
     public var placements: [Placement]
   }
 
-  /// Cells are written this many at a time, so that few bytes are lost before they can start.
+  /// Cells are written this many at a time, so that little space is lost to their alignment.
   private static let cellsInRun = 16
 
   private var header: SegmentHeader
@@ -41,12 +41,12 @@ public struct PackedSegmentWriter: ~Copyable {
   private var cells: [(bytes: [UInt8], records: [TinyRecords.Record])] = []
   private var scratch: [UInt8] = []
 
-  /// A writer of a segment without records.
+  /// Creates a writer for an empty segment.
   ///
   /// - Parameters:
-  ///   - header: Who the segment is; what it says of packing is filled in.
-  ///   - dictionary: What records are compressed against: at most 64 KiB, of which a multiple of sixteen bytes counts.
-  ///   - level: How hard to compress.
+  ///   - header: The segment's identity; the fields about packing are filled in.
+  ///   - dictionary: What records are compressed against; at most 64 KiB and a multiple of sixteen bytes of it are used.
+  ///   - level: The compression level.
   public init(header: SegmentHeader, dictionary: [UInt8], level: LZ4Level) {
     let dictionary = dictionary.suffix(min(dictionary.count, PackedLayout.maximumDictionaryLength) & ~15)
     self.header = header
@@ -60,10 +60,10 @@ public struct PackedSegmentWriter: ~Copyable {
     footer = FooterBuilder(segmentID: header.segmentID, salt: header.salt, layout: self.header.layout)
   }
 
-  /// Bytes that the file would have without the footer; what waits for a cell is counted as it is.
+  /// The file's length in bytes without the footer; records waiting for a cell count uncompressed.
   public var length: Int { outputStart + output.count + cells.count * PackedLayout.cellLength + tinyBytes }
 
-  /// Bytes that wait to be taken.
+  /// The number of bytes waiting to be taken.
   public var pendingOutput: Int { output.count }
 
   /// The next bytes of the file.
@@ -73,7 +73,7 @@ public struct PackedSegmentWriter: ~Copyable {
     return output
   }
 
-  /// Takes a record.
+  /// Adds a record.
   ///
   /// - Parameters:
   ///   - record: Its header; whether it was part of a batch, and what was durable when it was written, is not kept.
@@ -100,7 +100,7 @@ public struct PackedSegmentWriter: ~Copyable {
     if tiny.records.count > PackedLayout.cellCapacity { closeCell() }
   }
 
-  /// Ends the segment.
+  /// Finishes the segment.
   public consuming func finish() -> Segment {
     while !tiny.records.isEmpty { closeCell() }
     writeCells()
@@ -172,14 +172,14 @@ public struct PackedSegmentWriter: ~Copyable {
     footer.append(record, placement)
   }
 
-  /// Stores the checksum of a header in the output; it enters where in the file the header stands.
+  /// Stores a header's checksum in the output; it covers the header's offset in the file too.
   private mutating func seal(from start: Int, headLength: Int, at offset: Int) {
     let salt = header.salt
     let checksum = output.lend { PackedChecksum.head($0[start + 4..<start + headLength], salt: salt, offset: offset) }
     output.store(checksum, at: start)
   }
 
-  /// Compresses a value into the scratch; nil when that saves less than an eighth: it is then not worth a read's time.
+  /// Compresses a value into the scratch buffer; nil if that saves less than an eighth, which is not worth the time to read.
   private mutating func compress(_ value: ByteRun) -> Int? {
     guard value.count <= PackedLayout.maximumCompressedLength else { return nil }
     let capacity = value.count - value.count / 8

@@ -1,29 +1,29 @@
-/// Walks over the records of a packed segment in the order of their offsets.
+/// Iterates over the records of a packed segment in order of their offsets.
 ///
-/// The walk keeps no bytes: it is given the same view at each step. Whatever the bytes are, it goes forward.
+/// The walk keeps no bytes: every step takes the same view. Whatever the bytes are, each step moves forward.
 public struct PackedWalk: Sendable {
-  /// What a step met.
+  /// The result of a step.
   public enum Step {
     /// A record whose header is intact. Its value has not been checked.
     case record(PackedEntry)
-    /// Bytes in which no record can be found.
+    /// Bytes in which no record was found.
     case damaged(Range<Int>)
   }
 
   /// Where the next record, or the cell that holds it, starts.
   private var offset: Int
-  /// The cell there, if the walk is inside of one, and the next record in it.
+  /// The cell there, if the walk is inside one, and the next record in it.
   private var shape: CellShape?
   private var place = PackedCell.Place()
 
-  /// A walk from a segment's first record.
+  /// Creates a walk from a segment's first record.
   public init(_ view: PackedSegmentView) {
     offset = view.recordsStart
   }
 
-  /// The next step; nil at the end.
+  /// Takes the next step; nil at the end.
   ///
-  /// - Complexity: O(1), but for damaged bytes.
+  /// - Complexity: O(1), except in damaged bytes.
   public mutating func next(in view: PackedSegmentView) -> Step? {
     if shape == nil { skipGap(in: view) }
     guard offset < view.end else { return nil }
@@ -34,7 +34,7 @@ public struct PackedWalk: Sendable {
         if place.index == cell.count { leaveCell() }
         return .record(entry)
       }
-      // A header that has its checksum and contradicts itself.
+      // The header matches its checksum but is inconsistent.
       defer { leaveCell() }
       return .damaged(offset..<offset + PackedLayout.cellLength)
     }
@@ -54,7 +54,7 @@ public struct PackedWalk: Sendable {
     place = PackedCell.Place()
   }
 
-  /// Zeros lead to the next cell.
+  /// Skips zeros up to the next cell.
   private mutating func skipGap(in view: PackedSegmentView) {
     guard offset + 8 <= view.end, view.u64(offset) == 0 else { return }
     let boundary = (offset + PackedLayout.cellLength) & ~(PackedLayout.cellLength - 1)

@@ -1,6 +1,6 @@
-/// Tiny records that wait for a cell.
+/// Tiny records waiting for a cell.
 struct TinyRecords {
-  /// One of them; its key and value stand in the queue's bytes.
+  /// A record; its key and value are in the queue's bytes.
   struct Record {
     let header: RecordHeader
     let ordinal: Int

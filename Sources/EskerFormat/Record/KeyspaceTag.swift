@@ -1,10 +1,10 @@
-/// The keyspace a record belongs to, and which life of it: emptying a keyspace starts the next incarnation.
+/// A record's keyspace and its incarnation: emptying a keyspace starts the next incarnation.
 @frozen
 public struct KeyspaceTag: RawRepresentable, Hashable, Sendable {
-  /// The identifier in the low 32 bits, the incarnation in the high ones: so on disk.
+  /// The identifier in the low 32 bits, the incarnation in the high ones, as on disk.
   public let rawValue: UInt64
 
-  /// The tag with the given representation.
+  /// Creates a tag from its on-disk representation.
   @inlinable
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
@@ -14,7 +14,7 @@ public struct KeyspaceTag: RawRepresentable, Hashable, Sendable {
     rawValue = UInt64(id) | UInt64(incarnation) << 32
   }
 
-  /// The default keyspace in its first incarnation, which records do not spell out.
+  /// The default keyspace in its first incarnation, which records leave out.
   @inlinable
   public static var `default`: KeyspaceTag { KeyspaceTag(rawValue: 0) }
 

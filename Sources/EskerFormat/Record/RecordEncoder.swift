@@ -3,10 +3,10 @@ public import Synchronization
 
 /// Writes records.
 ///
-/// A record becomes one when its first word, the two checksums, is published: until then the log ends before it.
-/// ``bodyChecksum(key:value:)`` needs no place in the log yet, so it is computed before one is reserved.
+/// A record exists once its first word, with the two checksums, is published: until then the log ends before it.
+/// ``bodyChecksum(key:value:)`` does not depend on the place in the log, so it is computed before one is reserved.
 public enum RecordEncoder {
-  /// The checksum of a body from its parts, the padding included.
+  /// The checksum of a body given in parts, including the padding.
   ///
   /// - Complexity: O(n); about 19 ns for 16 and 100 bytes.
   ///
@@ -16,11 +16,11 @@ public enum RecordEncoder {
     unsafe esker_record_body_checksum(key.baseAddress, key.count, value.baseAddress, value.count)
   }
 
-  /// Writes a record all but for its first word, and returns that word for ``publish(_:at:)``.
+  /// Writes a record except for its first word, and returns that word for ``publish(_:at:)``.
   ///
   /// - Parameters:
   ///   - header: The header; its lengths are those of `key` and `value`.
-  ///   - bodyChecksum: What ``bodyChecksum(key:value:)`` returned for them.
+  ///   - bodyChecksum: The result of ``bodyChecksum(key:value:)`` for them.
   ///   - salt: The segment's salt.
   ///   - offsetUnits: The record's offset in the file, in units of eight bytes.
   ///   - place: Where to write: ``RecordHeader/size`` bytes that nothing else touches, aligned to eight.
@@ -45,7 +45,7 @@ public enum RecordEncoder {
     let flags = header.flags
     let bodyOffset = 32 &+ 8 &* flags.extensionWords
     let bodyLength = key.count &+ value.count
-    // The last word first: what of it the body does not cover is the padding. An empty body has none.
+    // The last word first: the part of it that the body does not cover is the padding. A body of whole words has none.
     if bodyLength & 7 != 0 {
       unsafe place.storeBytes(of: 0, toByteOffset: bodyOffset &+ (bodyLength & ~7), as: UInt64.self)
     }
@@ -73,7 +73,7 @@ public enum RecordEncoder {
     return unsafe esker_record_first_word(salt, offsetUnits, bodyChecksum, place, UInt32(flags.extensionWords))
   }
 
-  /// Makes the record at `place` one: stores its first word with release ordering, after all else of it.
+  /// Publishes the record at `place`: stores its first word with release ordering, after everything else.
   @inlinable
   public static func publish(_ firstWord: UInt64, at place: UnsafeMutableRawPointer) {
     // Safety: the caller owns these eight aligned bytes; an atomic word has the representation of a plain one. Release: a

@@ -2,9 +2,9 @@ public import CEskerShims
 public import Synchronization
 
 extension RecordHeader {
-  /// Reads what stands at a place where a record may start, without looking at its body.
+  /// Reads the header at a place where a record may start, without looking at the body.
   ///
-  /// Never reads past `limit` bytes, whatever they are. The first word is read with acquire ordering: whoever sees a
+  /// Never reads past `limit` bytes, whatever they are. The first word is read with acquire ordering: a thread that sees a
   /// record published by ``RecordEncoder/publish(_:at:)`` sees all of it.
   ///
   /// - Parameters:
@@ -36,7 +36,7 @@ extension RecordHeader {
     return decode(view, limit: limit)
   }
 
-  /// Decodes a header whose checksum is right and whose extension words are within the limit.
+  /// Decodes a header with a matching checksum whose extension words are within the limit.
   @inlinable
   @inline(__always)
   static func decode(_ view: RecordView, limit: Int) -> RecordRead {
@@ -54,12 +54,12 @@ extension RecordHeader {
       batchContinues: flags.contains(.batchContinues),
       durableLag: UInt16(truncatingIfNeeded: view.lengths >> 48)
     )
-    // The flags differ when an extension word holds what is said by leaving it out.
+    // The flags differ if an extension word holds a value that is expressed by omitting the word.
     guard header.isWellFormed, header.flags == flags else { return .damaged(.malformed) }
     return header.size <= limit ? .record(header) : .damaged(.truncated)
   }
 
-  /// Whether the fields keep the limits and agree with each other.
+  /// Whether the fields are within their limits and consistent.
   @inlinable
   @inline(__always)
   public var isWellFormed: Bool {

@@ -1,26 +1,26 @@
 /// The decoded header of a record.
 @frozen
 public struct RecordHeader: Hashable, Sendable {
-  /// The record's place in the store's history, at most 2^56 - 1.
+  /// The record's sequence number, at most 2^56 - 1.
   public var sequence: UInt64
-  /// The hash of the key under the store's seed, 0 in a seal.
+  /// The hash of the key under the store's seed; 0 in a seal or a reset.
   public let keyHash: UInt64
   /// When the record expires, in milliseconds of store time; `Int64.max` means never.
   public let expiry: Int64
   /// The keyspace of the key.
   public let keyspace: KeyspaceTag
-  /// Bytes of the value.
+  /// The length in bytes of the value.
   public let valueLength: UInt32
-  /// Bytes of the key.
+  /// The length in bytes of the key.
   public let keyLength: UInt16
-  /// How far the highest sequence number known to be durable lay behind `sequence`; 65,535 says nothing.
+  /// How far the highest sequence number known to be durable was behind `sequence`; 65,535 means unknown.
   public var durableLag: UInt16
-  /// What the record says.
+  /// The kind of record.
   public let kind: RecordKind
-  /// The flags that the header is stored with.
+  /// The flags stored in the header.
   public let flags: RecordFlags
 
-  /// The header of a record with these properties.
+  /// Creates the header of a record with these properties.
   @inlinable
   public init(
     sequence: UInt64,
@@ -50,7 +50,7 @@ public struct RecordHeader: Hashable, Sendable {
     durable > sequence ? 0 : UInt16(truncatingIfNeeded: min(sequence &- durable, 65_535))
   }
 
-  /// The highest sequence number known to be durable when this record was written, or `nil` when it does not say.
+  /// The highest sequence number known to be durable when this record was written, or `nil` if unknown.
   @inlinable
   public var durableSequence: UInt64? {
     durableLag == .max || UInt64(durableLag) > sequence ? nil : sequence &- UInt64(durableLag)
@@ -64,11 +64,11 @@ public struct RecordHeader: Hashable, Sendable {
   @inlinable
   public var expires: Bool { expiry != .max }
 
-  /// Bytes before the body.
+  /// The length in bytes of everything before the body.
   @inlinable
   public var bodyOffset: Int { 32 &+ 8 &* flags.extensionWords }
 
-  /// Bytes of the whole record.
+  /// The length in bytes of the whole record.
   @inlinable
   public var size: Int {
     RecordLayout.size(

@@ -1,31 +1,31 @@
-/// What a record says.
+/// The kind of a record.
 ///
 /// On disk: never renumber.
 @frozen
 public enum RecordKind: UInt8, Sendable, CaseIterable {
-  /// A key has a value.
+  /// A key was given a value.
   case put = 1
-  /// A key has none.
+  /// A key was removed.
   case tombstone = 2
-  /// The log goes on in the next segment. Neither key nor value; the sequence is that of the last record before it.
+  /// The log continues in the next segment. No key or value; the sequence number is that of the last record before it.
   case seal = 3
-  /// A keyspace was emptied: the incarnation that begins. Neither key nor value.
+  /// A keyspace was emptied; carries the incarnation that begins. No key or value.
   case reset = 4
 }
 
-/// What else a record's header says.
+/// Flags in a record's header.
 ///
 /// On disk: never renumber.
 @frozen
 public struct RecordFlags: OptionSet, Hashable, Sendable {
-  /// The four bits.
+  /// The bits, four at most.
   public let rawValue: UInt8
 
-  /// The flags with the given bits.
+  /// Creates flags with the given bits.
   @inlinable
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// An extension word holds the instant of expiry.
+  /// An extension word holds the expiry.
   @inlinable
   public static var expires: RecordFlags { RecordFlags(rawValue: 1) }
 
@@ -39,11 +39,11 @@ public struct RecordFlags: OptionSet, Hashable, Sendable {
 
   /// The value is compressed.
   ///
-  /// Reserved: version 1 refuses such records.
+  /// Only in packed segments; elsewhere version 1 rejects such records.
   @inlinable
   public static var compressed: RecordFlags { RecordFlags(rawValue: 8) }
 
-  /// How many extension words the flags call for.
+  /// The number of extension words that the flags imply.
   @inlinable
   public var extensionWords: Int { Int(rawValue & 1) &+ Int((rawValue >> 1) & 1) }
 }

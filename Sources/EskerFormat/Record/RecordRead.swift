@@ -1,9 +1,9 @@
-/// What stands where a record may start.
+/// What was found where a record may start.
 @frozen
 public enum RecordRead: Hashable, Sendable {
   /// A record whose header is intact and which ends within the limit. Its body has not been checked.
   case record(RecordHeader)
-  /// A zero word, or no room for a word: the log ends here.
+  /// A zero word, or too few bytes for a word: the log ends here.
   case end
   /// Something else.
   case damaged(RecordDamage)
@@ -12,17 +12,17 @@ public enum RecordRead: Hashable, Sendable {
 /// Why bytes are not a record.
 @frozen
 public enum RecordDamage: UInt8, Error, Hashable, Sendable {
-  /// The record does not end within the bytes that there are.
+  /// The record extends past the available bytes.
   case truncated
-  /// The header does not have its checksum at this place of this segment.
+  /// The header does not match its checksum for this place in this segment.
   case headerChecksum
-  /// The body does not have its checksum.
+  /// The body does not match its checksum.
   case bodyChecksum
-  /// The kind is none that version 1 knows.
+  /// The kind is unknown in version 1.
   case unknownKind
-  /// The value is compressed, which version 1 does not know.
+  /// The value is compressed, which version 1 allows in packed segments only.
   case compressed
-  /// The header has its checksum but contradicts itself or exceeds a limit.
+  /// The header matches its checksum but is inconsistent or exceeds a limit.
   case malformed
 
   /// The reason in words.

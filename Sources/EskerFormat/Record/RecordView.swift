@@ -1,11 +1,11 @@
 public import CEskerShims
 
-/// A record in place, for the path of a get: its fields are read where they stand, and checked when asked for.
+/// A record in place, for the path of a get: fields are read in place, and verified on demand.
 ///
-/// A view promises that the record's declared length is within the limit it was made with, and nothing else until
-/// ``damage(salt:offsetUnits:)`` has said so. It borrows the memory: the maker keeps it alive and unchanged.
+/// A view guarantees only that the record's declared length is within the limit it was created with, until
+/// ``damage(salt:offsetUnits:)`` has verified the rest. It borrows the memory: the creator keeps it alive and unchanged.
 ///
-/// Safety: the maker promises `limit` bytes, and `init` checks that the record's declared size is within them. The fields,
+/// Safety: the creator promises `limit` bytes, and `init` checks that the record's declared size is within them. The fields,
 /// the extension words, the key and the value all lie within that size, whatever they contain.
 @frozen
 @safe
@@ -16,7 +16,7 @@ public struct RecordView {
   /// Value length, key length and durable lag.
   @usableFromInline let lengths: UInt64
 
-  /// A view of the record at `place`, or `nil` when the lengths it declares reach beyond `limit` bytes.
+  /// A view of the record at `place`, or `nil` if the lengths it declares exceed `limit` bytes.
   @inlinable
   @inline(__always)
   public init?(at place: UnsafeRawPointer, limit: Int) {
@@ -25,7 +25,7 @@ public struct RecordView {
     guard size <= limit else { return nil }
   }
 
-  /// A view of the first 32 bytes. The caller checks that there is more before asking for anything behind them.
+  /// A view of the first 32 bytes. The caller checks that there are more before it asks for anything after them.
   @inlinable
   @inline(__always)
   init(fieldsAt place: UnsafeRawPointer) {
@@ -38,11 +38,11 @@ public struct RecordView {
   @inline(__always)
   func load<I: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> I { unsafe base.littleEndian(at: offset) }
 
-  /// The record's place in history.
+  /// The record's sequence number.
   @inlinable
   public var sequence: UInt64 { word & (1 << 56 - 1) }
 
-  /// What the record says, or `nil` for a kind that version 1 does not know.
+  /// The kind of record, or `nil` for one that is unknown in version 1.
   @inlinable
   public var kind: RecordKind? { RecordKind(rawValue: UInt8(truncatingIfNeeded: word >> 56) & 15) }
 
@@ -54,19 +54,19 @@ public struct RecordView {
   @inlinable
   public var keyHash: UInt64 { load(at: 16) }
 
-  /// Bytes of the key.
+  /// The length in bytes of the key.
   @inlinable
   public var keyLength: Int { Int(truncatingIfNeeded: (lengths >> 32) & 0xffff) }
 
-  /// Bytes of the value.
+  /// The length in bytes of the value.
   @inlinable
   public var valueLength: Int { Int(truncatingIfNeeded: lengths & 0xffff_ffff) }
 
-  /// Bytes before the key.
+  /// The length in bytes of everything before the key.
   @inlinable
   public var bodyOffset: Int { 32 &+ 8 &* flags.extensionWords }
 
-  /// Bytes of the whole record.
+  /// The length in bytes of the whole record.
   @inlinable
   public var size: Int {
     RecordLayout.size(keyLength: keyLength, valueLength: valueLength, extensionWords: flags.extensionWords)
@@ -101,14 +101,14 @@ public struct RecordView {
   @inlinable
   public var value: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: valuePointer, count: valueLength) }
 
-  /// Whether the record has this key in this keyspace, to judge by what stands there unchecked.
+  /// Whether the record is for this key in this keyspace, going by its unverified bytes.
   @inlinable
   public func isFor(hash: UInt64, key: UnsafeRawPointer, count: Int, keyspace: KeyspaceTag) -> Bool {
     guard keyHash == hash, keyLength == count, self.keyspace == keyspace else { return false }
     return unsafe Self.equal(keyPointer, key, count)
   }
 
-  /// What is wrong with the record, or `nil` when header and body have their checksums and make sense.
+  /// The damage to the record, or `nil` if header and body match their checksums and are consistent.
   ///
   /// - Complexity: O(size); about 20 ns for 120 bytes of key and value.
   @inlinable
@@ -119,7 +119,7 @@ public struct RecordView {
     return slowDamage(outcome)
   }
 
-  /// The rare outcomes of ``damage(salt:offsetUnits:)``, and records with extension words.
+  /// The rare outcomes of ``damage(salt:offsetUnits:)``, and records with other kinds or flags than a plain put.
   @usableFromInline
   func slowDamage(_ outcome: UInt32) -> RecordDamage? {
     if outcome & 1 != 0 { return .headerChecksum }
@@ -129,14 +129,14 @@ public struct RecordView {
     }
   }
 
-  /// The checksum of the body that the record was written with.
+  /// The checksum stored for the body.
   @inlinable
   public var bodyChecksum: UInt32 { load(at: 4) }
 
-  /// The checksum of the header that the record was written with.
+  /// The checksum stored for the header.
   var headerChecksum: UInt32 { load(at: 0) }
 
-  /// Whether the body has its checksum, whatever the header says otherwise.
+  /// Whether the body matches its checksum, regardless of the rest of the header.
   @inlinable
   @inline(__always)
   public var bodyIsIntact: Bool {

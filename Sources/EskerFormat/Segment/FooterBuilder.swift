@@ -1,14 +1,14 @@
-/// Collects the footer of a segment, record by record.
+/// Builds the footer of a segment, record by record.
 public struct FooterBuilder: Sendable {
   /// The entries after the first one.
   private var rest = EntryStream()
-  /// Kept apart: it is written as its distance from the lowest sequence number, which the last record may have.
+  /// Kept apart: it is stored as its difference from the lowest sequence number, which may turn out to be the last record's.
   private var first: FooterEntry?
   private var previous: UInt64 = 0
   private let isPacked: Bool
   private var footer: SegmentFooter
 
-  /// A builder for a segment without records, with memory for `expectedEntries` ordinary ones.
+  /// Creates a builder for an empty segment, with memory for `expectedEntries` ordinary entries.
   public init(segmentID: UInt64, salt: UInt32, layout: SegmentLayout = .plain, expectedEntries: Int = 0) {
     rest.reserve(expectedEntries)
     footer = SegmentFooter(segmentID: segmentID, salt: salt)
@@ -65,17 +65,17 @@ public struct FooterBuilder: Sendable {
     return head
   }
 
-  /// The trailer as it would be written now.
+  /// The trailer for the records so far.
   public var summary: SegmentFooter {
     var summary = footer
     summary.streamLength = UInt64(head.count + rest.count)
     return summary
   }
 
-  /// Bytes of the footer as it is so far.
+  /// The length in bytes of the footer for the records so far.
   public var length: Int { summary.length }
 
-  /// The footer's bytes: entries, padding and trailer.
+  /// The encoded footer: entries, padding and trailer.
   ///
   /// - Complexity: O(n).
   public func encoded() -> [UInt8] {

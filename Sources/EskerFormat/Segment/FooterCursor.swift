@@ -1,12 +1,12 @@
-/// Reads the entries of a footer one by one, and checks that they make up what the trailer says.
+/// Reads the entries of a footer one by one, and checks that they match the trailer.
 ///
-/// The cursor does not keep the bytes: it is given the same ones at each step. Whatever they are, it ends after at most
-/// as many steps as the trailer has entries, with `nil` or an error.
+/// The cursor does not keep the bytes: every step takes the same ones. Whatever they are, it ends with `nil` or an error
+/// after at most as many steps as the trailer has entries.
 public struct FooterCursor: Sendable {
   /// A hash and two varints.
   static let minimumEntryLength: UInt64 = 10
 
-  /// So many entries at a time that they stay in the cache.
+  /// As many entries per block as stay in the cache.
   private static let blockCount = 256
 
   private let footer: SegmentFooter
@@ -28,7 +28,7 @@ public struct FooterCursor: Sendable {
 
   /// The next entry, or `nil` after the last.
   ///
-  /// - Throws: ``FormatError/damaged(reason:offset:)`` when the entries are not those that the trailer tells of.
+  /// - Throws: ``FormatError/damaged(reason:offset:)`` if the entries do not match the trailer.
   /// - Complexity: O(1).
   @inline(__always)
   public mutating func next(in bytes: RawSpan) throws(FormatError) -> FooterEntry? {
@@ -49,7 +49,7 @@ public struct FooterCursor: Sendable {
     let kind = FooterEntry.kind(code: UInt8(word & 3))
     let cellLength = UInt64(PackedLayout.cellLength)
     let isInCell = isPacked && word & 16 != 0
-    // Cells follow each other without gaps; the first of them starts where the next cell can.
+    // Cells follow each other without gaps; the first of them starts at the next multiple of the cell length.
     if isInCell, !wasInCell { offset = (offset + cellLength - 1) & ~(cellLength - 1) }
     let size = isPacked ? (word >> 5) << 4 : (word >> 4) << 3
     guard let kind, size >= (isPacked ? 16 : 32), offset <= footer.recordsEnd, size <= footer.recordsEnd - offset else {
@@ -76,9 +76,9 @@ public struct FooterCursor: Sendable {
     )
   }
 
-  /// The next entries, replacing those in `block`; none after the last. Saves a call for each.
+  /// Reads the next entries into `block`, replacing its contents; none after the last. Saves a call per entry.
   ///
-  /// - Throws: As ``next(in:)``; what `block` then holds is of no use.
+  /// - Throws: As ``next(in:)``; the contents of `block` are then meaningless.
   /// - Complexity: O(1).
   public mutating func next(into block: inout [FooterEntry], from bytes: RawSpan) throws(FormatError) {
     block.removeAll(keepingCapacity: true)
@@ -100,7 +100,7 @@ public struct FooterCursor: Sendable {
 
   @inline(__always)
   private mutating func varint(in bytes: RawSpan, end: Int) throws(FormatError) -> UInt64 {
-    // Nearly all of them are one byte or two.
+    // Nearly all varints are one or two bytes long.
     if position < end - 1 {
       let pair = UInt64(bytes.u16(at: position))
       if pair & 0x80 == 0 {
@@ -121,7 +121,7 @@ public struct FooterCursor: Sendable {
     var shift: UInt64 = 0
     while position < end {
       let byte = bytes.u8(at: position)
-      // The tenth byte has room for the last bit only.
+      // The tenth byte has room for one bit only.
       if shift == 63, byte > 1 { break }
       position += 1
       value |= UInt64(byte & 0x7f) << shift

@@ -1,19 +1,19 @@
-/// What a footer says of one record.
+/// A record's entry in a footer.
 @frozen
 public struct FooterEntry: Hashable, Sendable {
   /// The record's offset in the file.
   public var offset: UInt64
-  /// Bytes of the record.
+  /// The length in bytes of the record.
   public var size: UInt64
   /// The hash of its key.
   public var keyHash: UInt64
-  /// Its place in history.
+  /// Its sequence number.
   public var sequence: UInt64
   /// The keyspace of its key.
   public var keyspace: KeyspaceTag
-  /// A put or a tombstone.
+  /// A put, a tombstone or a reset.
   public var kind: RecordKind
-  /// Whether it expires; the record itself says when.
+  /// Whether it expires; the time is in the record itself.
   public var expires: Bool
 
   /// An entry with the given fields.
@@ -38,10 +38,10 @@ public struct FooterEntry: Hashable, Sendable {
 }
 
 extension FooterEntry {
-  /// Where the record ends. A place in a cell lies eight bytes behind the start of its share.
+  /// Where the record ends. An address in a cell is eight bytes past the start of its share.
   func end(isPacked: Bool) -> UInt64 { (isPacked ? offset & ~8 : offset) &+ size }
 
-  /// The two bits that stand for the kind. On disk: never renumber.
+  /// The two bits for the kind. On disk: never renumber.
   var kindCode: UInt8 {
     switch kind {
     case .put: 1
@@ -51,7 +51,7 @@ extension FooterEntry {
     }
   }
 
-  /// The kind that two bits stand for; nil for those that mean nothing.
+  /// The kind for two bits; nil if they stand for none.
   static func kind(code: UInt8) -> RecordKind? {
     switch code {
     case 1: .put

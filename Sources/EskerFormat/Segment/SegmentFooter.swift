@@ -1,29 +1,29 @@
-/// The summary that ends a sealed segment, after an entry for each of its puts and tombstones.
+/// The summary at the end of a sealed segment, after an entry for each of its records.
 ///
-/// A footer saves reading the segment. It is auxiliary: whatever it says, the records decide.
+/// A footer saves reading the segment. It is auxiliary: if it disagrees with the records, the records are right.
 public struct SegmentFooter: Sendable {
-  /// Bytes of the trailer, the last of the footer.
+  /// The length in bytes of the trailer, which ends the footer.
   public static let trailerLength = 96
 
   /// The segment's identifier.
   public var segmentID: UInt64
   /// The segment's salt.
   public var salt: UInt32
-  /// How many puts and tombstones there are.
+  /// The number of entries.
   public var entryCount: UInt64 = 0
-  /// Bytes of the entries, without padding.
+  /// The length in bytes of the entries, without padding.
   public var streamLength: UInt64 = 0
-  /// Where the last record ends and the seal stands.
+  /// Where the last record ends and the seal starts.
   public var recordsEnd = UInt64(SegmentHeader.length)
   /// The lowest sequence number, 0 without records.
   public var firstSequence: UInt64 = 0
   /// The highest sequence number, 0 without records.
   public var lastSequence: UInt64 = 0
-  /// The first expiry of a record that expires, else `Int64.max`.
+  /// The earliest expiry, `Int64.max` if no record expires.
   public var minExpiry = Int64.max
-  /// The last expiry of a record that expires, else `Int64.min`.
+  /// The latest expiry, `Int64.min` if no record expires.
   public var maxExpiry = Int64.min
-  /// How many records never expire.
+  /// The number of records that never expire.
   public var neverExpiring: UInt64 = 0
   private var streamChecksum: UInt32 = 0
 
@@ -39,7 +39,7 @@ public struct SegmentFooter: Sendable {
     featuresOffset: nil
   )
 
-  /// Bytes of the whole footer: entries, padding and trailer.
+  /// The length in bytes of the whole footer: entries, padding and trailer.
   public var length: Int { Int(streamLength + 7) & ~7 + Self.trailerLength }
 
   func encodedTrailer(streamChecksum: UInt32) -> [UInt8] {
@@ -59,7 +59,7 @@ public struct SegmentFooter: Sendable {
     return bytes
   }
 
-  /// Decodes a trailer alone, for whoever looks for a footer from the end of a file; bytes after it are ignored.
+  /// Decodes only a trailer, for finding a footer from the end of a file; bytes after it are ignored.
   public init(decodingTrailer bytes: RawSpan) throws(FormatError) {
     try Self.envelope.check(bytes)
     segmentID = bytes.u64(at: 16)
@@ -87,9 +87,9 @@ public struct SegmentFooter: Sendable {
     }
   }
 
-  /// Decodes a whole footer and checks its checksums; the entries are checked as they are read with ``entries``.
+  /// Decodes a whole footer and verifies its checksums; the entries are checked as they are read with ``entries(_:)``.
   ///
-  /// - Parameter bytes: The footer, all of it and nothing else. Offsets in errors count from its start.
+  /// - Parameter bytes: The whole footer and nothing else. Offsets in errors count from its start.
   /// - Complexity: O(n), at the speed of the checksum.
   public init(decoding bytes: RawSpan) throws(FormatError) {
     guard bytes.byteCount >= Self.trailerLength else { throw .notThisKind }
@@ -111,6 +111,6 @@ public struct SegmentFooter: Sendable {
     }
   }
 
-  /// The entries, from the first.
+  /// A cursor at the first entry.
   public func entries(_ layout: SegmentLayout = .plain) -> FooterCursor { FooterCursor(self, layout) }
 }

@@ -1,24 +1,24 @@
-/// Which records a segment holds.
+/// How a segment came to be.
 ///
 /// On disk: never renumber.
 @frozen
 public enum SegmentKind: UInt8, Sendable, CaseIterable {
-  /// A gapless run of history.
+  /// A gapless part of history.
   case log = 0
-  /// What a merge kept.
+  /// The output of a merge.
   case merged = 1
-  /// What a merge kept, compressed.
+  /// The output of a merge, compressed.
   case packed = 2
 }
 
-/// How the records of a segment lie in it.
+/// How records are laid out in a segment.
 public struct SegmentLayout: Hashable, Sendable {
   /// Whether they are packed.
   public var isPacked: Bool
   /// Bytes of the dictionary between the segment's header and the first record.
   public var dictionaryLength: Int
 
-  /// Records of their own, one after the other, right behind the header.
+  /// Uncompressed records, one after another, right after the header.
   public static let plain = SegmentLayout(isPacked: false, dictionaryLength: 0)
 
   /// The layout of a packed segment.
@@ -26,13 +26,13 @@ public struct SegmentLayout: Hashable, Sendable {
     SegmentLayout(isPacked: true, dictionaryLength: dictionaryLength)
   }
 
-  /// Where the first record stands.
+  /// Where the first record starts.
   public var recordsStart: Int { SegmentHeader.length + dictionaryLength }
 }
 
 /// The first 128 bytes of a segment file.
 public struct SegmentHeader: Hashable, Sendable {
-  /// Bytes of a header; the first record follows.
+  /// The length in bytes of a header; the first record follows, or the dictionary.
   public static let length = 128
 
   /// The store that the segment belongs to.
@@ -41,19 +41,20 @@ public struct SegmentHeader: Hashable, Sendable {
   public var seed: HashSeed
   /// The segment's identifier.
   public var segmentID: UInt64
-  /// Enters the header checksum of each record.
+  /// Included in the header checksum of each record.
   public var salt: UInt32
-  /// Which records the segment holds.
+  /// How the segment came to be.
   public var kind: SegmentKind
   /// Store time of creation, in milliseconds.
   public var creationTime: Int64
-  /// How large the segment was meant to become, in bytes.
+  /// The intended size of the segment, in bytes.
   public var plannedCapacity: UInt64
-  /// Bytes of the dictionary behind the header: a multiple of sixteen, up to 64 KiB; 0 unless the segment is packed.
+  /// The length in bytes of the dictionary after the header: a multiple of sixteen, up to 64 KiB; 0 unless the segment is
+  /// packed.
   public var dictionaryLength: UInt32 = 0
   /// The checksum of the dictionary.
   public var dictionaryChecksum: UInt32 = 0
-  /// Bytes that the records of a packed segment would take in another one.
+  /// The total length in bytes that a packed segment's records would have unpacked.
   public var plainBytes: UInt64 = 0
 
   /// A header with the given fields.
@@ -101,7 +102,7 @@ public struct SegmentHeader: Hashable, Sendable {
     return bytes
   }
 
-  /// Decodes the header that a segment file starts with; bytes after it are ignored.
+  /// Decodes the header at the start of a segment file; bytes after it are ignored.
   public init(decoding bytes: RawSpan) throws(FormatError) {
     try Self.envelope.check(bytes)
     guard let kind = SegmentKind(exactly: bytes.u32(at: 60)) else {
@@ -123,14 +124,14 @@ public struct SegmentHeader: Hashable, Sendable {
     }
   }
 
-  /// How the records lie in the segment.
+  /// How records are laid out in the segment.
   public var layout: SegmentLayout {
     SegmentLayout(isPacked: kind == .packed, dictionaryLength: Int(dictionaryLength))
   }
 }
 
 extension SegmentKind {
-  /// The kind with the given number, of any width.
+  /// The kind with the given number, of any integer type.
   init?(exactly number: some BinaryInteger) {
     guard let byte = UInt8(exactly: number) else { return nil }
     self.init(rawValue: byte)

@@ -1,50 +1,50 @@
-/// What the file `statistics` says: figures that a process with the store open for writing publishes for others to see.
+/// The contents of the file `statistics`: figures that a process with the store open for writing publishes for others.
 ///
-/// The file is written over in place, all of it by one call. A reader that comes amid that finds a checksum that does not
-/// match, and reads again.
+/// The whole file is overwritten in place by a single call. A reader that overlaps with it finds a checksum mismatch, and
+/// retries.
 public struct StatisticsImage: Hashable, Sendable {
-  /// Bytes of the file.
+  /// The length in bytes of the file.
   public static let length = 8192
-  /// How many of them say whose file it is.
+  /// The number of leading bytes that identify the file.
   public static let signatureLength = 32
-  /// How many plain figures there is room for.
+  /// The number of slots for plain figures.
   public static let figureCount = 48
-  /// How many histograms there are.
+  /// The number of histograms.
   public static let histogramCount = 3
-  /// How many durations a histogram tells apart.
+  /// The number of buckets in a histogram.
   public static let bucketCount = 252
 
   /// A histogram of durations.
   public struct Histogram: Hashable, Sendable {
-    /// How many durations each bucket counts.
+    /// The number of durations in each bucket.
     public var counts = [UInt64](repeating: 0, count: StatisticsImage.bucketCount)
-    /// Nanoseconds of all together.
+    /// The sum of all durations, in nanoseconds.
     public var total: UInt64 = 0
-    /// Nanoseconds of the longest.
+    /// The longest duration, in nanoseconds.
     public var maximum: UInt64 = 0
 
-    /// A histogram of nothing.
+    /// Creates an empty histogram.
     public init() {}
   }
 
   /// The store.
   public var storeID: StoreID
-  /// The process that publishes.
+  /// The process that publishes the statistics.
   public var processID: UInt32 = 0
-  /// When the store was opened, by the wall clock.
+  /// When the store was opened, in wall-clock time.
   public var openedAt: Int64 = 0
-  /// When this was written, by the wall clock.
+  /// When the file was written, in wall-clock time.
   public var publishedAt: Int64 = 0
-  /// Milliseconds from one writing to the next.
+  /// Milliseconds between writes of the file.
   public var interval: UInt64 = 0
-  /// Nanoseconds from the opening to this writing, by a clock that nobody sets.
+  /// Nanoseconds from the opening of the store to the writing of the file, by the monotonic clock.
   public var uptime: UInt64 = 0
-  /// Figures in a fixed order; those behind the last one known are zero.
+  /// Figures in a fixed order; unused slots are zero.
   public var figures = [UInt64](repeating: 0, count: Self.figureCount)
-  /// Of puts, gets and syncs.
+  /// Durations of puts, gets and syncs.
   public var histograms = [Histogram](repeating: Histogram(), count: Self.histogramCount)
 
-  /// An image of nothing.
+  /// Creates an empty image.
   public init(storeID: StoreID) {
     self.storeID = storeID
   }
@@ -56,7 +56,7 @@ public struct StatisticsImage: Hashable, Sendable {
     featuresOffset: 12
   )
 
-  /// Where magic and id stand again, so that whichever page is lost, the other tells whose file it is.
+  /// Where magic and identity are repeated, so that if either page is lost, the other still identifies the file.
   private static let signatureOffset = length - 32
 
   private static let figuresOffset = 80
@@ -91,10 +91,10 @@ public struct StatisticsImage: Hashable, Sendable {
     return bytes
   }
 
-  /// Whether a file with these bytes is a store's statistics, or what a crash left of them: of another version perhaps, cut
-  /// short, torn, or nothing but zeros.
+  /// Whether a file with these bytes is a store's statistics, or what a crash left of them: possibly of another version,
+  /// truncated, torn, or all zeros.
   ///
-  /// - Parameter bytes: all of the file, or the first ``length`` bytes and more.
+  /// - Parameter bytes: The whole file, or at least its first ``length`` bytes.
   public static func isOurs(_ bytes: RawSpan, of storeID: StoreID) -> Bool {
     if bytes.byteCount <= length, bytes.firstNonzero(in: 0..<bytes.byteCount) == nil { return true }
     func isSigned(at offset: Int, id: Int) -> Bool {
