@@ -1,29 +1,29 @@
 import EskerPlatform
 
-/// Cheap to read at any time, from any thread; each number by itself is exact.
+/// Cheap to read at any time, from any thread; each number is exact by itself.
 extension HashIndex {
-  /// How many entries the index holds.
+  /// The number of entries in the index.
   public var count: Int { Int(state[.entryCount]) }
 
-  /// How many buckets the table has.
+  /// The number of buckets in the table.
   public var bucketCount: Int { Int(state[.bucketCount]) }
 
-  /// How many overflow lines are part of a chain.
+  /// The number of overflow lines in chains.
   public var overflowLineCount: Int { Int(state[.overflowInUse]) }
 
-  /// How many bits of the hash every bucket uses.
+  /// The number of hash bits that every bucket uses.
   public var level: Int { Geometry.level(count: state[.bucketCount]) }
 
-  /// The bucket that is split next.
+  /// The next bucket to split.
   public var splitPointer: Int { Int(Geometry.splitPointer(count: state[.bucketCount])) }
 
-  /// True once a part of an adopted image turned out damaged: probes there end with ``Probe/isDamaged``, and the writer's
-  /// operations there fail.
+  /// True once a part of an adopted image turned out to be damaged: probes there end with ``Probe/isDamaged``, and writes
+  /// there fail.
   ///
-  /// The index should be built anew.
+  /// The index should be rebuilt.
   public var isDamaged: Bool { state[.isDamaged] != 0 }
 
-  /// Bytes of memory that are committed to the index, prepared ones included, without what an image still maps.
+  /// Bytes of memory committed to the index, including memory prepared for growth but not what an image still maps.
   public var memoryBytes: Int {
     let directories = 4 * UInt64(AnonymousMemory.pageSize)
     let main = committed(state.main, chunks: state[.mainChunks], lines: state[.bucketCount])

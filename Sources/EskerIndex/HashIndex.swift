@@ -1,17 +1,18 @@
 import EskerPlatform
 
-/// The in-memory hash index: from the hash of a key to the addresses in the log where the key may stand.
+/// The in-memory hash index: maps the hash of a key to the addresses in the log where the key may be.
 ///
-/// A table of 64-byte buckets, each with seven entries of a 24-bit fingerprint and a 40-bit address, that grows by linear
+/// A table of 64-byte buckets, each with seven entries of a 24-bit fingerprint and a 40-bit address, which grows by linear
 /// hashing: one bucket is split at a time, so no insertion waits for a rehash, memory never doubles, and since the
-/// fingerprint holds the bit of the hash that a split asks for, no key is read again. At 5 entries a bucket it takes
-/// about 15 bytes a key.
+/// fingerprint holds the hash bit that decides a split, no key is read again. At 5 entries per bucket it takes about 15
+/// bytes per key.
 ///
-/// Only the low 36 bits of a hash are used. The index never compares keys: whoever inserts knows that the key is absent.
+/// Only the low 36 bits of a hash are used. The index never compares keys: the caller must know that an inserted key is
+/// absent.
 ///
-/// Thread safety: one writer at a time, serialised by the caller; any number of readers beside it, each inside a pin of
-/// the epoch domain that the index was made with. Each function says which of the two it is for. The index does not
-/// shrink when entries are removed, but reuses what they leave.
+/// Thread safety: one writer at a time, serialised by the caller; any number of concurrent readers, each pinned in the epoch
+/// domain that the index was created with. Each function says which of the two it is for. The index does not shrink when
+/// entries are removed, but reuses their space.
 ///
 /// Safety: threads may share it. `state` is made of atomic words, `epochs` is meant for many threads, and only the writer,
 /// of which there is one at a time, touches `pool` and `image`.
@@ -21,7 +22,7 @@ public final class HashIndex: @unchecked Sendable {
   let pool: OverflowPool
   let image: ImageHolder
 
-  /// Creates an empty index, or returns nil when there is no memory.
+  /// Creates an empty index, or returns nil when out of memory.
   public init?(epochs: EpochDomain) {
     guard let state = HashIndex.makeState() else { return nil }
     guard let chunk = ChunkDirectory.allocateChunk() else {

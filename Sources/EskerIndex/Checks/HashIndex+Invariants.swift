@@ -1,5 +1,5 @@
 extension HashIndex {
-  /// What is wrong with the index, nothing when it is sound.
+  /// The problems found in the index; empty if there are none.
   ///
   /// For tests.
   ///

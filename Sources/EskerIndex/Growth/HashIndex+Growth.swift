@@ -1,10 +1,8 @@
-/// What the owner's background thread does so that insertions need not: commit memory, and move what is full to huge
-/// pages. Small tables live on small pages, so that they cost only what they hold; from 64 MiB on, whole chunks of 2 MiB
-/// are prepared ahead, each a few percent of the table.
+/// The work that the owner's background thread does to spare insertions: committing memory, and moving full chunks to huge
+/// pages. Small tables use small pages, so that they take only what they need; from 64 MiB on, whole chunks of 2 MiB are
+/// prepared ahead, each a few percent of the table.
 extension HashIndex {
-  /// Whether ``prepareGrowth()`` has something to do.
-  ///
-  /// Cheap, from any thread.
+  /// Whether ``prepareGrowth()`` has anything to do. Cheap, from any thread.
   public var needsGrowth: Bool {
     needsSpare(.spareMain) || needsSpare(.spareOverflow)
       || nextToCollapse(.collapsedMain, .mainChunks, state.main) != nil
@@ -13,8 +11,8 @@ extension HashIndex {
 
   /// Prepares memory for further growth.
   ///
-  /// Takes up to a few milliseconds. Thread safety: any thread, beside the writer and readers, without the writer's lock;
-  /// of several callers at once one works and the others return.
+  /// Takes up to a few milliseconds. Thread safety: any thread, concurrently with the writer and readers, without the
+  /// writer's lock; of several concurrent callers one does the work and the others return.
   public func prepareGrowth() {
     guard state.exchange(.growthLock, 1) == 0 else { return }
     prepareSpare(.spareMain)
@@ -24,7 +22,7 @@ extension HashIndex {
     state[.growthLock] = 0
   }
 
-  /// Chunks in both arrays from which on whole chunks are prepared.
+  /// The number of chunks in both arrays from which on whole chunks are prepared.
   private var largeTable: UInt64 { 32 }
 
   private func needsSpare(_ spare: IndexState.Word) -> Bool {
@@ -41,7 +39,7 @@ extension HashIndex {
     if previous != 0 { ChunkDirectory.freeChunk(previous) }
   }
 
-  /// The first chunk that is full, so that moving it commits nothing, and is not on huge pages yet.
+  /// The first chunk that is full, so that moving it commits no further memory, and not on huge pages yet.
   private func nextToCollapse(
     _ done: IndexState.Word,
     _ chunks: IndexState.Word,

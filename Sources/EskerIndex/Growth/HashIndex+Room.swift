@@ -1,14 +1,13 @@
 extension HashIndex {
-  /// Makes an index that holds nothing as large as it would be with `count` entries, so that it is not split while they are
-  /// entered.
+  /// Makes an empty index as large as it would be with `count` entries, so that inserting them causes no splits.
   ///
-  /// A hint: without memory, and in an index that is not empty, nothing happens or less than asked for, and insertions split
-  /// as ever. Chunks that are needed whole are committed, huge if the system has such.
+  /// A hint: when out of memory, or in an index that is not empty, it does less or nothing, and insertions split as usual.
+  /// Chunks needed as a whole are committed, on huge pages if the system has them.
   ///
-  /// Thread safety: the writer. Complexity: zeroes 13 bytes an entry.
+  /// Thread safety: the writer. Complexity: zeroes 13 bytes per entry.
   public func makeRoom(for count: Int) {
     guard state[.entryCount] == 0, state[.imageMainChunks] == 0 else { return }
-    // The most buckets that an index has grown to when it holds this many entries.
+    // The most buckets that an index has grown to by the time it holds this many entries.
     let buckets = UInt64(clamping: count) / UInt64(HashIndex.entriesPerBucket)
     let wanted = min(buckets, UInt64(Geometry.maximumBucketCount))
     var chunk = state[.mainChunks]
@@ -20,7 +19,7 @@ extension HashIndex {
       chunk += 1
     }
     state[.mainChunks] = chunk
-    // Readers miss nothing: none of these lines has ever held anything.
+    // Readers miss nothing: none of these lines has ever held an entry.
     let ready = min(wanted, chunk << ChunkDirectory.lineBits)
     if ready > state[.bucketCount] { state[.bucketCount] = ready }
   }

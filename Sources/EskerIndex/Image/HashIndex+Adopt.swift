@@ -1,12 +1,12 @@
 import EskerPlatform
 
 extension HashIndex {
-  /// Takes over an image; returns nil when its numbers do not fit each other, or there is no memory.
+  /// Adopts an image; returns nil if its numbers are inconsistent, or when out of memory.
   ///
-  /// Nothing of it is read yet: a page is verified when it is first touched, and one that fails makes ``isDamaged`` true.
-  /// The index is complete at once for readers and the writer; ``migrateNextChunk()`` then moves it into memory of its own.
+  /// None of it is read yet: a page is verified when it is first touched, and a mismatch makes ``isDamaged`` true. The index
+  /// is complete at once for readers and the writer; ``migrateNextChunk()`` then moves it into memory of its own.
   ///
-  /// Complexity: a few instructions for each 2 MiB.
+  /// Complexity: a few instructions per 2 MiB.
   public convenience init?(epochs: EpochDomain, image: IndexImage) {
     guard image.isConsistent, let state = HashIndex.makeState() else { return nil }
     guard ImageSection.main(state).adopt(image.mainAddresses),
@@ -27,7 +27,7 @@ extension HashIndex {
     state[.mappedMainChunks] = mainChunks
     state[.mappedOverflowChunks] = overflowChunks
     state[.bucketCount] = UInt64(image.bucketCount)
-    // New lines go to chunks of their own, since there is no memory behind the image's last line.
+    // New lines go to chunks of their own, since there is no memory after the image's last line.
     state[.overflowEnd] = overflowChunks > 0 ? overflowChunks << ChunkDirectory.lineBits : lines
     state[.overflowSkipped] = state[.overflowEnd] - lines
     state[.overflowInUse] = lines - 1

@@ -1,24 +1,24 @@
-/// The second section of an image while the index is exported: what was not written out yet, and how much there is.
+/// The second section of an image during an export: the part not yet written out, and the length so far.
 public struct OverflowImage: Sendable {
-  /// How many lines were exported, the reserved line 0 included.
+  /// The number of lines exported, including the reserved line 0.
   public private(set) var lineCount = 1
-  /// Little-endian words of the lines that ``drain(_:)`` has not handed out yet.
+  /// Little-endian words of the lines that ``drain(_:)`` has not passed on yet.
   private var pending = [UInt64](repeating: 0, count: 8)
 
   /// Starts a section with the reserved line.
   public init() {}
 
-  /// Bytes that wait for ``drain(_:)``.
+  /// The number of bytes waiting for ``drain(_:)``.
   public var pendingByteCount: Int { pending.count * 8 }
 
-  /// Hands out the bytes to be written next, and forgets them if `body` does not throw.
+  /// Passes the next bytes to write to `body`, and drops them unless it throws.
   public mutating func drain<E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> Void) throws(E) {
     // Safety: the array outlives the closure.
     try unsafe pending.withUnsafeBufferPointer { (words) throws(E) in try unsafe body(UnsafeRawBufferPointer(words)) }
     pending.removeAll(keepingCapacity: true)
   }
 
-  /// Adds a chain, whose lines get consecutive numbers, and returns the first of them.
+  /// Adds a chain, whose lines get consecutive numbers, and returns the first number.
   mutating func append(_ chain: Chain) -> UInt64 {
     let first = UInt64(lineCount)
     for index in 1...chain.overflowCount {
@@ -31,7 +31,7 @@ public struct OverflowImage: Sendable {
     return first
   }
 
-  /// Adds the overflow lines of a saved bucket.
+  /// Adds the overflow lines of a saved bucket; returns the first number.
   mutating func append(_ saved: SavedBucket) -> UInt64 {
     let first = UInt64(lineCount)
     for (index, owner) in saved.owners.enumerated() {
@@ -45,11 +45,11 @@ public struct OverflowImage: Sendable {
 }
 
 extension HashIndex {
-  /// Writes buckets as an image stores them: their lines to `main`, their chains' overflow lines to `overflow`.
+  /// Writes buckets in the format of an image: their lines to `main`, their chains' overflow lines to `overflow`.
   ///
   /// Set ``splitsPaused`` from the first slice to the last, and export all buckets in ascending order. `main` takes 64 bytes
-  /// a bucket. Buckets in `saved` are written as they were when they were saved. Returns false when a bucket is damaged: then
-  /// no image can be made. Thread safety: the writer only.
+  /// per bucket. Buckets in `saved` are written as they were when they were saved. Returns false if a bucket is damaged:
+  /// then no image can be made. Thread safety: the writer only.
   public func exportBuckets(
     _ range: Range<Int>,
     saved: [Int: SavedBucket] = [:],

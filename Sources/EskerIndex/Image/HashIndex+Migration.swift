@@ -1,23 +1,21 @@
 import EskerPlatform
 
-/// Moving an adopted image, chunk by chunk, into memory of the index's own, on huge pages: probes then need no look at
-/// the page's bit, and the image's memory can go.
+/// Moves an adopted image, chunk by chunk, into the index's own memory on huge pages: probes then no longer check whether a
+/// page is verified, and the image's memory can be released.
 extension HashIndex {
-  /// Whether chunks of an image are left.
-  ///
-  /// Cheap, from any thread.
+  /// Whether any chunks are still in an image. Cheap, from any thread.
   public var needsMigration: Bool {
     !isDamaged && state[.mappedMainChunks] + state[.mappedOverflowChunks] > 0
   }
 
-  /// Verifies the chunk that ``migrateNextChunk()`` will move next and gets memory for it, so that it takes less time.
+  /// Verifies the chunk that ``migrateNextChunk()`` will move next and allocates memory for it, to make that call faster.
   ///
-  /// Takes up to a few milliseconds, more if the image comes from a disk. Thread safety: any one thread, beside the writer
-  /// and readers, without the writer's lock.
+  /// Takes up to a few milliseconds, more if the image is read from disk. Thread safety: any one thread, concurrently with
+  /// the writer and readers, without the writer's lock.
   public func prepareMigration() {
     guard let chunk = nextImageChunk() else { return }
     for page in chunk.pages {
-      // A short pin for each page; the image stays while a pinned reader sees the chunk in it.
+      // A short pin per page; the image stays as long as a pinned reader finds the chunk in it.
       let pin = epochs.enter()
       defer { epochs.exit(pin) }
       guard chunk.isMapped else { return }
@@ -32,19 +30,19 @@ extension HashIndex {
     }
   }
 
-  /// Moves one chunk of the image; false when none is left, there is no memory, or the image is damaged.
+  /// Moves one chunk of the image; false if none is left, there is no memory, or the image is damaged.
   ///
-  /// Takes a fraction of a millisecond after ``prepareMigration()``. Thread safety: the writer only; readers go on beside
-  /// it.
+  /// Takes a fraction of a millisecond after ``prepareMigration()``. Thread safety: the writer only; readers are not
+  /// interrupted.
   @discardableResult
   public func migrateNextChunk() -> Bool {
     guard let chunk = nextImageChunk() else { return false }
     return migrate(chunk)
   }
 
-  /// Sees to it that new buckets can be added behind the last one in this chunk: not in an image, which ends there.
+  /// Ensures that new buckets can be added after the last one in this chunk, which is impossible in an image: it ends there.
   ///
-  /// Puts it off for a while, as the owner's background thread is about to do the same.
+  /// Returns false at first, since the owner's background thread is about to move the chunk, and moves it only when overdue.
   func makeWritable(mainChunk number: UInt64) -> Bool {
     let chunk = ImageChunk(state: state, isMain: true, number: number)
     guard chunk.isMapped else { return true }
@@ -52,7 +50,7 @@ extension HashIndex {
     return isOverdue && migrate(chunk)
   }
 
-  /// The last bucket chunk goes first, as the table grows there.
+  /// The last bucket chunk comes first, because the table grows there.
   private func nextImageChunk() -> ImageChunk? {
     guard needsMigration else { return nil }
     let last = ImageChunk(state: state, isMain: true, number: state[.imageMainChunks] - 1)
@@ -86,12 +84,12 @@ extension HashIndex {
 
   private func noteMigrated(_ chunk: ImageChunk) {
     state[chunk.isMain ? .mappedMainChunks : .mappedOverflowChunks] -= 1
-    // The last bucket chunk comes first and does not move the mark; the others come in order.
+    // The last bucket chunk comes first and does not advance the mark; the others come in order.
     let mark = chunk.isMain ? IndexState.Word.migratedMain : .migratedOverflow
     if state[mark] == chunk.number { state[mark] = chunk.number + 1 }
     guard state[.mappedMainChunks] + state[.mappedOverflowChunks] == 0, let owner = image.owner else { return }
     image.owner = nil
-    // Readers that found a chunk in the image may still stand there. The owner goes with the closure.
+    // Readers that found a chunk in the image may still be using it. The closure releases the owner.
     epochs.retire { withExtendedLifetime(owner) {} }
   }
 }

@@ -1,6 +1,4 @@
-/// Keeps the memory of an adopted image while a chunk of it is in use.
-///
-/// The writer's alone.
+/// Keeps the memory of an adopted image alive while one of its chunks is in use. Used by the writer only.
 final class ImageHolder {
   var owner: (any AnyObject & Sendable)?
 

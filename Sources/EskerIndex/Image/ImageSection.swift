@@ -2,11 +2,11 @@ import CEskerShims
 import EskerPlatform
 import Synchronization
 
-/// One of the two sections of an adopted image, and which of its pages are known to be intact.
+/// One of the two sections of an adopted image, with a record of which pages are known to be intact.
 ///
-/// A page is verified when it is first touched, by whoever touches it. The writer verifies before it changes a page, so a
-/// reader that reads a half-changed page and finds its checksum wrong finds the page's bit set as well: the writer set the bit
-/// before it released the word that the reader acquired.
+/// A page is verified by the thread that first touches it. The writer verifies before it changes a page, so a reader that
+/// reads a half-changed page and finds a checksum mismatch also finds the page's bit set: the writer set the bit before it
+/// released the word that the reader acquired.
 ///
 /// Safety: `adopt` stores the addresses before the index is shared, and `IndexImage.isConsistent` has checked the image.
 /// The image's owner keeps it until all readers are gone that may have found a chunk in it. The bitmap has a bit for each
@@ -44,7 +44,7 @@ struct ImageSection {
 
   static let linesPerPage = UInt64(IndexImage.pageByteCount / Line.byteCount)
 
-  /// Whether a page's contents are what the image's maker wrote, or what this index has made of that since.
+  /// Whether a page holds what the image was written with, or what this index has since made of it.
   func verify(_ page: UInt64) -> Bool {
     guard page < pageCount, let bits = unsafe word(ofPage: page) else { return false }
     let bit: UInt64 = 1 << (page % 64)
@@ -56,7 +56,7 @@ struct ImageSection {
     return unsafe bits.pointee.load(ordering: .acquiring) & bit != 0
   }
 
-  /// Sets the words up, before the index is shared; false when there is no memory.
+  /// Stores the words, before the index is shared; false when out of memory.
   func adopt(_ image: IndexImage.Addresses) -> Bool {
     guard let bits = unsafe AnonymousMemory.allocate(byteCount: ImageSection.bitmapByteCount(image.pageCount)) else {
       return false
@@ -84,7 +84,7 @@ struct ImageSection {
     return unsafe UInt32(littleEndian: table.loadUnaligned(fromByteOffset: Int(page) * 4, as: UInt32.self))
   }
 
-  /// Copied through atomic loads first, since the writer may be changing the page.
+  /// Copies the page through atomic loads first, since the writer may be changing it.
   private func checksum(ofPage page: UInt64) -> UInt32 {
     let start = UInt(base + page * UInt64(IndexImage.pageByteCount))
     return unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: IndexImage.pageByteCount / 8) { copy in

@@ -1,7 +1,7 @@
-/// An index as it stands in a checkpoint, in memory that this process may change without changing the file.
+/// An index as stored in a checkpoint, in memory that this process may change without changing the file.
 ///
-/// Both sections are runs of 64-byte lines in whole pages of 4,096 bytes, zero padded: the buckets, and the overflow lines
-/// they link to, of which line 0 is reserved. Words are little-endian.
+/// Both sections consist of 64-byte lines in whole pages of 4,096 bytes, padded with zeros: the buckets, and the overflow
+/// lines they link to, of which line 0 is reserved. Words are little-endian.
 ///
 /// Safety: `owner` keeps the three buffers valid, and nobody else uses them any more. Nothing here reads or writes them:
 /// `HashIndex` takes their addresses after `isConsistent` has checked lengths and alignment.
@@ -10,19 +10,19 @@ public struct IndexImage {
   /// The unit of verification.
   public static let pageByteCount = 4096
 
-  /// How many buckets the first section holds.
+  /// The number of buckets in the first section.
   public var bucketCount: Int
-  /// How many lines the second section holds, the reserved line 0 included.
+  /// The number of lines in the second section, including the reserved line 0.
   public var overflowLineCount: Int
-  /// How many entries both hold together.
+  /// The number of entries in both sections together.
   public var entryCount: Int
   /// The buckets, aligned to 64 bytes.
   public var main: UnsafeMutableRawBufferPointer
   /// The overflow lines, aligned to 64 bytes.
   public var overflow: UnsafeMutableRawBufferPointer
-  /// A CRC-32C for each page of the first section and then of the second, four bytes each.
+  /// A CRC-32C for each page of the first section, then of the second, four bytes each.
   public var pageChecksums: UnsafeRawBufferPointer
-  /// Keeps the three buffers valid; released once nobody uses them.
+  /// Keeps the three buffers valid; released once they are no longer used.
   public var owner: any AnyObject & Sendable
 
   /// Describes an image; see ``HashIndex/init(epochs:image:)``.
@@ -44,12 +44,12 @@ public struct IndexImage {
     self.owner = owner
   }
 
-  /// The bytes that so many lines take in whole pages.
+  /// The size in bytes of a section with this many lines, in whole pages.
   public static func sectionByteCount(lines: Int) -> Int {
     (lines * Line.byteCount + pageByteCount - 1) / pageByteCount * pageByteCount
   }
 
-  /// Whether the numbers fit each other and the buffers.
+  /// Whether the numbers are consistent with each other and the buffers.
   var isConsistent: Bool {
     guard (Geometry.minimumBucketCount...Geometry.maximumBucketCount).contains(bucketCount),
       (1...1 << 32).contains(overflowLineCount), entryCount >= 0,
@@ -62,14 +62,13 @@ public struct IndexImage {
       && isAligned(main.baseAddress) && isAligned(overflow.baseAddress)
   }
 
-  /// Where a section and the checksums of its pages are.
+  /// The addresses of a section and of its page checksums.
   struct Addresses {
     let lines: UInt
     let pageCount: Int
     let checksums: UInt
   }
 
-  /// Those of the first section.
   var mainAddresses: Addresses {
     unsafe Addresses(
       lines: UInt(bitPattern: main.baseAddress),
@@ -78,7 +77,7 @@ public struct IndexImage {
     )
   }
 
-  /// Those of the second section; its checksums follow the first one's.
+  /// The addresses for the second section; its checksums follow those of the first.
   var overflowAddresses: Addresses {
     unsafe Addresses(
       lines: UInt(bitPattern: overflow.baseAddress),

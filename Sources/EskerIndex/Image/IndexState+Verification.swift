@@ -1,12 +1,12 @@
 extension IndexState {
-  /// A bucket's line in an image's chunk; nil when its page is damaged.
+  /// A bucket's line in an image's chunk; nil if its page is damaged.
   @usableFromInline
   func verifiedBucketLine(_ bucket: UInt64, _ entry: UInt64) -> Line? {
     guard ImageSection.main(self).verify(bucket / ImageSection.linesPerPage) else { return reportDamage() }
     return ChunkDirectory.line(bucket, inChunk: entry & ~ChunkDirectory.imageTag)
   }
 
-  /// An overflow line in an image's chunk; nil when there is none or its page is damaged.
+  /// An overflow line in an image's chunk; nil if there is none or its page is damaged.
   @usableFromInline
   func verifiedOverflowLine(_ number: UInt64, _ entry: UInt64) -> Line? {
     guard entry & ChunkDirectory.imageTag != 0,

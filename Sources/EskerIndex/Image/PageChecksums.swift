@@ -1,8 +1,8 @@
 import CEskerShims
 
-/// The page checksums of an image's section, from its bytes in any pieces.
+/// The page checksums of an image's section, computed from its bytes in pieces of any size.
 public struct PageChecksums: Sendable {
-  /// A CRC-32C for each page that is complete.
+  /// A CRC-32C for each complete page.
   public private(set) var values: [UInt32] = []
   private var checksum: UInt32 = 0
   private var filled = 0
@@ -10,13 +10,13 @@ public struct PageChecksums: Sendable {
   /// Starts a section.
   public init() {}
 
-  /// Adds the bytes that follow.
+  /// Adds the next bytes.
   public mutating func append(_ bytes: UnsafeRawBufferPointer) {
     // Safety: the caller keeps the bytes until this returns.
     add(unsafe bytes.bytes)
   }
 
-  /// Ends the section, and returns how many zero bytes fill up its last page.
+  /// Ends the section; returns the number of zero bytes that fill its last page.
   public mutating func finish() -> Int {
     guard filled > 0 else { return 0 }
     let padding = [UInt8](repeating: 0, count: IndexImage.pageByteCount - filled)

@@ -3,16 +3,16 @@ import Synchronization
 
 /// A growing array of lines in chunks of 2 MiB, which never moves a line.
 ///
-/// A fixed directory of chunk addresses, in memory that is committed only where it is touched, so that growing publishes
-/// one word. Bit 0 of an entry says that the chunk is part of an image whose pages are not all verified yet.
+/// A fixed directory of chunk addresses, in memory that is committed only where it is touched, so that growing publishes one
+/// word. Bit 0 of an entry marks a chunk of an image whose pages are not all verified yet.
 ///
-/// Entries are stored with release and loaded with acquire: a thread that finds a chunk finds what was in it when it was
-/// entered.
+/// Entries are stored with release and loaded with acquire: a thread that finds a chunk finds its contents at the time it
+/// was entered.
 ///
-/// Safety: a directory is a block of two words for each chunk. `allocate` takes it as a whole, and `free` gives it back
-/// when the index ends. Chunk numbers stay below `capacity`: `setEntry` checks them, and lookups derive them from line
-/// numbers of at most 32 bits. A chunk has 2 MiB and is aligned to as much. It belongs to the directory it is entered in,
-/// or to the thread that took it out of `IndexState`, until it is freed.
+/// Safety: a directory is a block of two words for each chunk. `allocate` takes it as a whole, and `free` returns it when
+/// the index ends. Chunk numbers stay below `capacity`: `setEntry` checks them, and lookups derive them from line numbers of
+/// at most 32 bits. A chunk has 2 MiB and is aligned to as much. It belongs to the directory it is entered in, or to the
+/// thread that took it out of `IndexState`, until it is freed.
 @frozen
 @safe
 @usableFromInline
@@ -25,11 +25,11 @@ struct ChunkDirectory: BitwiseCopyable {
   @inlinable static var capacity: Int { 1 << 17 }
   @inlinable static var imageTag: UInt64 { 1 }
 
-  /// What is known of a chunk's pages.
+  /// The known state of a chunk's pages.
   enum Paging: UInt64 {
     case small = 0
     case huge = 1
-    /// The system could not give huge pages; not asked again.
+    /// The system had no huge pages; do not ask again.
     case smallForGood = 2
   }
 
@@ -39,7 +39,7 @@ struct ChunkDirectory: BitwiseCopyable {
     unsafe entries = UnsafeMutablePointer(bitPattern: UInt(address)).unsafelyUnwrapped
   }
 
-  /// From which the directory can be made again.
+  /// The address to recreate the directory from.
   var address: UInt64 { unsafe UInt64(UInt(bitPattern: entries)) }
 
   @inlinable
@@ -56,7 +56,7 @@ struct ChunkDirectory: BitwiseCopyable {
     self[word: Int(chunk)] = value
   }
 
-  /// Kept behind the entries, since only the owner's background thread looks here.
+  /// Stored after the entries, since only the owner's background thread looks here.
   func paging(_ chunk: UInt64) -> Paging {
     Paging(rawValue: self[word: ChunkDirectory.capacity + Int(chunk)]) ?? .smallForGood
   }
@@ -72,14 +72,14 @@ struct ChunkDirectory: BitwiseCopyable {
 
   private static var directoryByteCount: Int { capacity * 16 }
 
-  /// An empty directory; nil when there is no memory.
+  /// An empty directory; nil when out of memory.
   static func allocate() -> ChunkDirectory? {
     guard let block = unsafe AnonymousMemory.allocate(byteCount: directoryByteCount) else { return nil }
     unsafe AnonymousMemory.preferSmallPages(block, byteCount: directoryByteCount)
     return unsafe ChunkDirectory(at: UInt64(UInt(bitPattern: block)))
   }
 
-  /// The address of a new chunk on small pages, which costs only what is touched; nil when there is no memory.
+  /// The address of a new chunk on small pages, which commits only what is touched; nil when out of memory.
   static func allocateChunk() -> UInt64? {
     guard let block = unsafe AnonymousMemory.allocate(byteCount: chunkByteCount, alignment: chunkByteCount) else {
       return nil
@@ -88,7 +88,7 @@ struct ChunkDirectory: BitwiseCopyable {
     return UInt64(UInt(bitPattern: block))
   }
 
-  /// The address of a new chunk that is committed and huge if the system has such; nil when there is no memory.
+  /// The address of a new chunk, committed and on huge pages if the system has them; nil when out of memory.
   static func allocateWholeChunk() -> UInt64? {
     guard let block = unsafe AnonymousMemory.allocate(byteCount: chunkByteCount, alignment: chunkByteCount) else {
       return nil
@@ -103,10 +103,11 @@ struct ChunkDirectory: BitwiseCopyable {
     unsafe AnonymousMemory.free(block, byteCount: chunkByteCount)
   }
 
-  /// Lines that are committed at a time in chunks on small pages: 64 KiB. A fault for each page costs five times as much.
+  /// The number of lines committed at a time in chunks on small pages: 64 KiB. One fault per page would cost five times as
+  /// much.
   static var linesPerStep: UInt64 { 1024 }
 
-  /// Commits the step that begins with this line, if one does, before the line is used first.
+  /// If a step begins with this line, commits it before the line is first used.
   @inline(__always)
   func populateStep(at number: UInt64) {
     if number & (Self.linesPerStep - 1) == 0 { populateWholeStep(at: number) }
@@ -127,7 +128,7 @@ struct ChunkDirectory: BitwiseCopyable {
     return unsafe AnonymousMemory.collapse(block, byteCount: chunkByteCount)
   }
 
-  /// Copies the beginning of a chunk, which nobody writes to meanwhile, to a chunk that nobody knows yet.
+  /// Copies the beginning of a chunk, which nobody writes to meanwhile, to a chunk that is not published yet.
   static func copy(_ byteCount: Int, from source: UInt64, to target: UInt64) {
     guard let target = unsafe UnsafeMutableRawPointer(bitPattern: UInt(target)),
       let source = unsafe UnsafeRawPointer(bitPattern: UInt(source))
@@ -135,9 +136,7 @@ struct ChunkDirectory: BitwiseCopyable {
     unsafe target.copyMemory(from: source, byteCount: byteCount)
   }
 
-  /// Gives everything back.
-  ///
-  /// Nobody may use the directory or a line afterwards.
+  /// Frees everything. The directory and its lines must not be used afterwards.
   func free() {
     for chunk in 0..<UInt64(ChunkDirectory.capacity) {
       let address = entry(chunk)

@@ -1,13 +1,13 @@
-/// Which bucket a hash belongs to: linear hashing.
+/// Linear hashing: which bucket a hash belongs to.
 ///
-/// With 2^level <= bucketCount < 2^(level+1), the buckets below the split pointer, bucketCount - 2^level, and those made
-/// from them use one more bit of the hash than the rest. So the bucket count alone says it all, and readers get a
-/// consistent view from one load.
+/// With 2^level <= bucketCount < 2^(level+1), the buckets below the split pointer, bucketCount - 2^level, and the buckets
+/// split off from them use one more bit of the hash than the rest. So the bucket count alone determines the geometry, and
+/// readers get a consistent view from one load.
 public enum Geometry {
-  /// The fewest buckets.
+  /// The minimum number of buckets.
   public static var minimumBucketCount: Int { 1 << Slot.baseLevel }
 
-  /// The most buckets: line numbers have 32 bits.
+  /// The maximum number of buckets: line numbers have 32 bits.
   public static var maximumBucketCount: Int { 1 << 32 }
 
   @inlinable
@@ -17,13 +17,13 @@ public enum Geometry {
     return bucket < count ? bucket : bucket & (mask >> 1)
   }
 
-  /// Bits of the bucket number that every bucket uses.
+  /// The number of hash bits that every bucket uses.
   @inlinable
   static func level(count: UInt64) -> Int {
     63 - count.leadingZeroBitCount
   }
 
-  /// The bucket that is split next.
+  /// The next bucket to split.
   @inlinable
   static func splitPointer(count: UInt64) -> UInt64 {
     count - (1 << UInt64(level(count: count)))

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What readers and the writer share: a block of atomic words.
+/// The state shared by readers and the writer: a block of atomic words.
 ///
-/// A block rather than properties of a class, since those would be checked for exclusive access at each use. What a probe
-/// needs stands on the first cache line, which changes only when a bucket is added; counters stand on others.
+/// A block rather than properties of a class, which would be checked for exclusive access at each use. What a probe needs is
+/// on the first cache line, which changes only when a bucket is added; counters are on others.
 ///
 /// Every word is stored with release and loaded with acquire. A count is stored after what it counts, and an address after
-/// what stands there, so a thread that loads either finds the rest.
+/// what it points to, so a thread that loads either finds the rest.
 ///
 /// Safety: the block is aligned, has a word for each case of `Word`, and lives as long as the index that made it, which
 /// readers and the writer keep alive. It is only accessed as atomics: `Atomic<UInt64>` has the layout of `UInt64`. The
@@ -17,22 +17,21 @@ import Synchronization
 struct IndexState: BitwiseCopyable {
   @usableFromInline let words: UnsafeMutablePointer<Atomic<UInt64>>
 
-  /// Which word.
   @frozen
   @usableFromInline
   enum Word: Int {
-    // Line 0: what a probe reads.
+    // Line 0: read by probes.
     case bucketCount = 0
     case mainDirectory = 1
     case overflowDirectory = 2
     /// One more than the greatest overflow line number ever handed out; line 0 does not exist.
     case overflowEnd = 3
-    // Line 1, and the next as CPUs fetch lines in pairs: the writer's counters.
+    // Lines 2 and 3 (CPUs fetch lines in pairs): the writer's counters.
     case entryCount = 16
     case overflowInUse = 17
     case splitsPaused = 18
     case isDamaged = 19
-    // Lines 4 and 5: what the background thread and the writer hand each other.
+    // Lines 4 and 5: exchanged between the background thread and the writer.
     case spareMain = 32
     case spareOverflow = 33
     case growthLock = 34
@@ -40,7 +39,7 @@ struct IndexState: BitwiseCopyable {
     case collapsedOverflow = 36
     case mainChunks = 37
     case overflowChunks = 38
-    // Lines 6 to 8: the adopted image, zero without one.
+    // Lines 6 and 7: the adopted image, zero if there is none.
     case mainBase = 48
     case mainPages = 49
     case mainChecksums = 50
@@ -49,10 +48,10 @@ struct IndexState: BitwiseCopyable {
     case overflowPages = 53
     case overflowChecksums = 54
     case overflowVerified = 55
-    /// Chunks that are still in the image.
+    /// Chunks still in the image.
     case mappedMainChunks = 60
     case mappedOverflowChunks = 61
-    /// Chunks below this number are not, with the last one moved before them.
+    /// Chunks below this number have left the image; the last bucket chunk, which leaves first, is not counted.
     case migratedMain = 62
     case migratedOverflow = 63
     case imageMainChunks = 57
@@ -85,7 +84,7 @@ struct IndexState: BitwiseCopyable {
     nonmutating set { unsafe words[word.rawValue].store(newValue, ordering: .releasing) }
   }
 
-  /// Stores a value and returns the previous one, for words that several threads change: the thread that takes a chunk sees
+  /// Stores a value and returns the previous one. For words that several threads change: the thread that takes a chunk sees
   /// it as the other left it.
   func exchange(_ word: Word, _ value: UInt64) -> UInt64 {
     unsafe words[word.rawValue].exchange(value, ordering: .acquiringAndReleasing)
@@ -97,14 +96,14 @@ struct IndexState: BitwiseCopyable {
   @inlinable
   var overflow: ChunkDirectory { unsafe ChunkDirectory(at: self[.overflowDirectory]) }
 
-  /// The bucket that a hash belongs to now.
+  /// The bucket that a hash currently belongs to.
   @inlinable
   @inline(__always)
   func bucket(of hash: UInt64) -> UInt64 {
     Geometry.bucket(hash, count: self[.bucketCount])
   }
 
-  /// A bucket's line; nil when its page is damaged.
+  /// A bucket's line; nil if its page is damaged.
   @inlinable
   @inline(__always)
   func bucketLine(_ bucket: UInt64) -> Line? {
@@ -113,13 +112,13 @@ struct IndexState: BitwiseCopyable {
     return verifiedBucketLine(bucket, entry)
   }
 
-  /// An overflow line of a bucket's; nil when there is no such line, or its page is damaged.
+  /// An overflow line of a bucket; nil if there is no such line, or its page is damaged.
   func overflowLine(_ number: UInt64, of bucket: UInt64) -> Line? {
     guard let line = overflowLine(number) else { return nil }
     return Control.owner(line.control) == bucket ? line : reportDamage()
   }
 
-  /// An overflow line, whoever owns it.
+  /// An overflow line of any bucket.
   func overflowLine(_ number: UInt64) -> Line? {
     guard number < self[.overflowEnd] else { return reportDamage() }
     let entry = overflow.entry(number >> ChunkDirectory.lineBits)
@@ -127,13 +126,13 @@ struct IndexState: BitwiseCopyable {
     return verifiedOverflowLine(number, entry)
   }
 
-  /// A bucket's line if it is in memory of the index's own; to be prefetched, or read as a hint.
+  /// A bucket's line if it is in the index's own memory; to be prefetched, or read as a hint.
   @inline(__always)
   func unverifiedBucketLine(_ bucket: UInt64) -> Line? {
     Self.ownLine(bucket, main.entry(bucket >> ChunkDirectory.lineBits))
   }
 
-  /// An overflow line if it is in memory of the index's own.
+  /// An overflow line if it is in the index's own memory.
   @inlinable
   @inline(__always)
   func unverifiedOverflowLine(_ number: UInt64) -> Line? {
@@ -146,10 +145,10 @@ struct IndexState: BitwiseCopyable {
     entry == 0 || entry & ChunkDirectory.imageTag != 0 ? nil : ChunkDirectory.line(number, inChunk: entry)
   }
 
-  /// A placeholder for a line, never looked at.
+  /// A placeholder for a line, which is never read.
   var noLine: Line { unsafe Line(at: UInt(bitPattern: words)) }
 
-  /// No sound chain is this long; a damaged one may run in a circle.
+  /// No intact chain is this long; a damaged one may be circular.
   @inlinable static var longestChain: Int { 1 << 16 }
 
   @usableFromInline

@@ -9,10 +9,10 @@ import Synchronization
 ///     +----------+----------+---+----------+------------------------+
 ///                                           63       32 31         0
 ///
-/// A bucket is a line; what does not fit goes to overflow lines of the same layout, which `next line` numbers (0: none).
-/// The entries of a chain stand without gaps: only its last line has empty slots. The version counts the moves of
-/// entries within the chain. In an overflow line the number of the bucket stands in its place: lines of a damaged image that
-/// two buckets link to are found out.
+/// A bucket is a line; entries that do not fit go to overflow lines of the same layout, linked by `next line` (0: none). A
+/// chain has no gaps: only its last line has empty slots. The version counts the moves of entries within the chain. In an
+/// overflow line the bucket's number takes the version's place: this detects lines of a damaged image that two buckets link
+/// to.
 ///
 /// Every word is read and written atomically, so that readers need no lock: stored with release and loaded with acquire. A
 /// reader that sees one of the writer's stores sees all earlier ones, which ``Probe`` relies on.
@@ -26,7 +26,7 @@ import Synchronization
 public struct Line: BitwiseCopyable {
   @usableFromInline let words: UnsafeMutablePointer<Atomic<UInt64>>
 
-  /// The line at an address that is a multiple of 64, inside a chunk or a section.
+  /// The line at an address, a multiple of 64 inside a chunk or a section.
   @inlinable
   @unsafe
   init(at address: UInt) {
@@ -60,9 +60,9 @@ public struct Line: BitwiseCopyable {
     unsafe esker_prefetch(words)
   }
 
-  /// One bit for each slot with the fingerprint of `word`.
+  /// A bit for each slot with the fingerprint of `word`.
   ///
-  /// Free of branches; empty slots count as fingerprint zero.
+  /// Branch-free; empty slots count as fingerprint zero.
   @inlinable
   @inline(__always)
   func matches(_ word: UInt64) -> UInt {
@@ -77,7 +77,7 @@ public struct Line: BitwiseCopyable {
     return mask
   }
 
-  /// One bit for each slot that holds an entry, and one for each whose entry goes up when a bucket of this level is split.
+  /// A bit for each slot that holds an entry, and a bit for each whose entry moves when a bucket of this level is split.
   @inline(__always)
   func split(level: Int) -> (occupied: UInt32, rising: UInt32) {
     var occupied: UInt32 = 0
@@ -90,7 +90,7 @@ public struct Line: BitwiseCopyable {
     return (occupied, rising)
   }
 
-  /// The first empty slot, nil when there is none.
+  /// The first empty slot; nil if there is none.
   @inlinable
   @inline(__always)
   func firstEmptySlot() -> Int? {
@@ -104,7 +104,6 @@ public struct Line: BitwiseCopyable {
   }
 }
 
-/// The control word's parts.
 @usableFromInline
 enum Control {
   @inlinable

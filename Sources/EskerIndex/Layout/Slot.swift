@@ -5,24 +5,24 @@
 ///     |fingerprint|        address         |     0: empty
 ///     +-----------+------------------------+
 ///
-/// The hash gives its low bits to the bucket number and its bits 12 to 35 to the fingerprint. The two overlap on
-/// purpose: the table starts with 2^12 buckets, and when bucket numbers grow by a bit, that bit of the hash is read from
-/// the fingerprint, so a split needs no key. What overlaps no longer tells the keys of a bucket apart: 24 bits do at
-/// 4,096 buckets, 15 at 10 million keys, 12 at 100 million.
+/// The low bits of the hash select the bucket, and bits 12 to 35 form the fingerprint. They overlap on purpose: the table
+/// starts with 2^12 buckets, and when bucket numbers grow by a bit, that bit of the hash is read from the fingerprint, so a
+/// split needs no key. Overlapping bits no longer distinguish the keys of a bucket: 24 bits do at 4,096 buckets, 15 at 10
+/// million keys, 12 at 100 million.
 public enum Slot {
-  /// Bits of the bucket number that no fingerprint holds: the table never has fewer than 2^12 buckets.
+  /// The bits of the bucket number that no fingerprint holds: the table never has fewer than 2^12 buckets.
   @inlinable public static var baseLevel: Int { 12 }
 
-  /// The largest address; it has 40 bits.
+  /// The largest address, 40 bits.
   @inlinable public static var addressMask: UInt64 { (1 << 40) - 1 }
 
-  /// The fingerprint of a hash, in place.
+  /// The fingerprint of a hash, in its position.
   @inlinable
   static func fingerprint(_ hash: UInt64) -> UInt64 {
     (hash << 28) & ~addressMask
   }
 
-  /// The word of an entry. The address is not zero and has at most 40 bits.
+  /// The word of an entry. The address must be nonzero and have at most 40 bits.
   @inlinable
   @inline(__always)
   static func word(_ hash: UInt64, _ address: UInt64) -> UInt64 {
@@ -32,7 +32,7 @@ public enum Slot {
 
   /// Whether two words have the same fingerprint.
   ///
-  /// Beware of the empty word, which looks like fingerprint zero.
+  /// The empty word looks like fingerprint zero.
   @inlinable
   static func haveSameFingerprint(_ one: UInt64, _ other: UInt64) -> Bool {
     one ^ other <= addressMask

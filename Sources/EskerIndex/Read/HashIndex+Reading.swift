@@ -1,5 +1,5 @@
 extension HashIndex {
-  /// What readers need of an index, as plain data: whoever keeps the index may hand it on without counting references.
+  /// The part of an index that readers need, as plain data: the index's owner may pass it on without reference counting.
   @frozen
   public struct Reader {
     @usableFromInline let state: IndexState
@@ -14,7 +14,7 @@ extension HashIndex {
   @inlinable
   public var reader: Reader { Reader(state) }
 
-  /// Starts to bring the bucket of a hash into the cache; see ``Reader/prefetch(_:)``.
+  /// Prefetches the bucket of a hash; see ``Reader/prefetch(_:)``.
   @inlinable @inline(__always)
   public func prefetch(_ hash: UInt64) {
     reader.prefetch(hash)
@@ -29,7 +29,7 @@ extension HashIndex {
 }
 
 extension HashIndex.Reader {
-  /// Starts to bring the bucket of a hash into the cache.
+  /// Prefetches the bucket of a hash into the cache.
   ///
   /// For batches: prefetch sixteen, then probe them.
   ///

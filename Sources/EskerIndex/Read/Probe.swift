@@ -1,16 +1,17 @@
 /// A search for the addresses that a key may have.
 ///
-/// The fingerprint leaves a few candidates, nearly always one at most; the caller compares the key in the log. What a
-/// probe returns is a hint that was right at some instant of the probe, and `nil` without ``isDamaged`` says that the
-/// index held no address of this hash at some instant of it, other than those that were returned. Candidates may repeat.
+/// The fingerprint leaves a few candidates, nearly always at most one; the caller compares the key in the log. An address
+/// that a probe returns is a hint that was correct at some instant during the probe, and `nil` without ``isDamaged`` means
+/// that at some instant during the probe the index held no address for this hash other than those returned. Candidates may
+/// repeat.
 ///
-/// Thread safety: a probe belongs to one thread, which must stay pinned from before the probe is made until its last use,
-/// or must be the index's writer (see ``WriteProbe``). Any number of them run beside the writer and wait for nobody.
+/// Thread safety: a probe belongs to one thread, which must stay pinned from before the probe is created until its last use,
+/// or must be the index's writer (see ``WriteProbe``). Probes run concurrently with the writer and never wait.
 ///
-/// How it works: the writer never moves an entry within a chain without first storing it at its new place, then raising
-/// the version of the chain, and only then emptying the old place; and it adds a bucket before it empties the places of
-/// the entries that belong there. So who missed an entry because it moved sees, by the ordering of these stores, a new
-/// version, another bucket for the hash, or another place for the bucket, and starts again.
+/// How it works: to move an entry within a chain, the writer first stores it in its new place, then raises the version of
+/// the chain, and only then empties the old place; and it adds a bucket before it empties the places of the entries that
+/// belong there. So a reader that missed an entry because it moved sees, by the ordering of these stores, a new version,
+/// another bucket for the hash, or another place for the bucket, and starts again.
 @frozen
 public struct Probe {
   @usableFromInline let state: IndexState
@@ -23,7 +24,7 @@ public struct Probe {
   @usableFromInline var matches: UInt
   @usableFromInline var steps: Int
 
-  /// True when the search met a damaged part of the index: the key may be there or not.
+  /// True if the search met a damaged part of the index: the key may or may not be there.
   public var isDamaged: Bool { steps < 0 }
 
   @inlinable
@@ -34,7 +35,7 @@ public struct Probe {
     self.bucket = bucket
     self.head = head
     line = head
-    // Before the slots: whatever moves after this changes the version.
+    // Before the slots: any later move changes the version.
     headControl = head.control
     nextLine = Control.nextLine(headControl)
     matches = head.matches(Slot.fingerprint(hash))
@@ -47,7 +48,7 @@ public struct Probe {
     self.state = state
     self.hash = hash
     bucket = 0
-    // Never looked at: `steps` says so.
+    // Never read, since `steps` is negative.
     head = state.noLine
     line = state.noLine
     headControl = 0
@@ -56,10 +57,9 @@ public struct Probe {
     steps = -1
   }
 
-  /// The next address that the key may have, nil at the end.
+  /// The next address that the key may have; nil at the end.
   ///
-  /// Complexity: one cache miss in a table larger than the caches, in five of six probes; one more for each overflow
-  /// line.
+  /// Complexity: for a table larger than the caches, one cache miss in five of six probes; one more per overflow line.
   @inlinable
   @inline(__always)
   public mutating func next() -> UInt64? {
@@ -74,10 +74,10 @@ public struct Probe {
     }
   }
 
-  /// The next address that stands on the line the search is at, nil when there is none; then the chain's next line is asked
-  /// for, and ``next()`` goes on there.
+  /// The next matching address on the current line; nil if there is none. The chain's next line is then prefetched, and
+  /// ``next()`` continues there.
   ///
-  /// Complexity: waits for no memory but that of the line.
+  /// Complexity: waits for no memory other than the current line.
   @inlinable
   @inline(__always)
   public mutating func nextAtHand() -> UInt64? {
@@ -100,7 +100,7 @@ public struct Probe {
     return nil
   }
 
-  /// Whether all that was seen was one state of one chain: then what was not seen was not there.
+  /// Whether everything read belongs to one state of one chain: if so, what was not found was not there.
   @inlinable
   var isUnmoved: Bool {
     guard steps >= 0, let now = state.bucketLine(state.bucket(of: hash)) else { return false }

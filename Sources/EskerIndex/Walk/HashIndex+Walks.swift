@@ -1,10 +1,10 @@
-/// One entry of the index, as a walk shows it.
+/// An index entry, as seen by a walk.
 public struct IndexEntry: Sendable, Equatable {
-  /// The number of its bucket now.
+  /// Its current bucket.
   public var bucket: Int
   /// The low 36 bits of its hash: all that the index knows, and enough to find it again.
   public var partialHash: UInt64
-  /// Where the key may stand.
+  /// Where the key may be in the log.
   public var address: UInt64
 
   init(bucket: Int, word: UInt64) {
@@ -14,11 +14,11 @@ public struct IndexEntry: Sendable, Equatable {
   }
 }
 
-/// Walks over the table in slices, so that the writer's lock is held briefly. A walk that releases it in between covers
-/// every entry that stays, if `splitsPaused` is set or if it goes on until it has passed the bucket count of its end:
-/// entries move only to buckets of higher numbers.
+/// Iterates over the table in slices, so that the writer's lock is held only briefly. A walk that releases it in between
+/// covers every entry that stays, provided `splitsPaused` is set or the walk continues up to the final bucket count: entries
+/// only move to buckets with higher numbers.
 extension HashIndex {
-  /// Shows the entries of a range of buckets; false when a part of it is damaged, which is left out.
+  /// Calls `body` with the entries in a range of buckets; skips damaged parts and then returns false.
   ///
   /// Thread safety: the writer only; `body` must not change the index.
   @discardableResult
@@ -40,7 +40,7 @@ extension HashIndex {
     return isWhole
   }
 
-  /// Removes the entries of a range of buckets that `condition` picks, and returns how many they were.
+  /// Removes the entries in a range of buckets that satisfy `condition`; returns how many.
   ///
   /// Thread safety: the writer only; `condition` must not change the index.
   @discardableResult

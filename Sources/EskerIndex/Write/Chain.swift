@@ -1,11 +1,11 @@
-/// The lines of one bucket, for the writer's structural changes.
+/// The lines of one bucket, for structural changes by the writer.
 ///
-/// Positions count through the lines: position p is slot p % 7 of line p / 7.
+/// Positions run through the lines: position p is slot p % 7 of line p / 7.
 struct Chain {
   private let head: Line
   private var overflow: [(number: UInt64, line: Line)] = []
 
-  /// Follows a bucket's chain; nil when it is damaged.
+  /// Follows a bucket's chain; nil if it is damaged.
   init?(bucket: UInt64, in state: IndexState) {
     guard let head = state.bucketLine(bucket) else { return nil }
     self.head = head
@@ -40,21 +40,19 @@ struct Chain {
     }
   }
 
-  /// One more than the last position that holds an entry.
+  /// One more than the last position with an entry.
   func end() -> Int {
     var end = capacity
     while end > 0 && self[end - 1] == 0 { end -= 1 }
     return end
   }
 
-  /// Makes readers that are under way start again.
-  ///
-  /// Between storing an entry at its new place and emptying the old one.
+  /// Makes readers in progress start again. Called between storing an entry in its new place and emptying the old one.
   func bumpVersion() {
     head.control = Control.bumped(head.control)
   }
 
-  /// Unlinks the lines behind the first `count` positions, which hold nothing any more.
+  /// Unlinks the lines after the first `count` positions, which must be empty.
   mutating func truncate(to count: Int, _ pool: OverflowPool) {
     let kept = Swift.max(0, (count + Line.slotCount - 1) / Line.slotCount - 1)
     guard kept < overflow.count else { return }

@@ -1,9 +1,9 @@
 /// The writer's changes to single entries. Each is one step for readers.
 extension HashIndex {
-  /// Adds an entry for a key that the index does not hold.
+  /// Adds an entry for a key that is not in the index.
   ///
-  /// Returns false, with nothing changed, when there is no memory (see ``reserve()``) or the bucket is damaged. The address
-  /// is not zero and has at most 40 bits.
+  /// Returns false, with nothing changed, when out of memory (see ``reserve(_:)``) or if the bucket is damaged. The address
+  /// must be nonzero and have at most 40 bits.
   ///
   /// Complexity: one cache miss, and every fifth time the split of another bucket.
   public func insert(_ hash: UInt64, address: UInt64) -> Bool {
@@ -15,9 +15,9 @@ extension HashIndex {
     return true
   }
 
-  /// As ``insert(_:address:)``, from where a search for the same hash has just ended with nil: spares the way there.
+  /// Like ``insert(_:address:)``, but starts where a search for the same hash has just ended with nil.
   ///
-  /// Leaves growing to the ``reserve()`` before the next insertion.
+  /// Leaves growing to the ``reserve(_:)`` before the next insertion.
   @inlinable @inline(__always)
   public func insert(_ hash: UInt64, address: UInt64, after probe: WriteProbe) -> Bool {
     if probe.isDamaged { return false }
@@ -59,11 +59,12 @@ extension HashIndex {
     return true
   }
 
-  /// Gets the memory that the next insertions may need, so that they cannot fail for want of it, and grows the table as the
-  /// insertions before made due: while the bucket that was prefetched for the next one is on its way, that is nearly free.
+  /// Reserves the memory that the next `count` insertions may need, so that they cannot fail for lack of it, and does the
+  /// growing that earlier insertions made due: that is nearly free while the prefetched bucket of the next insertion is
+  /// being loaded.
   ///
-  /// Returns false when there is no memory. Complexity: nearly always a few instructions; every fifth insertion makes the
-  /// split of a bucket due.
+  /// Returns false when out of memory. Complexity: nearly always a few instructions; every fifth insertion makes a bucket
+  /// split due.
   @inlinable
   @inline(__always)
   public func reserve(_ count: Int = 1) -> Bool {
@@ -76,14 +77,14 @@ extension HashIndex {
   @inline(never)
   func reserveChunks(through line: UInt64) -> Bool { pool.reserve(through: line) }
 
-  /// Grows the table as the insertions before made due.
+  /// Does the growing that earlier insertions made due.
   @inlinable
   @inline(__always)
   public func grow() {
     if isGrowthDue { growIfDue() }
   }
 
-  /// Gives the entry with this hash and address another address; false when there is none, or its bucket is damaged.
+  /// Changes the address of the entry with this hash and address; false if there is none, or its bucket is damaged.
   public func replace(_ hash: UInt64, address old: UInt64, with new: UInt64) -> Bool {
     precondition(new != 0 && new <= Slot.addressMask, "an address is 1 to 40 bits")
     var probe = writeProbe(hash)
@@ -96,16 +97,16 @@ extension HashIndex {
     return false
   }
 
-  /// Whether splits are put off; insertions go to overflow lines then.
+  /// Whether splits are suspended; insertions then go to overflow lines.
   ///
-  /// A copy of the whole table sets it to keep the
-  /// number of buckets; splits make up for it afterwards, at most two an insertion.
+  /// Set while the whole table is copied, to keep the number of buckets; afterwards splits catch up, at most two per
+  /// insertion.
   public var splitsPaused: Bool {
     get { state[.splitsPaused] != 0 }
     set { state[.splitsPaused] = newValue ? 1 : 0 }
   }
 
-  /// How full the table gets: 15 bytes a key on average, and 5 of 6 chains are one line.
+  /// The load factor: 15 bytes per key on average, and 5 of 6 chains are a single line.
   @inlinable public static var entriesPerBucket: Int { 5 }
 
   @inlinable
@@ -121,13 +122,13 @@ extension HashIndex {
     }
   }
 
-  /// Asks for what the coming splits will touch: they go through the table in order, but too slowly for the processor to
-  /// guess it.
+  /// Prefetches what the next splits will touch: they go through the table in order, but too slowly for the hardware
+  /// prefetcher.
   @inline(__always)
   private func bringInNextSplit() {
     let count = state[.bucketCount]
     let next = Geometry.splitPointer(count: count)
-    // Asked for two splits ago, so it is here, and tells where its overflow line is.
+    // Prefetched two splits ago, so it is in the cache and shows its overflow line.
     if let line = state.unverifiedBucketLine(next) {
       let overflow = Control.nextLine(line.control)
       if overflow != 0 { state.unverifiedOverflowLine(overflow)?.prefetch() }

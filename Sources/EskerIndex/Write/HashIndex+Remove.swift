@@ -1,7 +1,7 @@
 extension HashIndex {
-  /// Removes the entry with this hash and address; false when there is none, or its bucket is damaged.
+  /// Removes the entry with this hash and address; false if there is none, or its bucket is damaged.
   ///
-  /// Complexity: as a probe; linear in the chain.
+  /// Complexity: like a probe; linear in the chain.
   public func remove(_ hash: UInt64, address: UInt64) -> Bool {
     let bucket = state.bucket(of: hash)
     guard var chain = Chain(bucket: bucket, in: state) else { return false }
@@ -14,7 +14,7 @@ extension HashIndex {
     return false
   }
 
-  /// Fills the hole with the chain's last entry.
+  /// Removes an entry, filling the hole with the chain's last entry.
   func remove(_ position: Int, from chain: inout Chain) {
     let last = chain.end() - 1
     if position != last {

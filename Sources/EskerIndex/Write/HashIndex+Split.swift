@@ -1,9 +1,9 @@
 extension HashIndex {
-  /// Adds a bucket: moves those entries of the bucket at the split pointer whose next bit of the hash is set.
+  /// Adds a bucket: moves the entries of the bucket at the split pointer whose next hash bit is set.
   ///
-  /// For readers the order matters, as ``Probe`` explains: the new bucket is filled, then counted; then entries that stay
-  /// fill the places of those that went, from the chain's end; then the version rises; then the places behind are emptied.
-  /// False when there is no memory or the bucket is damaged; then nothing has changed.
+  /// The order matters for readers, as ``Probe`` explains: the new bucket is filled, then counted; then the entries that
+  /// stay, taken from the chain's end, fill the places of those that moved; then the version rises; then the remaining
+  /// places are emptied. Returns false, with nothing changed, when out of memory or if the bucket is damaged.
   func splitNextBucket() -> Bool {
     let count = state[.bucketCount]
     guard count < UInt64(Geometry.maximumBucketCount), ensureMainChunk(for: count) else { return false }
@@ -32,9 +32,9 @@ extension HashIndex {
     return true
   }
 
-  /// As above for a bucket of at most two lines whose rising entries fit into one, which nearly all are; false for others.
+  /// The same for a bucket of at most two lines whose moving entries fit into one, as in nearly all cases; false for others.
   ///
-  /// Where an entry goes is a toss of a coin, which no processor foresees, so the entries are told apart by bit masks.
+  /// Where an entry goes is random, which no branch predictor can foresee, so the entries are separated by bit masks.
   private func splitShortChain(_ count: UInt64, _ level: Int) -> Bool {
     let bucket = Geometry.splitPointer(count: count)
     guard let head = state.bucketLine(bucket), let target = state.bucketLine(count) else { return false }
@@ -93,9 +93,9 @@ extension HashIndex {
     word != 0 && !Slot.goesUp(word, level: level)
   }
 
-  /// Fills the new bucket, which no reader knows yet.
+  /// Fills the new bucket, which is not visible to readers yet.
   private func copyRising(from source: Chain, to target: Line, bucket: UInt64, level: Int) -> Bool {
-    // A failed attempt may have left something.
+    // A failed attempt may have left entries behind.
     target.clear()
     var line = target
     var added: [UInt64] = []

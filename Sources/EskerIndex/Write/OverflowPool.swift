@@ -1,15 +1,15 @@
 import EskerPlatform
 
-/// Where overflow lines come from and go to.
+/// Allocates overflow lines and takes them back.
 ///
-/// A line that leaves its chain may still be under a reader's eyes. It keeps its contents until the readers that were
-/// pinned then are gone, and is used again after that. The writer's alone.
+/// Readers may still be reading a line that has left its chain. It keeps its contents until the readers pinned at that time
+/// are gone, and is reused only then. Used by the writer only.
 final class OverflowPool {
   /// The lines that are in no chain.
   private struct Lists {
-    /// Left their chains since the last mark.
+    /// Removed from their chains since the last mark.
     var leaving: [UInt32] = []
-    /// Wait for readers, oldest first.
+    /// Waiting for readers, oldest first.
     var waiting: [(mark: UInt64, lines: [UInt32])] = []
     var free: [UInt32] = []
   }
@@ -29,7 +29,7 @@ final class OverflowPool {
     self.epochs = epochs
   }
 
-  /// An empty line of a bucket's, which no reader can see yet; nil when there is no memory.
+  /// An empty line for a bucket, not visible to readers yet; nil when out of memory.
   func take(for bucket: UInt64) -> (number: UInt64, line: Line)? {
     if lists.value.free.isEmpty { collect() }
     guard let number = lists.value.free.popLast().map(UInt64.init) ?? fresh(),
@@ -43,7 +43,7 @@ final class OverflowPool {
     return (number, line)
   }
 
-  /// Gets the memory of all lines up to this number, so that ``take(for:)`` is sure to succeed; false when there is none.
+  /// Allocates the memory of all lines up to this number, so that ``take(for:)`` cannot fail; false when out of memory.
   func reserve(through line: UInt64) -> Bool {
     while state[.overflowChunks] <= line >> ChunkDirectory.lineBits {
       guard ensureChunk(for: state[.overflowChunks] << ChunkDirectory.lineBits) else { return false }
@@ -51,7 +51,7 @@ final class OverflowPool {
     return true
   }
 
-  /// Takes back a line that no chain leads to any more.
+  /// Takes back a line that is no longer linked from any chain.
   func retire(_ number: UInt64) {
     let inUse = state[.overflowInUse]
     if inUse > 0 { state[.overflowInUse] = inUse - 1 }
@@ -63,7 +63,7 @@ final class OverflowPool {
     }
   }
 
-  /// Lines that are in no chain now.
+  /// The lines that are currently in no chain.
   var idleLines: [UInt32] {
     lists.value.free + lists.value.leaving + lists.value.waiting.flatMap { $0.lines }
   }

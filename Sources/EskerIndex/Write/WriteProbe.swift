@@ -1,10 +1,10 @@
-/// The writer's search for the addresses that a key may have, as ``Probe`` is a reader's.
+/// The writer's search for the addresses that a key may have; readers use ``Probe``.
 ///
-/// Nothing moves under the writer, so it needs neither versions nor a second look, and what it finds stays. After the last
-/// address it stands where the key would be inserted.
+/// Nothing moves during the writer's search, so it needs neither versions nor a second look, and its results stay valid.
+/// After the last address it is positioned where the key would be inserted.
 ///
 /// Thread safety: the index's writer only, which must not change the index otherwise between a search and the use of its
-/// outcome.
+/// result.
 @frozen
 public struct WriteProbe {
   @usableFromInline let state: IndexState
@@ -16,7 +16,7 @@ public struct WriteProbe {
 
   @usableFromInline var metDamage: Bool
 
-  /// True when the search met a damaged part of the index: the key may be there or not.
+  /// True if the search met a damaged part of the index: the key may or may not be there.
   @inlinable public var isDamaged: Bool { metDamage }
 
   @inlinable
@@ -37,17 +37,16 @@ public struct WriteProbe {
     self.state = state
     wanted = 0
     bucket = 0
-    // Never looked at: `matches` and `metDamage` say so.
+    // Never read, since `metDamage` is set and `matches` is zero.
     line = state.noLine
     matches = 0
     slot = 0
     metDamage = true
   }
 
-  /// The next address that the key may have, nil at the end.
+  /// The next address that the key may have; nil at the end.
   ///
-  /// Complexity: one cache miss in a table larger than the caches, in five of six searches; one more for each overflow
-  /// line.
+  /// Complexity: for a table larger than the caches, one cache miss in five of six searches; one more per overflow line.
   @inlinable
   @inline(__always)
   public mutating func next() -> UInt64? {
@@ -73,16 +72,16 @@ public struct WriteProbe {
     }
   }
 
-  // Takes values, so that a probe can live in registers.
+  // Takes plain values, so that a probe can live in registers.
   @usableFromInline
   @inline(never)
   static func follow(_ number: UInt64, _ bucket: UInt64, _ state: IndexState) -> Line? {
     state.overflowLine(number, of: bucket)
   }
 
-  /// Gives the entry whose address ``next()`` returned last another address.
+  /// Changes the address of the entry whose address ``next()`` returned last.
   ///
-  /// Complexity: constant, without a miss.
+  /// Complexity: constant, without a cache miss.
   @inlinable
   @inline(__always)
   public func replaceCurrent(with address: UInt64) {
