@@ -2,11 +2,11 @@ import Synchronization
 
 /// A sum with an upper limit that all shards draw from.
 ///
-/// One sum for all, rather than a share for each shard: so a cache for a thousand entries holds any thousand, and a value that
-/// is dearer than a shard's share is still admitted.
+/// One sum for all rather than a share per shard: so a cache for a thousand entries holds any thousand, and a value that
+/// costs more than a shard's share is still admitted.
 ///
-/// Relaxed: the sum itself is right at every moment, since it only changes atomically, and nothing is read through it. The
-/// shards' locks hand over the entries.
+/// Relaxed: the sum itself is always right, since it only changes atomically, and nothing is read through it. The shards'
+/// locks synchronise the entries.
 @usableFromInline
 struct Budget: ~Copyable, Sendable {
   private let limitAmount: Atomic<Int>
@@ -20,12 +20,12 @@ struct Budget: ~Copyable, Sendable {
   @usableFromInline
   var limit: Int { limitAmount.load(ordering: .relaxed) }
 
-  /// Makes the limit lower; false if it is as low already. What is drawn beyond it stays until it is given back.
+  /// Lowers the limit; false if it is already as low. What is drawn beyond it stays drawn until it is given back.
   func lower(to limit: Int) -> Bool {
     limitAmount.min(limit, ordering: .relaxed).oldValue > limit
   }
 
-  /// What is drawn now; never above the limit, unless that was lowered just now.
+  /// The amount drawn; never above the limit, unless that has just been lowered.
   @usableFromInline
   var used: Int { usedAmount.load(ordering: .relaxed) }
 
@@ -45,7 +45,6 @@ struct Budget: ~Copyable, Sendable {
     return false
   }
 
-  /// Gives `amount` back.
   @usableFromInline
   func giveBack(_ amount: Int) {
     usedAmount.wrappingSubtract(amount, ordering: .relaxed)

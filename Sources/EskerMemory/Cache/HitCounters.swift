@@ -1,11 +1,11 @@
 import EskerPlatform
 import Synchronization
 
-/// Hits and misses, counted without one thread's count disturbing another's.
+/// Counts hits and misses without contention between threads.
 ///
-/// A stripe belongs to the first thread that comes to it, which counts there with plain loads and stores; others whom it falls to
-/// add atomically beside. Threads are told apart by the record that their pins point at: it belongs to one thread at a time, and what
-/// its last owner counted happened before the next one got it. Counters: relaxed.
+/// A stripe belongs to the first thread that uses it, which counts there with plain loads and stores; other threads mapped
+/// to it use atomic additions on separate counters. Threads are identified by the record that their pins point at: it
+/// belongs to one thread at a time, and what its last owner counted happened before the next one got it. Counters: relaxed.
 ///
 /// Safety: threads may share it, since a stripe is all atomics. The stripes live as long as this value, and a stripe's
 /// number is taken modulo their count.
@@ -44,7 +44,7 @@ struct HitCounters: ~Copyable, @unchecked Sendable {
     @inline(__always) _read { yield unsafe stripes[number & (Self.stripeCount - 1)] }
   }
 
-  /// Counts one get of the thread that holds `pin`.
+  /// Counts one get by the thread that holds `pin`.
   @inlinable
   @inline(__always)
   func count(hit: Bool, _ pin: EpochPin) {
@@ -63,7 +63,7 @@ struct HitCounters: ~Copyable, @unchecked Sendable {
 
   @usableFromInline
   func countBeside(hit: Bool, _ stripe: Int, _ thread: UInt) {
-    // What comes first in a free stripe is counted beside as well; the owner's own counts start with the next.
+    // The first count in a free stripe goes to the shared counters too; the owner's own counts start with the next one.
     _ = self[stripe].owner.compareExchange(expected: 0, desired: thread, ordering: .relaxed)
     if hit {
       self[stripe].othersHits.wrappingAdd(1, ordering: .relaxed)
@@ -72,7 +72,7 @@ struct HitCounters: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// All threads' hits and misses.
+  /// The hits and misses of all threads.
   var totals: (hits: Int, misses: Int) {
     var totals = (hits: 0, misses: 0)
     for stripe in 0..<Self.stripeCount {

@@ -1,6 +1,6 @@
 import EskerPlatform
 
-// The locks of memory, in the order in which they are taken. Writes to a store take them under the writer's lock.
+// The locks of EskerMemory, in the order in which they are taken. Writes to a store take them under the writer's lock.
 extension LockRank {
   static let telling = LockRank(50, "telling")
   static let shard = LockRank(51, "shard")

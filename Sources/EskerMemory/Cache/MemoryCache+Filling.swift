@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What was true when a fill began: see ``MemoryCache/beginFill(_:)``.
+/// The state in which a fill began: see ``MemoryCache/beginFill(_:)``.
 public struct FillTicket: Sendable {
   @usableFromInline let fence: UInt64
 
@@ -10,25 +10,27 @@ public struct FillTicket: Sendable {
   }
 }
 
-// A cache ahead of a store must not keep a value that the store no longer has. Whoever changes the store encloses the change:
+// A cache in front of a store must not keep a value that the store no longer has. Code that changes the store therefore
+// encloses the change:
 //
 //     cache.enterWrite(key); change the store; cache.leaveWrite(key)
 //
-// and whoever reads it to fill the cache takes a ticket first:
+// and code that reads the store to fill the cache takes a ticket first:
 //
 //     let ticket = cache.beginFill(key); read the store; cache.fill(key, ...ticket)
 //
-// A fill is admitted if no writer was in flight when it began and none came since, so that what it read is what the store has:
-// a fence by generation alone would let pass a value that was read while a writer had entered but not yet changed the store.
+// A fill is admitted if no writer was in flight when it began and none has entered since, so that what it read is what the
+// store has. A generation number alone would admit a value that was read after a writer had entered but before it changed
+// the store.
 extension MemoryCache {
   @inlinable static var writers: UInt64 { 0xF_FFFF }
 
-  /// Says that the caller is about to change the store's value of `key`, and drops the key.
+  /// Announces that the caller is about to change the store's value of `key`, and drops the key.
   ///
   /// Until ``leaveWrite(_:)`` no fill of the key's shard is admitted.
   ///
-  /// - Parameter releases: False for a caller that holds a lock which the `deinit` of a value may want: the value is kept until
-  ///   the shard is written to again, or ``release(_:)``.
+  /// - Parameter releases: Pass false while holding a lock that a value's `deinit` may take: dropped values are then kept
+  ///   until the next write to the shard, or ``release(_:)``.
   public func enterWrite(_ key: Key, releases: Bool = true) {
     let hash = Self.hash(key)
     let shard = shard(hash)
@@ -39,12 +41,12 @@ extension MemoryCache {
     }
   }
 
-  /// Says that the change announced by ``enterWrite(_:)`` has been made, or has failed.
+  /// Reports that the change announced by ``enterWrite(_:releases:)`` has been made, or has failed.
   public func leaveWrite(_ key: Key) {
     shard(Self.hash(key)).pointee.fence.wrappingSubtract(1, ordering: .releasing)
   }
 
-  /// Begins to fill a key from the store; to be called before the store is read.
+  /// Begins to fill a key from the store; must be called before the store is read.
   ///
   /// Complexity: constant; takes no lock.
   @inlinable
@@ -52,9 +54,10 @@ extension MemoryCache {
     FillTicket(fence: shard(Self.hash(key)).pointee.fence.load(ordering: .acquiring))
   }
 
-  /// Keeps a value that was read from the store since `ticket` was taken; false if it is not kept.
+  /// Keeps a value that was read from the store after `ticket` was taken; returns whether it was kept.
   ///
-  /// Not kept is what a writer may have changed meanwhile, and what ``put(_:forKey:cost:expiry:now:)`` would not keep.
+  /// A value is not kept if a writer may have changed it meanwhile, or if ``put(_:forKey:cost:expiry:now:)`` would not keep
+  /// it.
   @inlinable
   @discardableResult
   public func fill(
@@ -78,7 +81,7 @@ extension MemoryCache {
 }
 
 extension Shard {
-  /// Makes the fills that have begun fail; under the lock.
+  /// Invalidates all fills in progress; under the lock.
   @inlinable
   func noteWrite() {
     fence.wrappingAdd(0x10_0000, ordering: .releasing)

@@ -2,12 +2,12 @@ import EskerPlatform
 import Synchronization
 
 extension MemoryCache {
-  /// The value of a key, unless it is missing or its time has come.
+  /// The value of a key, unless it is missing or expired.
   ///
   /// Counts as a use. Complexity: constant on average; takes no lock.
   ///
-  /// - Parameter isMeant: whether the key that is held, which equals `key`, is the one that is asked for; it may run under a lock and
-  ///   must not call the cache.
+  /// - Parameter isMeant: Decides whether the stored key, which equals `key`, is the one asked for; it may run under a lock
+  ///   and must not call the cache.
   @inlinable
   public func get(_ key: Key, now: Int64, where isMeant: (Key) -> Bool = { _ in true }) -> Value? {
     let hash = Self.hash(key)
@@ -34,7 +34,7 @@ extension MemoryCache {
     return getLocked(key, hash, pin, now: now, where: isMeant)?.value
   }
 
-  /// As `get`, where the chains were being rebuilt or the entry's time has come.
+  /// The slow path of `get` and `entry`: the chains were being rebuilt, or the entry is expired or not the one asked for.
   @usableFromInline
   func getLocked(
     _ key: Key,
@@ -61,7 +61,7 @@ extension MemoryCache {
     return found
   }
 
-  /// The value of a key with its expiry, unless it is missing or its time has come; otherwise as ``get(_:now:where:)``.
+  /// The value of a key with its expiry, unless it is missing or expired; otherwise like ``get(_:now:where:)``.
   @inlinable
   public func entry(
     _ key: Key,
@@ -92,7 +92,7 @@ extension MemoryCache {
     return getLocked(key, hash, pin, now: now, where: isMeant)
   }
 
-  /// Drops an entry whose time has come; under the lock.
+  /// Drops an expired entry; under the lock.
   @usableFromInline
   func expire(
     _ slot: UInt32,
@@ -104,10 +104,10 @@ extension MemoryCache {
     shard.pointee.expire(slot, commons)
   }
 
-  /// Calls `body` with each entry whose time has not come, in no order.
+  /// Calls `body` with each unexpired entry, in no particular order.
   ///
-  /// Entries that come or go meanwhile may be seen or not. No lock is held while `body` runs. Not counted as uses.
-  /// Complexity: linear in the number of entries; memory for a 64th of them.
+  /// Concurrent changes may or may not be seen. No lock is held while `body` runs. Does not count as a use. Complexity:
+  /// linear in the number of entries; uses memory for one shard's entries at a time.
   public func forEach<Failure: Error>(
     now: Int64,
     _ body: (Key, MemoryEntry<Value>) throws(Failure) -> Void

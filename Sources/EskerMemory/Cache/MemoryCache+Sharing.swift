@@ -1,19 +1,20 @@
 import EskerPlatform
 import Synchronization
 
-// One of several caches that share limits.
+// Caches that share limits.
 extension MemoryCache {
-  /// Takes the cache out of its pool: empties it, and gives back what it drew.
+  /// Removes the cache from its pool: empties it, and returns what it drew.
   ///
-  /// A cache made by ``init(sharing:)`` lives until this is called, and must not be used afterwards.
+  /// A cache created with ``init(sharing:)`` lives until this is called, and must not be used afterwards.
   public func leave() {
     commons.pool.leave(self)
     removeAll()
   }
 
-  /// Evicts an entry of one of the caches that share the limits, under the lock of `shard`; false if there is none to be had.
+  /// Evicts an entry from one of the caches that share the limits, under the lock of `shard`; false if none could be
+  /// evicted.
   ///
-  /// Shards of the same number are taken for one: what comes to them is alike in all caches.
+  /// Shards with the same number are treated as one: each receives a similar share of the keys in every cache.
   @usableFromInline
   func makeRoomAmongAll(
     _ shard: ShardHandle<Key, Value>,
@@ -24,7 +25,7 @@ extension MemoryCache {
     let populations = members.map { $0.population(ofShard: own) }
     let all = populations.reduce(0, +)
     shard.pointee.state.others = max(0, all - shard.pointee.state.count)
-    // As long as what is new here is not more than its part of all, any entry may be the one to go.
+    // As long as this cache has no more than its share of new entries, any entry may be evicted.
     if shard.pointee.state.small.count < shard.pointee.smallTarget {
       var lot = shard.pointee.drawLot(below: all)
       for (member, population) in zip(members, populations) {
@@ -40,7 +41,7 @@ extension MemoryCache {
       }
     }
     if evict(from: shard, garbage) { return true }
-    // Never waiting for a second lock, since whoever holds it may wait for ours.
+    // Never waits for a second lock, since its holder may be waiting for ours.
     for _ in 0..<64 {
       for step in 0...shards.mask {
         let other = (own + step) & shards.mask
@@ -99,7 +100,7 @@ extension MemoryCache: PoolMember {
 }
 
 extension Shard {
-  /// A number below `bound`, which is at least 1, from a sequence that looks random; under the lock.
+  /// A pseudorandom number below `bound`, which is at least 1; under the lock.
   func drawLot(below bound: Int) -> Int {
     state.lots = state.lots &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     return Int((state.lots >> 33) % UInt64(max(1, bound)))

@@ -2,14 +2,15 @@ import EskerPlatform
 import Synchronization
 
 extension MemoryCache {
-  /// Keeps a value for a key, in place of the one it had; false if it is not kept.
+  /// Stores a value for a key, replacing any earlier one; returns whether it was kept.
   ///
-  /// Not kept is what costs more than the whole limit, whose expiry is not after `now`, or for which no room could be made because
-  /// every other shard was busy; then the key has no value afterwards. Other entries go as room is needed.
+  /// It is not kept if it costs more than the whole limit, if its expiry is not after `now`, or if no room could be made
+  /// because every other shard was busy; the key then has no value. Other entries are evicted to make room.
   ///
   /// - Parameters:
-  ///   - cost: what the entry counts towards the cost limit, in the caller's unit; a negative cost counts as 0.
-  ///   - expiry: from when on it is no longer returned, in milliseconds of the caller's clock; `Int64.max` for never.
+  ///   - cost: What the entry counts towards the cost limit, in the caller's unit; a negative cost counts as 0.
+  ///   - expiry: The time from which on it is no longer returned, in milliseconds of the caller's clock; `Int64.max` for
+  ///     never.
   ///
   /// Complexity: constant on average.
   @inlinable
@@ -27,7 +28,7 @@ extension MemoryCache {
     }
   }
 
-  /// Removes a key; true if it had a value, be it one whose time had come.
+  /// Removes a key; true if it had a value, even an expired one.
   ///
   /// Complexity: constant on average.
   @inlinable
@@ -41,12 +42,12 @@ extension MemoryCache {
     }
   }
 
-  /// Reads and writes a key's entry as one step: no other write to the key comes between.
+  /// Reads and writes a key's entry atomically: no other write to the key comes between.
   ///
-  /// `body` gets the entry, `nil` if there is none or its time has come, and may change it, make it or take it away. When it
-  /// throws, nothing changes. It runs under a lock and must not call the cache.
+  /// `body` gets the entry, or `nil` if it is missing or expired, and may change, create or remove it. If it throws, nothing
+  /// changes. It runs under a lock and must not call the cache.
   ///
-  /// An entry that cannot be kept, for the reasons ``put(_:forKey:cost:expiry:now:)`` names, is gone afterwards.
+  /// An entry that cannot be kept, for one of the reasons given for ``put(_:forKey:cost:expiry:now:)``, is dropped.
   /// Complexity: constant on average, besides `body`.
   @inlinable
   public func update<Result, Failure: Error>(
@@ -56,7 +57,7 @@ extension MemoryCache {
   ) throws(Failure) -> Result {
     let hash = Self.hash(key)
     let shard = shard(hash)
-    // Outlives the lock, as values in it may die with it.
+    // Outlives the lock, since values in it may be destroyed with it.
     var entry: MemoryEntry<Value>?
     defer { withExtendedLifetime(entry) {} }
     return try withLocked(shard) { garbage throws(Failure) in
@@ -81,13 +82,13 @@ extension MemoryCache {
 
   /// Removes every entry.
   ///
-  /// One shard after the other: an entry that is put meanwhile may stay, unless somebody is told of changes. Complexity: linear in
-  /// the number of entries.
+  /// Shards are emptied one after another: an entry that is put meanwhile may stay, unless a listener observes the cache.
+  /// Complexity: linear in the number of entries.
   ///
-  /// - Parameter releases: False for a caller that holds a lock which the `deinit` of a value may want: values are kept until
-  ///   their shard is written to again, or ``release()``.
+  /// - Parameter releases: Pass false while holding a lock that a value's `deinit` may take: values are then kept until the
+  ///   next write to their shard, or ``release()``.
   public func removeAll(releases: Bool = true) {
-    // Held throughout: nobody who is told puts anything in between.
+    // Held throughout, so that no observed write comes between.
     telling.withLock {
       tell(.removedAll)
       for index in 0...shards.mask {
@@ -101,17 +102,17 @@ extension MemoryCache {
     if releases { release() }
   }
 
-  /// Releases what left the cache and was kept.
+  /// Destroys removed values that were kept; see ``removeAll(releases:)``.
   public func release() {
     for index in 0...shards.mask { withLocked(shards[index]) { _ in } }
   }
 
-  /// Releases what left the shard of a key and was kept.
+  /// Destroys removed values that were kept in a key's shard; see ``enterWrite(_:releases:)``.
   public func release(_ key: Key) {
     withLocked(shard(Self.hash(key))) { _ in }
   }
 
-  /// Removes the entries whose time has come; returns how many.
+  /// Removes expired entries; returns how many.
   ///
   /// Complexity: linear in the number of entries.
   @discardableResult
@@ -130,16 +131,16 @@ extension MemoryCache {
     return removed
   }
 
-  /// Evicts entries of this cache until at most `count` are left, with those of the caches that share the limits.
+  /// Evicts entries of this cache until at most `count` are left, counting the caches that share the limits.
   ///
-  /// The limit stays what it is. Complexity: linear in the number of entries evicted.
+  /// Does not change the limit. Complexity: linear in the number of entries evicted.
   public func trim(toCount count: Int) {
     commons.pool.trim([self]) { self.count > count }
   }
 
-  /// Evicts entries of this cache until the costs of all that are left sum up to at most `cost`.
+  /// Evicts entries of this cache until the total cost is at most `cost`, counting the caches that share the limits.
   ///
-  /// The limit stays what it is. Complexity: linear in the number of entries evicted.
+  /// Does not change the limit. Complexity: linear in the number of entries evicted.
   public func trim(toCost cost: Int) {
     commons.pool.trim([self]) { self.cost > cost }
   }
@@ -160,7 +161,7 @@ extension MemoryCache {
     return true
   }
 
-  /// Takes out the entry in a slot.
+  /// Removes the entry in a slot, and notifies the listener.
   @inlinable @inline(__always)
   func drop(
     _ slot: UInt32,
@@ -172,7 +173,7 @@ extension MemoryCache {
     shard.pointee.drop(slot, commons)
   }
 
-  /// Makes `entry` the one of its key, which is in `slot` now, or nowhere if that is 0; and tells of it.
+  /// Makes `entry` the one for its key, whose current slot is `slot` (0: none), and notifies the listener.
   @inlinable @inline(__always)
   func store(
     _ entry: MemoryEntry<Value>,
@@ -220,7 +221,7 @@ extension MemoryCache {
         commons.pool.cost.giveBack(max(0, old - cost))
         return true
       }
-      // The entry itself must not be what goes to make room for it.
+      // Dropped first, so that making room for the entry does not evict the entry itself.
       shard.pointee.drop(slot, commons)
     } else {
       standing = shard.pointee.admit(UInt32(truncatingIfNeeded: hash))
@@ -254,7 +255,7 @@ extension MemoryCache {
     return true
   }
 
-  /// Evicts an entry of a shard that is locked; false if it has none.
+  /// Evicts an entry from a locked shard; false if it has none.
   @inlinable
   func evict(
     from shard: ShardHandle<Key, Value>,
@@ -265,7 +266,7 @@ extension MemoryCache {
     return slot != 0
   }
 
-  /// Evicts an entry of `shard`, or of another one when it has none; false if there is none to be had.
+  /// Evicts an entry from `shard`, or from another one if it has none; false if none could be evicted.
   @inlinable
   func makeRoom(
     _ shard: ShardHandle<Key, Value>,
@@ -274,7 +275,7 @@ extension MemoryCache {
     if commons.pool.isShared { return makeRoomAmongAll(shard, &garbage) }
     shard.pointee.state.others = 0
     if evict(from: shard, garbage) { return true }
-    // Never waiting for a second lock, since whoever holds it may wait for ours.
+    // Never waits for a second lock, since its holder may be waiting for ours.
     let own = shards.number(of: shard)
     for _ in 0..<64 {
       for step in 1...(shards.mask + 1) {

@@ -1,54 +1,57 @@
 import EskerPlatform
 import Synchronization
 
-/// A bounded map in memory for many threads, which keeps what is likely to be asked for again.
+/// A bounded in-memory map for concurrent use, which keeps the entries most likely to be used again.
 ///
 ///     let cache = MemoryCache<String, Image>(limits: MemoryLimits(cost: 64 << 20))
 ///     cache.put(image, forKey: "cover", cost: image.bytes, now: now)
 ///     let cover = cache.get("cover", now: now)
 ///
-/// The limits hold at every moment. Expiry follows the clock values that the caller passes: an entry is gone for a `now` at or
-/// past its expiry; its memory is freed when it is next asked for, makes room, or by ``removeExpired(now:)``.
+/// The limits hold at all times. Expiry follows the clock values that the caller passes: an entry has expired for a `now` at
+/// or past its expiry; its memory is freed when it is next asked for, when it makes room, or by ``removeExpired(now:)``.
 ///
-/// **Policy.** S3-FIFO: a new entry enters a small queue; if it is used there, it moves to the main queue at the end, otherwise it
-/// leaves and only its hash is remembered; what comes back while remembered may enter the main queue at once. The main queue lets
-/// an entry pass up to three times, once for each use. A hit changes one word at most and moves nothing. Four things are changed,
-/// and were chosen on traces of one kind and confirmed on others: uses right after an entry came do not count, as they belong to one
-/// burst; what comes back does not drive out what has been used as often, which keeps a part of a loop that is longer than the
-/// cache; the border between the queues moves towards the one that gave up too early what came back; and entries move on to the
-/// main queue while there is still room. `esker-memory-benchmark traces` compares hit ratios.
+/// **Policy.** S3-FIFO: a new entry enters a small queue; if it is used there, it moves to the main queue at the end,
+/// otherwise it is evicted and only its hash is remembered; an entry that returns while remembered may enter the main queue
+/// at once. The main queue's hand passes over an entry up to three times, once for each use. A hit changes at most one word
+/// and moves nothing. There are four changes, chosen on traces of one kind and confirmed on others: uses right after an
+/// entry arrives do not count, since they belong to one burst; a returning entry does not evict one that has been used as
+/// often, which keeps part of a loop longer than the cache; the border between the queues moves towards the queue that
+/// evicted a returning entry too early; and entries move on to the main queue even while there is still room.
+/// `esker-memory-benchmark traces` compares hit ratios.
 ///
-/// **Readers take no lock.** They pin an epoch, follow a chain of nodes that never change, and copy the value. Writers lock one of
-/// at most 64 shards. A value that is replaced or removed is released by the same call, unless some thread of the process is just then
-/// reading a cache or a store; then by a later write to the same shard, or with the cache.
+/// **Readers take no lock.** They pin an epoch, follow a chain of nodes that never change, and copy the value. Writers lock
+/// one of at most 64 shards. A value that is replaced or removed is released by the same call, unless some thread of the
+/// process is reading a cache or a store at that moment; then by a later write to the same shard, or with the cache.
 ///
-/// **Memory.** Beside key and value an entry takes 36 bytes, 4 to 8 for its chain, and 10 for the memory of evicted ones once the cache
-/// is full; of caches that share their limits, each remembers on its own. What was replaced or evicted and waits for a reader no longer counts towards the limits.
+/// **Memory.** In addition to key and value an entry takes 36 bytes, 4 to 8 for its chain, and 10 to remember evicted ones
+/// once the cache is full; caches that share their limits remember separately. Entries that were replaced or evicted and are
+/// kept for a reader no longer count towards the limits.
 ///
-/// Thread safety: any thread may call anything at any time. A value's `deinit` may call the cache; a key's `==` and the closure of
-/// ``update(_:now:_:)`` must not, for they run under a lock.
+/// Thread safety: any thread may call anything at any time. A value's `deinit` may call the cache; a key's `==` and the
+/// closure of ``update(_:now:_:)`` must not, because they run under a lock.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// What it may hold at most, together with the caches that share its limits.
+  /// The limits, which apply to all caches that share them together.
   public var limits: MemoryLimits { commons.pool.limits }
 
   @usableFromInline let commons: Commons
   @usableFromInline let counters = HitCounters()
   @usableFromInline let shards: Shards<Key, Value>
-  /// Whether somebody is told of changes; asked under the lock of a shard. Relaxed: the locks order it, as ``observe(_:)``
+  /// Whether there is a listener; checked under the lock of a shard. Relaxed: the locks order it, since ``observe(_:)``
   /// takes those of all shards after setting it.
   @usableFromInline let isObserved = Atomic<Bool>(false)
-  /// Held by who changes or tells anything while somebody is told; taken before the lock of a shard.
+  /// Held by writers and `observe(_:)` while there is a listener; taken before the lock of a shard.
   @usableFromInline let telling = Lock(.telling)
   // Guarded by `telling`.
   // Safety: that lock is held in the only places that touch it, in `MemoryChange.swift`.
   nonisolated(unsafe) var listener: (@Sendable (MemoryChange<Key, Value>) -> Void)?
 
-  /// An empty cache with limits of its own.
+  /// Creates an empty cache with limits of its own.
   public convenience init(limits: MemoryLimits = MemoryLimits()) {
     self.init(drawingFrom: MemoryPool(limits: limits))
   }
 
-  /// An empty cache that shares its limits with others; ``leave()`` ends it. Nobody is told of what it gives up for them.
+  /// Creates an empty cache that shares its limits with others; ``leave()`` ends it. Listeners are not notified of entries
+  /// evicted to make room in another cache.
   public convenience init(sharing pool: MemoryPool) {
     self.init(drawingFrom: pool)
     pool.join(self)
@@ -59,13 +62,13 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     shards = Shards(count: pool.shardCount)
   }
 
-  /// Entries held, among them such whose time has come but that nobody asked for since; with those of the caches that share the limits.
+  /// The number of entries, including expired ones not removed yet, in all caches that share the limits.
   public var count: Int { commons.pool.count.used }
 
-  /// The sum of the costs of the entries held, in the caller's unit; with those of the caches that share the limits.
+  /// The total cost of the entries, in the caller's unit, in all caches that share the limits.
   public var cost: Int { commons.pool.cost.used }
 
-  /// What the cache did, and what it holds together with the caches that share its limits.
+  /// The cache's own hits, misses, evictions and expirations; count and cost cover all caches that share the limits.
   ///
   /// Complexity: constant; takes no lock.
   public var statistics: MemoryStatistics {
@@ -81,14 +84,14 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     UInt64(truncatingIfNeeded: key.hashValue)
   }
 
-  /// The shard of a hash, by its upper half; the shard itself uses the lower one.
+  /// The shard of a hash, selected by its upper half; the shard itself uses the lower one.
   @inlinable
   @inline(__always)
   func shard(_ hash: UInt64) -> ShardHandle<Key, Value> {
     shards[Int(truncatingIfNeeded: hash >> 32)]
   }
 
-  /// Runs `body` with a shard locked, then frees what can be freed; values are destroyed after the lock is given back.
+  /// Runs `body` with a shard locked, then frees what can be freed; values are destroyed after the lock is released.
   @inlinable
   func withLocked<Result, Failure: Error>(
     _ shard: ShardHandle<Key, Value>,

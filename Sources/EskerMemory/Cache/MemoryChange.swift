@@ -1,40 +1,42 @@
 import EskerPlatform
 import Synchronization
 
-/// What happened to an entry of a cache, or to all of them.
+/// A change to one entry of a cache, or to all.
 public enum MemoryChange<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// A value came; `before` is what it replaced.
+  /// A value was stored; `before` is the one it replaced.
   case put(key: Key, before: Value?, after: Value)
-  /// A value was taken out by who uses the cache.
+  /// A value was removed by the user of the cache.
   case removed(key: Key, before: Value)
-  /// A value whose time had come was found, and taken out.
+  /// A value was found to be expired and removed.
   case expired(key: Key, before: Value)
-  /// A value made room, or is not kept since what came for its key cost too much.
+  /// A value was evicted to make room, or was dropped because its replacement could not be kept.
   case evicted(key: Key, before: Value)
-  /// All entries were taken out.
+  /// All entries were removed.
   case removedAll
 }
 
-// While somebody is told, writers hold `telling` around their shard's lock, so that all changes have one order. Who finds out
-// only under the shard's lock gives that back first; so one look there is all that it costs when nobody is told.
+// While there is a listener, writers hold `telling` around their shard's lock, so that all changes have one order. A writer
+// that learns of the listener only under the shard's lock first releases that; so without a listener the only cost is one
+// check.
 extension MemoryCache {
-  /// Tells `listener` of every change from now on; nil tells nobody any more.
+  /// Calls `listener` for every change from now on; nil ends that.
   ///
-  /// It is called under locks, in the order of the changes: it must be quick, must not call the cache, and must not let go of
-  /// the last reference to anything whose `deinit` does. Writers then wait for each other, whatever their shard.
+  /// It is called under locks, in the order of the changes: it must be quick, must not call the cache, and must not release
+  /// the last reference to anything whose `deinit` does. Writers then wait for each other, whatever their shard. Evictions
+  /// that make room in another cache of the pool are not reported.
   public func observe(_ listener: (@Sendable (MemoryChange<Key, Value>) -> Void)?) {
     var former = listener
     telling.withLock {
       // Safety: `telling` is held, which guards the listener.
       unsafe swap(&former, &self.listener)
       isObserved.store(listener != nil, ordering: .relaxed)
-      // Who began to write before, and tells nobody, ends before this does.
+      // Writers that began without the listener end before this returns.
       for shard in 0...shards.mask { shards[shard].pointee.lock.withLock {} }
     }
     withExtendedLifetime(former) {}
   }
 
-  /// Under the lock of a shard, takes `telling` as well.
+  /// Called under the lock of a shard: takes `telling` as well.
   @usableFromInline @inline(never)
   func lockTelling(_ shard: ShardHandle<Key, Value>) {
     shard.pointee.lock.unlock()
@@ -43,9 +45,9 @@ extension MemoryCache {
   }
 }
 
-// Under `telling`, and the lock of the shard concerned. Not inlined: what is not told shall not pay for it.
+// Under `telling`, and the lock of the shard concerned. Not inlined, to keep these paths out of writes without a listener.
 extension MemoryCache {
-  /// Makes `entry` the one of its key, as `keep` does, and tells what became of it.
+  /// Makes `entry` the one for its key, like `keep`, and notifies the listener of the outcome.
   @usableFromInline @inline(never)
   func storeTelling(
     _ entry: MemoryEntry<Value>,
@@ -76,7 +78,7 @@ extension MemoryCache {
     return isKept
   }
 
-  /// Takes out the entry in a slot, and tells of it.
+  /// Removes the entry in a slot, and notifies the listener.
   @usableFromInline @inline(never)
   func dropTelling(_ slot: UInt32, in shard: ShardHandle<Key, Value>, now: Int64) {
     let node = shard.pointee.node(slot)
@@ -86,7 +88,7 @@ extension MemoryCache {
     shard.pointee.drop(slot, commons)
   }
 
-  /// Tells of an entry that has just been evicted: nothing else is in its slot yet.
+  /// Notifies the listener of an entry that has just been evicted, whose slot is not reused yet.
   @usableFromInline @inline(never)
   func tellEviction(_ slot: UInt32, of shard: ShardHandle<Key, Value>) {
     let node = shard.pointee.node(slot)

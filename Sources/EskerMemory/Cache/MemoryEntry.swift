@@ -1,4 +1,4 @@
-/// A value with what the cache keeps beside it.
+/// A value with its cost and expiry.
 public struct MemoryEntry<Value: Sendable>: Sendable {
   /// The value.
   public var value: Value
@@ -6,10 +6,10 @@ public struct MemoryEntry<Value: Sendable>: Sendable {
   /// What it counts towards the cost limit, in the caller's unit; a negative cost counts as 0.
   public var cost: Int
 
-  /// From when on it is no longer returned, in milliseconds of the caller's clock; `Int64.max` for never.
+  /// The time from which on it is no longer returned, in milliseconds of the caller's clock; `Int64.max` for never.
   public var expiry: Int64
 
-  /// A value with its cost and expiry.
+  /// Creates an entry.
   @inlinable
   public init(_ value: Value, cost: Int = 1, expiry: Int64 = .max) {
     self.value = value

@@ -1,21 +1,21 @@
-/// What a ``MemoryCache`` may hold at most; each limit holds at every moment, also while threads write at once.
+/// The limits of a ``MemoryCache``; they hold at all times, even during concurrent writes.
 public struct MemoryLimits: Sendable, Hashable {
-  /// The greatest number of entries; `nil` for no limit, 0 for a cache that keeps nothing.
+  /// The maximum number of entries; `nil` for no limit, 0 for a cache that keeps nothing.
   public var count: Int?
 
-  /// The greatest sum of the entries' costs, in the caller's unit; `nil` for no limit.
+  /// The maximum total cost of the entries, in the caller's unit; `nil` for no limit.
   public var cost: Int?
 
-  /// Limits by number, by cost, by both or by neither. A negative limit counts as 0.
+  /// Limits on the number of entries, on their cost, on both or on neither. A negative limit counts as 0.
   public init(count: Int? = nil, cost: Int? = nil) {
     self.count = count.map { max(0, $0) }
     self.cost = cost.map { max(0, $0) }
   }
 
-  /// The most shards that may share such limits.
+  /// The number of shards for a cache with these limits.
   ///
-  /// A shard orders its own entries only, so it needs some hundred of them to tell good ones from bad ones; beyond 64 shards
-  /// writers hardly ever meet.
+  /// A shard ranks only its own entries, so it needs a few hundred of them to separate good ones from bad ones; beyond 64
+  /// shards there is hardly any contention between writers.
   var shardCount: Int {
     let least = min(count ?? .max, cost ?? .max)
     var shards = 1

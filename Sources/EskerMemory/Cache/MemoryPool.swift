@@ -1,15 +1,16 @@
 import EskerPlatform
 import Synchronization
 
-/// Limits that several caches share: those ahead of one and the same store, with keys and values of different types.
+/// Limits shared by several caches: for example those in front of one store, with keys and values of different types.
 ///
 ///     let pool = MemoryPool(limits: MemoryLimits(count: 10_000))
 ///     let users = MemoryCache<String, User>(sharing: pool)
 ///     let drafts = MemoryCache<String, Draft>(sharing: pool)
 ///
-/// The limits hold at every moment for all caches together. A cache that needs room takes it from the others as if all were one: what
-/// came once and is not used makes room for its like, in the cache in which too much of it has gathered; otherwise each cache gives in
-/// proportion to what it holds. So a scan of one does not drive out what another has in use, and what is in use drives out what is not.
+/// The limits hold at all times for all caches together. A cache that needs room takes it from the others as if all were
+/// one: entries that arrived once and were not used make room for others of their kind, in the cache that has too many of
+/// them; otherwise each cache evicts in proportion to its size. So a scan of one cache does not evict what is in use in
+/// another, while entries in use displace unused ones.
 ///
 /// Thread safety: any thread may call anything at any time.
 public final class MemoryPool: Sendable {
@@ -19,7 +20,7 @@ public final class MemoryPool: Sendable {
 
   private struct Roster {
     var members: [any PoolMember] = []
-    /// What caches did that are gone.
+    /// The statistics of caches that have left.
     var past = MemoryStatistics()
   }
 
@@ -27,14 +28,14 @@ public final class MemoryPool: Sendable {
   /// Relaxed: a thread that counts one member too few only makes room in its own cache, once.
   private let memberCount = Atomic<Int>(0)
 
-  /// Limits that no cache draws from yet.
+  /// Creates a pool without caches.
   public init(limits: MemoryLimits = MemoryLimits()) {
     count = Budget(limit: limits.count)
     cost = Budget(limit: limits.cost)
     shardCount = limits.shardCount
   }
 
-  /// What all caches together may hold at most.
+  /// The limits for all caches together.
   public var limits: MemoryLimits {
     MemoryLimits(
       count: count.limit == .max ? nil : count.limit,
@@ -42,13 +43,13 @@ public final class MemoryPool: Sendable {
     )
   }
 
-  /// Makes the limits as narrow as `limits`, where they are wider; they hold when the call returns.
+  /// Lowers the limits to `limits` where they are higher; they hold when the call returns.
   public func narrow(to limits: MemoryLimits) {
     if let limit = limits.count, count.lower(to: limit) { trim(toCount: limit) }
     if let limit = limits.cost, cost.lower(to: limit) { trim(toCost: limit) }
   }
 
-  /// What all caches hold, and did since there is the pool.
+  /// The current contents of all caches, and their counters since the pool was created.
   ///
   /// Complexity: linear in the number of caches.
   public var statistics: MemoryStatistics {
@@ -60,22 +61,22 @@ public final class MemoryPool: Sendable {
     return statistics
   }
 
-  /// Evicts entries of all caches alike until at most `count` are left. The limit stays what it is.
+  /// Evicts entries from all caches evenly until at most `count` are left. Does not change the limit.
   public func trim(toCount count: Int) {
     trim(members) { self.count.used > count }
   }
 
-  /// Evicts entries of all caches alike until their costs sum up to at most `cost`. The limit stays what it is.
+  /// Evicts entries from all caches evenly until the total cost is at most `cost`. Does not change the limit.
   public func trim(toCost cost: Int) {
     trim(members) { self.cost.used > cost }
   }
 
-  /// Empties all caches, as ``MemoryCache/removeAll()`` does.
+  /// Empties all caches, like ``MemoryCache/removeAll(releases:)``.
   public func removeAll() {
     for member in members { member.removeAll(releases: true) }
   }
 
-  /// Removes from all caches the entries whose time has come; returns how many.
+  /// Removes expired entries from all caches; returns how many.
   @discardableResult
   public func removeExpired(now: Int64) -> Int {
     members.reduce(0) { $0 + $1.removeExpired(now: now) }
@@ -106,7 +107,7 @@ public final class MemoryPool: Sendable {
     }
   }
 
-  /// Evicts from one shard of each member after the other, so that all give alike.
+  /// Evicts from the shards of all members in turn, so that each gives up about as much.
   func trim(_ members: [any PoolMember], while isAbove: () -> Bool) {
     var evicted = true
     while evicted && isAbove() {
@@ -120,14 +121,14 @@ public final class MemoryPool: Sendable {
   }
 }
 
-/// A cache as its pool sees it, whatever its types.
+/// A cache of any types, as seen by its pool.
 @usableFromInline
 protocol PoolMember: AnyObject, Sendable {
-  /// Entries of a shard.
+  /// The number of entries in a shard.
   func population(ofShard shard: Int) -> Int
-  /// Evicts from a shard, unless its lock is taken. The caller may hold the lock of another cache's shard.
+  /// Evicts an entry from a shard, unless its lock is taken. The caller may hold the lock of another cache's shard.
   func giveUp(fromShard shard: Int, amongOthers others: Int) -> GivenUp
-  /// Evicts from a shard. The caller holds no lock.
+  /// Evicts an entry from a shard. The caller holds no lock.
   func evictOne(fromShard shard: Int) -> Bool
   func removeAll(releases: Bool)
   @discardableResult func removeExpired(now: Int64) -> Int
@@ -135,11 +136,11 @@ protocol PoolMember: AnyObject, Sendable {
   var deeds: MemoryStatistics { get }
 }
 
-/// What a cache gave up for another.
+/// The result of an eviction on behalf of another cache.
 @usableFromInline
 struct GivenUp {
   @usableFromInline var hasEvicted = false
-  /// What is to be destroyed once the caller holds no lock.
+  /// Evicted keys and values, to be destroyed once the caller holds no lock.
   @usableFromInline var garbage: Any?
 
   @inlinable init() {}

@@ -1,23 +1,24 @@
-/// What a ``MemoryCache`` holds and what it did since it was made.
+/// The contents of a ``MemoryCache``, and counters since it was created.
 ///
-/// The numbers are read one after the other: while other threads work, each is true of some moment, not all of the same.
+/// The numbers are read one after another: while other threads work, each is correct for some moment, but not all for the
+/// same one.
 public struct MemoryStatistics: Sendable, Hashable {
-  /// Gets that found a value.
+  /// The number of gets that found a value.
   public var hits = 0
 
-  /// Gets that found none, or one whose time had come.
+  /// The number of gets that found none, or an expired one.
   public var misses = 0
 
-  /// Entries that went to make room.
+  /// The number of entries evicted to make room.
   public var evictions = 0
 
-  /// Entries that were found to be past their expiry, and dropped.
+  /// The number of entries found to be expired, and dropped.
   public var expirations = 0
 
-  /// Entries held.
+  /// The number of entries.
   public var count = 0
 
-  /// The sum of the costs of the entries held, in the caller's unit.
+  /// The total cost of the entries, in the caller's unit.
   public var cost = 0
 
   /// The share of gets that were hits, from 0 to 1; 0 before the first get.

@@ -1,25 +1,25 @@
-/// The hashes of entries that were evicted not long ago, and from where.
+/// The hashes of recently evicted entries, with the queue they were evicted from.
 ///
-/// Sets of four words, each set a vector, so that bounds are checked once a set; a word is overwritten when it is the
-/// oldest of a full set:
+/// A table of sets of four words, each set a vector, so that bounds are checked once per set; in a full set the oldest word
+/// is overwritten:
 ///
 ///     bits 0-14   tag: the low bits of the hash, whose high bits choose the set
 ///     bit  15     set when it came out of the main queue
 ///     bits 16-31  when, in ticks modulo 2^16
 ///
-/// Not exact: some are overtaken before their time, and one in thousands is mistaken for another. Either costs a little of the
-/// hit ratio and nothing else.
+/// Approximate: some are overwritten early, and one in thousands is mistaken for another. Either costs only a little of the
+/// hit ratio.
 @usableFromInline
 struct Ghosts: ~Copyable {
-  /// An eviction that is remembered.
+  /// A remembered eviction.
   @usableFromInline
   struct Trace {
-    /// How many evictions of the shard ago, to the precision of a tick.
+    /// The number of evictions from the shard since, to the precision of a tick.
     @usableFromInline var age: Int
     @usableFromInline var wasInMain: Bool
   }
 
-  /// How many evictions back the memory reaches.
+  /// The number of evictions that are remembered.
   @usableFromInline let reach: Int
   private let evictionsPerTick: Int
   private var evictions = 0
@@ -29,7 +29,7 @@ struct Ghosts: ~Copyable {
   init(reach: Int) {
     self.reach = reach
     evictionsPerTick = max(1, reach / 4096)
-    // A quarter more room than the reach, as sets fill unevenly.
+    // A quarter more room than the reach, because sets fill unevenly.
     sets = [SIMD4<UInt32>](repeating: .zero, count: reach == 0 ? 0 : (reach + reach / 4 + 3) / 4)
   }
 
@@ -47,7 +47,6 @@ struct Ghosts: ~Copyable {
     (tick &- word >> 16) & 0xFFFF
   }
 
-  /// Remembers an eviction.
   @usableFromInline
   mutating func insert(_ hash: UInt32, wasInMain: Bool) {
     if sets.isEmpty { return }

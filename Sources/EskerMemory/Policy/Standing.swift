@@ -1,4 +1,4 @@
-/// What the policy knows of one entry, in one word that a hit updates without a lock.
+/// The policy's state for one entry, in one word that a hit updates without a lock.
 ///
 ///     bits 0-1   second chances: how often the main queue's hand lets the entry pass
 ///     bits 2-3   uses, counted up to 2 and halved each period
@@ -15,7 +15,7 @@ struct Standing {
     self.bits = bits
   }
 
-  /// An entry that has just come.
+  /// The standing of a new entry.
   @inlinable
   init(uses: UInt32, period: UInt32, inMain: Bool, arrival: UInt32) {
     bits = uses << 2 | (period & 7) << 4 | (inMain ? 0x80 : 0) | arrival << 8
@@ -25,14 +25,14 @@ struct Standing {
 
   @inlinable var isInMain: Bool { bits & 0x80 != 0 }
 
-  /// How many entries came into the small queue since this one did.
+  /// The number of entries that entered the small queue after this one.
   @inlinable
   @inline(__always)
   func arrivalsSince(_ arrivals: UInt32) -> UInt32 {
     (arrivals &- bits >> 8) & 0xFF_FFFF
   }
 
-  /// The uses as they count in `period`.
+  /// The number of uses, as counted in `period`.
   @inlinable
   @inline(__always)
   func uses(in period: UInt32) -> UInt32 {
@@ -43,7 +43,7 @@ struct Standing {
     }
   }
 
-  /// After one more use in `period`.
+  /// The standing after one more use in `period`.
   @inlinable
   @inline(__always)
   func used(in period: UInt32) -> Standing {
@@ -51,9 +51,9 @@ struct Standing {
     return Standing(bits: bits & ~0x7F | min(3, chances + 1) | uses << 2 | (period & 7) << 4)
   }
 
-  /// After the hand passed it.
+  /// The standing after the hand passed over the entry.
   @inlinable var passed: Standing { Standing(bits: bits - 1) }
 
-  /// On its way from the small queue to the main one.
+  /// The standing after the move from the small queue to the main one.
   @inlinable var promoted: Standing { Standing(bits: bits & ~3 | 0x80) }
 }

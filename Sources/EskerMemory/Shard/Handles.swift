@@ -1,13 +1,13 @@
 import Synchronization
 
-// What lies in the memory of a shard, found by the number of a slot that was read from a chain or a queue.
+// Access to a shard's memory by slot number, read from a chain or a queue.
 
-/// A node where it stands; see ``Shard/node(_:)``.
+/// A node in place; see ``Shard/node(_:)``.
 ///
 /// Safety: slots live as long as their shard. A node stays in its slot from ``Shard/place(_:cost:_:)`` until
-/// ``Shard/reclaim(into:_:)``, which waits for every pin that was there when the node was retired. So a thread may use it
-/// that holds the lock, or that has been pinned since before it read the slot's number. Everything is constant but the
-/// standing, which is atomic.
+/// ``Shard/reclaim(into:_:)``, which waits for every pin that was there when the node was retired. So a thread may use it if
+/// it holds the lock, or has been pinned since before it read the slot's number. Everything is constant but the standing,
+/// which is atomic.
 @frozen
 @usableFromInline
 @safe
@@ -34,7 +34,7 @@ struct NodeHandle<Key: Hashable & Sendable, Value: Sendable> {
     nonmutating set { unsafe pointer.pointee.standing.store(newValue.bits, ordering: .relaxed) }
   }
 
-  /// Sets the standing unless it has changed since it was `before`.
+  /// Sets the standing unless it has changed from `before`.
   @inlinable
   @inline(__always)
   func change(_ before: Standing, to after: Standing) {
@@ -46,7 +46,7 @@ struct NodeHandle<Key: Hashable & Sendable, Value: Sendable> {
   }
 }
 
-/// What writers keep of a slot's node; see ``Shard/upkeep(_:)``.
+/// The data of a slot's node that only writers use; see ``Shard/upkeep(_:)``.
 ///
 /// Safety: as for a node, but only a holder of the lock may use it. Nobody else touches this memory, and an access of one
 /// field runs no other code.
@@ -81,7 +81,7 @@ struct UpkeepHandle {
   }
 }
 
-/// Where a link is: a head of a table, or what leads from a node to the next of its chain.
+/// The location of a link: a head of a table, or a node's link to the next in its chain.
 ///
 /// Safety: the word is in a table or a chunk. Chunks live as long as the shard, and a table that was replaced is freed once
 /// the pins are gone that were there at that time. The word is only accessed as an atomic: `Atomic<UInt32>` has the layout
@@ -98,7 +98,7 @@ struct LinkHandle {
     unsafe self.pointer = pointer
   }
 
-  /// The link for a reader without the lock. Acquires the node, which was made before the link was published.
+  /// The link for a reader without the lock. Acquires the node, which was written before the link was published.
   @inlinable
   @inline(__always)
   var followed: Link { unsafe Link(bits: pointer.pointee.load(ordering: .acquiring)) }
@@ -108,11 +108,11 @@ struct LinkHandle {
   @inline(__always)
   var current: Link { unsafe Link(bits: pointer.pointee.load(ordering: .relaxed)) }
 
-  /// Sends readers to a node from now on. Releases what was made before.
+  /// Makes readers find a node from now on. Releases everything written before.
   @inlinable
   func publish(_ link: Link) { unsafe pointer.pointee.store(link.bits, ordering: .releasing) }
 
-  /// Sets a link that no reader reaches before something else is published.
+  /// Sets a link that no reader can reach until something else is published.
   @inlinable
   func prepare(_ link: Link) { unsafe pointer.pointee.store(link.bits, ordering: .relaxed) }
 }
@@ -138,7 +138,7 @@ struct HeadTable {
     unsafe self.memory = memory
   }
 
-  /// Room for `headCount` heads, all of them empty.
+  /// A table of `headCount` empty heads.
   static func make(headCount: Int) -> HeadTable {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: 4 * (1 + headCount), alignment: 8)
     let words = unsafe memory.bindMemory(to: UInt32.self, capacity: 1 + headCount)
@@ -153,7 +153,7 @@ struct HeadTable {
 
   @inlinable var headCount: Int { Int(mask) + 1 }
 
-  /// The chain of `hash`.
+  /// The head of the chain for `hash`.
   @inlinable
   @inline(__always)
   func head(of hash: UInt32) -> LinkHandle {

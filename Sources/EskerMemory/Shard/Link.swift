@@ -1,4 +1,4 @@
-/// What points at a node: its slot, and bits of its hash that tell most other nodes without a look at them.
+/// A reference to a node: its slot, and hash bits that rule out most other nodes without reading them.
 ///
 ///     bits 0-23   slot, 0 for none
 ///     bits 24-31  the topmost bits of the hash; the lowest ones choose the chain
@@ -17,7 +17,7 @@ struct Link {
     bits = slot | hash & 0xFF00_0000
   }
 
-  /// So many slots can be told apart.
+  /// The exclusive upper bound of slot numbers.
   @inlinable static var slotLimit: UInt32 { 0x100_0000 }
 
   @inlinable var slot: UInt32 { bits & 0xFF_FFFF }

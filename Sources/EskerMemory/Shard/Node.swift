@@ -1,9 +1,10 @@
 import Synchronization
 
-/// What readers see of one entry, in a slot of its shard.
+/// The part of an entry that readers use, in a slot of its shard.
 ///
-/// All but `standing` never changes while the node is reachable, so that a reader needs no lock: a changed value is a new node. What
-/// only writers need is an `Upkeep`, so that nodes are small and more of them stay in the processor's caches.
+/// Everything but `standing` is constant while the node is reachable, so that a reader needs no lock: a changed value is a
+/// new node. What only writers need is in an `Upkeep`, so that nodes are small and more of them stay in the processor's
+/// caches.
 @usableFromInline
 struct Node<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// A `Standing`.
@@ -23,7 +24,7 @@ struct Node<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   }
 }
 
-/// What only writers see of one entry, under the lock.
+/// The part of an entry that only writers use, under the lock.
 @frozen
 @usableFromInline
 struct Upkeep {
@@ -39,16 +40,16 @@ struct Upkeep {
   }
 }
 
-/// What an operation leaves to do for when it gives its shard's lock back: keys and values that left the cache, to be destroyed
-/// once no lock is held, as their `deinit` may call the cache.
+/// The keys and values that left the cache during an operation, to be destroyed once no lock is held, because their `deinit`
+/// may call the cache.
 @usableFromInline
 struct Garbage<Key, Value> {
-  /// Whether somebody is told of changes, so that a further lock is held.
+  /// Whether there is a listener, so that `telling` is held too.
   @usableFromInline var isTold = false
-  // Most operations free one entry at most, which then needs no memory.
+  // Most operations free at most one entry, which then needs no array.
   @usableFromInline var first: (Key, Value)?
   @usableFromInline var rest: [(Key, Value)] = []
-  /// What caches of other types gave up.
+  /// Garbage from caches of other types.
   @usableFromInline var others: [Any] = []
 
   @inlinable init() {}

@@ -1,7 +1,7 @@
 import EskerPlatform
 import Synchronization
 
-/// What all shards share.
+/// The state that all shards share.
 @usableFromInline
 struct Commons: ~Copyable, Sendable {
   @usableFromInline let pool: MemoryPool
@@ -12,7 +12,7 @@ struct Commons: ~Copyable, Sendable {
     self.pool = pool
   }
 
-  /// Frees memory that readers may still look at.
+  /// Frees memory that readers may still be using.
   ///
   /// One shard at a time, under a lock that ThreadSanitizer can see, unlike the domain's own.
   ///
@@ -28,9 +28,8 @@ struct Commons: ~Copyable, Sendable {
   }
 }
 
-// Entries come, change and go; under the lock.
+// Adding, changing and removing entries; under the lock.
 extension Shard {
-  /// Takes an entry out.
   @inlinable
   func drop(_ slot: UInt32, _ commons: borrowing Commons) {
     unlink(slot, for: nextLink(of: slot).current)
@@ -45,14 +44,14 @@ extension Shard {
     retire(slot, commons.epochs)
   }
 
-  /// Takes out an entry whose time has come.
+  /// Removes an expired entry.
   @inlinable
   func expire(_ slot: UInt32, _ commons: borrowing Commons) {
     expirations.store(expirations.load(ordering: .relaxed) + 1, ordering: .relaxed)
     drop(slot, commons)
   }
 
-  /// Takes out the entry that the policy can spare best; the slot it was in, 0 if there is none.
+  /// Evicts the entry that the policy chooses; returns its former slot, or 0 if there is none.
   @inlinable
   func evict(_ commons: borrowing Commons) -> UInt32 {
     let slot = victim()
@@ -63,7 +62,7 @@ extension Shard {
     return slot
   }
 
-  /// Enters a node for which the budgets have been drawn.
+  /// Adds a node for which the budgets have been drawn.
   @inlinable
   func enter(_ node: consuming Node<Key, Value>, cost: Int, _ commons: borrowing Commons) {
     let inMain = Standing(bits: node.standing.load(ordering: .relaxed)).isInMain
@@ -79,13 +78,13 @@ extension Shard {
     updateWindow()
   }
 
-  /// Tells those who do not hold the lock.
+  /// Publishes the number of entries to threads without the lock.
   @inlinable
   func notePopulation() {
     population.store(state.count, ordering: .relaxed)
   }
 
-  /// Puts a node in the place of one with the same key; the difference in cost has been drawn.
+  /// Replaces a node by one with the same key; the difference in cost has been drawn.
   @inlinable
   func substitute(
     _ slot: UInt32,

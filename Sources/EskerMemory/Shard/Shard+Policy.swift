@@ -1,27 +1,27 @@
 import EskerPlatform
 import Synchronization
 
-// Who stays: S3-FIFO with four changes, each measured; see `MemoryCache`.
+// The eviction policy: S3-FIFO with four changes, each measured; see `MemoryCache`.
 extension Shard {
   /// Notes a use of a node without a lock.
   ///
-  /// An entry that is used much stays as it is, so that the threads that read it do not take its cache line from each other.
+  /// A frequently used entry is not written to, so that the threads reading it do not contend for its cache line.
   @inlinable
   @inline(__always)
   func noteUse(_ node: NodeHandle<Key, Value>) {
     let before = node.standing
-    // A burst right after the first use says nothing about later.
+    // A burst right after the first use says nothing about later uses.
     if !before.isInMain
       && before.arrivalsSince(arrivals.load(ordering: .relaxed)) < window.load(ordering: .relaxed)
     {
       return
     }
     let after = before.used(in: period.load(ordering: .relaxed))
-    // One attempt: if the standing changed meanwhile, another use was noted, or a writer moved the entry.
+    // A single attempt: if the standing changed meanwhile, another use was noted, or a writer moved the entry.
     if after.bits != before.bits { node.change(before, to: after) }
   }
 
-  /// The length that the small queue should have.
+  /// The target length of the small queue.
   @inlinable var smallTarget: Int {
     max(1, Int((state.smallShare * Double(state.rivals)).rounded(.up)))
   }
@@ -50,7 +50,7 @@ extension Shard {
     arrivals.wrappingAdd(1, ordering: .relaxed).newValue & 0xFF_FFFF
   }
 
-  /// Moves the border between the queues towards the one that gave an entry up too early.
+  /// Moves the border between the queues towards the one that evicted an entry too early.
   @inlinable
   func follow(_ trace: Ghosts.Trace) {
     let count = max(1, state.rivals)
@@ -63,10 +63,10 @@ extension Shard {
     state.smallShare = min(0.8, max(0.01, share))
   }
 
-  /// Whether an entry that comes back soon after its eviction may go to the main queue at once.
+  /// Whether an entry that returns soon after its eviction may go to the main queue at once.
   ///
-  /// It may if it is the small queue's turn to make room. Otherwise not at the cost of one that has been used as often: in a loop
-  /// longer than the cache all are alike, and swapping them would leave no hit at all.
+  /// It may if it is the small queue's turn to make room. Otherwise it may not displace an entry that has been used as
+  /// often: in a loop longer than the cache all entries are alike, and swapping them would leave no hits at all.
   @inlinable
   func returnsToMain(in period: UInt32) -> Bool {
     if state.small.count >= smallTarget { return true }
@@ -74,10 +74,10 @@ extension Shard {
     return victim == 0 || standing(victim).uses(in: period) < 2
   }
 
-  /// The oldest of the main queue that has no second chance left; it stays where it is.
+  /// The oldest entry of the main queue without a second chance left; it stays where it is.
   @inlinable
   func mainVictim() -> UInt32 {
-    // Readers may give chances as fast as the hand takes them: so it goes round a bounded number of times.
+    // Readers may give chances as fast as the hand takes them, so the number of rounds is bounded.
     var patience = 4 * state.main.count
     while true {
       let slot = state.main.oldest
@@ -91,7 +91,8 @@ extension Shard {
     }
   }
 
-  /// Chooses the entry to go next, and moves those that earned it from the small queue to the main one; 0 if there is none.
+  /// Chooses the next entry to evict, and moves entries that earned it from the small queue to the main one; 0 if there is
+  /// none.
   @inlinable
   func victim() -> UInt32 {
     while state.small.count >= smallTarget {
@@ -111,26 +112,26 @@ extension Shard {
     push(slot, to: &state.main)
   }
 
-  /// Keeps the small queue short while there is still room, so that the main queue holds something once there is none.
+  /// Keeps the small queue short while there is still room, so that the main queue is populated by the time there is none.
   @inlinable
   func settle() {
     if state.small.count > smallTarget { promote(state.small.oldest) }
   }
 
-  /// Tells readers how many arrivals long a new entry's uses do not count.
+  /// Publishes for how many arrivals a new entry's uses do not count.
   @inlinable
   func updateWindow() {
     let length = UInt32(smallTarget / 5)
     if length != window.load(ordering: .relaxed) { window.store(length, ordering: .relaxed) }
   }
 
-  /// Remembers an eviction.
+  /// Remembers the eviction of an entry.
   @inlinable
   func haunt(_ slot: UInt32) {
-    // A small part of what shares the limits has to remember as long as the whole lasts, or it could not grow.
+    // A cache with a small part of shared limits must remember as long as the whole lasts, or it could not grow.
     let reach = max(2 * state.count, state.rivals)
-    // Too short or much too long a memory is replaced by an empty one; that is when the cache first fills, and when the
-    // entries' costs change.
+    // A memory that is too short or far too long is replaced by an empty one; this happens when the cache first fills, and
+    // when the entries' costs change.
     if state.ghosts.reach < reach - reach / 4
       || state.ghosts.reach > 2 * reach + 64
     {

@@ -16,7 +16,6 @@ extension Shard {
     queue.count += 1
   }
 
-  /// Takes a node out of its queue.
   @inlinable
   func take(_ slot: UInt32, from queue: inout Queue) {
     let newer = upkeep(slot).newer

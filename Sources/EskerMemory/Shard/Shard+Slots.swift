@@ -3,21 +3,21 @@ import Synchronization
 
 // The slots: chunks that never move, so that a number is enough to find a node.
 //
-// Safety: the number of a slot comes from `place`, which has entered the slot's chunk. A chunk is laid out for its nodes
-// and stays until the shard goes. When a longer directory of chunks replaces a shorter one, the shorter one stays for
-// readers, as `Commons.free` explains. A slot either holds a node, which is initialized, or is free, and then has the
-// number of the next free slot in the node's place. Only a holder of the lock changes which.
+// Safety: the number of a slot comes from `place`, which has entered the slot's chunk. A chunk is laid out for its nodes and
+// stays until the shard goes. When a longer directory of chunks replaces a shorter one, the shorter one stays for readers,
+// as `Commons.free` explains. A slot either holds a node, which is initialized, or is free, and then has the number of the
+// next free slot in the node's place. Only a holder of the lock changes which.
 extension Shard {
   @inlinable static var nodesPerChunk: Int { 64 }
 
-  /// A chunk begins with its nodes' links to the next of their chains: close together, so that a search passes most nodes by
+  /// A chunk begins with its nodes' links to the next in their chains: close together, so that a search skips most nodes
   /// without touching their cache lines.
   @inlinable static var linkBytes: Int { 4 * nodesPerChunk }
 
-  /// Then comes what only writers need, and then the nodes, on a cache line's border.
+  /// The upkeep follows, then the nodes, aligned to a cache line.
   @inlinable static var headerBytes: Int { linkBytes + 16 * nodesPerChunk }
 
-  /// The node in a slot; the caller is pinned or holds the lock.
+  /// The node in a slot; the caller must be pinned or hold the lock.
   @inlinable
   @inline(__always)
   func node(_ slot: UInt32) -> NodeHandle<Key, Value> {
@@ -25,7 +25,7 @@ extension Shard {
     return unsafe NodeHandle(nodes + Int(slot) % Self.nodesPerChunk)
   }
 
-  /// What writers keep of a slot's node; under the lock.
+  /// The upkeep of a slot's node; under the lock.
   @inlinable
   @inline(__always)
   func upkeep(_ slot: UInt32) -> UpkeepHandle {
@@ -33,7 +33,7 @@ extension Shard {
     return unsafe UpkeepHandle(upkeeps + Int(slot) % Self.nodesPerChunk)
   }
 
-  /// Where the link to the next node of the chain is.
+  /// The location of the link to the next node in the chain.
   @inlinable
   @inline(__always)
   func nextLink(of slot: UInt32) -> LinkHandle {
@@ -46,17 +46,17 @@ extension Shard {
   func chunk(of slot: UInt32) -> UnsafeMutableRawPointer {
     // Relaxed: the reader acquired the slot's number after its chunk had been entered. A directory that has grown since
     // begins like the previous one, and is read through the address just loaded, which keeps the order on every processor
-    // that Swift runs on.
+    // that Swift supports.
     let directory = unsafe chunks.load(ordering: .relaxed).assumingMemoryBound(to: UnsafeMutableRawPointer.self)
     return unsafe directory[Int(slot) / Self.nodesPerChunk]
   }
 
-  /// Whether no slot can be had before one has been freed.
+  /// Whether no slot is available until one is freed.
   @inlinable var isFull: Bool {
     state.freeSlot == 0 && state.slotCount == Link.slotLimit
   }
 
-  /// Puts a node into a free slot, and into no chain or queue.
+  /// Puts a node into a free slot, without linking it into a chain or queue.
   @inlinable
   func place(_ node: consuming Node<Key, Value>, cost: Int, _ commons: borrowing Commons) -> UInt32 {
     let slot: UInt32
@@ -100,7 +100,7 @@ extension Shard {
     state.chunkCount += 1
   }
 
-  /// Gives back all that slots are in; nobody may use one afterwards.
+  /// Frees the memory of all slots; none may be used afterwards.
   @usableFromInline
   func freeChunks() {
     let directory = unsafe chunks.load(ordering: .relaxed).assumingMemoryBound(to: UnsafeMutableRawPointer.self)
@@ -108,7 +108,7 @@ extension Shard {
     unsafe directory.deallocate()
   }
 
-  /// Gives an unlinked node up, to be freed once no reader can stand in it.
+  /// Retires an unlinked node, to be freed once no reader can be using it.
   @inlinable
   func retire(_ slot: UInt32, _ epochs: EpochDomain) {
     upkeep(slot).newer = 0
@@ -122,11 +122,11 @@ extension Shard {
     state.retired.newest = slot
   }
 
-  /// Moves what no reader can hold any more out of its slots.
+  /// Moves everything that no reader can hold any more out of its slots.
   @inlinable
   func reclaim(into garbage: inout Garbage<Key, Value>, _ epochs: EpochDomain) {
     if state.retired.oldest == 0 { return }
-    // Most often nobody reads: then one look at the newest is enough for all.
+    // Usually there are no readers: then one check of the newest is enough for all.
     let newest = UInt64(truncatingIfNeeded: upkeep(state.retired.newest).cost)
     var passed = epochs.hasPassed(newest) ? newest : 0
     while state.retired.oldest != 0 {

@@ -14,7 +14,7 @@ extension Shard {
   /// The table for a holder of the lock.
   @inlinable var table: HeadTable { unsafe HeadTable(heads.load(ordering: .relaxed)) }
 
-  /// The slot of a key, 0 if it is not there; the caller is pinned or holds the lock.
+  /// The slot of a key, or 0; the caller must be pinned or hold the lock.
   @inlinable
   @inline(__always)
   func slot(of key: Key, _ hash: UInt32) -> UInt32 {
@@ -38,9 +38,9 @@ extension Shard {
     head.publish(Link(slot: slot, hash: hash))
   }
 
-  /// Makes a node unreachable, by making what points at it point at `successor`; under the lock.
+  /// Makes a node unreachable, by redirecting the link to it to `successor`; under the lock.
   ///
-  /// The node keeps its own link, for the readers that stand in it.
+  /// The node keeps its own link, for readers currently at the node.
   @inlinable
   func unlink(_ slot: UInt32, for successor: Link) {
     var link = table.head(of: node(slot).hash)
@@ -52,17 +52,17 @@ extension Shard {
     link.publish(successor)
   }
 
-  /// Doubles the heads when the chains hold more than one node each on average.
+  /// Doubles the number of heads when the chains hold more than one node each on average.
   @inlinable
   func growIfNeeded(_ commons: borrowing Commons) {
     let headCount = table.headCount
     if state.count > headCount { rebuild(headCount: 2 * headCount, commons) }
   }
 
-  /// Links every node anew, in a table of `headCount` heads.
+  /// Relinks every node in a table of `headCount` heads.
   ///
-  /// A reader may stray from one chain into another and miss what it looks for. So `rebuilds` is raised before and after,
-  /// and every new link is released: a reader that followed one acquired it, and finds that `rebuilds` is odd or has
+  /// A reader may stray from one chain into another and miss the node it is looking for. So `rebuilds` is raised before and
+  /// after, and every new link is released: a reader that followed one acquired it, and finds that `rebuilds` is odd or has
   /// changed since it began.
   @usableFromInline
   func rebuild(headCount: Int, _ commons: borrowing Commons) {

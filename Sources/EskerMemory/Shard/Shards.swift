@@ -26,12 +26,11 @@ struct Shards<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchecked 
     @inline(__always) get { unsafe ShardHandle(first + (number & mask)) }
   }
 
-  /// The number of a shard.
   @inlinable
   func number(of shard: ShardHandle<Key, Value>) -> Int { unsafe shard.pointer - first }
 }
 
-/// A shard in its place.
+/// A shard in place.
 ///
 /// Safety: whoever has a handle has the cache, too, which keeps the shard. A shard has only constants and is only borrowed;
 /// what changes in it is atomic or behind its lock.
