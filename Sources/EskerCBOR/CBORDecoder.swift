@@ -1,18 +1,18 @@
-/// Turns CBOR (RFC 8949) back into values of `Decodable` types.
+/// Decodes values of `Decodable` types from CBOR (RFC 8949).
 ///
 /// ```swift
 /// let city = try CBORDecoder().decode(City.self, from: bytes)
 /// ```
 ///
-/// Fields are found by key, so a struct reads what an older or newer version of it wrote as long as the fields it
-/// requires are there; fields it does not know are passed over. Indefinite lengths, longer forms of numbers and tags that
-/// mean nothing to the type are accepted, since other writers use them.
+/// Fields are found by key, so a struct can read what an older or newer version of it wrote, as long as the fields it
+/// requires are there; unknown fields are skipped. Indefinite lengths, longer forms of numbers and tags that mean nothing to
+/// the type are accepted, since other writers use them.
 ///
-/// No bytes make it trap or hang, and memory stays in proportion to the bytes there are, whatever lengths they declare.
+/// No input makes it trap or hang, and memory stays proportional to the size of the input, whatever lengths it declares.
 ///
 /// A decoder may be used from any number of threads at once.
 public final class CBORDecoder: Sendable {
-  /// What `init(from:)` finds in its decoder's `userInfo`.
+  /// The `userInfo` of the decoder passed to `init(from:)`.
   public let userInfo: [CodingUserInfoKey: any Sendable]
 
   private let spare = Spare<DecodingSession>()
@@ -22,20 +22,20 @@ public final class CBORDecoder: Sendable {
     self.userInfo = userInfo
   }
 
-  /// The value that `bytes` hold.
+  /// Decodes a value from `bytes`.
   ///
-  /// - Throws: `DecodingError` with the coding path and the offset of the byte: `dataCorrupted` when the bytes are not one
-  ///   whole CBOR item or a number does not fit, `keyNotFound`, `valueNotFound` or `typeMismatch` when they hold
-  ///   something else than `type` expects; and whatever the type's own `init(from:)` throws.
+  /// - Throws: `DecodingError` with the coding path and the byte offset: `dataCorrupted` if the bytes are not exactly one
+  ///   CBOR item or a number does not fit, `keyNotFound`, `valueNotFound` or `typeMismatch` if they do not hold what `type`
+  ///   expects; and whatever the type's own `init(from:)` throws.
   /// - Complexity: O(size of the bytes) for values that read their fields in the order in which they were written.
   public func decode<T: Decodable>(_ type: T.Type = T.self, from bytes: RawSpan) throws -> T {
     // Safety: the span keeps the bytes until this returns.
     try unsafe bytes.withUnsafeBytes { buffer in try unsafe decode(type, Reader(buffer)) }
   }
 
-  /// The value that `bytes` hold.
+  /// Decodes a value from `bytes`.
   ///
-  /// - Throws: as ``decode(_:from:)-(_,RawSpan)`` does.
+  /// - Throws: As ``decode(_:from:)-(_,RawSpan)`` does.
   /// - Complexity: O(size of the bytes) for values that read their fields in the order in which they were written.
   public func decode<T: Decodable>(_ type: T.Type = T.self, from bytes: [UInt8]) throws -> T {
     // Safety: the array outlives the closure.
@@ -45,7 +45,7 @@ public final class CBORDecoder: Sendable {
   private func decode<T: Decodable>(_ type: T.Type, _ reader: Reader) throws -> T {
     let session = spare.take { DecodingSession(userInfo: userInfo) }
     defer {
-      // Whoever kept a decoder finds no bytes in it: these are the caller's again.
+      // A decoder kept beyond this call finds no bytes: they are the caller's again.
       session.with { $0.reset() }
       spare.give(session)
     }

@@ -1,21 +1,21 @@
-/// Turns values of `Encodable` types into CBOR (RFC 8949), a compact binary format that every common language can read.
+/// Encodes values of `Encodable` types as CBOR (RFC 8949), a compact binary format supported by every common language.
 ///
 /// ```swift
 /// let encoder = CBOREncoder()
 /// let bytes = try encoder.encode(city)
 /// ```
 ///
-/// Integers, lengths and floating-point numbers take their shortest form and every length is definite, so equal structs
-/// give equal bytes. A set or a dictionary has no order of its own: ask for `sortsKeys` where equal dictionaries must
+/// Integers, lengths and floating-point numbers are written in their shortest form and every length is definite, so equal
+/// structs give equal bytes. Sets and dictionaries have no order of their own: use `sortsKeys` where equal dictionaries must
 /// give equal bytes too.
 ///
-/// An encoder keeps a buffer for the next call: make one and share it. It may be used from any number of threads at once.
+/// An encoder keeps a buffer for the next call: create one and share it. It may be used from any number of threads at once.
 public final class CBOREncoder: Sendable {
-  /// Whether the keys of every map are sorted by their encoded bytes, as the core deterministic encoding asks
-  /// (RFC 8949, 4.2.1). Otherwise a struct's fields stay in the order in which it encodes them.
+  /// Whether the keys of every map are sorted by their encoded bytes, as core deterministic encoding requires (RFC 8949,
+  /// 4.2.1). Otherwise a struct's fields stay in the order in which it encodes them.
   public let sortsKeys: Bool
 
-  /// What `encode(to:)` finds in its encoder's `userInfo`.
+  /// The `userInfo` of the encoder passed to `encode(to:)`.
   public let userInfo: [CodingUserInfoKey: any Sendable]
 
   private let spare = Spare<EncodingSession>()
@@ -26,11 +26,11 @@ public final class CBOREncoder: Sendable {
     self.userInfo = userInfo
   }
 
-  /// The bytes of `value`.
+  /// Encodes `value`.
   ///
-  /// - Throws: `EncodingError` with the coding path when a value is nested too deeply or uses its encoder wrongly, and
-  ///   whatever the value's own `encode(to:)` throws.
-  /// - Complexity: O(size of the bytes); with `sortsKeys`, sorting comes on top.
+  /// - Throws: `EncodingError` with the coding path if a value is nested too deeply or misuses its encoder, and whatever the
+  ///   value's own `encode(to:)` throws.
+  /// - Complexity: O(size of the bytes), plus sorting with `sortsKeys`.
   public func encode<T: Encodable>(_ value: T) throws -> [UInt8] {
     let session = begin()
     defer { end(session) }
@@ -40,10 +40,10 @@ public final class CBOREncoder: Sendable {
     }
   }
 
-  /// Appends the bytes of `value` to `buffer`, which keeps its capacity from call to call. If it throws, `buffer` is as
-  /// it was.
+  /// Appends the encoded bytes of `value` to `buffer`, which keeps its capacity from call to call. On an error, `buffer` is
+  /// unchanged.
   ///
-  /// - Throws: as ``encode(_:)`` does.
+  /// - Throws: As ``encode(_:)`` does.
   /// - Complexity: O(size of the bytes).
   public func encode<T: Encodable>(_ value: T, into buffer: inout [UInt8]) throws {
     let session = begin()
@@ -54,9 +54,9 @@ public final class CBOREncoder: Sendable {
     }
   }
 
-  /// Lends the bytes of `value` to `body` without copying them. They are valid until `body` returns.
+  /// Passes the encoded bytes of `value` to `body` without copying them. They are valid until `body` returns.
   ///
-  /// - Throws: as ``encode(_:)`` does, and what `body` throws.
+  /// - Throws: As ``encode(_:)`` does, and what `body` throws.
   /// - Complexity: O(size of the bytes).
   public func withEncodedBytes<T: Encodable, R: ~Copyable>(
     of value: T,

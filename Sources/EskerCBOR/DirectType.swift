@@ -1,11 +1,11 @@
 import Foundation
 
-/// The types that are written and read without asking their conformances: those that have a form of their own, and those
-/// that Codable's generic containers ask for one by one.
+/// The types that bypass their own conformances: those with a CBOR form of their own, and those that Codable's generic
+/// containers handle element by element.
 enum DirectType {
   case int, string, double, bool, bytes, ints, date, data, uuid, url, decimal, none
 
-  /// Compares metatypes, in the order in which they are likely.
+  /// Compares metatypes, most likely first.
   @inline(__always)
   init<T>(_ type: T.Type) {
     if type == Int.self {
@@ -36,7 +36,7 @@ enum DirectType {
   }
 }
 
-/// The same value under the type `B`, which has been found to be the type `A`.
+/// Returns the same value as type `B`, which has been found to be `A`.
 ///
 /// Safety: the caller has compared the two types, or asked ``DirectType``, which does. The optimizer cannot know the
 /// outcome, and a cast that compares again takes longer than writing a number.

@@ -1,4 +1,4 @@
-/// A key of a map, or a place in an array, as a document has it.
+/// A key of a map or an index into an array, as found in a document.
 struct DocumentKey: CodingKey, Hashable {
   let stringValue: String
   let intValue: Int?
@@ -13,7 +13,7 @@ struct DocumentKey: CodingKey, Hashable {
     self.intValue = intValue
   }
 
-  /// Where classes put what their superclass encodes.
+  /// The key under which classes store what their superclass encodes.
   static let superclass = DocumentKey(stringValue: "super")
 
   static func index(_ index: Int) -> DocumentKey { DocumentKey(intValue: index) }

@@ -1,6 +1,6 @@
-// `Float16` does not exist on every system Esker runs on, and conversions may quiet a NaN: these work on the bits.
+// `Float16` is missing on some systems that Esker supports, and conversions may quiet a NaN: these work on the bits.
 
-/// The half-precision bits of the number that `single` holds, or nil when half precision cannot hold it.
+/// The half-precision bits for the value of `single`, or nil if half precision cannot represent it.
 @inline(__always)
 func halfBits(ofSingle single: UInt32) -> UInt16? {
   let sign = UInt16(truncatingIfNeeded: single >> 16) & 0x8000
@@ -15,7 +15,7 @@ func halfBits(ofSingle single: UInt32) -> UInt16? {
     guard fraction & 0x1fff == 0 else { return nil }
     return sign | UInt16(truncatingIfNeeded: (exponent - 112) << 10) | UInt16(truncatingIfNeeded: fraction >> 13)
   case 103...112:
-    // A subnormal in half precision: the implied one becomes a bit of the fraction.
+    // Subnormal in half precision: the implied one becomes a bit of the fraction.
     let shift = UInt32(126 - exponent)
     let whole = fraction | 0x80_0000
     guard whole & (1 << shift - 1) == 0 else { return nil }
@@ -25,7 +25,7 @@ func halfBits(ofSingle single: UInt32) -> UInt16? {
   }
 }
 
-/// The single-precision bits of the number that `half` holds.
+/// The single-precision bits for the value of `half`.
 func singleBits(ofHalf half: UInt16) -> UInt32 {
   let sign = UInt32(half & 0x8000) << 16
   let exponent = UInt32(half >> 10 & 0x1f)
@@ -42,7 +42,7 @@ func singleBits(ofHalf half: UInt16) -> UInt32 {
   }
 }
 
-/// The single-precision bits of the number that `double` holds, or nil when single precision cannot hold it.
+/// The single-precision bits for the value of `double`, or nil if single precision cannot represent it.
 @inline(__always)
 func singleBits(ofDouble double: Double) -> UInt32? {
   if double.isNaN {
@@ -55,7 +55,7 @@ func singleBits(ofDouble double: Double) -> UInt32? {
   return Double(single) == double ? single.bitPattern : nil
 }
 
-/// The number that the single-precision bits hold, a NaN with its payload.
+/// The value of single-precision bits, including a NaN's payload.
 @inline(__always)
 func double(ofSingle bits: UInt32) -> Double {
   let single = Float(bitPattern: bits)

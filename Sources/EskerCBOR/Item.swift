@@ -11,7 +11,7 @@ enum Major {
   static let mask: UInt8 = 7 << 5
 }
 
-/// First bytes that stand for one thing only (RFC 8949, 3.3).
+/// First bytes that determine the whole item or its type (RFC 8949, 3.3).
 enum Initial {
   static let no: UInt8 = 0xf4
   static let yes: UInt8 = 0xf5
@@ -21,11 +21,11 @@ enum Initial {
   static let single: UInt8 = 0xfa
   static let double: UInt8 = 0xfb
   static let stop: UInt8 = 0xff
-  /// The lower five bits of an item whose end is marked by ``stop``.
+  /// The lower five bits of the first byte of an item that ends with ``stop``.
   static let indefinite: UInt8 = 0x1f
 }
 
-/// Tags that Swift types become (RFC 8949, 3.4; RFC 9581; the IANA registry of CBOR tags).
+/// Tags for Swift types (RFC 8949, 3.4; RFC 9581; the IANA registry of CBOR tags).
 enum Tag {
   static let dateText: UInt64 = 0
   static let epoch: UInt64 = 1
@@ -37,6 +37,6 @@ enum Tag {
   static let extendedTime: UInt64 = 1001
 }
 
-/// Containers within containers that a document may have. Types nest as deeply on the stack of the thread that encodes or
-/// decodes, and the smallest stacks of the systems Esker runs on have 512 KiB.
+/// The maximum nesting of containers in a document. Types nest as deeply on the stack of the thread that encodes or decodes,
+/// and the smallest stacks on the systems that Esker supports have 512 KiB.
 let maximumDepth = 256

@@ -1,4 +1,4 @@
-/// A reference that counts nothing, to an object that something else keeps alive.
+/// An uncounted reference to an object that something else keeps alive.
 ///
 /// Safety: whoever makes one sees to it that the object is alive whenever ``with(_:)`` is called, and says why that is so.
 @safe

@@ -1,8 +1,8 @@
 extension Reader {
-  /// The keys and places that lead from the item at `start` to the one inside it at `target`, found by walking there.
-  /// What is malformed from `target` on does no harm.
+  /// The keys and indices that lead from the item at `start` to the one inside it at `target`, found by walking. Malformed
+  /// bytes from `target` on do no harm.
   ///
-  /// - Complexity: O(bytes between the two) a level.
+  /// - Complexity: O(bytes between the two) per level.
   func path(from start: Int, to target: Int) -> [any CodingKey] {
     var path: [any CodingKey] = []
     var position = start
@@ -14,7 +14,8 @@ extension Reader {
     return path
   }
 
-  /// The element or value of the container that begins with `head` in which `target` is, or what precedes it is malformed.
+  /// The element or value, of the container that begins with `head`, that contains `target` or ends in malformed bytes
+  /// before it.
   private func child(of head: Head, around target: Int) -> (DocumentKey, Int)? {
     guard head.major == Major.array || head.major == Major.map else { return nil }
     var position = head.end

@@ -14,7 +14,7 @@ extension Reader {
     return (text, end)
   }
 
-  /// The bytes of the string that begins with `head` and its end.
+  /// The bytes of the string that begins with `head`, and its end.
   func bytes(_ head: Head) throws -> (bytes: [UInt8], end: Int) {
     guard head.isIndefinite else {
       let end = try content(head)
@@ -25,16 +25,15 @@ extension Reader {
     return (bytes, end)
   }
 
-  /// The text between two offsets.
   func text(_ start: Int, _ end: Int) throws -> String {
     guard let text = textIfValid(start, end) else { throw Malformed(offset: start, reason: "A text is not UTF-8.") }
     return text
   }
 
-  /// The text between two offsets, nil when it is not UTF-8.
+  /// The text between two offsets, or nil if it is not UTF-8.
   ///
-  /// `String(decoding:as:)` repairs what is invalid, so its bytes are then others. `String(validating:as:)` would say so
-  /// by itself, but looks up generic types at each call, which takes longer than all else here.
+  /// `String(decoding:as:)` repairs invalid input, so its bytes then differ. `String(validating:as:)` would report it
+  /// directly, but looks up generic types at each call, which takes longer than everything else here.
   @inline(__always)
   func textIfValid(_ start: Int, _ end: Int) -> String? {
     unsafe withBytes(start, end) { buffer in
@@ -49,7 +48,7 @@ extension Reader {
     }
   }
 
-  /// Whether the bytes between two offsets are those of a text.
+  /// Whether the bytes between two offsets are those of `text`.
   @inline(__always)
   func hasText(_ text: String, from start: Int, to end: Int) -> Bool {
     var text = text
@@ -70,7 +69,7 @@ extension Reader {
     return end
   }
 
-  /// The key of a map at `offset`, or nil when it is of a kind that no `CodingKey` has.
+  /// The key of a map at `offset`, or nil if it is of a kind that no `CodingKey` can represent.
   func key(at offset: Int) throws -> DocumentKey? {
     let head = try untaggedHead(at: offset)
     switch head.major {

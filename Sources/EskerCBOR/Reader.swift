@@ -1,14 +1,14 @@
 import Foundation
 
-/// Why bytes are not well-formed CBOR, and where.
+/// Why and where bytes are not well-formed CBOR.
 struct Malformed: Error {
   let offset: Int
   let reason: String
 }
 
-/// Reads items from bytes that may hold anything. Every access is within the bytes.
+/// Reads items from untrusted bytes. Every access is within the bytes.
 ///
-/// Safety: the maker keeps the bytes while the reader is in use. Offsets are checked against `count` before anything is
+/// Safety: the creator keeps the bytes while the reader is in use. Offsets are checked against `count` before anything is
 /// read there: by `head`, from which `content` and `skip` derive their ends, and otherwise by the callers of `byte` and
 /// `load`.
 @safe
@@ -16,13 +16,13 @@ struct Reader {
   private let base: UnsafeRawPointer
   let count: Int
 
-  /// A reader of bytes; empty if there are none.
+  /// A reader of the bytes in a buffer, which may be empty.
   init(_ buffer: UnsafeRawBufferPointer) {
     unsafe base = buffer.baseAddress ?? Self.nowhere
     count = buffer.count
   }
 
-  /// Where a reader without bytes points; it refuses every access. Safety: a constant that is never freed.
+  /// The address of a reader without bytes, which refuses every access. Safety: a constant that is never freed.
   nonisolated(unsafe) private static let nowhere = UnsafeRawPointer(
     UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
   )
@@ -34,7 +34,7 @@ struct Reader {
     let initial: UInt8
     /// 0 for an indefinite length.
     let argument: UInt64
-    /// Where the item goes on.
+    /// The offset after the first byte and argument.
     let end: Int
 
     var major: UInt8 { initial & Major.mask }
@@ -62,7 +62,7 @@ struct Reader {
     return try unsafe body(UnsafeRawBufferPointer(start: base + start, count: end - start))
   }
 
-  /// Whether `item` is what stands at `offset`.
+  /// Whether the bytes at `offset` begin with `item`.
   @inline(__always)
   func has(_ item: KeySpellings.Item, at offset: Int) -> Bool {
     let length = item.length
@@ -74,7 +74,7 @@ struct Reader {
     return unsafe first == 0 && difference(item.row + 8, at: offset + 8) << UInt64(128 - 8 * length) == 0
   }
 
-  /// The bits in which eight bytes differ, those of the first byte lowest.
+  /// The bits in which eight bytes differ; the first byte is lowest.
   @inline(__always)
   private func difference(_ other: UnsafeRawPointer, at offset: Int) -> UInt64 {
     unsafe UInt64(
@@ -114,7 +114,7 @@ struct Reader {
     }
   }
 
-  /// The head of the item at `offset` behind its tags.
+  /// The head of the item at `offset`, after its tags.
   @inline(__always)
   func untaggedHead(at offset: Int) throws -> Head {
     var head = try head(at: offset)
@@ -134,12 +134,12 @@ struct Reader {
     return head.end + Int(truncatingIfNeeded: head.argument)
   }
 
-  /// The offset behind the item at `offset`. The item is well-formed; its texts are not looked into.
+  /// The offset after the item at `offset`, which is checked to be well-formed except for the UTF-8 of its texts.
   func skip(_ offset: Int) throws -> Int {
     try skip(offset, items: 1, depth: 0)
   }
 
-  /// Passes over `items` items. Definite containers add to what is pending, so that only indefinite ones recurse.
+  /// Skips `items` items. Definite containers add to the pending count, so that only indefinite ones recurse.
   private func skip(_ offset: Int, items: Int, depth: Int) throws -> Int {
     var position = offset
     var pending = items
@@ -162,7 +162,7 @@ struct Reader {
         } else if head.major == Major.bytes || head.major == Major.text {
           position = try content(head)
         } else {
-          // The count is at most that of the bytes left, so neither sum can overflow.
+          // The count is at most the number of bytes left, so neither sum can overflow.
           _ = try content(head)
           pending += Int(truncatingIfNeeded: head.argument) * (head.major == Major.map ? 2 : 1)
         }
@@ -195,7 +195,7 @@ struct Reader {
     }
   }
 
-  /// The items in the array or map that begins with `head`: elements, or pairs.
+  /// The number of elements or pairs in the array or map that begins with `head`.
   func items(_ head: Head) throws -> Int {
     let each = head.major == Major.map ? 2 : 1
     if !head.isIndefinite {

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Room for one object that is not in use, so that the next call need not make its own.
+/// Keeps one unused object, so that the next call need not create its own.
 ///
-/// Objects are passed on without counting, each with the one reference that its user owns: counting would take longer than
-/// the exchange.
+/// Objects are passed on without reference counting, each with the one reference that its user owns: counting would take
+/// longer than the exchange.
 ///
 /// Safety: threads may share it, since an object belongs either to the cell or to the one caller that took it, and nobody
 /// gets at the one in the cell but by the exchange. That acquires what the previous caller released. The one reference goes
@@ -12,13 +12,13 @@ import Synchronization
 struct Spare<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   private let cell = unsafe Atomic<Unmanaged<Object>?>(nil)
 
-  /// The object, or a new one from `make` while another call has it. It is the caller's until it is given back.
+  /// The spare object, or a new one from `make` while another call has it. It belongs to the caller until given back.
   @inline(__always)
   func take(orMake make: () -> Object) -> Lent<Object> {
     unsafe Lent(cell.exchange(nil, ordering: .acquiring) ?? Unmanaged.passRetained(make()))
   }
 
-  /// Puts an object back, or gives the reference up if there are others: whoever has one must not reach into the next call.
+  /// Puts an object back, or releases it if there are other references: their holders must not reach into the next call.
   @inline(__always)
   func give(_ object: Lent<Object>) {
     // An unmanaged reference has the layout of a managed one.

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The forms of a date. `Date` counts seconds since 2001 in a `Double`; since 1970, where every other system counts from,
-/// they often need one bit more than a `Double` has, so the standard form is taken where it comes back as the same bits.
+/// The forms of a date. `Date` counts seconds since 2001 in a `Double`; seconds since 1970, the usual epoch, often need one
+/// bit more than a `Double` has, so the standard form is used only if it converts back to the same bits.
 enum Timestamp {
   /// Tag 1: whole seconds since 1970.
   case whole(Int64)
   /// Tag 1: seconds since 1970.
   case fraction(Double)
-  /// Tag 1001: whole seconds since 1970 and nanoseconds to add.
+  /// Tag 1001: whole seconds since 1970, plus nanoseconds.
   case nanoseconds(Int64, UInt32)
-  /// Untagged: seconds since 2001, as `Date`'s own conformance has it.
+  /// Untagged: seconds since 2001, as in `Date`'s own conformance.
   case reference(Double)
 
   /// The keys of tag 1001's map (RFC 9581, 3).
@@ -42,7 +42,7 @@ enum Timestamp {
     }
   }
 
-  /// The date, or nil when it is out of range.
+  /// The date, or nil if it is out of range.
   var date: Date? {
     switch self {
     case .whole(let seconds):

@@ -1,6 +1,6 @@
-/// Whether Codable's keyed containers are what a shelf takes them for: one reference to an object.
+/// Checks that Codable's keyed containers are what a shelf assumes: one reference to an object.
 ///
-/// They are on all systems, but nothing promises it, so it is looked at once.
+/// They are on all systems, but this is not guaranteed, so it is checked once.
 ///
 /// Safety: a container as large as a reference is read as a number, which is only compared with the reference expected
 /// there. Containers are treated as references, and references as containers of the type they came from, only where the two
@@ -21,12 +21,12 @@ enum ContainerLayout {
     return unsafe unsafeBitCast(container, to: UInt.self) == UInt(bitPattern: ObjectIdentifier(content as AnyObject))
   }
 
-  /// The reference that a container consists of; only valid where `isOneReference`.
+  /// The reference that a container consists of; only valid if `isOneReference`.
   static func reference<Container>(_ container: Container) -> AnyObject {
     unsafe unsafeBitCast(container, to: AnyObject.self)
   }
 
-  /// The container that consists of `reference`, which was made of one of the same type.
+  /// The container that consists of `reference`, which was taken from one of the same type.
   @inline(__always)
   static func container<Container>(_ reference: consuming AnyObject) -> Container {
     unsafe unsafeBitCast(reference, to: Container.self)

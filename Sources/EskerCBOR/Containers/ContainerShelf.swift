@@ -1,22 +1,22 @@
-/// Codable's keyed containers that have been made before and that nobody holds, to be given out again.
+/// Keyed containers of Codable that nobody holds any more, kept for reuse.
 ///
-/// Making one takes longer than writing four fields into it: Codable wraps ours in an object, and looks up three generic types
-/// for that. What is given out again is the wrapped object. What it wraps refers to a `Map`, which its finder sets anew.
+/// Creating one takes longer than writing four fields into it: Codable wraps ours in an object, and looks up three generic
+/// types to do so. The wrapped object is reused. It refers to a `Map`, which is updated by the code that reuses it.
 ///
-/// That nobody holds a container is told by its reference count. A map must not keep its session alive as long as it is here,
-/// for the session owns the shelf.
+/// The reference count shows that nobody holds a container. A map must not keep its session alive while it is here, since
+/// the session owns the shelf.
 struct ContainerShelf<Map: AnyObject> {
   private struct Place {
     let key: ObjectIdentifier
     let map: Map
-    /// Codable's container, which consists of one reference. Never nil: but what is not optional would be copied to be asked
-    /// whether it is the only reference.
+    /// Codable's container, which consists of one reference. Never nil; optional because otherwise it would be copied to
+    /// check whether it is the only reference.
     var container: AnyObject?
   }
 
   private var places: [Place] = []
 
-  /// A container for keys of a type, with its map.
+  /// A container for keys of a type, with its map; nil if none is free.
   @inline(__always)
   mutating func container(keyedBy key: any CodingKey.Type) -> (map: Map, container: AnyObject)? {
     let key = ObjectIdentifier(key)
@@ -28,17 +28,17 @@ struct ContainerShelf<Map: AnyObject> {
     return nil
   }
 
-  /// The map of any container of keys of a type.
+  /// The map of any container for keys of a type.
   func map(keyedBy key: any CodingKey.Type) -> Map? {
     places.first { $0.key == ObjectIdentifier(key) }?.map
   }
 
-  /// Keeps a container of keys of a type.
+  /// Adds a container for keys of a type.
   mutating func add(_ container: AnyObject, _ map: Map, keyedBy key: any CodingKey.Type) {
     places.append(Place(key: ObjectIdentifier(key), map: map, container: container))
   }
 
-  /// Whether somebody holds a container.
+  /// Whether any container is held elsewhere.
   @inline(__always)
   var isHeld: Bool {
     mutating get {
@@ -47,7 +47,7 @@ struct ContainerShelf<Map: AnyObject> {
     }
   }
 
-  /// Takes out what somebody holds.
+  /// Removes the containers that are held elsewhere.
   @inline(never)
   mutating func takeHeld() -> [(container: AnyObject?, map: Map)] {
     var held: [(AnyObject?, Map)] = []

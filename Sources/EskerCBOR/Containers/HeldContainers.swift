@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Codable's containers that somebody holds beyond the values they were made for, and the maps that they refer to without
-/// owning them. Nobody should, but whoever does must find a map that refuses him, and not memory that is something else by now.
+/// Codable's containers that are held beyond the values they were made for, and the maps that they refer to without owning
+/// them. No code should do so, but if it does, it must find a map that reports an error, not reused memory.
 ///
-/// Those that have been let go of meanwhile go when others come: at most as many are here as have come since, and as many as
-/// are held.
+/// Containers released meanwhile are removed when others are added: at most, this holds as many as were added since, plus
+/// those still held.
 enum HeldContainers {
   private struct Pair {
     var container: AnyObject?
@@ -14,11 +14,11 @@ enum HeldContainers {
   /// Safety: may be sent to another thread, because the references in it are only counted and released here.
   private struct Pairs: @unchecked Sendable {
     var all: [Pair] = []
-    /// How many there may be before they are all looked at again: twice what was held the last time, so that each is looked
-    /// at twice on average, however many are held.
+    /// The number at which all are checked again: twice the number held at the last check, so that each is checked twice on
+    /// average, however many are held.
     var limit = 0
 
-    /// Takes out what nobody else holds.
+    /// Removes the containers that nobody else holds.
     mutating func takeReleased() -> Pairs {
       var released = Pairs()
       for index in all.indices.reversed() where isKnownUniquelyReferenced(&all[index].container) {
@@ -40,7 +40,7 @@ enum HeldContainers {
       pairs.all += new.all
       return released
     }
-    // Not under the lock: it may be the last reference to a session.
+    // Outside the lock: it may be the last reference to a session.
     withExtendedLifetime(released) {}
   }
 }

@@ -1,7 +1,8 @@
-/// The keys of a type as items of a map, kept for keys that are told apart by one byte, as those of structs are: enums without
-/// payloads. So a key is asked once for its `stringValue` and `intValue`.
+/// The encoded keys of a type, cached for keys that one byte distinguishes, such as those of structs: enums without
+/// payloads. So each key is asked only once for its `stringValue` and `intValue`.
 ///
-/// There is a row for each value of the byte: the item, and in the last byte its length, 0 while the key was not asked.
+/// There is a row for each value of the byte: the item, and in the last byte its length, or 0 if the key has not been
+/// encoded yet.
 ///
 /// Safety: the rows live as long as the object. The number of a row is checked against their count, and an item is shorter
 /// than its row. A key of one byte has the layout of a byte. The session that has the spellings is used by one thread at a
@@ -10,15 +11,14 @@
 final class KeySpellings {
   static let width = 32
   private static let rowCount = 32
-  /// In place of the length of an item that does not fit.
+  /// Stored as the length of an item that does not fit.
   private static let tooLong = UInt8.max
 
   private let rows: UnsafeMutableRawPointer
 
   /// An item in its row.
   ///
-  /// Safety: points into spellings that its user keeps. All 32 bytes of the row are readable; `length` of them are the
-  /// item.
+  /// Safety: points into spellings that its user keeps. All 32 bytes of the row are readable; `length` of them are the item.
   @safe
   struct Item {
     let row: UnsafeRawPointer
@@ -34,7 +34,7 @@ final class KeySpellings {
     unsafe rows.deallocate()
   }
 
-  /// The item of a key; nil when the key has no row or does not fit.
+  /// The item for a key; nil if the key has no row or does not fit.
   @inline(__always)
   func item<Key: CodingKey>(of key: Key) -> Item? {
     guard MemoryLayout<Key>.size <= 1 else { return nil }

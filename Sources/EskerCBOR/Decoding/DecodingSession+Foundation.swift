@@ -30,7 +30,7 @@ extension DecodingSession {
       : .whole(try integer(Int64.self, at: offset))
   }
 
-  /// A map of seconds, and in our own dates nanoseconds.
+  /// A map with seconds and, in dates written by Esker, nanoseconds.
   private func extendedTime(at offset: Int) throws -> Timestamp? {
     let head = try head(at: offset)
     guard head.major == Major.map else { throw mismatch(Date.self, at: offset) }

@@ -1,5 +1,5 @@
-// Each function reads the item at an offset and leaves `next` behind it. Tags that say nothing about the type are passed
-// over, and numbers may be in any form that keeps their value: other writers have fewer types.
+// Each function reads the item at an offset and sets `next` to the offset after it. Tags irrelevant to the type are skipped,
+// and numbers may be in any form that preserves their value: other writers have fewer types.
 
 extension DecodingSession {
   func isNull(at offset: Int) throws -> Bool {
@@ -45,7 +45,7 @@ extension DecodingSession {
     return narrow
   }
 
-  /// The integers of 64 bits and a sign, which all types but two are narrower than.
+  /// An integer of any type but `UInt128`, to be narrowed by the caller.
   @inline(never)
   private func wideInteger(_ type: any Any.Type, at offset: Int) throws -> Int128 {
     let head = try head(at: offset)
@@ -85,7 +85,7 @@ extension DecodingSession {
     return magnitude
   }
 
-  /// The magnitude of a bignum, for a negative one that of its complement. Nil when the item is none.
+  /// A bignum's magnitude, or that of the complement if it is negative. Nil if the item is not a bignum.
   func bignum(at offset: Int) throws -> (negative: Bool, magnitude: UInt128)? {
     var position = offset
     var head: Reader.Head
@@ -150,7 +150,7 @@ extension DecodingSession {
       next = head.end
       return Float(bitPattern: UInt32(truncatingIfNeeded: head.argument))
     default:
-      // A decimal that another writer had in double precision is rounded; one beyond the range is refused.
+      // A number that another writer stored in double precision is rounded; one out of range is rejected.
       let double = try double(at: offset)
       let float = Float(double)
       guard float.isFinite || !double.isFinite else {
@@ -186,7 +186,7 @@ extension DecodingSession {
     }
   }
 
-  /// The bytes of a byte string, nil when the item is none.
+  /// The bytes of a byte string, or nil if the item is not one.
   func bytes(at offset: Int) throws -> [UInt8]? {
     let head = try head(at: offset)
     guard head.major == Major.bytes else { return nil }
@@ -199,12 +199,12 @@ extension DecodingSession {
     }
   }
 
-  /// The head of the item at `offset` behind its tags.
+  /// The head of the item at `offset`, after its tags.
   func head(at offset: Int) throws -> Reader.Head {
     do { return try reader.untaggedHead(at: offset) } catch { throw decodingError(error) }
   }
 
-  /// The first of an item's tags that is `wanted`, nil when none is, and what follows the tags up to it.
+  /// The first of an item's tags that is `wanted`, or nil if none is, and the offset after the tags read.
   func firstTag(at offset: Int, where wanted: (UInt64) -> Bool) throws -> (tag: UInt64?, content: Int) {
     do {
       var position = offset

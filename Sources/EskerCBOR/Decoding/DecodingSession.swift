@@ -1,10 +1,10 @@
 import Foundation
 
-/// One document on its way into a value.
+/// Decodes one document into a value.
 ///
-/// Nothing is built in between: containers are offsets into the bytes. Two facts are kept about the value being decoded,
-/// and restored around each value inside it: where it ends, once something has found out, and where the last map that was
-/// asked goes on. Both are facts about the bytes, so a container that outlives its value can make nothing wrong with them.
+/// There is no intermediate representation: containers are offsets into the bytes. Two facts are kept about the value being
+/// decoded, and saved and restored around each value inside it: where it ends, once known, and where reading continues in
+/// the last map used. Both are facts about the bytes, so a container that outlives its value cannot invalidate them.
 ///
 /// The reader only has bytes while their owner lends them, from ``decodeDocument(_:_:)`` to ``reset()``.
 ///
@@ -12,31 +12,31 @@ import Foundation
 /// time. Each access is to one property, and ends before any code runs that could come back to the session. The session
 /// belongs to the one call that took it from its decoder, so one thread uses it at a time.
 final class DecodingSession {
-  /// Where reading stands in the value being decoded.
+  /// The reading position in the value being decoded.
   struct Frame {
     var start = 0
-    /// The offset behind the value, -1 while that is not known.
+    /// The offset after the value, or -1 if not known yet.
     var end = -1
     var cursor = Cursor()
   }
 
-  /// The next entry of a map: fields are mostly asked for in the order in which they were written.
+  /// The next entry of a map: fields are usually read in the order in which they were written.
   struct Cursor {
-    /// Where the map's first key is, which tells the map.
+    /// The offset of the map's first key, which identifies the map.
     var map = -1
-    /// Where the next key is.
+    /// The offset of the next key.
     var key = 0
-    /// How many entries there are from the next key on.
+    /// The number of entries from the next key on.
     var remaining = 0
   }
 
-  /// What each read changes.
+  /// The state that each read changes.
   private struct State: ~Copyable {
     var reader = Reader.empty
     var frame = Frame()
     /// What is being read in the innermost value, for errors.
     var place = Place(start: -1, component: Place.nothing)
-    /// The values around, outermost first.
+    /// The enclosing values, outermost first.
     var places = [Place](repeating: Place(start: -1, component: Place.nothing), count: maximumDepth)
     var shelf = ContainerShelf<MapReading>()
   }
@@ -64,26 +64,26 @@ final class DecodingSession {
     @inline(__always) _modify { yield unsafe &uncheckedState.places }
   }
 
-  /// The offset behind what was read last.
+  /// The offset after the item read last.
   var next = 0
   private var depth = 0
   let userInfo: [CodingUserInfoKey: any Sendable]
-  /// Where the keys of large maps are, by the offset of their first key.
+  /// The positions of the keys of large maps, by the offset of a map's first key.
   private var indexes: [Int: [DocumentKey: Cursor]] = [:]
-  /// `allKeys` cannot throw: what was wrong is thrown when the document has been read.
+  /// `allKeys` cannot throw: its errors are thrown once the document has been read.
   private var failure: DecodingError?
   /// Whether there is a failure or an index, which is rare.
   private var hasMore = false
 
-  /// A value that is being decoded, or a place in one: where its item is, and what leads there from the value around it.
+  /// A value being decoded, or an item in one: its offset, and its key or index in the enclosing value.
   struct Place {
     var start: Int
-    /// The offset of its key, the complement of its place in an array, ``nothing`` or ``unknown``.
+    /// The offset of its key, the complement of its array index, ``nothing`` or ``unknown``.
     var component: Int
 
-    /// Leads nowhere else.
+    /// The enclosing value itself.
     static let nothing = Int.min
-    /// Inside a container inside the value: found by walking.
+    /// In a nested container: found by walking.
     static let unknown = Int.min + 1
   }
 
@@ -120,7 +120,7 @@ final class DecodingSession {
     if let failure { throw failure }
   }
 
-  /// Lets go of the bytes: whoever still has a container reads nothing.
+  /// Drops the bytes: a container still held reads nothing.
   func reset() {
     if shelf.isHeld { letGo() }
     reader = .empty
@@ -149,7 +149,7 @@ final class DecodingSession {
 
   // Values nest on the stack, so as little as possible stays there while an inner value is being read.
 
-  /// The value of the item at `offset`; ``next`` is then the offset behind it.
+  /// Decodes the item at `offset`, and sets ``next`` to the offset after it.
   func decode<T: Decodable>(_ type: T.Type, at offset: Int) throws -> T {
     let direct = DirectType(type)
     if direct != .none { return try read(direct, at: offset) }
@@ -160,7 +160,7 @@ final class DecodingSession {
     return value
   }
 
-  /// Begins a value, and returns the frame of the value around it.
+  /// Begins a value, and returns the frame of the enclosing value.
   @inline(__always)
   private func push(_ offset: Int) throws -> Frame {
     guard depth < maximumDepth else {
@@ -181,13 +181,13 @@ final class DecodingSession {
     place.start = -1
   }
 
-  /// Sets ``next`` behind the value at `offset`, which has been decoded.
+  /// Sets ``next`` to the offset after the decoded value at `offset`.
   @inline(__always)
   private func noteNext(_ offset: Int) throws {
     next = frame.end >= 0 ? frame.end : try skip(offset)
   }
 
-  /// The value of a type with a form of its own. Not part of ``decode(_:at:)``, to keep that small on the stack.
+  /// The value of a type with a form of its own. Separate from ``decode(_:at:)``, to keep that small on the stack.
   private func read<T: Decodable>(_ type: DirectType, at offset: Int) throws -> T {
     switch type {
     case .none: preconditionFailure("a type without a form of its own")
@@ -205,7 +205,6 @@ final class DecodingSession {
     }
   }
 
-  /// Notes that the item at `start` ends at `end`.
   @inline(__always)
   func found(_ end: Int, ofItemAt start: Int) {
     if frame.start == start { frame.end = end }
@@ -217,10 +216,10 @@ final class DecodingSession {
 
   // MARK: Maps
 
-  /// Above this many entries a map whose fields are not in order gets an index.
+  /// A map with more entries than this gets an index if its fields are not read in order.
   private static let smallMap = 16
 
-  /// The cursor's entry if its key is `key`: where its value is.
+  /// The offset of the value at the cursor if its key is `key`.
   @inline(__always)
   func valueAtCursor(_ key: some CodingKey, _ spellings: KeySpellings) -> Int? {
     guard let item = spellings.item(of: key) else { return valueAtCursor(key.stringValue) }
@@ -237,7 +236,7 @@ final class DecodingSession {
     return reader.hasText(key, from: position + 1, to: value) ? value : nil
   }
 
-  /// Where the value of `key` is in the map, nil when it has no such key. The cursor is then at its entry.
+  /// The offset of the value for `key` in the map, or nil if it has no such key. Moves the cursor to its entry.
   @inline(never)
   func find(_ key: some CodingKey, in map: DocumentMap) throws -> Int? {
     if frame.cursor.map != map.first {
@@ -254,7 +253,7 @@ final class DecodingSession {
     }
   }
 
-  /// Looks from the cursor to the end and from the beginning to the cursor.
+  /// Searches from the cursor to the end, then from the beginning to the cursor.
   private func findAhead(_ key: some CodingKey, in map: DocumentMap) throws -> Int? {
     var cursor = frame.cursor
     for _ in 0..<map.entries {
@@ -294,7 +293,7 @@ final class DecodingSession {
     return index
   }
 
-  /// Calls `body` with each key that a `CodingKey` can be, and where it is.
+  /// Calls `body` with each key that a `CodingKey` can represent, and its position.
   private func forEachEntry(of map: DocumentMap, _ body: (DocumentKey, Cursor) -> Void) throws {
     var cursor = map.start
     while cursor.remaining > 0 {
@@ -304,7 +303,7 @@ final class DecodingSession {
     }
   }
 
-  /// The keys of a map in the order of the bytes. A map in which a key is there twice fails the document.
+  /// The keys of a map, in document order. A duplicate key fails the document.
   func keys(of map: DocumentMap) -> [DocumentKey] {
     var keys: [DocumentKey] = []
     keys.reserveCapacity(map.entries)
@@ -318,7 +317,7 @@ final class DecodingSession {
   }
 
   private func hasTwins(_ keys: [DocumentKey]) -> Bool {
-    // Few keys are compared with each other sooner than hashed.
+    // For few keys, comparing all pairs is faster than hashing.
     guard keys.count <= Self.smallMap else { return Set(keys).count < keys.count }
     return keys.indices.contains { index in keys[..<index].contains(keys[index]) }
   }
@@ -330,7 +329,7 @@ final class DecodingSession {
 
   // MARK: Errors
 
-  /// What leads from the innermost value to the item at `offset`.
+  /// The key or index, in the innermost value, of the item at `offset`.
   @inline(__always)
   private func component(of offset: Int) -> Int {
     if place.start == offset { return place.component }
@@ -378,7 +377,7 @@ final class DecodingSession {
     }
   }
 
-  /// The error for an item that is not what `type` is made from.
+  /// The error for an item of the wrong kind for `type`.
   @inline(never)
   func mismatch(_ type: any Any.Type, at offset: Int) -> DecodingError {
     do {
@@ -394,9 +393,9 @@ final class DecodingSession {
   }
 }
 
-/// A map in the bytes.
+/// The position of a map.
 struct DocumentMap {
-  /// Where the first key is.
+  /// The offset of the first key.
   let first: Int
   let entries: Int
 
@@ -404,7 +403,7 @@ struct DocumentMap {
 }
 
 extension DocumentKey {
-  /// Whether this is the key that `key` was written as.
+  /// Whether `key` would have been written as this key.
   func matches(_ key: some CodingKey) -> Bool {
     if let intValue { return key.intValue == intValue }
     return key.stringValue == stringValue
@@ -414,7 +413,7 @@ extension DocumentKey {
 extension Reader.Head {
   var isNull: Bool { initial == Initial.null || initial == Initial.undefined }
 
-  /// What the item is, for people.
+  /// What the item is, for error messages.
   var kind: String {
     switch major {
     case Major.unsigned, Major.negative: "an integer"

@@ -1,8 +1,8 @@
 /// Reads the entries of a map.
 struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  /// Codable copies this for each call, which takes no time as no reference is counted.
+  /// Codable copies this for each call, which is free because no reference is counted.
   private let lent: Lent<MapReading>
-  /// The same, unless it is kept for as long as the container is in other ways.
+  /// The same map, unless something else keeps it alive as long as the container.
   private let owned: MapReading?
 
   init(_ map: MapReading, isOwner: Bool) {
@@ -32,7 +32,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return keys
   }
 
-  /// Where the value of `key` is, nil when there is none. The cursor is then at its entry.
+  /// The offset of the value for `key`, or nil if there is none. Moves the cursor to its entry.
   @inline(__always)
   private func find(_ key: Key, _ map: MapReading, _ session: DecodingSession) throws -> Int? {
     let cursor = session.frame.cursor
@@ -42,7 +42,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return try session.find(key, in: map.entries)
   }
 
-  /// Reads the value of `key` and moves the cursor behind it.
+  /// Reads the value for `key` and moves the cursor past it.
   @inline(__always)
   private func value<T>(_ key: Key, _ read: (DecodingSession, Int) throws -> T) throws -> T {
     try withMap { map, session in
@@ -54,7 +54,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
   }
 
-  /// Reads the value of `key` unless it is missing or null.
+  /// Reads the value for `key` unless it is missing or null.
   @inline(__always)
   private func optional<T>(_ key: Key, _ read: (DecodingSession, Int) throws -> T) throws -> T? {
     try withMap { map, session in

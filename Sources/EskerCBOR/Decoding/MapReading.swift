@@ -1,12 +1,12 @@
 /// The map that a keyed container reads.
 ///
-/// It knows its session without owning it while the session keeps the container for the next value. Where somebody holds the
-/// container, it owns the session.
+/// While the session keeps the container for reuse, the map does not own the session. While the container is held elsewhere,
+/// it does.
 final class MapReading {
   private let session: Lent<DecodingSession>
   /// Never set while the session keeps the container: they would own each other.
   var owner: DecodingSession?
-  /// Where the map's item is.
+  /// The offset of the map.
   var start = 0
   var entries = DocumentMap(first: 0, entries: 0)
   var isIndefinite = false
@@ -19,7 +19,6 @@ final class MapReading {
     self.spellings = spellings
   }
 
-  /// Lends the session.
   @inline(__always)
   func withSession<R>(_ body: (DecodingSession) throws -> R) rethrows -> R {
     try session.with(body)

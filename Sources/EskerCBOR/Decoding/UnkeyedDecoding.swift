@@ -1,15 +1,15 @@
 /// Reads the elements of an array.
 ///
-/// Three words, so that the existential which Codable asks for needs no allocation: offsets and counts have 32 bits.
+/// Three words, so that the existential that Codable requires needs no allocation: offsets and counts have 32 bits.
 struct UnkeyedDecoding: UnkeyedDecodingContainer {
-  /// No document is longer.
+  /// The largest document in bytes.
   static let maximumOffset = Int(Int32.max)
 
   private let session: DecodingSession
   private let start: UInt32
   private var position: UInt32
   private var index: UInt32 = 0
-  /// How many elements there are, twice; one more when their end is marked.
+  /// Twice the number of elements, plus one if the array's length is indefinite.
   private let doubleCount: UInt32
 
   init(session: DecodingSession, start: Int) throws {
@@ -32,10 +32,10 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
   var currentIndex: Int { Int(index) }
   var isAtEnd: Bool { index == doubleCount >> 1 }
 
-  /// The offset behind the array once all elements have been read.
+  /// The offset after the array, once all elements have been read.
   var end: Int { Int(position) + Int(doubleCount & 1) }
 
-  /// Where the next element is.
+  /// The offset of the next element.
   @inline(__always)
   private func current(_ type: any Any.Type) throws -> Int {
     guard !isAtEnd else { throw atEnd(type) }
@@ -120,7 +120,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     try pass()
   }
 
-  /// A decoder for the next element, which is then passed over.
+  /// A decoder for the next element, which is then skipped.
   private mutating func pass() throws -> ValueDecoder {
     let offset = try current((any Decoder).self)
     session.next = try session.skip(offset)

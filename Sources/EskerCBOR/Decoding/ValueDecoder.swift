@@ -1,7 +1,7 @@
-/// The decoder that a value's `init(from:)` gets, and its single-value container.
+/// The decoder passed to a value's `init(from:)`, and its single-value container.
 struct ValueDecoder: Decoder, SingleValueDecodingContainer {
   let session: DecodingSession
-  /// Where the value's item is.
+  /// The offset of the value.
   let start: Int
 
   var codingPath: [any CodingKey] { session.codingPath(to: start) }

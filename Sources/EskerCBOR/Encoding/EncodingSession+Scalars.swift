@@ -41,7 +41,7 @@ extension EncodingSession {
     write(value, Major.unsigned, Tag.bignum)
   }
 
-  /// An integer where 64 bits hold it, else a bignum.
+  /// Writes an integer if it fits 64 bits, otherwise a bignum.
   private func write(_ magnitude: UInt128, _ major: UInt8, _ tag: UInt64) {
     if let argument = UInt64(exactly: magnitude) { return writeHead(major, argument) }
     writeHead(Major.tag, tag)
@@ -73,8 +73,8 @@ extension EncodingSession {
 
   @inline(__always)
   func write(_ value: String) {
-    // `withUTF8` wants a variable, and a copy for it costs more than to write a short string.
-    // Safety: the string outlives the closure.
+    // `withUTF8` needs a variable, and the copy for it costs more than writing a short string. Safety: the string outlives
+    // the closure.
     let isWritten: Void? = unsafe value.utf8.withContiguousStorageIfAvailable {
       unsafe writeText(UnsafeRawBufferPointer($0))
     }
@@ -92,7 +92,7 @@ extension EncodingSession {
     }
   }
 
-  /// A string that has no bytes of UTF-8 yet, as those from other languages.
+  /// Writes a string not stored as UTF-8, such as a bridged one.
   @inline(never)
   private func writeForeign(_ value: String) {
     // Safety: the copy outlives the closure.
@@ -100,7 +100,7 @@ extension EncodingSession {
     value.withUTF8 { unsafe writeText(UnsafeRawBufferPointer($0)) }
   }
 
-  /// An array of integers, the commonest array of all, without a call of Codable's for each.
+  /// Writes an array of integers, the most common array, without a Codable call per element.
   @inline(never)
   func write(_ integers: [Int]) {
     writeHead(Major.array, UInt64(integers.count))
@@ -112,7 +112,7 @@ extension EncodingSession {
     unsafe bytes.withUnsafeBytes { unsafe writeBytes($0) }
   }
 
-  /// Writes the bytes of a value that has no padding, as they lie in memory.
+  /// Writes the in-memory bytes of a value without padding.
   func writeBytes<Value: BitwiseCopyable>(of value: Value) {
     // Safety: the copy outlives the closure.
     unsafe withUnsafeBytes(of: value) { unsafe writeBytes($0) }
@@ -125,14 +125,14 @@ extension EncodingSession {
     unsafe output.append(buffer)
   }
 
-  /// Writes the key of a map's entry from `spellings`, if it is there.
+  /// Writes the key of a map entry, from `spellings` if cached there.
   @inline(__always)
   func write<Key: CodingKey>(key: Key, _ spellings: KeySpellings) {
     guard let item = spellings.item(of: key) else { return write(key: key) }
     output.append(item)
   }
 
-  /// Writes the key of a map's entry.
+  /// Writes the key of a map entry.
   func write<Key: CodingKey>(key: Key) {
     if let number = key.intValue, isInteger(key, number) {
       write(Int64(number))
@@ -141,8 +141,9 @@ extension EncodingSession {
     }
   }
 
-  /// Whether a key that has a number is written as one: in dictionaries keyed by `Int`, and where the text is a name
-  /// rather than the number spelled out. Dictionaries keyed by `String` give their keys numbers too, "01" the same as "1".
+  /// Whether a key with a number is written as an integer: in dictionaries keyed by `Int`, and where the text is a name
+  /// rather than the number spelled out. Dictionaries keyed by `String` give their keys numbers too, the same for "01" as
+  /// for "1".
   @inline(never)
   private func isInteger<Key: CodingKey>(_ key: Key, _ number: Int) -> Bool {
     if frame.type is any IntegerKeyed.Type { return true }

@@ -1,43 +1,43 @@
 import Foundation
 
-/// One value on its way into bytes: the bytes so far and the container that is open.
+/// Encodes one value: holds the bytes so far and the open container.
 ///
 /// Codable has no call for "this container is complete", but a value's `encode(to:)` returns. Between its start and its
-/// return a value is a *frame*: the first container it opens writes a head of one byte, entries follow, and the end of
-/// the frame sets the count, moving the entries where the head needs more than a byte. Values inside values save and
-/// restore the frame on the stack, so only the innermost can be written to; ``Frame/serial`` refuses the others.
+/// return a value is a *frame*: the first container it opens writes a one-byte head, entries follow, and the end of the
+/// frame sets the count, moving the entries if the head needs more than a byte. Nested values save and restore the frame on
+/// the stack, so only the innermost can be written to; ``Frame/serial`` rejects writes to the others.
 ///
 /// Safety: the state that each write changes is not checked for exclusive access, since checks would take a fifth of the
 /// time. Each access is to one property, and ends before any code runs that could come back to the session. The session
 /// belongs to the one call that took it from its encoder, so one thread uses it at a time.
 final class EncodingSession {
-  /// The value that is being encoded.
+  /// The value being encoded.
   struct Frame {
     enum Kind { case none, scalar, array, map }
 
-    /// Where its head is.
+    /// The offset of its head.
     var start = 0
-    /// How many elements or pairs have been written.
+    /// The number of elements or pairs written.
     var entries = 0
     var kind = Kind.none
-    /// Never the same twice; 0 for none.
+    /// Never reused; 0 for none.
     var serial: UInt64 = 0
     var type: any Any.Type = Never.self
   }
 
-  /// A container made by `nestedContainer` or `superEncoder`, which may be written to for as long as its frame lives.
+  /// A container from `nestedContainer` or `superEncoder`, which may be written to as long as its frame lives.
   private struct Part {
     let offset: Int
     let session: EncodingSession
   }
 
-  /// What each write changes.
+  /// The state that each write changes.
   private struct State: ~Copyable {
     var output = OutputBytes()
     var frame = Frame()
     var shelf = ContainerShelf<MapWriting>()
     var parts: [Part] = []
-    /// For each open frame the offset of its key, the complement of its place in an array, or ``noComponent``.
+    /// For each open frame, the offset of its key, the complement of its array index, or ``noComponent``.
     var components = [Int](repeating: 0, count: maximumDepth)
   }
 
@@ -67,7 +67,7 @@ final class EncodingSession {
 
   private var serials: UInt64 = 0
   private var depth = 0
-  /// Containers are made by calls that cannot throw: what was wrong is thrown when the value is complete.
+  /// Containers are created by calls that cannot throw: errors are thrown once the value is complete.
   private var failure: EncodingError?
   private var hasFailed = false
   private let sortsKeys: Bool
@@ -97,7 +97,7 @@ final class EncodingSession {
     if let failure { throw failure }
   }
 
-  /// Forgets the value and closes every container that may still be held.
+  /// Drops the value and closes every container that may still be held.
   func reset() {
     output.reset()
     depth = 0
@@ -122,7 +122,7 @@ final class EncodingSession {
 
   // Values nest on the stack, so as little as possible stays there while an inner value is being written.
 
-  /// Writes `value`, whose place in its parent is `component`. If it throws, everything is as it was.
+  /// Writes `value`, whose key or index in its parent is `component`. On an error, nothing has changed.
   func encode<T: Encodable>(_ value: T, component: Int) throws {
     let direct = DirectType(T.self)
     if direct != .none { return write(value, direct) }
@@ -137,7 +137,7 @@ final class EncodingSession {
     pop(outer)
   }
 
-  /// What to restore when a value is complete.
+  /// The state to restore when a value is complete.
   private struct Outer {
     let frame: Frame
     let partCount: Int
@@ -146,7 +146,7 @@ final class EncodingSession {
   /// The encoder for the value that has just begun.
   private var encoder: ValueEncoder { ValueEncoder(session: self, serial: frame.serial) }
 
-  /// Writes a value of a type with a form of its own. Not part of ``encode(_:component:)``, to keep that small on the
+  /// Writes a value of a type with a form of its own. Separate from ``encode(_:component:)``, to keep that small on the
   /// stack.
   private func write<T: Encodable>(_ value: T, _ type: DirectType) {
     switch type {
@@ -193,12 +193,12 @@ final class EncodingSession {
     pop(outer)
   }
 
-  /// Takes back what was written from `offset` on.
+  /// Discards what was written from `offset` on.
   func rewind(to offset: Int) {
     output.rewind(to: offset)
   }
 
-  /// Makes the frame a container, or goes on with the one it is.
+  /// Makes the frame a container, or continues it if it already is one of that kind.
   func open(_ kind: Frame.Kind, serial: UInt64) {
     if frame.serial == serial, frame.kind == .none {
       frame.kind = kind
@@ -208,13 +208,13 @@ final class EncodingSession {
     }
   }
 
-  /// Throws unless `serial` is the frame's, which alone can be written to.
+  /// Throws unless `serial` is that of the current frame, the only one that can be written to.
   @inline(__always)
   func check(_ serial: UInt64) throws {
     guard frame.serial == serial else { throw misuse() }
   }
 
-  /// Throws unless the frame is `serial`'s and has nothing in it yet; it is a scalar from now on.
+  /// Throws unless the current frame has this serial and is empty; makes it a scalar.
   @inline(__always)
   func checkScalar(_ serial: UInt64) throws {
     guard frame.serial == serial, frame.kind == .none else { throw misuse() }
@@ -239,7 +239,7 @@ final class EncodingSession {
     hasFailed = true
   }
 
-  /// Completes the frame: parts are put in their places, and the head gets its count.
+  /// Completes the frame: inserts its parts, and sets the count in the head.
   private func close() throws {
     let start = frame.start
     if !parts.isEmpty { try join(from: start) }
@@ -270,14 +270,14 @@ final class EncodingSession {
   private func growHead(_ major: UInt8, at start: Int) {
     let end = output.count
     writeHead(major, UInt64(frame.entries))
-    // The head was written behind the entries: keep it aside while they move.
+    // The head was written after the entries: keep it aside while they move.
     let head = output.copied(from: end)
     output.rewind(to: end)
     output.makeRoom(at: start + 1, length: head.count - 1)
     output.replace(at: start, by: head)
   }
 
-  /// Orders the entries of a map by the bytes of their keys.
+  /// Sorts the entries of a map by the bytes of their keys.
   private func sortEntries(from start: Int) throws {
     let reader = output.reader
     var entries: [(key: Range<Int>, end: Int)] = []
@@ -296,7 +296,7 @@ final class EncodingSession {
 
   // MARK: Parts
 
-  /// A session for a container inside the frame, which takes its place when the frame is complete.
+  /// A session for a container inside the frame, inserted when the frame is complete.
   func part(serial: UInt64, key: (any CodingKey)?) -> EncodingSession {
     let session = EncodingSession(sortsKeys: sortsKeys, userInfo: userInfo)
     session.isPart = true

@@ -1,12 +1,12 @@
 /// The map that a keyed container writes to.
 ///
-/// It knows its session without owning it while the session keeps the container for the next value. Where somebody holds the
-/// container, it owns the session.
+/// While the session keeps the container for reuse, the map does not own the session. While the container is held elsewhere,
+/// it does.
 final class MapWriting {
   private let session: Lent<EncodingSession>
   /// Never set while the session keeps the container: they would own each other.
   var owner: EncodingSession?
-  /// The frame that the container is of.
+  /// The container's frame.
   var serial: UInt64
   let spellings: KeySpellings
 
@@ -18,7 +18,6 @@ final class MapWriting {
     self.spellings = spellings
   }
 
-  /// Lends the session.
   @inline(__always)
   func withSession<R>(_ body: (EncodingSession) throws -> R) rethrows -> R {
     try session.with(body)
@@ -26,7 +25,7 @@ final class MapWriting {
 }
 
 extension EncodingSession {
-  /// A container for the entries of the frame with that serial.
+  /// A container for the entries of the frame with this serial.
   @inline(__always)
   func container<Key: CodingKey>(keyedBy type: Key.Type, serial: UInt64) -> KeyedEncodingContainer<Key> {
     if frame.serial == serial, let (map, container) = shelf.container(keyedBy: type) {
@@ -40,7 +39,7 @@ extension EncodingSession {
   private func newContainer<Key: CodingKey>(keyedBy type: Key.Type, serial: UInt64) -> KeyedEncodingContainer<Key> {
     let map = MapWriting(session: self, serial: serial, shelf.map(keyedBy: type)?.spellings ?? KeySpellings())
     let container = KeyedEncodingContainer(KeyedEncoding<Key>(map: map))
-    // A part may be over before those that hold its containers are, and so may a session whose encoder somebody kept.
+    // A part may be released before the holders of its containers, and so may a session whose encoder was kept.
     if frame.serial == serial, !isPart, ContainerLayout.isOneReference {
       shelf.add(ContainerLayout.reference(container), map, keyedBy: type)
     } else {

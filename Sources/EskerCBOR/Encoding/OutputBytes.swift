@@ -1,9 +1,9 @@
 import Foundation
 
-/// Bytes that are written one after another, into memory that is kept for the next value.
+/// Bytes written in sequence, into memory that is kept for the next value.
 ///
 /// Safety: the value owns `capacity` bytes from `init` to `deinit`, of which the first `count` have been written. Whatever
-/// stores behind them has called `reserve` for as much. Whatever looks at them checks its offsets against `count`. Pointers
+/// stores after them has called `reserve` for as much. Whatever looks at them checks its offsets against `count`. Pointers
 /// to the memory are only used during the call that lends them, while nothing is written.
 @safe
 struct OutputBytes: ~Copyable {
@@ -22,7 +22,7 @@ struct OutputBytes: ~Copyable {
     unsafe memory.deallocate()
   }
 
-  /// Forgets the bytes, and gives back the memory if it is large.
+  /// Drops the bytes, and frees the memory if it is large.
   mutating func reset() {
     count = 0
     if capacity > 64 << 10 { self = OutputBytes() }
@@ -52,7 +52,7 @@ struct OutputBytes: ~Copyable {
     count += 1
   }
 
-  /// Writes `value` in network order behind a first byte.
+  /// Writes a first byte, then `value` in network byte order.
   @inline(__always)
   mutating func write<I: FixedWidthInteger & BitwiseCopyable>(_ initial: UInt8, _ value: I) {
     reserve(1 + MemoryLayout<I>.size)
@@ -69,7 +69,7 @@ struct OutputBytes: ~Copyable {
     count += buffer.count
   }
 
-  /// Appends a first byte and bytes behind it.
+  /// Appends a first byte, then the buffer.
   @inline(__always)
   mutating func append(_ initial: UInt8, _ buffer: UnsafeRawBufferPointer) {
     guard let source = buffer.baseAddress else { return writeByte(initial) }
@@ -79,8 +79,7 @@ struct OutputBytes: ~Copyable {
     count += 1 + buffer.count
   }
 
-  /// Appends the spelling of a key. Copies half of its row or all of it, which takes less time than copying the exact
-  /// length.
+  /// Appends an encoded key. Copies half of its row or all of it, which is faster than copying the exact length.
   @inline(__always)
   mutating func append(_ item: KeySpellings.Item) {
     reserve(KeySpellings.width)
@@ -98,7 +97,7 @@ struct OutputBytes: ~Copyable {
 
   // MARK: Changing
 
-  /// Forgets what was written from `offset` on.
+  /// Discards what was written from `offset` on.
   mutating func rewind(to offset: Int) {
     precondition(offset >= 0 && offset <= count)
     count = offset
@@ -116,7 +115,7 @@ struct OutputBytes: ~Copyable {
     unsafe memory.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
   }
 
-  /// Replaces the bytes from `offset` on.
+  /// Overwrites bytes starting at `offset`.
   mutating func replace(at offset: Int, by bytes: [UInt8]) {
     precondition(offset >= 0 && offset <= count - bytes.count)
     unsafe UnsafeMutableRawBufferPointer(start: memory + offset, count: bytes.count).copyBytes(from: bytes)
@@ -130,7 +129,6 @@ struct OutputBytes: ~Copyable {
     count += length
   }
 
-  /// Inserts other bytes.
   mutating func insert(_ other: borrowing OutputBytes, at offset: Int) {
     makeRoom(at: offset, length: other.count)
     unsafe (memory + offset).copyMemory(from: other.memory, byteCount: other.count)
@@ -138,10 +136,10 @@ struct OutputBytes: ~Copyable {
 
   // MARK: Reading
 
-  /// A reader of what has been written, valid until more is.
+  /// A reader of what has been written, valid until the next write.
   var reader: Reader { unsafe Reader(pointer) }
 
-  /// What has been written from `offset` on.
+  /// A copy of what has been written from `offset` on.
   func copied(from offset: Int) -> [UInt8] {
     precondition(offset >= 0 && offset <= count)
     return unsafe [UInt8](UnsafeRawBufferPointer(start: memory + offset, count: count - offset))
@@ -155,6 +153,6 @@ struct OutputBytes: ~Copyable {
     unsafe target.copyMemory(from: memory, byteCount: count)
   }
 
-  /// What has been written, valid until more is.
+  /// The bytes written, valid until the next write.
   @unsafe var pointer: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: memory, count: count) }
 }

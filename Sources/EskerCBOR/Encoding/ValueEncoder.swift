@@ -1,4 +1,4 @@
-/// The encoder that a value's `encode(to:)` gets, and its single-value container.
+/// The encoder passed to a value's `encode(to:)`, and its single-value container.
 struct ValueEncoder: Encoder, SingleValueEncodingContainer {
   let session: EncodingSession
   let serial: UInt64
