@@ -2,9 +2,9 @@
   internal import CoreMetrics
   internal import Esker
 
-  /// The meters, counters and timers of one subject, each made when it is first used.
+  /// The meters, counters and timers for one subject, each created when first used.
   ///
-  /// Safety: may be sent to another thread, since only the queue of `polling` uses it, one sample after the other.
+  /// Safety: may be sent to another thread, since only the queue of `polling` uses it, one sample after another.
   final class Instruments: @unchecked Sendable {
     private static let mostDurations = 100
 
@@ -31,7 +31,7 @@
       meter.set(value)
     }
 
-    /// Counts what a total has grown by since the last time.
+    /// Adds the growth of a total since the last call.
     func count(_ name: String, _ total: Int) {
       let (counter, last) =
         counters[name] ?? (Counter(label: named(name), dimensions: dimensions, factory: factory), 0)
@@ -39,7 +39,7 @@
       counters[name] = (counter, total)
     }
 
-    /// Records what a histogram has got since the last time.
+    /// Records the durations added to a histogram since the last call.
     func record(_ name: String, _ histogram: LatencyHistogram) {
       let (timer, last) =
         timers[name] ?? (Timer(label: named(name), dimensions: dimensions, factory: factory), LatencyHistogram())
@@ -51,8 +51,8 @@
   }
 
   extension LatencyHistogram {
-    /// At most `most` durations that stand for those counted since `earlier`: the middles of the buckets in which their evenly
-    /// spaced quantiles lie.
+    /// At most `most` durations that represent those counted since `earlier`: evenly spaced quantiles, each rounded to the
+    /// middle of its bucket.
     func spread(since earlier: LatencyHistogram, most: Int) -> [Duration] {
       let counts = zip(counts, earlier.counts).map { max(0, $0 - $1) }
       let total = counts.reduce(0, +)
@@ -63,7 +63,7 @@
         passed += count
         let range = Self.range(of: bucket)
         let middle = (range.lowerBound + range.upperBound) / 2
-        // The n-th stands for the middle of the n-th of equal shares.
+        // The n-th duration represents the middle of the n-th of equal shares.
         while durations.count < wanted, (2 * durations.count + 1) * total < 2 * passed * wanted {
           durations.append(middle)
         }

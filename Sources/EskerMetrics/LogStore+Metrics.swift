@@ -3,8 +3,8 @@
   public import Esker
 
   extension LogStore {
-    /// Reports the store's figures every `interval`, the first time at once, until the observation is cancelled or released or
-    /// the store is gone. It does not keep the store open, and costs nothing in between.
+    /// Reports the store's statistics every `interval`, starting at once, until the observation is cancelled or released or
+    /// the store is gone. It does not keep the store open, and costs nothing between reports.
     ///
     /// Names begin with `label` and an underscore.
     ///
@@ -14,14 +14,14 @@
     /// | counters | `written_records`, `logged_bytes`, `written_bytes`, `syncs`, `merges`, `merged_bytes`, `evicted_records` |
     /// | timers | `put_duration`, `get_duration`, `sync_duration` |
     ///
-    /// A timer is given at most 100 durations at a time, evenly spaced among those that the store has measured since the last
-    /// time: their distribution is true, their number is not; of puts and gets the store measures one in 128.
+    /// A timer receives at most 100 durations per report, evenly spaced among those measured since the last report: their
+    /// distribution is accurate, their number is not; the store measures one in 128 puts and gets.
     ///
     /// - Parameters:
-    ///   - interval: the time between two reports; at least a millisecond.
-    ///   - label: what the names of all figures begin with.
-    ///   - dimensions: given with each figure, to tell stores apart.
-    ///   - factory: where the figures go; the system's if nothing is said.
+    ///   - interval: The time between two reports; at least a millisecond.
+    ///   - label: The prefix of all names.
+    ///   - dimensions: Attached to every metric, to tell stores apart.
+    ///   - factory: Receives the metrics; the system's by default.
     public func reportMetrics(
       every interval: Duration,
       label: String = "esker",

@@ -3,17 +3,17 @@
   public import Esker
 
   extension MemoryStorage {
-    /// Reports what memory holds and did every `interval`, the first time at once, until the observation is cancelled or
-    /// released. The observation keeps the storage.
+    /// Reports the storage's contents and counters every `interval`, starting at once, until the observation is cancelled or
+    /// released. The observation keeps the storage alive.
     ///
     /// Names begin with `label` and an underscore. Meters: `count`, `cost`. Counters: `hits`, `misses`, `evictions`,
     /// `expirations`.
     ///
     /// - Parameters:
-    ///   - interval: the time between two reports; at least a millisecond.
-    ///   - label: what the names of all figures begin with.
-    ///   - dimensions: given with each figure, to tell storages apart.
-    ///   - factory: where the figures go; the system's if nothing is said.
+    ///   - interval: The time between two reports; at least a millisecond.
+    ///   - label: The prefix of all names.
+    ///   - dimensions: Attached to every metric, to tell storages apart.
+    ///   - factory: Receives the metrics; the system's by default.
     public func reportMetrics(
       every interval: Duration,
       label: String = "esker_memory",
@@ -25,8 +25,7 @@
   }
 
   extension HybridStorage {
-    /// Reports what memory ahead of the storage holds and did, as `MemoryStorage.reportMetrics`
-    /// does.
+    /// Reports the contents and counters of the memory in front of the storage, like `MemoryStorage.reportMetrics`.
     public func reportMetrics(
       every interval: Duration,
       label: String = "esker_memory",

@@ -2,7 +2,7 @@
   internal import Dispatch
   internal import Esker
 
-  /// Calls `sample` at once and then every `interval`, on a queue of its own, until it answers false or the observation ends.
+  /// Calls `sample` at once and then every `interval`, on its own queue, until it returns false or the observation ends.
   func polling(every interval: Duration, _ sample: @escaping @Sendable () -> Bool) -> Observation {
     let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "esker-metrics", qos: .utility))
     let nanoseconds = Int(clamping: max(interval, .milliseconds(1)).wholeNanoseconds)

@@ -3,8 +3,9 @@
   public import Esker
 
   extension ReadableStorage {
-    /// The same storage, timing its calls: the timer `label` has the dimensions `storage` and `call` (`read`, `missed_memory`,
-    /// `set`, `remove`, `update`), the counter `label` with `_failures` those of the calls that failed.
+    /// The same storage with its calls timed: the timer `label` has the dimensions `storage` and `call` (`read`,
+    /// `missed_memory`, `set`, `remove`, `update`), and the counter `label` with the suffix `_failures` counts failed calls
+    /// with the same dimensions.
     public func metered(
       label: String = "esker_storage_call",
       to factory: any MetricsFactory = MetricsSystem.factory
@@ -15,7 +16,7 @@
   }
 
   extension WritableStorage {
-    /// The same storage, timing its calls.
+    /// The same storage with its calls timed, for a storage that may be write-only.
     @_disfavoredOverload
     public func metered(
       label: String = "esker_storage_call",
@@ -26,7 +27,7 @@
     }
   }
 
-  /// A timer and a counter for each kind of call, made once.
+  /// A timer and a counter for each kind of call, created once.
   private struct CallInstruments: Sendable {
     private struct Pair {
       let durations: Timer

@@ -8,17 +8,17 @@
   /// let events = try store.storage("events", transformer: Transformer<Event>.protobuf)
   /// ```
   ///
-  /// Bytes that are not such a message come out as `StorageError.decoding`, with the key, the view and a
-  /// ``ProtobufMismatch``, and stay as they are.
+  /// Bytes that are not such a message cause `StorageError.decoding`, with the key, the view and a ``ProtobufMismatch``, and
+  /// are left as they are.
   extension Transformer where Value: Message {
-    /// The binary form, as every implementation of Protocol Buffers writes and reads it. Fields that this program's schema does
-    /// not have are kept and written again.
+    /// The binary form, as every implementation of Protocol Buffers writes and reads it. Fields unknown to this program's
+    /// schema are kept and written back.
     ///
-    /// The form does not name its type, and messages of two schemas may look alike: ``protobuf(unknownFields:)`` with `.refused`
-    /// takes only what is known in full, ``protobufAny`` only what was written as this very type.
+    /// The binary form does not name its type, and messages of two schemas may look alike: ``protobuf(unknownFields:)`` with
+    /// `.refused` accepts only messages it knows in full, ``protobufAny`` only messages written as this very type.
     public static var protobuf: Transformer { protobuf(unknownFields: .kept) }
 
-    /// The binary form, with a rule for fields that this program's schema does not have.
+    /// The binary form, with a rule for fields unknown to this program's schema.
     public static func protobuf(unknownFields: UnknownFields) -> Transformer {
       let name = Value.protoMessageName
       return Transformer(
@@ -39,8 +39,8 @@
       )
     }
 
-    /// The JSON form of Protocol Buffers, with the names of the schema. A value that JSON cannot write, such as a NaN in a
-    /// `google.protobuf.Value`, and a field that this program's schema does not have, are refused.
+    /// The JSON form of Protocol Buffers, with the schema's field names. Rejects values that JSON cannot represent, such as
+    /// a NaN in a `google.protobuf.Value`, and fields unknown to this program's schema.
     public static var protobufJSON: Transformer {
       let name = Value.protoMessageName
       return Transformer(
@@ -56,8 +56,8 @@
       )
     }
 
-    /// The binary form within a `google.protobuf.Any`, which names the type: a message of another type is refused with both
-    /// names. Takes the bytes of the name more for each value.
+    /// The binary form within a `google.protobuf.Any`, which names the type: a message of another type is rejected, with
+    /// both names in the error. Each value takes additional space for the name.
     public static var protobufAny: Transformer {
       let name = Value.protoMessageName
       let outer = Transformer<Google_Protobuf_Any>.protobuf
@@ -82,24 +82,24 @@
     }
   }
 
-  /// What becomes of fields that a program's schema does not have.
+  /// What to do with fields unknown to the program's schema.
   public enum UnknownFields: Hashable, Sendable {
-    /// They are kept with the message and written again: a newer program's fields survive an older one.
+    /// They are kept with the message and written back: a newer program's fields survive an older one.
     case kept
-    /// The message is refused: what is read is known in full.
+    /// The message is rejected, so every message read is known in full.
     case refused
   }
 
   /// Why bytes are not the message that a storage expects.
   public enum ProtobufMismatch: Error, Sendable, CustomStringConvertible {
-    /// They cannot be read as a message of that type at all.
+    /// They cannot be parsed as a message of that type.
     case malformed(message: String, underlying: any Error)
-    /// They have fields, of that many bytes, that the type does not have.
+    /// They contain unknown fields, with this many bytes.
     case unknownFields(message: String, bytes: Int)
-    /// They say that they are another message.
+    /// They name another message type.
     case otherMessage(expected: String, found: String)
 
-    /// What is wrong, in one line.
+    /// The error in one line.
     public var description: String {
       switch self {
       case .malformed(let message, let underlying): "the bytes are not a \(message): \(underlying)"

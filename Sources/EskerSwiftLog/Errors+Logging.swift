@@ -2,7 +2,7 @@
   internal import Esker
 
   extension StorageError {
-    /// What happened and where, without keys and values. What underlying errors say may contain them, so only their type is told.
+    /// What happened and where, without keys and values. Underlying errors may contain them, so only their type is included.
     var textForLog: String {
       switch self {
       case .store(let error): error.textForLog

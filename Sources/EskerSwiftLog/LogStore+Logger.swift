@@ -4,9 +4,9 @@
 
   extension LogStore {
     /// Opens the store at `path`, or creates it, and logs its events; see `LogStore.init(at:options:)` and
-    /// `Options.logEvents(to:)`. Each entry has the path as `store` in its metadata.
+    /// `Options.logEvents(to:)`. Every entry has the path in its metadata, as `store`.
     ///
-    /// - Throws: what opening throws. It is logged too, as an error.
+    /// - Throws: What opening throws; this is logged too, as an error.
     public convenience init(
       at path: String,
       options: Options = Options(),
@@ -26,7 +26,7 @@
   }
 
   extension Options {
-    /// Logs the events of stores that are opened with these options, besides what `onEvent` does already.
+    /// Logs the events of stores opened with these options, in addition to what `onEvent` already does.
     ///
     /// | Level | Events |
     /// |---|---|
@@ -37,10 +37,10 @@
     /// | info | opened, closed, a merge ended |
     /// | debug | segments sealed, merges begun, records evicted, checkpoints written |
     ///
-    /// Keys and values are never logged: damage is told by its segment and offset.
+    /// Keys and values are never logged: damage is identified by segment and offset.
     ///
-    /// The logger is called on the thread of the event, some with a lock of the store's held: its handler must not call the
-    /// store, and one that waits for a network should have a thread of its own.
+    /// The logger is called on the thread of the event, in some cases with a lock of the store held: its handler must not
+    /// call the store, and one that waits for a network should do so on a thread of its own.
     public mutating func logEvents(to logger: Logger) {
       let before = onEvent
       onEvent = { event in

@@ -3,7 +3,7 @@
   internal import Logging
 
   extension Logger {
-    /// Logs an event of a store with its figures as metadata.
+    /// Logs a store's event, with its details as metadata.
     func log(_ event: StoreEvent) {
       let entry = event.entry
       log(level: entry.level, entry.message, metadata: entry.metadata)

@@ -3,16 +3,16 @@
   public import Logging
 
   extension ReadableStorage {
-    /// The same storage, logging its calls: those that fail as errors, those that take `slow` or longer as warnings, all others
-    /// at trace level. Metadata: `storage`, `call`, `found`, `duration`, `error`; never keys or values, nor what errors of your own code
-    /// say, which may contain them: only the type of such an error.
+    /// The same storage with its calls logged: failed calls as errors, those that take `slow` or longer as warnings, all
+    /// others at trace level. Metadata: `storage`, `call`, `found`, `duration`, `error`; never keys or values. Messages of
+    /// your own errors may contain them, so only the type of such an error is logged.
     public func logging(to logger: Logger, slow: Duration? = nil) -> Tapped<Self> {
       tap { logger.log($0, slow) }
     }
   }
 
   extension WritableStorage {
-    /// The same storage, logging its calls, as one that can be read does.
+    /// The same storage with its calls logged, for a storage that may be write-only.
     @_disfavoredOverload
     public func logging(to logger: Logger, slow: Duration? = nil) -> Tapped<Self> {
       tap { logger.log($0, slow) }
