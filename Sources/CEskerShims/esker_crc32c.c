@@ -4,8 +4,8 @@
 
 #include "esker_crc32c_tables.h"
 
-// The same text is compiled with the processor's instruction and without it: esker_crc32c_kernel.h holds the loops,
-// written over two macros, STEP (one word) and FOLD (carry-less product), and a prefix for the names.
+// The same text is compiled with the processor's instruction and without it: esker_crc32c_kernel.h holds the loops, written
+// in terms of two macros, STEP (one word) and FOLD (carry-less product), and a prefix for the names.
 
 static inline uint64_t load_word(const uint8_t *bytes) {
   uint64_t word;
@@ -57,12 +57,12 @@ static inline uint32_t step_word_portable(uint32_t state, uint64_t word) {
 
 #define HAS_HARDWARE 1
 
-/// Folds 64 bytes at a time four times over, so a multiple of 256 bytes is wanted, into 64 bytes that leave the same state
-/// when they are fed to a state of 0.
+/// Folds 64 bytes at a time, four times interleaved (so the input is a multiple of 256 bytes), into 64 bytes that lead from
+/// state 0 to the same final state.
 ///
-/// V. Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel 2009: what stands d
-/// bits ahead of later bytes is multiplied by x^d modulo the polynomial and added to them. The pairs are x^(d + 32) and
-/// x^(d - 32), reflected, for the two halves of each 128 bits. Checked against the other paths by the tests of EskerFormat.
+/// V. Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction", Intel 2009: data d bits
+/// ahead of later bytes is multiplied by x^d modulo the polynomial and added to them. The pairs are x^(d + 32) and x^(d -
+/// 32), reflected, for the two halves of each 128 bits. Checked against the other paths by the tests of EskerFormat.
 __attribute__((target("avx512f,vpclmulqdq"))) static void fold_wide(
   uint32_t state, const uint8_t *bytes, size_t blocks, uint8_t folded[64]) {
 #define PAIR(low, high) _mm512_set_epi64(high, low, high, low, high, low, high, low)
@@ -134,7 +134,7 @@ static int detect(void) { return 1; }
 
 #ifdef HAS_HARDWARE
 
-// Set before main. A caller that is even earlier finds 0 and takes the portable path: slower, with the same result.
+// Set before main. An even earlier caller finds 0 and takes the portable path: slower, with the same result.
 static int hardware = 0;
 
 __attribute__((constructor)) static void choose(void) { hardware = detect(); }

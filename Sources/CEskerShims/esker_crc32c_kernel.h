@@ -1,13 +1,13 @@
-// Included by esker_crc32c.c once for each way to make a step; see there.
+// Included by esker_crc32c.c once per implementation of a step; see there.
 
 TARGET static inline uint32_t NAME(step)(uint32_t state, uint64_t word) { return STEP(state, word); }
 
-/// The state after `count` words, by steps alone.
+/// The state after `count` words, computed by steps alone.
 TARGET static inline uint32_t NAME(steps)(uint32_t state, const uint8_t *bytes, size_t count) {
 #ifdef FOLD
-  // A step takes one cycle but its result comes three cycles later, so three streams run side by side. The states of
-  // the first two are moved past the streams after them by one product each, added to the last word of the third.
-  // Below a dozen words the products cost more than they save.
+  // A step takes one cycle but its result is available three cycles later, so three streams run side by side. The states of
+  // the first two are advanced past the later streams by one product each, added to the last word of the third. Below a
+  // dozen words the products cost more than they save.
   while (count >= 12) {
     size_t stream = count / 3;
     if (stream > ESKER_CRC32C_STREAM_WORDS) stream = ESKER_CRC32C_STREAM_WORDS;

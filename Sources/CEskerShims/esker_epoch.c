@@ -17,12 +17,12 @@ static pthread_once_t registry_once = PTHREAD_ONCE_INIT;
 static pthread_key_t registry_key;
 static struct esker_epoch_slot *registry_head = 0;
 
-// Runs as the thread ends. Should a later destructor of the same thread pin again, it registers anew and this runs again.
+// Runs when the thread ends. If a later destructor of the same thread pins again, it registers again and this runs again.
 static void release_slot(void *argument) {
   struct esker_epoch_slot *slot = argument;
   esker_epoch_own = 0;
   pthread_mutex_lock(&registry_lock);
-  // A thread that ends pinned has a bug, but must not keep memory from being freed for ever.
+  // A thread that ends while pinned is a bug, but must not keep memory from ever being freed.
   slot->depth = 0;
   __atomic_store_n(&slot->epoch, 0, __ATOMIC_RELEASE);
   slot->in_use = 0;

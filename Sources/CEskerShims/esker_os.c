@@ -36,13 +36,13 @@ int esker_preallocate(int descriptor, int64_t size, int64_t length) {
   return 0;
 }
 
-// fsync reaches the drive's cache only; F_FULLFSYNC empties that too.
+// fsync only reaches the drive's cache; F_FULLFSYNC flushes that too.
 int esker_sync_file(int descriptor) {
   for (;;) {
     if (fcntl(descriptor, F_FULLFSYNC) != -1) return 0;
     if (errno == EINTR) continue;
     if (errno != ENOTSUP && errno != EINVAL && errno != ENOTTY) return errno;
-    // A volume without the call (a network share): fsync is the most it offers.
+    // A volume without the call (a network share): fsync is the best it offers.
     return fsync(descriptor) == 0 ? 0 : errno;
   }
 }
@@ -110,7 +110,7 @@ void esker_raise_descriptor_limit(void) {
   rlim_t before = limit.rlim_cur;
   rlim_t wanted = limit.rlim_max;
 #ifdef __APPLE__
-  // A hard limit of infinity is a figure of speech: more than the system gives a process is refused.
+  // A hard limit of infinity cannot be used: the system rejects more than its limit per process.
   int most = 0;
   size_t length = sizeof most;
   if (sysctlbyname("kern.maxfilesperproc", &most, &length, NULL, 0) != 0 || most <= 0) most = OPEN_MAX;
@@ -130,7 +130,7 @@ int64_t esker_next_data(int descriptor, int64_t offset, int64_t *end) {
   off_t start = lseek(descriptor, offset, SEEK_DATA);
   if (start < 0) {
     if (errno == ENXIO) return -1;
-    // Not known here: everything up to the end may be data.
+    // Unknown here: everything up to the end may be data.
     off_t length = lseek(descriptor, 0, SEEK_END);
     if (end != NULL) *end = length;
     return offset < length ? offset : -1;
@@ -163,12 +163,12 @@ void *esker_reserve(size_t length) {
 }
 
 #ifdef __linux__
-// Linux 5.14; older C libraries do not name them.
+// Linux 5.14; older C libraries do not define them.
 enum { populate_read = 22, populate_write = 23 };
 
 int esker_populate_write(void *address, size_t length) {
   while (madvise(address, length, populate_write) != 0) {
-    if (errno == EINVAL) return 0;  // an older kernel: the stores fault one by one
+    if (errno == EINVAL) return 0;  // an older kernel: stores fault one by one
     if (errno != EINTR && errno != EAGAIN) return errno;
   }
   return 0;

@@ -12,17 +12,17 @@
 #endif
 #include <unistd.h>
 
-// A page of a mapped file that another process cut off, or that the medium cannot deliver, raises SIGBUS. The handler
-// puts a page of zeros there and marks the range, so that the engine finds a bad checksum and a raised flag where the
-// process would have died.
+// A page of a mapped file that another process cut off, or that the device cannot read, raises SIGBUS. The handler maps a
+// page of zeros there and marks the range, so that the engine finds a bad checksum and a raised flag instead of the process
+// being killed.
 //
-// The handler takes no lock: it scans the slots used so far. A range stays registered for as long as anybody may
-// touch it, so the slot it looks for cannot change under it; a slot that changes belongs to somebody else and is told
-// by its start, which is written last on registration, first on deregistration, and read again after the end.
+// The handler takes no lock: it scans the slots used so far. A range stays registered as long as it may be accessed, so the
+// slot it looks for cannot change meanwhile. A slot that does change belongs to another range, and is recognised by its
+// start, which is written last on registration, first on deregistration, and read again after the end.
 
 enum { slot_count = 65536 };
 
-// Zero-filled, so pages of the table come into being when first used.
+// Zero-filled, so the table's pages are allocated on first use.
 static struct esker_guard slots[slot_count];
 static _Atomic(uint32_t) used;
 
@@ -34,7 +34,7 @@ static pthread_once_t installed = PTHREAD_ONCE_INIT;
 static struct sigaction previous;
 static uintptr_t page_mask;
 
-// Raw system call where there is one: sanitizers wrap the function in code that is not safe in a signal handler.
+// A raw system call where available: sanitizers wrap the function in code that is not async-signal-safe.
 static bool map_zeros(uintptr_t start, size_t length, int protection) {
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
 #if defined(__linux__) && defined(SYS_mmap)
@@ -53,10 +53,10 @@ static bool replace_page(uintptr_t address) {
     uintptr_t end = atomic_load_explicit(&slot->end, memory_order_acquire);
     if (address >= end || atomic_load_explicit(&slot->start, memory_order_acquire) != start) continue;
     int protection = slot->writable ? PROT_READ | PROT_WRITE : PROT_READ;
-    // The flag goes up before the zeros can be read.
+    // The flag is raised before the zeros can be read.
     atomic_store_explicit(&slot->faulted, 1, memory_order_seq_cst);
     if (map_zeros(address & ~page_mask, page_mask + 1, protection)) return true;
-    // Too many mappings for one more split: give up the whole range, which needs none.
+    // Too many mappings for another split: replace the whole range, which needs none.
     return map_zeros(start, end - start, protection);
   }
   return false;
@@ -76,7 +76,7 @@ static void pass_on(int signal_number, siginfo_t *info, void *context) {
   sent = sent || info->si_code == SI_TKILL;
 #endif
   if (sent && previous.sa_handler == SIG_IGN) return;
-  // Back to the default. A fault comes again when its instruction is retried; a sent signal is sent once more, to be
+  // Restore the default action. A fault recurs when its instruction is retried; a sent signal is raised again, to be
   // delivered when this handler returns.
   struct sigaction fallback = {0};
   fallback.sa_handler = SIG_DFL;
@@ -86,7 +86,7 @@ static void pass_on(int signal_number, siginfo_t *info, void *context) {
 
 static void on_bus_error(int signal_number, siginfo_t *info, void *context) {
   int saved = errno;
-  // si_code is positive only when the kernel, not a process, raised the signal, and si_addr means something.
+  // si_code is positive, and si_addr meaningful, only if the kernel rather than a process raised the signal.
   if (info->si_code > 0 && replace_page((uintptr_t)info->si_addr)) {
     errno = saved;
     return;

@@ -96,8 +96,8 @@ int esker_thread_start(struct esker_thread *thread, void (*body)(void *), void *
   struct start *start = malloc(sizeof *start);
   if (start == NULL) return ENOMEM;
   *start = (struct start){body, context};
-  // The new thread inherits the mask. Signals raised by a thread's own fault stay open: one that is blocked when it is
-  // raised kills the process without asking a handler.
+  // The new thread inherits the mask. Signals raised by a thread's own fault stay unblocked: one that is blocked when it is
+  // raised kills the process without calling a handler.
   sigset_t blocked, before;
   sigfillset(&blocked);
   static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF};
@@ -119,7 +119,7 @@ void esker_thread_give_way(void) {
 #ifdef __APPLE__
   pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0);
 #elif defined(__linux__)
-  // On Linux the nice value belongs to the thread.
+  // On Linux the nice value is per thread.
   enum { nice_value = 10 };
   setpriority(PRIO_PROCESS, 0, nice_value);
 #endif
@@ -129,7 +129,7 @@ void esker_thread_set_name(const char *name) {
 #ifdef __APPLE__
   pthread_setname_np(name);
 #else
-  char shortened[16];  // Linux takes 15 bytes and the end
+  char shortened[16];  // Linux allows 15 bytes plus the terminator
   strncpy(shortened, name, sizeof shortened - 1);
   shortened[sizeof shortened - 1] = '\0';
   pthread_setname_np(pthread_self(), shortened);

@@ -3,12 +3,12 @@
 
 #include "esker_epoch.h"
 
-// Where the writes of this thread leave their syncs for a task to wait for; null: they wait themselves.
+// Where this thread's writes leave their syncs for a task to wait for; null if they wait themselves.
 extern _Thread_local void *_Nullable esker_deferred ESKER_TLS_MODEL;
 
 static inline void *_Nullable esker_deferred_current(void) { return esker_deferred; }
 
-/// Returns what was there before.
+/// Returns the previous value.
 static inline void *_Nullable esker_deferred_exchange(void *_Nullable next) {
   void *_Nullable before = esker_deferred;
   esker_deferred = next;

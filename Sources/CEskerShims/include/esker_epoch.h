@@ -3,15 +3,15 @@
 
 #include <stdint.h>
 
-// One record per live thread that has ever pinned. Swift reads and writes `epoch` and the global word through `Atomic`
-// over these addresses, so that every access is visible to ThreadSanitizer; nothing here touches them after set-up.
-// Records are never freed, only handed to the next thread, so that a scan needs no lock.
+// One record per live thread that has ever pinned. Swift reads and writes `epoch` and the global word through `Atomic` at
+// these addresses, so that every access is visible to ThreadSanitizer; nothing here touches them after set-up. Records are
+// never freed, only reused by later threads, so that a scan needs no lock.
 struct esker_epoch_slot {
   uint64_t epoch;                 // 0: not pinned
-  uint64_t depth;                 // nested pins; touched by the owning thread alone
+  uint64_t depth;                 // nested pins; only touched by the owning thread
   struct esker_epoch_slot *_Nullable next;  // fixed before the record is published
   uint64_t in_use;                // guarded by the registry's lock
-  char padding[96];               // two cache lines a record: adjacent-line prefetch would couple neighbours
+  char padding[96];               // two cache lines per record: adjacent-line prefetch would couple neighbours
 };
 
 #if defined(__linux__)
@@ -26,16 +26,16 @@ extern uint64_t esker_epoch_word[16];
 
 struct esker_epoch_slot *_Nonnull esker_epoch_register(void);
 
-/// The newest record of the registry; follow `next` for the others.
+/// The newest record in the registry; follow `next` to the others.
 struct esker_epoch_slot *_Nullable esker_epoch_first(void);
 
-/// The calling thread's record, made at the first call and given back when the thread ends.
+/// The calling thread's record, created at the first call and released when the thread ends.
 static inline struct esker_epoch_slot *_Nonnull esker_epoch_current(void) {
   struct esker_epoch_slot *_Nullable slot = esker_epoch_own;
   return __builtin_expect(slot != 0, 1) ? slot : esker_epoch_register();
 }
 
-// A record's fields one by one: Swift would call an access to one of them an access to the whole record.
+// Pointers to the fields of a record: Swift would treat an access to one field as an access to the whole record.
 
 static inline uint64_t *_Nonnull esker_epoch_value(struct esker_epoch_slot *_Nonnull slot) { return &slot->epoch; }
 

@@ -7,9 +7,9 @@
 
 // The locks that the calling thread holds, for the assertions of debug builds.
 struct esker_held {
-  uint64_t ranks;      // a bit for each rank of which it holds a lock
-  uint32_t io_bans;    // locks under which no file may be touched
-  uint8_t locks[64];   // how many of each rank
+  uint64_t ranks;      // one bit per rank with a lock held
+  uint32_t io_bans;    // the number of locks held under which no file may be touched
+  uint8_t locks[64];   // the number of locks held, by rank
 };
 
 extern _Thread_local struct esker_held esker_held ESKER_TLS_MODEL;
@@ -29,7 +29,7 @@ static inline void esker_held_remove(int32_t rank, uint32_t bans) {
   esker_held.io_bans -= bans;
 }
 
-/// Makes it `next`, and returns what it was.
+/// Replaces the state with `next`, and returns the previous one.
 static inline struct esker_held esker_held_exchange(struct esker_held next) {
   struct esker_held before = esker_held;
   esker_held = next;

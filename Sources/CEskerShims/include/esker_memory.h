@@ -1,7 +1,7 @@
 #ifndef ESKER_MEMORY_H
 #define ESKER_MEMORY_H
 
-/// Asks for the cache line at `address` to be brought in for reading. A hint: any address is allowed.
+/// Prefetches the cache line at `address` for reading. A hint: any address is allowed.
 static inline void esker_prefetch(const void *_Nullable address) { __builtin_prefetch(address, 0, 3); }
 
 #endif

@@ -1,8 +1,8 @@
 #ifndef ESKER_OS_H
 #define ESKER_OS_H
 
-// What differs between operating systems, or what their headers hide from Swift. Functions that can fail return 0 or
-// the error number; none of them touches errno's meaning for the caller.
+// What differs between operating systems, or what their headers hide from Swift. Unless stated otherwise, functions that can
+// fail return 0 or the error number.
 
 #include <dirent.h>
 #include <pthread.h>
@@ -13,36 +13,36 @@
 
 // ---- Files -------------------------------------------------------------------------------------------------------
 
-/// Allocates storage for bytes [0, length) of a file that is `size` long now, and makes it at least `length` long.
-/// EOPNOTSUPP where the file system cannot; the caller then writes zeros.
+/// Allocates storage for bytes [0, length) of a file whose current length is `size`, and makes it at least `length` long.
+/// EOPNOTSUPP if the file system cannot; the caller then writes zeros.
 int esker_preallocate(int descriptor, int64_t size, int64_t length);
 
-/// Makes the file's contents and length durable, down to the medium.
+/// Makes the file's contents and length durable, down to the device.
 int esker_sync_file(int descriptor);
 
 #ifdef __linux__
-/// Has dirty pages of a range begin to be written; waits for nothing but room in the device's queue.
+/// Starts writing back the dirty pages of a range; waits for nothing except room in the device's queue.
 void esker_begin_write_back(int descriptor, int64_t offset, int64_t length);
 #endif
 
-/// Makes a directory's names durable. A file system that knows no such call orders its names itself and counts as done.
+/// Makes a directory's names durable. A file system without such a call orders its names itself, which counts as success.
 int esker_sync_directory(int descriptor);
 
-/// Takes the whole-file lock without waiting; EWOULDBLOCK when somebody else holds it.
+/// Takes the whole-file lock without waiting; EWOULDBLOCK if it is held elsewhere.
 int esker_try_lock(int descriptor, bool exclusive);
 void esker_unlock(int descriptor);
 
-/// A new file without a name, in memory where the system can; its descriptor, or the negated error number.
+/// A new file without a name, in memory where the system supports that; returns its descriptor, or the negated error number.
 int esker_scratch_file(void);
 
-/// The next run of bytes at or after `offset` that may differ from zero. Returns its start, or -1 if none, and
-/// sets `*end` unless that is null; finding the end costs in proportion to the run.
+/// The next run of bytes at or after `offset` that may be nonzero. Returns its start, or -1 if there is none, and sets
+/// `*end` unless that is null; the cost of finding the end is proportional to the run.
 int64_t esker_next_data(int descriptor, int64_t offset, int64_t *_Nullable end);
 
-/// How many files this process may have open: its soft limit, UINT64_MAX when there is none.
+/// How many files this process may have open: its soft limit, UINT64_MAX if there is none.
 uint64_t esker_descriptor_limit(void);
 
-/// Raises the soft limit to the hard one, or as far as the system takes it.
+/// Raises the soft limit to the hard one, or as far as the system allows.
 void esker_raise_descriptor_limit(void);
 
 /// The name in a directory entry.
@@ -52,10 +52,10 @@ static inline const char *_Nonnull esker_entry_name(const struct dirent *_Nonnul
 
 size_t esker_page_size(void);
 
-/// Processors in use, at least 1.
+/// The number of processors online, at least 1.
 int esker_processor_count(void);
 
-/// Sets address space aside that may not be touched; NULL when there is none (errno says why).
+/// Reserves address space that may not be touched; NULL on failure (with errno set).
 void *_Nullable esker_reserve(size_t length);
 
 /// Prefaults pages for writing. EFAULT where a store would raise SIGBUS; 0 without effect where the system has no such call.
@@ -69,8 +69,8 @@ int esker_sync_mapping(void *_Nonnull address, size_t length);
 
 // ---- The SIGBUS guard ----------------------------------------------------------------------------------------------
 
-/// One guarded address range. It lives in a table that is never freed, so that the signal handler and a late reader of
-/// the flag always find memory.
+/// A guarded address range. It is in a table that is never freed, so that the signal handler and a late reader of the flag
+/// always find memory.
 struct esker_guard {
   _Atomic(uintptr_t) start;   // 0: the slot is free
   _Atomic(uintptr_t) end;     // end of what is mapped so far
@@ -78,7 +78,7 @@ struct esker_guard {
   uint32_t writable;
 };
 
-/// Guards [start, start), to be grown by esker_guard_extend; NULL when the table is full. Installs the handler first.
+/// Guards [start, start), to be extended by esker_guard_extend; NULL if the table is full. Installs the handler first.
 struct esker_guard *_Nullable esker_guard_register(void *_Nonnull start, bool writable);
 void esker_guard_extend(struct esker_guard *_Nonnull guard, void *_Nonnull end);
 void esker_guard_deregister(struct esker_guard *_Nonnull guard);
@@ -92,7 +92,7 @@ static inline void esker_flag_raise(void *_Nonnull flag) {
   atomic_store_explicit((_Atomic(uint32_t) *)flag, 1, memory_order_release);
 }
 
-/// Takes the mark back, before the pages are put back.
+/// Lowers the flag, before the pages are mapped again.
 static inline void esker_guard_clear(struct esker_guard *_Nonnull guard) {
   atomic_store_explicit(&guard->faulted, 0, memory_order_seq_cst);
 }
@@ -105,11 +105,11 @@ static inline const void *_Nonnull esker_guard_flag(const struct esker_guard *_N
 
 int esker_condition_init(pthread_cond_t *_Nonnull condition);
 
-/// Waits at most `nanoseconds` on a clock that does not jump; ETIMEDOUT when they passed.
+/// Waits at most `nanoseconds` on a clock that does not jump; ETIMEDOUT on timeout.
 int esker_condition_wait(
   pthread_cond_t *_Nonnull condition, pthread_mutex_t *_Nonnull mutex, uint64_t nanoseconds);
 
-// A word that threads sleep on. Atomic: of the type that C's atomics and the kernel agree on.
+// A word that threads sleep on. Atomic: C's atomics and the kernel agree on this type.
 
 static inline uint32_t esker_word_load(const void *_Nonnull word) {
   return atomic_load_explicit((const _Atomic(uint32_t) *)word, memory_order_acquire);
@@ -119,10 +119,10 @@ static inline void esker_word_advance(void *_Nonnull word) {
   atomic_fetch_add_explicit((_Atomic(uint32_t) *)word, 1, memory_order_release);
 }
 
-/// Sleeps while the word is `value`; may return without a reason.
+/// Sleeps while the word equals `value`; may return spuriously.
 void esker_word_wait(void *_Nonnull word, uint32_t value);
 
-/// Wakes one who sleeps on the word, or all.
+/// Wakes one thread sleeping on the word, or all of them.
 void esker_word_wake(void *_Nonnull word, bool all);
 
 struct esker_thread {
@@ -139,10 +139,10 @@ bool esker_thread_is_current(struct esker_thread thread);
 /// Whether `esker_thread_start` started the calling thread.
 bool esker_thread_is_started_here(void);
 
-/// Names the calling thread; the name is cut to what the system takes.
+/// Names the calling thread; the name is truncated to what the system allows.
 void esker_thread_set_name(const char *_Nonnull name);
 
-/// Lets the calling thread give way to others when there are more than processors. A hint.
+/// Lets the calling thread give way to others when there are more threads to run than processors. A hint.
 void esker_thread_give_way(void);
 
 #endif

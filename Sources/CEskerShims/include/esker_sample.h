@@ -8,7 +8,7 @@
 
 extern _Thread_local uint32_t esker_calls ESKER_TLS_MODEL;
 
-/// True for one call in 128 of each thread.
+/// True for one in 128 calls on each thread.
 static inline bool esker_is_sampled(void) { return (++esker_calls & 127) == 0; }
 
 #endif
