@@ -3,7 +3,6 @@ import Esker
 import EskerPlatform
 import Foundation
 
-/// The command-line tool.
 @main
 struct EskerTool: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -26,16 +25,16 @@ struct EskerTool: ParsableCommand {
     ]
   )
 
-  // Closures written in this function would be bound to the main actor and checked at each call, so it has none and hands
-  // over at once.
+  // Closures written in this function would be bound to the main actor and checked at each call, so it contains none and
+  // only calls `runTool`.
   static func main() {
     Foundation.exit(runTool())
   }
 }
 
-/// Runs the command that the process was started for and returns the exit code.
+/// Runs the command given on the command line and returns the exit code.
 nonisolated private func runTool() -> Int32 {
-  // A reader that goes away is an error of `write`, not a signal.
+  // A closed pipe is to be an error of `write`, not a signal.
   signal(SIGPIPE, SIG_IGN)
   StandardStreams.occupyClosedDescriptors()
   // Each segment of a store is a file.
@@ -56,12 +55,12 @@ nonisolated private func runTool() -> Int32 {
     if error != .outputClosed, error != .damageFound { StandardError.report(error.description) }
     return ExitStatus.code(for: error)
   } catch {
-    // Help, version and wrong usage: the parser knows the words, the stream and the code.
+    // Help, version and usage errors: the parser knows the text, the stream and the exit code.
     EskerTool.exit(withError: error)
   }
 }
 
-/// Refuses arguments that Swift would silently repair: a repaired key is another key.
+/// Rejects arguments that Swift would silently repair: a repaired key is a different key.
 nonisolated private func requireTextArguments() throws(ToolError) {
   for position in 1..<max(1, Int(CommandLine.argc)) {
     // Safety: there are `argc` of them, each ends with a zero, and nothing changes them.

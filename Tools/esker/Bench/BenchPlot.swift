@@ -1,7 +1,7 @@
 import Esker
 import Foundation
 
-/// A picture of latencies: a row for each workload on one logarithmic axis, from the median to the longest.
+/// A chart of latencies: a row for each workload on a shared logarithmic axis, from the median to the maximum.
 struct BenchPlot {
   let report: BenchReport
 
@@ -10,7 +10,7 @@ struct BenchPlot {
   private static let right = 150.0
   private static let rowHeight = 44.0
 
-  /// The picture as SVG, readable on light and dark ground.
+  /// The chart as SVG, readable on light and dark backgrounds.
   var svg: String {
     let results = report.results
     let height = Self.rowHeight * Double(results.count) + 74
@@ -57,7 +57,7 @@ struct BenchPlot {
     return text
   }
 
-  /// The powers of ten that all latencies lie between.
+  /// The powers of ten that enclose all latencies.
   private var range: ClosedRange<Double> {
     let times = report.results.flatMap { [$0.latencies.quantile(0.5), $0.latencies.maximum] }.map { $0.seconds * 1e9 }
     let low = log10(max(1, times.min() ?? 1)).rounded(.down)

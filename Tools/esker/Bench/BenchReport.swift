@@ -1,13 +1,13 @@
 import Esker
 
-/// What a benchmark found, for people, for programs and as a picture.
+/// The results of a benchmark as a table, as JSON or as a chart.
 struct BenchReport {
   let plan: BenchPlan
   let results: [BenchResult]
 
   private static let quantiles = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)]
 
-  /// A line a workload; in a pipe, latencies are in microseconds.
+  /// Writes a line per workload; latencies are in microseconds unless the output is a terminal.
   func write(to output: inout BufferedOutput) throws {
     var table = Table(
       [
@@ -27,7 +27,7 @@ struct BenchReport {
     try table.flush(to: &output)
   }
 
-  /// One object and a newline.
+  /// One JSON object and a newline.
   var json: [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()

@@ -67,7 +67,7 @@ private struct BenchWorker {
   }
 
   mutating func run(from start: UInt64, isStopped: borrowing Atomic<Bool>, tell: (Int) -> Void) throws {
-    // A fill is done when all keys are there; the others when their time is over.
+    // A fill ends when all its keys are written; the others when their time is up.
     let first = plan.records * thread / plan.threads
     let limit = workload == .fill ? plan.records * (thread + 1) / plan.threads - first : Int.max
     let end = workload == .fill ? UInt64.max : start + UInt64(plan.seconds * 1e9)
@@ -109,10 +109,10 @@ private struct BenchWorker {
     }
   }
 
-  /// Makes the key of a number: its digits in base 64, from the end.
+  /// Makes the key for a number: its digits in base 64, written from the end.
   private mutating func choose(_ number: Int) {
     var rest = BenchRandom.mixed(UInt64(number))
-    // The mixing is one to one, so eleven characters tell all numbers apart.
+    // The mixing is one-to-one, so eleven characters distinguish all numbers.
     for index in stride(from: key.count - 1, through: max(0, key.count - 11), by: -1) {
       key[index] = 48 + UInt8(rest & 63)
       rest >>= 6

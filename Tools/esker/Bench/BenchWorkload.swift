@@ -1,31 +1,31 @@
 import ArgumentParser
 import Esker
 
-/// What a benchmark does, again and again.
+/// The operations of a benchmark.
 enum BenchWorkload: String, ExpressibleByArgument, CaseIterable {
   /// Puts of new keys, as many as there are records.
   case fill
-  /// Gets of keys chosen evenly.
+  /// Gets of uniformly chosen keys.
   case read
-  /// Gets and puts in equal parts, of keys chosen evenly.
+  /// Gets and puts in equal parts, of uniformly chosen keys.
   case mixed
-  /// Gets of keys of which a few are asked for again and again.
+  /// Gets with a Zipfian distribution: a few keys are read again and again.
   case zipfian
-  /// Puts that return when they survive a power cut.
+  /// Puts that return once they survive a power failure.
   case durable
 }
 
-/// How large it is.
+/// The size of a benchmark.
 struct BenchPlan {
   var records: Int
   var keyLength: Int
   var valueLength: Int
   var threads: Int
-  /// How long each workload but the fill goes on.
+  /// The duration of each workload except the fill.
   var seconds: Double
 }
 
-/// What one workload did.
+/// The results of one workload.
 struct BenchResult {
   var workload: BenchWorkload
   var operations = 0

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A fast source of numbers: the same for the same seed.
+/// A fast random number generator, deterministic for a seed.
 struct BenchRandom: RandomNumberGenerator {
   private var state: UInt64
 
@@ -22,8 +22,8 @@ struct BenchRandom: RandomNumberGenerator {
   }
 }
 
-/// Ranks of a Zipfian distribution with exponent 0.99, as YCSB has it (Gray and others, "Quickly generating billion-record
-/// synthetic databases", 1994), spread over all keys.
+/// Ranks with a Zipfian distribution of exponent 0.99, as in YCSB (Gray et al., "Quickly generating billion-record synthetic
+/// databases", 1994), scattered over all keys.
 struct ZipfianKeys {
   private static let exponent = 0.99
 

@@ -1,43 +1,42 @@
-/// Takes rows of comma-separated values (RFC 4180) from lines, and keeps one row at a time.
+/// Reads rows of comma-separated values (RFC 4180) from lines, keeping one row at a time.
 ///
-/// Lines end with a line feed or a carriage return and a line feed. A field in quotes may hold both, commas, and quotes
-/// written twice; every byte in it counts. Rows may have different numbers of fields: who asks compares them.
+/// Lines end with LF or CRLF. A quoted field may contain both, commas, and doubled quotes; every byte in it counts. Rows may
+/// differ in their number of fields: it is up to the caller to check.
 struct CSVReader {
   enum Row: Equatable {
     /// The row's fields are in the reader.
     case fields
-    /// A line without anything in it.
+    /// An empty line.
     case blank
-    /// The row is not one, and why. Reading goes on behind it: of one that is too long, behind the field in quotes that it
-    /// may end in.
+    /// An invalid row, and the reason. Reading continues after it; if the row is too long and ends inside a quoted field,
+    /// after that field.
     case bad(String)
     case end
   }
 
-  /// The bytes of the row's fields, one behind the other, unquoted.
+  /// The unquoted bytes of the row's fields, concatenated.
   private(set) var text: [UInt8] = []
-  /// Where in ``text`` each field ends.
+  /// Where each field ends in ``text``.
   private(set) var ends: [Int] = []
-  /// The line that the row began on.
+  /// The line on which the row began.
   private(set) var lineNumber = 0
 
   private let limit: Int
 
-  /// A reader of rows of at most `limit` bytes.
+  /// Creates a reader of rows of at most `limit` bytes.
   init(limit: Int) {
     self.limit = limit
   }
 
   var count: Int { ends.count }
 
-  /// Where in ``text`` a field lies.
+  /// The range of a field in ``text``.
   func range(of field: Int) -> Range<Int> {
     (field == 0 ? 0 : ends[field - 1])..<ends[field]
   }
 
   func field(_ index: Int) -> String { String(decoding: text[range(of: index)], as: UTF8.self) }
 
-  /// Reads the next row.
   mutating func next(_ reader: inout LineReader) throws(ToolError) -> Row {
     text.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
@@ -51,7 +50,7 @@ struct CSVReader {
         return isTooLong ? .bad(reader.tooLong) : isQuoted ? .bad("a quote is opened and never closed") : .end
       case .tooLong:
         isTooLong = true
-        // A quote within a field is written twice.
+        // A quote within a field is doubled.
         if !reader.skippedQuotes.isMultiple(of: 2) { isQuoted.toggle() }
         if !isQuoted { return .bad(reader.tooLong) }
       case .text(let range):
@@ -60,7 +59,7 @@ struct CSVReader {
         if isFirst, line.isEmpty || line.count == 1 && line[0] == 0x0D { return .blank }
         if text.count + line.count > limit { isTooLong = true }
         if isTooLong {
-          // Looked through for its end only.
+          // Only scanned for its end.
           text.removeAll(keepingCapacity: true)
           ends.removeAll(keepingCapacity: true)
         }
@@ -79,7 +78,7 @@ struct CSVReader {
     case bad(String)
   }
 
-  /// Takes a line's fields; `isQuoted`: the line goes on within a field in quotes.
+  /// Appends a line's fields; `isQuoted` means that the line continues a quoted field.
   private mutating func append(_ line: Span<UInt8>, isQuoted: Bool) -> Line {
     let quote = UInt8(ascii: "\"")
     let comma = UInt8(ascii: ",")
@@ -129,7 +128,7 @@ struct CSVReader {
   }
 }
 
-/// Bytes of the mark that some programs begin a UTF-8 file with.
+/// The length of the byte order mark with which some programs begin a UTF-8 file.
 func byteOrderMarkLength(_ bytes: Span<UInt8>) -> Int {
   bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF ? 3 : 0
 }

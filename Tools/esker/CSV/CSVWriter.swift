@@ -1,16 +1,16 @@
-/// Builds rows of comma-separated values (RFC 4180); lines end with a line feed.
+/// Builds rows of comma-separated values (RFC 4180); lines end with LF.
 struct CSVWriter {
-  /// What was written so far.
+  /// The bytes written so far.
   private(set) var bytes: [UInt8] = []
   private var isFirst = true
 
-  /// Forgets everything but its storage.
+  /// Clears the contents but keeps the storage.
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     isFirst = true
   }
 
-  /// Adds a field; in quotes where it needs them.
+  /// Adds a field, quoted if necessary.
   mutating func field(_ text: Span<UInt8>) {
     if !isFirst { bytes.append(UInt8(ascii: ",")) }
     isFirst = false
@@ -27,7 +27,6 @@ struct CSVWriter {
     field(Array(text.utf8).span)
   }
 
-  /// Ends the row.
   mutating func newline() {
     bytes.append(UInt8(ascii: "\n"))
     isFirst = true

@@ -105,7 +105,7 @@ struct Bench: ParsableCommand {
     return results
   }
 
-  /// A new directory, named by nobody else.
+  /// Creates a new directory with a unique name.
   private func makeDirectory() throws(ToolError) -> String {
     guard let path = SystemCalls.makeDirectory("\(directory)/esker-bench.XXXXXX") else {
       throw errno == ENOENT

@@ -110,7 +110,7 @@ struct Dump: ParsableCommand {
         return true
       }
     } catch let error as ToolError where file == "-" {
-      // Whole lines, up to where it ended.
+      // Keeps whole lines, up to where it ended.
       try output.flush()
       throw error
     }
@@ -127,7 +127,7 @@ struct Dump: ParsableCommand {
   }
 }
 
-/// What a dump wrote.
+/// The totals of a dump.
 struct DumpSummary {
   var entries = 0
   var bytes = 0

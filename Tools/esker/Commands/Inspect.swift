@@ -68,7 +68,7 @@ struct Inspect: ParsableCommand {
   }
 }
 
-/// A place as `--record` takes it: a segment's number and an offset in its file, decimal or with `0x`.
+/// A position as given to `--record`: a segment's number and an offset in its file, decimal or with `0x`.
 struct RecordPlace: ExpressibleByArgument, Equatable {
   let segment: UInt64
   let offset: Int

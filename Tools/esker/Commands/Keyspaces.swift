@@ -52,7 +52,7 @@ struct Keyspaces: ParsableCommand {
   private struct Row {
     let name: String
     let keys: Int
-    /// nil when the keyspace was made this very moment.
+    /// nil if the keyspace has only just been created.
     let keyspace: KeyspaceDescription?
     let figures: StoreUsage.Figures?
 

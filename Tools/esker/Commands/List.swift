@@ -43,7 +43,7 @@ struct List: ParsableCommand {
       let isTerminal = output.isTerminal
       var remaining = limit ?? .max
       let total = limit == nil ? try keyspace.existing(in: store).count : nil
-      // Keys that go by on the terminal are progress enough.
+      // Keys scrolling by on the terminal are progress enough.
       let progress = Progress("listing", of: .named("keys"), total: total, isQuiet: self.store.quiet || isTerminal)
       defer { progress.clear() }
       let isIntact = try forEachEntry(of: store, in: name, progress) { entry in

@@ -83,7 +83,7 @@ struct Load: ParsableCommand {
   }
 
   func run() throws {
-    // The input first: a name mistyped makes no store.
+    // The input first: a mistyped name must not create a store.
     let input = try InputFile(file)
     Interruption.install()
     if format == .binary { try loadStream(input) } else { try load(input) }
@@ -100,7 +100,7 @@ struct Load: ParsableCommand {
       isQuiet: store.quiet,
       printsJSON: json
     )
-    // How the input is read is a part of what it is: going on in another way would not be the same load.
+    // The way the input is read is part of its identity: continuing in another way would not be the same load.
     let reading = "\(format?.rawValue ?? "ndjson")\n\(keyField ?? "")"
     reader.checksum = Array(reading.utf8).checksum(of: 0..<reading.utf8.count)
     try store.write(creating: true, publishing: Self.publishing) { store in
@@ -128,7 +128,7 @@ struct Load: ParsableCommand {
   /// Long enough to cost nothing, short enough to be watched.
   private static let publishing = Duration.milliseconds(500)
 
-  /// The input's name, wherever the command is given.
+  /// The input's absolute path, independent of the working directory.
   private var inputName: String {
     file == "-" ? "standard input" : URL(fileURLWithPath: file).standardizedFileURL.path
   }

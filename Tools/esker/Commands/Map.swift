@@ -47,6 +47,6 @@ struct Map: ParsableCommand {
     try overview.reportDamage()
   }
 
-  /// The directory's name, whatever way it was given.
+  /// The directory's name, however it was specified.
   private var name: String { URL(fileURLWithPath: store.store).standardizedFileURL.lastPathComponent }
 }

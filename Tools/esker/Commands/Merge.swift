@@ -30,7 +30,7 @@ struct Merge: ParsableCommand {
       try store.read { store in try report(MergeEstimate(store.statistics)) }
       return
     }
-    // An open store has set space aside to write to, so its size is taken around all.
+    // An open store has reserved space to write to, so sizes are measured before opening and after closing.
     let before = directorySize(store.store)
     let done = try store.write(creating: false) { store in
       Interruption.install()
@@ -77,10 +77,10 @@ struct Merge: ParsableCommand {
   }
 }
 
-/// What a merge of all that is dead would do.
+/// Estimates a merge of everything dead.
 struct MergeEstimate {
   var segments = 0
-  /// Bytes of the records in them, and of those that are alive.
+  /// The bytes of all records in the segments to merge, and of their live records.
   var bytesRead = 0
   var bytesWritten = 0
 

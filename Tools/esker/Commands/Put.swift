@@ -34,7 +34,7 @@ struct Put: ParsableCommand {
   var synced = false
 
   func run() throws {
-    // Read first: a store is not opened, and locked, while a slow pipe delivers.
+    // Read first, so that the store is not opened and locked while waiting for a slow pipe.
     let key = try encoding.bytes(of: key)
     let bytes = try valueBytes()
     try store.write(creating: true) { store in

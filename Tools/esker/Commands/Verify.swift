@@ -47,7 +47,7 @@ struct Verify: ParsableCommand {
   private static func text(_ report: VerificationReport) -> String {
     var text = ""
     for damage in report.damage {
-      // Something missing has no length.
+      // Missing data has no length.
       let length = damage.length > 0 ? ", " + HumanUnits.count(damage.length, "byte") : ""
       text += "\(damage.location)\(length): \(damage.reason)\n"
     }

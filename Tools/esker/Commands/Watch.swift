@@ -62,7 +62,7 @@ struct Watch: ParsableCommand {
       }
       looks += 1
     } while looks < count ?? .max && Interruption.sleep(interval.duration)
-    // Ctrl-C is how a watch ends: what was asked for was done.
+    // Ctrl-C is the normal way to end a watch, and so a success.
     if let signal = Interruption.signalNumber, signal != SIGINT { throw ToolError.interrupted(signal: signal) }
   }
 }

@@ -1,19 +1,19 @@
 import Esker
 
-/// Writes entries one after the other.
+/// Formats entries one by one.
 protocol EntryFormatter {
-  /// What comes ahead of the first one.
+  /// The text before the first entry.
   var header: [UInt8] { get }
 
-  /// An entry, line feed included.
+  /// The text of an entry, including the line feed.
   mutating func text(of entry: LogEntry) throws -> [UInt8]
 }
 
 /// Entries as lines of JSON.
 struct JSONEntries: EntryFormatter {
-  /// Whether the entries of a named keyspace say so.
+  /// Whether entries of named keyspaces include the keyspace's name.
   let namesKeyspaces: Bool
-  /// How bytes are written; nil: as text where they are, in base 64 otherwise.
+  /// The encoding of bytes; nil: text if they are valid, base 64 otherwise.
   let encoding: ByteEncoding?
 
   private var writer = JSONWriter()
@@ -106,7 +106,7 @@ struct CSVEntries: EntryFormatter {
   }
 }
 
-/// Why an entry cannot be written as text.
+/// The error for an entry that cannot be written as text.
 private func notText(_ key: RawSpan) -> ToolError {
   let name = key.withBytes { bytes -> String in
     if UTF8Check.isValid(bytes) { return "\"\(bytes.text)\"" }

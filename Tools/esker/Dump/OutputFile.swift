@@ -2,7 +2,7 @@ import Foundation
 
 /// Calls `body` with a new file at `path`, or with standard output for `-`.
 ///
-/// The file and its name are on the disk when the call returns. When it throws, what was written is removed.
+/// The file and its name are durable when the call returns. On an error, the file is removed.
 func withOutput<R>(_ path: String, _ body: (inout BufferedOutput) throws -> R) throws -> R {
   guard path != "-" else {
     var output = BufferedOutput.standard()
@@ -28,13 +28,13 @@ func withOutput<R>(_ path: String, _ body: (inout BufferedOutput) throws -> R) t
   }
 }
 
-/// Makes the name of a new file last.
+/// Makes the name of a new file durable.
 private func syncDirectory(of path: String) throws(ToolError) {
   let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
   let descriptor = SystemCalls.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
   guard descriptor >= 0 else { throw .system(operation: "open", path: directory, errno: errno) }
   defer { close(descriptor) }
-  // Some file systems do not sync directories, and say so.
+  // Some file systems cannot sync directories, and say so.
   guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
     throw .system(operation: "sync", path: directory, errno: errno)
   }

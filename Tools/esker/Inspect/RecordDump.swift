@@ -1,12 +1,12 @@
 import Esker
 
-/// The bytes of one record, and what each of them is.
+/// The bytes of one record, field by field.
 struct RecordDump {
   private let anatomy: RecordAnatomy
   private let place: RecordPlace
   private let showsAll: Bool
 
-  /// So many bytes of a field are shown unless all are asked for.
+  /// The number of bytes shown of a field unless all are requested.
   private static let shownBytes = 256
 
   init(_ inspection: StoreInspection, _ place: RecordPlace, showsAll: Bool) throws {
@@ -43,7 +43,7 @@ struct RecordDump {
 
   private func writeFields(in terminal: Terminal, to output: inout BufferedOutput) throws {
     var table = Table([.right("OFFSET"), .left("BYTES"), .left("FIELD"), .left("VALUE")], in: terminal)
-    // Sixteen a row leave no room for the value on a terminal of the usual width.
+    // Sixteen bytes per row would leave no room for the value on a terminal of the usual width.
     let together = terminal.columns.map { $0 < 100 ? 8 : 16 } ?? 16
     for field in anatomy.fields {
       var start = field.range.lowerBound
@@ -80,7 +80,7 @@ struct RecordDump {
     case .hash(let hash): .word("0x" + String(hash, radix: 16))
     case .word(let word): .word(word)
     case .instant(let time): .instant(time)
-    // Whether bytes are text is seen row by row: a row may begin in the middle of a character.
+    // Whether bytes are text is decided row by row: a row may begin in the middle of a character.
     case .bytes: .bytes(bytes)
     case .padding: .word("")
     }

@@ -1,6 +1,6 @@
 import Esker
 
-/// The records of a segment, one a line, in constant memory.
+/// Lists the records of a segment, one per line, in constant memory.
 struct RecordListing {
   private let inspection: StoreInspection
   private let segment: UInt64
@@ -103,7 +103,7 @@ extension JSONWriter {
     }
   }
 
-  /// A record; its names stay.
+  /// A record. Scripts rely on the field names: never rename one.
   mutating func value(_ record: RecordDescription, standing: String? = nil) {
     beginObject()
     if let standing { field("standing", standing) }

@@ -1,7 +1,7 @@
 import Esker
 
 extension StoreOverview {
-  /// One object and a newline. Scripts rely on the names: add fields, but never rename or drop one.
+  /// One JSON object and a newline. Scripts rely on the names: add fields, but never rename or drop one.
   func json() -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
@@ -82,7 +82,7 @@ extension StoreOverview {
 }
 
 extension JSONWriter {
-  /// What bytes are for.
+  /// A breakdown of record bytes.
   mutating func value(_ figures: StoreUsage.Figures) {
     beginObject()
     for (name, amount) in [

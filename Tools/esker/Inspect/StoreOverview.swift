@@ -1,14 +1,14 @@
 import Esker
 import Foundation
 
-/// The manifest and the segments of a store, with what their bytes are for, as far as the store opens.
+/// The manifest and the segments of a store, with a breakdown of their bytes if the store can be opened.
 struct StoreOverview {
   let inspection: StoreInspection
-  /// nil when the store does not open.
+  /// nil if the store cannot be opened.
   private(set) var usage: StoreUsage?
-  /// Why it does not.
+  /// The error from opening it.
   private(set) var openError: StoreError?
-  /// What it found wrong with itself.
+  /// The damage found while opening it.
   private let notices = StoreNotices()
 
   init(_ arguments: StoreArguments) throws {
@@ -43,7 +43,7 @@ struct StoreOverview {
     try reportDamage()
   }
 
-  /// Says what cannot be shown, and throws if anything is damaged.
+  /// Reports what cannot be shown, and throws if anything is damaged.
   func reportDamage() throws(ToolError) {
     if let openError { StandardError.report("live data is unknown because the store cannot be opened: \(openError)") }
     if isDamaged { throw ToolError.damageFound }

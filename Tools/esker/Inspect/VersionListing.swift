@@ -1,6 +1,6 @@
 import Esker
 
-/// Where a key is, and what is left of its older versions.
+/// The records of a key, current and older.
 struct VersionListing {
   private let versions: [KeyVersion]
   private let name: String
@@ -31,7 +31,7 @@ struct VersionListing {
     }
   }
 
-  /// Segments with something wrong, in which there may be more of the key than can be shown.
+  /// Damaged segments, which may contain more records of the key than can be shown.
   private var damaged: [SegmentDescription] { inspection.segments.filter { $0.isListed && !$0.damage.isEmpty } }
 
   func write(asJSON: Bool, to output: inout BufferedOutput) throws {

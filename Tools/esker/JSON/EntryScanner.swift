@@ -1,13 +1,13 @@
-/// Checks one line that `dump` wrote and takes it apart, in a single pass.
+/// Validates one line written by `dump` and takes it apart, in a single pass.
 ///
-/// The line is an object of texts; fields of other names are passed over.
+/// The line is an object of strings; unknown fields are skipped.
 struct EntryScanner {
   private(set) var entry = EntryBuilder()
 
-  /// The text last unescaped, kept for its storage.
+  /// The string unescaped last, kept for its storage.
   private var text: [UInt8] = []
 
-  /// Checks `line` and leaves what it says in ``entry``.
+  /// Validates `line` and stores its contents in ``entry``.
   ///
   /// - Throws: ``JSONFault`` or ``EntryFault``.
   mutating func scan(_ line: Span<UInt8>) throws {
@@ -64,7 +64,7 @@ struct EntryScanner {
     let string = try cursor.string(line, wanted: "a string")
     let bytes = line.extracting(string.bytes)
     guard string.hasEscapes else { return try entry.set(field, bytes) }
-    // Moved out and back: the entry, a part of this value too, is changed while the text is read.
+    // Swapped out and back: the entry, part of this value too, is modified while the text is being read.
     var text: [UInt8] = []
     swap(&text, &self.text)
     defer { swap(&text, &self.text) }

@@ -1,5 +1,5 @@
 extension JSONCursor {
-  /// Moves past a string and says where its text lies.
+  /// Moves past a string and returns the range of its text.
   mutating func string(_ bytes: Span<UInt8>, wanted: String) throws(JSONFault) -> StringRange {
     guard skip(UInt8(ascii: "\""), bytes) else { throw unexpected(bytes, wanted: wanted) }
     let start = position
@@ -24,10 +24,10 @@ extension JSONCursor {
     }
   }
 
-  /// Moves to the next byte that needs a look: a quote, a backslash, a control character or one beyond ASCII.
+  /// Moves to the next byte that needs attention: a quote, a backslash, a control character or a non-ASCII byte.
   ///
-  /// Eight bytes at a time. In each expression a borrow can only run upward from a byte that is a hit itself, so the lowest
-  /// marked byte is exact.
+  /// Eight bytes at a time. In each expression a borrow can only propagate upwards from a byte that is a hit itself, so the
+  /// lowest marked byte is exact.
   private mutating func skipPlainText(_ bytes: Span<UInt8>) {
     let ones: UInt64 = 0x0101_0101_0101_0101
     while position + 8 <= bytes.count {
@@ -66,7 +66,7 @@ extension JSONCursor {
     }
   }
 
-  /// Appends the text of a string that was checked before; false when it has half of a surrogate pair.
+  /// Appends the text of a string that was validated before; false if it contains half of a surrogate pair.
   static func unescape(_ text: Span<UInt8>, into output: inout [UInt8]) -> Bool {
     var position = 0
     while position < text.count {
@@ -92,7 +92,7 @@ extension JSONCursor {
     return true
   }
 
-  /// The scalar of the escape whose digits begin at `position`, of a pair of escapes where there is one.
+  /// The scalar of the escape whose digits begin at `position`, combining a surrogate pair of escapes.
   private static func scalar(_ text: Span<UInt8>, _ position: inout Int) -> Unicode.Scalar? {
     guard let first = codeUnit(text, at: position) else { return nil }
     position += 4

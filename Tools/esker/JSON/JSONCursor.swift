@@ -1,6 +1,6 @@
-/// A position in a JSON document and the steps that move it: each checks one piece of the grammar and stops behind it.
+/// A position in a JSON document and the steps that move it: each checks one piece of the grammar and stops after it.
 struct JSONCursor {
-  /// Where a string's text lies, quotes not included.
+  /// The range of a string's text, without quotes.
   struct StringRange {
     let bytes: Range<Int>
     let hasEscapes: Bool
@@ -8,7 +8,6 @@ struct JSONCursor {
 
   var position = 0
 
-  /// Moves past white space.
   mutating func skipSpace(_ bytes: Span<UInt8>) {
     while position < bytes.count {
       switch bytes[position] {
@@ -39,9 +38,9 @@ struct JSONCursor {
 
   // MARK: Values
 
-  /// Moves past one value of any kind, with `depth` objects and arrays open around it.
+  /// Moves past one value of any kind, inside `depth` open objects and arrays.
   ///
-  /// Open brackets are kept as bits, not as stack frames: a document cannot overflow the stack.
+  /// Open brackets are kept as bits, not as stack frames, so a document cannot overflow the stack.
   mutating func skipValue(_ bytes: Span<UInt8>, depth: Int) throws(JSONFault) {
     var open = BracketStack(limit: JSONScanner.maximumDepth - depth)
     while true {
@@ -76,7 +75,8 @@ struct JSONCursor {
     }
   }
 
-  /// Behind a value: closes what ends here, and moves to the next value; false when the outermost one is complete.
+  /// After a value: closes the containers that end here, and moves to the next value; false if the outermost one is
+  /// complete.
   private mutating func skipToNextValue(_ bytes: Span<UInt8>, _ open: inout BracketStack) throws(JSONFault) -> Bool {
     while !open.isEmpty {
       skipSpace(bytes)
@@ -110,8 +110,7 @@ struct JSONCursor {
     }
   }
 
-  /// Moves past a number: a minus, digits without a leading zero, a fraction and an exponent, of which only
-  /// the digits must be there.
+  /// Moves past a number: an optional minus, digits without a leading zero, an optional fraction and an optional exponent.
   mutating func skipNumber(_ bytes: Span<UInt8>) throws(JSONFault) {
     _ = skip(UInt8(ascii: "-"), bytes)
     if !skip(UInt8(ascii: "0"), bytes) { try skipDigits(bytes) }
@@ -129,7 +128,7 @@ struct JSONCursor {
   }
 }
 
-/// Which of the brackets around a position are braces, a bit for each.
+/// A bit for each bracket around a position: whether it is a brace.
 private struct BracketStack {
   private var bits = SIMD8<UInt64>(repeating: 0)
   private var count = 0
@@ -144,7 +143,7 @@ private struct BracketStack {
   /// Whether the innermost bracket is an object's.
   var isObject: Bool { bits[(count - 1) >> 6] >> UInt64((count - 1) & 63) & 1 == 1 }
 
-  /// False when there is no room for another level.
+  /// False if there is no room for another level.
   mutating func push(isObject: Bool) -> Bool {
     guard count < limit else { return false }
     let bit: UInt64 = 1 << UInt64(count & 63)

@@ -16,7 +16,7 @@ struct JSONFault: Error, Hashable {
   }
 
   let reason: Reason
-  /// Where in the line, in bytes from 0; nil when the fault is of the line as a whole.
+  /// The byte offset in the line, from 0; nil if the fault concerns the whole line.
   let offset: Int?
 
   init(_ reason: Reason, at offset: Int? = nil) {

@@ -1,27 +1,27 @@
-/// Checks one JSON document and finds the text of one of its fields, in a single pass and without building anything.
+/// Validates one JSON document and finds the text of one of its fields, in a single pass without building a tree.
 ///
-/// The document must be an object. It is checked against the whole grammar of RFC 8259, and its strings for well-formed
-/// UTF-8; nesting is limited so that no document can exhaust memory. Only the outermost object's fields are looked at.
+/// The document must be an object. It is validated against the whole grammar of RFC 8259, and its strings as UTF-8; nesting
+/// is limited so that no document can exhaust memory. Only fields of the outermost object are considered.
 ///
 /// One scanner serves any number of documents and allocates nothing once `key` has grown to its usual size.
 struct JSONScanner {
-  /// Objects and arrays within one another, the outermost object included.
+  /// The maximum nesting of objects and arrays, including the outermost object.
   static let maximumDepth = 512
 
-  /// The name of the field that is looked for, as UTF-8.
+  /// The name of the field to find, as UTF-8.
   let field: [UInt8]
 
-  /// The text of the field in the document last scanned: a string's without its escapes, a number's as it is written.
+  /// The field's text in the document last scanned: an unescaped string, or a number as written.
   private(set) var key: [UInt8] = []
 
-  /// The name last unescaped, kept for its storage.
+  /// The name unescaped last, kept for its storage.
   private var name: [UInt8] = []
 
   init(field: String) {
     self.field = Array(field.utf8)
   }
 
-  /// Checks `document` and leaves the field's text in ``key``.
+  /// Validates `document` and stores the field's text in ``key``.
   mutating func scan(_ document: Span<UInt8>) throws(JSONFault) {
     var cursor = JSONCursor()
     cursor.skipSpace(document)
@@ -35,7 +35,7 @@ struct JSONScanner {
     guard found else { throw JSONFault(.fieldMissing) }
   }
 
-  /// Scans the outermost object from behind its brace; true when the field was in it.
+  /// Scans the outermost object, from after its brace; true if it contains the field.
   private mutating func scanMembers(
     _ document: Span<UInt8>,
     _ cursor: inout JSONCursor
@@ -95,7 +95,7 @@ struct JSONScanner {
       try cursor.skipNumber(document)
       key.append(contentsOf: document.extracting(start..<cursor.position))
     default:
-      // Garbage is called garbage before a value of another kind is called one.
+      // Malformed JSON is reported in preference to a value of the wrong kind.
       try cursor.skipValue(document, depth: 1)
       throw JSONFault(.fieldNotText, at: start)
     }

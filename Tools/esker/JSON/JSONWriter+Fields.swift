@@ -26,14 +26,14 @@ extension JSONWriter {
     value(flag)
   }
 
-  /// Bytes that may be text: `key`, or `key64` in base 64.
+  /// A field of bytes: `key` if they are text, otherwise `key64` in base 64.
   mutating func field(_ name: String, bytes: [UInt8]) {
     let encoding: ByteEncoding = UTF8Check.isValid(bytes.span) ? .text : .base64
     self.name(encoding.fieldName(name))
     if let text = encoding.encode(bytes.span) { value(utf8: text.span) } else { null() }
   }
 
-  /// Where something is damaged, and how.
+  /// The fields that describe damage.
   mutating func fields(_ location: DamageLocation, length: Int, reason: String) {
     field("path", location.path)
     field("segment", location.segment)

@@ -1,11 +1,11 @@
-/// Builds the compact JSON the tool prints, field after field in the order they are given.
+/// Builds the compact JSON that the tool prints, with fields in the order given.
 struct JSONWriter {
-  /// What was written so far.
+  /// The bytes written so far.
   private(set) var bytes: [UInt8] = []
 
   private var needsComma = false
 
-  /// Forgets everything but its storage.
+  /// Clears the contents but keeps the storage.
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     needsComma = false
@@ -30,7 +30,7 @@ struct JSONWriter {
     needsComma = true
   }
 
-  /// A string of bytes that are well-formed UTF-8.
+  /// A string from well-formed UTF-8.
   mutating func value(utf8 text: Span<UInt8>) {
     separate()
     quote(text)
@@ -41,12 +41,11 @@ struct JSONWriter {
   mutating func value(_ number: Int) { literal(String(number)) }
   mutating func value(_ number: UInt64) { literal(String(number)) }
 
-  /// A finite number in its shortest form; JSON has no other, so anything else becomes null.
+  /// A number in its shortest form; null if it is not finite, which JSON cannot express.
   mutating func value(_ number: Double) { literal(number.isFinite ? "\(number)" : "null") }
 
   mutating func null() { literal("null") }
 
-  /// Ends the line.
   mutating func newline() {
     bytes.append(UInt8(ascii: "\n"))
     needsComma = false

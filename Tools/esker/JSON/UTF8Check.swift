@@ -1,6 +1,6 @@
-/// Well-formed UTF-8, as table 3-7 of the Unicode standard has it: no overlong forms, surrogates or scalars past U+10FFFF.
+/// Well-formed UTF-8 according to table 3-7 of the Unicode standard: no overlong forms, surrogates or scalars past U+10FFFF.
 enum UTF8Check {
-  /// The length of the sequence at `position`, which must be a valid index; 0 when it is not well-formed.
+  /// The length of the sequence at `position`, which must be a valid index; 0 if it is not well-formed.
   static func length(of bytes: Span<UInt8>, at position: Int) -> Int {
     let first = bytes[position]
     let length: Int

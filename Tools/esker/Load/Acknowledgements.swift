@@ -1,6 +1,6 @@
 import Esker
 
-/// Tells on standard output how many records are certainly stored.
+/// Reports on standard output how many records are certainly stored.
 struct Acknowledgements: ~Copyable {
   private var output = BufferedOutput.standard()
   private let interval: Int
@@ -8,7 +8,7 @@ struct Acknowledgements: ~Copyable {
   private var nextDue: Int
   private var lastSent: Int?
 
-  /// Acknowledges after every so many records; nil: never.
+  /// Acknowledges after every `interval` records; nil: never.
   init(every interval: Int?, syncs: Bool) {
     self.interval = interval ?? .max
     self.syncs = syncs
@@ -17,14 +17,14 @@ struct Acknowledgements: ~Copyable {
 
   func isDue(_ records: Int) -> Bool { records >= nextDue }
 
-  /// Acknowledges `records`, after making them as durable as was asked for.
+  /// Acknowledges `records`, after making them as durable as requested.
   mutating func send(_ records: Int, of store: LogStore) throws {
     nextDue = records + interval
     if syncs { try store.sync() }
     try send(records)
   }
 
-  /// Acknowledges what the last interval left over.
+  /// Acknowledges the records since the last interval.
   mutating func finish(_ records: Int) throws(ToolError) {
     if interval != .max, lastSent != records { try send(records) }
   }
@@ -35,7 +35,7 @@ struct Acknowledgements: ~Copyable {
       try output.write("\(records)\n")
       try output.flush()
     } catch .outputClosed {
-      // Nobody listens any more, but the records are still to be loaded.
+      // Nobody is reading any more, but the remaining records must still be loaded.
       output = .standard()
     }
   }

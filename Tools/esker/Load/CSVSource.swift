@@ -2,15 +2,15 @@ import Esker
 
 /// Rows of comma-separated values under a header.
 ///
-/// Either the columns are those that `dump` writes, or one of any columns is the key, and the value is the row as an object
-/// of JSON.
+/// Either the columns are those written by `dump`, or one column of any set is the key and the value is the row as a JSON
+/// object.
 struct CSVSource: RecordSource {
   private var reader: CSVReader
   private let keyField: String?
   private var columns: [String] = []
-  /// The column of the key, if it was named.
+  /// The column of the key, if one was named.
   private var keyColumn = 0
-  /// What the columns mean, if none was named; nil for those to be passed over.
+  /// The meaning of the columns, if no key column was named; nil for columns to skip.
   private var fields: [EntryField?] = []
   private var entry = EntryBuilder()
   private var document = JSONWriter()
@@ -57,7 +57,7 @@ struct CSVSource: RecordSource {
     if keyField == nil {
       do throws(EntryFault) { try takeEntry() } catch { return .bad(line: reader.lineNumber, why: error.description) }
     } else {
-      // Field by field: the halves of a character may lie in two.
+      // Field by field: the halves of a character may be in two fields.
       for column in 0..<reader.count {
         guard UTF8Check.isValid(reader.text.span.extracting(reader.range(of: column))) else {
           return .bad(line: reader.lineNumber, why: "field \(column + 1) is not valid UTF-8")

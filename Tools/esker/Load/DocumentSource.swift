@@ -1,6 +1,6 @@
 import Esker
 
-/// Documents, one a line: the value is the line as it is, the key one of its fields.
+/// Documents, one per line: the value is the unchanged line, the key one of its fields.
 struct DocumentSource: RecordSource {
   private var scanner: JSONScanner
   private var line = 0..<0

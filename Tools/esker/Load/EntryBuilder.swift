@@ -5,11 +5,11 @@ struct EntryFault: Error, Hashable {
   let description: String
 }
 
-/// A field of an entry as `dump` writes it.
+/// A field of an entry as written by `dump`.
 enum EntryField: String {
   case keyspace, key, key64, keyHex, value, value64, valueHex, expires
 
-  /// What the field says the bytes of, and how; nil for the others.
+  /// Whether the field holds the key or the value, and its encoding; nil for other fields.
   var bytes: (isKey: Bool, encoding: ByteEncoding)? {
     switch self {
     case .key: (true, .text)
@@ -23,7 +23,7 @@ enum EntryField: String {
   }
 }
 
-/// Puts an entry together from the texts of its fields.
+/// Builds an entry from the texts of its fields.
 struct EntryBuilder {
   private(set) var key: [UInt8] = []
   private(set) var value: [UInt8] = []
@@ -33,7 +33,7 @@ struct EntryBuilder {
   private var hasValue = false
   private var hasExpiry = false
 
-  /// Forgets everything but its storage.
+  /// Clears the contents but keeps the storage.
   mutating func removeAll() {
     keyspace = nil
     expiry = nil
@@ -68,14 +68,14 @@ struct EntryBuilder {
     }
   }
 
-  /// Sets the instant of expiry; an entry has one at most.
+  /// Sets the expiry; throws if the entry already has one.
   mutating func setExpiry(_ expiry: Expiry) throws(EntryFault) {
     guard !hasExpiry else { throw EntryFault(description: "there is more than one \"expires\"") }
     hasExpiry = true
     self.expiry = expiry
   }
 
-  /// Throws unless all of an entry is there.
+  /// Throws unless the entry is complete.
   func check() throws(EntryFault) {
     guard hasKey else { throw EntryFault(description: "there is no field \"key\", \"key64\" or \"keyHex\"") }
     guard hasValue else { throw EntryFault(description: "there is no field \"value\", \"value64\" or \"valueHex\"") }
@@ -88,7 +88,7 @@ struct EntryBuilder {
     into bytes: inout [UInt8]
   ) throws(EntryFault) {
     if encoding == .text, UTF8Check.isValid(text) {
-      // Without an allocation: the usual case.
+      // Without an allocation in the usual case.
       bytes.removeAll(keepingCapacity: true)
       bytes.append(contentsOf: text)
       return

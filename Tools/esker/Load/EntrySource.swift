@@ -1,6 +1,6 @@
 import Esker
 
-/// Entries as `dump` writes them, a line of JSON each.
+/// Entries as written by `dump`, one line of JSON each.
 struct EntrySource: RecordSource {
   private var scanner = EntryScanner()
 

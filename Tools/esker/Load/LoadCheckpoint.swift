@@ -1,21 +1,21 @@
 import Esker
 import Foundation
 
-/// Where a load stands: everything before is stored, and nothing behind.
+/// A load's position: everything before it is stored, and nothing after it.
 struct LoadPosition: Codable, Equatable {
   /// Bytes of the input.
   var bytes = 0
-  /// Lines of it.
+  /// Lines of the input.
   var lines = 0
-  /// Records that were stored.
+  /// Records stored.
   var records = 0
-  /// The checksum of those bytes, and of how they are read.
+  /// The checksum of those bytes, and of the way they are read.
   var checksum: UInt32 = 0
 }
 
 /// Keeps a load's position in the store itself, in the same batch as the records, so that it is exact after any crash.
 ///
-/// It lies in a keyspace of its own, under the name of the input and of the keyspace that is loaded, and is removed with the
+/// It is stored in a keyspace of its own, under the names of the input and of the target keyspace, and is removed with the
 /// last batch.
 struct LoadCheckpoint {
   static let keyspaceName = "esker.load"
@@ -23,13 +23,13 @@ struct LoadCheckpoint {
   let keyspace: Keyspace
   let key: String
 
-  /// - Parameter input: the input's name.
+  /// - Parameter input: The input's name.
   init(input: String, into target: Keyspace) throws(StoreError) {
     keyspace = try target.store.keyspace(Self.keyspaceName)
     key = Self.key(input, target)
   }
 
-  /// Where the load of that input stopped; nil: nowhere.
+  /// Where the load of the input stopped; nil if it did not.
   func position() throws -> LoadPosition? {
     guard let bytes = try keyspace.get(key) else { return nil }
     return try? JSONDecoder().decode(LoadPosition.self, from: Data(bytes))
@@ -53,7 +53,7 @@ struct LoadCheckpoint {
     try batch.remove(key, in: keyspace)
   }
 
-  /// Drops what an earlier load of the input left, because this one starts anew.
+  /// Drops the position that an earlier load of the input left, because this one starts from the beginning.
   static func forget(input: String, into target: Keyspace) throws(StoreError) {
     guard target.store.keyspaceNames.contains(keyspaceName) else { return }
     try target.store.keyspace(keyspaceName).remove(key(input, target))

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Esker
 
-/// In what form entries come and go.
+/// The formats for loading and dumping entries.
 enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
-  /// An object of JSON a line.
+  /// A JSON object per line.
   case ndjson
   /// Comma-separated values under a header (RFC 4180).
   case csv

@@ -1,6 +1,6 @@
-/// What a load has done so far.
+/// The totals of a load so far.
 struct LoadTally {
-  /// How many lines that cannot be loaded are reported one by one.
+  /// How many invalid lines are reported individually.
   static let reportedLines = 10
 
   var records = 0
@@ -8,7 +8,7 @@ struct LoadTally {
   var skipped = 0
   var replaced = 0
   var expired = 0
-  /// Records that an earlier load had stored, when this one goes on from there.
+  /// Records stored by an earlier load that this one resumes.
   var earlier = 0
 
   /// One line: `loaded 21,858 records (11.5 MB) in 0.21 s: 104,086 records/s, 54.9 MB/s; 3 replaced; 1 bad line skipped`.
@@ -24,7 +24,7 @@ struct LoadTally {
     return text
   }
 
-  /// The same for programs: an object and a newline.
+  /// The same as one JSON object and a newline.
   func json(seconds: Double) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()

@@ -1,9 +1,9 @@
 import Esker
 
-/// The keyspaces that records go to.
+/// The keyspaces that records are loaded into.
 struct LoadTarget {
   let store: LogStore
-  /// Where records go that name none.
+  /// The keyspace for records that name none.
   let usual: Keyspace
 
   private var named: [String: Keyspace] = [:]
@@ -13,7 +13,7 @@ struct LoadTarget {
     store = usual.store
   }
 
-  /// The keyspace of that name, created if it is not there; the usual one for none.
+  /// The keyspace with this name, created if necessary; the usual one for nil or an empty name.
   mutating func keyspace(_ name: String?) throws(StoreError) -> Keyspace {
     guard let name, !name.isEmpty else { return usual }
     if let known = named[name] { return known }

@@ -1,8 +1,8 @@
 import Esker
 
-/// Takes records from a source and stores them.
+/// Reads records from a source and stores them.
 ///
-/// Memory does not grow with the input.
+/// Memory use does not grow with the input.
 struct Loader<Source: RecordSource>: ~Copyable {
   private var source: Source
   private var target: LoadTarget
@@ -13,7 +13,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
   private let plan: LoadPlan
   private let start = ContinuousClock.now
 
-  /// Records and bytes of them that are stored in one step, when a checkpoint goes with them.
+  /// The maximum number of records, and of their bytes, stored in one batch together with a checkpoint.
   private static var batchLimit: (records: Int, bytes: Int) { (10_000, 1 << 20) }
 
   init(_ source: Source, into keyspace: Keyspace, resuming checkpoint: LoadCheckpoint?, _ plan: LoadPlan) {
@@ -24,7 +24,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
     acknowledgements = Acknowledgements(every: plan.acknowledgeEvery, syncs: plan.syncs)
   }
 
-  /// Loads everything and reports what was done, whether it went well or not.
+  /// Loads everything and reports the result, even after a failure.
   mutating func run(_ reader: inout LineReader) throws {
     let progress = Progress(
       "loading",
@@ -37,7 +37,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
       defer { progress.clear() }
       try load(&reader, progress)
     } catch {
-      // What was loaded before a bad line is as good as any. After a failure of the store only what was acknowledged is.
+      // Records loaded before a bad line are valid. After a failure of the store, only acknowledged ones are.
       if error is ToolError { try settle() }
       try report(countBefore)
       throw error
@@ -46,7 +46,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
     try report(countBefore)
   }
 
-  /// Entries of the store, without what keeps the place.
+  /// The number of entries in the store, without load positions.
   private var count: Int { target.store.totalCount - (checkpoint?.keyspace.count ?? 0) }
 
   private var stored: Int { tally.earlier + tally.records }
@@ -82,7 +82,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
     }
   }
 
-  /// Goes to where an earlier load stopped, if one did, and checks that it was one of this input.
+  /// Moves to where an earlier load stopped, if it did, and checks that it was a load of the same input.
   private mutating func resume(_ reader: inout LineReader, from checkpoint: LoadCheckpoint) throws {
     guard let stopped = try checkpoint.position() else { return note(reader) }
     guard try reader.skip(to: stopped.bytes, lines: stopped.lines), reader.checksum == stopped.checksum else {
@@ -101,7 +101,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
     )
   }
 
-  /// Stores some records and where the load then stands in one step; false at the end.
+  /// Stores some records together with the position after them, atomically; false at the end.
   private mutating func loadBatch(
     _ reader: inout LineReader,
     _ progress: Progress,
@@ -118,7 +118,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
             note(reader)
           } while !isAtEnd && !isBatchFull(since: before, reader)
         } catch {
-          // What came before is stored all the same.
+          // The records before it are stored all the same.
           failure = error
         }
         if isAtEnd { try checkpoint.forget(in: &batch) } else { try checkpoint.keep(position, in: &batch) }
@@ -136,7 +136,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
       || acknowledgements.isDue(stored) || reader.isDrained
   }
 
-  /// Reads one record and hands it to `put`; false at the end.
+  /// Reads one record and passes it to `put`; false at the end.
   private mutating func step(
     _ reader: inout LineReader,
     _ progress: Progress,
@@ -178,13 +178,13 @@ struct Loader<Source: RecordSource>: ~Copyable {
     tally.bytes += length
   }
 
-  /// What the record says, or the load, if the record names no instant.
+  /// The record's expiry, or the load's if the record has no expiry time.
   private var expiry: Expiry? {
     if case .at = source.expiry { return source.expiry }
     return plan.expiry ?? source.expiry
   }
 
-  /// Counts a line that cannot be loaded, or ends the load.
+  /// Counts an invalid line, or ends the load.
   private mutating func refuse(_ number: Int, _ why: String, _ progress: Progress) throws(ToolError) {
     guard plan.skipsBadLines else { throw .badLine(number: number, why: why) }
     tally.skipped += 1

@@ -1,31 +1,30 @@
 import Esker
 
-/// What a source came upon.
+/// The result of a step.
 enum SourceStep {
-  /// A record: the source has it until the next step.
+  /// A record, available until the next step.
   case record
-  /// A line without anything on it.
+  /// An empty line.
   case blank
-  /// Something on that line that is not a record, and why.
+  /// An invalid record on this line, and the reason.
   case bad(line: Int, why: String)
   case end
 }
 
 /// Reads records of one format from an input.
 protocol RecordSource {
-  /// Reads what comes before the first record. Called once, before ``next(_:)``.
+  /// Reads everything before the first record. Called once, before ``next(_:)``.
   mutating func begin(_ reader: inout LineReader) throws
 
-  /// Reads the next record.
   mutating func next(_ reader: inout LineReader) throws(ToolError) -> SourceStep
 
   /// Calls `body` with the record's key and value.
   func withRecord(_ reader: borrowing LineReader, _ body: (Span<UInt8>, Span<UInt8>) throws -> Void) throws
 
-  /// The keyspace that the record names; nil: none.
+  /// The keyspace that the record names; nil if none.
   var keyspace: String? { get }
 
-  /// What the record says of its expiry; nil: nothing.
+  /// The record's expiry; nil if it has none.
   var expiry: Expiry? { get }
 }
 
@@ -36,13 +35,13 @@ extension RecordSource {
 }
 
 extension LineReader {
-  /// The bytes of a line, without the mark that the first one may begin with.
+  /// The bytes of a line, without the byte order mark with which the first one may begin.
   func text(_ range: Range<Int>) -> Range<Int> {
     guard lineNumber == 1 else { return range }
     return range.lowerBound + byteOrderMarkLength(buffer.span.extracting(range))..<range.upperBound
   }
 
-  /// Why a line beyond the limit is not read.
+  /// The error for a line beyond the limit.
   var tooLong: String { "longer than \(HumanUnits.count(limit)) bytes: see --max-line" }
 }
 

@@ -1,6 +1,7 @@
 import Esker
 
-/// A page around the picture: the figures of each segment under the pointer, and all of them in a table. It loads nothing.
+/// A page around the picture: the figures of the segment under the pointer, and of all segments in a table. It loads no
+/// external resources.
 struct MapPage {
   private let map: SegmentMap
 

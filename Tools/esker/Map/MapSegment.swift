@@ -1,6 +1,6 @@
 import Esker
 
-/// A part of a segment's bytes as it is drawn.
+/// A part of a segment's bytes in the picture.
 enum MapPart: String, CaseIterable {
   case lasting, expiring, dead, unknown, other, free
 
@@ -16,14 +16,14 @@ enum MapPart: String, CaseIterable {
   }
 }
 
-/// What is drawn of a segment.
+/// A segment in the picture.
 struct MapSegment {
   let description: SegmentDescription
   let parts: [(part: MapPart, bytes: Int)]
-  /// When it was begun, before now, in seconds.
+  /// Seconds since it was created.
   let age: Double?
 
-  /// - Parameter recordBytes: of a segment that is being written, which the files do not tell.
+  /// - Parameter recordBytes: The bytes of records in an active segment, which cannot be read from the files.
   init(_ description: SegmentDescription, _ figures: StoreUsage.Figures?, recordBytes: Int?, now: Double) {
     self.description = description
     age = description.created.map { max(0, now - Double($0.millisecondsSince1970) / 1000) }
@@ -52,13 +52,13 @@ struct MapSegment {
 
   func bytes(_ part: MapPart) -> Int { parts.first { $0.part == part }?.bytes ?? 0 }
 
-  /// Bytes that its records would take unpacked, besides those that they take.
+  /// The bytes saved by packing: the difference to the unpacked size of its records.
   var savedBytes: Int {
     guard let unpacked = description.unpackedBytes, let records = description.recordBytes else { return 0 }
     return max(0, unpacked - records)
   }
 
-  /// What is to be said of it, a line each.
+  /// A description of it, in lines.
   var details: [(title: String, value: String)] {
     var lines: [(String, String)] = []
     var kind = description.kind?.rawValue ?? "unknown"

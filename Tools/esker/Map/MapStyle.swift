@@ -1,7 +1,7 @@
-/// How picture and page look, in light and in dark surroundings.
+/// The style of the picture and the page, in light and dark mode.
 ///
-/// Colors keep a contrast of 3 to 1 to the ground for areas and 4.5 to 1 for text, and can be told apart by those who do not
-/// see red and green as others do.
+/// Colors have a contrast with the background of at least 3:1 for areas and 4.5:1 for text, and can be distinguished with
+/// red-green color blindness.
 enum MapStyle {
   private static let light = """
     --ground:#ffffff;--panel:#f4f6f8;--line:#c3cad2;--ink:#1a2129;--soft:#55606c;\
@@ -14,7 +14,7 @@ enum MapStyle {
     --broken:#ff5a5f
     """
 
-  /// The colors, as properties of what `selector` names.
+  /// The colors, as properties of the elements that `selector` matches.
   static func colors(_ selector: String) -> String {
     "\(selector){color-scheme:light dark;\(light)}@media(prefers-color-scheme:dark){\(selector){\(dark)}}"
   }
@@ -58,7 +58,8 @@ enum MapStyle {
 
     """
 
-  /// Shows the figures of the segment that is pointed at, or chosen with the arrow keys. Without it, the browser shows them.
+  /// Shows the figures of the segment under the pointer, or selected with the arrow keys. Without the script, the browser
+  /// shows them as tooltips.
   static let script = """
     const map=document.querySelector('svg.map'),box=document.getElementById('details');
     const all=[...map.querySelectorAll('.segment')];let chosen=-1;

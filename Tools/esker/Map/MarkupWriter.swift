@@ -2,7 +2,7 @@
 struct MarkupWriter {
   private(set) var text = ""
 
-  /// An element with what `body` writes in it.
+  /// An element containing what `body` writes.
   mutating func element(
     _ name: String,
     _ attributes: KeyValuePairs<String, String> = [:],
@@ -14,21 +14,21 @@ struct MarkupWriter {
     text += "</\(name)>"
   }
 
-  /// An element with text in it.
+  /// An element containing text.
   mutating func element(_ name: String, _ attributes: KeyValuePairs<String, String> = [:], text: String) {
     element(name, attributes) { $0.add(text) }
   }
 
-  /// An element of SVG with nothing in it.
+  /// An empty SVG element.
   mutating func shape(_ name: String, _ attributes: KeyValuePairs<String, String>) {
     open(name, attributes)
     text += "/>"
   }
 
-  /// Text, whatever is in it.
+  /// Text, escaped.
   mutating func add(_ text: String) { self.text += Self.escaped(text) }
 
-  /// Markup as it is.
+  /// Markup, not escaped.
   mutating func add(markup: String) { text += markup }
 
   private mutating func open(_ name: String, _ attributes: KeyValuePairs<String, String>) {
@@ -44,7 +44,7 @@ struct MarkupWriter {
       case "<": result += "&lt;"
       case ">": result += "&gt;"
       case "\"": result += "&quot;"
-      // XML has no other control characters, escaped or not.
+      // XML allows no other control characters, escaped or not.
       case "\t", "\n": result.unicodeScalars.append(scalar)
       case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: result += "\u{FFFD}"
       default: result.unicodeScalars.append(scalar)
@@ -53,7 +53,7 @@ struct MarkupWriter {
     return result
   }
 
-  /// A length or a place: no more digits than a screen has use for.
+  /// A length or a position, with no more digits than a screen can show.
   static func number(_ value: Double) -> String {
     let text = HumanUnits.fixed(value, 1)
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

@@ -1,12 +1,12 @@
 extension SegmentMap {
-  /// The picture, to be shown by itself or in a page.
+  /// The picture, standalone or for embedding in a page.
   func picture(isEmbedded: Bool = false) -> String {
     var writer = MarkupWriter()
     let layout = MapLayout(count: segments.count)
     let top = isEmbedded ? 8.0 : 84.0
     let mapTop = top + 224
     let height = mapTop + Double(layout.rows) * layout.rowHeight + 8
-    // A page has margins of its own.
+    // The page has margins of its own.
     let inset = isEmbedded ? MapLayout.margin : 0
     let number = MarkupWriter.number
     writer.element(
@@ -35,7 +35,7 @@ extension SegmentMap {
   }
 
   private func drawPatterns(_ writer: inout MarkupWriter) {
-    // What a merge gives up is told by its stripes too, not by its color alone.
+    // Reclaimable space is marked by stripes too, not by color alone.
     writer.element("defs") { writer in
       writer.element(
         "pattern",
@@ -111,7 +111,7 @@ extension SegmentMap {
 
   // MARK: Segments
 
-  /// Bytes that the full height of a row stands for.
+  /// The bytes that correspond to the full height of a row.
   private var tallest: Int {
     max(1, segments.reduce(0) { max($0, ($1.description.fileBytes ?? 0) + $1.savedBytes) })
   }
@@ -124,7 +124,7 @@ extension SegmentMap {
     let scale = layout.barHeight / Double(tallest)
     writer.element("g", ["class": segment.description.damage.isEmpty ? "segment" : "segment broken"]) { writer in
       writer.element("title", text: title(of: segment))
-      // The whole place answers to the pointer, however little is drawn there.
+      // The whole area reacts to the pointer, however little is drawn there.
       writer.shape(
         "rect",
         [

@@ -1,12 +1,12 @@
 import Esker
 import Foundation
 
-/// What a picture of a store shows.
+/// The contents of a picture of a store.
 struct SegmentMap {
   let name: String
   let segments: [MapSegment]
   let date: Date
-  /// Why it is not known what is alive; nil when it is.
+  /// Why it is unknown which data is live; nil if it is known.
   let openError: String?
 
   init(_ overview: StoreOverview, name: String, at date: Date) {
@@ -23,10 +23,10 @@ struct SegmentMap {
 
   func total(_ part: MapPart) -> Int { segments.reduce(0) { $0 + $1.bytes(part) } }
 
-  /// The parts that there are, in the order in which they are drawn.
+  /// The parts that occur, in drawing order.
   var parts: [MapPart] { MapPart.allCases.filter { total($0) > 0 } }
 
-  /// Bytes that packing has saved.
+  /// The bytes saved by packing.
   var saved: Int { segments.reduce(0) { $0 + $1.savedBytes } }
 
   /// One sentence about the whole.
@@ -45,6 +45,6 @@ struct SegmentMap {
 }
 
 extension StoreUsage.Figures {
-  /// Bytes of all records.
+  /// The bytes of all records.
   fileprivate var recordBytes: Int { liveBytes + reclaimableBytes }
 }

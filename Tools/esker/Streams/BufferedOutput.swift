@@ -1,8 +1,8 @@
 import Foundation
 
-/// A file descriptor written through a large buffer.
+/// Writes to a file descriptor through a large buffer.
 ///
-/// Whoever writes must end with ``flush()``: what is in the buffer when the stream goes away is lost.
+/// The user must end with ``flush()``: anything still in the buffer when the stream is destroyed is lost.
 struct BufferedOutput: ~Copyable {
   private let descriptor: Int32
   private let name: String
@@ -16,12 +16,11 @@ struct BufferedOutput: ~Copyable {
     buffer.reserveCapacity(capacity)
   }
 
-  /// Standard output.
   static func standard() -> BufferedOutput {
     BufferedOutput(descriptor: STDOUT_FILENO, name: "standard output")
   }
 
-  /// Whether somebody watches.
+  /// Whether the output is a terminal.
   var isTerminal: Bool { isatty(descriptor) == 1 }
 
   mutating func write(_ text: String) throws(ToolError) {
@@ -41,7 +40,7 @@ struct BufferedOutput: ~Copyable {
     }
   }
 
-  /// Hands everything to the operating system.
+  /// Passes everything to the operating system.
   mutating func flush() throws(ToolError) {
     guard !buffer.isEmpty else { return }
     try buffer.lend(0..<buffer.count) { (bytes) throws(ToolError) in try writeThrough(bytes) }

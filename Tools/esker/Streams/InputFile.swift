@@ -1,8 +1,8 @@
 import Foundation
 
-/// A file, or standard input, to be read from front to back.
+/// A file, or standard input, read sequentially.
 struct InputFile: ~Copyable {
-  /// How to name the input in a message.
+  /// The input's name for messages.
   let name: String
 
   private let descriptor: Int32
@@ -33,17 +33,17 @@ struct InputFile: ~Copyable {
     if descriptor != STDIN_FILENO { close(descriptor) }
   }
 
-  /// Bytes between here and the end, if the input is a regular file.
+  /// The number of bytes left, if the input is a regular file.
   var remainingBytes: Int? {
     guard isRegular, let status = SystemCalls.status(of: descriptor) else { return nil }
     let position = lseek(descriptor, 0, SEEK_CUR)
     return position < 0 ? nil : max(0, Int(status.st_size) - Int(position))
   }
 
-  /// Reads some bytes into `buffer` from `start` on and returns how many; 0 at the end.
+  /// Reads some bytes into `buffer` starting at `start` and returns how many; 0 at the end.
   func read(into buffer: inout [UInt8], from start: Int) throws(ToolError) -> Int {
     while true {
-      // A file is there at once; whatever else it is may keep the command waiting.
+      // A regular file never blocks; anything else may keep the command waiting.
       if !isRegular { try Interruption.waitReadable(descriptor) }
       let (count, code) = SystemCalls.read(descriptor, into: &buffer, from: start)
       if count >= 0 { return count }
@@ -51,7 +51,7 @@ struct InputFile: ~Copyable {
     }
   }
 
-  /// Reads everything; nil when there are more than `limit` bytes.
+  /// Reads everything; nil if there are more than `limit` bytes.
   func readAll(limit: Int) throws(ToolError) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 1 << 16)
     var filled = 0

@@ -1,18 +1,18 @@
 import Foundation
 import Synchronization
 
-/// Lets ctrl-C and a request to end stop a command between two records instead of in the middle of one.
+/// Lets Ctrl-C or a termination signal stop a command between two records instead of in the middle of one.
 ///
-/// The first signal is noted; a second one ends the process as it would have without this.
+/// The first signal is recorded; a second one ends the process as usual.
 enum Interruption {
   // Relaxed: plain numbers, through which nothing is read. A signal handler may use little else.
   private static let received = Atomic<Int32>(0)
   private static let wakeup = Atomic<Int32>(-1)
 
-  /// The signals that ask a process to end.
+  /// The signals that request termination.
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
-  /// Begins to note signals. Called once, by a command that goes on to ask for them.
+  /// Starts recording signals. Called once, by a command that will check for them.
   static func install() {
     guard received.load(ordering: .relaxed) == 0, let ends = SystemCalls.makePipe() else { return }
     for end in [ends.readEnd, ends.writeEnd] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -22,13 +22,13 @@ enum Interruption {
     var noted = sigset_t()
     unsafe sigemptyset(&noted)
     for number in signals {
-      // One that the parent had ignored, as `nohup` does, stays ignored.
+      // A signal that the parent ignored, as with `nohup`, stays ignored.
       let previous = signal(number, SIG_IGN)
       if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
       signal(number) { number in Interruption.note(number) }
       unsafe sigaddset(&noted, number)
     }
-    // A parent with threads may have started this process with all signals held back.
+    // A parent with threads may have started this process with all signals blocked.
     unsafe pthread_sigmask(SIG_UNBLOCK, &noted, nil)
   }
 
@@ -43,7 +43,7 @@ enum Interruption {
     _ = unsafe write(wakeup.load(ordering: .relaxed), &byte, 1)
   }
 
-  /// The signal that came, if one did.
+  /// The signal received, if any.
   static var signalNumber: Int32? {
     let number = received.load(ordering: .relaxed)
     return number == 0 ? nil : number
@@ -51,12 +51,12 @@ enum Interruption {
 
   static var isRequested: Bool { received.load(ordering: .relaxed) != 0 }
 
-  /// Throws if a signal came.
+  /// Throws if a signal was received.
   static func check() throws(ToolError) {
     if let signalNumber { throw .interrupted(signal: signalNumber) }
   }
 
-  /// Waits until `descriptor` can be read, but no longer than until a signal comes.
+  /// Waits until `descriptor` can be read or a signal is received.
   static func waitReadable(_ descriptor: Int32) throws(ToolError) {
     let wakeup = readEnd.load(ordering: .relaxed)
     guard wakeup >= 0 else { return }
@@ -64,7 +64,7 @@ enum Interruption {
     try check()
   }
 
-  /// Waits so long, or until a signal comes; false when one came.
+  /// Waits for a duration, or until a signal is received; false in that case.
   static func sleep(_ duration: Duration) -> Bool {
     let wakeup = readEnd.load(ordering: .relaxed)
     let end = ContinuousClock.now + duration

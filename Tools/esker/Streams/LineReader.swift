@@ -1,16 +1,16 @@
-/// Cuts an input into lines.
+/// Splits an input into lines.
 ///
-/// Keeps one buffer, which grows to the longest line and no further than the limit allows.
+/// Keeps one buffer, which grows to the longest line but no further than the limit allows.
 struct LineReader: ~Copyable {
   enum Line {
-    /// The line's place in ``LineReader/buffer``, newline not included. Good until the next call.
+    /// The line's range in ``LineReader/buffer``, without the newline. Valid until the next call.
     case text(Range<Int>)
     /// A line longer than the limit; it was skipped.
     case tooLong
     case end
   }
 
-  /// Holds the line last read.
+  /// Contains the line last read.
   private(set) var buffer: [UInt8]
 
   /// The number of the line last read, from 1.
@@ -19,24 +19,24 @@ struct LineReader: ~Copyable {
   /// Bytes of the input up to the end of the line last read.
   private(set) var bytesConsumed = 0
 
-  /// How many quotes were in the line last read, if it was too long: in some formats they say whether a line goes on.
+  /// The number of quotes in the line last read, if it was too long: in some formats they determine whether a row continues.
   private(set) var skippedQuotes = 0
 
-  /// The checksum of those bytes, continuing whatever it was set to before the first line.
+  /// The checksum of those bytes, continuing from the value set before the first line.
   var checksum: UInt32 = 0
 
   private let input: InputFile
 
-  /// Bytes that a line may have.
+  /// The maximum length of a line in bytes.
   let limit: Int
 
-  // start ... searched: no newline in there; searched ..< filled: not looked at yet.
+  // start ..< searched: contains no newline; searched ..< filled: not searched yet.
   private var start = 0
   private var searched = 0
   private var filled = 0
   private var isAtEnd = false
 
-  /// A reader of lines of at most `limit` bytes.
+  /// Creates a reader of lines of at most `limit` bytes.
   init(_ input: consuming InputFile, limit: Int, bufferSize: Int = 1 << 20) {
     self.input = input
     self.limit = limit
@@ -46,15 +46,15 @@ struct LineReader: ~Copyable {
   /// The input's name, for messages.
   var name: String { input.name }
 
-  /// Bytes not read yet, if the input is a regular file.
+  /// The number of bytes not read yet, if the input is a regular file.
   var remainingBytes: Int? { input.remainingBytes }
 
-  /// Whether everything that has come in so far was read, so that the next line may have to be waited for.
+  /// Whether all buffered input has been consumed, so that reading the next line may block.
   var isDrained: Bool { start == filled }
 
-  /// Passes over what comes before byte `offset` of the input, and takes what comes next as the line behind `lines` of them.
+  /// Skips to byte `offset` of the input, which follows `lines` lines.
   ///
-  /// - Returns: false when the input ends before.
+  /// - Returns: False if the input ends before that.
   mutating func skip(to offset: Int, lines: Int) throws(ToolError) -> Bool {
     while bytesConsumed < offset {
       if start == filled {
@@ -106,7 +106,7 @@ struct LineReader: ~Copyable {
     start = end
   }
 
-  /// Reads more behind what is there, making room first.
+  /// Reads more after the buffered bytes, making room first.
   private mutating func fill() throws(ToolError) {
     if start > 0, start == filled || filled == buffer.count {
       let rest = filled - start

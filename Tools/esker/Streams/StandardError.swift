@@ -2,7 +2,7 @@ import Foundation
 
 /// Messages and progress, which never mix with results.
 ///
-/// A standard error that cannot be written to is nobody's concern.
+/// Errors of writing to standard error are ignored.
 enum StandardError {
   static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
@@ -12,7 +12,7 @@ enum StandardError {
     try? stream.flush()
   }
 
-  /// One line, marked as the tool's.
+  /// A line with the tool's prefix.
   static func report(_ message: String) {
     write("esker: \(message)\n")
   }

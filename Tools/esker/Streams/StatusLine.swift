@@ -1,6 +1,4 @@
-/// A line on standard error that is written over again and again.
-///
-/// Shows itself at most ten times a second.
+/// A line on standard error that is repeatedly overwritten, at most ten times a second.
 final class StatusLine {
   private var width = 0
   private var shown: ContinuousClock.Instant?
@@ -11,13 +9,13 @@ final class StatusLine {
   func show(_ text: @autoclosure () -> String) {
     guard isDue else { return }
     shown = .now
-    // A line that the terminal breaks could not be written over.
+    // A line wrapped by the terminal could not be overwritten.
     let text = String(text().prefix(max(1, (Terminal.errors.columns ?? 80) - 1)))
     StandardError.write("\r" + text + String(repeating: " ", count: max(0, width - text.count)))
     width = text.count
   }
 
-  /// Empties the line, so that something else can be written.
+  /// Clears the line, so that something else can be written.
   func clear() {
     guard width > 0 else { return }
     StandardError.write("\r" + String(repeating: " ", count: width) + "\r")

@@ -1,7 +1,7 @@
 import Esker
 import Foundation
 
-/// What a backup or a restoration did, or would do, for people or for programs.
+/// Prints the result of a backup or restore, or of planning one, as text or JSON.
 func printSummary(of report: BackupReport, path: String, isPlan: Bool = false, asJSON: Bool) throws {
   var output = BufferedOutput.standard()
   if asJSON {
@@ -32,7 +32,7 @@ func printSummary(of report: BackupReport, path: String, isPlan: Bool = false, a
   try output.flush()
 }
 
-/// Whether a file at `path` can get a second name at `newPath`, where nothing is yet: only on the same volume.
+/// Whether a file at `path` can be linked to `newPath`, which does not exist yet: only on the same volume.
 func isOnOneVolume(_ path: String, _ newPath: String) -> Bool {
   guard let source = SystemCalls.status(path) else { return false }
   var place = URL(fileURLWithPath: newPath).standardizedFileURL

@@ -1,16 +1,16 @@
 import ArgumentParser
 import Foundation
 
-/// How bytes of any kind are written as text.
+/// How arbitrary bytes are written as text.
 enum ByteEncoding: String, ExpressibleByArgument, CaseIterable {
-  /// As they are: they must be UTF-8.
+  /// Unchanged: they must be UTF-8.
   case text
-  /// Two hexadecimal digits a byte.
+  /// Two hexadecimal digits per byte.
   case hex
   /// RFC 4648, with padding.
   case base64
 
-  /// What a field of so encoded bytes is called: `key`, `keyHex`, `key64`.
+  /// The name of a field with bytes in this encoding: `key`, `keyHex`, `key64`.
   func fieldName(_ name: String) -> String {
     switch self {
     case .text: name
@@ -19,7 +19,7 @@ enum ByteEncoding: String, ExpressibleByArgument, CaseIterable {
     }
   }
 
-  /// The bytes that `text` stands for; nil when it is not of this encoding.
+  /// The bytes encoded by `text`; nil if it is not valid in this encoding.
   func decode(_ text: Span<UInt8>) -> [UInt8]? {
     switch self {
     case .text:
@@ -31,7 +31,7 @@ enum ByteEncoding: String, ExpressibleByArgument, CaseIterable {
     }
   }
 
-  /// The bytes as text of this encoding; nil when they cannot be.
+  /// The bytes encoded as text; nil if that is not possible.
   func encode(_ bytes: Span<UInt8>) -> [UInt8]? {
     var text: [UInt8] = []
     switch self {
@@ -65,7 +65,7 @@ enum ByteEncoding: String, ExpressibleByArgument, CaseIterable {
   }
 }
 
-/// A key on the command line.
+/// The encoding of keys on the command line.
 struct KeyEncodingOption: ParsableArguments {
   @Option(help: "How keys are given and printed: text, hex or base64.")
   var keyEncoding = ByteEncoding.text

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A number of bytes as it is written on the command line: `4096`, `64kB`, `100MB`, `1GiB`.
+/// A number of bytes on the command line: `4096`, `64kB`, `100MB`, `1GiB`.
 struct ByteSize: ExpressibleByArgument, Hashable {
   let bytes: Int
 
@@ -8,7 +8,7 @@ struct ByteSize: ExpressibleByArgument, Hashable {
     self.bytes = bytes
   }
 
-  /// Nil for anything else and for more than can be counted.
+  /// Nil for anything else, and on overflow.
   init?(argument: String) {
     let digits = argument.prefix { $0.isASCII && $0.isNumber }
     guard let count = Int(digits) else { return nil }

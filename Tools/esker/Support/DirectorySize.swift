@@ -1,6 +1,6 @@
 import Foundation
 
-/// Bytes of the files in a directory, as far as they can be seen.
+/// The total size of the files in a directory, as far as they are accessible.
 func directorySize(_ path: String) -> Int {
   let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
   return names.reduce(0) { total, name in

@@ -1,12 +1,12 @@
 import Esker
 
-/// Calls `body` for each visible entry of a store as it is now, or of one keyspace, until `body` answers false.
+/// Calls `body` for each visible entry in a snapshot of a store, or of one keyspace, until it returns false.
 ///
-/// An entry whose record is damaged is reported and passed over, so that one bad byte does not hide all others.
+/// An entry with a damaged record is reported and skipped, so that one bad byte does not hide all others.
 ///
-/// - Parameter keyspace: the keyspace's name, empty for the default one; nil: all.
-/// - Returns: true when no damage was met.
-/// - Throws: what `body` throws; ``ToolError/interrupted(signal:)``.
+/// - Parameter keyspace: The keyspace's name, empty for the default one; nil for all.
+/// - Returns: True if no damage was found.
+/// - Throws: What `body` throws; ``ToolError/interrupted(signal:)``.
 func forEachEntry(
   of store: LogStore,
   in keyspace: String?,
@@ -17,7 +17,7 @@ func forEachEntry(
   var done = 0
   for entry in try store.snapshot() {
     try Interruption.check()
-    // Nothing is known of an entry without a version: it may belong to any keyspace.
+    // An entry without a version could belong to any keyspace.
     guard keyspace == nil || entry.keyspace == keyspace || entry.version.rawValue == 0 else { continue }
     do {
       guard try body(entry) else { break }

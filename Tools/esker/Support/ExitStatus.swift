@@ -3,23 +3,22 @@ import Esker
 
 /// The tool's exit codes, which scripts rely on.
 ///
-/// Those from 64 on are those of `sysexits.h`.
+/// Those from 64 on are from `sysexits.h`.
 enum ExitStatus {
   static let success: Int32 = 0
-  /// A key was not there, a line could not be loaded, or the store is damaged.
+  /// A key was not found, a line could not be loaded, or the store is damaged.
   static let failure: Int32 = 1
-  /// The command line, or a key or value given on it, cannot be.
+  /// The command line, or a key or value on it, is invalid.
   static let usage: Int32 = 64
   /// There is no store, or no input file, at the path.
   static let noInput: Int32 = 66
-  /// The operating system refused, or the volume is full.
+  /// The operating system reported an error, or the volume is full.
   static let inputOutput: Int32 = 74
   /// The store is open for writing elsewhere.
   ///
-  /// Beyond these, a command that a signal stopped has 128 and the signal's number, as in a shell.
+  /// In addition, a command stopped by a signal exits with 128 plus the signal's number, as in a shell.
   static let locked: Int32 = 75
 
-  /// The code for an error of the engine.
   static func code(for error: StoreError) -> Int32 {
     switch error {
     case .damaged, .historyGone: failure
@@ -32,7 +31,6 @@ enum ExitStatus {
     }
   }
 
-  /// The code for an error of the tool.
   static func code(for error: ToolError) -> Int32 {
     switch error {
     case .outputClosed: success

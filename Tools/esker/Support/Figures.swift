@@ -1,4 +1,4 @@
-/// Prints what a command did, for people or for programs.
+/// Prints the result of a command, as text or JSON.
 func printFigures(_ figures: [(name: String, value: Int)], text: String, asJSON: Bool) throws {
   var output = BufferedOutput.standard()
   if asJSON {

@@ -1,6 +1,6 @@
-/// Figures as people read them.
+/// Human-readable figures.
 enum HumanUnits {
-  /// `812 B`, `11.5 MB`: powers of 1000, three figures.
+  /// `812 B`, `11.5 MB`: powers of 1000, three digits.
   static func bytes(_ count: Int) -> String {
     guard abs(count) >= 1000 else { return "\(count) B" }
     var value = Double(count)
@@ -33,7 +33,7 @@ enum HumanUnits {
     number == 1 ? "1 entry" : "\(count(number)) entries"
   }
 
-  /// Decimals after the point, rounded.
+  /// A number rounded to some decimal places.
   static func fixed(_ value: Double, _ decimals: Int) -> String {
     var scale = 1.0
     for _ in 0..<decimals { scale *= 10 }
@@ -47,7 +47,7 @@ enum HumanUnits {
     return sign + padded.dropLast(decimals) + "." + padded.suffix(decimals)
   }
 
-  /// Three significant figures of a number below 1000.
+  /// Three significant digits of a number below 1000.
   static func significant(_ value: Double) -> String {
     fixed(value, abs(value) < 9.995 ? 2 : abs(value) < 99.95 ? 1 : 0)
   }

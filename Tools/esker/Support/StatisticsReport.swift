@@ -1,15 +1,15 @@
 import Esker
 
-/// A store's figures, for people and for programs.
+/// A store's statistics, as text or JSON.
 ///
-/// What the engine counts from an opening on is left out: here it would tell of the tool, not of the store.
+/// Counters that start when a store is opened are left out: here they would describe the tool, not the store.
 struct StatisticsReport {
   let path: String
   let statistics: Statistics
 
   private var keyspaceNames: [String] { statistics.keyspaces.keys.sorted() }
 
-  /// A line a figure, aligned.
+  /// One figure per line, aligned.
   func text(in terminal: Terminal) -> String {
     let sealed = statistics.segments.count { $0.isSealed }
     var pairs = Pairs()
@@ -33,7 +33,7 @@ struct StatisticsReport {
     return pairs.text(in: terminal)
   }
 
-  /// One object and a newline.
+  /// One JSON object and a newline.
   ///
   /// Scripts rely on the names: add fields, but never rename or drop one.
   var json: [UInt8] {

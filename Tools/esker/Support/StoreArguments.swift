@@ -3,7 +3,7 @@ import Esker
 import EskerPlatform
 import Foundation
 
-/// The store a command works on.
+/// The store that a command works on.
 struct StoreArguments: ParsableArguments {
   @Argument(help: "The store's directory.", completion: .directory)
   var store: String
@@ -11,10 +11,10 @@ struct StoreArguments: ParsableArguments {
   @Flag(name: [.short, .long], help: "Print only results and errors: no progress, no summary.")
   var quiet = false
 
-  /// Opens the store beside whoever writes to it and calls `body`.
+  /// Opens the store read-only, even while it is open for writing elsewhere, and calls `body`.
   ///
-  /// - Parameter namesDamage: whether what `body` prints names all damage that the opening may find.
-  /// - Throws: what `body` throws; ``ToolError/damageFound`` when it has done what was asked, of a damaged store.
+  /// - Parameter namesDamage: Whether the output of `body` includes all damage that opening may find.
+  /// - Throws: What `body` throws; ``ToolError/damageFound`` if it succeeded on a damaged store.
   func read<R>(namesDamage: Bool = false, _ body: (LogStore) throws -> R) throws -> R {
     try require()
     let notices = StoreNotices(sayingDamage: !namesDamage)
@@ -26,13 +26,13 @@ struct StoreArguments: ParsableArguments {
     return result
   }
 
-  /// Looks at the store's files without opening it.
+  /// Examines the store's files without opening it.
   func inspection() throws -> StoreInspection {
     try require()
     return try StoreInspection(at: store)
   }
 
-  /// Counts what the bytes of a store are for, until that is done or a signal comes.
+  /// Computes a breakdown of the store's bytes; a signal cancels it.
   func usage(of store: LogStore) throws(StoreError) -> StoreUsage {
     Interruption.install()
     let progress = Progress("counting", bytes: store.statistics.bytesOnDisk, isQuiet: quiet)
@@ -43,8 +43,8 @@ struct StoreArguments: ParsableArguments {
     }
   }
 
-  /// Opens the store for writing and calls `body`; `creating`: makes the store if there is none; `publishing`: how
-  /// often to tell others how it goes.
+  /// Opens the store for writing and calls `body`; `creating`: creates the store if there is none; `publishing`: the
+  /// interval at which to publish statistics.
   func write<R>(creating: Bool, publishing interval: Duration? = nil, _ body: (LogStore) throws -> R) throws -> R {
     if !creating { try require() }
     let notices = StoreNotices()
@@ -54,7 +54,7 @@ struct StoreArguments: ParsableArguments {
     return try closing(LogStore(at: store, options: options), body)
   }
 
-  /// Calls `body` and closes the store, whose failure to close counts unless `body` failed before.
+  /// Calls `body` and closes the store; an error from closing is thrown only if `body` succeeded.
   private func closing<R>(_ store: LogStore, _ body: (LogStore) throws -> R) throws -> R {
     let result: R
     do {
@@ -67,13 +67,13 @@ struct StoreArguments: ParsableArguments {
     return result
   }
 
-  /// Throws if nothing is at a path that was given for another store.
+  /// Throws if there is nothing at a path given for another store.
   func require(at path: String) throws(ToolError) {
     guard SystemCalls.status(path) == nil else { return }
     throw errno == ENOENT ? .noStore(path: path) : .system(operation: "open", path: path, errno: errno)
   }
 
-  /// Opening for writing would make a store out of nothing or of an empty directory.
+  /// Throws if there is no store: opening for writing would create one at a missing path or in an empty directory.
   func require() throws {
     guard let status = SystemCalls.status(store) else {
       throw errno == ENOENT
@@ -90,18 +90,18 @@ struct StoreArguments: ParsableArguments {
   }
 }
 
-/// The keyspace a command works on.
+/// The keyspace that a command works on.
 struct KeyspaceOption: ParsableArguments {
   @Option(help: ArgumentHelp("Use this keyspace instead of the default one.", valueName: "name"))
   var keyspace: String?
 
-  /// The keyspace, created if it is not there.
+  /// The keyspace, created if necessary.
   func writable(in store: LogStore) throws(StoreError) -> Keyspace {
     guard let keyspace, !keyspace.isEmpty else { return store.default }
     return try store.keyspace(keyspace)
   }
 
-  /// The keyspace, which must be there.
+  /// The keyspace, which must exist.
   func existing(in store: LogStore) throws -> Keyspace {
     guard let keyspace, !keyspace.isEmpty else { return store.default }
     guard store.keyspaceNames.contains(keyspace) else { throw ToolError.noKeyspace(keyspace, path: store.path) }

@@ -1,19 +1,18 @@
 import Esker
 import Synchronization
 
-/// Says on standard error what a store found wrong with itself, a line for each finding.
+/// Reports damage found by a store on standard error, one line per finding.
 ///
 /// Events come from the thread that opens the store, and from its own threads.
 final class StoreNotices: Sendable {
   private let found = Atomic<Bool>(false)
   private let saysDamage: Bool
 
-  /// - Parameter saysDamage: false for a command whose results name all damage anyway.
+  /// - Parameter saysDamage: False for a command whose results name all damage anyway.
   init(sayingDamage saysDamage: Bool = true) {
     self.saysDamage = saysDamage
   }
 
-  /// Whether damage was found.
   var foundDamage: Bool { found.load(ordering: .relaxed) }
 
   func hear(_ event: StoreEvent) {

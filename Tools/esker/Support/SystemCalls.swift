@@ -1,16 +1,16 @@
 import Foundation
 
-/// Calls to the operating system: what C offers, without its pointers. After a failure `errno` says why.
+/// System calls without C pointers. After a failure `errno` says why.
 ///
 /// Safety: these calls take pointers to paths, which Swift ends with a zero and keeps during the call, to locals that they
 /// fill, and to buffers whose length they are told.
 enum SystemCalls {
-  /// The descriptor, negative when there is none.
+  /// Returns the descriptor, or a negative number on failure.
   static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) -> Int32 {
     unsafe Foundation.open(path, flags, mode)
   }
 
-  /// What stands at a path; nil when nothing does or it cannot be looked at.
+  /// The status of the file at a path; nil if there is none or it is not accessible.
   static func status(_ path: String) -> stat? {
     var status = stat()
     return unsafe stat(path, &status) == 0 ? status : nil
@@ -25,14 +25,14 @@ enum SystemCalls {
     unsafe unlink(path)
   }
 
-  /// Makes a directory of its own, choosing the last six letters of its name; nil on failure.
+  /// Creates a directory whose name has a unique suffix of six characters; nil on failure.
   static func makeDirectory(_ template: String) -> String? {
     var name = Array(template.utf8CString)
     guard unsafe mkdtemp(&name) != nil else { return nil }
     return String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Writes as much as fits; returns how much, and the error number.
+  /// Writes as many bytes as possible; returns how many, and the error number.
   static func write(_ bytes: RawSpan, to descriptor: Int32) -> (count: Int, code: Int32) {
     unsafe bytes.withUnsafeBytes { buffer in
       let count = unsafe Foundation.write(descriptor, buffer.baseAddress, buffer.count)
@@ -40,7 +40,7 @@ enum SystemCalls {
     }
   }
 
-  /// Reads what is there into the bytes from `start` on; returns how much, and the error number.
+  /// Reads available bytes into the array starting at `start`; returns how many, and the error number.
   static func read(_ descriptor: Int32, into bytes: inout [UInt8], from start: Int) -> (count: Int, code: Int32) {
     precondition(start >= 0 && start <= bytes.count)
     return unsafe bytes.withUnsafeMutableBytes { buffer in
@@ -49,7 +49,7 @@ enum SystemCalls {
     }
   }
 
-  /// Waits until one of the descriptors can be read, at most so many milliseconds; -1 waits for ever.
+  /// Waits until one of the descriptors can be read, or `milliseconds` have passed; -1 waits forever.
   static func waitReadable(_ descriptors: [Int32], milliseconds: Int32) {
     var waits = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     _ = unsafe poll(&waits, nfds_t(waits.count), milliseconds)
@@ -61,7 +61,7 @@ enum SystemCalls {
     return unsafe pipe(&ends) == 0 ? (ends[0], ends[1]) : nil
   }
 
-  /// The size of the terminal behind a descriptor; nil when there is none.
+  /// The size of a descriptor's terminal; nil if it is not a terminal.
   static func windowSize(of descriptor: Int32) -> winsize? {
     var size = winsize()
     return unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 ? size : nil

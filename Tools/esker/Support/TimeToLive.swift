@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// A duration as it is written on the command line: a whole number and a unit, such as `500ms`, `60s`, `5m`, `2h` or `7d`.
+/// A duration on the command line: a whole number and a unit, such as `500ms`, `60s`, `5m`, `2h` or `7d`.
 struct TimeToLive: ExpressibleByArgument, Hashable {
   let duration: Duration
 
-  /// Nil for anything else, for zero, and for more milliseconds than a clock has.
+  /// Nil for anything else, for zero, and on overflow.
   init?(argument: String) {
     let digits = argument.prefix { $0.isASCII && $0.isNumber }
     guard let count = Int64(digits), count > 0 else { return nil }

@@ -1,7 +1,7 @@
 import Esker
 
-/// The instant that an ISO 8601 text stands for: what ``timestamp(_:)`` writes, and the same with other fractions or an
-/// offset in hours and minutes. Nil for anything else.
+/// Parses an ISO 8601 time: the output of ``timestamp(_:)``, or the same with other fractions or an offset in hours and
+/// minutes. Nil for anything else.
 func parseTimestamp(_ text: Span<UInt8>) -> WallTime? {
   var cursor = TimestampCursor(text: [UInt8](copying: text))
   guard let time = cursor.time() else { return nil }
@@ -29,7 +29,7 @@ private struct TimestampCursor {
     }
     let days = daysSince1970(sign * year, month, day)
     let seconds = hour * 3600 + minute * 60 + second - offset * 60
-    // Days before what an instant can be, and time of the day that leads back into it, must not overflow on the way.
+    // Neither the first representable day nor the time of day that leads back into range may overflow on the way.
     let (whole, overflow) = (days + 1).multipliedReportingOverflow(by: 86_400_000)
     guard !overflow else { return nil }
     let (time, overflowed) = whole.addingReportingOverflow((seconds - 86_400) * 1000 + milliseconds)
@@ -52,7 +52,7 @@ private struct TimestampCursor {
     return digits.contains(position - start) ? number : nil
   }
 
-  /// Milliseconds of a fraction, if there is one; further digits are cut off.
+  /// The milliseconds of an optional fraction; further digits are truncated.
   private mutating func fraction() -> Int64? {
     guard skip(".") else { return 0 }
     let start = position
@@ -66,7 +66,7 @@ private struct TimestampCursor {
     return position > start ? milliseconds : nil
   }
 
-  /// Minutes that the clock is ahead of UTC.
+  /// The offset from UTC in minutes.
   private mutating func offset() -> Int64? {
     if skip("Z") { return 0 }
     let sign: Int64 = skip("-") ? -1 : 1
@@ -85,7 +85,7 @@ private func monthLength(_ month: Int64, _ year: Int64) -> Int64 {
   }
 }
 
-/// Days from 1 January 1970 on in the Gregorian calendar; counts years from March, so that the leap day is a year's last.
+/// Days since 1 January 1970 in the Gregorian calendar; counts years from March, so that the leap day is a year's last.
 private func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
   let year = month <= 2 ? year - 1 : year
   let era = (year >= 0 ? year : year - 399) / 400

@@ -1,9 +1,9 @@
 import Esker
 
-/// An instant as ISO 8601 has it, in UTC and with milliseconds: `2026-03-01T12:00:00.000Z`.
+/// A time in ISO 8601, in UTC with milliseconds: `2026-03-01T12:00:00.000Z`.
 ///
-/// Years beyond 9999 and before 0 get a sign, as the standard asks. Foundation's formatter would lose precision far from
-/// today; the calendar is a few divisions.
+/// Years after 9999 and before 0 get a sign, as the standard requires. Foundation's formatter would lose precision far from
+/// the present; the calendar takes only a few divisions.
 func timestamp(_ time: WallTime) -> String {
   let (days, milliseconds) = divided(time.millisecondsSince1970, by: 86_400_000)
   let (year, month, day) = civilDate(daysSince1970: days)

@@ -1,43 +1,41 @@
 import EskerPlatform
 import Foundation
 
-/// What can go wrong around the store.
+/// The tool's own errors.
 enum ToolError: Error, Equatable {
-  /// No store is at the path.
+  /// There is no store at the path.
   case noStore(path: String)
-  /// The store has no keyspace of that name.
+  /// The store has no keyspace with this name.
   case noKeyspace(String, path: String)
-  /// There is no input file.
   case noInput(path: String)
   /// The key is absent, or its value has expired.
   case notFound(String)
-  /// None of so many keys is there.
+  /// None of the given number of keys exists.
   case nothingFound(Int)
   /// A line of the input cannot be loaded.
   case badLine(number: Int, why: String)
-  /// The store has no segment of that number.
+  /// The store has no segment with this number.
   case noSegment(UInt64, path: String)
   /// No record of the key is left in the store's files.
   case noRecord(String)
   /// The store is damaged, which has been reported.
   case damageFound
-  /// Whoever read standard output has seen enough.
+  /// The reader of standard output has closed it.
   case outputClosed
-  /// A signal asked the command to end.
+  /// A signal requested termination.
   case interrupted(signal: Int32)
-  /// A load cannot go on from where an earlier one stopped: the input is another, or is read in another way.
+  /// A load cannot resume an earlier one: the input differs, or is read in another way.
   case otherInput(name: String)
-  /// An entry cannot be written in the format that was asked for.
+  /// An entry cannot be written in the requested format.
   case notRepresentable(key: String, why: String)
-  /// An argument is not written in the encoding that was named.
+  /// An argument is not valid in the given encoding.
   case notEncoded(String, ByteEncoding)
-  /// The file that was to be written is there.
+  /// The output file already exists.
   case outputExists(path: String)
-  /// A benchmark found something else than it had put.
+  /// A benchmark read something other than what it had put.
   case benchmarkFailed(String)
-  /// An argument is not text.
+  /// An argument is not UTF-8.
   case argumentNotUTF8(position: Int)
-  /// A call to the operating system failed.
   case system(operation: String, path: String, errno: Int32)
 }
 

@@ -1,13 +1,13 @@
 import TextTable
 
-/// Where in its column a cell stands.
+/// The alignment of a cell in its column.
 enum Side {
   case left, right
 
   fileprivate var alignment: Alignment { self == .left ? .left : .right }
 }
 
-/// Lines of cells, each in a column of its width, with two spaces between and none at the end.
+/// Lines of cells aligned in columns, separated by two spaces, without trailing space.
 func alignedLines(
   _ rows: [[Cell]],
   columns: [(side: Side, width: Int)],
@@ -21,7 +21,7 @@ func alignedLines(
   guard let text = table.string(for: rows, style: BareStyle.self) else { return "" }
   return zip(rows, text.split(separator: BareStyle.lineEnd)).reduce(into: "") { result, line in
     let cells = line.1.split(separator: BareStyle.cellEnd, omittingEmptySubsequences: false)
-    // A cell's color comes after its padding: the library counts control sequences as text.
+    // Color is added after padding: the library counts control sequences as text.
     let text = zip(line.0, cells).enumerated().map { index, cell in
       let padded = index == columns.count - 1 ? cell.0.shown : String(cell.1)
       return cell.0.paint?(padded, in: terminal) ?? padded
@@ -32,7 +32,7 @@ func alignedLines(
 
 /// Padded cells and nothing else, for ``alignedLines(_:columns:in:)`` to put together.
 ///
-/// The separators are control characters, of which there are none in a cell.
+/// The separators are control characters, which never occur in a cell.
 private enum BareStyle: TextTableStyle {
   static let cellEnd: Character = "\u{1F}"
   static let lineEnd: Character = "\u{1E}"

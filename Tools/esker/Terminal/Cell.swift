@@ -1,31 +1,31 @@
 import Esker
 
-/// A value in a report: as people read it, and as programs do.
+/// A value in a report, in a human-readable and a machine-readable form.
 struct Cell: Equatable {
-  /// With units and groups of digits.
+  /// With units and grouped digits.
   let shown: String
-  /// Without: bytes as a number, instants as ISO 8601, nothing as nothing.
+  /// Without either: bytes as a number, times as ISO 8601, a missing value as an empty string.
   let plain: String
-  /// How it looks on a terminal.
+  /// The style on a terminal.
   var paint: Paint?
 
   static let none = Cell(shown: "-", plain: "")
 
-  /// Text that may hold anything.
+  /// Arbitrary text.
   static func text(_ text: String) -> Cell { .bytes(Array(text.utf8)) }
 
-  /// A key, or other bytes of any kind.
+  /// A key, or other arbitrary bytes.
   static func bytes(_ bytes: [UInt8]) -> Cell {
     let text = escaped(bytes)
     return Cell(shown: text, plain: text)
   }
 
-  /// Words of the tool's own.
+  /// Fixed text of the tool.
   static func word(_ word: String, _ paint: Paint? = nil) -> Cell { Cell(shown: word, plain: word, paint: paint) }
 
   static func count(_ number: Int) -> Cell { Cell(shown: HumanUnits.count(number), plain: "\(number)") }
 
-  /// A number that is a name, such as an id: its digits are not grouped.
+  /// A number used as an identifier: its digits are not grouped.
   static func number(_ number: UInt64) -> Cell { Cell(shown: "\(number)", plain: "\(number)") }
 
   static func size(_ bytes: Int) -> Cell { Cell(shown: HumanUnits.bytes(bytes), plain: "\(bytes)") }
@@ -43,7 +43,7 @@ struct Cell: Equatable {
 
   static func instant(_ time: WallTime) -> Cell {
     let text = timestamp(time)
-    // Nobody needs the milliseconds, nor the zone, which is always the same, at the cost of a column's width.
+    // Milliseconds are not useful here, and the zone is always the same; both would only widen the column.
     return Cell(shown: String(text.replacing("T", with: " ").dropLast(5)), plain: text)
   }
 

@@ -1,8 +1,8 @@
-/// Bytes of any kind as one word of printable text, from which the bytes can be had back.
+/// Arbitrary bytes as one word of printable text, from which the bytes can be recovered.
 ///
-/// What is printable UTF-8 stays as it is. A backslash is doubled; tab, newline and carriage return are `\t`, `\n` and `\r`;
-/// any other byte that is no printable text is `\x` and two digits. So a key can neither break a line or a column nor
-/// speak to the terminal.
+/// Printable UTF-8 is unchanged. A backslash is doubled; tab, newline and carriage return become `\t`, `\n` and `\r`; any
+/// other unprintable byte becomes `\x` and two digits. So a key can neither break a line or a column nor send control
+/// sequences to the terminal.
 func escaped(_ bytes: [UInt8]) -> String {
   var text = ""
   var decoder = UTF8.ForwardParser()

@@ -1,4 +1,4 @@
-/// How a piece of text is to look, where color is possible.
+/// The style of a piece of text, where color is possible.
 enum Paint: String {
   case heading = "1"
   case faint = "2"
@@ -6,7 +6,7 @@ enum Paint: String {
   case good = "32"
   case warning = "33"
 
-  /// The text between its control sequences, or alone.
+  /// The text with its control sequences, or unchanged without color.
   func callAsFunction(_ text: String, in terminal: Terminal) -> String {
     terminal.showsColor && !text.isEmpty ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
   }

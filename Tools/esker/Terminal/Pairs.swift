@@ -1,4 +1,4 @@
-/// Titles and values, one pair a line.
+/// Titles and values, one pair per line.
 struct Pairs {
   private var pairs: [(title: String, value: Cell)]
 
@@ -10,12 +10,12 @@ struct Pairs {
     pairs.append((title, value))
   }
 
-  /// The lines, aligned: in a pipe too, where a script finds a figure by its title; programs have `--json`.
+  /// The lines, aligned even in a pipe, where a script finds a figure by its title; programs should use `--json`.
   ///
-  /// Where a line would be longer than the terminal's, the value gets a line of its own.
+  /// If a line would be longer than the terminal is wide, the value gets a line of its own.
   func text(in terminal: Terminal) -> String {
     let titleWidth = pairs.reduce(0) { max($0, $1.title.count) }
-    // The library pads by units of UTF-16 and would cut a character that is two of them.
+    // The library pads by UTF-16 code units and would split a character that has two of them.
     let valueWidth = pairs.reduce(1) { max($0, $1.value.shown.utf16.count) }
     if let width = terminal.columns, titleWidth + 2 + valueWidth > width, titleWidth > width / 2 {
       return pairs.reduce(into: "") { text, pair in

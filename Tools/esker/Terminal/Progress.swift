@@ -1,6 +1,6 @@
-/// How far something is that takes more than a second: share, rate and time left, on standard error if that is a terminal.
+/// The progress of a long operation: share, rate and time left, on standard error if that is a terminal.
 final class Progress {
-  /// What is counted.
+  /// The unit of the count.
   enum Unit {
     case bytes
     case named(String)
@@ -8,15 +8,15 @@ final class Progress {
 
   private let action: String
   private let unit: Unit
-  /// How much there is to do, if it is known.
+  /// The total amount, if known.
   private let total: Int?
   private let status: StatusLine?
   private let start = ContinuousClock.now
   private var calls = 0
 
   /// - Parameters:
-  ///   - action: what is being done, as in "checking".
-  ///   - isQuiet: shows nothing.
+  ///   - action: What is being done, as in "checking".
+  ///   - isQuiet: Whether to show nothing.
   init(_ action: String, of unit: Unit = .bytes, total: Int? = nil, isQuiet: Bool = false) {
     self.action = action
     self.unit = unit
@@ -24,33 +24,33 @@ final class Progress {
     status = StandardError.isTerminal && !isQuiet ? StatusLine() : nil
   }
 
-  /// - Parameter bytes: how many there are to work through, if the rate is to be shown.
+  /// - Parameter bytes: The number of bytes to process, if the rate is to be shown.
   convenience init(_ action: String, bytes: Int?, isQuiet: Bool = false) {
     self.init(action, of: .bytes, total: bytes, isQuiet: isQuiet)
   }
 
   deinit { clear() }
 
-  /// For work of small steps: looks at the clock only every so often.
+  /// Updates the progress from small steps; only checks the clock every so often.
   ///
-  /// - Parameter position: how much of the total is done, if that is not `done`.
+  /// - Parameter position: The amount done of the total, if that is not `done`.
   func step(_ done: Int, at position: Int? = nil) {
     guard status != nil else { return }
     calls &+= 1
     if calls & 255 == 0 { update(done: done, at: position) }
   }
 
-  /// Shows that a share, from 0 to 1, is done.
+  /// Shows the share done, from 0 to 1.
   func update(_ share: Double) {
     show(done(share), share: share)
   }
 
-  /// Shows that so much is done.
+  /// Shows the amount done.
   func update(done: Int, at position: Int? = nil) {
     show(done, share: total.map { $0 > 0 ? min(1, Double(position ?? done) / Double($0)) : 1 })
   }
 
-  /// Takes the line away.
+  /// Removes the line.
   func clear() {
     status?.clear()
   }

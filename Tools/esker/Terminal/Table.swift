@@ -1,11 +1,10 @@
-/// Rows under titles, written as they come, with a bounded part of them in memory.
+/// A table with a header, written as rows arrive, with only a bounded number of them in memory.
 ///
-/// On a terminal, columns are aligned. Where it is too narrow for them, optional columns are left out, the last one first; if
-/// that is not enough, each row becomes a block of lines with a title each. In a pipe a row is a line with a tab between cells,
-/// after a line of the titles, and has all columns.
+/// On a terminal, columns are aligned. If it is too narrow, optional columns are left out, last one first; if that is not
+/// enough, each row becomes a block of lines, each with a title. In a pipe a row is a line with tabs between all of its
+/// cells, after a line of titles.
 ///
-/// Text of the user's stands in the last column, where characters of any width can push nothing out of line, and which may go
-/// on in the terminal's next line.
+/// User text goes into the last column, where characters of any width cannot misalign anything, and which may wrap.
 struct Table {
   struct Column {
     let title: String
@@ -26,10 +25,10 @@ struct Table {
   private var rows: [[Cell]] = []
   private var widths: [Int]
   private var hasTitles = false
-  /// The columns that the terminal has room for, settled by the first rows.
+  /// The columns that fit the terminal, determined by the first rows.
   private var shown: [Int]?
 
-  /// Rows that are looked at together for the widths of the columns.
+  /// The number of rows considered together for the column widths.
   private static let rowsTogether = 1000
 
   init(_ columns: [Column], in terminal: Terminal) {
@@ -38,13 +37,13 @@ struct Table {
     widths = columns.map(\.title.utf16.count)
   }
 
-  /// Takes a row, with a cell for each column, and writes what is due.
+  /// Adds a row, with a cell for each column, and writes rows once there are enough.
   mutating func add(_ row: [Cell], to output: inout BufferedOutput) throws(ToolError) {
     rows.append(row)
     if rows.count == Self.rowsTogether { try flush(to: &output) }
   }
 
-  /// Writes the rows that were not yet, and the titles if there was none.
+  /// Writes the remaining rows, with the titles if not written yet.
   mutating func flush(to output: inout BufferedOutput) throws(ToolError) {
     try output.write(text())
     rows.removeAll(keepingCapacity: true)
@@ -54,7 +53,7 @@ struct Table {
   private mutating func text() -> String {
     guard let width = terminal.columns else { return separated() }
     for row in rows {
-      // The library pads by units of UTF-16 and would cut a character that is two of them.
+      // The library pads by UTF-16 code units and would split a character that has two of them.
       for (index, cell) in row.enumerated() { widths[index] = max(widths[index], cell.shown.utf16.count) }
     }
     if shown == nil { shown = fitting(width) }
@@ -62,7 +61,7 @@ struct Table {
     return aligned(shown)
   }
 
-  /// The columns to show: optional ones only as far as there is room.
+  /// The columns to show: optional ones only if there is room.
   private func fitting(_ width: Int) -> [Int] {
     var shown = Array(columns.indices)
     while needed(shown) > width, let last = shown.last(where: { columns[$0].isOptional }) {
@@ -71,7 +70,7 @@ struct Table {
     return shown
   }
 
-  /// The width of some columns, of the last one only as much as makes it readable.
+  /// The width that some columns need; for the last one, only enough to be readable.
   private func needed(_ shown: [Int]) -> Int {
     let last = shown.last.map { min(widths[$0], max(columns[$0].title.count, 12)) } ?? 0
     return shown.dropLast().reduce(last) { $0 + widths[$1] + 2 }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What a stream leads to, as far as it matters for how results are written.
+/// The properties of an output stream that determine how results are written.
 ///
-/// Whoever reads a pipe or a file gets lines that stay the same from release to release; a person gets aligned columns, units
+/// A pipe or a file gets lines whose format stays the same from release to release; a terminal gets aligned columns, units
 /// and color.
 struct Terminal: Equatable {
-  /// Characters in a line; nil when no terminal is there.
+  /// The number of characters per line; nil if it is not a terminal.
   let columns: Int?
   /// Whether color may be used.
   let showsColor: Bool
@@ -13,10 +13,10 @@ struct Terminal: Equatable {
   /// A pipe or a file.
   static let none = Terminal(columns: nil, showsColor: false)
 
-  /// What standard output leads to.
+  /// The terminal of standard output.
   static var output: Terminal { Terminal(descriptor: STDOUT_FILENO) }
 
-  /// What standard error leads to.
+  /// The terminal of standard error.
   static var errors: Terminal { Terminal(descriptor: STDERR_FILENO) }
 
   init(columns: Int?, showsColor: Bool) {
@@ -24,7 +24,7 @@ struct Terminal: Equatable {
     self.showsColor = showsColor
   }
 
-  /// Color is for terminals that have it, unless the user does not want it (no-color.org).
+  /// Color is used on terminals that support it, unless the user disabled it (no-color.org).
   init(descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
     guard isatty(descriptor) == 1 else {
       self = .none
@@ -37,7 +37,7 @@ struct Terminal: Equatable {
 
   private static func width(of descriptor: Int32) -> Int? { size(of: descriptor)?.columns }
 
-  /// Characters in a line and lines of the terminal behind a descriptor; nil when there is none, or it does not say.
+  /// The characters per line and the lines of a descriptor's terminal; nil if there is none, or it does not report them.
   static func size(of descriptor: Int32) -> (columns: Int, rows: Int)? {
     guard let size = SystemCalls.windowSize(of: descriptor), size.ws_col > 0 else { return nil }
     return (Int(size.ws_col), max(1, Int(size.ws_row)))

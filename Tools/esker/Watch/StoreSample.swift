@@ -1,12 +1,12 @@
 import Esker
 
-/// How a store is at one moment, as far as it can be seen from outside.
+/// A store's state at one moment, as far as visible from outside.
 struct StoreSample {
-  /// Who says so.
+  /// The source of the figures.
   enum Source: String {
     /// The process that has the store open for writing.
     case published
-    /// A reader of what that process logs: it does not see calls that log nothing, nor how long they take.
+    /// A reader of the log of that process: it sees neither calls that log nothing nor latencies.
     case followed
   }
 
@@ -14,13 +14,13 @@ struct StoreSample {
   var statistics: Statistics
   var segments: Int
   var sealedSegments: Int
-  /// Seconds by a clock that goes evenly.
+  /// Seconds on a monotonic clock.
   var seconds: Double
-  /// Of who publishes.
+  /// Of the publishing process.
   var processID: Int32?
   var uptime: Duration?
   var capacity: Int?
-  /// The figures are old: the process has ended without closing the store, or stands still.
+  /// Whether the figures are old: the process has ended without closing the store, or is hanging.
   var isStale = false
 
   init(_ published: PublishedStatistics, now: WallTime) {
@@ -45,22 +45,22 @@ struct StoreSample {
   }
 }
 
-/// What happened between two samples.
+/// The change between two samples.
 struct StoreRates {
   var writes = 0.0
   var bytesLogged: Double?
   var bytesWritten: Double?
-  /// Calls that returned a value, estimated from those that were timed.
+  /// Gets that returned a value, estimated from those that were timed.
   var gets: Double?
   var syncs: Double?
   var puts = LatencyHistogram()
   var getTimes = LatencyHistogram()
   var syncTimes = LatencyHistogram()
 
-  /// One call in so many is timed.
+  /// One in this many calls is timed.
   private static let sampling = 128.0
 
-  /// Nil when the samples are not of the same opening of the store, or of the same moment.
+  /// Nil unless the samples are from the same opening of the store, at different moments.
   init?(from before: StoreSample, to after: StoreSample) {
     let seconds = after.seconds - before.seconds
     guard before.source == after.source, before.processID == after.processID, seconds > 0 else { return nil }

@@ -1,6 +1,6 @@
 import Esker
 
-/// Looks at a store from outside, again and again: at what its process publishes, or else along the log.
+/// Samples a store from outside: from its process's published statistics, or else from the log.
 final class StoreWatcher {
   private let path: String
   private let start = ContinuousClock.now
@@ -21,7 +21,7 @@ final class StoreWatcher {
     do throws(StoreError) {
       return try follow()
     } catch {
-      // The writer may have merged away what the follower stood in, or made the store anew: a fresh look tells.
+      // The writer may have merged away what the follower was reading, or recreated the store: reopen it.
       close()
       return try follow()
     }
@@ -39,7 +39,7 @@ final class StoreWatcher {
       store = try LogStore(at: path, options: options)
       follower = store
     }
-    // A read takes in what was logged meanwhile.
+    // A read catches up with what was logged meanwhile.
     _ = try store.contains("")
     return StoreSample(store, seconds: (ContinuousClock.now - start).seconds)
   }

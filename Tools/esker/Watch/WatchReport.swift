@@ -1,18 +1,18 @@
 import Esker
 import Foundation
 
-/// A sample, and what happened since the one before, for people and for programs.
+/// A sample and the changes since the previous one, as text or JSON.
 struct WatchReport {
   let path: String
   let sample: StoreSample
   let rates: StoreRates?
   let time: WallTime
-  /// Writes a second, oldest first.
+  /// Writes per second, oldest first.
   var history: [Double] = []
 
   // MARK: For people
 
-  /// A line of its own: for output that is no terminal.
+  /// A single line, for output that is not a terminal.
   var line: String {
     let figures = sample.statistics
     var text = "\(clock) \(HumanUnits.count(figures.keys, "key")), \(perSecond(rates?.writes)) writes/s"
@@ -25,7 +25,7 @@ struct WatchReport {
     return text
   }
 
-  /// Lines that take the place of those shown before.
+  /// Lines that replace those shown before.
   var screen: [String] {
     let figures = sample.statistics
     var lines = ["\(path)  \(clock)", origin, ""]
@@ -84,7 +84,7 @@ struct WatchReport {
 
   private func perSecond(_ rate: Double?) -> String { rate.map { HumanUnits.count(whole($0)) } ?? "-" }
 
-  /// A rate as an integer; the file that it comes from may say anything.
+  /// A rate as an integer; the file it comes from may contain any value.
   private func whole(_ rate: Double) -> Int { Int(exactly: rate.rounded()) ?? .max }
 
   private func latencies(_ histogram: LatencyHistogram?) -> String {
@@ -95,7 +95,7 @@ struct WatchReport {
     return (quantiles + ["max \(HumanUnits.latency(histogram.maximum))"]).joined(separator: "  ")
   }
 
-  /// A picture of one line.
+  /// A chart in one line.
   private var sparkline: String {
     let steps = Array("▁▂▃▄▅▆▇█")
     guard history.count > 1, let top = history.max(), top > 0 else { return "" }
@@ -104,7 +104,7 @@ struct WatchReport {
 
   // MARK: For programs
 
-  /// One object and a newline. Scripts rely on the names.
+  /// One JSON object and a newline. Scripts rely on the names.
   var json: [UInt8] {
     let figures = sample.statistics
     var writer = JSONWriter()
