@@ -55,7 +55,7 @@ double bench_run_threads(int threads, void (*body)(void *, int), void *context) 
   }
   pthread_mutex_lock(&g.lock);
   while (g.ready < started) pthread_cond_wait(&g.changed, &g.lock);
-  // Bodies may wait for each other: a part of them must not begin.
+  // Bodies may wait for each other: if some cannot start, none may.
   if (started < threads) g.body = NULL;
   g.released = true;
   uint64_t begin = bench_nanoseconds();
@@ -102,7 +102,7 @@ int bench_read_through(const char *path) {
 }
 
 #ifdef __linux__
-/// The number behind a name in one of the kernel's files about this process; 0 when there is none.
+/// The number after a name in one of the kernel's files about this process; 0 if there is none.
 static uint64_t number_in(const char *path, const char *format) {
   uint64_t found = 0;
   FILE *file = fopen(path, "r");

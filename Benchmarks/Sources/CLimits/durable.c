@@ -1,4 +1,4 @@
-// Limit loops that wait for the device: a sync a record, and all waiting records in one sync.
+// Limit loops that wait for the device: one sync per record, and one sync for all waiting records.
 
 #define _GNU_SOURCE
 #include "bench_clock.h"
@@ -36,8 +36,8 @@ static int write_all(int fd, const uint8_t *bytes, size_t length, uint64_t offse
   return 0;
 }
 
-/// A file that is already written and on the device. In pieces of 16 KiB: larger ones leave large folios in the page cache, of which a
-/// later sync writes the whole for one byte changed.
+/// A file already written and on the device. In pieces of 16 KiB: larger ones leave large folios in the page cache, and a
+/// later sync of one changed byte would write a whole folio.
 static int written_file(const char *path, uint64_t length, int *fd) {
   static const uint8_t zeros[16384];
   *fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
@@ -77,7 +77,7 @@ limit_result limit_sync(const char *path, uint64_t count, size_t value_length) {
   return (limit_result){count, count, offset, seconds, failure};
 }
 
-/// Sleeps until a word is no longer `value`; it may return earlier.
+/// Sleeps until a word is no longer `value`; may return early.
 static void sleep_while(atomic_uint *word, unsigned value) {
 #ifdef __APPLE__
   os_sync_wait_on_address(word, value, sizeof *word, OS_SYNC_WAIT_ON_ADDRESS_NONE);
@@ -96,8 +96,8 @@ static void wake_all(atomic_uint *word) {
 
 /// Threads that commit together: the last of them to append writes and syncs for all.
 ///
-/// Most is done when each sync carries a record of every thread, so nobody leads before all have appended. There is no lock: each thread has room of its own,
-/// and all sleep on the number of the round.
+/// Throughput is highest when each sync carries a record from every thread, so nobody leads until all have appended. There
+/// is no lock: each thread has space of its own, and all sleep on the number of the round.
 typedef struct {
   int fd;
   int threads;
@@ -105,9 +105,9 @@ typedef struct {
   size_t value_length;
   uint8_t *records;
   uint64_t record_length;
-  atomic_int appended;  // how many threads have, in this round
-  atomic_uint rounds;   // on the device
-  int failure;          // written before a round ends, read after
+  atomic_int appended;  // how many threads have appended in this round
+  atomic_uint rounds;   // rounds that are on the device
+  int failure;          // written before a round ends, read afterwards
 } group;
 
 static void commit_each(void *context, int thread) {

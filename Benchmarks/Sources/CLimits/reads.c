@@ -1,4 +1,4 @@
-// Limit loops that read: get, multi-get, get on several threads. A miss is a get of absent keys, zipfian a get of skewed ones.
+// Limit loops that read: get, multi-get, get on several threads. A miss gets absent keys; zipfian gets skewed ones.
 
 #include "bench_clock.h"
 #include "store.h"
@@ -59,7 +59,7 @@ static inline void prefetch_record(const uint8_t *record, uint64_t length) {
   __builtin_prefetch(record + length - 1);
 }
 
-/// The first entry from a slot on that has the tag, 0 when there is none; `slot` is left at it.
+/// The first entry with the tag at or after a slot, 0 if there is none; `slot` is left at it.
 static inline uint64_t candidate(const table *t, uint64_t tag, uint64_t *slot) {
   for (;; *slot = table_next(t, *slot)) {
     uint64_t entry = t->entries[*slot];

@@ -1,6 +1,8 @@
-// The least that a rebuild of the index can cost: walk the record headers of Esker's segment files and enter each in the bare table.
+// The minimum cost of rebuilding the index: walk the record headers of Esker's segment files and enter each in the bare
+// table.
 //
-// It knows of the format only how to get from one record to the next; the format is specified in Esker's documentation.
+// It knows only as much of the format as it needs to get from one record to the next; the format is specified in Esker's
+// documentation.
 
 #include "bench_clock.h"
 #include "store.h"

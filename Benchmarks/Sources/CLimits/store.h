@@ -1,4 +1,4 @@
-// The limit's store: one append-only file, a 1 MiB write buffer, a mapping to read through and the bare table.
+// The limit's store: one append-only file, a 1 MiB write buffer, a mapping to read from and the bare table.
 
 #ifndef LIMIT_STORE_H
 #define LIMIT_STORE_H
@@ -16,8 +16,8 @@ struct limit_store {
   int fd;
   int failure;
   uint64_t reserved;        // length of file and mapping
-  const uint8_t *mapping;   // what was written is read here
-  uint8_t *buffer;          // what was not yet written is read here
+  const uint8_t *mapping;   // written data is read here
+  uint8_t *buffer;          // data not yet written is read here
   uint64_t written;         // offset of the buffer's first byte
   uint64_t buffered;
   uint64_t sequence;
@@ -33,7 +33,7 @@ static inline const uint8_t *store_bytes(const limit_store *store, uint64_t offs
 
 void store_flush(limit_store *store);
 
-/// Room for `length` bytes at the tail, and the offset they will have; NULL when the file is full or a write failed.
+/// Space for `length` bytes at the tail, and their offset; NULL if the file is full or a write failed.
 static inline uint8_t *store_reserve(limit_store *store, uint64_t length, uint64_t *offset) {
   if (store->buffered + length > buffer_capacity) store_flush(store);
   *offset = store->written + store->buffered;

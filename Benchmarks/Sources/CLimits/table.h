@@ -10,7 +10,7 @@
 enum { record_header_length = 32, key_length = 16 };
 
 static const uint64_t address_mask = (UINT64_C(1) << 40) - 1;
-/// An entry that was deleted: an address no record has.
+/// A deleted entry: an address that no record has.
 static const uint64_t deleted_entry = (UINT64_C(1) << 40) - 1;
 
 typedef struct {
@@ -33,21 +33,21 @@ static inline uint64_t hash_key(const uint8_t *key) {
   return hash_words(words[0], words[1]);
 }
 
-/// The slot at which a hash starts; any capacity, no division.
+/// The home slot of a hash; for any capacity, without a division.
 static inline uint64_t table_home(const table *t, uint64_t hash) {
   return (uint64_t)(((unsigned __int128)hash * t->capacity) >> 64);
 }
 
 static inline uint64_t table_next(const table *t, uint64_t slot) { return slot + 1 == t->capacity ? 0 : slot + 1; }
 
-/// Tag of 24 low bits of the hash: the high ones chose the slot.
+/// A tag from the 24 low bits of the hash: the high ones choose the slot.
 static inline uint64_t entry_tag(uint64_t hash) { return hash << 40; }
 
-/// Addresses are in units of 8 bytes, from 1, so that no entry is 0.
+/// Addresses are in units of 8 bytes, starting from 1, so that no entry is 0.
 static inline uint64_t entry_make(uint64_t hash, uint64_t offset) { return entry_tag(hash) | ((offset >> 3) + 1); }
 static inline uint64_t entry_offset(uint64_t entry) { return ((entry & address_mask) - 1) << 3; }
 
-/// Puts an entry whose key is known to be absent.
+/// Inserts an entry whose key is known to be absent.
 static inline void table_insert(table *t, uint64_t hash, uint64_t offset) {
   uint64_t slot = table_home(t, hash);
   while (t->entries[slot] != 0) slot = table_next(t, slot);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/// `value_length` is a constant in the caller, so that the copy is straight code at the length that matters.
+/// `value_length` is a constant in the caller, so that the copy compiles to straight-line code for the length that matters.
 static inline __attribute__((always_inline)) uint64_t
 append(limit_store *store, const uint8_t *key, uint64_t hash, uint64_t stamp, size_t value_length) {
   uint64_t length = round_up_8(record_header_length + key_length + value_length), offset;
@@ -46,7 +46,7 @@ overwrite(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t firs
   return hits;
 }
 
-/// A get copies from the buffer what was not yet written. A put of an absent key inserts it.
+/// Gets copy unwritten data from the buffer. A put of an absent key inserts it.
 static inline __attribute__((always_inline)) limit_result
 mix(limit_store *store, const uint8_t *keys, uint64_t count, uint64_t first, limit_mixture mixture, size_t value_length, uint8_t *out) {
   limit_result sum = {.operations = count};

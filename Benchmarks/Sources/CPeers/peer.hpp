@@ -1,4 +1,4 @@
-// What each engine implements. Failures are exceptions; peers.cpp turns them into messages.
+// The interface of an engine. Failures are exceptions; peers.cpp turns them into messages.
 
 #pragma once
 
@@ -15,7 +15,7 @@ struct peer_session {
   virtual void put(std::string_view key, std::string_view value) = 0;
   virtual int64_t get(std::string_view key, char *out, size_t capacity) = 0;
   virtual void remove(std::string_view key) = 0;
-  /// Several gets; engines that have a call for it use that.
+  /// Several gets; engines with a multi-get use that.
   virtual void get_many(const char *keys, size_t key_length, size_t count, char *out, size_t stride, int64_t *lengths) {
     for (size_t i = 0; i < count; i++) lengths[i] = get({keys + i * key_length, key_length}, out + i * stride, stride);
   }

@@ -111,7 +111,7 @@ private:
   }
 };
 
-/// Each session is a connection. With one thread the session's own connection holds the lock, so the store keeps none.
+/// Each session is a connection. With one thread that connection holds the lock, so the store keeps none of its own.
 struct store final : peer {
   peer_options options;
   std::string directory;

@@ -15,7 +15,7 @@ void check(const tkrzw::Status &status) {
   if (!status.IsOK()) throw std::runtime_error("Tkrzw: " + tkrzw::ToString(status));
 }
 
-/// Copies the value without a string between.
+/// Copies the value without an intermediate string.
 struct copier final : tkrzw::DBM::RecordProcessor {
   char *out;
   size_t capacity;
@@ -64,7 +64,7 @@ struct store final : peer {
     tuning.update_mode = HashDBM::UPDATE_IN_PLACE;
     tuning.num_buckets = static_cast<int64_t>(options.keys * 2);
     tuning.cache_buckets = 1;
-    // Five bytes of offset reach 2^40 units of 8 bytes: no store here is larger.
+    // Offsets of five bytes reach 2^40 units of 8 bytes: no store here is larger.
     tuning.offset_width = 5;
     tuning.align_pow = 3;
     check(db.OpenAdvanced(std::string(options.directory) + "/store.tkh", true, tkrzw::File::OPEN_DEFAULT, tuning));

@@ -1,4 +1,4 @@
-/// An encoder that writes nothing: what is left is the cost of Codable's own containers and calls.
+/// An encoder that writes nothing: what remains is the cost of Codable's own containers and calls.
 struct EmptyEncoder: Encoder, SingleValueEncodingContainer, UnkeyedEncodingContainer {
   final class State {}
 

@@ -1,4 +1,4 @@
-// What every subject of a benchmark shares: the clock, threads that start together, and keys and values made from a number.
+// Shared by all subjects of a benchmark: the clock, threads that start together, and keys and values made from a number.
 
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
@@ -9,14 +9,14 @@
 #include <string.h>
 #include <time.h>
 
-/// Nanoseconds on the monotonic clock (about 25 ns a call on Linux).
+/// Nanoseconds on the monotonic clock (about 25 ns per call on Linux).
 static inline uint64_t bench_nanoseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/// The SplitMix64 output for a state: also used to make unrelated words from consecutive numbers.
+/// The SplitMix64 output for a state; also used to turn consecutive numbers into unrelated words.
 static inline uint64_t bench_mix(uint64_t state) {
   state += 0x9E3779B97F4A7C15u;
   state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -36,23 +36,24 @@ static inline void bench_ascending_key(uint64_t index, uint8_t *key) {
   for (int i = 0; i < 8; i++) key[8 + i] = (uint8_t)(index >> (56 - 8 * i));
 }
 
-/// Marks a value as number `index`; the rest of the value is left as it is.
+/// Stamps a value with number `index`; the rest of the value is unchanged.
 static inline void bench_stamp(uint8_t *value, uint64_t index) { memcpy(value, &index, sizeof index); }
 
-/// The number a value was marked with.
+/// The number that a value was stamped with.
 static inline uint64_t bench_stamp_of(const uint8_t *value) {
   uint64_t index;
   memcpy(&index, value, sizeof index);
   return index;
 }
 
-/// Whether operation `index` of a mixed workload is a get: `percent` of a hundred are.
+/// Whether operation `index` of a mixed workload is a get, as `percent` of a hundred are.
 static inline bool bench_is_get(uint64_t index, uint32_t percent) { return bench_mix(~index) % 100 < percent; }
 
-/// Waits until every load before it has its value.
+/// Waits until all previous loads have completed.
 ///
-/// Between two operations it stands for the program that looks at an answer before it asks the next question. Without it the processor starts on
-/// the next keys of the list while memory still answers for this one, and a loop of single gets measures something close to a batch.
+/// Between two operations it stands for a program that looks at an answer before asking the next question. Without it the
+/// processor starts on the next keys of the list while still waiting for memory, and a loop of single gets measures
+/// something close to a batch.
 static inline void bench_await_loads(void) {
 #if defined(__x86_64__)
   __builtin_ia32_lfence();
@@ -61,21 +62,21 @@ static inline void bench_await_loads(void) {
 #endif
 }
 
-/// Runs `body(context, 0 ..< threads)` on as many threads, released together; seconds from the release to the last return,
-/// or a negative number when a thread could not be started.
+/// Runs `body(context, 0 ..< threads)` on as many threads, released together; returns the seconds from the release to the
+/// last return, or a negative number if a thread could not be started.
 double bench_run_threads(int threads, void (*body)(void *context, int thread), void *context);
 
-/// Whether the file system keeps its files in memory only, where a sync measures nothing.
+/// Whether the file system keeps its files only in memory, where a sync measures nothing.
 bool bench_is_memory_file_system(const char *path);
 
-/// Reads all that is written of a file, so that it is in the page cache; 0 or errno.
+/// Reads a whole file, so that it is in the page cache; 0 or errno.
 int bench_read_through(const char *path);
 
-/// Bytes of anonymous memory this process has resident; 0 where the system does not tell.
+/// The bytes of this process's anonymous memory that are resident; 0 if the system does not report them.
 uint64_t bench_anonymous_bytes(void);
-/// Bytes of this process's memory that are resident, mapped files included; 0 where the system does not tell.
+/// The bytes of this process's memory that are resident, including mapped files; 0 if the system does not report them.
 uint64_t bench_resident_bytes(void);
-/// Bytes this process has made dirty or written, for the device to store; 0 where the system does not tell.
+/// The bytes that this process has dirtied or written, to be stored on the device; 0 if the system does not report them.
 uint64_t bench_written_bytes(void);
 
 #endif

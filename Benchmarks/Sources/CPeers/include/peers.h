@@ -1,6 +1,7 @@
 // Other engines behind one small C interface, so that each is called as directly as Esker is.
 //
-// An engine is part of the build when Package.swift found its header. One file an engine; each says its settings, which are the best we know.
+// An engine is part of the build if Package.swift found its header. One file per engine; each states its settings, which are
+// the best we know.
 
 #ifndef PEERS_H
 #define PEERS_H
@@ -16,39 +17,39 @@ extern "C" {
 typedef struct {
   const char *directory;  // exists; empty, or as an earlier process left it
   uint64_t keys;          // how many there will be, for engines that size tables
-  uint64_t bytes;         // their keys and values together
-  int threads;            // sessions at a time
-  int batch;              // writes in a transaction, for engines with transactions
-  bool synced;            // whether each write reaches the device before it returns; else it survives the process
+  uint64_t bytes;         // total size of keys and values
+  int threads;            // concurrent sessions
+  int batch;              // writes per transaction, for engines with transactions
+  bool synced;            // whether each write is on the device before it returns; else it survives a process crash
   bool packed;            // whether values are packed with LZ4
-  bool lean;              // whether caches hold a tenth of the data only
+  bool lean;              // whether caches hold only a tenth of the data
   bool ascending;         // whether new keys come in ascending order
 } peer_options;
 
 typedef struct peer peer;
-/// One thread's way into a store; must not be shared.
+/// One thread's access to a store; must not be shared.
 typedef struct peer_session peer_session;
 
-/// Version and settings in words; NULL when the engine is not part of the build.
+/// Version and settings in words; NULL if the engine is not part of the build.
 const char *peer_settings(const char *engine);
 
-/// NULL, false and negative lengths mean a failure that this describes, on the same thread.
+/// Describes the last failure (NULL, false or a negative length) on the same thread.
 const char *peer_message(void);
 
 peer *peer_open(const char *engine, const peer_options *options);
-/// Ends the use of a store, with what its documentation asks for; no session may be left.
+/// Closes a store, as its documentation requires; no session may be left.
 bool peer_close(peer *store);
 /// Waits for background work, flushes and compacts.
 bool peer_settle(peer *store);
 
 peer_session *peer_session_begin(peer *store);
-/// Commits what is left of a batch.
+/// Commits the rest of a batch.
 bool peer_session_end(peer_session *session);
 
 bool peer_put(peer_session *session, const void *key, size_t key_length, const void *value, size_t value_length);
-/// Copies a value out; its length, -1 when there is none, -2 for a failure.
+/// Copies a value out; returns its length, -1 if there is none, -2 on failure.
 int64_t peer_get(peer_session *session, const void *key, size_t key_length, void *out, size_t capacity);
-/// Gets keys of one length that lie one after the other: value i goes to `out + i * stride`, its length or -1 to `lengths[i]`.
+/// Gets contiguous keys of one length: value i goes to `out + i * stride`, its length or -1 to `lengths[i]`.
 bool peer_get_many(peer_session *session, const void *keys, size_t key_length, size_t count, void *out, size_t stride, int64_t *lengths);
 bool peer_remove(peer_session *session, const void *key, size_t key_length);
 

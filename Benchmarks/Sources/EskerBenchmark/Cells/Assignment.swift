@@ -1,10 +1,10 @@
-/// Everything a measuring process is told.
+/// The parameters of a measuring process.
 struct Assignment {
   var workload: Workload
   var subject: Subject
-  /// Distinct keys in the store.
+  /// The number of distinct keys in the store.
   var keys: Int
-  /// Operations measured.
+  /// The number of operations to measure.
   var operations: Int
   var valueLength = 100
   var threads = 1
@@ -12,13 +12,13 @@ struct Assignment {
   var hugePages = false
   /// Whether an earlier process has filled the store.
   var isFilled = false
-  /// Where the process puts its files, or finds those that were prepared.
+  /// Where the process puts its files, or finds prepared ones.
   var directory: String
-  /// Where the traces of real caches are; without, one is made up.
+  /// The directory with traces of real caches; if nil, one is made up.
   var traces: String?
-  /// Where packed files of documents are, one a line; without, some are made up.
+  /// The directory with packed files of documents, one per line; if nil, some are made up.
   var documents: String?
-  /// Where plots are to go.
+  /// The directory for plots.
   var plots: String?
   /// Whether the process is to be killed at the end of its writes.
   var isKilled = false

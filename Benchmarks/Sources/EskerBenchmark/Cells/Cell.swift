@@ -1,25 +1,25 @@
-/// One row of the report.
+/// A row of the report.
 struct Cell {
   var workload: Workload
   var keys: Int
   var operations: Int
-  /// What is wanted of Esker in words, where ``Goal`` says nothing.
+  /// Esker's goal in words, where ``Goal`` has none.
   var goal = "-"
   var subjects: [Subject] = [.limit, .esker]
   /// Whether the limit's table is on huge pages.
   var hugePages = false
   var valueLength = 100
   var threads = 1
-  /// What must have happened to the directory before.
+  /// How the directory must be prepared.
   var preparation: Workload?
-  /// At most so many runs: for what takes minutes.
+  /// The maximum number of runs, for cells that take minutes.
   var mostRuns = Int.max
 
   var id: String {
     workload.rawValue + (threads == 1 ? "" : "-\(threads)-threads") + (isOfPlainLength ? "" : "-\(valueLength)B")
   }
 
-  /// Whether the length of the values is what one expects of the workload.
+  /// Whether the values have the workload's usual length.
   private var isOfPlainLength: Bool { valueLength == Cell.plainLength(of: workload) }
 
   static func plainLength(of workload: Workload) -> Int {
@@ -30,7 +30,7 @@ struct Cell {
     }
   }
 
-  /// Who syncs for each write by itself does fewer of them.
+  /// The operations for a subject: fewer for one that syncs each write separately.
   func operations(of subject: Subject) -> Int {
     workload.isSynced && !subject.groupsCommits ? max(operations / 10 / threads * threads, threads) : operations
   }

@@ -1,5 +1,5 @@
 extension Cell {
-  /// Cells that ask what Esker alone keeps bounded: space, writes, opening, memory.
+  /// Cells about what Esker alone keeps bounded: space, writes, opening, memory.
   static func boundedCells(_ scale: Scale) -> [Cell] {
     let keys = min(scale.keys[0], 1_000_000)
     return [

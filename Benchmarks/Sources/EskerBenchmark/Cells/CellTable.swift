@@ -53,7 +53,7 @@ extension Cell {
     ]
   }
 
-  /// Values of another length than 100.
+  /// Cells with values of other lengths than 100.
   private static func lengthCells(_ length: Int, _ scale: Scale) -> [Cell] {
     let keys = max(min(scale.volume / length, scale.keys[0] / 4), 50)
     return [

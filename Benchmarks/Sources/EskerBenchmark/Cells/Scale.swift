@@ -1,26 +1,26 @@
-/// How large a run is.
+/// The size of a run.
 struct Scale {
-  /// Key counts of the fill, read, update and open cells.
+  /// The key counts of the fill, read, update and open cells.
   var keys: [Int]
-  /// Lengths of the values in cells that compare such, beside 100.
+  /// The value lengths to compare, in addition to 100.
   var valueLengths: [Int]
-  /// Threads of the cells with several.
+  /// The thread counts of the multi-threaded cells.
   var threads: [Int]
-  /// Most operations of a read cell.
+  /// The maximum number of operations in a read cell.
   var reads: Int
-  /// Bytes of the stores with values of other lengths.
+  /// The size in bytes of the stores with values of other lengths.
   var volume: Int
-  /// Commits of one thread.
+  /// The number of commits per thread.
   var commits: Int
-  /// Keys of the growth cell.
+  /// The number of keys in the growth cell.
   var growth: Int
-  /// Writes of the cells that write again and again.
+  /// The number of writes in the cells that rewrite keys repeatedly.
   var churn: Int
-  /// Records of the YCSB cells.
+  /// The number of records in the YCSB cells.
   var mixed: Int
-  /// Most requests of a trace, and most documents of a file.
+  /// The maximum number of requests in a trace, and of documents in a file.
   var recorded: Int
-  /// Structs of the typed cells.
+  /// The number of structs in the typed cells.
   var structs: Int
 
   static let full = Scale(
@@ -37,7 +37,7 @@ struct Scale {
     structs: 50_000
   )
 
-  /// Does everything still run, and is nothing far slower than it was?
+  /// Checks that everything still runs, and that nothing has become far slower.
   static let quick = Scale(
     keys: [50_000],
     valueLengths: [16, 4_096, 65_536],

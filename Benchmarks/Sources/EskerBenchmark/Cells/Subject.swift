@@ -1,7 +1,7 @@
 import ArgumentParser
 import CPeers
 
-/// Who does it.
+/// An engine in a configuration.
 enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   case limit
   case esker
@@ -10,15 +10,15 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   case rocksdbLean = "rocksdb-lean"
   case leveldb
   case lmdb
-  /// A transaction a thousand writes.
+  /// One transaction per thousand writes.
   case lmdbBatched = "lmdb-batched"
   case tkrzw
   case kyoto
   case sqlite
-  /// A transaction a thousand writes.
+  /// One transaction per thousand writes.
   case sqliteBatched = "sqlite-batched"
   case grdb
-  /// A transaction for all writes.
+  /// One transaction for all writes.
   case grdbBatched = "grdb-batched"
 
   static let engines: [Subject] = [.rocksdb, .leveldb, .lmdb, .tkrzw, .kyoto, .sqlite]
@@ -27,7 +27,7 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
 
   var isPeer: Bool { self != .limit && self != .esker }
 
-  /// The engine behind it.
+  /// The underlying engine.
   var engine: String {
     switch self {
     case .rocksdbLean: "rocksdb"
@@ -37,7 +37,7 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
     }
   }
 
-  /// All ways in which an engine is measured: whoever asks for LMDB means it with batches, too.
+  /// All configurations in which an engine is measured: selecting LMDB includes its batched variant.
   var family: [Subject] {
     switch self {
     case .rocksdb: [.rocksdb, .rocksdbLean]
@@ -48,7 +48,7 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
     }
   }
 
-  /// Writes in a transaction.
+  /// Writes per transaction.
   var batch: Int {
     switch self {
     case .lmdbBatched, .sqliteBatched: 1_000
@@ -56,7 +56,7 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
     }
   }
 
-  /// Whether the commits of several threads share a sync.
+  /// Whether commits from several threads share a sync.
   var groupsCommits: Bool {
     switch self {
     case .limit, .esker, .rocksdb, .rocksdbLean, .leveldb: true

@@ -1,49 +1,49 @@
 import ArgumentParser
 
-/// What is done to a store; each has one row or more in the table of cells.
+/// What is done to a store; each workload has one or more rows in the table of cells.
 enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   case fill
   case fillSequential = "fill-sequential"
   case get
-  /// Gets without a fence between them: the processor may begin the next before this one has its answer.
+  /// Gets without a fence between them: the processor may begin the next before this one has completed.
   case getOverlapping = "get-overlapping"
   case getArray = "get-array"
   case getZipfian = "get-zipfian"
-  /// Gets of one thread while another overwrites.
+  /// Gets on one thread while another overwrites.
   case getWhileWriting = "get-while-writing"
   case miss
   case multiGet = "multi-get"
   case overwrite
-  /// Many overwrites of each key, and what they leave on the disk.
+  /// Many overwrites of each key; measures what they leave on disk.
   case overwriteSteady = "overwrite-steady"
   /// Twenty overwrites of each key, with merging and without.
   case overwriteMerging = "overwrite-merging"
-  /// Gets while everything is merged.
+  /// Gets while everything is being merged.
   case getMerging = "get-merging"
-  /// YCSB's: gets and overwrites in equal parts, of popular keys mostly.
+  /// YCSB's: gets and overwrites in equal parts, mostly of popular keys.
   case ycsbA = "ycsb-a"
   /// 95 gets to 5 overwrites.
   case ycsbB = "ycsb-b"
   case ycsbC = "ycsb-c"
-  /// 95 gets of the newest to 5 new keys.
+  /// 95 gets of the newest keys to 5 new keys.
   case ycsbD = "ycsb-d"
-  /// Gets, and gets followed by a put of what was got with a field changed, in equal parts.
+  /// Gets, and gets followed by a put of the value with one field changed, in equal parts.
   case ycsbF = "ycsb-f"
-  /// One key rewritten again and again.
+  /// One key rewritten repeatedly.
   case oneKey = "one-key"
-  /// Keys written and removed, of which some live at a time.
+  /// Keys written and removed, of which only some are live at a time.
   case comeAndGo = "come-and-go"
   /// Keys that all expire.
   case expiring
   /// The requests of recorded traces to a store of limited capacity.
   case capacityTrace = "capacity-trace"
-  /// The requests of recorded traces to memory ahead of a log, with time to live.
+  /// The requests of recorded traces to memory in front of a log, with a time to live.
   case hybridTrace = "hybrid-trace"
-  /// Warm gets from memory ahead of a log.
+  /// Warm gets from memory in front of a log.
   case hybridGet = "hybrid-get"
-  /// Documents packed.
+  /// Packing of documents.
   case packing
-  /// Gets of packed documents, against others who pack.
+  /// Gets of packed documents, compared with other engines that compress.
   case documents
   case delete
   case synced
@@ -53,16 +53,16 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   /// After a crash that left no checkpoint.
   case openScanned = "open-scanned"
   case growth
-  /// Structs set and got by key as JSON and in the binary form.
+  /// Structs set and read by key, as JSON and in the binary form.
   case typedSetJSON = "typed-set-json"
   case typedGetJSON = "typed-get-json"
   case typedSetBinary = "typed-set-binary"
   case typedGetBinary = "typed-get-binary"
-  /// Fills a store and closes it, or is killed: what others start from.
+  /// Fills a store and closes it, or is killed: the starting point of other workloads.
   case prepareClean = "prepare-clean"
   case prepareCrashed = "prepare-crashed"
 
-  /// Whether the measured operations read stored keys, or absent ones, and change nothing.
+  /// Whether the measured operations only read, stored or absent keys.
   var isRead: Bool {
     switch self {
     case .get, .getOverlapping, .getArray, .getZipfian, .miss, .multiGet, .ycsbC: true
@@ -70,7 +70,7 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
     }
   }
 
-  /// Whether the store holds something before the clock starts.
+  /// Whether the store has contents before the clock starts.
   var isOnStored: Bool {
     switch self {
     case .overwrite, .overwriteSteady, .delete, .getWhileWriting, .ycsbA, .ycsbB, .ycsbD, .ycsbF: true
@@ -78,12 +78,12 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
     }
   }
 
-  /// Whether what counts is the time of the whole and not operations a second.
+  /// Whether the result is the total time rather than operations per second.
   var isOpen: Bool { self == .openClean || self == .openCrashed || self == .openScanned }
 
   var isSynced: Bool { self == .synced || self == .syncedTasks }
 
-  /// What share of the operations are gets, of a hundred; nil for workloads that are no mixture.
+  /// The percentage of gets among the operations; nil for workloads that are not a mix.
   var readPercent: UInt32? {
     switch self {
     case .ycsbA, .ycsbF: 50

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The benchmark program: `run` measures and reports, `cell` is one measurement in a process of its own.
+/// The benchmark program: `run` measures and reports, `cell` makes one measurement in a process of its own.
 struct BenchmarkCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "esker-benchmark",

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 
-/// One measurement in this process, printed as JSON.
+/// Makes one measurement in this process and prints it as JSON.
 ///
-/// `run` calls it, and so may a profiler.
+/// Called by `run`, and useful under a profiler.
 struct CellCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cell",

@@ -2,7 +2,7 @@ import ArgumentParser
 import CLimits
 import Foundation
 
-/// Measures every cell and reports; each measurement in a fresh process, the subjects in turn.
+/// Measures every cell and reports; each measurement in a fresh process, with the subjects taking turns.
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
@@ -103,7 +103,7 @@ struct RunCommand: ParsableCommand {
       }
       results.append(result)
       filled.keep(for: chosen.dropFirst(index + 1))
-      // A run takes long: what is there survives its interruption.
+      // A run takes long: results so far survive an interruption.
       if let output { try write(results, to: URL(fileURLWithPath: output).path) }
     }
     print(MarkdownReport(results: results).text)
@@ -125,7 +125,7 @@ struct RunCommand: ParsableCommand {
 }
 
 extension Cell {
-  /// Names end with an asterisk for all that begin so.
+  /// A name that ends with an asterisk matches all cells that begin with it.
   func isCalled(_ name: String) -> Bool {
     id == name || name.hasSuffix("*") && id.hasPrefix(name.dropLast())
   }

@@ -1,12 +1,13 @@
-/// One thread's way into a store: the calls that are measured, and nothing else. Bytes come from the caller's buffers and go to them.
+/// One thread's access to a store: the calls that are measured, and nothing else. Bytes are read from and copied to the
+/// caller's buffers.
 protocol Session {
   func put(_ value: UnsafeRawBufferPointer, forKey key: UnsafeRawBufferPointer) throws
-  /// Copies a value out; its length, or nil when there is none.
+  /// Copies a value out; returns its length, or nil if there is none.
   func get(_ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) throws -> Int?
-  /// Copies the values of several keys out, value i to `stride * i`, with whatever the engine has for that.
+  /// Copies the values of several keys out, value i to `stride * i`, using the engine's multi-get if it has one.
   func get(_ window: KeyWindow, into buffer: UnsafeMutableRawBufferPointer, stride: Int) throws -> Tally
   func remove(_ key: UnsafeRawBufferPointer) throws
-  /// Commits what is left of a batch; the session must not be used after.
+  /// Commits the rest of a batch; the session must not be used afterwards.
   func end() throws
 }
 
@@ -14,14 +15,14 @@ protocol Session {
 protocol Engine {
   associatedtype ThreadSession: Session
   func session() throws -> ThreadSession
-  /// Leaves nothing to be done in the background during what is measured next.
+  /// Finishes background work, so that none runs during the next measurement.
   func settle() throws
   func close() throws
 }
 
-/// Keys for one call.
+/// The keys for one call.
 struct KeyWindow {
-  /// Where they lie, one after the other.
+  /// The keys' bytes, contiguous.
   var base: UnsafeMutablePointer<UInt8>
   var keys: [UnsafeRawBufferPointer]
 }

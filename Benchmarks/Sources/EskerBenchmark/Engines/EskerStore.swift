@@ -20,7 +20,7 @@ struct EskerStore: Engine, Session {
   func session() -> EskerStore { self }
   func end() {}
 
-  /// Documents that are to be packed are packed by a merge.
+  /// Documents to be packed are packed by a merge.
   func settle() throws {
     if isPacked { try store.merge() } else { try store.sync() }
   }
@@ -51,7 +51,7 @@ struct EskerStore: Engine, Session {
     _ = try removeFound(key)
   }
 
-  /// Whether the key was there.
+  /// Removes a key; returns whether it was there.
   @inline(__always)
   func removeFound(_ key: UnsafeRawBufferPointer) throws -> Bool {
     try store.remove(RawSpan(_unsafeBytes: key))
@@ -68,6 +68,6 @@ struct EskerStore: Engine, Session {
     return tally
   }
 
-  /// Bytes of memory the index takes.
+  /// The memory used by the index, in bytes.
   var indexBytes: Int { store.statistics.indexBytes }
 }

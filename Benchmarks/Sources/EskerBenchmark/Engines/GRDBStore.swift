@@ -3,7 +3,7 @@ import Foundation
 #if PEER_GRDB
   import GRDB
 
-  /// Structs in a table of SQLite, through GRDB.
+  /// Structs in an SQLite table, through GRDB.
   enum GRDBStore {
     static let isAvailable = true
     static let settings: String? =
@@ -26,7 +26,7 @@ import Foundation
       let queue = try DatabaseQueue(path: path + "/store.sqlite", configuration: configuration)
       try queue.write { database in
         try database.execute(sql: "CREATE TABLE document (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
-        // A record type's upsert asks for the row's number.
+        // A record type's upsert requires the row's number.
         try database.execute(
           sql: """
             CREATE TABLE person (key TEXT PRIMARY KEY, id INTEGER, name TEXT, mail TEXT, score DOUBLE, active BOOLEAN)
@@ -48,7 +48,7 @@ import Foundation
       return measurement
     }
 
-    /// Runs a body in a transaction for writing or reading, or in the one there is.
+    /// Runs a body in a new transaction for writing or reading, or in the current one.
     private typealias Access = (_ isWriting: Bool, _ body: (Database) throws -> Int?) throws -> Int?
 
     private static func calls(_ assignment: Assignment, _ access: @escaping Access) -> TypedCalls {
@@ -88,7 +88,7 @@ import Foundation
     }
   }
 
-  /// The struct under its key as GRDB's own documentation would have it.
+  /// The struct under its key as GRDB's own documentation recommends.
   private struct Person: Codable, FetchableRecord, PersistableRecord {
     var key: String
     var id: Int

@@ -6,7 +6,7 @@ final class PeerStore: Engine {
   private let peer: OpaquePointer
 
   /// - Parameters:
-  ///   - bytes: all keys and values there will be, for engines that size their files or caches.
+  ///   - bytes: The total size of the keys and values there will be, for engines that size their files or caches.
   init(
     _ subject: Subject,
     at path: String,

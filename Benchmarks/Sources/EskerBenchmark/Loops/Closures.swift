@@ -1,4 +1,4 @@
-/// Turns that are calls of a closure; what it returns is summed up.
+/// Turns that call a closure; its results are summed.
 struct Closures: Loop {
   let body: (Int) throws -> UInt64
 

@@ -1,6 +1,6 @@
 import CLimits
 
-/// Gets one after the other.
+/// Gets, one after another.
 struct Gets<S: Session>: Loop {
   let session: S
   let keys: KeyBuffer
@@ -35,7 +35,7 @@ struct OverlappingGets<S: Session>: Loop {
   }
 }
 
-/// Gets of several keys a call.
+/// Gets of several keys per call.
 struct WindowGets<S: Session>: Loop {
   static var length: Int { 32 }
 
@@ -57,7 +57,7 @@ struct WindowGets<S: Session>: Loop {
   }
 }
 
-/// Gets of Esker that make an array each.
+/// Gets from Esker that create an array each.
 struct ArrayGets: Loop {
   let session: EskerStore
   let keys: KeyBuffer

@@ -1,6 +1,6 @@
-/// A measured loop over numbered turns, timed by whatever recorder comes with the call.
+/// A measured loop over numbered turns, timed by the recorder passed to it.
 protocol Loop {
-  /// Operations a turn.
+  /// Operations per turn.
   var width: Int { get }
   func run<R: Recorder>(_ turns: Range<Int>, _ recorder: inout R) throws -> Tally
 }
@@ -8,7 +8,7 @@ protocol Loop {
 extension Loop {
   var width: Int { 1 }
 
-  /// All of it, untimed.
+  /// Runs all turns untimed.
   @discardableResult
   func run(_ turns: Range<Int>) throws -> Tally {
     var none = NoRecorder()

@@ -2,10 +2,11 @@ import CLimits
 
 /// Throughput and latencies from one pass over a loop.
 ///
-/// The turns are dealt out in short runs. Of every four, three are measured as a whole and make the throughput; in the fourth
-/// each turn is timed alone. So both see all of the store's history, and no clock is in the throughput.
+/// The turns are divided into short runs. Of every four runs, three are timed as a whole and determine the throughput; in
+/// the fourth each turn is timed individually. So both cover the store's whole history, and the throughput includes no clock
+/// calls.
 struct Pace {
-  /// Those behind the throughput.
+  /// The number of operations behind the throughput.
   private(set) var operations = 0
   var seconds = 0.0
   var tally = Tally()
@@ -16,7 +17,7 @@ struct Pace {
 
   init() {}
 
-  /// As for a loop that was measured otherwise.
+  /// The result of a loop that was measured in another way.
   init(operations: Int, seconds: Double, tally: Tally, recorder: LatencyRecorder) {
     self.operations = operations
     self.seconds = seconds

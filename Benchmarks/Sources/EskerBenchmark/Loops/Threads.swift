@@ -1,11 +1,12 @@
 import CLimits
 import Foundation
 
-/// A loop on several threads that start together, each with its own session and its own run of the turns.
+/// A loop on several threads that start together, each with its own session and its own range of turns.
 struct Threads {
   var count: Int
 
-  /// Three quarters of the turns are measured from the common start to the last thread's end; each turn of the rest is timed alone.
+  /// Three quarters of the turns are timed as a whole, from the common start to the end of the last thread; each remaining
+  /// turn is timed individually.
   func run<E: Engine, L: Loop>(_ engine: E, turns: Int, _ make: (E.ThreadSession) -> L) throws -> Pace {
     let sessions = try (0..<count).map { _ in try engine.session() }
     let loops = sessions.map(make)
@@ -38,7 +39,7 @@ struct Threads {
 
 /// Runs a body on several threads that start together.
 ///
-/// - Returns: Seconds from the common start to the last thread's end.
+/// - Returns: The seconds from the common start to the end of the last thread.
 func together<Share>(
   _ count: Int,
   _ body: @escaping (Int) throws -> Share,
@@ -51,7 +52,7 @@ func together<Share>(
   return seconds
 }
 
-/// Carries a closure and one result a thread through the C function that starts them together.
+/// Passes a closure and one result per thread through the C function that starts the threads together.
 private final class ThreadedWork<Share> {
   private let count: Int
   private let body: (Int) -> Result<Share, any Error>
@@ -87,7 +88,7 @@ private final class ThreadedWork<Share> {
   }
 }
 
-/// A C function pointer cannot be generic: this is what it gets.
+/// The context for a C function pointer, which cannot be generic.
 private final class ErasedWork {
   let body: (Int) -> Void
 

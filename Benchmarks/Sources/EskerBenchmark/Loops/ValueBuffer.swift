@@ -1,6 +1,6 @@
 import CLimits
 
-/// Memory for a value to put or to get; the first 8 bytes are its stamp.
+/// Memory for a value to put or get; the first 8 bytes are its stamp.
 final class ValueBuffer {
   let mutableBytes: UnsafeMutableRawBufferPointer
 

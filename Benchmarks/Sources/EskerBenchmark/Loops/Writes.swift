@@ -1,6 +1,6 @@
 import CLimits
 
-/// Puts one after the other; the value of turn i is marked `first + i`.
+/// Puts, one after another; the value of turn i is stamped `first + i`.
 struct Puts<S: Session>: Loop {
   let session: S
   let keys: KeyBuffer
@@ -34,13 +34,13 @@ struct Removes<S: Session>: Loop {
   }
 }
 
-/// Gets and puts as `bench_is_get` deals them out; the value put in turn i is marked `first + i`.
+/// Gets and puts as chosen by `bench_is_get`; the value put in turn i is stamped `first + i`.
 struct Mix<S: Session>: Loop {
   let session: S
   let keys: KeyBuffer
   let first: Int
   let readPercent: UInt32
-  /// Whether a put changes a tenth of the value that is there, instead of all of it.
+  /// Whether a put changes a tenth of the existing value instead of replacing it.
   let modifies: Bool
   let value: ValueBuffer
   let out: ValueBuffer

@@ -1,4 +1,4 @@
-/// Why a measurement was not made or must not be believed.
+/// Why a measurement was not made or must not be trusted.
 enum BenchmarkError: Error, CustomStringConvertible {
   case limit(workload: String, errno: Int32)
   case noSuchCombination(workload: String, subject: String)

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Makes all measurements of a cell: directories, order of the subjects, what must happen before.
+/// Makes all measurements of a cell: sets up directories, the order of the subjects and preparations.
 struct CellRunner {
   var directory: String
   var runs: Int
-  /// Seconds after which a measurement counts as slow; the slow ones of other engines are not made again.
+  /// The number of seconds after which a measurement counts as slow; slow ones of other engines are not repeated.
   var patience: Double
-  /// Who is to be measured.
+  /// The subjects to measure.
   var subjects: Set<Subject>
-  /// Arguments of every measuring process.
+  /// Arguments for every measuring process.
   var options: [String]
   var filled: FilledStores
 
@@ -16,7 +16,7 @@ struct CellRunner {
     var result = CellResult(cell)
     var present = cell.subjects.filter(subjects.contains)
     for run in 0..<min(runs, cell.mostRuns) {
-      // Whoever comes second finds a warmer or a more worn machine: they take turns.
+      // The second subject finds a machine in a different state, such as warmer: so they take turns.
       var measured = CellResult.Run()
       for subject in run % 2 == 0 ? present : present.reversed() {
         let measurement = try measure(cell, subject)
@@ -69,7 +69,7 @@ struct CellRunner {
 }
 
 extension Cell {
-  /// What a process that measures it is told.
+  /// The arguments for a measuring process.
   func arguments(_ subject: Subject, _ path: String) -> [String] {
     [
       "--workload", workload.rawValue, "--subject", subject.rawValue, "--keys", "\(keys)", "--operations",

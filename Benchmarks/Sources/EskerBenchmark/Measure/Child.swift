@@ -1,8 +1,8 @@
 import Foundation
 
-/// Runs this very program again, so that each measurement starts with an empty heap, fresh page tables and its own mappings.
+/// Runs this program again, so that each measurement starts with an empty heap, fresh page tables and its own mappings.
 enum Child {
-  /// Runs `cell` with arguments and decodes the measurement it prints.
+  /// Runs `cell` with arguments and decodes the measurement that it prints.
   static func measure(_ arguments: [String]) throws -> Measurement {
     let (status, output, _) = try run(arguments)
     guard status == 0, let measurement = try? JSONDecoder().decode(Measurement.self, from: output) else {
@@ -11,7 +11,7 @@ enum Child {
     return measurement
   }
 
-  /// Runs `cell` with arguments and expects it to be killed by SIGKILL, or to end well.
+  /// Runs `cell` with arguments and expects it to be killed by SIGKILL, or to succeed.
   static func prepare(_ arguments: [String], isKilled: Bool) throws {
     let (status, output, signalled) = try run(arguments)
     guard signalled == isKilled, status == (isKilled ? SIGKILL : 0) else {

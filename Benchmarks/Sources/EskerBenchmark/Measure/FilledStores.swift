@@ -1,6 +1,6 @@
 import Foundation
 
-/// Stores that were filled once and are measured by several processes: filling some engines takes longer than all the rest.
+/// Stores that are filled once and measured by several processes: filling some engines takes longer than everything else.
 final class FilledStores {
   private let directory: String
   private let options: [String]
@@ -23,14 +23,14 @@ final class FilledStores {
     prepared.threads = 1
     prepared.operations = cell.keys
     let isKilled = preparation == .prepareCrashed
-    // Batches are sooner done and leave the same store.
+    // Batches are faster and leave the same store.
     let filler = isKilled ? subject : Subject.batched.first { $0.engine == subject.engine } ?? subject
     try Child.prepare(prepared.arguments(filler, path) + options, isKilled: isKilled)
     paths[name] = path
     return path
   }
 
-  /// A copy that may be changed.
+  /// A copy that may be modified.
   func copy(for cell: Cell, _ subject: Subject, to target: String) throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -48,7 +48,7 @@ final class FilledStores {
     sync()
   }
 
-  /// Removes those that none of the cells begins with.
+  /// Removes the stores that no cell starts with.
   func keep(for cells: some Collection<Cell>) {
     let kinds = Set(cells.map(FilledStores.kind))
     for (name, path) in paths where !kinds.contains(where: { name.hasPrefix($0 + "/") }) {
@@ -58,7 +58,7 @@ final class FilledStores {
     if cells.isEmpty { try? FileManager.default.removeItem(atPath: directory) }
   }
 
-  /// What stores have in common that cells begin with.
+  /// Identifies the stores that cells can share.
   private static func kind(of cell: Cell) -> String {
     "\((cell.preparation ?? .prepareClean).rawValue)-\(cell.keys)-\(cell.valueLength)"
   }

@@ -1,22 +1,22 @@
-/// What one process measured.
+/// The result of one process.
 struct Measurement: Codable {
-  /// Those behind the time: all, or the share that was not timed one by one.
+  /// The number of operations behind the time: all, or those not timed individually.
   var operations: Int
   var seconds: Double
-  /// How many of the keys were found.
+  /// The number of keys found.
   var hits: Int
-  /// Sum of the stamps read, so that all subjects can be seen to have read the same values.
+  /// The sum of the stamps read, so that all subjects can be seen to have read the same values.
   var checksum: UInt64
-  /// Figures only some cells have, by name with unit.
+  /// Figures that only some cells have, by name with unit.
   var figures: [String: Double] = [:]
   var latency: Latency?
-  /// Bytes allocated to the store's files after it was closed.
+  /// The bytes allocated for the store's files after it was closed.
   var diskBytes: Int?
-  /// What the store added to the process's own memory.
+  /// The memory that the store added to the process.
   var memoryBytes: Int?
-  /// The same with the pages of mapped files that are resident.
+  /// The same including resident pages of mapped files.
   var residentBytes: Int?
-  /// What the measured operations made dirty or wrote, as the kernel accounts it.
+  /// The bytes that the measured operations dirtied or wrote, as accounted by the kernel.
   var writtenBytes: Int?
 
   var rate: Double { Double(operations) / seconds }

@@ -3,12 +3,12 @@ import Histogram
 
 /// Called around each operation.
 ///
-/// Two conformances, so that the throughput pass has no timestamps in it.
+/// There are two conformances, so that the throughput pass has no timestamps in it.
 protocol Recorder: Sendable {
   init()
   mutating func begin()
   mutating func end()
-  /// Takes in what another thread recorded.
+  /// Adds the records of another thread.
   mutating func add(_ other: Self)
 }
 
@@ -48,7 +48,7 @@ struct LatencyRecorder: Recorder {
     total += other.total
   }
 
-  /// The time of all operations together.
+  /// The total time of all operations.
   var seconds: Double { Double(total) * 1e-9 }
 
   var latency: Latency {

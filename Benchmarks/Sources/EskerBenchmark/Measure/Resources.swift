@@ -1,6 +1,6 @@
 import CLimits
 
-/// What this process has of memory, and what it gave the device to write.
+/// This process's memory, and the bytes it has passed to the device.
 struct Resources {
   var anonymous: Int
   var resident: Int

@@ -1,7 +1,7 @@
 import EskerLog
 import Synchronization
 
-/// A clock that goes on by a millisecond when told to.
+/// A clock that advances by a millisecond when told to.
 final class WriteClock: Sendable {
   private let milliseconds = Atomic<Int64>(1_000_000_000_000)
 

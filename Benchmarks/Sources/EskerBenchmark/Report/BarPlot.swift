@@ -1,10 +1,10 @@
 import Foundation
 
-/// A drawing of one cell: a bar a subject for its speed, and one for its latencies.
+/// A drawing of one cell: for each subject a bar for its speed, and one for its latencies.
 struct BarPlot {
   var result: CellResult
 
-  /// Writes `cell.svg` into a directory, which is made.
+  /// Writes `cell.svg` into a directory, which is created.
   func write(to directory: String) throws {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     let path = directory + "/\(result.cell)-\(result.keys).svg"
@@ -15,7 +15,7 @@ struct BarPlot {
   private let labelWidth = 120.0
   private let barWidth = 300.0
 
-  /// Colours follow the viewer's preference; without one they are those for a light background.
+  /// Colours follow the viewer's preference; the default is for a light background.
   private var svg: String {
     let subjects = result.measured
     let height = rowHeight * Double(subjects.count) + 56
@@ -59,7 +59,7 @@ struct BarPlot {
     return parts.joined(separator: "\n")
   }
 
-  /// What the first bar is long for: the rate, or the time of an open.
+  /// The quantity behind the length of the first bar: the rate, or the time of an open.
   private func amount(_ subject: Subject) -> Double {
     let rate = result.rate(subject) ?? 0
     return result.workload.isOpen ? Double(result.keys) / max(rate, 1e-9) : rate

@@ -1,6 +1,6 @@
-/// One row of the report with everything measured for it.
+/// A row of the report with everything measured for it.
 struct CellResult: Codable {
-  /// The measurements of one run, made one after the other.
+  /// The measurements of one run, made one after another.
   struct Run: Codable {
     private var measurements: [String: Measurement] = [:]
 
@@ -29,18 +29,18 @@ struct CellResult: Codable {
     subjects = cell.subjects
   }
 
-  /// Those of its subjects that were measured.
+  /// The subjects that were measured.
   var measured: [Subject] { subjects.filter { subject in runs.contains { $0[subject] != nil } } }
 
-  /// One subject's measurements, a run each.
+  /// One subject's measurements, one per run.
   func measurements(_ subject: Subject) -> [Measurement] { runs.compactMap { $0[subject] } }
 
-  /// The median of operations a second.
+  /// The median of operations per second.
   func rate(_ subject: Subject) -> Double? { median(measurements(subject).map(\.rate)) }
 
-  /// Least, median and most of one subject's rate as a share of another's.
+  /// Minimum, median and maximum of one subject's rate as a share of another's.
   ///
-  /// Of the runs' ratios, not of the medians: the two sides of a run shared the same disturbances.
+  /// Of the runs' ratios, not of the medians: the two sides of a run were subject to the same disturbances.
   func ratio(_ subject: Subject, to other: Subject) -> Spread? {
     Spread(runs.compactMap { run in run[subject].flatMap { one in run[other].map { one.rate / $0.rate } } })
   }
@@ -50,7 +50,7 @@ struct CellResult: Codable {
     measured.filter(\.isPeer).max { (rate($0) ?? 0) < (rate($1) ?? 0) }
   }
 
-  /// Medians of Esker's named figures, or of another subject's.
+  /// Medians of a subject's named figures.
   func figures(_ subject: Subject) -> [(name: String, value: Double)] {
     let found = measurements(subject)
     let names = Set(found.flatMap(\.figures.keys)).sorted()
@@ -61,7 +61,7 @@ struct CellResult: Codable {
     median(measurements(subject).compactMap { $0.figures[name] })
   }
 
-  /// Median of the percentiles, and the slowest of all.
+  /// The medians of the percentiles, and the maximum of all.
   func latency(_ subject: Subject) -> Latency? {
     let found = measurements(subject).compactMap(\.latency)
     func middle(_ path: KeyPath<Latency, UInt64>) -> UInt64? {
@@ -71,12 +71,12 @@ struct CellResult: Codable {
     return Latency(p50: p50, p99: p99, p999: p999, max: found.map(\.max).max() ?? 0)
   }
 
-  /// The median of what a measurement may have.
+  /// The median of an optional property.
   func bytes(_ path: KeyPath<Measurement, Int?>, _ subject: Subject) -> Double? {
     median(measurements(subject).compactMap { $0[keyPath: path].map(Double.init) })
   }
 
-  /// Why the result must not be believed, or nil: every process of the cell has to find the same values.
+  /// Why the result must not be trusted, or nil: all processes of the cell must find the same values.
   var contradiction: String? {
     guard workload.comparesChecksums else { return nil }
     let found = measured.flatMap { subject in measurements(subject).map { (subject, $0) } }
@@ -92,7 +92,7 @@ struct Spread {
   var median: Double
   var most: Double
 
-  /// Nil of nothing.
+  /// Nil if there are no values.
   init?(_ values: [Double]) {
     guard let least = values.min(), let most = values.max() else { return nil }
     self.least = least
@@ -101,7 +101,7 @@ struct Spread {
   }
 }
 
-/// The middle value, or the mean of the two in the middle; nil of nothing.
+/// The middle value, or the mean of the two in the middle; nil if there are none.
 func median(_ values: [Double]) -> Double? {
   let sorted = values.sorted()
   guard !sorted.isEmpty else { return nil }

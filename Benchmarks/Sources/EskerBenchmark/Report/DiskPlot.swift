@@ -5,7 +5,7 @@ struct DiskPlot {
   var title: String
   var timeline: DiskTimeline
 
-  /// Writes `name.svg` into a directory, which is made.
+  /// Writes `name.svg` into a directory, which is created.
   func write(to directory: String, name: String) throws {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     try Data(svg.utf8).write(to: URL(fileURLWithPath: directory + "/" + name + ".svg"))

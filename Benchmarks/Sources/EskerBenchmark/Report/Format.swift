@@ -1,13 +1,13 @@
 import Foundation
 
-/// Numbers as people read them.
+/// Human-readable numbers.
 enum Format {
   static func count(_ keys: Int) -> String {
     keys == 0
       ? "-" : keys % 1_000_000 == 0 ? "\(keys / 1_000_000) M" : keys % 1_000 == 0 ? "\(keys / 1_000) k" : "\(keys)"
   }
 
-  /// Operations a second, or for an open the time it took.
+  /// Operations per second, or the time of an open.
   static func speed(_ result: CellResult, _ subject: Subject) -> String {
     guard let rate = result.rate(subject) else { return "-" }
     if result.workload.isOpen { return String(format: "%.2f ms", Double(result.keys) / rate * 1_000) }

@@ -1,22 +1,22 @@
-/// What is wanted of a cell, and how to see whether it is so.
+/// A goal for a cell, and how to decide whether it is met.
 struct Goal: Sendable {
   var title: String
   var cell: String
-  /// The key counts it is about.
+  /// The key counts that it applies to.
   var keys: ClosedRange<Int> = 0...Int.max
-  /// What is wanted in words.
+  /// The goal in words.
   var wanted: String
-  /// What was measured in words, and whether it is enough; nil when a side was not measured.
+  /// The measured value in words, and whether it meets the goal; nil if a side was not measured.
   var judge: @Sendable (_ result: CellResult, _ all: [CellResult]) -> (measured: String, isMet: Bool)?
 
-  /// At least so many times the best peer's rate.
+  /// At least this many times the best peer's rate.
   static func peer(_ times: Double, _ title: String, _ cell: String, keys: ClosedRange<Int> = 0...Int.max) -> Goal {
     Goal(title: title, cell: cell, keys: keys, wanted: "\(Format.ratio(times)) × best peer") { result, _ in
       result.bestPeer.flatMap { compare(result, to: $0, times) }
     }
   }
 
-  /// At least so many times one subject's rate.
+  /// At least this many times one subject's rate.
   static func subject(_ times: Double, _ subject: Subject, _ title: String, _ cell: String) -> Goal {
     let wanted =
       subject == .limit ? "\(Format.ratio(times)) of the limit" : "\(Format.ratio(times)) × \(subject.rawValue)"
@@ -27,7 +27,7 @@ struct Goal: Sendable {
     subject(times, .limit, title, cell)
   }
 
-  /// At least so many times what the best peer does in another cell with as many keys.
+  /// At least this many times what the best peer does in another cell with as many keys.
   static func peer(_ times: Double, in other: String, _ title: String, _ cell: String) -> Goal {
     Goal(title: title, cell: cell, wanted: "\(Format.ratio(times)) × best peer in \(other)") { result, all in
       guard
@@ -39,7 +39,7 @@ struct Goal: Sendable {
     }
   }
 
-  /// A figure of Esker's that is at most, or at least, so large.
+  /// A figure of Esker's that must be at most, or at least, this large.
   static func figure(_ name: String, _ bounds: PartialRangeThrough<Double>, _ title: String, _ cell: String) -> Goal {
     Goal(title: title, cell: cell, wanted: "at most \(Format.ratio(bounds.upperBound))") { result, _ in
       result.figure(name, .esker).map { (Format.ratio($0), bounds.contains($0)) }

@@ -1,6 +1,6 @@
-/// What the project wants to reach, all of it relative to what is measured in the same run.
+/// The project's goals, all relative to what is measured in the same run.
 enum GoalTable {
-  /// Of the goals that the results say something about.
+  /// The verdicts on all goals that the results cover.
   static func verdicts(_ results: [CellResult]) -> [Verdict] {
     all.flatMap { goal in
       results.filter { $0.cell == goal.cell && goal.keys.contains($0.keys) }.compactMap { result in

@@ -1,4 +1,3 @@
-/// The results for programs.
 struct JSONReport: Encodable {
   var machine = Machine.description
   var settings: [String]

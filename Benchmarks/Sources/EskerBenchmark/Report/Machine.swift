@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the figures were measured on.
+/// The machine that the figures were measured on.
 enum Machine {
   static var description: String {
     let processors = ProcessInfo.processInfo.activeProcessorCount

@@ -1,6 +1,5 @@
 import Foundation
 
-/// The results as Markdown.
 struct MarkdownReport {
   var results: [CellResult]
 
@@ -69,7 +68,7 @@ struct MarkdownReport {
     return (scaling + figures).joined(separator: "\n")
   }
 
-  /// What more threads add to the gets.
+  /// How gets scale with the number of threads.
   private var scaling: [String] {
     results.filter { $0.threads > 1 && $0.workload.isRead }.compactMap { many in
       guard

@@ -1,12 +1,12 @@
 import ArgumentParser
 
-/// Whether a quick run shows Esker far slower than it was.
+/// Checks whether a quick run shows Esker far slower than recorded.
 struct Regressions {
   var runner: CellRunner
   var cells: [Cell]
   var note: (String) -> Void
 
-  /// Shares of the limit that quick runs reached on a quiet machine.
+  /// The shares of the limit that quick runs reached on a quiet machine.
   private static let recorded: [String: Double] = [
     "fill": 0.49, "fill-sequential": 0.55, "fill-4096B": 0.45, "fill-65536B": 0.38,
     "get": 0.65, "get-2-threads": 0.6, "get-zipfian": 0.5, "get-4096B": 0.55, "get-65536B": 0.5,
@@ -20,7 +20,7 @@ struct Regressions {
   /// A busy machine disturbs short runs; a mistake that matters costs more than this.
   private static let margin = 0.4
 
-  /// Measures again, the two sides alone, what seems to be too slow; the best of up to ten runs counts.
+  /// Measures cells that seem too slow again, only Esker and the limit; the best of up to ten runs counts.
   func check(_ results: [CellResult]) throws {
     var slow: [String] = []
     var alone = runner

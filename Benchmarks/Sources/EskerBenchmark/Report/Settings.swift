@@ -1,6 +1,6 @@
-/// What the subjects were set to.
+/// The settings of the subjects.
 enum Settings {
-  /// A line a subject that was measured, and one about those that could not be.
+  /// A line for each subject that was measured, and one about those that could not be.
   static func lines(_ results: [CellResult]) -> [String] {
     let measured = Set(results.flatMap(\.measured))
     let missing = Set(results.flatMap(\.subjects).filter { !$0.isAvailable }.map(\.engine))

@@ -12,13 +12,13 @@ extension EskerSubject {
   }
 }
 
-/// Puts all documents under ascending keys, packs them, closes the store, opens it again and gets documents at random.
+/// Puts all documents under ascending keys, packs them, closes and reopens the store, and gets documents at random.
 func measureDocuments<E: Engine>(
   _ assignment: Assignment,
   at path: String,
   _ open: (_ bytes: Int, _ count: Int) throws -> E
 ) throws -> Measurement {
-  // The first eight bytes of what is read are summed up.
+  // The first eight bytes of each document read are summed.
   let lines = try DocumentFile.all(assignment).flatMap(\.lines).filter { $0.count >= 8 }
   let bytes = lines.reduce(0) { $0 + $1.count }
   let keys = KeyBuffer(numbers: Order.sequential(count: lines.count), isAscending: true)

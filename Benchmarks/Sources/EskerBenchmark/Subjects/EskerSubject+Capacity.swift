@@ -2,7 +2,7 @@ import CLimits
 import CacheTraces
 import EskerLog
 
-/// The store as a cache on disk of limited size, asked what real caches were asked.
+/// The store as a disk cache of limited size, with the requests of real caches.
 extension EskerSubject {
   /// Each trace on a store of its own.
   func capacityTraces() throws -> Measurement {
@@ -23,10 +23,10 @@ extension EskerSubject {
     return measurement
   }
 
-  /// Gets each key, and puts it when it is not there.
+  /// Gets each key, and puts it if it is not there.
   ///
-  /// The capacity is a twentieth of the bytes of all keys' records, header and key included; LRU holds as many records as
-  /// that is, and nothing else.
+  /// The capacity is a twentieth of the bytes of all keys' records, including header and key; the simulated LRU holds
+  /// exactly as many records.
   private func request(_ trace: Trace, _ measurement: inout Measurement) throws {
     let record = Int(limit_record_length(assignment.valueLength))
     let held = max(trace.uniqueCount / 20, 1)

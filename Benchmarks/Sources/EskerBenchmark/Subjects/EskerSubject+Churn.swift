@@ -2,9 +2,10 @@ import CLimits
 import EskerLog
 import Foundation
 
-/// Workloads in which little is alive at a time: one key rewritten, or keys that come and go.
+/// Workloads with little live data at a time: one key rewritten, or keys that come and go.
 extension EskerSubject {
-  /// Does all writes, looking at the disk; then opens what was closed, and what was killed, after all writes and after a tenth.
+  /// Does all writes while sampling the disk use; then times opening a closed store, and killed ones after all and after a
+  /// tenth of the writes.
   func churn() throws -> Measurement {
     let window = assignment.workload == .oneKey ? 0 : assignment.keys
     let path = assignment.storePath
@@ -51,7 +52,8 @@ extension EskerSubject {
 
   private enum End { case windowIsFull, allIsGone }
 
-  /// Puts `count` values. Without a window they all go to one key, otherwise each to its own, and the key `window` before goes.
+  /// Puts `count` values. Without a window they all go to one key, otherwise each to its own, and the key `window` puts
+  /// earlier is removed.
   private func write(
     _ count: Int,
     window: Int,
@@ -74,7 +76,7 @@ extension EskerSubject {
     return esker
   }
 
-  /// Waits until the store has been quiet for a second, a minute at most; what is on disk then.
+  /// Waits until the store has been quiet for a second, for at most a minute; returns the disk use then.
   private func settle(_ esker: EskerStore, _ timeline: inout DiskTimeline) throws -> Int {
     var bytes = try DiskUse.bytes(of: esker.store)
     var quiet = 0

@@ -1,9 +1,9 @@
 import EskerLog
 import Synchronization
 
-/// A store in which everything expires. The clock follows the writes, so that it is the same on any machine.
+/// A store in which everything expires. The clock follows the writes, so that results do not depend on the machine's speed.
 extension EskerSubject {
-  /// Once with one time to live for all, once with times that differ up to fourfold.
+  /// Once with the same time to live for all keys, once with times that differ by up to a factor of four.
   func expiring() throws -> Measurement {
     let begin = ContinuousClock.now
     let alike = try writeExpiring(name: "alike", lifetimes: assignment.keys...assignment.keys)
@@ -14,8 +14,8 @@ extension EskerSubject {
     return measurement
   }
 
-  /// Writes each key once. A write takes a millisecond of the store's time, and a value lives as many milliseconds as
-  /// others are alive beside it.
+  /// Writes each key once. A write takes a millisecond of store time, and a value lives for as many milliseconds as there
+  /// are to be live keys.
   private func writeExpiring(name: String, lifetimes: ClosedRange<Int>) throws -> [String: Double] {
     let clock = WriteClock()
     var options = Options()

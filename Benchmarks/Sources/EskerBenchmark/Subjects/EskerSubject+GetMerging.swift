@@ -3,9 +3,9 @@ import EskerLog
 import Foundation
 import Synchronization
 
-/// Gets while the whole store is merged, and while nothing is.
+/// Gets while the whole store is being merged, and while nothing is.
 extension EskerSubject {
-  /// Half of the keys are overwritten at random first, so that every segment has something to free.
+  /// Half of the keys are overwritten at random first, so that every segment has something to reclaim.
   func getMerging() throws -> Measurement {
     let esker = try EskerStore(at: assignment.storePath, isMerging: false)
     let value = ValueBuffer(length: assignment.valueLength)
@@ -50,7 +50,7 @@ extension EskerSubject {
     var rate: Double { Double(operations) / seconds }
   }
 
-  /// As long as the condition holds, looked at now and then; all keys once when it never does.
+  /// Gets while the condition, checked now and then, holds; all keys once if it does not hold at the start.
   private func gets(
     _ esker: EskerStore,
     _ keys: KeyBuffer,
@@ -82,7 +82,7 @@ extension EskerSubject {
   }
 }
 
-/// A merge of everything on a thread of its own.
+/// A merge of everything on its own thread.
 private final class MergeInBackground: Sendable {
   private let outcome = Mutex<(result: Result<MergeReport, any Error>, seconds: Double)>(
     (.failure(CancellationError()), 0)
@@ -102,7 +102,7 @@ private final class MergeInBackground: Sendable {
   var isDone: Bool { ended.load(ordering: .acquiring) }
   var seconds: Double { outcome.withLock { $0.seconds } }
 
-  /// Waits for the end.
+  /// Waits for the end of the merge.
   func result() throws -> MergeReport {
     while !isDone { Thread.sleep(forTimeInterval: 0.001) }
     return try outcome.withLock { try $0.result.get() }

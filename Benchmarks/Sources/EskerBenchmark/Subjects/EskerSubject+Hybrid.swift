@@ -2,9 +2,9 @@ import CLimits
 import CacheTraces
 import Esker
 
-/// Memory ahead of a log.
+/// Memory in front of a log.
 extension EskerSubject {
-  /// Each trace at three sizes of memory against simulated policies; then once more with times to live.
+  /// Each trace with three sizes of memory against simulated policies; then once more with times to live.
   func hybridTraces() throws -> Measurement {
     let traces =
       try assignment.traces.map(readTraces)
@@ -37,7 +37,8 @@ extension EskerSubject {
   static let leastLead = "least hit ratio over the best policy's"
   static let meanLead = "mean hit ratio over S3-FIFO's"
 
-  /// Gets each key, and sets it when it is neither in memory nor in the log; a request takes a millisecond of the store's clock.
+  /// Gets each key, and sets it if it is neither in memory nor in the log; a request takes a millisecond of the store's
+  /// clock.
   ///
   /// - Returns: The share of the gets that memory answered.
   private func request(
@@ -89,7 +90,7 @@ extension EskerSubject {
   }
 }
 
-/// The same from a bare dictionary.
+/// The same from a plain dictionary.
 func dictionaryGet(_ assignment: Assignment) throws -> Measurement {
   let keys = hybridKeys(assignment)
   let dictionary = Dictionary(uniqueKeysWithValues: keys.map { ($0, $0) })

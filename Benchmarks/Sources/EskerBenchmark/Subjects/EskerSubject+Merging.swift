@@ -1,7 +1,7 @@
 import CLimits
 import EskerLog
 
-/// Overwrites with merging on, and as many without for comparison.
+/// Overwrites with merging enabled, and without for comparison.
 extension EskerSubject {
   func overwriteMerging() throws -> Measurement {
     let off = try overwriteRandomly(isMerging: false, operations: min(assignment.operations, 5 * assignment.keys))
@@ -26,7 +26,7 @@ extension EskerSubject {
     var figures: [String: Double] = [:]
   }
 
-  /// Overwrites keys in a random order; a thousandth of the time it stops to read a few, and to look at the disk.
+  /// Overwrites keys in random order; at every thousandth it stops to read a few, and to sample the disk use.
   private func overwriteRandomly(isMerging: Bool, operations: Int) throws -> Run {
     let esker = try EskerStore(at: assignment.storePath + (isMerging ? "" : ".off"), isMerging: isMerging)
     let value = ValueBuffer(length: assignment.valueLength)

@@ -2,9 +2,9 @@ import CLimits
 import EskerLog
 import Foundation
 
-/// Stores of documents, packed, and gets from them.
+/// Stores of packed documents, and gets from them.
 extension EskerSubject {
-  /// Each file's documents in stores of their own, one for each way to pack them; the key is the number of the line.
+  /// Each file's documents in stores of their own, one for each way to pack them; the key is the line number.
   func packing() throws -> Measurement {
     var measurement = Measurement(operations: 0, seconds: 0, hits: 0, checksum: 0)
     for documents in try DocumentFile.all(assignment) {
@@ -41,7 +41,7 @@ extension EskerSubject {
     try store.close()
   }
 
-  /// Random gets from the packed and from the other store in turn.
+  /// Random gets from the packed and the unpacked store in turn.
   private func compareGets(_ documents: DocumentFile, _ path: String, _ measurement: inout Measurement) throws {
     var options = Options()
     let plain = try LogStore(at: path, options: options)
@@ -72,7 +72,7 @@ extension EskerSubject {
       }
       measurement.operations += 2 * order.count
       measurement.seconds += (one.nanoseconds + other.nanoseconds) * Double(order.count) * 1e-9
-      // The first warms.
+      // The first round warms up.
       if round > 0 {
         times.plain.append(one.nanoseconds)
         times.packed.append(other.nanoseconds)

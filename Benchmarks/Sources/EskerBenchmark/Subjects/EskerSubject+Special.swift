@@ -1,7 +1,7 @@
 import CLimits
 
 extension EskerSubject {
-  /// A fill that looks at the index all the way and times each put.
+  /// A fill that samples the size of the index throughout and times each put.
   func growth() throws -> Measurement {
     let esker = try EskerStore(at: assignment.storePath)
     let value = ValueBuffer(length: assignment.valueLength)

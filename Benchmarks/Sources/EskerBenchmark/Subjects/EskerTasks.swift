@@ -2,13 +2,13 @@ import CLimits
 import Dispatch
 import Synchronization
 
-/// Durable puts from many tasks on the threads of the cooperative pool: each suspends until its record is on the device.
+/// Durable puts from many tasks on the cooperative pool's threads: each suspends until its record is on the device.
 struct EskerTasks {
   var count: Int
   var operations: Int
   var valueLength: Int
 
-  /// Seconds until the last task has ended.
+  /// The seconds until the last task has ended.
   func put(_ esker: EskerStore) throws -> Double {
     let outcome = Mutex<Result<Double, any Error>?>(nil)
     let finished = DispatchSemaphore(value: 0)

@@ -48,7 +48,7 @@ struct PeerSubject {
     )
   }
 
-  /// Files that another process wrote are in the page cache, as for the one that wrote them.
+  /// Reads files written by another process into the page cache, where they would be for the process that wrote them.
   private func readThrough() throws {
     for name in try FileManager.default.contentsOfDirectory(atPath: assignment.peerPath) {
       let code = bench_read_through(assignment.peerPath + "/" + name)

@@ -1,6 +1,6 @@
 import CLimits
 
-/// From the call that opens to the first value in hand; then, how much of what was put last is there.
+/// Measures from the call that opens to the first value; then checks how many of the last puts are there.
 func measureOpen<E: Engine>(_ assignment: Assignment, _ open: () throws -> E) throws -> Measurement {
   let key = KeyBuffer(numbers: CollectionOfOne(UInt64(assignment.keys / 2)))
   let out = ValueBuffer(length: assignment.valueLength)

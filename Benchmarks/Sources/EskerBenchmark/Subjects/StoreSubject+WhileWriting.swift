@@ -2,7 +2,7 @@ import CLimits
 import Synchronization
 
 extension StoreSubject {
-  /// Gets of one thread, as long as another overwrites without a pause.
+  /// Gets on one thread while another overwrites without pause.
   func getWhileWriting(_ keys: KeyBuffer) throws -> Pace {
     let (reading, writing) = (try engine.session(), try engine.session())
     let gets = Gets(session: reading, keys: keys, out: ValueBuffer(length: assignment.valueLength))

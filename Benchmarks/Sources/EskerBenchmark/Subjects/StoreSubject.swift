@@ -27,7 +27,7 @@ struct StoreSubject<E: Engine> {
     return measurement
   }
 
-  /// Fills and warms the store, and leaves nothing for the kernel or the engine to do during what is measured.
+  /// Fills and warms the store, and leaves no work for the kernel or the engine to do during the measurement.
   private func prepare(_ script: Script) throws {
     let value = ValueBuffer(length: assignment.valueLength)
     if let stored = script.stored, !assignment.isFilled {

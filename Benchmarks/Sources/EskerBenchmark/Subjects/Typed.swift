@@ -20,14 +20,14 @@ struct User: Codable, Sendable {
   static func key(_ number: Int) -> String { "key-\(number &* 2_654_435_761 % 1_000_000_007)" }
 }
 
-/// Structs set and got by key: what an engine does with number `index`.
+/// An engine's calls to set and get structs by number.
 struct TypedCalls {
-  /// Sets the struct with that number.
+  /// Sets the struct with this number.
   var set: (Int) throws -> Void
-  /// Its number as read, nil when it is not there.
+  /// Reads it and returns its number; nil if it is missing.
   var get: (Int) throws -> Int?
 
-  /// Sets are verified by gets, gets come after sets.
+  /// Sets are verified by gets; gets are preceded by sets.
   func measure(_ assignment: Assignment) throws -> Measurement {
     let count = assignment.operations
     let order = Order.shuffled(below: count, count: count, seed: 0xE5_4E4)
@@ -83,7 +83,7 @@ extension EskerSubject {
   }
 }
 
-/// The JSON codec alone; for the binary form, puts and gets of bytes that are encoded already.
+/// The JSON codec alone; for the binary form, puts and gets of bytes that are already encoded.
 func typedLimit(_ assignment: Assignment) throws -> Measurement {
   let (users, keys) = typedData(assignment)
   if assignment.workload.isJSON {

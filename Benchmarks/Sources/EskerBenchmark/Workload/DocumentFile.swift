@@ -2,7 +2,7 @@ import CLimits
 import CacheTraces
 import Foundation
 
-/// Documents by the number of their line, from 0.
+/// Documents, with their line number, from 0, as the key.
 struct DocumentFile {
   var name: String
   var lines: [[UInt8]]
@@ -15,7 +15,7 @@ struct DocumentFile {
   func line(_ index: Int) -> [UInt8] { lines[index] }
   func key(_ index: Int) -> [UInt8] { Array(String(index).utf8) }
 
-  /// The files there are, or one made up.
+  /// The given files, or one made up.
   static func all(_ assignment: Assignment) throws -> [DocumentFile] {
     guard let directory = assignment.documents else {
       let lines = (0..<min(assignment.operations, 5_000)).map { number in

@@ -1,17 +1,17 @@
 import CLimits
 
-/// Keys of 16 bytes, one after the other in the order in which a workload uses them.
+/// Keys of 16 bytes, contiguous and in the order in which a workload uses them.
 ///
-/// Made before the clock starts, so that both sides of a comparison only read memory in order to learn the next key.
+/// Created before the clock starts, so that both sides of a comparison only read memory to get the next key.
 final class KeyBuffer {
   static let keyLength = 16
 
   let base: UnsafeMutablePointer<UInt8>
   let count: Int
-  /// Sum of the key numbers: what the stamps of the values add up to when every key is found.
+  /// The sum of the key numbers: what the stamps of the values add up to if every key is found.
   let checksum: UInt64
 
-  /// Key numbers in the order of use; the keys themselves look random, or ascend with their numbers.
+  /// Takes key numbers in order of use; the keys themselves look random, or ascend with their numbers.
   init(numbers: some Collection<UInt64>, isAscending: Bool = false) {
     base = .allocate(capacity: max(numbers.count, 1) * Self.keyLength)
     count = numbers.count

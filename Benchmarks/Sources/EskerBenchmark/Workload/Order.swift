@@ -3,7 +3,7 @@ import CacheTraces
 
 /// The order in which a workload visits keys, as key numbers; always the same for the same arguments.
 enum Order {
-  /// Numbers from `first` on.
+  /// Consecutive numbers starting with `first`.
   static func sequential(from first: Int = 0, count: Int) -> [UInt64] {
     (first..<first + count).map { UInt64($0) }
   }
@@ -24,14 +24,14 @@ enum Order {
     return Array(numbers.prefix(count))
   }
 
-  /// Zipfian with exponent 0.99 as YCSB draws it; the popular numbers are spread over the key space.
+  /// Zipfian with exponent 0.99, as in YCSB; popular numbers are spread over the key space.
   static func zipfian(below keys: Int, count: Int, seed: UInt64) -> [UInt64] {
     var random = SplitMix(state: seed)
     let ranks = ZipfianRanks(count: keys)
     return (0..<count).map { _ in bench_mix(UInt64(ranks.rank(for: random.nextUnit()))) % UInt64(keys) }
   }
 
-  /// YCSB's workload D: new keys in order, and between them gets of which the newest are the most popular.
+  /// YCSB's workload D: new keys in order, interleaved with gets that favour the newest keys.
   static func latest(keys: Int, count: Int, seed: UInt64, readPercent: UInt32) -> [UInt64] {
     var random = SplitMix(state: seed)
     let ranks = ZipfianRanks(count: keys)

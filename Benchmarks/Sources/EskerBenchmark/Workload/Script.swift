@@ -1,17 +1,17 @@
 import CLimits
 import CacheTraces
 
-/// The key sequences of one assignment: made once, used alike by every subject.
+/// The key sequences of an assignment: created once, the same for every subject.
 struct Script {
-  /// What the store holds before the clock starts; nil when the measured operations fill it.
+  /// The store's contents before the clock starts; nil if the measured operations fill it.
   var stored: KeyBuffer?
   /// Reads before the clock starts, so that both sides are measured with warm page tables.
   var warming: KeyBuffer?
   /// The measured operations, in order.
   var measured: KeyBuffer
-  /// Keys read after the clock has stopped, to see that the writes happened.
+  /// Keys read after the clock has stopped, to check that the writes happened.
   var verifying: KeyBuffer?
-  /// What must be found, where it can be said beforehand.
+  /// The expected result, where it is known in advance.
   private(set) var expected: Tally?
 
   init(_ assignment: Assignment) {
@@ -21,7 +21,7 @@ struct Script {
     let sample = min(keys, 100_000)
     var numbers = Script.numbers(assignment)
     if workload == .delete {
-      // As many again behind the deleted ones are read at the end: they must still be there.
+      // As many again after the deleted ones are read at the end: they must still be there.
       let count = assignment.operations
       verifying = KeyBuffer(numbers: numbers.dropFirst(max(0, count - sample / 2)).prefix(sample))
       numbers.removeSubrange(min(count, numbers.count)...)
@@ -44,7 +44,7 @@ struct Script {
     }
     if workload.isOnStored {
       stored = KeyBuffer(numbers: Order.sequential(count: keys))
-      // One whose store was filled by an earlier process is slower, and read through already.
+      // A store filled by an earlier process is slower, and already read through.
       let most = assignment.isFilled ? max(keys / 5, 200_000) : 2 * keys
       warming = KeyBuffer(numbers: Order.uniform(below: keys, count: min(most, 2_000_000), seed: ~Script.seed))
     }
@@ -71,7 +71,7 @@ struct Script {
     }
   }
 
-  /// Throws when something else was read than what the workload wrote.
+  /// Throws if the values read differ from those the workload wrote.
   func check(_ measurement: Measurement, of workload: Workload) throws {
     guard let expected, measurement.hits != expected.hits || measurement.checksum != expected.checksum else { return }
     throw BenchmarkError.wrongResult(
