@@ -6,13 +6,11 @@
   import Glibc
 #endif
 
-/// How long a test waits for what must come: for the slowest machine, with everything else running beside it. Then it will
-/// never come, and the test fails instead of hanging.
+/// How long a test waits for something that must happen: enough for the slowest machine under full load. After that it will
+/// never happen, and the test fails instead of hanging.
 private let patience = Duration.seconds(1200)
 
 /// Waits until `condition` holds, on the calling thread; false if it never does.
-///
-/// Nothing depends on how long that takes.
 public func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
   let end = ContinuousClock.now + patience
   while try !condition() {
@@ -22,7 +20,7 @@ public func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
   return true
 }
 
-/// As above, suspending the task meanwhile.
+/// Like the above, but suspends the task meanwhile.
 public func eventually(_ condition: () throws -> Bool) async throws -> Bool {
   let end = ContinuousClock.now + patience
   while try !condition() {

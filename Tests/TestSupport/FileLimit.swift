@@ -8,9 +8,9 @@ import EskerPlatform
   import Glibc
 #endif
 
-/// How many files this process may have open; to be changed in exit tests only.
+/// This process's limit on open files; to be changed only in exit tests.
 public enum FileLimit {
-  /// The system refused.
+  /// The system refused the limit.
   public struct CannotSet: Error {}
 
   #if canImport(Glibc)
@@ -33,7 +33,7 @@ public enum FileLimit {
     guard setrlimit(resource, &limit) == 0 else { throw CannotSet() }
   }
 
-  /// Leaves room for `count` more files than are open, some of them perhaps the parent's; the limit that was set.
+  /// Leaves room for `count` more files in addition to those open, which may include inherited ones; returns the new limit.
   @discardableResult
   public static func leave(_ count: Int) throws -> Int {
     var limit = 0
@@ -46,7 +46,7 @@ public enum FileLimit {
     return limit
   }
 
-  /// The descriptors below `limit` by which files of `directory` are open; whatever else the process has open comes and goes.
+  /// The descriptors below `limit` of open files in `directory`; other descriptors of the process come and go.
   public static func descriptors(of directory: TemporaryDirectory, below limit: Int) throws -> [Int] {
     var files: Set<[UInt64]> = []
     for name in try OSFileSystem().list(directory.path) {

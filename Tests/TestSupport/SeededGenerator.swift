@@ -6,9 +6,9 @@
   import Glibc
 #endif
 
-/// A random number generator whose whole future is one number, so that a failing test can be run again (SplitMix64).
+/// A random number generator determined by a single number, so that a failing test can be repeated (SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
-  /// What the generator started from.
+  /// The number that the generator started from.
   public let seed: UInt64
   private var state: UInt64
 
@@ -18,7 +18,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     state = seed
   }
 
-  /// Starts from the environment's `ESKER_SEED`, or else unpredictably, and prints how to get the same run again.
+  /// Creates a generator from `ESKER_SEED` in the environment, or else from a random seed, and prints how to repeat the run.
   public init(announcedFor test: String) {
     let given = getenv("ESKER_SEED").flatMap { UInt64(String(cString: $0)) }
     self.init(seed: given ?? UInt64.random(in: 0...UInt64(UInt32.max)))
@@ -34,7 +34,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return bits ^ (bits >> 31)
   }
 
-  /// True once in `count` times.
+  /// True with a probability of 1 in `count`.
   public mutating func oneIn(_ count: Int) -> Bool {
     Int.random(in: 0..<count, using: &self) == 0
   }
@@ -44,7 +44,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
   }
 
-  /// A generator that shares nothing with this one's future.
+  /// A generator independent of this one's future.
   public mutating func split() -> SeededGenerator {
     SeededGenerator(seed: next())
   }

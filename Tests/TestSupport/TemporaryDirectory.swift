@@ -8,12 +8,12 @@ import EskerPlatform
   import Glibc
 #endif
 
-/// A real directory of its own, removed with all it holds when the last reference goes.
+/// A real directory, removed with its contents when the last reference is released.
 public final class TemporaryDirectory: Sendable {
-  /// Where it is, without a slash at the end.
+  /// The path, without a trailing slash.
   public let path: String
 
-  /// Makes an empty directory under `parent`, or else under `TMPDIR` or `/tmp`.
+  /// Creates an empty directory in `parent`, or else in `TMPDIR` or `/tmp`.
   public init(in parent: String? = nil) throws(PlatformError) {
     let parent = parent ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(parent)/esker-test-XXXXXX".utf8CString)
@@ -27,12 +27,12 @@ public final class TemporaryDirectory: Sendable {
     Self.removeTree(path)
   }
 
-  /// The path of something in it.
+  /// The path of an entry.
   public func appending(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// Removes what stands at `path`, and what is in it if it is a directory.
+  /// Removes the file at `path`, or the directory with its contents.
   public static func removeTree(_ path: String) {
-    // A link to a directory elsewhere is unlinked here and never followed.
+    // A link to a directory elsewhere is unlinked and never followed.
     if unlink(path) == 0 { return }
     for name in (try? OSFileSystem().list(path)) ?? [] { removeTree("\(path)/\(name)") }
     rmdir(path)

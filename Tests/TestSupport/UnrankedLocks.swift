@@ -1,13 +1,13 @@
 public import EskerPlatform
 
-// Tests hold their own locks around whatever they like.
+// Tests may hold their own locks around anything.
 
 extension Lock {
-  /// A lock of a test's own.
+  /// Creates a test's own lock.
   public init() { self.init(.unranked) }
 }
 
 extension Guarded where State: ~Copyable {
-  /// A value of a test's own.
+  /// Creates a test's own guarded value.
   public init(_ state: consuming sending State) { self.init(state, .unranked) }
 }

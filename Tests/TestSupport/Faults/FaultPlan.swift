@@ -1,6 +1,6 @@
 import EskerPlatform
 
-/// Which calls of a `FaultyFileSystem` go wrong, and how.
+/// The calls of a `FaultyFileSystem` that fail, and how.
 ///
 /// Rules may be added at any time and from any thread. The hook sees every call before it is made.
 public final class FaultPlan: Sendable {
@@ -14,18 +14,18 @@ public final class FaultPlan: Sendable {
 
   private let state = Guarded(State())
 
-  /// A plan under which nothing goes wrong.
+  /// Creates a plan without faults.
   public init() {}
 
-  /// Adds a rule; when several match a call, the oldest decides.
+  /// Adds a rule; if several match a call, the oldest decides.
   public func add(_ rule: FaultRule) {
     state.withLock { $0.rules.append(rule) }
   }
 
-  /// Lets something go wrong.
+  /// Adds a fault.
   ///
-  /// The `nth` call of `operation` (nil: of any) on a path that matches from now on has `effect`, and with
-  /// `sticky` every later one too.
+  /// The `nth` call from now on of `operation` (nil: of any) on a matching path has `effect`; with `sticky` every later one
+  /// too.
   public func fail(
     _ operation: FaultOperation?,
     on file: FileMatch = .any,
@@ -36,34 +36,34 @@ public final class FaultPlan: Sendable {
     add(FaultRule(operation: operation, file: file, nth: nth, sticky: sticky, effect: effect))
   }
 
-  /// The device heals: all rules go.
+  /// Repairs the device: removes all rules.
   public func heal() {
     state.withLock { $0.rules = [] }
   }
 
-  /// Sets what to do before every call, or nothing; called outside all locks, on the thread that makes the call.
+  /// Sets or clears a hook for every call; it runs outside all locks, on the thread that makes the call.
   public func onCall(_ hook: (@Sendable (FaultCall) -> Void)?) {
     state.withLock { $0.hook = hook }
   }
 
-  /// Has a file that rests give its descriptor up after each call: each that needs one is a call of `open` first.
+  /// Makes a resting file give up its descriptor after each call: every call that needs one then counts as an `open` first.
   public func giveUpResting() {
     state.withLock { $0.givesUpResting = true }
   }
 
   var givesUpResting: Bool { state.withLock { $0.givesUpResting } }
 
-  /// How many calls were made.
+  /// The number of calls made.
   public var callCount: Int {
     state.withLock { $0.calls }
   }
 
-  /// How many calls of one operation were made.
+  /// The number of calls made of one operation.
   public func callCount(of operation: FaultOperation) -> Int {
     state.withLock { $0.callsByOperation[operation] ?? 0 }
   }
 
-  /// Counts a call, shows it to the hook and says what is to become of it.
+  /// Counts a call, passes it to the hook and returns its effect.
   func effect(_ operation: FaultOperation, _ path: String) -> FaultEffect? {
     let (call, hook) = state.withLock { state in
       state.calls += 1

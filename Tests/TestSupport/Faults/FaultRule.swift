@@ -1,24 +1,24 @@
-/// The calls a `FaultyFileSystem` tells apart: those of `FileSystem`, `File` and `Mapping`.
+/// The calls that a `FaultyFileSystem` distinguishes: those of `FileSystem`, `File` and `Mapping`.
 public enum FaultOperation: String, Sendable, CaseIterable {
   case open, create, status, list, createDirectory, removeDirectory, remove, rename, link, syncDirectory, freeSpace
   case fileStatus, read, write, reserve, truncate, sync, map, mapPrivate, tryLock
   case extend, populate
 }
 
-/// One call about to be made.
+/// A call about to be made.
 public struct FaultCall: Sendable, CustomStringConvertible {
-  /// What is called.
+  /// The operation.
   public let operation: FaultOperation
-  /// On which file; for `rename` and `link` the new name.
+  /// The file; for `rename` and `link` the new name.
   public let path: String
   /// 1 for the first call under this plan.
   public let index: Int
 
-  /// The call in one line, for messages of failed tests.
+  /// The call in one line, for failure messages.
   public var description: String { "#\(index) \(operation.rawValue) \(path)" }
 }
 
-/// Which files a rule is about.
+/// The files that a rule applies to.
 public struct FileMatch: Sendable {
   let matches: @Sendable (String) -> Bool
 
@@ -30,39 +30,39 @@ public struct FileMatch: Sendable {
   /// Every file and directory.
   public static let any = FileMatch { _ in true }
 
-  /// Files whose name ends so: `.suffix(".segment")`.
+  /// Files whose path ends with `suffix`: `.suffix(".segment")`.
   public static func suffix(_ suffix: String) -> FileMatch {
     FileMatch { $0.hasSuffix(suffix) }
   }
 
-  /// Files whose last path component begins so: `.prefix("manifest")`.
+  /// Files whose last path component begins with `prefix`: `.prefix("manifest")`.
   public static func prefix(_ prefix: String) -> FileMatch {
     FileMatch { path in (path.split(separator: "/").last ?? "").hasPrefix(prefix) }
   }
 }
 
-/// What happens to a call instead of, or besides, what was asked for.
+/// What happens to a call instead of, or in addition to, what was requested.
 public enum FaultEffect: Sendable, Equatable {
   /// Nothing is done, and the call fails with this C error number.
   case error(Int32)
-  /// A write writes its first bytes only and then fails, as on a disk that fills up halfway.
+  /// A write only writes its first bytes and then fails, as on a disk that fills up halfway.
   case partial(bytes: Int, code: Int32)
   /// A read or write is made in two calls, the second from this byte on, so that a crash can fall between them.
   case split(at: Int)
-  /// A sync fails and writes nothing; with `marksPagesClean` a simulated kernel takes the pages for written from then
-  /// on, so that later syncs succeed and yet a power failure loses them.
+  /// A sync fails and writes nothing; with `marksPagesClean` a simulated kernel then considers the pages written, so that
+  /// later syncs succeed and yet a power failure loses them.
   case failedSync(code: Int32, marksPagesClean: Bool)
-  /// A read returns its data with this bit (counted from the first byte read) turned over.
+  /// A read returns its data with this bit flipped (counted from the first byte read).
   case flipBit(Int)
 }
 
-/// One thing that goes wrong.
+/// A fault.
 public struct FaultRule: Sendable {
-  /// On which call; nil for all.
+  /// The operation; nil for any.
   public let operation: FaultOperation?
-  /// On which files.
+  /// The files.
   public let file: FileMatch
-  /// What happens.
+  /// The effect.
   public let effect: FaultEffect
   private let sticky: Bool
   private var remaining: Int
@@ -82,7 +82,7 @@ public struct FaultRule: Sendable {
     remaining = nth
   }
 
-  /// Counts the call if it matches; true when it is the one, or a later one of a sticky rule.
+  /// Counts the call if it matches; true if it is the nth, or a later one of a sticky rule.
   mutating func takesEffect(on call: FaultCall) -> Bool {
     guard operation == nil || operation == call.operation, file.matches(call.path) else { return false }
     remaining -= 1

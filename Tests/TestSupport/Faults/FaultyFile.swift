@@ -1,7 +1,7 @@
 import EskerPlatform
 import Synchronization
 
-/// An open file whose calls go wrong as a plan says.
+/// An open file whose calls fail according to a plan.
 final class FaultyFile: File {
   private let base: any File
   private let plan: FaultPlan
@@ -19,7 +19,7 @@ final class FaultyFile: File {
     base.rest()
   }
 
-  /// Opens the file again if it rests.
+  /// Simulates reopening the file if it rests.
   private func wake() throws(PlatformError) {
     if isResting.load(ordering: .relaxed), plan.givesUpResting { try plan.check(.open, path) }
   }
@@ -110,7 +110,7 @@ final class FaultyFile: File {
   }
 }
 
-/// A mapping whose calls go wrong as a plan says; stores to it are not calls.
+/// A mapping whose calls fail according to a plan; stores to it are not calls.
 final class FaultyMapping: Mapping {
   private let real: any Mapping
   private let path: String

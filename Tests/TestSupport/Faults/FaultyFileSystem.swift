@@ -1,15 +1,15 @@
 import EskerPlatform
 
-/// Any file system, with faults in its calls as a `FaultPlan` says.
+/// Any file system, with faults in its calls according to a `FaultPlan`.
 ///
-/// It stands above the loops that finish short transfers and interrupted calls, so those do not show here; they have
-/// tests of their own. Stores to a mapping are not calls and cannot fail here: what a power failure does to them is the
-/// `SimulatedDisk`'s business.
+/// It sits above the loops that finish short transfers and interrupted calls, so those do not show here; they have tests of
+/// their own. Stores to a mapping are not calls and cannot fail here: what a power failure does to them is up to
+/// `SimulatedDisk`.
 public struct FaultyFileSystem: FileSystem {
   private let base: any FileSystem
   private let plan: FaultPlan
 
-  /// Puts `plan` before every call to `base`.
+  /// Applies `plan` to every call to `base`.
   public init(_ base: any FileSystem, plan: FaultPlan) {
     self.base = base
     self.plan = plan
@@ -21,7 +21,7 @@ public struct FaultyFileSystem: FileSystem {
     return FaultyFile(try base.open(path, mode), plan: plan)
   }
 
-  /// What stands at a path.
+  /// The status of the file at a path.
   public func status(_ path: String) throws(PlatformError) -> FileStatus? {
     try plan.check(.status, path)
     return try base.status(path)
@@ -77,7 +77,7 @@ public struct FaultyFileSystem: FileSystem {
 }
 
 extension FaultPlan {
-  /// For calls that either happen or fail; effects that mean nothing to such a call do nothing.
+  /// Applies the plan to a call that either succeeds or fails; other effects are ignored.
   func check(_ operation: FaultOperation, _ path: String) throws(PlatformError) {
     switch effect(operation, path) {
     case .error(let code), .failedSync(let code, _), .partial(_, let code):

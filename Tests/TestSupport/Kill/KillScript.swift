@@ -1,13 +1,14 @@
-/// What a writer that is going to be killed does, so that another process can tell from the store how far it got.
+/// The operations of a writer that is going to be killed, chosen so that another process can tell from the store how far it
+/// got.
 ///
-/// Each thread has keys of its own, and its operation number `n` follows from `n` alone: so the state of its keys after
-/// any number of operations is known, and so is every state that would have a hole.
+/// Each thread has its own keys, and operation number `n` is determined by `n` alone: so the state of its keys after any
+/// number of operations is known, and every state with a hole can be recognised.
 public enum KillScript {
   /// One operation.
   public struct Operation: Sendable {
-    /// Keys and values that are put, all in one batch when there are several.
+    /// The keys and values to put, in one batch if there are several.
     public var puts: [(key: String, value: [UInt8])] = []
-    /// A key that is removed.
+    /// The key to remove.
     public var removal: String?
     /// Whether the call waits for the disk.
     public var isSynced = false
@@ -16,7 +17,7 @@ public enum KillScript {
   private static let slotCount: UInt64 = 40
   private static let markCount: UInt64 = 3
 
-  /// The operation with that number.
+  /// The operation with this number.
   public static func operation(_ number: UInt64, thread: Int) -> Operation {
     var operation = Operation()
     operation.isSynced = number % 16 == 0
@@ -37,10 +38,10 @@ public enum KillScript {
     Array("\(number) ".utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: Int(number * 37 % 700))
   }
 
-  /// What stands under a thread's keys after its operation `last`; keys that are absent are left out.
+  /// The values of a thread's keys after its operation `last`; absent keys are left out.
   public static func state(after last: UInt64, thread: Int) -> [String: [UInt8]] {
     var state: [String: [UInt8]] = [:]
-    // Older operations than these have been overwritten, every one.
+    // All operations before these have been overwritten.
     let reach = slotCount * 7
     for number in (last > reach ? last - reach : 1)..<last + 1 {
       let operation = operation(number, thread: thread)

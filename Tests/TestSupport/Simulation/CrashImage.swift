@@ -1,10 +1,10 @@
 import EskerPlatform
 
 extension SimulatedDisk {
-  /// The disk as it could be found after power failed at this instant; this one goes on undisturbed.
+  /// The disk as it might be found after a power failure at this instant; this disk is unaffected.
   ///
-  /// In the new disk everything that survived is durable, and nothing is open or locked. Throws when memory for a file
-  /// cannot be had.
+  /// In the new disk everything that survived is durable, and nothing is open or locked. Throws if memory for a file cannot
+  /// be allocated.
   public func crashImage(
     _ policy: CrashPolicy,
     using generator: inout SeededGenerator
@@ -28,7 +28,8 @@ extension SimulatedDisk {
 
   /// The disk as a killed process leaves it, before any power failure.
   ///
-  /// All it wrote is there, what was not synced can still be lost, and nothing is open or locked. This one goes on undisturbed.
+  /// Everything it wrote is there, anything not synced can still be lost, and nothing is open or locked. This disk is
+  /// unaffected.
   public func processKilled() throws(PlatformError) -> SimulatedDisk {
     lock.lock()
     defer { lock.unlock() }
@@ -44,9 +45,7 @@ extension SimulatedDisk {
     return copy
   }
 
-  /// Takes over what can be reached from the root in `names`.
-  ///
-  /// Called on a disk that nobody else knows yet.
+  /// Adopts everything that can be reached from the root in `names`. Called on a disk that is not shared yet.
   private func adopt(
     _ names: [NodeID: SimulatedDirectory],
     making survivor: (SimulatedInode) throws(PlatformError) -> SimulatedInode,
@@ -79,12 +78,12 @@ extension SimulatedInode {
   ) throws(PlatformError) -> PageImage {
     var image = durable
     let newLength = policy.length(durable: durable.length, current: length, using: &generator)
-    // Room for every page first; what lies beyond the length that survived is cut off last.
+    // Room for every page first; anything beyond the surviving length is cut off last.
     image.setLength(max(newLength, durable.length))
     for (index, page) in try dirtyPages().sorted(by: { $0.key < $1.key }) {
       image[index] = policy.page(durable: durable[index], current: page, using: &generator)
     }
-    // A page written beyond the new end leaves nothing, not even when the file grows again.
+    // A page written beyond the new end leaves nothing behind, not even if the file grows again.
     image.setLength(max(image.length, length))
     image.setLength(newLength)
     return image

@@ -1,14 +1,14 @@
-/// What a power failure leaves of that which was not synced.
+/// What survives a power failure of anything not synced.
 public enum CrashPolicy: Sendable, CaseIterable {
   /// Nothing.
   case drop
   /// Everything.
   case keep
-  /// Each dirty page survives, vanishes or is torn at 512 bytes, now and then inside a sector; a length lies anywhere
+  /// Each dirty page survives, vanishes or is torn at 512 bytes, occasionally inside a sector; the length is anything
   /// between the durable and the current one; any subset of the changes to names survives.
   case tear
-  /// Each dirty page survives whole or not at all, as if written in any order; any subset of the changes to names
-  /// survives, each rename whole or not at all.
+  /// Each dirty page survives whole or not at all, as if written in any order; any subset of the changes to names survives,
+  /// each rename whole or not at all.
   case reorder
 }
 
@@ -30,7 +30,7 @@ extension CrashPolicy {
     case .reorder: unit = PageImage.pageSize
     }
     let (low, high) = (min(durable, current), max(durable, current))
-    // The two ends are as likely as everything between them.
+    // Each end is as likely as everything in between.
     switch Int.random(in: 0..<3, using: &generator) {
     case 0: return durable
     case 1: return current

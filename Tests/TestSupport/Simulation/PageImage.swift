@@ -21,7 +21,7 @@ struct PageImage: Sendable {
     set { pages[page] = newValue.isSame(as: Self.zeros) ? nil : newValue }
   }
 
-  /// Sets the length; what lies beyond it is gone for good.
+  /// Sets the length; anything beyond it is gone for good.
   mutating func setLength(_ newLength: Int) {
     defer { length = newLength }
     guard newLength < length else { return }
@@ -35,7 +35,7 @@ struct PageImage: Sendable {
 }
 
 extension [UInt8] {
-  /// Equality at the speed of `memcmp` in debug builds too, where most of a crash test's time would go into it.
+  /// Equality at the speed of `memcmp` even in debug builds, where it would otherwise take most of a crash test's time.
   func isSame(as other: [UInt8]) -> Bool {
     count == other.count
       && withUnsafeBytes { own in

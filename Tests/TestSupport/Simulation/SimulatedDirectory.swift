@@ -1,15 +1,15 @@
 /// The names in one directory of a simulated disk.
 struct SimulatedDirectory: Sendable {
-  /// What a name stands for: the number of a file or directory.
+  /// The number of a file or directory.
   typealias NodeID = Int
 
-  /// What programs see.
+  /// The names that programs see.
   var entries: [String: NodeID] = [:]
-  /// What survives a power failure for certain.
+  /// The names certain to survive a power failure.
   var durable: [String: NodeID] = [:]
 }
 
-/// One change to names that no directory sync has made durable yet.
+/// A change to names that no directory sync has made durable yet.
 struct DirectoryChange: Sendable {
   typealias NodeID = SimulatedDirectory.NodeID
 
@@ -28,16 +28,16 @@ struct DirectoryChange: Sendable {
     }
   }
 
-  /// The directory outside `directories` that this change ties to one inside.
+  /// The directory outside `directories` that this change connects to one inside.
   func otherEnd(of directories: Set<NodeID>) -> NodeID? {
     guard case .rename(_, let source, _, let target, _) = kind else { return nil }
     if directories.contains(source) == directories.contains(target) { return nil }
     return directories.contains(source) ? target : source
   }
 
-  /// Does to the durable names what the change did to the current ones.
+  /// Applies the change to the durable names.
   ///
-  /// Changes before it may have been lost: a name that stands for something else by now is left alone.
+  /// Earlier changes may have been lost: a name that now refers to something else is left alone.
   func apply(to directories: inout [NodeID: SimulatedDirectory]) {
     switch kind {
     case .add(let directory, let name, let node):

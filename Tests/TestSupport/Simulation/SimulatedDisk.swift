@@ -8,14 +8,14 @@ import EskerPlatform
   import Glibc
 #endif
 
-/// A disk in memory that knows what a power failure would leave of it.
+/// An in-memory disk that knows what a power failure would leave of it.
 ///
-/// It is a whole `FileSystem`; paths start at a root directory that exists. As on ext4, `File.sync` makes a file's bytes
-/// and length durable but not its name, and `syncDirectory` makes names durable but not what they stand for.
+/// It is a complete `FileSystem`; paths start at an existing root directory. As on ext4, `File.sync` makes a file's bytes
+/// and length durable but not its name, and `syncDirectory` makes names durable but not the files they refer to.
 /// `crashImage` can be taken at any instant, from any thread, and does not disturb the running disk.
 ///
-/// A mapping of a simulated file is a real one: a store beyond the end of a file that was cut short becomes a raised
-/// fault flag here too. Safe to use from any thread.
+/// A mapping of a simulated file is a real one: here too, a store beyond the end of a truncated file raises the fault flag.
+/// Safe to use from any thread.
 public final class SimulatedDisk: FileSystem, @unchecked Sendable {
   typealias NodeID = SimulatedDirectory.NodeID
   static let root: NodeID = 0
@@ -29,26 +29,26 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
   var nextNode: NodeID = 1
   let capacity: Int?
 
-  /// An empty disk of `capacity` bytes; nil for one that never fills up.
+  /// Creates an empty disk of `capacity` bytes; nil for one that never fills up.
   ///
   /// Space is counted in pages of 4 KiB by the lengths of the files that have a name or are open.
   public init(capacity: Int? = nil) {
     self.capacity = capacity
   }
 
-  /// How many files programs have open.
+  /// The number of open files.
   public var openFileCount: Int {
     lock.withLock { files.values.reduce(0) { $0 + $1.openFiles } }
   }
 
-  /// The disk as a whole platform, with a clock that stands still and random numbers from `seed`.
+  /// A platform with this disk, a clock that stands still and random numbers from `seed`.
   public func platform(clock: any SystemClock = FakeClock(), seed: UInt64 = 1, processID: Int32 = 4711) -> Platform {
     Platform.simulated(fileSystem: self, clock: clock, seed: seed, processID: processID)
   }
 
   // MARK: FileSystem
 
-  /// Opens a file; fails as the system would, and with `ENOSPC` when a new one is asked of a full disk.
+  /// Opens a file; fails as the system would, and with `ENOSPC` if a new file is requested on a full disk.
   public func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File {
     try lock.withLock { () throws(PlatformError) in
       let place = try locate(path, "open")
@@ -68,7 +68,7 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
     }
   }
 
-  /// What stands at a path.
+  /// The status of the file at a path.
   public func status(_ path: String) throws(PlatformError) -> FileStatus? {
     lock.withLock {
       guard let id = (try? locate(path, "status"))?.node else { return nil }
@@ -121,7 +121,7 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
     }
   }
 
-  /// Renames a file, replacing what the new name stood for.
+  /// Renames a file, replacing what had the new name.
   public func rename(_ path: String, to newPath: String) throws(PlatformError) {
     try lock.withLock { () throws(PlatformError) in
       let source = try locate(path, "rename")
@@ -158,11 +158,11 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
     }
   }
 
-  /// Makes a directory's names durable, and both ends of a rename that touched it.
+  /// Makes a directory's names durable, and both ends of any rename that involves it.
   public func syncDirectory(_ directory: String) throws(PlatformError) {
     try lock.withLock { () throws(PlatformError) in
       var synced: Set<NodeID> = [try locateDirectory(directory, "sync directory")]
-      // A rename is durable at both its ends or at none, and with it all that came before it there.
+      // A rename is durable at both of its ends or at neither, and so is everything before it there.
       while let other = changes.lazy.compactMap({ $0.otherEnd(of: synced) }).first { synced.insert(other) }
       for change in changes where change.concerns(synced) { change.apply(to: &directories) }
       changes.removeAll { $0.concerns(synced) }
@@ -170,7 +170,7 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
     }
   }
 
-  /// Bytes left of the capacity.
+  /// The number of free bytes.
   public func freeSpace(at path: String) throws(PlatformError) -> Int {
     try lock.withLock { () throws(PlatformError) in
       if try locate(path, "free space").node == nil { throw PlatformError("free space", path: path, code: ENOENT) }
@@ -180,7 +180,7 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
 
   // MARK: Space
 
-  /// How much longer than `length` pages allow the file may become; may be negative after a crash image shrank the disk.
+  /// The number of free bytes; may be negative in a crash image, where removed files can reappear.
   func freeBytes() -> Int {
     guard let capacity else { return Int.max / 2 }
     let used = files.values.reduce(0) { sum, inode in
@@ -203,7 +203,7 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
 
   private func locate(_ path: String, _ operation: String) throws(PlatformError) -> Place {
     LockRank.expectIOAllowed()
-    // The directories passed through, so that `..` finds its way back.
+    // The directories passed through, to resolve `..`.
     var trail: [Place] = [Place(directory: Self.root, name: "", node: Self.root)]
     for part in path.split(separator: "/") where part != "." {
       if part == ".." {

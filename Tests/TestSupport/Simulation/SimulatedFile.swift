@@ -9,7 +9,7 @@ import Synchronization
   import Glibc
 #endif
 
-/// One open file of a simulated disk.
+/// An open file of a simulated disk.
 final class SimulatedFile: File, @unchecked Sendable {
   let path: String
   private let disk: SimulatedDisk
@@ -62,7 +62,7 @@ final class SimulatedFile: File, @unchecked Sendable {
         inode.wrote(offset..<end)
         return
       }
-      // As much as fits is written before the disk says that it is full.
+      // Whatever fits is written before the disk reports that it is full.
       if offset < limit {
         try inode.contents().write(UnsafeRawBufferPointer(rebasing: buffer[..<(limit - offset)]), at: offset)
         inode.wrote(offset..<limit)
@@ -91,7 +91,7 @@ final class SimulatedFile: File, @unchecked Sendable {
     try locked("sync") { () throws(PlatformError) in try inode.sync() }
   }
 
-  /// Behaves as a kernel whose write-back failed: what is dirty stays visible, counts as written, and is not.
+  /// Behaves like a kernel whose write-back failed: dirty pages stay visible and count as written, but are not durable.
   func forgetDirtyPages() throws(PlatformError) {
     try locked("sync") { () throws(PlatformError) in try inode.forgetDirtyPages() }
   }
@@ -126,7 +126,7 @@ final class SimulatedFile: File, @unchecked Sendable {
     if inode.exclusiveLock == me { inode.exclusiveLock = nil }
   }
 
-  /// How long the disk's free space lets this file become.
+  /// The length that the disk's free space allows for this file.
   private func lengthLimit() -> Int {
     SimulatedDisk.space(for: inode.length) + max(0, disk.freeBytes())
   }
@@ -144,14 +144,14 @@ final class SimulatedFile: File, @unchecked Sendable {
       do throws(PlatformError) {
         return try body()
       } catch {
-        // Errors of the nameless file underneath are reported under this one's name.
+        // Errors of the underlying nameless file are reported with this file's name.
         throw PlatformError(operation, path: path, code: error.code)
       }
     }
   }
 }
 
-/// A mapping of a simulated file; keeps the file in being as long as it lives itself.
+/// A mapping of a simulated file; keeps the file alive.
 final class SimulatedMapping: Mapping {
   private let real: any Mapping
   private let file: SimulatedFile
@@ -175,7 +175,7 @@ final class SimulatedMapping: Mapping {
     }
   }
 
-  /// Does nothing: a page of zeros nobody stored to is to cost no memory.
+  /// Does nothing: a page of zeros that was never stored to should take no memory.
   func populate(_ range: Range<Int>) {}
 
   func populateForReading(_ range: Range<Int>) {}

@@ -8,10 +8,10 @@ import EskerPlatform
   import Glibc
 #endif
 
-/// One file of a simulated disk: what programs see, and what the device would still have after losing power.
+/// A file of a simulated disk: what programs see, and what the device would still have after losing power.
 ///
-/// What programs see is a real nameless file, so that reads, writes and stores through mappings meet in the same bytes.
-/// It exists only while needed: a file nobody has opened since the last crash is its durable image and nothing else.
+/// What programs see is a real nameless file, so that reads, writes and stores through mappings access the same bytes. It
+/// exists only while needed: a file that has not been opened since the last crash consists only of its durable image.
 /// Guarded by the disk's lock.
 final class SimulatedInode {
   /// What survives a power failure.
@@ -19,12 +19,12 @@ final class SimulatedInode {
   private(set) var length: Int
   private var backing: ScratchFile?
 
-  /// Pages that a failed sync took for written, as they were then.
+  /// Pages that a failed sync marked as written, with their contents at that time.
   ///
-  /// The simulated kernel writes such a page again only after a call has written to it, or it has changed once more.
+  /// The simulated kernel writes such a page again only after a call has written to it, or its contents have changed again.
   private var wronglyClean: [Int: [UInt8]] = [:]
 
-  /// How many names the file has.
+  /// The number of names the file has.
   var links = 0
   var openFiles = 0
 
@@ -36,7 +36,7 @@ final class SimulatedInode {
     length = durable.length
   }
 
-  /// The bytes programs see, brought into being if need be.
+  /// The bytes that programs see, created on demand.
   func contents() throws(PlatformError) -> any File {
     if let backing { return backing.file }
     let scratch = try ScratchFile()
@@ -54,7 +54,7 @@ final class SimulatedInode {
     length = newLength
   }
 
-  /// Notes a write: it may have grown the file, and its pages are dirty, whatever they hold.
+  /// Records a write: it may have grown the file, and its pages are dirty even if their contents are unchanged.
   func wrote(_ range: Range<Int>) {
     length = max(length, range.upperBound)
     guard !wronglyClean.isEmpty, !range.isEmpty else { return }
@@ -65,7 +65,7 @@ final class SimulatedInode {
 
   // MARK: What a sync would write
 
-  /// The pages that differ from what the kernel takes the device to hold, as they are now.
+  /// The pages that differ from what the kernel believes the device holds, with their current contents.
   func dirtyPages() throws(PlatformError) -> [Int: [UInt8]] {
     guard backing != nil else { return [:] }
     var dirty: [Int: [UInt8]] = [:]
@@ -84,7 +84,7 @@ final class SimulatedInode {
     return dirty
   }
 
-  /// Everything written so far, and the length, becomes durable.
+  /// Makes everything written so far, and the length, durable.
   func sync() throws(PlatformError) {
     for (index, page) in try dirtyPages() {
       durable[index] = page
@@ -94,18 +94,18 @@ final class SimulatedInode {
     wronglyClean = wronglyClean.filter { $0.key * PageImage.pageSize < length }
   }
 
-  /// What a kernel does after a failed write-back: the pages stay as they are in memory and count as written.
+  /// Behaves like a kernel after a failed write-back: the pages stay as they are in memory and count as written.
   func forgetDirtyPages() throws(PlatformError) {
     wronglyClean.merge(try dirtyPages()) { _, new in new }
   }
 
-  /// Lets go of the memory when programs and the device agree and nobody has the file open.
+  /// Frees the memory if programs and the device agree and the file is not open.
   func releaseIfIdle() {
     guard openFiles == 0, wronglyClean.isEmpty, length == durable.length else { return }
     if let dirty = try? dirtyPages(), dirty.isEmpty { backing = nil }
   }
 
-  /// A copy that shares nothing that can change, with nothing open and nothing locked.
+  /// A copy that shares no mutable state, with nothing open or locked.
   func copy() throws(PlatformError) -> SimulatedInode {
     let copy = SimulatedInode(durable: durable)
     guard backing != nil else { return copy }
@@ -120,7 +120,7 @@ final class SimulatedInode {
     return copy
   }
 
-  /// Shows every page that may hold something else than zeros, padded with zeros at the end of the file.
+  /// Calls `body` with every page that may not be all zero, padded with zeros at the end of the file.
   private func forEachPage(_ body: (_ index: Int, _ page: UnsafeRawPointer) -> Void) throws(PlatformError) {
     guard let backing else { return }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * PageImage.pageSize, alignment: 16)
@@ -129,7 +129,7 @@ final class SimulatedInode {
     while let run = backing.data(from: offset), run.lowerBound < length {
       offset = run.lowerBound / PageImage.pageSize * PageImage.pageSize
       while offset < min(run.upperBound, length), let base = buffer.baseAddress {
-        // Read, not mapped: looking at a hole through a mapping would fill it.
+        // Read, not mapped: looking at a hole through a mapping would allocate it.
         let count = try backing.file.read(into: buffer, at: offset)
         guard count > 0 else { return }
         memset(base + count, 0, buffer.count - count)
