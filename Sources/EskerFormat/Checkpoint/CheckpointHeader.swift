@@ -145,7 +145,7 @@ public struct CheckpointHeader: Hashable, Sendable {
       throw .damaged(reason: "the offset at which replay starts is impossible: \(replayOffset)", offset: 56)
     }
     guard entryCount <= (buckets + overflow) * 7 else {
-      throw .damaged(reason: "its counts of records contradict each other", offset: 40)
+      throw .damaged(reason: "its counts of records contradict each other", offset: 80)
     }
     layout.mainOffset = bytes.u64(at: 120)
     layout.overflowOffset = bytes.u64(at: 128)

@@ -179,7 +179,7 @@ extension ByteStore {
   ) throws(StoreError) -> StoreError {
     let bytes = key.withBytes { (span) in unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
     return .damaged(
-      DamageLocation(path: core.engine.path, key: bytes),
+      DamageLocation(path: core.engine.env.path, key: bytes),
       reason: "not a counter: the value has \(length) bytes instead of 8"
     )
   }

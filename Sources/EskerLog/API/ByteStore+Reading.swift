@@ -156,6 +156,6 @@ extension ByteStore {
 
   /// Entries that have expired and were not reaped yet. O(entries).
   public func countExpired() throws(StoreError) -> Int {
-    try core.engine.countExpired(in: core)
+    try core.engine.keeper.countExpired(in: core)
   }
 }

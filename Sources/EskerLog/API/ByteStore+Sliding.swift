@@ -15,7 +15,7 @@ extension ByteStore {
     while true {
       guard let lease = try lease(key) else { return nil }
       guard case .at(let instant) = lease.expiry else { return unsafe [UInt8](lease.bytes) }
-      let wanted = core.engine.resolve(.after(duration), core)
+      let wanted = core.resolve(.after(duration))
       let gain = wanted.subtractingClamped(instant.millisecondsSince1970)
       guard gain > 0, gain >= duration.wholeMilliseconds / 8 else { return unsafe [UInt8](lease.bytes) }
       let sequence = try unsafe compareAndSet(

@@ -83,6 +83,13 @@ extension ByteStore {
   /// - Returns: how many entries went. O(entries of the store).
   @discardableResult
   public func removeExpired() throws(StoreError) -> Int {
-    try core.engine.removeExpired(in: core)
+    try core.engine.keeper.removeExpired(in: core)
+  }
+}
+
+extension ByteStore {
+  /// Begins to bring in what a write of `key` looks at first. For callers that have work to do before the write.
+  package func anticipate(_ key: RawSpan) {
+    unsafe key.withUnsafeBytes { unsafe core.anticipate($0) }
   }
 }

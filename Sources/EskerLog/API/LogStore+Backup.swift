@@ -31,7 +31,7 @@ extension LogStore {
     copying: Bool = false,
     progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> BackupReport {
-    try engine.backup(to: directory, reusing: previous, sharing: !copying, progress: progress)
+    try Backup(of: engine).make(to: directory, reusing: previous, sharing: !copying, progress: progress)
   }
 
   /// What ``backup(to:reusing:copying:progress:)`` would do now, without doing it.
@@ -47,7 +47,7 @@ extension LogStore {
     reusing previous: String? = nil,
     copying: Bool = false
   ) throws(StoreError) -> BackupReport {
-    try engine.planBackup(to: directory, reusing: previous, sharing: !copying)
+    try Backup(of: engine).plan(to: directory, reusing: previous, sharing: !copying)
   }
 
   /// Makes a store at `path` from a backup, which stays as it is.
@@ -82,7 +82,7 @@ extension LogStore {
     var options = Options()
     options.readOnly = true
     let source = try LogStore(at: backup, options: options, host: host)
-    let report = try source.engine.backup(
+    let report = try Backup(of: source.engine).make(
       to: path,
       reusing: nil,
       sharing: !copying,
@@ -107,7 +107,7 @@ extension LogStore {
     var options = Options()
     options.readOnly = true
     let source = try LogStore(at: backup, options: options)
-    let plan = try source.engine.planBackup(to: path, reusing: nil, sharing: !copying, as: .restore)
+    let plan = try Backup(of: source.engine).plan(to: path, reusing: nil, sharing: !copying, as: .restore)
     try source.close()
     return plan
   }

@@ -19,41 +19,13 @@ extension LogStore {
     segments: [UInt64]? = nil,
     progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> MergeReport {
-    try engine.merge(segments.map { Set($0) }, progress: progress)
+    try engine.merger.merge(segments.map { Set($0) }, progress: progress)
   }
 
   /// Begins no merge in the background until ``resumeMerging()`` was called as often. A merge under way ends. Writes are not
   /// slowed down meanwhile, so the store may grow.
-  public func pauseMerging() { engine.pauseMerging() }
+  public func pauseMerging() { engine.merger.pauseMerging() }
 
   /// Takes back one ``pauseMerging()``.
-  public func resumeMerging() { engine.merger.resume() }
-}
-
-/// What a merge did.
-public struct MergeReport: Sendable, Hashable {
-  /// Segments that were given up.
-  public var segmentsRemoved = 0
-  /// Segments that were written.
-  public var segmentsWritten = 0
-  /// Bytes of records in the segments that were given up.
-  public var bytesRead = 0
-  /// Bytes of records that were copied.
-  public var bytesWritten = 0
-  /// Live records that were given up to keep to the capacity.
-  public var recordsEvicted = 0
-  /// Their bytes.
-  public var bytesEvicted = 0
-
-  /// Bytes of records that are gone.
-  public var bytesFreed: Int { bytesRead - bytesWritten }
-
-  mutating func add(_ result: MergeResult) {
-    segmentsRemoved += result.inputs
-    segmentsWritten += result.outputs
-    bytesRead += result.bytesRead
-    bytesWritten += result.bytesWritten
-    recordsEvicted += result.recordsEvicted
-    bytesEvicted += result.bytesEvicted
-  }
+  public func resumeMerging() { engine.env.workers.merger.resume() }
 }

@@ -18,11 +18,11 @@ internal import EskerPlatform
 /// on a thread of the store's own, that happens a moment later on another one.
 public final class LogStore: ByteStore {
   /// Longest key, in bytes.
-  public static let maximumKeyLength = 65_535
+  public static let maximumKeyLength = Limits.keyLength
   /// Longest value, in bytes: 1 GiB.
-  public static let maximumValueLength = 1 << 30
+  public static let maximumValueLength = Limits.valueLength
   /// Largest batch, in bytes of records: 2 GiB.
-  public static let maximumBatchLength = 2 << 30
+  public static let maximumBatchLength = Limits.batchLength
 
   @usableFromInline
   let engine: Engine
@@ -48,7 +48,7 @@ public final class LogStore: ByteStore {
   /// Opens a store on a host of the caller's making: a simulated disk, a fake clock, background work done inline.
   package init(at path: String, options: Options, host: Host) throws(StoreError) {
     engine = try Self.open(path, options, host)
-    guard let core = engine.keyspaces.withLock({ $0.byID[0] }) else { throw .closed }
+    guard let core = engine.keydir.keyspaces[0] else { throw .closed }
     self.core = core
     closesAtEnd = true
   }
@@ -56,7 +56,7 @@ public final class LogStore: ByteStore {
   /// Makes a store in a directory that bears a copy's mark.
   init(building storeID: StoreID, at path: String, options: Options, host: Host) throws(StoreError) {
     engine = try Engine(path: path, options: options, host: host, building: storeID)
-    guard let core = engine.keyspaces.withLock({ $0.byID[0] }) else { throw .closed }
+    guard let core = engine.keydir.keyspaces[0] else { throw .closed }
     self.core = core
     closesAtEnd = true
   }
@@ -75,8 +75,8 @@ public final class LogStore: ByteStore {
     if WorkerThread.isCurrentThread {
       do throws(PlatformError) { _ = try WorkerThread(name: "esker-close") { try? engine.close() } } catch {
         // It stays open and locked as long as the process lives. What was written is recovered, as after a crash.
-        engine.emit(.backgroundFailure(operation: "close", StoreError(error)))
-        engine.events.deliver()
+        engine.env.emit(.backgroundFailure(operation: "close", StoreError(error)))
+        engine.env.deliverEvents()
       }
     } else {
       try? engine.close()
@@ -101,7 +101,7 @@ public final class LogStore: ByteStore {
 
   private static func open(_ path: String, _ options: Options, _ host: Host) throws(StoreError) -> Engine {
     let files = ManifestFiles(directory: path, fileSystem: host.platform.fileSystem)
-    for _ in 0..<(options.readOnly ? LogFollower.mostTries : 0) {
+    for _ in 0..<(options.readOnly ? LogPosition.mostTries : 0) {
       let before = try? files.read().newest?.generation
       do throws(StoreError) { return try Engine(path: path, options: options, host: host) } catch {
         // The writer may have merged away a segment between the look at the manifest and the opening of the file.
@@ -113,7 +113,7 @@ public final class LogStore: ByteStore {
   }
 
   /// The directory the store lives in, as it was given.
-  public var path: String { engine.path }
+  public var path: String { engine.env.path }
 
   /// The store's own keyspace: the one its direct operations use.
   public var `default`: Keyspace { Keyspace(core: core, store: self) }
@@ -131,7 +131,7 @@ public final class LogStore: ByteStore {
   public var keyspaceNames: [String] { engine.keyspaceNames }
 
   /// Entries of all keyspaces, expired ones that were not reaped yet included. O(1).
-  public var totalCount: Int { engine.totalCount }
+  public var totalCount: Int { engine.keydir.keyspaces.count }
 
   /// Writes and removes in one step: after any crash, and in any snapshot, all of it is there or nothing.
   ///
@@ -185,7 +185,7 @@ public final class LogStore: ByteStore {
   public var durableSequence: SequenceNumber { SequenceNumber(rawValue: engine.durableSequence) }
 
   /// Figures about the store, gathered now. Cheap enough to poll: O(segments).
-  public var statistics: Statistics { engine.statistics }
+  public var statistics: Statistics { Statistics(of: engine) }
 
   /// Reads every byte of the store and checks it against its checksums: manifests, segments, footers, checkpoint. Checks
   /// that each entry of the index leads to a record. Runs beside reads and writes.
@@ -196,7 +196,7 @@ public final class LogStore: ByteStore {
   ///   `progress` stopped it; damage is in the report.
   /// - Complexity: O(bytes on disk).
   public func verify(progress: ((Double) -> Bool)? = nil) throws(StoreError) -> VerificationReport {
-    try engine.verify(progress: progress)
+    try StoreVerification(of: engine).run(progress: progress)
   }
 
   /// Removes every expired entry of every keyspace now.
@@ -204,7 +204,7 @@ public final class LogStore: ByteStore {
   /// - Returns: how many entries went. O(entries).
   @discardableResult
   public func removeAllExpired() throws(StoreError) -> Int {
-    try engine.removeExpired(in: nil)
+    try engine.keeper.removeExpired(in: nil)
   }
 
   /// Lets store time follow the wall clock backwards once, after the wall clock had been set to a wrong later time.
@@ -225,7 +225,7 @@ public final class LogStore: ByteStore {
   ///   ``StoreError/failed(operation:path:errno:)``. What is shown then is what was shown before, or newer.
   /// - Complexity: O(what was written since); when a part of the log was merged away unread, O(what the new segments hold).
   public func refresh() throws(StoreError) {
-    try engine.refresh()
+    try engine.follower.refresh()
   }
 
   /// Syncs, writes an index checkpoint so that the next opening is immediate, and gives unused space back. Idempotent.

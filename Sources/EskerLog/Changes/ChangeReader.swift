@@ -33,20 +33,18 @@ struct ChangeReader {
     self.failure = failure
   }
 
-  init(_ engine: Engine, since: UInt64?, keeping: Int, showsUnsynced: Bool) {
+  init(_ writer: Writer, since: UInt64?, keeping: Int, showsUnsynced: Bool) {
     self.keeping = keeping
     self.showsUnsynced = showsUnsynced
-    let (published, tail, end) = engine.writer.withLock { state in
-      (engine.publishedSequence, state.tail, state.offset)
+    let (published, tail, end) = writer.withLock { state in
+      (writer.commits.publishedSequence, state.tail, state.offset)
     }
     let since = since ?? published
     next = since &+ 1
     if since > published {
       failure = Self.gone(since: since, oldest: published)
     } else if since < published {
-      let (list, floor) = engine.manifests.withLock { state in
-        (engine.segments.withLock { $0 }, state.manifest.mergedThrough)
-      }
+      let (list, floor) = writer.catalog.version
       if since < floor {
         failure = Self.gone(since: since, oldest: floor)
       } else {
@@ -63,18 +61,28 @@ struct ChangeReader {
     .historyGone(since: SequenceNumber(rawValue: since), oldest: SequenceNumber(rawValue: oldest))
   }
 
+  /// What a look at the log found.
+  enum Step: Sendable {
+    case change(LogChange)
+    /// A write to a keyspace that was not listed when this store last looked.
+    case unknownKeyspace
+    /// The write with this number is not there yet.
+    case nothing(next: UInt64)
+    case end
+  }
+
   // MARK: Reading
 
   /// The next write, if it is there.
   ///
   /// - Parameter isRefreshed: what is not listed now will not be.
   /// - Throws: what is wrong with the record in the way, and goes on behind it the next time.
-  mutating func read(_ engine: Engine, isRefreshed: Bool) throws(StoreError) -> ChangeFeed.Step {
+  mutating func read(_ writer: Writer, isRefreshed: Bool) throws(StoreError) -> Step {
     if let failure { throw failure }
     // Before anything is read: what is published is in the log as a whole.
-    let published = last ?? end(of: engine)
+    let published = last ?? end(of: writer)
     while next <= published {
-      guard let segment = try current(engine, published) else {
+      guard let segment = try current(writer, published) else {
         // Numbers that recovery skipped.
         next = published &+ 1
         break
@@ -88,7 +96,7 @@ struct ChangeReader {
       case .record(let header) where header.sequence > published:
         next = header.sequence
       case .record(let header):
-        guard let name = name(of: header.keyspace, engine) else {
+        guard let name = name(of: header.keyspace, writer) else {
           if !isRefreshed { return .unknownKeyspace }
           let place = offset
           offset += header.size
@@ -99,15 +107,15 @@ struct ChangeReader {
       case .end where offset >= limit && offset >= segment.recordsEnd.load(ordering: .acquiring) && isSealed(segment):
         leaveSegment()
       case .end, .damaged:
-        throw skipDamage(in: segment, engine, published)
+        throw skipDamage(in: segment, writer, published)
       }
     }
     return last == nil ? .nothing(next: next) : .end
   }
 
   /// The last write that may be shown.
-  private func end(of engine: Engine) -> UInt64 {
-    showsUnsynced ? engine.publishedSequence : engine.durableSequence
+  private func end(of writer: Writer) -> UInt64 {
+    showsUnsynced ? writer.commits.publishedSequence : writer.commits.durableSequence
   }
 
   /// Copies a record, and goes on behind it even if it is damaged.
@@ -146,15 +154,15 @@ struct ChangeReader {
   }
 
   /// Goes on behind a place that cannot be read; what to say of it.
-  private mutating func skipDamage(in segment: Segment, _ engine: Engine, _ published: UInt64) -> StoreError {
+  private mutating func skipDamage(in segment: Segment, _ writer: Writer, _ published: UInt64) -> StoreError {
     let place = offset
     var end = segment.readableEnd
     var behind = published &+ 1
     if isSealed(segment) {
       behind = segment.lastSequence.load(ordering: .relaxed) &+ 1
-    } else if !engine.options.readOnly {
+    } else if !writer.env.options.readOnly {
       // What the writer is writing is not looked at.
-      engine.writer.withLock { state in
+      writer.withLock { state in
         guard state.tail === segment else { return }
         end = state.offset
         behind = state.nextSequence
@@ -173,7 +181,7 @@ struct ChangeReader {
     }
     if candidate == nil {
       // In another process's tail nobody knows where the next record will be: there it is looked for from here again.
-      if isSealed(segment) || !engine.options.readOnly { offset = end }
+      if isSealed(segment) || !writer.env.options.readOnly { offset = end }
       next = max(next, behind)
     }
     return .damaged(
@@ -185,9 +193,9 @@ struct ChangeReader {
   private func isSealed(_ segment: Segment) -> Bool { segment.isSealed.load(ordering: .acquiring) }
 
   /// A keyspace's name; nil if it was not listed when this store last looked.
-  private mutating func name(of keyspace: KeyspaceTag, _ engine: Engine) -> String? {
+  private mutating func name(of keyspace: KeyspaceTag, _ writer: Writer) -> String? {
     if let name = names[keyspace.id] { return name }
-    let name = engine.keyspaces.withLock { $0.byID[keyspace.id]?.name }
+    let name = writer.keydir.keyspaces[keyspace.id]?.name
     names[keyspace.id] = name
     return name
   }
@@ -195,13 +203,13 @@ struct ChangeReader {
   // MARK: Segments
 
   /// The segment in which the next write is, or one behind it; nil when there is none.
-  private mutating func current(_ engine: Engine, _ published: UInt64) throws(StoreError) -> Segment? {
+  private mutating func current(_ writer: Writer, _ published: UInt64) throws(StoreError) -> Segment? {
     dropRead()
     if segments.isEmpty, last == nil {
-      add(engine.segments.withLock { $0 }, through: published) { engine.mergedThrough }
+      add(writer.catalog.segments, through: published) { writer.catalog.mergedThrough }
     }
     if let segment = segments.first { return segment }
-    let floor = engine.mergedThrough
+    let floor = writer.catalog.mergedThrough
     guard isBroken || next <= floor else { return nil }
     let failure = Self.gone(since: next &- 1, oldest: floor)
     self.failure = failure
@@ -245,30 +253,25 @@ struct ChangeReader {
   // MARK: Merges and closing
 
   /// Takes hold of all that is listed and was not read.
-  mutating func hold(_ engine: Engine, through last: UInt64) {
+  mutating func hold(_ writer: Writer, through last: UInt64) {
     dropRead()
-    add(engine.segments.withLock { $0 }, through: last) { engine.mergedThrough }
+    add(writer.catalog.segments, through: last) { writer.catalog.mergedThrough }
   }
 
   /// Gives up if it keeps too much of what is not listed any more.
-  mutating func checkBound(_ listed: Set<UInt64>, _ engine: Engine) {
+  mutating func checkBound(_ listed: Set<UInt64>, _ writer: Writer) {
     let kept = segments.lazy.filter { !listed.contains($0.id) }.reduce(0) { $0 + $1.fileLength }
     guard kept > keeping else { return }
     segments = []
-    failure = Self.gone(since: next &- 1, oldest: engine.mergedThrough)
+    failure = Self.gone(since: next &- 1, oldest: writer.catalog.mergedThrough)
   }
 
   /// Notes where the history of a store ends that is being closed.
-  mutating func end(_ engine: Engine) {
-    let published = engine.publishedSequence
-    hold(engine, through: published)
-    last = end(of: engine)
+  mutating func end(_ writer: Writer) {
+    let published = writer.commits.publishedSequence
+    hold(writer, through: published)
+    last = end(of: writer)
     if next > published { segments = [] }
-    for (id, core) in engine.keyspaces.withLock({ $0.byID }) { names[id] = core.name }
+    for core in writer.keydir.keyspaces.all { names[core.id] = core.name }
   }
-}
-
-extension Engine {
-  /// The highest sequence number in a segment of the log that was merged away.
-  var mergedThrough: UInt64 { manifests.withLock { $0.manifest.mergedThrough } }
 }

@@ -15,11 +15,15 @@ final class CommitQueue: @unchecked Sendable {
   /// Everything up to here is on stable storage.
   let durable: Atomic<UInt64>
 
-  private let writer: Writer
-  private let session: Session?
-  private let clock: any SystemClock
-  private let onFailure: @Sendable (Int32) -> Void
+  private let env: Environment
 
+  /// The last write that every reader sees.
+  var publishedSequence: UInt64 { published.load(ordering: .acquiring) }
+
+  /// The last write that survives a power cut.
+  var durableSequence: UInt64 { durable.load(ordering: .acquiring) }
+
+  private let isWanted = Atomic<Bool>(false)
   private let lock = Lock(.commits)
   private let turnstiles = Turnstiles()
   // Guarded by `lock`.
@@ -35,6 +39,8 @@ final class CommitQueue: @unchecked Sendable {
   private var failure: Int32?
   private var isEnded = false
   private var unsynced: [Segment] = []
+  /// Where the records of a segment end now, if it is the tail.
+  private var endOfTail: (@Sendable (Segment) -> Int?)?
   private var histogram = LatencyHistogram()
   /// When the segments' names were last looked at; the leader's.
   private var lastLook: UInt64 = 0
@@ -45,20 +51,10 @@ final class CommitQueue: @unchecked Sendable {
   /// How often a leader gives way to other threads while it waits for company: some 60 microseconds on an idle machine.
   static let gatheringTurns = 128
 
-  init(
-    published: UInt64,
-    durable: UInt64,
-    writer: Writer,
-    session: Session?,
-    clock: any SystemClock,
-    onFailure: @escaping @Sendable (Int32) -> Void
-  ) {
+  init(published: UInt64, durable: UInt64, _ env: Environment) {
     self.published = Atomic(published)
     self.durable = Atomic(durable)
-    self.writer = writer
-    self.session = session
-    self.clock = clock
-    self.onFailure = onFailure
+    self.env = env
   }
 
   /// Names a segment that gets records after all that were named before.
@@ -71,11 +67,26 @@ final class CommitQueue: @unchecked Sendable {
     lock.withLock { unsynced.removeAll { $0 === segment } }
   }
 
+  /// Says how the leader hears where the tail ends.
+  func begin(endOfTail: @escaping @Sendable (Segment) -> Int?) {
+    lock.withLock { self.endOfTail = endOfTail }
+  }
+
+  /// Notes that writers wait for syncs, so that pages are brought in sparingly ahead of the tail.
+  func noteDemand() {
+    if !hasDemand { isWanted.store(true, ordering: .relaxed) }
+  }
+
+  /// Whether some do.
+  var hasDemand: Bool { isWanted.load(ordering: .relaxed) }
+
   /// Lets go of all segments: nothing is synced any more, and nothing becomes durable.
   func end() {
-    lock.withLock {
+    // Let go of outside the lock: it may hold the last reference to the store.
+    _ = lock.withLock {
       isEnded = true
       unsynced = []
+      return endOfTail.take()
     }
   }
 
@@ -138,13 +149,14 @@ final class CommitQueue: @unchecked Sendable {
       let first = segment.firstSequence.load(ordering: .relaxed)
       return first != 0 && first <= target
     }
+    let endOfTail = self.endOfTail ?? { _ in nil }
     lock.unlock()
     coveredRecords.store(target &- min(target, durable.load(ordering: .relaxed)), ordering: .relaxed)
-    let start = clock.monotonicNanoseconds()
-    let code = sync(segments, looksAtNames: start &- lastLook >= Self.lookInterval)
+    let start = env.platform.clock.monotonicNanoseconds()
+    let code = sync(segments, endOfTail, looksAtNames: start &- lastLook >= Self.lookInterval)
     if start &- lastLook >= Self.lookInterval { lastLook = start }
-    let end = clock.monotonicNanoseconds()
-    if code != 0 { onFailure(code) }
+    let end = env.platform.clock.monotonicNanoseconds()
+    if code != 0 { env.latch(syncFailure: code) }
     lock.lock()
     histogram.record(nanoseconds: end &- start)
     if code != 0 { failure = code }
@@ -165,13 +177,16 @@ final class CommitQueue: @unchecked Sendable {
   }
 
   /// Syncs the segments in order; the error number of the first failure, or 0.
-  private func sync(_ segments: [Segment], looksAtNames: Bool) -> Int32 {
-    session?.syncBegan()
+  private func sync(
+    _ segments: [Segment],
+    _ endOfTail: (Segment) -> Int?,
+    looksAtNames: Bool
+  ) -> Int32 {
+    env.session?.syncBegan()
     for segment in segments {
       do throws(PlatformError) {
         if coversMany {
-          let tailEnd = writer.withLock { $0.tail === segment ? $0.offset : nil }
-          segment.detachUnsynced(below: tailEnd ?? segment.recordsEnd.load(ordering: .acquiring))
+          segment.detachUnsynced(below: endOfTail(segment) ?? segment.recordsEnd.load(ordering: .acquiring))
         }
         try segment.sync()
         // A file without a name is gone with this process: syncing it keeps no promise. Unless it was to be synced no more: a
@@ -185,11 +200,11 @@ final class CommitQueue: @unchecked Sendable {
       } catch {
         // It is synced no more and rests, and its file may be gone.
         if !error.isSync, !isUnsynced(segment) { continue }
-        session?.syncFailed(error.code)
+        env.session?.syncFailed(error.code)
         return error.code
       }
     }
-    session?.syncEnded()
+    env.session?.syncEnded()
     return 0
   }
 
@@ -199,14 +214,14 @@ final class CommitQueue: @unchecked Sendable {
 
   /// Freezes the durable number after a sync elsewhere in the store failed.
   func fail(_ code: Int32) {
-    session?.syncFailed(code)
+    env.session?.syncFailed(code)
     lock.lock()
     let isFirst = failure == nil
     if isFirst { failure = code }
     let turn = turnstiles.endTurn()
     lock.unlock()
     turnstiles.wake(after: turn, everybody: true)
-    if isFirst { onFailure(code) }
+    if isFirst { env.latch(syncFailure: code) }
   }
 
   /// Freezes the durable number if what failed was a sync, of whatever file: a retry that succeeds would prove nothing.

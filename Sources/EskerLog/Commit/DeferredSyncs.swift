@@ -7,7 +7,7 @@ internal import EskerPlatform
 /// such writes together. Only what the body calls on its own thread is meant, and a write that names its durability waits as
 /// ever.
 package final class DeferredSyncs: Sendable {
-  private let pending = Guarded<[(engine: Engine, sequence: UInt64)]>([], .leaf)
+  private let pending = Guarded<[(committer: AsyncCommitter, sequence: UInt64)]>([], .leaf)
 
   /// Of nothing yet.
   package init() {}
@@ -32,8 +32,8 @@ package final class DeferredSyncs: Sendable {
   /// - Throws: the first failure, when all have ended.
   package func settle() async throws(StoreError) {
     var failure: StoreError?
-    for (engine, sequence) in pending.withLock({ $0 }) {
-      do throws(StoreError) { try await engine.committer.waitDurable(sequence, isAbandonable: false) } catch {
+    for (committer, sequence) in pending.withLock({ $0 }) {
+      do throws(StoreError) { try await committer.waitDurable(sequence, isAbandonable: false) } catch {
         failure = failure ?? error.ofLoggedWrite
       }
     }
@@ -44,19 +44,19 @@ package final class DeferredSyncs: Sendable {
   static var isCollecting: Bool { unsafe esker_deferred_current() != nil }
 
   /// Leaves the sync of a write to a task; false when nobody would wait for it.
-  static func leave(_ sequence: UInt64, of engine: Engine) -> Bool {
+  static func leave(_ sequence: UInt64, of committer: AsyncCommitter) -> Bool {
     guard let current = unsafe esker_deferred_current() else { return false }
-    unsafe Unmanaged<DeferredSyncs>.fromOpaque(current).takeUnretainedValue().add(sequence, engine)
+    unsafe Unmanaged<DeferredSyncs>.fromOpaque(current).takeUnretainedValue().add(sequence, committer)
     return true
   }
 
-  private func add(_ sequence: UInt64, _ engine: Engine) {
+  private func add(_ sequence: UInt64, _ committer: AsyncCommitter) {
     // Durability is a prefix: the last write of a store stands for those before it.
     pending.withLock { pending in
-      if let place = pending.firstIndex(where: { $0.engine === engine }) {
+      if let place = pending.firstIndex(where: { $0.committer === committer }) {
         pending[place].sequence = sequence
       } else {
-        pending.append((engine, sequence))
+        pending.append((committer, sequence))
       }
     }
   }

@@ -7,8 +7,8 @@ extension Engine {
   @inline(__always)
   func settle(_ sequence: UInt64, _ durability: Durability?) throws(StoreError) {
     // Nothing is left to do for nearly every write.
-    if case .buffered = durability ?? options.durability, background.isThreaded {
-      if owedDelay.load(ordering: .relaxed) != 0 { payDelay() }
+    if case .buffered = durability ?? env.options.durability, env.isThreaded {
+      if writer.isOwing { payDelay() }
       return
     }
     try settleSlowly(sequence, durability)
@@ -16,21 +16,21 @@ extension Engine {
 
   @inline(never)
   private func settleSlowly(_ sequence: UInt64, _ durability: Durability?) throws(StoreError) {
-    defer { events.deliver() }
-    if owedDelay.load(ordering: .relaxed) != 0 { payDelay() }
-    switch durability ?? options.durability {
+    defer { env.deliverEvents() }
+    if writer.isOwing { payDelay() }
+    switch durability ?? env.options.durability {
     case .buffered:
       break
     case .synced:
       guard sequence != 0 else { break }
-      noteSyncDemand()
-      if durability == nil, DeferredSyncs.leave(sequence, of: self) { break }
+      commits.noteDemand()
+      if durability == nil, DeferredSyncs.leave(sequence, of: committer) { break }
       try waitDurable(logged: sequence)
     case .periodic(let interval):
       guard sequence != 0 else { break }
       if !committer.requestSync(within: interval.wholeNanoseconds) { try waitDurable(logged: sequence) }
     }
-    if !background.isThreaded { runBackgroundWork() }
+    if !env.isThreaded { env.workers.runPending() }
   }
 
   /// Waits until a write is durable that is logged: what fails now leaves it where it is.
@@ -41,56 +41,48 @@ extension Engine {
   /// As `settle`, suspending the task instead of blocking its thread.
   @usableFromInline
   func settleAsync(_ sequence: UInt64, _ durability: Durability?) async throws(StoreError) {
-    if owedDelay.load(ordering: .relaxed) != 0 { await payDelayAsync() }
-    guard case .synced = durability ?? options.durability, sequence != 0 else {
+    if writer.isOwing { await payDelayAsync() }
+    guard case .synced = durability ?? env.options.durability, sequence != 0 else {
       return try settle(sequence, durability)
     }
-    noteSyncDemand()
-    defer { events.deliver() }
+    commits.noteDemand()
+    defer { env.deliverEvents() }
     do throws(StoreError) { try await committer.waitDurable(sequence) } catch { throw error.ofLoggedWrite }
   }
 
   func waitDurable(_ sequence: UInt64) throws(StoreError) {
-    defer { events.deliver() }
-    try checkSyncable()
+    defer { env.deliverEvents() }
+    try env.checkSyncable()
     // A number that was never given out would be waited for in vain.
-    try commits.waitDurable(min(sequence, publishedSequence))
+    try commits.waitDurable(min(sequence, commits.publishedSequence))
   }
 
   func waitDurableAsync(_ sequence: UInt64) async throws(StoreError) {
-    try checkSyncable()
-    try await committer.waitDurable(min(sequence, publishedSequence))
+    try env.checkSyncable()
+    try await committer.waitDurable(min(sequence, commits.publishedSequence))
   }
 
   func sync() throws(StoreError) {
-    try waitDurable(publishedSequence)
-    if !background.isThreaded { runBackgroundWork() }
+    try waitDurable(commits.publishedSequence)
+    if !env.isThreaded { env.workers.runPending() }
   }
 
-  private func checkSyncable() throws(StoreError) {
-    let flags = status.load(ordering: .acquiring)
-    if flags & Status.closed != 0 { throw .closed }
-    if flags & Status.readOnly != 0 { throw .readOnly }
+  /// Waits as long as the last step of writes has to, and seals what is full where that is too much. No lock is held.
+  @inline(never)
+  func payDelay() {
+    let delay = writer.takeOwed()
+    if catalog.isCrowdedUnsealed { keeper.sealFull() }
+    env.deliverEvents()
+    if delay != 0, env.isThreaded { env.workers.merger.nap(nanoseconds: delay) }
   }
 
-  private func noteSyncDemand() {
-    if !hasSyncDemand.load(ordering: .relaxed) { hasSyncDemand.store(true, ordering: .relaxed) }
-  }
-
-  /// Whether writers wait for syncs, so that pages are brought in sparingly ahead of the tail.
-  var isSyncing: Bool { hasSyncDemand.load(ordering: .relaxed) }
-
-  /// Does what the background was asked for on the calling thread.
-  func runBackgroundWork() {
-    background.runPending()
-    keeper.runPending()
-    merger.runPending()
-  }
-}
-
-extension StoreError {
-  /// What a failure to make a write durable says of that write.
-  var ofLoggedWrite: StoreError {
-    if case .syncFailed(let code) = self { .outcomeUnknown(errno: code) } else { self }
+  /// As `payDelay`, suspending the task.
+  @inline(never)
+  func payDelayAsync() async {
+    let delay = writer.takeOwed()
+    if catalog.isCrowdedUnsealed { keeper.sealFull() }
+    env.deliverEvents()
+    // A cancelled task goes on: its write is done.
+    if delay != 0, env.isThreaded { try? await Task.sleep(nanoseconds: delay) }
   }
 }

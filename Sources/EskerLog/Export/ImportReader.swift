@@ -53,7 +53,7 @@ struct ImportReader {
     guard let keyspace = keyspaces[frame.keyspace] else {
       throw damaged(start, "an entry belongs to a keyspace that the stream does not declare")
     }
-    guard frame.expiry > store.engine.time.now else {
+    guard frame.expiry > store.engine.env.time.now else {
       report.expired += 1
       return
     }

@@ -18,7 +18,7 @@ internal import Synchronization
 ///    missing would get no tombstone, so that its value would be there again after a crash.
 /// 6. The old files are removed. Whoever still reads them holds them open.
 struct MergeRun: ~Copyable {
-  private let engine: Engine
+  private let merger: Merger
   private let inputs: [Segment]
   private let evicts: Bool
   private var survey: MergeSurvey
@@ -29,11 +29,11 @@ struct MergeRun: ~Copyable {
   /// - Parameters:
   ///   - inputs: settled segments of durable records.
   ///   - evicts: Whether only what was read lately is kept.
-  init(_ engine: Engine, merging inputs: [Segment], evicting evicts: Bool) {
-    self.engine = engine
+  init(_ merger: Merger, merging inputs: [Segment], evicting evicts: Bool) {
+    self.merger = merger
     self.inputs = inputs
     self.evicts = evicts
-    survey = MergeSurvey(engine, merging: inputs, now: engine.checkedNow, evicting: evicts)
+    survey = MergeSurvey(merger, merging: inputs, now: merger.env.checkedNow, evicting: evicts)
   }
 
   /// Merges. When it throws, the store is as it was, and what was written is removed or will be.
@@ -57,9 +57,9 @@ struct MergeRun: ~Copyable {
       throw error
     }
     do throws(StoreError) {
-      try commits.waitDurable(engine.publishedSequence, onlyThrough: true)
+      try commits.waitDurable(merger.commits.publishedSequence, onlyThrough: true)
     } catch {
-      for segment in outputs { engine.uninstall(segment) }
+      for segment in outputs { merger.catalog.uninstall(segment) }
       survey.writer.discard()
       throw error
     }
@@ -77,44 +77,47 @@ struct MergeRun: ~Copyable {
     )
   }
 
-  private var commits: CommitQueue { engine.commits }
+  private var commits: CommitQueue { merger.commits }
 
   /// Bytes of records in the inputs.
   private var bytesRead: Int {
     inputs.reduce(0) { $0 + $1.recordBytes }
   }
 
-  /// Steps 3 to 6. Snapshots, checkpoints and closing wait meanwhile: the index leads to outputs that are not listed yet, and
-  /// then to what expired or is evicted in inputs that are not listed any more.
+  /// Steps 3 to 6. Checkpoints and closing wait meanwhile: the index leads to outputs that are not listed yet, and then to what
+  /// expired or is evicted in inputs that are not listed any more. Snapshots do not: see ``SnapshotState/open(of:)``.
   private borrowing func replace(by outputs: [Segment]) throws(StoreError) -> (records: Int, bytes: Int) {
-    let (checkpoint, evicted) = try engine.opening.withLock { () throws(StoreError) in
-      let checkpoint = engine.manifests.withLock { $0.manifest.checkpointID }
+    let (checkpoint, evicted) = try merger.keeper.holdingImages { () throws(StoreError) in
+      let checkpoint = merger.catalog.manifest.checkpointID
       do throws(StoreError) {
-        try engine.checkWritable()
-        engine.incoming.withLock { $0 = outputs }
-        defer { engine.incoming.withLock { $0 = [] } }
+        try merger.env.checkWritable()
+        merger.catalog.setArriving(outputs)
         move { ($0.from, $0.fromSize, $0.to, $0.toSize) }
         try checkNothingElseIsLeft()
-        engine.feeds.hold(engine, through: engine.publishedSequence)
-        try engine.editManifest(.merged(removing: inputs, adding: outputs))
+        merger.feeds.hold(through: merger.commits.publishedSequence)
+        try merger.catalog.commit(.merged(removing: inputs, adding: outputs))
       } catch {
         move { ($0.to, $0.toSize, $0.from, $0.fromSize) }
-        for segment in outputs { engine.uninstall(segment) }
+        merger.catalog.setArriving([])
+        for segment in outputs { merger.catalog.uninstall(segment) }
         // After a failed sync nobody knows which manifest counts.
-        if engine.commits.failureCode == nil { survey.writer.discard() }
+        if merger.commits.failureCode == nil { survey.writer.discard() }
         throw error
       }
+      defer { merger.catalog.endLeaving() }
       return (checkpoint, reap())
     }
-    if checkpoint != 0 { try? engine.platform.fileSystem.remove("\(engine.path)/\(FileName.checkpoint(checkpoint))") }
+    if checkpoint != 0 {
+      try? merger.env.platform.fileSystem.remove("\(merger.env.path)/\(FileName.checkpoint(checkpoint))")
+    }
     for segment in inputs {
       segment.lease.retire(bytes: segment.fileLength)
       commits.forget(segment)
-      engine.uninstall(segment)
+      merger.catalog.uninstall(segment)
       // What cannot be removed now is not listed, and the next opening removes it.
-      try? engine.platform.fileSystem.remove(segment.path)
+      try? merger.env.platform.fileSystem.remove(segment.path)
     }
-    engine.feeds.checkBounds(engine)
+    merger.feeds.checkBounds()
     return evicted
   }
 
@@ -125,10 +128,10 @@ struct MergeRun: ~Copyable {
     inSlices(survey.moves.count) { range, state in
       for move in survey.moves[range] {
         let (from, fromSize, to, toSize) = ends(move)
-        engine.move(move.hash, from: (from, Int(fromSize)), to: (to, Int(toSize)), &state)
+        merger.keydir.move(move.hash, from: (from, Int(fromSize)), to: (to, Int(toSize)), state.keys)
       }
     } prefetch: { range in
-      for move in survey.moves[range] { engine.index.prefetch(move.hash) }
+      for move in survey.moves[range] { merger.keydir.reader.prefetch(move.hash) }
     }
   }
 
@@ -142,20 +145,22 @@ struct MergeRun: ~Copyable {
         // Fronts see by themselves what has expired.
         if reap.isEvicted { watched?.tellWillWrite() }
         defer { if reap.isEvicted { watched?.tellDidWrite() } }
-        guard engine.takeOut(reap.hash, at: reap.address, reap.size, of: reap.keyspace, &state) else { continue }
+        guard merger.keydir.takeOut(reap.hash, at: reap.address, reap.size, of: reap.keyspace, state.keys) else {
+          continue
+        }
         if reap.isEvicted { evicted = (evicted.records + 1, evicted.bytes + reap.size) }
         watched?.tellLoss(at: reap.address, reap.isEvicted ? .eviction : .expiry)
       }
     } prefetch: { range in
-      for reap in survey.reaps[range] { engine.index.prefetch(reap.hash) }
+      for reap in survey.reaps[range] { merger.keydir.reader.prefetch(reap.hash) }
     }
     return evicted
   }
 
   /// The key of a record that goes, if somebody is told of it.
   private borrowing func watchedKey(of reap: MergeReap) -> WatchedKey? {
-    guard let core = engine.keyspaces.withLock({ $0.byID[reap.keyspace.id] }), core.tag == reap.keyspace,
-      core.isWatched.load(ordering: .relaxed), let place = engine.granules.place(of: reap.address),
+    guard let core = merger.keydir.keyspaces[reap.keyspace.id], core.tag == reap.keyspace,
+      core.isWatched.load(ordering: .relaxed), let place = merger.catalog.granules.place(of: reap.address),
       let record = StoredRecord(at: place)
     else { return nil }
     return WatchedKey(core: core, key: record.key)
@@ -170,13 +175,13 @@ struct MergeRun: ~Copyable {
     var start = 0
     while start < count {
       let range = start..<min(count, start + Self.sliceLength)
-      let pin = engine.epochs.enter()
+      let pin = merger.env.epochs.enter()
       prefetch(range)
-      engine.epochs.exit(pin)
-      engine.writer.withLock { state in body(range, &state) }
+      merger.env.epochs.exit(pin)
+      merger.writer.withLock { state in body(range, &state) }
       start = range.upperBound
       // The lock is not fair: without a pause, writers would hardly get it.
-      if start < count { engine.merger.yield() }
+      if start < count { merger.env.workers.merger.yield() }
     }
   }
 
@@ -185,20 +190,20 @@ struct MergeRun: ~Copyable {
   private borrowing func checkNothingElseIsLeft() throws(StoreError) {
     // Writers may supersede what is to go while it is counted. They tell, as they tell a snapshot.
     let notes = SnapshotState()
-    engine.writer.withLock { state in state.snapshots.append(notes) }
+    merger.writer.withLock { state in state.keys.add(notes) }
     var going: [UInt64] = []
     inSlices(survey.reaps.count) { range, _ in
-      for reap in survey.reaps[range] where engine.leads(to: reap.address, hash: reap.hash) {
+      for reap in survey.reaps[range] where merger.keydir.leads(to: reap.address, hash: reap.hash) {
         going.append(reap.address)
       }
     } prefetch: { range in
-      for reap in survey.reaps[range] { engine.index.prefetch(reap.hash) }
+      for reap in survey.reaps[range] { merger.keydir.reader.prefetch(reap.hash) }
     }
-    let left = engine.writer.withLock { state in
-      state.snapshots.removeAll { $0 === notes }
-      return inputs.map { engine.granules.live($0).records }
+    let left = merger.writer.withLock { state in
+      state.keys.remove(notes)
+      return inputs.map { merger.catalog.granules.live($0).records }
     }
-    if engine.index.isDamaged { throw engine.indexDamage() }
+    if merger.keydir.isDamaged { throw merger.keydir.indexDamage() }
     going.removeAll { notes.wasSuperseded($0) }
     guard left.reduce(0, +) != going.count else { return }
     for (segment, records) in zip(inputs, left) {
@@ -244,5 +249,16 @@ extension Segment {
   var fileLength: Int {
     let footer = footer.withLock { $0 }
     return max(recordsEnd.load(ordering: .relaxed), footer.offset + footer.length)
+  }
+}
+
+extension MergeReport {
+  mutating func add(_ result: MergeResult) {
+    segmentsRemoved += result.inputs
+    segmentsWritten += result.outputs
+    bytesRead += result.bytesRead
+    bytesWritten += result.bytesWritten
+    recordsEvicted += result.recordsEvicted
+    bytesEvicted += result.bytesEvicted
   }
 }

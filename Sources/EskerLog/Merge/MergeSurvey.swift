@@ -27,7 +27,7 @@ struct MergeReap {
 ///
 /// Takes no lock: writes go on, and what they supersede behind its back is copied in vain.
 struct MergeSurvey: ~Copyable {
-  private let engine: Engine
+  private let merger: Merger
   private let rule: TombstoneRule
   /// Store time that decides what has expired.
   let now: Int64
@@ -49,26 +49,26 @@ struct MergeSurvey: ~Copyable {
   /// So many waits for memory overlap; at most 32, the bits of a word.
   private static let windowLength = 32
 
-  init(_ engine: Engine, merging inputs: [Segment], now: Int64, evicting: Bool) {
-    self.engine = engine
+  init(_ merger: Merger, merging inputs: [Segment], now: Int64, evicting: Bool) {
+    self.merger = merger
     self.now = now
-    beginning = engine.publishedSequence
+    beginning = merger.commits.publishedSequence
     sparing =
-      evicting ? engine.takeSparing(for: inputs.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) }) : nil
-    rule = TombstoneRule(engine, merging: inputs)
-    writer = MergeWriter(engine, merging: inputs, now: now)
+      evicting ? merger.takeSparing(for: inputs.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) }) : nil
+    rule = TombstoneRule(merger.catalog, merging: inputs)
+    writer = MergeWriter(merger.keydir, merging: inputs, now: now)
     window.reserveCapacity(Self.windowLength)
   }
 
   /// Copies what is alive in a segment.
   mutating func take(_ segment: Segment, _ pace: borrowing MergePace) throws(StoreError) {
     var damage: [StoreEvent] = []
-    var walk = SegmentWalk(segment, of: engine, damage: &damage)
+    var walk = SegmentWalk(segment, merger.env.seed, damage: &damage)
     let summary = segment.footer.withLock { $0 }
     let isExpired = summary.offset > 0 && summary.neverExpiring == 0 && summary.maxExpiry <= now
     var passed = 0
     while let entry = try walk.next() {
-      if entry.kind == .put { engine.index.prefetch(entry.keyHash) }
+      if entry.kind == .put { merger.keydir.reader.prefetch(entry.keyHash) }
       window.append(entry)
       passed += Int(entry.size)
       if window.count == Self.windowLength {
@@ -98,8 +98,8 @@ struct MergeSurvey: ~Copyable {
 
   /// The places in the window of records that the index leads to. No file is written under the pin.
   private func findAlive(_ segment: Segment) throws(StoreError) -> UInt32 {
-    let pin = engine.epochs.enter()
-    defer { engine.epochs.exit(pin) }
+    let pin = merger.env.epochs.enter()
+    defer { merger.env.epochs.exit(pin) }
     var alive: UInt32 = 0
     for (position, entry) in window.enumerated() where entry.kind == .put {
       if try leads(to: segment.startUnits + entry.offset >> 3, entry.keyHash) { alive |= 1 << position }
@@ -161,7 +161,7 @@ struct MergeSurvey: ~Copyable {
   /// Whether a live record is kept: all are, but where some have to be evicted.
   private mutating func spare(_ entry: FooterEntry) -> Bool {
     guard let room = sparing else { return true }
-    guard engine.readMarks?.take(entry.keyHash) == true, Int(entry.size) <= room else { return false }
+    guard merger.keydir.readMarks?.take(entry.keyHash) == true, Int(entry.size) <= room else { return false }
     sparing = room - Int(entry.size)
     return true
   }
@@ -188,7 +188,7 @@ struct MergeSurvey: ~Copyable {
   /// Makes what was copied durable. All of it has been.
   mutating func finish() throws(StoreError) -> [Segment] {
     let segments = try writer.finish()
-    if let sparing { engine.leaveSparing(sparing) }
+    if let sparing { merger.leaveSparing(sparing) }
     for segment in segments { segment.mergedThrough.store(beginning, ordering: .relaxed) }
     writer.settle(&moves)
     return segments
@@ -232,18 +232,18 @@ struct MergeSurvey: ~Copyable {
   private mutating func isCurrent(_ tag: KeyspaceTag) -> Bool {
     if let known, known.tag == tag { return known.isCurrent }
     // A keyspace that nobody knows keeps its records.
-    let core = engine.keyspaces.withLock { $0.byID[tag.id] }
+    let core = merger.keydir.keyspaces[tag.id]
     let isCurrent = core.map { $0.tag.incarnation <= tag.incarnation } ?? true
     known = (tag, isCurrent)
     return isCurrent
   }
 
   private func leads(to address: UInt64, _ hash: UInt64) throws(StoreError) -> Bool {
-    var probe = engine.index.probe(hash)
+    var probe = merger.keydir.reader.probe(hash)
     while let candidate = probe.next() {
       if candidate == address { return true }
     }
-    if probe.isDamaged { throw engine.indexDamage() }
+    if probe.isDamaged { throw merger.keydir.indexDamage() }
     return false
   }
 
@@ -257,18 +257,18 @@ struct MergeSurvey: ~Copyable {
 
   /// Whether the index leads to a newer record of the same key.
   private func isSuperseded(_ entry: FooterEntry, _ segment: Segment) throws(StoreError) -> Bool {
-    let pin = engine.epochs.enter()
-    defer { engine.epochs.exit(pin) }
-    var probe = engine.index.probe(entry.keyHash)
+    let pin = merger.env.epochs.enter()
+    defer { merger.env.epochs.exit(pin) }
+    var probe = merger.keydir.reader.probe(entry.keyHash)
     while let address = probe.next() {
-      guard let place = engine.granules.place(of: address), let record = StoredRecord(at: place),
+      guard let place = merger.catalog.granules.place(of: address), let record = StoredRecord(at: place),
         record.sequence > entry.sequence, record.keyspace == entry.keyspace,
-        record.mayHave(entry.keyHash, engine.seed), record.headIsIntact,
+        record.mayHave(entry.keyHash, merger.env.seed), record.headIsIntact,
         let own = segment.storedRecord(at: Int(entry.offset))
       else { continue }
       if own.hasSameKey(as: record) { return true }
     }
-    if probe.isDamaged { throw engine.indexDamage() }
+    if probe.isDamaged { throw merger.keydir.indexDamage() }
     return false
   }
 
@@ -291,7 +291,7 @@ struct MergeSurvey: ~Copyable {
       keyspace: record.keyspace,
       durableLag: 0
     )
-    guard record.mayHave(entry.keyHash, engine.seed) else { throw unreadable(segment, offset) }
+    guard record.mayHave(entry.keyHash, merger.env.seed) else { throw unreadable(segment, offset) }
     return (header, record)
   }
 

@@ -6,7 +6,7 @@ internal import EskerPlatform
 /// With compression on, these are packed. What expires at about the same time goes to the same segment, so that whole
 /// segments can be given up together.
 struct MergeWriter: ~Copyable {
-  private let engine: Engine
+  private let keydir: Keydir
   private let inputs: [Segment]
   private let now: Int64
   /// What values are packed against, once it is needed.
@@ -17,8 +17,8 @@ struct MergeWriter: ~Copyable {
   /// Bytes of records written, before they are packed.
   private(set) var bytes = 0
 
-  init(_ engine: Engine, merging inputs: [Segment], now: Int64) {
-    self.engine = engine
+  init(_ keydir: Keydir, merging inputs: [Segment], now: Int64) {
+    self.keydir = keydir
     self.inputs = inputs
     self.now = now
   }
@@ -54,10 +54,10 @@ struct MergeWriter: ~Copyable {
   }
 
   private mutating func makeOutput(for size: Int) throws(StoreError) -> any MergeOutput {
-    guard let level = engine.options.compression.codecLevel else { return try RawOutput(engine, for: size) }
-    let dictionary = self.dictionary ?? engine.dictionary(for: inputs)
+    guard let level = keydir.env.options.compression.codecLevel else { return try RawOutput(keydir.catalog, for: size) }
+    let dictionary = self.dictionary ?? keydir.dictionary(for: inputs)
     self.dictionary = dictionary
-    return try PackedOutput(engine, dictionary: dictionary, level: level)
+    return try PackedOutput(keydir.catalog, dictionary: dictionary, level: level)
   }
 
   /// Makes all of it durable, names included.
@@ -65,14 +65,14 @@ struct MergeWriter: ~Copyable {
     var segments: [Segment] = []
     for output in outputs {
       do throws(StoreError) { segments.append(try output.finish()) } catch {
-        for segment in segments { engine.uninstall(segment) }
+        for segment in segments { keydir.catalog.uninstall(segment) }
         throw error
       }
     }
     guard !segments.isEmpty else { return [] }
-    do throws(PlatformError) { try engine.platform.fileSystem.syncDirectory(engine.path) } catch {
-      engine.commits.noteFailure(error)
-      for segment in segments { engine.uninstall(segment) }
+    do throws(PlatformError) { try keydir.env.platform.fileSystem.syncDirectory(keydir.env.path) } catch {
+      keydir.catalog.commits.noteFailure(error)
+      for segment in segments { keydir.catalog.uninstall(segment) }
       throw StoreError(error)
     }
     return segments

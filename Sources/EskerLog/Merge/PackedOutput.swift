@@ -9,7 +9,7 @@ final class PackedOutput: MergeOutput {
   /// How many bytes are written by one call.
   private static let step = 1 << 20
 
-  private let engine: Engine
+  private let catalog: Catalog
   private let id: UInt64
   private let path: String
   private let file: any File
@@ -20,26 +20,26 @@ final class PackedOutput: MergeOutput {
   private var placements: [PackedSegmentWriter.Placement] = []
 
   /// Creates the file; neither its header nor its name is durable yet.
-  init(_ engine: Engine, dictionary: [UInt8], level: LZ4Level) throws(StoreError) {
-    self.engine = engine
-    id = engine.takeSegmentID()
-    path = "\(engine.path)/\(FileName.segment(id))"
+  init(_ catalog: Catalog, dictionary: [UInt8], level: LZ4Level) throws(StoreError) {
+    self.catalog = catalog
+    id = catalog.takeSegmentID()
+    path = "\(catalog.env.path)/\(FileName.segment(id))"
     let header = SegmentHeader(
-      storeID: engine.storeID,
-      seed: engine.seed,
+      storeID: catalog.env.storeID,
+      seed: catalog.env.seed,
       segmentID: id,
-      salt: UInt32(truncatingIfNeeded: engine.platform.random()),
+      salt: UInt32(truncatingIfNeeded: catalog.env.platform.random()),
       kind: .packed,
-      creationTime: engine.time.now,
+      creationTime: catalog.env.time.now,
       plannedCapacity: 0
     )
-    do throws(PlatformError) { file = try engine.platform.fileSystem.open(path, .create) } catch {
+    do throws(PlatformError) { file = try catalog.env.platform.fileSystem.open(path, .create) } catch {
       throw StoreError(error, needed: SegmentHeader.length)
     }
     writer = PackedSegmentWriter(header: header, dictionary: dictionary, level: level)
   }
 
-  func hasRoom(for size: Int) -> Bool { (writer?.length ?? .max) <= engine.usualSegmentSize - size }
+  func hasRoom(for size: Int) -> Bool { (writer?.length ?? .max) <= catalog.usualSegmentSize - size }
 
   func append(
     _ header: RecordHeader,
@@ -58,7 +58,7 @@ final class PackedOutput: MergeOutput {
       throw StoreError(error, needed: bytes.count)
     }
     written += bytes.count
-    engine.bytesWritten.wrappingAdd(bytes.count, ordering: .relaxed)
+    catalog.env.countWritten(bytes.count)
   }
 
   func finish() throws(StoreError) -> Segment {
@@ -66,8 +66,8 @@ final class PackedOutput: MergeOutput {
     try write(finished.output)
     let recordsEnd = written
     try write(finished.footer)
-    guard let lease = engine.addresses.take(GranuleTable.granules(for: written)) else {
-      throw .noSpace(path: engine.path, needed: written)
+    guard let lease = catalog.takeAddresses(for: written) else {
+      throw .noSpace(path: catalog.env.path, needed: written)
     }
     finished.header.plannedCapacity = UInt64(written)
     let segment: Segment
@@ -92,12 +92,12 @@ final class PackedOutput: MergeOutput {
       )
       mapping.populateForReading(0..<recordsEnd)
     } catch {
-      engine.commits.noteFailure(error)
+      catalog.commits.noteFailure(error)
       throw StoreError(error, needed: SegmentHeader.length)
     }
     segment.becomeWhole(finished.summary, recordsEnd: recordsEnd, footerLength: written - recordsEnd)
     file.rest()
-    engine.granules.install(segment)
+    catalog.granules.install(segment)
     startUnits = segment.startUnits
     placements = finished.placements
     return segment
@@ -112,7 +112,7 @@ final class PackedOutput: MergeOutput {
   func discard() {
     file.close()
     // What stays behind is not listed, and the next opening removes it.
-    try? engine.platform.fileSystem.remove(path)
+    try? catalog.env.platform.fileSystem.remove(path)
   }
 }
 

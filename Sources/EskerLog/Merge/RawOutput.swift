@@ -7,7 +7,7 @@ internal import Synchronization
 /// It is written through a buffer and not through a mapping: nobody reads it before it is whole.
 @safe
 final class RawOutput: MergeOutput {
-  private let engine: Engine
+  private let catalog: Catalog
   private let id: UInt64
   private let path: String
   private let salt: UInt32
@@ -27,28 +27,28 @@ final class RawOutput: MergeOutput {
   private static let bufferLength = 256 << 10
 
   /// Creates the file; neither its header nor its name is durable yet.
-  init(_ engine: Engine, for size: Int) throws(StoreError) {
-    self.engine = engine
-    capacity = max(engine.usualSegmentSize, SegmentHeader.length + size)
-    guard let lease = engine.addresses.take(GranuleTable.granules(for: capacity)) else {
-      throw .noSpace(path: engine.path, needed: size)
+  init(_ catalog: Catalog, for size: Int) throws(StoreError) {
+    self.catalog = catalog
+    capacity = max(catalog.usualSegmentSize, SegmentHeader.length + size)
+    guard let lease = catalog.takeAddresses(for: capacity) else {
+      throw .noSpace(path: catalog.env.path, needed: size)
     }
     self.lease = lease
-    id = engine.takeSegmentID()
-    path = "\(engine.path)/\(FileName.segment(id))"
-    salt = UInt32(truncatingIfNeeded: engine.platform.random())
+    id = catalog.takeSegmentID()
+    path = "\(catalog.env.path)/\(FileName.segment(id))"
+    salt = UInt32(truncatingIfNeeded: catalog.env.platform.random())
     footer = FooterBuilder(segmentID: id, salt: salt)
-    do throws(PlatformError) { file = try engine.platform.fileSystem.open(path, .create) } catch {
+    do throws(PlatformError) { file = try catalog.env.platform.fileSystem.open(path, .create) } catch {
       throw StoreError(error, needed: size)
     }
     unsafe buffer = .allocate(byteCount: max(Self.bufferLength, size), alignment: 8)
     let header = SegmentHeader(
-      storeID: engine.storeID,
-      seed: engine.seed,
+      storeID: catalog.env.storeID,
+      seed: catalog.env.seed,
       segmentID: id,
       salt: salt,
       kind: .merged,
-      creationTime: engine.time.now,
+      creationTime: catalog.env.time.now,
       plannedCapacity: UInt64(capacity)
     )
     unsafe buffer.copyBytes(from: header.encoded())
@@ -75,7 +75,9 @@ final class RawOutput: MergeOutput {
   ) throws(StoreError) -> UInt64 {
     let size = header.size
     if unsafe buffered + size > buffer.count { try flush(makingRoomFor: size) }
-    guard let place = unsafe buffer.baseAddress.map({ unsafe $0 + buffered }) else { throw engine.outOfMemory() }
+    guard let place = unsafe buffer.baseAddress.map({ unsafe $0 + buffered }) else {
+      throw Keydir.outOfMemory(catalog.env)
+    }
     let offset = end
     let firstWord = unsafe RecordEncoder.write(
       header,
@@ -98,7 +100,7 @@ final class RawOutput: MergeOutput {
     } catch {
       throw StoreError(error, needed: buffered)
     }
-    engine.bytesWritten.wrappingAdd(buffered, ordering: .relaxed)
+    catalog.env.countWritten(buffered)
     written += buffered
     buffered = 0
     if written - begun >= Self.writeBackStep {
@@ -131,17 +133,17 @@ final class RawOutput: MergeOutput {
         mapping: mapping,
         capacity: capacity,
         lease: lease,
-        created: engine.time.now
+        created: catalog.env.time.now
       )
       mapping.populateForReading(0..<recordsEnd)
     } catch {
-      engine.commits.noteFailure(error)
+      catalog.commits.noteFailure(error)
       throw StoreError(error, needed: bytes.count)
     }
-    engine.bytesWritten.wrappingAdd(bytes.count, ordering: .relaxed)
+    catalog.env.countWritten(bytes.count)
     segment.becomeWhole(summary, recordsEnd: recordsEnd, footerLength: bytes.count)
     file.rest()
-    engine.granules.install(segment)
+    catalog.granules.install(segment)
     return segment
   }
 
@@ -150,6 +152,6 @@ final class RawOutput: MergeOutput {
   func discard() {
     file.close()
     // What stays behind is not listed, and the next opening removes it.
-    try? engine.platform.fileSystem.remove(path)
+    try? catalog.env.platform.fileSystem.remove(path)
   }
 }

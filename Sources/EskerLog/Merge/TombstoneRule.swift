@@ -17,18 +17,16 @@ struct Shadow {
 /// the tombstone's cannot, nor can those that a merge made which began after the tombstone was written: the older value was
 /// dead already. The others are asked by the key hashes in their footers.
 struct TombstoneRule {
-  private let engine: Engine
+  private let catalog: Catalog
   private let others: [Segment]
   /// Below this number no other segment holds anything: a shadow up to here may go unasked.
   let floor: UInt64
 
   /// - Parameter inputs: the segments that are merged.
-  init(_ engine: Engine, merging inputs: [Segment]) {
-    self.engine = engine
-    others = engine.segments.withLock { list in
-      list.filter { segment in
-        segment.firstSequence.load(ordering: .relaxed) != 0 && !inputs.contains { $0 === segment }
-      }
+  init(_ catalog: Catalog, merging inputs: [Segment]) {
+    self.catalog = catalog
+    others = catalog.segments.filter { segment in
+      segment.firstSequence.load(ordering: .relaxed) != 0 && !inputs.contains { $0 === segment }
     }
     floor = others.reduce(.max) { min($0, Self.floor(of: $1)) }
   }
@@ -49,7 +47,7 @@ struct TombstoneRule {
     for segment in others where Self.floor(of: segment) < newest {
       guard segment.isSettled.load(ordering: .acquiring) else { return (shadows, others.map(\.id)) }
       var damage: [StoreEvent] = []
-      var walk = SegmentWalk(segment, of: engine, damage: &damage)
+      var walk = SegmentWalk(segment, catalog.env.seed, damage: &damage)
       do throws(StoreError) {
         while let entry = try walk.next() {
           guard entry.kind == .put, oldest.note(entry.keyHash, entry.sequence) else { continue }

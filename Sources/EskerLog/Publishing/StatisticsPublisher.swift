@@ -15,11 +15,7 @@ final class StatisticsPublisher: @unchecked Sendable {
   // The publishing thread's, once there is one.
   private var file: (any File)?
   private var isFailing = false
-  private let lock = Lock(.worker)
-  private let condition = Condition()
-  // Guarded by `lock`.
-  private var isStopping = false
-  private var thread: WorkerThread?
+  private let worker: Worker
 
   /// - Parameters:
   ///   - image: gathers the figures.
@@ -28,6 +24,7 @@ final class StatisticsPublisher: @unchecked Sendable {
     path: String,
     fileSystem: any FileSystem,
     everyNanoseconds interval: UInt64,
+    isThreaded: Bool,
     image: @escaping @Sendable () -> StatisticsImage,
     onFailure: @escaping @Sendable (PlatformError) -> Void
   ) {
@@ -36,28 +33,17 @@ final class StatisticsPublisher: @unchecked Sendable {
     self.interval = interval
     self.image = image
     self.onFailure = onFailure
+    worker = Worker(name: "esker-publish", isThreaded: isThreaded, givesWay: true)
   }
 
-  /// Publishes for the first time, and goes on with that on a thread of its own.
-  func start(isThreaded: Bool) throws(PlatformError) {
+  /// Publishes for the first time, and goes on with that on a thread of its own; false when there can be none.
+  func start() -> Bool {
     publish()
-    guard isThreaded else { return }
-    let running = try WorkerThread(name: "esker-publish", givesWay: true) { [self] in run() }
-    lock.lock()
-    thread = running
-    lock.unlock()
-  }
-
-  private func run() {
-    lock.lock()
-    while !isStopping {
-      _ = condition.wait(lock, nanoseconds: interval)
-      if isStopping { break }
-      lock.unlock()
+    worker.begin { [self] _ in
       publish()
-      lock.lock()
+      return .after(interval)
     }
-    lock.unlock()
+    return worker.start(.publish, afterNanoseconds: interval) || !worker.isThreaded
   }
 
   private func publish() {
@@ -80,12 +66,7 @@ final class StatisticsPublisher: @unchecked Sendable {
 
   /// Ends it, and takes the file away if it made one; returns when no figures are gathered any more. Idempotent.
   func stop() {
-    lock.lock()
-    isStopping = true
-    condition.signal()
-    let running = thread.take()
-    lock.unlock()
-    running?.join()
+    worker.stop()
     guard let file else { return }
     file.close()
     try? fileSystem.remove(path)

@@ -10,7 +10,7 @@ internal import Synchronization
 /// decides: at or below it, what is missing is reported and reading goes on behind it; above it, history ends there, and
 /// whatever stands beyond was never acknowledged as durable and is cut off, in all segments.
 struct LogScanner: ~Copyable {
-  private let engine: Engine
+  private let writer: Writer
   /// The greatest sequence number known to have been durable.
   private(set) var durable: UInt64
   /// The same, as the manifest has it.
@@ -40,14 +40,14 @@ struct LogScanner: ~Copyable {
     var isHole = false
   }
 
-  init(_ engine: Engine, _ manifest: Manifest, expected: UInt64) {
-    self.engine = engine
+  init(_ writer: Writer, _ manifest: Manifest, expected: UInt64) {
+    self.writer = writer
     self.expected = expected
     durable = manifest.durableSequence
     listedDurable = durable
     generation = manifest.generation
     highest = expected &- 1
-    replay = Replay(engine)
+    replay = Replay(writer)
   }
 
   var replayed: Int { replay.count }
@@ -134,7 +134,7 @@ struct LogScanner: ~Copyable {
   ) -> Int? {
     if let known = header.durableSequence { durable = max(durable, known) }
     // A keyspace is listed before it is written to: that of a writer in another process, in a newer manifest.
-    if engine.options.readOnly, !isKnown(header.keyspace.id), isOvertaken {
+    if writer.env.options.readOnly, !isKnown(header.keyspace.id), isOvertaken {
       end(at: offset, in: segment)
       return nil
     }
@@ -185,15 +185,15 @@ struct LogScanner: ~Copyable {
     let wasDurable = header.sequence <= durable
     if !wasDurable { gatherEvidence(behind: offset + 8, segments) }
     // A writer in another process may have been in the middle of it, and gone on since.
-    if engine.options.readOnly {
-      _ = engine.growToFile(segment)
+    if writer.env.options.readOnly {
+      _ = writer.catalog.growToFile(segment)
       if isIntact(offset, of: segment) { return .isThereNow }
     }
     let isOvertaken = !wasDurable && isOvertaken
     if header.sequence > durable || isOvertaken {
       let isHole = !isOvertaken && highest > header.sequence
       // There was a record, and it is given up. To a reader it may be one that is being written: see `append`.
-      if !engine.options.readOnly { highest = max(highest, header.sequence) }
+      if !writer.env.options.readOnly { highest = max(highest, header.sequence) }
       end(at: offset, in: segment, isHole: isHole)
       return .endsHistory
     }
@@ -219,7 +219,7 @@ struct LogScanner: ~Copyable {
   /// And a segment is left unused when what was to be its first record is too large for it. Never so amid a batch, which is
   /// in one segment.
   private func goesOn(in later: ArraySlice<Segment>) -> Bool {
-    batch.isEmpty && later.contains { engine.firstNumber(of: $0) == expected }
+    batch.isEmpty && later.contains { writer.catalog.firstNumber(of: $0) == expected }
   }
 
   /// Whether history goes on somewhere although the log seems to end here: the zeros are then not the end.
@@ -234,7 +234,7 @@ struct LogScanner: ~Copyable {
   /// Decides between damage and the end of history; the offset to read on from, or nil when this segment is done.
   private mutating func skip(from offset: Int, in segment: Segment, _ segments: ArraySlice<Segment>) -> Int? {
     gatherEvidence(behind: offset, segments)
-    if engine.options.readOnly, hasNext(at: offset, in: segment, segments.dropFirst()) { return offset }
+    if writer.env.options.readOnly, hasNext(at: offset, in: segment, segments.dropFirst()) { return offset }
     // A file that was cut short was not by a crash.
     let isLost = durable >= expected || (segment.isShort.load(ordering: .relaxed) && highest >= expected)
     let isOvertaken = isOvertaken
@@ -262,7 +262,7 @@ struct LogScanner: ~Copyable {
 
   private mutating func isKnown(_ keyspace: UInt32) -> Bool {
     if keyspace == lastKeyspace { return true }
-    guard engine.keyspaces.withLock({ $0.byID[keyspace] != nil }) else { return false }
+    guard writer.keydir.keyspaces[keyspace] != nil else { return false }
     lastKeyspace = keyspace
     return true
   }
@@ -275,7 +275,7 @@ struct LogScanner: ~Copyable {
   /// Beside a writer in another process: looks a second time, now that there is evidence of later records. Records are
   /// published in order, so whoever sees a later one sees this one, unless it is damaged.
   private func hasNext(at offset: Int, in segment: Segment, _ later: ArraySlice<Segment>) -> Bool {
-    _ = engine.growToFile(segment)
+    _ = writer.catalog.growToFile(segment)
     switch segment.readRecord(at: offset, end: segment.readableEnd) {
     case .record(let header) where header.kind == .seal: return header.sequence &+ 1 == expected
     case .record(let header): return header.sequence == expected
@@ -286,10 +286,8 @@ struct LogScanner: ~Copyable {
   /// Whether a writer in another process has gone on in segments that this manifest does not list: what is missing here may
   /// be there.
   private var isOvertaken: Bool {
-    guard engine.options.readOnly, listedDurable < expected else { return false }
-    return engine.manifests.withLock { state in
-      (try? state.files.read())?.newest.map { $0.generation != generation } ?? true
-    }
+    guard writer.env.options.readOnly, listedDurable < expected else { return false }
+    return (try? writer.catalog.readCopies())?.newest.map { $0.generation != generation } ?? true
   }
 
   /// Nothing readable follows in this segment: history goes on with the next one, if there is one.

@@ -6,7 +6,7 @@ internal import EskerPlatform
 /// Their records are in no order. The index remembers no tombstone, so one that came before an older value would be
 /// forgotten: tombstones wait until all values have been seen, those of the log too.
 struct MergedReplay: ~Copyable {
-  private let engine: Engine
+  private let writer: Writer
   private let whole: UInt64
   private var replay: Replay
   /// Of values up to `whole`.
@@ -15,11 +15,11 @@ struct MergedReplay: ~Copyable {
 
   /// - Parameter whole: the index is up to this write: a value up to there that it does not lead to has been replaced or
   ///   removed since it was merged, and stays so.
-  init(_ engine: Engine, upTo whole: UInt64 = 0) {
-    self.engine = engine
+  init(_ writer: Writer, upTo whole: UInt64 = 0) {
+    self.writer = writer
     self.whole = whole
-    replay = Replay(engine)
-    moves = Replay(engine, onlyMoving: true)
+    replay = Replay(writer)
+    moves = Replay(writer, onlyMoving: true)
   }
 
   /// Records that took part.
@@ -27,7 +27,7 @@ struct MergedReplay: ~Copyable {
 
   /// Takes in the values of a segment.
   mutating func take(_ segment: Segment, damage: inout [StoreEvent]) {
-    var walk = SegmentWalk(segment, of: engine, damage: &damage)
+    var walk = SegmentWalk(segment, writer.env.seed, damage: &damage)
     while let entry = walk.nextReadable(reporting: &damage) {
       let record = LogRecord(entry, of: segment)
       if entry.kind != .put {

@@ -158,7 +158,7 @@ struct Salvage {
         else { return true }
         return record.hasSameKey(as: other)
       }
-      if !isTaken { lose(segment, offset, header.size, Engine.tooManyAlike) }
+      if !isTaken { lose(segment, offset, header.size, Keydir.tooManyAlike) }
     }
     batch.removeAll(keepingCapacity: true)
   }

@@ -39,7 +39,7 @@ struct SalvageCensus {
     guard header.kind == .put || header.kind == .tombstone else { return true }
     var identity = Identity(hash: header.keyHash, keyspace: tag.id)
     while let known = newest[identity], !isSameKey(known) {
-      guard identity.turn < Engine.mostAlike else { return false }
+      guard identity.turn < Keydir.mostAlike else { return false }
       identity.turn += 1
     }
     // A tombstone may have the number of the record it stands for.

@@ -8,16 +8,16 @@ internal import EskerPlatform
 /// an entry is asked for them. While a snapshot exists, or an iterator of it, the segments it shows stay on disk. Safe to use
 /// from any thread; several iterations may run at once.
 public final class Snapshot: Sequence, Sendable {
-  fileprivate let engine: Engine
+  fileprivate let writer: Writer
   fileprivate let state: SnapshotState
 
-  init(engine: Engine, state: SnapshotState) {
-    self.engine = engine
+  init(of writer: Writer, _ state: SnapshotState) {
+    self.writer = writer
     self.state = state
   }
 
   deinit {
-    engine.release(state)
+    writer.withLock { held in held.keys.close(state) }
   }
 
   /// The segments shown, and how far.
@@ -29,31 +29,26 @@ public final class Snapshot: Sequence, Sendable {
   /// The keyspaces there were, and the incarnation each was in.
   var keyspaces: [UInt32: (name: String, tag: KeyspaceTag)] { state.keyspaces }
 
+  /// The keyspaces that it shows, as a manifest lists them.
+  var keyspaceRows: [KeyspaceRow] {
+    keyspaces.map { id, keyspace in
+      KeyspaceRow(
+        id: id,
+        incarnation: keyspace.tag.incarnation,
+        defaultExpiry: writer.keydir.keyspaces[id]?.defaultExpiryMilliseconds.load(ordering: .relaxed) ?? -1,
+        name: keyspace.name
+      )
+    }.sorted { $0.id < $1.id }
+  }
+
   /// Whether the snapshot shows the record at an address, if it is not too new and has not expired.
-  func isLive(_ hash: UInt64, at address: UInt64) -> Bool { engine.leads(to: address, hash: hash, in: state) }
+  func isLive(_ hash: UInt64, at address: UInt64) -> Bool { writer.keydir.leads(to: address, hash: hash, in: state) }
 
   /// The last write the snapshot shows.
   public var sequence: SequenceNumber { SequenceNumber(rawValue: state.sequence) }
 
   /// Entries of all keyspaces, expired ones that were not reaped included. O(1).
   public var count: Int { state.count }
-
-  /// The entries of one keyspace. Iterating them keeps the snapshot open.
-  public func entries(in keyspace: Keyspace) -> some Sequence<LogEntry> {
-    let name = keyspace.name
-    return lazy.filter { $0.keyspace == name }
-  }
-
-  /// The entries of the default keyspace, or of `keyspace`, whose keys begin with `prefix`. Reads every entry: keys are in no
-  /// order. Entries whose key cannot be read are included, so that damage is not mistaken for absence.
-  public func entries(withPrefix prefix: [UInt8], in keyspace: Keyspace? = nil) -> some Sequence<LogEntry> {
-    let name = keyspace?.name ?? ""
-    return lazy.filter { entry in
-      guard entry.keyspace == name else { return false }
-      guard let key = try? entry.key() else { return true }
-      return key.starts(with: prefix)
-    }
-  }
 
   /// Begins at the oldest segment. The iterator keeps the snapshot open.
   public func makeIterator() -> Iterator {
@@ -75,7 +70,7 @@ public final class Snapshot: Sequence, Sendable {
       self.snapshot = snapshot
     }
 
-    private var engine: Engine { snapshot.engine }
+    private var writer: Writer { snapshot.writer }
     private var state: SnapshotState { snapshot.state }
 
     /// The next live entry. O(dead records in between).
@@ -94,7 +89,7 @@ public final class Snapshot: Sequence, Sendable {
           let place = offset
           offset += header.size
           if header.kind == .put, isShown(header.sequence, header.expiry, header.keyspace),
-            engine.leads(to: segment.startUnits + UInt64(place >> 3), hash: header.keyHash, in: state)
+            writer.keydir.leads(to: segment.startUnits + UInt64(place >> 3), hash: header.keyHash, in: state)
           {
             return LogEntry(segment: segment, offset: place, header: header, keyspace: name(of: header.keyspace))
           }
@@ -118,9 +113,9 @@ public final class Snapshot: Sequence, Sendable {
         switch step {
         case .record(let entry):
           if entry.kind == .put, isShown(entry.sequence, entry.expiry, entry.keyspace),
-            engine.leads(
+            writer.keydir.leads(
               to: segment.startUnits + UInt64(entry.offset >> 3),
-              hash: entry.keyHash(engine.seed),
+              hash: entry.keyHash(writer.env.seed),
               in: state
             )
           {
@@ -159,56 +154,30 @@ extension Segment {
   }
 }
 
-extension Engine {
-  func snapshot() throws(StoreError) -> Snapshot {
-    if status.load(ordering: .acquiring) != 0 { try checkReadable() }
-    let state = try opening.withLock { () throws(StoreError) in
-      // It may have been closed since, while this waited for the lock.
-      if status.load(ordering: .acquiring) & Status.closed != 0 { throw .closed }
-      return writer.withLock { state -> SnapshotState in
-        let sequence = publishedSequence
-        let tail = state.tail
-        let offset = state.offset
-        let snapshot = SnapshotState(
-          sequence: sequence,
-          time: time.now,
-          count: totalCount,
-          keyspaces: keyspaces.withLock { $0.byID.mapValues { (name: $0.name, tag: $0.tag) } },
-          segments: segments.withLock { list in
-            list.compactMap { segment in
-              if segment === tail { return (segment, offset) }
-              let end = segment.recordsEnd.load(ordering: .acquiring)
-              return end == 0 ? nil : (segment, end)
-            }
-          }
-        )
-        state.snapshots.append(snapshot)
-        openSnapshots.add(1, ordering: .relaxed)
-        return snapshot
-      }
+extension SnapshotState {
+  /// Opens a snapshot of the store as it is now. Waits for no disk.
+  ///
+  /// Amid a merge some entries of the index lead to its outputs already, and others still to its inputs. So both are shown, and
+  /// whatever enters one of them from now on is noted, as what leaves is: of a record and its copy exactly one is seen.
+  static func open(of writer: Writer) throws(StoreError) -> SnapshotState {
+    try writer.withLock { (state) throws(StoreError) -> SnapshotState in
+      // Who closes the store takes this lock before records go.
+      try writer.env.checkOpen()
+      let shown = writer.catalog.shown
+      let keyspaces = writer.keydir.keyspaces.all.map { ($0.id, (name: $0.name, tag: $0.tag)) }
+      let snapshot = SnapshotState(
+        sequence: writer.commits.publishedSequence,
+        time: writer.env.time.now,
+        count: writer.keydir.keyspaces.count,
+        keyspaces: Dictionary(uniqueKeysWithValues: keyspaces),
+        segments: shown.segments.compactMap { segment in
+          let end = state.end(of: segment) ?? segment.recordsEnd.load(ordering: .acquiring)
+          return end == 0 ? nil : (segment, end)
+        },
+        isAmidMerge: shown.isAmidMerge
+      )
+      state.keys.open(snapshot)
+      return snapshot
     }
-    return Snapshot(engine: self, state: state)
-  }
-
-  func release(_ snapshot: SnapshotState) {
-    writer.withLock { state in state.snapshots.removeAll { $0 === snapshot } }
-    openSnapshots.subtract(1, ordering: .relaxed)
-  }
-
-  /// Whether the index led to exactly this record at a snapshot's instant.
-  func leads(to address: UInt64, hash: UInt64, in state: SnapshotState) -> Bool {
-    // The index first: whoever takes the record out of it notes it before.
-    leads(to: address, hash: hash) || state.wasSuperseded(address)
-  }
-
-  /// Whether the index leads to exactly this record.
-  func leads(to address: UInt64, hash: UInt64) -> Bool {
-    let pin = epochs.enter()
-    defer { epochs.exit(pin) }
-    var probe = index.probe(hash)
-    while let candidate = probe.next() {
-      if candidate == address { return true }
-    }
-    return false
   }
 }

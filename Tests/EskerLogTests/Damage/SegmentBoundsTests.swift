@@ -75,7 +75,7 @@ import Testing
   @Test(arguments: [false, true]) func verificationNamesWhatIsMissingOnce(isPacked: Bool) throws {
     let (store, segment) = try cutSegment(isPacked: isPacked)
     let report = try store.verify()
-    let missing = report.damage.filter { $0.reason.contains("the file is truncated") }
+    let missing = report.damage.filter { $0.reason.contains("the segment is truncated") }
     #expect(missing.count == 1)
     #expect(missing.first?.location.offset.map { $0 <= 4096 } == true)
     #expect(missing.first.map { ($0.location.offset ?? 0) + $0.length } == segment.recordsEnd)

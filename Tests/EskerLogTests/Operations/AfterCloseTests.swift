@@ -39,22 +39,22 @@ import Testing
     let probe = store.probe
     let isCalling = SharedFlag()
     let outcome = Guarded<(any Error)?>(nil)
-    probe.take(lock)
-    let caller = try WorkerThread(name: "calls") {
-      isCalling.raise()
-      do { try call(store) } catch { outcome.withLock { $0 = error } }
+    // Whoever closes waits for a writer, and for an edit of the manifest.
+    let endsLater = lock == .writer || lock == .manifest
+    let (before, segments, caller) = try probe.holding(lock) {
+      let caller = try WorkerThread(name: "calls") {
+        isCalling.raise()
+        do { try call(store) } catch { outcome.withLock { $0 = error } }
+      }
+      while !isCalling.isRaised { Platform.yieldThread() }
+      // Until it has come to the lock, most likely: one that comes later finds the store closed at once.
+      for _ in 0..<2_000 { Platform.yieldThread() }
+      probe.markClosed()
+      if !endsLater { probe.kill() }
+      return (try files(), try machine.files(".segment"), caller)
     }
-    while !isCalling.isRaised { Platform.yieldThread() }
-    // Until it has come to the lock, most likely: one that comes later finds the store closed at once.
-    for _ in 0..<2_000 { Platform.yieldThread() }
-    probe.markClosed()
-    // Whoever closes waits for a writer.
-    if lock != .writer { probe.kill() }
-    let before = try files()
-    let segments = try machine.files(".segment")
-    probe.giveBack(lock)
     caller.join()
-    if lock == .writer { probe.kill() }
+    if endsLater { probe.kill() }
     #expect(outcome.withLock { $0 as? StoreError } == .closed)
     #expect(try isUnchanged(since: before))
     #expect(try machine.files(".segment") == segments)
@@ -64,36 +64,36 @@ import Testing
   }
 
   @Test func aKeyspaceThatIsCreated() throws {
-    try expectClosed(waitingFor: .opening) { store in _ = try store.keyspace("new") }
+    try expectClosed(waitingFor: .manifest) { store in _ = try store.keyspace("new") }
   }
 
   @Test func aDefaultExpiryThatIsSet() throws {
-    try expectClosed(waitingFor: .opening) { store in try store.default.setDefaultExpiry(.seconds(1)) }
+    try expectClosed(waitingFor: .manifest) { store in try store.default.setDefaultExpiry(.seconds(1)) }
   }
 
   @Test func theExpiredThatAreRemoved() throws {
-    try expectClosed(waitingFor: .opening) { store in try store.removeAllExpired() }
+    try expectClosed(waitingFor: .manifest) { store in try store.removeAllExpired() }
   }
 
   @Test func aClockThatIsReset() throws {
-    try expectClosed(waitingFor: .opening) { store in try store.resetClock() }
+    try expectClosed(waitingFor: .manifest) { store in try store.resetClock() }
   }
 
   @Test func aCheckpointThatIsGivenUp() throws {
-    try expectClosed(waitingFor: .opening) { store in _ = try store.probe.dropCheckpoint() }
+    try expectClosed(waitingFor: .images) { store in _ = try store.probe.dropCheckpoint() }
   }
 
   @Test func aSnapshot() throws {
-    try expectClosed(waitingFor: .opening) { store in _ = try store.snapshot() }
+    try expectClosed(waitingFor: .writer) { store in _ = try store.snapshot() }
   }
 
   @Test func aBackup() throws {
-    try expectClosed(waitingFor: .opening) { store in try store.backup(to: "/copy") }
+    try expectClosed(waitingFor: .images) { store in try store.backup(to: "/copy") }
     #expect(try machine.disk.status("/copy") == nil)
   }
 
   @Test func aVerification() throws {
-    try expectClosed(waitingFor: .opening) { store in _ = try store.verify() }
+    try expectClosed(waitingFor: .writer) { store in _ = try store.verify() }
   }
 
   @Test func aMerge() throws {

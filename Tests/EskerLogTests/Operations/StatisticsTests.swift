@@ -9,13 +9,19 @@ import Testing
     let writer = try machine.open()
     try writer.put("value", forKey: "key")
     let reader = try machine.open { $0.readOnly = true }
-    for store in [writer, reader] {
-      // Held as long as a checkpoint is written, or a reader opens what a merge wrote.
-      store.probe.take(.opening)
-      defer { store.probe.giveBack(.opening) }
+    func expectFigures(_ store: LogStore) {
       #expect(store.statistics.keys == 1 && store.count == 1 && store.totalCount == 1)
       #expect(store.statistics.segments.map(\.recordBytes) == writer.statistics.segments.map(\.recordBytes))
     }
+    // As long as a checkpoint is written, and a merge lists what it wrote.
+    writer.probe.holding(.images) {
+      writer.probe.holding(.manifest) {
+        expectFigures(writer)
+        #expect((try? writer.snapshot())?.count == 1)
+      }
+    }
+    // As long as a reader opens what a merge wrote.
+    reader.probe.holding(.following) { expectFigures(reader) }
     try reader.close()
     try writer.close()
   }

@@ -6,29 +6,31 @@ import EskerFormat
 /// The index.
 extension StoreProbe {
   /// So many keys of one hash are told apart.
-  static let mostAlike = Engine.mostAlike
+  static let mostAlike = Keydir.mostAlike
 
   /// What is said of a log that has more.
-  static let tooManyAlike = Engine.tooManyAlike
+  static let tooManyAlike = Keydir.tooManyAlike
+
+  private var index: HashIndex { engine.keydir.indexUnderTest }
 
   /// Entries of the index.
-  var indexCount: Int { engine.index.count }
+  var indexCount: Int { index.count }
 
   /// Buckets of the index.
-  var bucketCount: Int { engine.index.bucketCount }
+  var bucketCount: Int { index.bucketCount }
 
   /// What contradicts itself in the index.
-  var indexProblems: [String] { engine.index.checkInvariants() }
+  var indexProblems: [String] { index.checkInvariants() }
 
   /// What stands in each bucket of the index.
   var bucketWords: [[UInt64]] {
-    (0..<engine.index.bucketCount).map { engine.index.saveBucket($0)?.words ?? [] }
+    (0..<index.bucketCount).map { index.saveBucket($0)?.words ?? [] }
   }
 
   /// Where the index leads to.
   var places: Set<UInt64> {
     var places: Set<UInt64> = []
-    engine.index.forEachEntry(inBuckets: 0..<engine.index.bucketCount) { places.insert($0.address) }
+    index.forEachEntry(inBuckets: 0..<index.bucketCount) { places.insert($0.address) }
     return places
   }
 
@@ -38,15 +40,15 @@ extension StoreProbe {
     let result: Result<StoreModel.Value?, StoreError> = key.withUnsafeBytes { pointer in
       Result { () throws(StoreError) in
         let hash = core.life.pointee.hash.hash(pointer)
-        var probe = engine.index.writeProbe(hash)
-        let existing = try engine.findForWrite(hash, pointer, core.tag, &probe)
-        guard existing.address != 0, let place = engine.granules.place(of: existing.address) else { return nil }
-        if let found = existing.damage { throw engine.damage(at: existing.address, found, key: Array(pointer)) }
+        var probe = index.writeProbe(hash)
+        let existing = try engine.keydir.findForWrite(hash, pointer, core.tag, &probe)
+        guard existing.address != 0, let place = engine.catalog.granules.place(of: existing.address) else { return nil }
+        if let found = existing.damage { throw engine.keydir.damage(at: existing.address, found, key: Array(pointer)) }
         switch StoredRecord(at: place) {
         case .plain(let record, _):
           return StoreModel.Value(bytes: [UInt8](record.value), expiry: record.expiry, version: record.sequence)
         case .packed(let entry, let view):
-          let value = try engine.value(of: entry, in: view, at: existing.address)
+          let value = try engine.keydir.value(of: entry, in: view, at: existing.address)
           return StoreModel.Value(bytes: value, expiry: entry.expiry, version: entry.sequence)
         case nil: return nil
         }
@@ -57,25 +59,25 @@ extension StoreProbe {
 
   /// Makes the index lead to a place beside the record of a key of the default keyspace; false when it leads nowhere for it.
   func misdirect(_ key: [UInt8]) -> Bool {
-    let hash = key.withUnsafeBytes { KeyHash(seed: engine.seed).hash($0) }
+    let hash = key.withUnsafeBytes { KeyHash(seed: engine.env.seed).hash($0) }
     return engine.writer.withLock { _ in
-      var probe = engine.index.probe(hash)
+      var probe = index.probe(hash)
       guard let address = probe.next() else { return false }
-      return engine.index.replace(hash, address: address, with: address + 1)
+      return index.replace(hash, address: address, with: address + 1)
     }
   }
 
   /// Takes entries of emptied keyspaces out of the index, as the background does.
-  func sweep() { engine.sweepEmptiedKeyspaces() }
+  func sweep() { engine.keeper.sweepEmptiedKeyspaces() }
 
   /// Takes every entry out of the index, as if all had expired; how many there were.
-  func reapAll() -> Int { engine.reap { _ in true } }
+  func reapAll() -> Int { engine.keeper.reap { _ in true } }
 
   /// How many places of a snapshot's records a verification finds in the index, when something happens between its look at
   /// the last of the buckets and those at all others.
   func placesFound(of snapshot: Snapshot, _ meanwhile: () -> Void) -> Int {
-    guard let round = IndexTargets.rounds(engine, snapshot.extents).first else { return 0 }
-    let targets = IndexTargets.all(engine, round) { jobs in
+    guard let round = IndexTargets.rounds(engine.keydir, snapshot.extents).first else { return 0 }
+    let targets = IndexTargets.all(engine.writer, round) { jobs in
       let last = jobs[jobs.count - 1]()
       meanwhile()
       return jobs.dropLast().map { $0() } + [last]

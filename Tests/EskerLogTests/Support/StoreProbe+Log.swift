@@ -14,7 +14,7 @@ extension StoreProbe {
   var tailEnd: Int? { engine.writer.withLock { $0.tail == nil ? nil : $0.offset } }
 
   /// Bytes of records that the segment that is written to has room for.
-  var tailRoom: Int { engine.writer.withLock { ($0.tail?.capacity ?? 0) - $0.offset } - Engine.tailReserve }
+  var tailRoom: Int { engine.writer.withLock { ($0.tail?.capacity ?? 0) - $0.offset } - Segment.tailReserve }
 
   /// Whether a record could be appended at once: there is a segment for it, and the manifest says that the store is written.
   var isReadyToAppend: Bool { engine.writer.withLock { $0.isMarkedOpen && $0.tail != nil } }
@@ -26,34 +26,34 @@ extension StoreProbe {
   var spares: [SegmentFacts] { engine.writer.withLock { $0.spares }.map { facts(of: $0) } }
 
   /// Ends the segment that is written to, if it holds anything, so that it can be merged.
-  func endTail() throws(StoreError) { try engine.endTail() }
+  func endTail() throws(StoreError) { try engine.merger.endTail() }
 
   /// Ends the segment that is written to and goes on in the next; it stays unsealed in the manifest.
   func rotate() throws(StoreError) {
-    try engine.writer.withLock { (state) throws(StoreError) in try engine.rotate(for: 0, &state) }
+    try engine.writer.withLock { (state) throws(StoreError) in try engine.writer.rotate(for: 0, &state) }
   }
 
   /// Ends the segment that is written to; the next write starts another.
-  func sealTail() { engine.writer.withLock { state in engine.sealTail(&state) } }
+  func sealTail() { engine.writer.withLock { state in engine.writer.sealTail(&state) } }
 
   /// Writes the footers of full segments and lists them as sealed, as the background does.
-  func sealFinished() { engine.sealFinished() }
+  func sealFinished() { engine.keeper.sealFull() }
 
   /// Has a segment ready for when the one that is written to is full, as the background does.
-  func prepareSpare() { engine.prepareSegment() }
+  func prepareSpare() { engine.writer.prepareSegment() }
 
   /// Gives up the segments that are ready to be written to next.
-  func dropSpares() throws(StoreError) { try engine.dropSpares() }
+  func dropSpares() throws(StoreError) { try engine.writer.dropSpares() }
 
   /// Makes room in a store of limited capacity.
   ///
   /// - Parameter error: what is thrown where there can be none.
   func makeRoom(for length: Int, isVolumeFull: Bool = false, orThrow error: StoreError) throws(StoreError) {
-    try engine.makeRoom(for: length, isVolumeFull: isVolumeFull, orThrow: error)
+    try engine.merger.makeRoom(for: length, isVolumeFull: isVolumeFull, orThrow: error)
   }
 
   /// Bytes that are set aside for removals and merges on a full volume.
-  var reserveLength: Int { engine.reserveLength }
+  var reserveLength: Int { engine.catalog.reserveLength }
 
   /// Publishes a record that says its batch goes on, and nothing after it: what a writer leaves that is killed there.
   func appendUnfinishedBatch(key: [UInt8], value: [UInt8]) {
@@ -79,10 +79,10 @@ extension StoreProbe {
         let sequence = header.sequence
         key.withUnsafeBytes { key in
           value.withUnsafeBytes { value in
-            guard (try? engine.prepareWrite(of: header.size, &state)) != nil else { return }
-            if sequence > 0 { state.nextSequence = sequence }
+            guard (try? engine.writer.prepareWrite(of: header.size, &state)) != nil else { return }
+            if sequence > 0 { state.forge(nextSequence: sequence) }
             let checksum = RecordEncoder.bodyChecksum(key: key, value: value)
-            _ = try? engine.append(&header, key, value, checksum, false, &state)
+            _ = try? engine.writer.append(&header, key, value, checksum, false, &state)
           }
         }
       }

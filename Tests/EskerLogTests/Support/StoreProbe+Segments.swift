@@ -126,12 +126,12 @@ struct HeldSegment: Sendable {
 
 extension StoreProbe {
   /// The store's segments: first those that merges wrote, then the log's in its order.
-  var segments: [SegmentFacts] { engine.segments.withLock { $0 }.map { facts(of: $0) } }
+  var segments: [SegmentFacts] { engine.catalog.segments.map { facts(of: $0) } }
 
   /// What is known of a segment now; for the probe's other parts.
   func facts(of segment: Segment) -> SegmentFacts {
     let footer = segment.footer.withLock { $0 }
-    let live = engine.granules.live(segment)
+    let live = engine.catalog.granules.live(segment)
     return SegmentFacts(
       id: segment.id,
       kind: segment.kind,
@@ -154,31 +154,31 @@ extension StoreProbe {
 
   /// Holds a segment of the store; nil when there is none of that number.
   func hold(_ id: UInt64) -> HeldSegment? {
-    engine.segments.withLock { list in list.first { $0.id == id } }.map { HeldSegment($0) }
+    engine.catalog.segments.first { $0.id == id }.map { HeldSegment($0) }
   }
 
   /// What is returned says, whenever it is called, whether anybody holds the segment.
   func watch(_ id: UInt64) -> () -> Bool {
-    weak let segment = engine.segments.withLock { list in list.first { $0.id == id } }
+    weak let segment = engine.catalog.segments.first { $0.id == id }
     return { segment != nil }
   }
 
   /// The first of the granules that a new segment of one would take.
-  var lowestFreeGranule: Int? { engine.addresses.take(1)?.granules.lowerBound }
+  var lowestFreeGranule: Int? { engine.catalog.takeAddresses(for: 1)?.granules.lowerBound }
 
   /// Lets reads by address go as far as `length` bytes into a segment.
   func raiseLimit(of segment: HeldSegment, to length: Int) {
-    engine.granules.raiseLimit(of: segment.segment, to: length)
+    engine.catalog.granules.raiseLimit(of: segment.segment, to: length)
   }
 
   /// Whether the index could lead to an offset of a segment, in units of eight bytes.
   func canLead(to units: UInt64, of segment: HeldSegment) -> Bool {
-    engine.granules.place(of: segment.segment.startUnits + units) != nil
+    engine.catalog.granules.place(of: segment.segment.startUnits + units) != nil
   }
 
   /// Counts one live record more than there are in a segment.
   func miscountLive(_ segment: HeldSegment) {
-    engine.granules.countLive(at: segment.segment.startUnits, bytes: 0)
+    engine.catalog.granules.countLive(at: segment.segment.startUnits, bytes: 0)
   }
 
   // MARK: Merging
@@ -193,10 +193,10 @@ extension StoreProbe {
   /// Merges segments in one go, as far as they can be merged.
   @discardableResult
   func merge(_ chosen: [HeldSegment], evicting: Bool = false) throws -> MergeOutcome {
-    try engine.merging.withLock {
-      let result = try engine.mergeOnce(
+    try engine.merger.whileResting {
+      let result = try engine.merger.mergeOnce(
         chosen.map(\.segment),
-        MergePace(engine, bytesPerSecond: nil),
+        MergePace(engine.merger, bytesPerSecond: nil),
         evicting: evicting
       )
       return MergeOutcome(inputs: result.inputs, recordsEvicted: result.recordsEvicted)
@@ -206,20 +206,20 @@ extension StoreProbe {
   /// Merges in one go whatever can be merged.
   @discardableResult
   func mergeAll(evicting: Bool = false) throws -> MergeOutcome {
-    try merge(engine.segments.withLock { $0 }.map { HeldSegment($0) }, evicting: evicting)
+    try merge(engine.catalog.segments.map { HeldSegment($0) }, evicting: evicting)
   }
 
   /// Does what the background's next step of merging would do; whether there is more to do at once.
   @discardableResult
   func mergeStep() -> Bool {
-    if case .now = engine.mergeIfDue() { true } else { false }
+    if case .now = engine.merger.mergeIfDue() { true } else { false }
   }
 
   /// Lets go of what was given up, once nobody reads it any more.
   ///
   /// Who reads is known of the whole process: another test may just be at it.
   func collect() {
-    engine.epochs.synchronize()
-    engine.epochs.collect()
+    engine.env.epochs.synchronize()
+    engine.env.epochs.collect()
   }
 }

@@ -14,22 +14,27 @@ extension StoreProbe {
     LeavingHook(of: self, at: nth, body)
   }
 
-  fileprivate func enter(_ snapshot: SnapshotState, beside cut: CheckpointCut?) {
+  fileprivate func enter(_ snapshot: SnapshotState) {
+    engine.writer.withLock { state in state.keys.add(snapshot) }
+  }
+
+  fileprivate func leave(_ snapshot: SnapshotState) {
+    engine.writer.withLock { state in state.keys.remove(snapshot) }
+  }
+
+  fileprivate func beginCut() -> CheckpointCut {
     engine.writer.withLock { state in
-      state.snapshots.append(snapshot)
-      guard let cut else { return }
-      engine.index.splitsPaused = true
-      state.checkpoint = cut
+      engine.keydir.beginCut(
+        at: engine.publishedSequence,
+        replaying: (0, 0),
+        CheckpointMeta(segments: [], keyspaces: []),
+        &state.keys
+      )
     }
   }
 
-  fileprivate func leave(_ snapshot: SnapshotState, endingCut: Bool) {
-    engine.writer.withLock { state in
-      state.snapshots.removeAll { $0 === snapshot }
-      guard endingCut else { return }
-      engine.index.splitsPaused = false
-      state.checkpoint = nil
-    }
+  fileprivate func endCut() {
+    engine.writer.withLock { state in engine.keydir.endCut(&state.keys) }
   }
 }
 
@@ -56,20 +61,14 @@ final class Bystander: SnapshotState, @unchecked Sendable {
   fileprivate init(of probe: StoreProbe) {
     self.probe = probe
     before = (probe.places, probe.bucketWords)
-    cut = CheckpointCut(
-      sequence: probe.engine.publishedSequence,
-      replaySegmentID: 0,
-      replayOffset: 0,
-      index: probe.engine.index,
-      meta: CheckpointMeta(segments: [], keyspaces: [])
-    )
+    cut = probe.beginCut()
     super.init(sequence: .max, time: 0, count: 0, keyspaces: [:], segments: [])
-    probe.enter(self, beside: cut)
+    probe.enter(self)
   }
 
   override func noteSuperseded(_ address: UInt64, _ sequence: UInt64) {
     let isLed = probe.places.contains(address)
-    let segment = probe.engine.granules.segment(of: address)
+    let segment = probe.engine.catalog.granules.segment(of: address)
     told.withLock { told in
       // So that no other record gets this address.
       if let segment { told.segments[ObjectIdentifier(segment)] = segment }
@@ -80,7 +79,8 @@ final class Bystander: SnapshotState, @unchecked Sendable {
 
   /// Leaves, and says what it has seen.
   func leave() -> Report {
-    probe.leave(self, endingCut: true)
+    probe.leave(self)
+    probe.endCut()
     let left = before.places.subtracting(probe.places)
     let (places, late, _) = told.withLock { $0 }
     let now = probe.bucketWords
@@ -106,7 +106,7 @@ final class LeavingHook: SnapshotState, @unchecked Sendable {
     self.turn = turn
     self.body = body
     super.init(sequence: .max, time: 0, count: 0, keyspaces: [:], segments: [])
-    probe.enter(self, beside: nil)
+    probe.enter(self)
   }
 
   override func noteSuperseded(_ address: UInt64, _ sequence: UInt64) {
@@ -114,5 +114,5 @@ final class LeavingHook: SnapshotState, @unchecked Sendable {
   }
 
   /// Hears no more.
-  func leave() { probe.leave(self, endingCut: false) }
+  func leave() { probe.leave(self) }
 }

@@ -1,4 +1,5 @@
 import EskerFormat
+import EskerPlatform
 
 @testable import EskerLog
 
@@ -20,47 +21,47 @@ struct StoreProbe: Sendable {
   // MARK: What the store says of itself
 
   /// What tells this store from every other.
-  var storeID: StoreID { engine.storeID }
+  var storeID: StoreID { engine.env.storeID }
 
   /// The number of the last manifest.
-  var generation: UInt64 { engine.manifests.withLock { $0.manifest.generation } }
+  var generation: UInt64 { engine.catalog.manifest.generation }
 
   /// The checkpoint that the manifest lists; 0 for none.
-  var checkpointID: UInt64 { engine.manifests.withLock { $0.manifest.checkpointID } }
+  var checkpointID: UInt64 { engine.catalog.manifest.checkpointID }
 
   /// The segments that the manifest lists.
-  var listed: [SegmentRow] { engine.manifests.withLock { $0.manifest.segments } }
+  var listed: [SegmentRow] { engine.catalog.manifest.segments }
 
   /// Up to which number records may have been merged away.
-  var mergedThrough: UInt64 { engine.mergedThrough }
+  var mergedThrough: UInt64 { engine.catalog.mergedThrough }
 
   /// The numbers of all keyspaces.
-  var keyspaceIDs: Set<UInt32> { engine.keyspaces.withLock { Set($0.byID.keys) } }
+  var keyspaceIDs: Set<UInt32> { Set(engine.keydir.keyspaces.all.map(\.id)) }
 
   /// How many open snapshots hear what leaves the index.
-  var snapshotCount: Int { engine.writer.withLock { $0.snapshots.count } }
+  var snapshotCount: Int { engine.writer.withLock { $0.keys.listeners.count } }
 
   /// Whether somebody waits for the next write.
-  var isWriteAwaited: Bool { engine.isWriteAwaited.load(ordering: .relaxed) }
+  var isWriteAwaited: Bool { engine.feeds.isWriteAwaited }
 
   /// Whether it is a probe of this very opening of the store.
   func isProbe(of store: LogStore) -> Bool { engine === store.engine }
 
   /// Writes the manifest anew.
-  func writeManifest() throws(StoreError) { try engine.editManifest(.listed) }
+  func writeManifest() throws(StoreError) { try engine.catalog.commit(.listed) }
 
   /// Writes a checkpoint beside what goes on, as the background does now and then.
-  func writeCheckpoint() { engine.writePeriodicCheckpoint() }
+  func writeCheckpoint() { engine.keeper.writePeriodicCheckpoint() }
 
   /// Asks the background for a checkpoint.
-  func requestCheckpoint() { engine.keeper.request(.checkpoint) }
+  func requestCheckpoint() { engine.env.workers.keeper.request(.checkpoint) }
 
   /// Gives the checkpoint up; false when there is none.
-  func dropCheckpoint() throws(StoreError) -> Bool { try engine.dropCheckpoint() }
+  func dropCheckpoint() throws(StoreError) -> Bool { try engine.keeper.dropCheckpoint() }
 
   /// Verifies the segments that a snapshot shows, and nothing else.
   func verifySegments(of snapshot: Snapshot) throws(StoreError) -> VerificationReport {
-    try engine.verifySegments(of: snapshot) { _ in true }
+    try StoreVerification(of: engine).verifySegments(of: snapshot) { _ in true }
   }
 
   // MARK: Syncs
@@ -76,7 +77,7 @@ struct StoreProbe: Sendable {
 
   /// What syncs store to the lock file, in the order in which they do, and last its end.
   var lockFileCalls: [() -> Void] {
-    guard let session = engine.session else { return [] }
+    guard let session = engine.env.session else { return [] }
     return [{ session.syncBegan() }, { session.syncFailed(5) }, { session.syncEnded() }, { session.end() }]
   }
 
@@ -84,45 +85,39 @@ struct StoreProbe: Sendable {
 
   /// A lock that calls may have to wait for.
   enum Lock {
-    /// Held by openings, closings and other long jobs.
-    case opening
+    /// Held while a read-only store takes in what its writer has logged.
+    case following
     /// Held by whoever merges.
     case merging
+    /// Held while a checkpoint is written, or a merge lists what it wrote.
+    case images
+    /// Held while the manifest is written.
+    case manifest
     /// Held by whoever writes.
     case writer
   }
 
-  /// Takes a lock; the same thread gives it back.
-  func take(_ lock: Lock) {
-    switch lock {
-    case .opening: engine.opening.lock()
-    case .merging: engine.merging.lock()
-    case .writer: engine.writer.lock.lock()
-    }
-  }
-
-  /// Gives a lock back.
-  func giveBack(_ lock: Lock) {
-    switch lock {
-    case .opening: engine.opening.unlock()
-    case .merging: engine.merging.unlock()
-    case .writer: engine.writer.lock.unlock()
+  /// Does something while somebody else, by the ranks of locks, holds one.
+  func holding<Result>(_ lock: Lock, _ body: () throws -> Result) rethrows -> Result {
+    func apart() throws -> Result { try LockRank.apart(body) }
+    return switch lock {
+    case .following: try engine.follower.holding(apart)
+    case .merging: try engine.merger.whileResting(apart)
+    case .images: try engine.keeper.holdingImages(apart)
+    case .manifest: try engine.catalog.holdingManifest(apart)
+    case .writer: try engine.writer.lock.withLock(apart)
     }
   }
 
   /// Does something while nobody can write.
-  func holdingWriter<Result>(_ body: () throws -> Result) rethrows -> Result {
-    take(.writer)
-    defer { giveBack(.writer) }
-    return try body()
-  }
+  func holdingWriter<Result>(_ body: () throws -> Result) rethrows -> Result { try holding(.writer, body) }
 
   // MARK: The end
 
   /// Stops the threads that prepare and keep segments.
   func stopBackground() {
-    engine.keeper.stop()
-    engine.background.stop()
+    engine.env.workers.keeper.stop()
+    engine.env.workers.ahead.stop()
   }
 
   /// Stops the thread that syncs for tasks and periods, as a close does first.
@@ -130,7 +125,7 @@ struct StoreProbe: Sendable {
 
   /// Has calls that begin now find the store closed.
   func markClosed() {
-    engine.status.bitwiseOr(Engine.Status.closed, ordering: .sequentiallyConsistent)
+    _ = engine.env.markClosed()
   }
 
   /// Ends the store as a kill of its process does: nothing is synced, written or marked.

@@ -1,0 +1,18 @@
+extension Snapshot {
+  /// The entries of one keyspace. Iterating them keeps the snapshot open.
+  public func entries(in keyspace: Keyspace) -> some Sequence<LogEntry> {
+    let name = keyspace.name
+    return lazy.filter { $0.keyspace == name }
+  }
+
+  /// The entries of the default keyspace, or of `keyspace`, whose keys begin with `prefix`. Reads every entry: keys are in no
+  /// order. Entries whose key cannot be read are included, so that damage is not mistaken for absence.
+  public func entries(withPrefix prefix: [UInt8], in keyspace: Keyspace? = nil) -> some Sequence<LogEntry> {
+    let name = keyspace?.name ?? ""
+    return lazy.filter { entry in
+      guard entry.keyspace == name else { return false }
+      guard let key = try? entry.key() else { return true }
+      return key.starts(with: prefix)
+    }
+  }
+}

@@ -1,0 +1,39 @@
+extension WriteBatch {
+  /// Stores `value` under `key` when the batch is committed; later operations on the same key win.
+  ///
+  /// - Throws: ``StoreError/keyTooLong(_:)``, ``StoreError/valueTooLong(_:)``, ``StoreError/batchTooLarge(_:)``.
+  public mutating func put<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
+    _ value: borrowing V,
+    forKey key: borrowing K,
+    in keyspace: Keyspace? = nil,
+    expiry: Expiry? = nil
+  ) throws(StoreError) {
+    let target = keyspace?.core ?? defaultKeyspace
+    let start = bytes.count
+    do throws(StoreError) {
+      let keyLength = try append(key, limit: LogStore.maximumKeyLength) { .keyTooLong($0) }
+      let valueLength = try append(value, limit: LogStore.maximumValueLength) { .valueTooLong($0) }
+      try add(true, start, keyLength, valueLength, target.resolve(expiry), target)
+    } catch {
+      bytes.removeSubrange(start...)
+      throw error
+    }
+  }
+
+  /// Removes `key` when the batch is committed.
+  ///
+  /// - Throws: ``StoreError/keyTooLong(_:)``, ``StoreError/batchTooLarge(_:)``.
+  public mutating func remove<K: ByteSource & ~Copyable & ~Escapable>(
+    _ key: borrowing K,
+    in keyspace: Keyspace? = nil
+  ) throws(StoreError) {
+    let start = bytes.count
+    do throws(StoreError) {
+      let keyLength = try append(key, limit: LogStore.maximumKeyLength) { .keyTooLong($0) }
+      try add(false, start, keyLength, 0, .max, keyspace?.core ?? defaultKeyspace)
+    } catch {
+      bytes.removeSubrange(start...)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,61 @@
+internal import CEskerShims
+internal import Synchronization
+
+/// Counts durations from many threads, without a lock.
+@safe
+final class LatencyRecorder: @unchecked Sendable {
+  /// The histogram's buckets, the sum and the longest.
+  private let words: UnsafeMutablePointer<Atomic<UInt64>>
+
+  private static let total = LatencyHistogram.bucketCount
+  private static let maximum = total + 1
+
+  init() {
+    unsafe words = .allocate(capacity: Self.maximum + 1)
+    for index in 0...Self.maximum { unsafe (words + index).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    unsafe words.deinitialize(count: Self.maximum + 1)
+    unsafe words.deallocate()
+  }
+
+  func record(nanoseconds: UInt64) {
+    unsafe words[LatencyHistogram.bucket(of: nanoseconds)].wrappingAdd(1, ordering: .relaxed)
+    unsafe words[Self.total].wrappingAdd(nanoseconds, ordering: .relaxed)
+    unsafe words[Self.maximum].max(nanoseconds, ordering: .relaxed)
+  }
+
+  /// What was counted so far; durations counted meanwhile may be there in part.
+  var histogram: LatencyHistogram {
+    var result = LatencyHistogram()
+    for bucket in 0..<LatencyHistogram.bucketCount {
+      let number = unsafe words[bucket].load(ordering: .relaxed)
+      if number > 0 { result.add(Int(clamping: number), to: bucket) }
+    }
+    let total = unsafe words[Self.total].load(ordering: .relaxed)
+    let maximum = unsafe words[Self.maximum].load(ordering: .relaxed)
+    result.add(0, to: 0, totalNanoseconds: total, maximumNanoseconds: maximum)
+    return result
+  }
+}
+
+// A reading of the clock costs a third of a get from the caches, so one call in 128 is timed.
+extension Environment {
+  /// Now, for a call that is timed; 0 for the others.
+  @inline(__always)
+  func startOfSample() -> UInt64 { esker_is_sampled() ? sampleTime() : 0 }
+
+  @inline(__always)
+  func endSample(_ start: UInt64, _ recorder: LatencyRecorder) {
+    if start != 0 { end(start, recorder) }
+  }
+
+  @inline(never)
+  private func sampleTime() -> UInt64 { max(1, platform.clock.monotonicNanoseconds()) }
+
+  @inline(never)
+  private func end(_ start: UInt64, _ recorder: LatencyRecorder) {
+    recorder.record(nanoseconds: platform.clock.monotonicNanoseconds() &- start)
+  }
+}

@@ -1,0 +1,26 @@
+internal import EskerPlatform
+
+// The engine's locks, in the order in which they are taken. What each is held for is in Architecture.md.
+extension LockRank {
+  static let closing = LockRank(10, "closing", allowsIO: true)
+  static let merging = LockRank(13, "merging", allowsIO: true)
+  static let following = LockRank(11, "following", allowsIO: true)
+  static let images = LockRank(14, "images", allowsIO: true)
+  static let sealing = LockRank(15, "sealing", allowsIO: true)
+  static let feeds = LockRank(18, "feeds", allowsIO: true)
+  static let feed = LockRank(19, "feed", allowsIO: true)
+  static let writer = LockRank(26, "writer", allowsIO: true)
+  static let manifests = LockRank(27, "manifests", allowsIO: true)
+  static let keyspaces = LockRank(28, "keyspaces")
+  static let segments = LockRank(29, "segments")
+  static let reserve = LockRank(30, "reserve", allowsIO: true)
+  static let growth = LockRank(31, "growth", allowsIO: true)
+  static let notes = LockRank(32, "notes")
+  static let waiting = LockRank(33, "waiting")
+  static let committer = LockRank(34, "committer")
+  static let commits = LockRank(35, "commits")
+  static let session = LockRank(36, "session")
+  static let worker = LockRank(37, "worker")
+  /// What other modules keep with the store is made under it.
+  static let kept = LockRank(40, "kept")
+}

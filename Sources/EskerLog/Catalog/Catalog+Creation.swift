@@ -1,0 +1,132 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+// Segments without records: each is at every time on the list, as the tail or among the writer's spares, or it is nothing any
+// more; and no record goes to one that the manifest does not list.
+
+extension Catalog {
+  /// Creates a segment and lists it, so that records may go there. When that fails, nothing is left of it.
+  func createListedSegment(for size: Int, firstSequence: UInt64) throws(StoreError) -> Segment {
+    let segment = try createSegment(for: size, firstSequence: firstSequence)
+    do throws(StoreError) { try commit(.listed) } catch {
+      // Somebody else's edit may have listed it.
+      guard commits.failureCode == nil, !giveUpUnlisted([segment]).isEmpty else { throw error }
+    }
+    return segment
+  }
+
+  /// Creates a segment file that is durable, header and name, but not listed yet.
+  ///
+  /// - Parameter isRecovery: What a crash left must be saved first: the store may exceed its capacity until it is written to.
+  func createSegment(
+    for size: Int,
+    firstSequence: UInt64,
+    isRecovery: Bool = false
+  ) throws(StoreError) -> Segment {
+    let needed = SegmentHeader.length + size + Segment.tailReserve
+    let capacity = max(usualSegmentSize, (needed + 4095) & ~4095)
+    if let limit = env.options.capacity, !isRecovery, !hasRoom(forSegment: capacity) {
+      throw .capacityReached(path: env.path, capacity: limit, needed: needed)
+    }
+    guard let lease = takeAddresses(for: capacity) else {
+      throw .noSpace(path: env.path, needed: needed)
+    }
+    let id = takeSegmentID()
+    let segmentPath = "\(env.path)/\(FileName.segment(id))"
+    do throws(PlatformError) {
+      return try createSegmentFile(segmentPath, id, capacity, lease, needed, firstSequence)
+    } catch {
+      commits.noteFailure(error)
+      throw StoreError(error, needed: needed)
+    }
+  }
+
+  private func createSegmentFile(
+    _ segmentPath: String,
+    _ id: UInt64,
+    _ capacity: Int,
+    _ lease: AddressSpace.Lease,
+    _ needed: Int,
+    _ firstSequence: UInt64
+  ) throws(PlatformError) -> Segment {
+    let file = try env.platform.fileSystem.open(segmentPath, .create)
+    do throws(PlatformError) {
+      return try makeSegment(in: file, segmentPath, id, capacity, lease, needed, firstSequence)
+    } catch {
+      file.close()
+      // Best effort: what stays behind is not listed, and the next opening removes it.
+      try? env.platform.fileSystem.remove(segmentPath)
+      throw error
+    }
+  }
+
+  private func makeSegment(
+    in file: any File,
+    _ segmentPath: String,
+    _ id: UInt64,
+    _ capacity: Int,
+    _ lease: AddressSpace.Lease,
+    _ needed: Int,
+    _ firstSequence: UInt64
+  ) throws(PlatformError) -> Segment {
+    let salt = UInt32(truncatingIfNeeded: env.platform.random())
+    let first = max(needed, min(capacity, 64 << 10))
+    try file.reserve(first)
+    let header = SegmentHeader(
+      storeID: env.storeID,
+      seed: env.seed,
+      segmentID: id,
+      salt: salt,
+      kind: .log,
+      creationTime: env.time.now,
+      plannedCapacity: UInt64(capacity)
+    )
+    let bytes = header.encoded()
+    try file.writeAll(bytes, at: 0)
+    try file.sync()
+    try env.platform.fileSystem.syncDirectory(env.path)
+    let mapping = try file.map(capacity: capacity, writable: true)
+    try mapping.extend(to: first)
+    let segment = Segment(
+      id: id,
+      kind: .log,
+      salt: salt,
+      path: segmentPath,
+      file: file,
+      mapping: mapping,
+      capacity: capacity,
+      lease: lease,
+      created: header.creationTime
+    )
+    segment.firstSequence.store(firstSequence, ordering: .relaxed)
+    segment.durableLength.store(first, ordering: .relaxed)
+    env.countWritten(bytes.count)
+    granules.install(segment)
+    add(segment)
+    return segment
+  }
+
+  /// Takes segments that nothing was written to off the list, and removes them.
+  ///
+  /// - Returns: those that have to stay, because nobody knows whether the manifest lists them, with the reason.
+  func giveUp(_ unused: [Segment]) -> (kept: [Segment], failure: StoreError)? {
+    remove(unused)
+    do throws(StoreError) { try commit(.listed) } catch {
+      putBack(unused)
+      // Somebody else's edit may have taken them off.
+      return (giveUpUnlisted(unused), error)
+    }
+    for segment in unused { discard(segment) }
+    return nil
+  }
+
+  /// Gives those up that the manifest does not list; the others, which stay on the list.
+  func giveUpUnlisted(_ unused: [Segment]) -> [Segment] {
+    // After a failed sync nobody knows what the manifest lists.
+    guard commits.failureCode == nil else { return unused }
+    let unlisted = removeUnlisted(unused)
+    for segment in unlisted { discard(segment) }
+    return unused.filter { segment in !unlisted.contains { $0 === segment } }
+  }
+}

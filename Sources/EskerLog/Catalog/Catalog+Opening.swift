@@ -1,0 +1,125 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+extension Catalog {
+  /// Opens and maps a listed segment, and makes its addresses resolvable.
+  ///
+  /// The manifest says all that is needed of a segment, so a damaged header is reported and lived with; a header that is
+  /// right and another segment's is not.
+  ///
+  /// - Parameter durable: everything up to here is on disk; a file that lacks more is what a crash left of it.
+  func openSegment(_ row: SegmentRow, durable: UInt64, damage: inout [StoreEvent]) throws(StoreError) -> Segment {
+    let segmentPath = "\(env.path)/\(FileName.segment(row.id))"
+    let isWritable = !env.options.readOnly
+    let file: any File
+    do throws(PlatformError) {
+      file = try env.platform.fileSystem.open(segmentPath, isWritable ? .readWrite : .read)
+    } catch {
+      guard error.code == PlatformError.notFound else { throw StoreError(error) }
+      throw .damaged(
+        DamageLocation(path: segmentPath, segment: row.id),
+        reason: "the segment is missing; put the file back, \(StoreError.remedy)"
+      )
+    }
+    var capacity = Int(row.granules) << (GranuleTable.granuleShift + 3)
+    var created: Int64 = 0
+    var plainBytes = 0
+    let header = try readHeader(file, segmentPath)
+    switch header {
+    case .success(let header):
+      guard header.storeID == env.storeID, header.segmentID == row.id, header.salt == row.salt else {
+        throw .damaged(
+          DamageLocation(path: segmentPath, segment: row.id, offset: 0),
+          reason: "this is not the segment that the manifest lists: the file was replaced; put the right one back"
+        )
+      }
+      capacity = min(capacity, Int(clamping: header.plannedCapacity))
+      created = header.creationTime
+      plainBytes = Int(clamping: header.plainBytes)
+    case .failure(let error):
+      if case .newerVersion(let version) = error { throw .unknownFormat(path: segmentPath, version: version) }
+      let location = DamageLocation(path: segmentPath, segment: row.id, offset: 0)
+      damage.append(.damaged(location, reason: "the segment's header is damaged; its records are still read"))
+    }
+    guard let lease = takeGranules(of: row) else {
+      throw .damaged(
+        DamageLocation(path: env.path),
+        reason: "the manifest assigns segment \(row.id) an address range already in use"
+      )
+    }
+    let segment: Segment = try translating { () throws(PlatformError) -> Segment in
+      let mapping = try file.mapWhole(
+        upTo: Int(row.granules) << (GranuleTable.granuleShift + 3),
+        capacity: capacity,
+        writable: isWritable && row.state == .active
+      )
+      return Segment(
+        id: row.id,
+        kind: row.kind,
+        salt: row.salt,
+        layout: row.layout,
+        plainBytes: plainBytes,
+        path: segmentPath,
+        file: file,
+        mapping: mapping,
+        capacity: capacity,
+        lease: lease,
+        created: created
+      )
+    }
+    segment.firstSequence.store(row.firstSequence, ordering: .relaxed)
+    segment.lastSequence.store(row.lastSequence, ordering: .relaxed)
+    let length = segment.accessible.load(ordering: .relaxed)
+    segment.durableLength.store(min(length, Int(clamping: row.fileLength)), ordering: .relaxed)
+    if row.state == .sealed {
+      segment.become(row)
+    }
+    granules.install(segment)
+    if let reason = try shortness(of: segment, row, durable: durable) {
+      segment.isShort.store(true, ordering: .relaxed)
+      damage.append(.damaged(segment.location(length), reason: reason))
+    }
+    // What may have to be synced again keeps its descriptor: the system reports what it could not write to that one.
+    if row.state == .sealed, env.options.readOnly || row.lastSequence <= durable { file.rest() }
+    return segment
+  }
+
+  /// What is wrong with a file that has fewer bytes than the manifest has seen on stable storage; nil if it has as many.
+  ///
+  /// - Parameter durable: of a sealed segment that goes on behind it, a crash may have taken the end.
+  private func shortness(of segment: Segment, _ row: SegmentRow, durable: UInt64) throws(StoreError) -> String? {
+    let size = try translating { () throws(PlatformError) in try segment.file.status().size }
+    let isClaimed = row.state == .active || row.lastSequence <= durable
+    guard isClaimed, size < Int(clamping: max(row.fileLength, row.state == .sealed ? row.recordsEnd : 0)) else {
+      return nil
+    }
+    if row.state == .sealed, size < Int(clamping: row.recordsEnd) {
+      return segment.cutShort(Int(clamping: row.recordsEnd))
+    }
+    // A writer that closes gives back what it has not used, after it has said so in the manifest.
+    if env.options.readOnly, (try? readCopies())?.newest?.segments.contains(row) == false {
+      return nil
+    }
+    return "the segment is truncated: it should have \(row.fileLength) bytes"
+  }
+
+  /// The address range of a listed segment.
+  ///
+  /// A follower's addresses are its own, apart from those that its checkpoint names: it may still use a segment whose place
+  /// the writer has given to another.
+  private func takeGranules(of row: SegmentRow) -> AddressSpace.Lease? {
+    let place = Int(row.granule)..<Int(row.granule) + Int(row.granules)
+    if let lease = takeAddresses(at: place) { return lease }
+    return env.options.readOnly ? takeAddresses(for: place.count << (GranuleTable.granuleShift + 3)) : nil
+  }
+
+  private func readHeader(_ file: any File, _ segmentPath: String) throws(StoreError) -> Result<
+    SegmentHeader, FormatError
+  > {
+    let bytes = try translating { () throws(PlatformError) in try file.bytes(in: 0..<SegmentHeader.length) }
+    do throws(FormatError) { return unsafe .success(try SegmentHeader(decoding: bytes.span.bytes)) } catch {
+      return .failure(error)
+    }
+  }
+}

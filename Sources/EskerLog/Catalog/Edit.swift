@@ -1,0 +1,102 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+/// Why the manifest is written.
+enum Edit {
+  /// Writing begins: until the next clean close, an opening must look for a crash.
+  case beginWriting(nextSequence: UInt64)
+  /// The list of segments changed, or the time is to be kept.
+  case listed
+  /// A merge is durable: its outputs take the place of its inputs. The checkpoint leads to the inputs, so it goes too.
+  case merged(removing: [Segment], adding: [Segment])
+  /// A checkpoint is durable.
+  case checkpoint(UInt64)
+  /// The checkpoint turned out damaged, or is given up.
+  case noCheckpoint
+  /// The store is closed; nothing is in flight.
+  case clean(checkpoint: UInt64, nextSequence: UInt64)
+}
+
+// Calls of their own look again whether the store takes writes: it may have been closed while they waited.
+
+extension Catalog {
+  /// Writes the manifest anew, durably.
+  func commit(_ edit: Edit) throws(StoreError) {
+    guard case .merged(let removed, let added) = edit else {
+      return try write { manifest in edit.apply(to: &manifest) }
+    }
+    try write(replacing: (removed, added)) { manifest in edit.apply(to: &manifest) }
+  }
+
+  /// Makes a keyspace, or finds it.
+  func addKeyspace(named name: String) throws(StoreError) -> KeyspaceRow {
+    // Together, so that nobody else makes one of that name or number in between.
+    try write(isAll: true) { (manifest) throws(StoreError) -> KeyspaceRow in
+      try env.checkWritable()
+      if let row = manifest.keyspaces.first(where: { $0.name == name }) { return row }
+      let highest = manifest.keyspaces.map(\.id).max() ?? 0
+      guard highest < .max - 1 else { throw .invalidKeyspace(name) }
+      let row = KeyspaceRow(id: highest + 1, name: name)
+      manifest.keyspaces.append(row)
+      return row
+    }
+  }
+
+  /// Keeps a keyspace's default expiry, in milliseconds; -1 for none of its own.
+  func setDefaultExpiry(_ milliseconds: Int64, of keyspace: UInt32) throws(StoreError) {
+    try write(isAll: true) { (manifest) throws(StoreError) in
+      try env.checkWritable()
+      for position in manifest.keyspaces.indices where manifest.keyspaces[position].id == keyspace {
+        manifest.keyspaces[position].defaultExpiry = milliseconds
+      }
+    }
+  }
+
+  /// Keeps the present time, so that what it condemned stays so.
+  func saveTime() throws(StoreError) {
+    try write { (_) throws(StoreError) in try env.checkWritable() }
+  }
+
+  /// Lets store time follow the wall clock backwards once.
+  func resetClock() throws(StoreError) {
+    var before: Int64?
+    do throws(StoreError) {
+      try write(isAll: true) { (manifest) throws(StoreError) in
+        try env.checkWritable()
+        before = env.time.reset()
+        manifest.storeTime = env.time.now
+      }
+    } catch {
+      if let before { env.time.restore(before) }
+      throw error
+    }
+  }
+}
+
+extension Edit {
+  fileprivate func apply(to manifest: inout Manifest) {
+    switch self {
+    case .beginWriting(let nextSequence):
+      manifest.state = .open
+      manifest.nextSequence = max(manifest.nextSequence, nextSequence)
+    case .listed:
+      break
+    case .merged(let removed, _):
+      manifest.checkpointID = 0
+      for segment in removed where segment.kind == .log {
+        manifest.mergedThrough = max(manifest.mergedThrough, segment.lastSequence.load(ordering: .relaxed))
+      }
+    case .checkpoint(let id):
+      manifest.checkpointID = id
+      manifest.nextCheckpointID = id + 1
+    case .noCheckpoint:
+      manifest.checkpointID = 0
+    case .clean(let checkpoint, let nextSequence):
+      manifest.state = .clean
+      manifest.nextSequence = nextSequence
+      manifest.checkpointID = checkpoint
+      manifest.nextCheckpointID = max(manifest.nextCheckpointID, checkpoint + 1)
+    }
+  }
+}

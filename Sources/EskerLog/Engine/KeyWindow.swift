@@ -1,0 +1,161 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+
+/// Some keys that are looked up together, under one pin.
+///
+/// First all buckets are asked for, then the records of keys on the buckets' own lines and the next lines of the other keys,
+/// then those keys' records. Only then are records compared, checked and delivered one after the other, and meanwhile what
+/// a long record has beyond its first lines is asked for a few keys ahead. So the waits for memory overlap, with each other
+/// and with the work.
+///
+/// Plain data: what it refers to is kept by the keyspace whose functions work on it, so that no reference is counted.
+@usableFromInline @safe
+struct KeyWindow {
+  @usableFromInline static var capacity: Int { 32 }
+
+  /// So many keys before its turn, a record has its header here and the rest of it is asked for.
+  fileprivate static var lead: Int { 4 }
+
+  fileprivate let life: UnsafePointer<KeyspaceCore.Life>
+  fileprivate let index: HashIndex.Reader
+  fileprivate let pin: EpochPin
+  fileprivate var count = 0
+  /// A hash and a hint for each key. Used as memory: to index a vector would copy all of it each time.
+  private var words = SIMD64<UInt64>()
+  /// Where a compressed value goes, until the next one; freed with the window.
+  fileprivate var buffer = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
+
+  fileprivate init(life: UnsafePointer<KeyspaceCore.Life>, index: HashIndex.Reader, pin: EpochPin) {
+    unsafe self.life = life
+    self.index = index
+    self.pin = pin
+  }
+
+  /// What a hint says when the index has to be asked again.
+  static let noHint = UInt64.max
+
+  fileprivate subscript(hashOf position: Int) -> UInt64 {
+    @inline(__always) mutating get { self[2 &* position] }
+    @inline(__always) set { self[2 &* position] = newValue }
+  }
+
+  /// Where the record of the key at a position most likely is.
+  fileprivate subscript(hintFor position: Int) -> UInt64 {
+    @inline(__always) mutating get { self[2 &* position &+ 1] }
+    @inline(__always) set { self[2 &* position &+ 1] = newValue }
+  }
+
+  // Sound: positions are below the capacity, which is the callers' to see to, and the mask holds them to it.
+  private subscript(word: Int) -> UInt64 {
+    @inline(__always) mutating get {
+      unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.load(fromByteOffset: (word & 63) &* 8, as: UInt64.self) }
+    }
+    @inline(__always) set {
+      unsafe withUnsafeMutableBytes(of: &words) {
+        unsafe $0.storeBytes(of: newValue, toByteOffset: (word & 63) &* 8, as: UInt64.self)
+      }
+    }
+  }
+}
+
+extension KeyspaceCore {
+  /// Begins a window; it must be closed on the same thread.
+  @usableFromInline
+  func openWindow() -> KeyWindow {
+    unsafe KeyWindow(life: life, index: keydir.reader, pin: keydir.epochs.enter())
+  }
+
+  /// Takes in the next key, and asks for its bucket.
+  @usableFromInline
+  func add(_ key: UnsafeRawBufferPointer, to window: inout KeyWindow) {
+    let hash = unsafe window.life.pointee.hash.hash(key)
+    window.index.prefetch(hash)
+    window[hashOf: window.count] = hash
+    window.count &+= 1
+  }
+
+  /// Asks for the records of all keys.
+  @usableFromInline
+  func bringIn(_ window: inout KeyWindow) {
+    let index = window.index
+    let granules = keydir.granules
+    var further: UInt32 = 0
+    for position in 0..<window.count {
+      var probe = index.probe(window[hashOf: position])
+      let address = probe.nextAtHand()
+      window[hintFor: position] = address ?? KeyWindow.noHint
+      if let address {
+        granules.prefetch(address)
+      } else {
+        further |= 1 &<< UInt32(truncatingIfNeeded: position)
+      }
+    }
+    while further != 0 {
+      let position = further.trailingZeroBitCount
+      further &= further &- 1
+      var probe = index.probe(window[hashOf: position])
+      guard let address = probe.next() else { continue }
+      window[hintFor: position] = address
+      granules.prefetch(address)
+    }
+    for position in 0..<min(KeyWindow.lead, window.count) { bringInRest(position, of: &window) }
+  }
+
+  @inline(__always)
+  private func bringInRest(_ position: Int, of window: inout KeyWindow) {
+    let hint = window[hintFor: position]
+    if hint != KeyWindow.noHint { keydir.granules.prefetchRest(hint) }
+  }
+
+  /// The value of the key that was added at a position; nil when the key is absent or expired. It may stand in memory that
+  /// the next call uses again.
+  @usableFromInline
+  func value(
+    of key: UnsafeRawBufferPointer,
+    at position: Int,
+    in window: inout KeyWindow
+  ) throws(StoreError) -> UnsafeRawBufferPointer? {
+    if position &+ KeyWindow.lead < window.count { bringInRest(position &+ KeyWindow.lead, of: &window) }
+    let hash = window[hashOf: position]
+    let hint = window[hintFor: position]
+    if let record = unsafe keydir.record(at: hint, for: hash, key, window.life.pointee.tag) {
+      return unsafe record.value
+    }
+    return try unsafe valueWithoutHint(of: key, hash, in: &window)
+  }
+
+  /// Absent and expired keys, damage, packed values, and the few hints that lead to another key.
+  @inline(never)
+  private func valueWithoutHint(
+    of key: UnsafeRawBufferPointer,
+    _ hash: UInt64,
+    in window: inout KeyWindow
+  ) throws(StoreError) -> UnsafeRawBufferPointer? {
+    switch try unsafe lookup(hash, key, window.life.pointee.tag) {
+    case .plain(let record, _): return unsafe record.value
+    case .packed(let address): return try unsafe packedValue(at: address, in: &window)
+    case nil: return nil
+    }
+  }
+
+  private func packedValue(
+    at address: UInt64,
+    in window: inout KeyWindow
+  ) throws(StoreError) -> UnsafeRawBufferPointer {
+    let (entry, _) = try keydir.packedEntry(at: address)
+    if unsafe window.buffer.count < entry.valueLength {
+      unsafe window.buffer.deallocate()
+      unsafe window.buffer = .allocate(byteCount: max(4096, 2 * entry.valueLength), alignment: 8)
+    }
+    let count = try unsafe keydir.packedValue(at: address, into: window.buffer)
+    return unsafe UnsafeRawBufferPointer(rebasing: window.buffer[..<count])
+  }
+
+  /// Ends the pin. Values are not used any more.
+  @usableFromInline
+  func close(_ window: inout KeyWindow) {
+    unsafe window.buffer.deallocate()
+    keydir.epochs.exit(window.pin)
+  }
+}

@@ -1,0 +1,104 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+
+extension KeyspaceCore {
+  /// The value, copied.
+  @usableFromInline
+  func get(_ key: UnsafeRawBufferPointer) throws(StoreError) -> [UInt8]? {
+    let start = engine.env.startOfSample()
+    defer { engine.env.endSample(start, engine.env.gets) }
+    let life = unsafe life
+    let hash = unsafe life.pointee.hash.hash(key)
+    // Under way while the pin's fence waits.
+    keydir.reader.prefetch(hash)
+    let pin = keydir.epochs.enter()
+    defer { keydir.epochs.exit(pin) }
+    switch try unsafe lookup(hash, key, life.pointee.tag) {
+    case .plain(let record, _): return unsafe [UInt8](record.value)
+    case .packed(let address): return try keydir.packedValue(at: address)
+    case nil: return nil
+    }
+  }
+
+  /// The value, copied to the caller's buffer as far as it fits; its whole length.
+  @usableFromInline
+  func get(_ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int? {
+    let start = engine.env.startOfSample()
+    defer { engine.env.endSample(start, engine.env.gets) }
+    let life = unsafe life
+    let hash = unsafe life.pointee.hash.hash(key)
+    // Under way while the pin's fence waits.
+    keydir.reader.prefetch(hash)
+    let pin = keydir.epochs.enter()
+    defer { keydir.epochs.exit(pin) }
+    switch try unsafe lookup(hash, key, life.pointee.tag) {
+    case .plain(let record, _):
+      let length = record.valueLength
+      if let destination = buffer.baseAddress {
+        unsafe destination.copyMemory(from: record.valuePointer, byteCount: min(length, buffer.count))
+      }
+      return length
+    case .packed(let address):
+      return try unsafe keydir.packedValue(at: address, into: buffer)
+    case nil:
+      return nil
+    }
+  }
+
+  @usableFromInline
+  func metadata(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueMetadata? {
+    let life = unsafe life
+    let hash = unsafe life.pointee.hash.hash(key)
+    let pin = keydir.epochs.enter()
+    defer { keydir.epochs.exit(pin) }
+    switch try unsafe lookup(hash, key, life.pointee.tag) {
+    case .plain(let record, _):
+      return ValueMetadata(record.valueLength, version: record.sequence, expiry: record.expiry)
+    case .packed(let address):
+      let (entry, _) = try keydir.packedEntry(at: address)
+      return ValueMetadata(entry.valueLength, version: entry.sequence, expiry: entry.expiry)
+    case nil:
+      return nil
+    }
+  }
+
+  /// The value in place, kept alive by a reference instead of a pin, so that the caller may take its time; a compressed one
+  /// in memory of its own.
+  @usableFromInline
+  func lease(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueLease? {
+    let life = unsafe life
+    let hash = unsafe life.pointee.hash.hash(key)
+    let pin = keydir.epochs.enter()
+    defer { keydir.epochs.exit(pin) }
+    switch try unsafe lookup(hash, key, life.pointee.tag) {
+    case .plain(let record, let address):
+      return unsafe ValueLease(
+        record.value,
+        version: record.sequence,
+        expiry: record.expiry,
+        keptAliveBy: keydir.granules.segment(of: address)
+      )
+    case .packed(let address):
+      return try keydir.packedLease(at: address)
+    case nil:
+      return nil
+    }
+  }
+}
+
+extension ValueMetadata {
+  fileprivate init(_ length: Int, version: UInt64, expiry: Int64) {
+    self.init(length: length, version: SequenceNumber(rawValue: version), expiry: Expiry(stored: expiry))
+  }
+}
+
+extension KeyspaceCore {
+  /// The newest record of a key, checked; nil when the key is absent or expired. The caller is pinned and uses the record only
+  /// as long.
+  @inline(__always)
+  func lookup(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) throws(StoreError) -> Found? {
+    try engine.checkBeforeRead()
+    return try unsafe keydir.lookup(hash, key, tag)
+  }
+}

@@ -1,0 +1,75 @@
+extension KeyspaceCore {
+  func anticipate(_ key: UnsafeRawBufferPointer) {
+    unsafe keydir.reader.prefetch(life.pointee.hash.hash(key))
+  }
+
+  /// Stores a value; its sequence number, or 0 when the condition does not hold.
+  @usableFromInline
+  func put(
+    _ value: UnsafeRawBufferPointer,
+    _ key: UnsafeRawBufferPointer,
+    _ expiry: Expiry?,
+    _ condition: WriteCondition,
+    _ durability: Durability?
+  ) throws(StoreError) -> UInt64 {
+    try letAheadWrite()
+    var isSynced = false
+    if case .synced = durability ?? engine.env.options.durability {
+      // Many tasks share a sync, so the page stored to is taken out of the translation caches once for all of them.
+      isSynced = durability != nil || !DeferredSyncs.isCollecting
+    }
+    let instant = expiry == nil && !mayExpire ? .max : resolve(expiry)
+    let sequence = try engine.makingRoom { () throws(StoreError) in
+      try unsafe engine.writer.put(value, key, self, expiry: instant, condition, isSynced: isSynced)
+    }
+    engine.feeds.tell()
+    return sequence
+  }
+
+  /// Stores a value and sees to its durability.
+  @usableFromInline
+  func put(
+    _ value: UnsafeRawBufferPointer,
+    _ key: UnsafeRawBufferPointer,
+    _ expiry: Expiry?,
+    durability: Durability?
+  ) throws(StoreError) -> UInt64 {
+    let start = engine.env.startOfSample()
+    let sequence = try unsafe put(value, key, expiry, .always, durability)
+    try engine.settle(sequence, durability)
+    engine.env.endSample(start, engine.env.puts)
+    return sequence
+  }
+
+  /// Removes a key.
+  @usableFromInline
+  func remove(_ key: UnsafeRawBufferPointer, _ condition: WriteCondition) throws(StoreError) -> Removal {
+    try letAheadWrite()
+    let removal = try engine.makingRoom { () throws(StoreError) in try unsafe engine.writer.remove(key, self, condition)
+    }
+    engine.feeds.tell()
+    return removal
+  }
+}
+
+extension KeyspaceCore {
+  /// Whether values written without an expiry may expire.
+  @inline(__always)
+  private var mayExpire: Bool {
+    keydir.env.hasDefaultExpiry || defaultExpiryMilliseconds.load(ordering: .relaxed) >= 0
+  }
+
+  /// The instant in store time at which a value written now expires; `Int64.max` for never.
+  func resolve(_ expiry: Expiry?) -> Int64 {
+    switch expiry {
+    case .never: return .max
+    case .at(let instant): return instant.millisecondsSince1970
+    case .after(let duration): return keydir.env.checkedNow.addingClamped(duration.wholeMilliseconds)
+    case nil:
+      let milliseconds = defaultExpiryMilliseconds.load(ordering: .relaxed)
+      if milliseconds >= 0 { return keydir.env.checkedNow.addingClamped(milliseconds) }
+      if case .never = keydir.env.options.defaultExpiry { return .max }
+      return resolve(keydir.env.options.defaultExpiry)
+    }
+  }
+}

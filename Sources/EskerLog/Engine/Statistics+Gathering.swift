@@ -1,0 +1,66 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+extension Statistics {
+  /// Figures gathered now; waits for no disk but looks at file sizes, outside all locks.
+  init(of engine: Engine) {
+    let (env, commits, catalog, keydir) = (engine.env, engine.commits, engine.catalog, engine.keydir)
+    var result = Statistics()
+    let (tail, offset) = engine.writer.withLock { state in
+      result.recordsWritten = state.recordsWritten
+      result.bytesLogged = state.bytesLogged
+      result.openSnapshots = state.keys.openSnapshots
+      return (state.tail, state.offset)
+    }
+    result.merges = engine.merger.figures.count
+    result.merged = engine.merger.figures.report
+    result.pinnedBytes = catalog.pinnedBytes
+    result.keys = keydir.keyspaces.count
+    result.indexBytes = keydir.memoryBytes
+    result.indexLoad = keydir.bucketCount == 0 ? 0 : Double(keydir.count) / Double(keydir.bucketCount * 7)
+    result.lastSequence = SequenceNumber(rawValue: commits.publishedSequence)
+    result.durableSequence = SequenceNumber(rawValue: commits.durableSequence)
+    result.syncs = commits.latencies
+    result.puts = env.puts.histogram
+    result.gets = env.gets.histogram
+    result.bytesWritten = result.bytesLogged + env.bytesWritten
+    // Two keyspaces have one name in a manifest that was forged.
+    let counts = keydir.keyspaces.all.map { ($0.name, $0.count) }
+    result.keyspaces = Dictionary(counts, uniquingKeysWith: { first, _ in first })
+    // What a merge under way has led the index to is alive too.
+    let unlisted = catalog.unlisted
+    let list = catalog.segments
+    for segment in list {
+      let end = segment === tail ? offset : segment.recordsEnd.load(ordering: .relaxed)
+      let live = catalog.granules.live(segment)
+      let first = segment.firstSequence.load(ordering: .relaxed)
+      let last = segment === tail ? commits.publishedSequence : segment.lastSequence.load(ordering: .relaxed)
+      var row = SegmentStatistics(
+        id: segment.id,
+        path: segment.path,
+        isMerged: segment.kind != .log,
+        isSealed: segment.isSealed.load(ordering: .relaxed),
+        recordBytes: max(0, end - SegmentHeader.length),
+        liveBytes: live.bytes,
+        fileBytes: (try? segment.file.status().size) ?? 0,
+        sequences: first != 0 && first <= last ? first...last : nil
+      )
+      row.isPacked = segment.layout.isPacked
+      row.unpackedBytes = row.isPacked ? segment.plainBytes : row.recordBytes
+      result.segments.append(row)
+      result.liveBytes += row.liveBytes
+      result.deadBytes += row.recordBytes - row.liveBytes
+      result.bytesOnDisk += row.fileBytes
+    }
+    for segment in unlisted where !list.contains(where: { $0 === segment }) {
+      result.liveBytes += catalog.granules.live(segment).bytes
+    }
+    let names = (try? env.platform.fileSystem.list(env.path)) ?? []
+    for name in names where FileName.segmentID(name) == nil {
+      result.bytesOnDisk += (try? env.platform.fileSystem.status("\(env.path)/\(name)"))??.size ?? 0
+    }
+    self = result
+  }
+}

@@ -1,0 +1,144 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+// How a read-only store takes over what a newer manifest lists. Everything here runs with `opening` held.
+
+extension Follower {
+  /// Opens the segments that a manifest lists and that are not open yet: all of them, or none.
+  ///
+  /// - Returns: nil when one was merged away since: a newer manifest tells by what.
+  /// - Throws: when one is missing for good, or cannot be opened.
+  func openListed(_ manifest: Manifest, _ events: inout [StoreEvent]) throws(StoreError) -> [Segment]? {
+    let known = Set(catalog.segments.map(\.id))
+    var opened: [Segment] = []
+    var damage: [StoreEvent] = []
+    do throws(StoreError) {
+      for row in manifest.segments where !known.contains(row.id) {
+        opened.append(try catalog.openSegment(row, durable: manifest.durableSequence, damage: &damage))
+      }
+    } catch {
+      for segment in opened { catalog.uninstall(segment) }
+      guard case .damaged = error else { throw error }
+      let newest = try catalog.readCopies().newest
+      if newest?.generation == manifest.generation { throw error }
+      return nil
+    }
+    events += damage
+    return opened
+  }
+
+  /// Lists segments besides those that were listed, so that the log can be read on in them, and keyspaces.
+  func enter(_ opened: [Segment], _ manifest: Manifest) {
+    keydir.keyspaces.add(manifest.keyspaces)
+    let rows = Dictionary(manifest.segments.lazy.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    for segment in catalog.segments where !segment.isSettled.load(ordering: .relaxed) {
+      // One that was left empty has lost the number that it was to begin with: it is nowhere in the log.
+      guard catalog.firstNumber(of: segment) == nil, let row = rows[segment.id], row.state == .active else { continue }
+      segment.firstSequence.store(row.firstSequence, ordering: .relaxed)
+    }
+    catalog.enter(opened, manifest)
+    catalog.renewMissed()
+  }
+
+  /// Leads the index to a segment's records, wherever it leads to the same ones elsewhere: what it leads to now is alive, and
+  /// was copied.
+  func follow(_ segment: Segment, through last: UInt64, _ events: inout [StoreEvent]) {
+    var replay = Replay(writer, onlyMoving: true)
+    var walk = SegmentWalk(segment, env.seed, damage: &events)
+    while let entry = walk.nextReadable(reporting: &events) {
+      if entry.kind == .put, entry.sequence <= last { replay.apply(LogRecord(entry, of: segment)) }
+    }
+    replay.drain()
+  }
+
+  /// Lets a manifest take effect: the index leads to all that is alive in what it lists.
+  func adopt(_ manifest: Manifest, _ follower: inout LogPosition, _ events: inout [StoreEvent]) {
+    let listed = Set(manifest.segments.map(\.id))
+    let leaving = catalog.segments.filter { !listed.contains($0.id) }
+    // What the index still leads to in them is dead: everything that was alive has been copied.
+    for segment in leaving where catalog.granules.live(segment).records != 0 {
+      clear(segment, SegmentHeader.length..<readEnd(of: segment, follower))
+    }
+    settle(manifest.segments, follower, &events)
+    feeds.hold(through: follower.whole)
+    catalog.adopt(manifest, without: leaving)
+    for segment in leaving {
+      segment.lease.retire(bytes: segment.fileLength)
+      catalog.uninstall(segment)
+    }
+    if let segment = follower.segment, !listed.contains(segment.id) {
+      // It held nothing more than a batch that never ended.
+      follower.expected = max(follower.expected, follower.whole &+ 1)
+      follower.batch = []
+      follower.segment = nil
+    }
+    if follower.generation != manifest.generation { follower.vainExpected = nil }
+    follower.generation = manifest.generation
+    let durable = min(manifest.durableSequence, follower.whole)
+    if durable > commits.durable.load(ordering: .relaxed) { commits.durable.store(durable, ordering: .releasing) }
+    feeds.checkBounds()
+    env.epochs.collect()
+  }
+
+  /// Up to where a segment's records were read.
+  private func readEnd(of segment: Segment, _ follower: LogPosition) -> Int {
+    max(
+      segment === follower.segment ? follower.offset : 0,
+      segment.recordsEnd.load(ordering: .relaxed),
+      SegmentHeader.length
+    )
+  }
+
+  /// Notes the ends of segments that the manifest calls sealed.
+  private func settle(_ rows: [SegmentRow], _ follower: LogPosition, _ events: inout [StoreEvent]) {
+    let known = Dictionary(catalog.segments.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    for row in rows where row.state == .sealed {
+      guard let segment = known[row.id], !segment.isSettled.load(ordering: .relaxed) else { continue }
+      let end = Int(clamping: row.recordsEnd)
+      let read = readEnd(of: segment, follower)
+      // A recovery cut off what follows: it was copied to another segment, and the index leads there now.
+      if read > end, clear(segment, end..<read) > 0 {
+        let reason = "a failed sync discarded writes that readers had already seen"
+        events.append(.damaged(segment.location(end), reason: reason))
+      }
+      segment.become(row)
+      segment.file.rest()
+      catalog.granules.updateLimit(segment)
+    }
+  }
+
+  /// Notes the ends of segments that the manifest calls sealed, but for those of which more was read: the numbers go on behind
+  /// them as the manifest says.
+  func settleBeforeLoading(_ manifest: Manifest, _ follower: LogPosition) {
+    var ignored: [StoreEvent] = []
+    let (segment, end) = (follower.segment, follower.restart.offset)
+    settle(
+      manifest.segments.filter { $0.id != segment?.id || end <= Int(clamping: $0.recordsEnd) },
+      follower,
+      &ignored
+    )
+  }
+
+  /// Takes what the index leads to in a part of a segment out of it; how many entries there were.
+  @discardableResult
+  private func clear(_ segment: Segment, _ range: Range<Int>) -> Int {
+    var count = 0
+    var ignored: [StoreEvent] = []
+    var walk = SegmentWalk(segment, env.seed, to: range.upperBound, damage: &ignored)
+    while let entry = walk.nextReadable(reporting: &ignored) {
+      guard entry.kind == .put, entry.offset >= UInt64(range.lowerBound) else { continue }
+      let record = LogRecord(entry, of: segment)
+      let isTaken = writer.withLock { state in
+        keydir.takeOut(record.hash, at: record.address, record.size, of: record.keyspace, state.keys)
+      }
+      if isTaken { count += 1 }
+    }
+    // Damaged headers hide records: their addresses tell.
+    if range.lowerBound == SegmentHeader.length, catalog.granules.live(segment).records != 0 {
+      writer.withLock { state in keydir.takeOut(from: segment, state.keys) }
+    }
+    return count
+  }
+}

@@ -1,0 +1,135 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+extension Follower {
+  /// Reads whole records with intact bodies, one after the other, and lets whole batches take effect. Called with `opening`
+  /// held.
+  ///
+  /// What is not whole is not damage here: the writer may be in the middle of it.
+  ///
+  /// - Parameter acceptsAll: also records of a keyspace that no manifest lists.
+  /// - Returns: false where a record is of a keyspace that was not listed when the manifest was last read.
+  @discardableResult
+  func readOn(_ follower: inout LogPosition, acceptingAll acceptsAll: Bool = false) -> Bool {
+    var replay = Replay(writer)
+    follower.isHeldUp = false
+    var isKnown = true
+    var known: UInt32?
+    loop: while true {
+      switch next(of: &follower) {
+      case .record(let record):
+        if record.keyspace.id != known, !acceptsAll {
+          guard keydir.keyspaces[record.keyspace.id] != nil else {
+            // It was listed before it was written to.
+            isKnown = false
+            break loop
+          }
+          known = record.keyspace.id
+        }
+        take(record, &follower, &replay)
+      case .passed: continue
+      case .none:
+        guard let next = segmentWithNext(follower) else { break loop }
+        // Before the writer went on there it may have written more here than was seen a moment ago.
+        if case .record = self.next(of: &follower) { continue }
+        follower.goOn(in: next, catalog.granules)
+      }
+    }
+    replay.drain()
+    publish(follower)
+    return isKnown
+  }
+
+  /// Shows what was read. The tail of a read-only store ends behind the last whole batch.
+  func publish(_ follower: LogPosition) {
+    writer.withLock { state in
+      if follower.whole > commits.published.load(ordering: .relaxed) {
+        commits.published.store(follower.whole, ordering: .releasing)
+      }
+      state.follow(follower.segment, to: follower.restart.offset)
+    }
+  }
+
+  private enum Next {
+    case record(LogRecord)
+    /// A record below the next number: one of a copy.
+    case passed
+    case none
+  }
+
+  /// What stands at the follower's place.
+  private func next(of follower: inout LogPosition) -> Next {
+    guard let segment = follower.segment, let header = nextHeader(of: segment, at: follower.offset) else {
+      return .none
+    }
+    if header.kind != .seal, header.sequence < follower.expected {
+      follower.offset += header.size
+      return .passed
+    }
+    // A record written by a call may show its header before its body.
+    guard header.kind != .seal, header.sequence == follower.expected, isWhole(at: follower.offset, of: segment) else {
+      follower.isHeldUp = true
+      return .none
+    }
+    return .record(
+      LogRecord(
+        hash: header.keyHash,
+        address: segment.startUnits + UInt64(follower.offset >> 3),
+        sequence: header.sequence,
+        size: header.size,
+        kind: header.kind,
+        keyspace: header.keyspace,
+        batchContinues: header.batchContinues
+      )
+    )
+  }
+
+  private func take(_ record: LogRecord, _ follower: inout LogPosition, _ replay: inout Replay) {
+    follower.offset += record.size
+    follower.expected = record.sequence &+ 1
+    follower.batch.append(record)
+    guard !record.batchContinues else { return }
+    for record in follower.batch { replay.apply(record) }
+    follower.batch.removeAll(keepingCapacity: true)
+    follower.whole = record.sequence
+  }
+
+  private func isWhole(at offset: Int, of segment: Segment) -> Bool {
+    func isIntact() -> Bool { segment.view(at: offset, end: segment.readableEnd)?.bodyIsIntact == true }
+    return isIntact() || (catalog.growToFile(segment) && isIntact())
+  }
+
+  /// The header of the record at `offset`; nil when none is readable there yet.
+  private func nextHeader(of segment: Segment, at offset: Int) -> RecordHeader? {
+    if case .record(let header) = segment.readRecord(at: offset, end: segment.readableEnd) { return header }
+    // It may reach beyond what was mapped.
+    guard catalog.growToFile(segment),
+      case .record(let header) = segment.readRecord(at: offset, end: segment.readableEnd)
+    else {
+      return nil
+    }
+    return header
+  }
+
+  /// The listed segment that holds the next record: it begins with it or, written after a failed sync, is a copy of what was
+  /// partly read.
+  private func segmentWithNext(_ follower: LogPosition) -> Segment? {
+    catalog.segments.first { segment in
+      guard segment !== follower.segment, segment.kind == .log else { return false }
+      if segment.isSealed.load(ordering: .acquiring) {
+        let first = segment.firstSequence.load(ordering: .relaxed)
+        let last = segment.lastSequence.load(ordering: .relaxed)
+        return first != 0 && first <= follower.expected && follower.expected <= last
+      }
+      return catalog.firstNumber(of: segment) == follower.expected
+    }
+  }
+
+  /// Whether a listed segment begins above the next number.
+  func hasRecordsBeyond(_ follower: LogPosition) -> Bool {
+    catalog.segments.contains { segment in
+      segment.kind == .log && (catalog.firstNumber(of: segment) ?? 0) > follower.expected
+    }
+  }
+}

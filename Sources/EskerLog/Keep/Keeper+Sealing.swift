@@ -1,0 +1,86 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+extension Keeper {
+  /// Writes the footers of segments that are full, makes them durable, and lists them as sealed.
+  func sealFull() {
+    sealing.lock()
+    defer { sealing.unlock() }
+    for segment in catalog.fullSegments {
+      do throws(StoreError) {
+        let summary = try writeFooter(segment)
+        let last = segment.lastSequence.load(ordering: .relaxed)
+        let extent = 0..<segment.recordsEnd.load(ordering: .relaxed)
+        segment.mapping.detach(extent)
+        defer { segment.mapping.populateForReading(extent) }
+        try commits.waitDurable(last, onlyThrough: true)
+        do throws(PlatformError) { try segment.sync() } catch {
+          commits.noteFailure(error)
+          throw StoreError(error)
+        }
+        segment.footer.withLock { $0 = summary.footer }
+        segment.isSettled.store(true, ordering: .releasing)
+        segment.file.rest()
+        try catalog.commit(.listed)
+        env.emit(
+          .segmentSealed(
+            id: segment.id,
+            bytes: segment.recordsEnd.load(ordering: .relaxed),
+            records: summary.records
+          )
+        )
+        catalog.fillReserve()
+        env.workers.merger.request(.merge)
+      } catch {
+        env.emit(.backgroundFailure(operation: "seal a segment", error))
+        return
+      }
+    }
+  }
+
+  /// Appends a segment's footer behind its seal. Without room for it there is none: it only saves time later.
+  private func writeFooter(_ segment: Segment) throws(StoreError) -> (footer: FooterSummary, records: Int) {
+    let first = segment.firstSequence.load(ordering: .relaxed)
+    let expected = Int(clamping: segment.lastSequence.load(ordering: .relaxed) &- first &+ 1)
+    var builder = FooterBuilder(
+      segmentID: segment.id,
+      salt: segment.salt,
+      expectedEntries: min(expected, segment.capacity / 32)
+    )
+    let end = segment.recordsEnd.load(ordering: .relaxed)
+    var offset = SegmentHeader.length
+    var records = 0
+    while case .record(let header) = segment.readRecord(at: offset, end: end) {
+      builder.append(header)
+      records += 1
+      offset += header.size
+    }
+    guard offset == end else {
+      throw .damaged(segment.location(offset), reason: "a record that was just written cannot be read back")
+    }
+    let summary = builder.summary
+    var footer = FooterSummary(
+      offset: end + 32,
+      length: builder.length,
+      minExpiry: summary.minExpiry,
+      maxExpiry: summary.maxExpiry,
+      neverExpiring: summary.neverExpiring
+    )
+    let bytes = builder.encoded()
+    do throws(PlatformError) {
+      guard catalog.hasRoom(for: bytes.count) else {
+        throw PlatformError("write", path: segment.path, code: PlatformError.noSpace)
+      }
+      segment.awaitGrowth()
+      try segment.file.writeAll(bytes, at: footer.offset)
+      env.countWritten(bytes.count)
+    } catch {
+      guard error.isFull else { throw StoreError(error) }
+      footer.offset = 0
+      footer.length = 0
+    }
+    return (footer, records)
+  }
+}

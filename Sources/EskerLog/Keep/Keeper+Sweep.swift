@@ -1,0 +1,83 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+extension Keeper {
+  /// Buckets looked at under one hold of the writer's lock: some tens of microseconds.
+  private static let sliceLength = 64
+
+  /// Takes every expired entry out of the index; how many there were.
+  ///
+  /// The records stay in the log, where they shadow what is older. The store time that condemned them is kept first, so
+  /// that a wall clock set back does not show them again after the next opening.
+  func removeExpired(in core: KeyspaceCore?) throws(StoreError) -> Int {
+    defer { env.deliverEvents() }
+    try env.checkWritable()
+    let now = env.checkedNow
+    guard try countEntries(where: { $0.expiry <= now && (core == nil || $0.keyspace == core?.tag) }) > 0 else {
+      return 0
+    }
+    try catalog.saveTime()
+    return reap { record in record.expiry <= now && (core == nil || record.keyspace == core?.tag) }
+  }
+
+  func countExpired(in core: KeyspaceCore) throws(StoreError) -> Int {
+    let now = env.checkedNow
+    let tag = core.tag
+    return try countEntries { $0.expiry <= now && $0.keyspace == tag }
+  }
+
+  /// Takes the entries that a condition picks out of the index, a few buckets at a time; how many there were.
+  @discardableResult
+  func reap(where condition: (StoredRecord) -> Bool) -> Int {
+    var removed = 0
+    var bucket = 0
+    while bucket < keydir.bucketCount, !env.isClosed {
+      removed += writer.withLock { state in
+        if env.isClosed { return 0 }
+        let taken = keydir.takeOut(
+          inBuckets: bucket..<bucket + Self.sliceLength,
+          state.keys,
+          where: condition,
+          hear: tellExpiry
+        )
+        if taken > 0 { state.noteReaped() }
+        return taken
+      }
+      bucket += Self.sliceLength
+    }
+    return removed
+  }
+
+  /// Of the keyspace as it is now, so it is expired and not what an emptying left.
+  private func tellExpiry(_ core: KeyspaceCore, _ record: StoredRecord, _ address: UInt64) {
+    if core.isWatched.load(ordering: .relaxed) { core.tellLoss(record.key, Existing(address: address), .expiry) }
+  }
+
+  private func countEntries(where condition: (StoredRecord) -> Bool) throws(StoreError) -> Int {
+    var count = 0
+    var bucket = 0
+    while bucket < keydir.bucketCount {
+      try writer.withLock { (state) throws(StoreError) in
+        if env.isClosed { throw .closed }
+        _ = keydir.forEachEntry(inBuckets: bucket..<bucket + Self.sliceLength, state.keys) { entry in
+          guard let place = catalog.granules.place(of: entry.address), let record = StoredRecord(at: place) else {
+            return
+          }
+          if condition(record) { count += 1 }
+        }
+      }
+      bucket += Self.sliceLength
+    }
+    return count
+  }
+
+  /// Takes the entries of emptied keyspaces out of the index, a few buckets at a time.
+  func sweepEmptiedKeyspaces() {
+    reap { record in
+      guard let core = keydir.keyspaces[record.keyspace.id] else { return false }
+      return record.keyspace.incarnation < core.tag.incarnation
+    }
+  }
+}

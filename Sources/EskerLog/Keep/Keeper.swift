@@ -1,0 +1,102 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+/// Keeps ahead of the writer and cleans up behind it: allocates, seals full segments, writes checkpoints, sweeps the index.
+///
+/// Keeps: sealed implies that records and footer are synced; no entry moves between a checkpoint's cut and its edit. Calls the
+/// writer, the keydir, the catalog, commits and the environment. Thread safety: any thread.
+final class Keeper: Sendable {
+  let env: Environment
+  let commits: CommitQueue
+  let catalog: Catalog
+  let keydir: Keydir
+  let writer: Writer
+  /// Serialises the sealing of segments.
+  let sealing = Lock(.sealing)
+  /// Held while a checkpoint is written, or a merge moves entries and lists what they lead to.
+  private let images = Lock(.images)
+  /// True while so much is dead that full segments must not wait to be sealed.
+  private let isHurried = Atomic<Bool>(false)
+
+  init(_ writer: Writer) {
+    env = writer.env
+    commits = writer.commits
+    catalog = writer.catalog
+    keydir = writer.keydir
+    self.writer = writer
+  }
+
+  /// Begins to do what is asked for.
+  func begin() {
+    env.workers.ahead.begin { [self] jobs in performAhead(jobs) }
+    env.workers.keeper.begin { [self] jobs in performKeeping(jobs) }
+  }
+
+  /// Says whether full segments must not wait to be sealed.
+  func hurry(_ isHurried: Bool) { self.isHurried.store(isHurried, ordering: .relaxed) }
+
+  /// Runs a body while no checkpoint is written.
+  func holdingImages<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+    try images.withLock(body)
+  }
+
+  /// The jobs that keep ahead of the writer.
+  private func performAhead(_ jobs: Worker.Jobs) -> Worker.Next {
+    if jobs.contains(.growTail) { writer.growTail() }
+    if jobs.contains(.growIndex) { keydir.prepareGrowth() }
+    if jobs.contains(.prepareSegment) { writer.prepareSegment() }
+    if jobs.contains(.migrateIndex) { migrateIndex() }
+    env.epochs.collect()
+    env.deliverEvents()
+    return .whenAsked
+  }
+
+  /// The jobs that clean up behind it.
+  private func performKeeping(_ jobs: Worker.Jobs) -> Worker.Next {
+    if jobs.contains(.dispose) { catalog.disposePending() }
+    if jobs.contains(.checkpoint) { writePeriodicCheckpoint() }
+    if jobs.contains(.sweep) { sweepEmptiedKeyspaces() }
+    env.deliverEvents()
+    if jobs.contains(.seal), awaitCalm() { sealFull() }
+    env.deliverEvents()
+    return .whenAsked
+  }
+
+  /// Moves the index out of the checkpoint's pages, a chunk at a time.
+  private func migrateIndex() {
+    while keydir.needsMigration, !env.isClosed {
+      keydir.prepareMigration()
+      guard writer.withLock({ state in keydir.migrate(state.keys) }) else { break }
+      env.epochs.collect()
+    }
+    if keydir.isDamaged { forgetCheckpoint() }
+  }
+
+  // MARK: Behind the writer
+
+  /// Bytes of full segments that may wait to be sealed while there is a burst of writes.
+  private var sealBacklog: Int { 2 * env.options.segmentSize }
+  /// A burst: at least this many writes in this time.
+  private static let burst = (writes: 10_000 as UInt64, nanoseconds: 100_000_000 as UInt64)
+
+  /// Lets a burst of writes pass before its segments are sealed: reading and syncing them meanwhile takes memory bandwidth
+  /// and a processor from the writer, a quarter of its speed. Not for writers that sync, not beyond a few segments,
+  /// and not when there is so much to merge that it cannot wait.
+  ///
+  /// False when another job was asked for; sealing is asked for again then.
+  private func awaitCalm() -> Bool {
+    while env.isThreaded, !commits.hasDemand, env.options.capacity == nil, !isHurried.load(ordering: .relaxed),
+      catalog.fullBytes <= sealBacklog
+    {
+      let before = commits.publishedSequence
+      guard env.workers.keeper.pause(nanoseconds: Self.burst.nanoseconds) else {
+        env.workers.keeper.request(.seal)
+        return false
+      }
+      if commits.publishedSequence &- before < Self.burst.writes { break }
+    }
+    return true
+  }
+}

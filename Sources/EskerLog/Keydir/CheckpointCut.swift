@@ -1,0 +1,43 @@
+internal import EskerFormat
+internal import EskerIndex
+
+/// The state that a checkpoint shows, noted at one instant under the writer's lock.
+///
+/// Buckets are copied a few at a time while writes go on. A write that is about to change a bucket which was not copied yet
+/// saves it first, so that the copy shows one instant: counts are exact, and replaying what came later gives the present.
+final class CheckpointCut {
+  let sequence: UInt64
+  let replaySegmentID: UInt64
+  let replayOffset: Int
+  let bucketCount: Int
+  let entryCount: Int
+  let level: Int
+  let splitPointer: Int
+  let meta: CheckpointMeta
+
+  /// Buckets below this one are copied. Guarded by the writer's lock, as is what follows.
+  var copied = 0
+  var saved: [Int: SavedBucket] = [:]
+
+  init(
+    sequence: UInt64,
+    replaying place: (segment: UInt64, offset: Int),
+    index: HashIndex,
+    meta: CheckpointMeta
+  ) {
+    self.sequence = sequence
+    replaySegmentID = place.segment
+    replayOffset = place.offset
+    bucketCount = index.bucketCount
+    entryCount = index.count
+    level = index.level
+    splitPointer = index.splitPointer
+    self.meta = meta
+  }
+
+  /// Saves a bucket that is about to change.
+  func willChange(_ bucket: Int, of index: HashIndex) {
+    guard bucket >= copied, bucket < bucketCount, saved[bucket] == nil else { return }
+    saved[bucket] = index.saveBucket(bucket)
+  }
+}

@@ -1,0 +1,77 @@
+internal import EskerFormat
+
+/// About how many keys the log leads to, before it is replayed: the index is then made as large as it will be at once.
+///
+/// Counts those keys exactly whose hashes lie in one of 256 parts, so that a key that was written a million times counts
+/// once.
+struct KeyCensus {
+  private var sample: Set<UInt64> = []
+  private static let shift: UInt64 = 56
+
+  @inline(__always)
+  mutating func see(_ hash: UInt64, _ kind: RecordKind) {
+    if hash >> Self.shift == 0 { note(hash, kind) }
+  }
+
+  private mutating func note(_ hash: UInt64, _ kind: RecordKind) {
+    switch kind {
+    case .put: sample.insert(hash)
+    case .tombstone: sample.remove(hash)
+    case .reset: sample.removeAll()
+    case .seal: break
+    }
+  }
+
+  /// How many keys there are at least, very likely: two standard deviations below the likeliest number. A table that is made
+  /// a little too small grows; one that is made too large never shrinks.
+  var keys: Int {
+    let count = Double(sample.count)
+    return Int(max(0, count - 2 * count.squareRoot())) << 8
+  }
+}
+
+extension Keydir {
+  /// Makes the index, which holds nothing yet, as large as the log calls for.
+  func makeRoomInIndex(for segments: [Segment], durable: UInt64) {
+    var census = KeyCensus()
+    // Whoever replays the log reports what is wrong with it.
+    var ignored: [StoreEvent] = []
+    for segment in segments {
+      if let (footer, bytes) = segment.durableFooter(durable: durable, damage: &ignored) {
+        census.see(footer, bytes, segment.layout)
+      } else if let view = segment.packedView(end: segment.readableEnd) {
+        census.see(view, env.seed)
+      } else {
+        census.see(segment)
+      }
+    }
+    makeRoom(for: census.keys)
+  }
+}
+
+extension KeyCensus {
+  fileprivate mutating func see(_ footer: SegmentFooter, _ bytes: [UInt8], _ layout: SegmentLayout) {
+    var cursor = footer.entries(layout)
+    var entries: [FooterEntry] = []
+    while (try? unsafe cursor.next(into: &entries, from: bytes.span.bytes)) != nil, !entries.isEmpty {
+      for position in entries.indices { see(entries[position].keyHash, entries[position].kind) }
+    }
+  }
+
+  fileprivate mutating func see(_ view: PackedSegmentView, _ seed: HashSeed) {
+    var walk = PackedWalk(view)
+    while let step = walk.next(in: view) {
+      if case .record(let entry) = step { see(entry.keyHash(seed), entry.kind) }
+    }
+  }
+
+  /// Passes over the records as far as their lengths lead. Nothing is checked, which is enough for a count.
+  fileprivate mutating func see(_ segment: Segment) {
+    let end = segment.readableEnd
+    var offset = SegmentHeader.length
+    while let record = segment.view(at: offset, end: end), let kind = record.kind, kind != .seal {
+      see(record.keyHash, kind)
+      offset += record.size
+    }
+  }
+}

@@ -1,0 +1,103 @@
+internal import EskerFormat
+internal import EskerIndex
+
+/// The newest record of a key, as a writer finds it.
+struct Existing {
+  /// 0: there is none.
+  var address: UInt64 = 0
+  var sequence: UInt64 = 0
+  var expiry: Int64 = .max
+  var size = 0
+  /// The record cannot be read; its slot is kept until the key is written again.
+  var damage: RecordDamage?
+
+  /// The version a reader would see at `time`; nil when it sees nothing.
+  func visibleVersion(at time: @autoclosure () -> Int64) -> UInt64? {
+    guard address != 0, expiry == .max || expiry > time() else { return nil }
+    return sequence
+  }
+}
+
+extension Keydir {
+  /// Finds the newest record of a key. Called under the writer's lock, so what it finds stays.
+  ///
+  /// - Parameter probe: a fresh one for the hash; left at the slot that leads to the record, or where it would be.
+  @inline(__always)
+  func findForWrite(
+    _ hash: UInt64,
+    _ key: UnsafeRawBufferPointer,
+    _ tag: KeyspaceTag,
+    _ probe: inout WriteProbe
+  ) throws(StoreError) -> Existing {
+    guard let address = probe.next() else {
+      if probe.isDamaged { throw indexDamage() }
+      return Existing()
+    }
+    if let place = granules.place(of: address), place.packing == 0,
+      let record = unsafe RecordView(at: place.pointer, limit: place.limit),
+      unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag)
+    {
+      return Existing(address: address, sequence: record.sequence, expiry: record.expiry, size: record.size)
+    }
+    return try unsafe findBehindAnother(hash, key, tag, &probe)
+  }
+
+  /// The rest of a search whose first candidate was another key with the same fingerprint, or damaged.
+  @inline(never)
+  private func findBehindAnother(
+    _ hash: UInt64,
+    _ key: UnsafeRawBufferPointer,
+    _ tag: KeyspaceTag,
+    _ probe: inout WriteProbe
+  ) throws(StoreError) -> Existing {
+    probe = writeProbe(hash)
+    // A damaged record of this hash, or one whose hash cannot be told, is taken for the key's own if the key has no intact
+    // one: writing the key again is what heals it.
+    var damaged: (existing: Existing, probe: WriteProbe)?
+    while let address = probe.next() {
+      guard let place = granules.place(of: address) else {
+        damaged = (Existing(address: address, damage: .truncated), probe)
+        continue
+      }
+      if place.packing != 0 {
+        guard let existing = unsafe packedExisting(at: place, key, tag, address) else { continue }
+        if existing.damage == nil { return existing }
+        damaged = (existing, probe)
+        continue
+      }
+      guard let record = unsafe RecordView(at: place.pointer, limit: place.limit) else {
+        damaged = (Existing(address: address, damage: .truncated), probe)
+        continue
+      }
+      if unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag) {
+        return Existing(address: address, sequence: record.sequence, expiry: record.expiry, size: record.size)
+      }
+      if let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits),
+        record.keyHash == hash || found == .headerChecksum
+      {
+        damaged = (Existing(address: address, damage: found), probe)
+      }
+    }
+    if probe.isDamaged { throw indexDamage() }
+    guard let damaged else { return Existing() }
+    probe = damaged.probe
+    return damaged.existing
+  }
+
+  /// The packed record there, if it is the key's or is damaged so that this cannot be told; nil when it is another key's.
+  @inline(never)
+  private func packedExisting(
+    at place: GranuleTable.Place,
+    _ key: UnsafeRawBufferPointer,
+    _ tag: KeyspaceTag,
+    _ address: UInt64
+  ) -> Existing? {
+    guard let (view, offset) = place.packed, let entry = view.entry(at: offset) else {
+      return Existing(address: address, damage: .malformed)
+    }
+    if unsafe entry.isFor(key, keyspace: tag) {
+      return Existing(address: address, sequence: entry.sequence, expiry: entry.expiry, size: entry.size)
+    }
+    return entry.headIsIntact(salt: view.salt) ? nil : Existing(address: address, damage: .headerChecksum)
+  }
+}

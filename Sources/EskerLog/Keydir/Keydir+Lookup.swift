@@ -1,0 +1,142 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+/// A record that a reader found, and where.
+@safe
+enum Found {
+  case plain(RecordView, UInt64)
+  case packed(UInt64)
+}
+
+extension Keydir {
+  /// The newest record of a key, checked; nil when the key is absent or expired. The caller is pinned and uses the record
+  /// only as long.
+  ///
+  /// Optimistic: the index may change meanwhile. A hit is proved by its key, a miss by the bucket's version.
+  @inline(__always)
+  func lookup(
+    _ hash: UInt64,
+    _ key: UnsafeRawBufferPointer,
+    _ tag: KeyspaceTag
+  ) throws(StoreError) -> Found? {
+    var probe = reader.probe(hash)
+    while let address = probe.next() {
+      guard let place = granules.place(of: address) else {
+        if let other = try unsafe otherRecord(hash, key, tag, besides: address, .truncated) { return other }
+        continue
+      }
+      if place.packing != 0 {
+        switch unsafe packedMatch(at: place, key, tag) {
+        case .visible:
+          noteRead(hash)
+          return .packed(address)
+        case .expired: return nil
+        case .other: break
+        case .damaged(let found, isKey: true): throw unsafe damage(at: address, found, key: [UInt8](key))
+        case .damaged(let found, isKey: false):
+          if let other = try unsafe otherRecord(hash, key, tag, besides: address, found) { return other }
+        }
+        continue
+      }
+      // All of a small record at once, instead of a wait for each of its cache lines.
+      unsafe prefetchForReading(UInt(bitPattern: place.pointer) &+ 64)
+      unsafe prefetchForReading(UInt(bitPattern: place.pointer) &+ 128)
+      guard let record = unsafe RecordView(at: place.pointer, limit: place.limit) else {
+        if let other = try unsafe otherRecord(hash, key, tag, besides: address, .truncated) { return other }
+        continue
+      }
+      place.prefetchRest(of: record)
+      if unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag) {
+        if verifiesReads, let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits) {
+          throw unsafe damage(at: address, found, key: [UInt8](key))
+        }
+        let expiry = record.expiry
+        guard expiry == .max || expiry > time.now else { return nil }
+        noteRead(hash)
+        return .plain(record, address)
+      }
+      // The fingerprint says yes and the key says no. Before believing the key, check that it is what was written.
+      if let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits),
+        record.keyHash == hash || found == .headerChecksum
+      {
+        if let other = try unsafe otherRecord(hash, key, tag, besides: address, found) { return other }
+      }
+    }
+    if probe.isDamaged { throw indexDamage() }
+    return nil
+  }
+
+  /// The record at an address that the index gave a moment ago, if it is all that ``lookup(_:_:_:)`` would ask of it. The
+  /// caller has been pinned since that moment, so what the address led to then is still there.
+  @inline(__always)
+  func record(
+    at address: UInt64,
+    for hash: UInt64,
+    _ key: UnsafeRawBufferPointer,
+    _ tag: KeyspaceTag
+  ) -> RecordView? {
+    guard env.isUnhindered, address <= Slot.addressMask,
+      let place = granules.place(of: address), place.packing == 0,
+      let record = unsafe RecordView(at: place.pointer, limit: place.limit),
+      unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag),
+      !verifiesReads || record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil
+    else { return nil }
+    let expiry = record.expiry
+    guard expiry == .max || expiry > time.now else { return nil }
+    noteRead(hash)
+    return record
+  }
+
+  /// Where there is eviction, what is read is kept.
+  @inline(__always)
+  private func noteRead(_ hash: UInt64) {
+    if let readMarks { readMarks.set(hash) }
+  }
+
+  /// Decides what a damaged record means for a key that might be its: if the key has an intact record, the damage is
+  /// another key's; if not, it is this key's and an error.
+  @inline(never)
+  private func otherRecord(
+    _ hash: UInt64,
+    _ key: UnsafeRawBufferPointer,
+    _ tag: KeyspaceTag,
+    besides damaged: UInt64,
+    _ found: RecordDamage
+  ) throws(StoreError) -> Found? {
+    var probe = reader.probe(hash)
+    while let address = probe.next() {
+      guard address != damaged, let place = granules.place(of: address), let record = StoredRecord(at: place),
+        unsafe record.isFor(hash, key, tag), record.headIsIntact
+      else { continue }
+      guard record.expiry == .max || record.expiry > time.now else { return nil }
+      return switch record {
+      case .plain(let record, _): .plain(record, address)
+      case .packed: .packed(address)
+      }
+    }
+    throw unsafe damage(at: damaged, found, key: [UInt8](key))
+  }
+
+  /// The error that names a damaged record.
+  func damage(at address: UInt64, _ found: RecordDamage, key: [UInt8]?) -> StoreError {
+    let pin = epochs.enter()
+    defer { epochs.exit(pin) }
+    guard let segment = granules.segment(of: address) else {
+      return .damaged(
+        DamageLocation(path: env.path, key: key),
+        reason: "the index points outside the log; delete the checkpoint file and reopen the store"
+      )
+    }
+    let offset = Int(truncatingIfNeeded: (address &- segment.startUnits) &<< 3)
+    return .damaged(segment.location(offset, key: key), reason: found.reason)
+  }
+
+  func indexDamage() -> StoreError {
+    .damaged(
+      DamageLocation(path: loadedCheckpoint?.path ?? env.path),
+      reason: "a page of the index checkpoint does not match its checksum; delete the file and reopen the store"
+    )
+  }
+}

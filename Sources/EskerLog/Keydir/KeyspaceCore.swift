@@ -1,0 +1,85 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+/// The part of a keyspace that the engine works with. Opaque to callers: use ``Keyspace`` or ``LogStore``.
+@safe
+public final class KeyspaceCore: Sendable {
+  @usableFromInline let engine: Engine
+  /// The engine's, at hand for reads.
+  let keydir: Keydir
+  let id: UInt32
+  let name: String
+
+  /// One incarnation of the keyspace: emptying it starts the next one, whose keys hash differently.
+  struct Life {
+    let tag: KeyspaceTag
+    let hash: KeyHash
+  }
+
+  /// The present life. Lives stay allocated as long as this object, so that a reader may hold one without a lock.
+  private let present: Atomic<UInt>
+  /// Touched under the writer's lock, and at the end.
+  nonisolated(unsafe) private var lives: [UnsafeMutablePointer<Life>] = unsafe []
+
+  /// Entries in the index; written under the writer's lock.
+  private let entryCount = Atomic<Int>(0)
+
+  /// Whether anybody is told of writes or changes; changed under the writer's lock.
+  let isWatched = Atomic<Bool>(false)
+  let watchers = Watchers()
+
+  /// What lies ahead of the keyspace, and whether it may hold writes back.
+  let ahead = Guarded<(any WritesAhead)?>(nil, .leaf)
+  let mayHoldBack = Atomic<Bool>(false)
+
+  /// Milliseconds until values expire by default; -1: the store's default applies.
+  let defaultExpiryMilliseconds: Atomic<Int64>
+
+  init(_ row: KeyspaceRow, of engine: Engine) {
+    self.engine = engine
+    keydir = engine.keydir
+    id = row.id
+    name = row.name
+    defaultExpiryMilliseconds = Atomic(row.defaultExpiry)
+    present = Atomic(0)
+    begin(incarnation: row.incarnation)
+  }
+
+  deinit {
+    unsafe lives.forEach { unsafe $0.deallocate() }
+  }
+
+  /// Starts a life. Called under the writer's lock.
+  func begin(incarnation: UInt32) {
+    let tag = KeyspaceTag(id: id, incarnation: incarnation)
+    let life = UnsafeMutablePointer<Life>.allocate(capacity: 1)
+    unsafe life.initialize(
+      to: Life(tag: tag, hash: KeyHash(seedLow: engine.env.seed.low, seedHigh: engine.env.seed.high, keyspace: tag))
+    )
+    unsafe lives.append(life)
+    present.store(UInt(bitPattern: life), ordering: .releasing)
+  }
+
+  /// The present life; valid as long as this object.
+  @inline(__always)
+  var life: UnsafePointer<Life> {
+    // Sound: `begin` has stored a pointer before anybody could ask.
+    unsafe UnsafePointer(bitPattern: present.load(ordering: .acquiring)).unsafelyUnwrapped
+  }
+
+  var tag: KeyspaceTag { unsafe life.pointee.tag }
+
+  var count: Int { entryCount.load(ordering: .relaxed) }
+
+  /// Called under the writer's lock, so nobody else changes it meanwhile.
+  @inline(__always)
+  func countEntries(_ change: Int) { setCount(count &+ change) }
+
+  func setCount(_ count: Int) { entryCount.store(count, ordering: .relaxed) }
+
+  var defaultExpiry: Duration? {
+    let milliseconds = defaultExpiryMilliseconds.load(ordering: .relaxed)
+    return milliseconds < 0 ? nil : .milliseconds(milliseconds)
+  }
+}

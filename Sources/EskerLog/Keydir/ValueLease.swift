@@ -1,0 +1,63 @@
+internal import EskerFormat
+internal import EskerPlatform
+
+/// A value where it lies, alive as long as this object.
+@usableFromInline @safe
+struct ValueLease {
+  @usableFromInline let bytes: UnsafeRawBufferPointer
+  @usableFromInline let version: SequenceNumber
+  @usableFromInline let expiry: Expiry
+  /// The segment, or the memory that a value was decompressed into.
+  private let owner: AnyObject?
+
+  init(_ bytes: UnsafeRawBufferPointer, version: UInt64, expiry: Int64, keptAliveBy owner: AnyObject?) {
+    unsafe self.bytes = bytes
+    self.version = SequenceNumber(rawValue: version)
+    self.expiry = Expiry(stored: expiry)
+    self.owner = owner
+  }
+}
+
+extension ValueLease {
+  @inlinable
+  var metadata: ValueMetadata { unsafe ValueMetadata(length: bytes.count, version: version, expiry: expiry) }
+}
+
+/// Memory for a value.
+@safe
+final class ValueBuffer {
+  let bytes: UnsafeMutableRawBufferPointer
+
+  init(count: Int) {
+    unsafe bytes = .allocate(byteCount: count, alignment: 8)
+  }
+
+  deinit { unsafe bytes.deallocate() }
+}
+
+extension Keydir {
+  /// The value at an address that a look-up led to: where it lies if it is stored as it is, decompressed if not.
+  @inline(never)
+  func packedLease(at address: UInt64) throws(StoreError) -> ValueLease {
+    let (entry, view) = try packedEntry(at: address)
+    if let stored = unsafe view.storedValue(of: entry) {
+      if verifiesReads, !view.storedValueIsIntact(entry) { throw damage(at: address, .bodyChecksum, key: entry.key) }
+      return unsafe ValueLease(
+        stored,
+        version: entry.sequence,
+        expiry: entry.expiry,
+        keptAliveBy: granules.segment(of: address)
+      )
+    }
+    let buffer = ValueBuffer(count: entry.valueLength)
+    if let found = unsafe copyValue(of: entry, in: view, at: address, into: buffer.bytes) {
+      throw damage(at: address, found, key: entry.key)
+    }
+    return unsafe ValueLease(
+      UnsafeRawBufferPointer(buffer.bytes),
+      version: entry.sequence,
+      expiry: entry.expiry,
+      keptAliveBy: buffer
+    )
+  }
+}

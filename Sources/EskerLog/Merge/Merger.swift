@@ -1,0 +1,382 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+/// Replaces segments by others that hold only what is still needed of them, and evicts. What others call compaction.
+///
+/// Keeps: inputs are listed, whole and durable; after a failure the index leads where it led. Calls feeds, the keeper, the
+/// writer, the keydir, the catalog, commits and the environment. Thread safety: any thread.
+final class Merger: @unchecked Sendable {
+  let env: Environment
+  let commits: CommitQueue
+  let catalog: Catalog
+  let keydir: Keydir
+  let writer: Writer
+  let keeper: Keeper
+  let feeds: Feeds
+  /// Serialises merges.
+  private let merging = Lock(.merging)
+  /// What all merges did since the store was opened.
+  private let total = Guarded((count: 0, report: MergeReport()), .leaf)
+  // Guarded by `merging`.
+  /// Bytes that evictions were allowed to spare and did not.
+  var sparingLeft = 0
+  /// Bytes in the tail when it was last looked at and was mostly dead.
+  private var restingOffset = 0
+
+  init(_ keeper: Keeper, _ feeds: Feeds) {
+    env = keeper.env
+    commits = keeper.commits
+    catalog = keeper.catalog
+    keydir = keeper.keydir
+    writer = keeper.writer
+    self.keeper = keeper
+    self.feeds = feeds
+  }
+
+  /// Begins to merge in the background.
+  func begin() {
+    env.workers.merger.begin { [self] _ in mergeIfDue() }
+    askForMerge()
+  }
+
+  /// Runs a body while nothing is merged.
+  func whileResting<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
+    try merging.withLock(body)
+  }
+
+  /// How many merges there were since the store was opened, and what they did together.
+  var figures: (count: Int, report: MergeReport) { total.withLock { $0 } }
+
+  /// Ends the tail, and sees to it that it can be merged.
+  func endTail() throws(StoreError) {
+    try writer.endTail()
+    keeper.sealFull()
+  }
+
+  var mergePolicy: MergePolicy {
+    MergePolicy(
+      spaceAmplification: max(1.1, env.options.merge.spaceAmplification),
+      segmentSize: catalog.usualSegmentSize
+    )
+  }
+
+  // MARK: In the background
+
+  /// Asks for a look at a store that was just opened, if there may be something to do.
+  func askForMerge() {
+    guard env.options.merge.isAutomatic, !env.options.readOnly else { return }
+    let figures = mergeFigures()
+    let policy = mergePolicy
+    let isDue =
+      !catalog.hasRoom(forSegment: catalog.usualSegmentSize)
+      || !policy.victims(among: figures.candidates, unsealed: figures.unsealed, now: figures.now).isEmpty
+    if isDue || figures.candidates.contains(where: { $0.lastExpiry != .max || $0.isUnpacked }) {
+      env.workers.merger.request(.merge)
+    }
+  }
+
+  /// Merges once if that is due, and says when to look again.
+  func mergeIfDue() -> Worker.Next {
+    defer { env.deliverEvents() }
+    guard env.options.merge.isAutomatic, env.isWritable, !keydir.isIncomplete
+    else { return .whenAsked }
+    if let window = env.options.merge.window, !window(env.options.clock.now()) {
+      writer.slowDown(by: 0)
+      return .after(1_000_000_000)
+    }
+    do throws(StoreError) {
+      let (next, inputs) = try merging.withLock { () throws(StoreError) in try mergeStep() }
+      if !inputs.isEmpty { dispose(of: inputs) }
+      return next
+    } catch { return afterFailure(error) }
+  }
+
+  /// Looks what is due and does it; when to look again, and the segments that are given up. Called with `merging` held: what
+  /// was chosen before that may be gone.
+  private func mergeStep() throws(StoreError) -> (Worker.Next, [Segment]) {
+    try env.checkWritable()
+    if try evictIfDue() { return (.now, []) }
+    let figures = mergeFigures()
+    let policy = mergePolicy
+    var victims = Set(policy.victims(among: figures.candidates, unsealed: figures.unsealed, now: figures.now))
+    slowWritersDown(figures, canMerge: !victims.isEmpty)
+    if victims.isEmpty { victims = Set(policy.packing(among: figures.candidates, now: figures.now)) }
+    if victims.isEmpty { return (restTail(figures) ? .now : nextLook(figures), []) }
+    let inputs = mergeable { victims.contains($0.id) }
+    let result = try mergeOnce(inputs, MergePace(self, bytesPerSecond: env.options.merge.bytesPerSecond))
+    // Figures of what has expired are estimates: do not run after them.
+    return (result.bytesWritten > result.bytesRead / 20 * 19 ? .after(1_000_000_000) : .now, inputs)
+  }
+
+  /// Has the keeper let go of segments that were merged away: to close a removed file takes long, and there is more to merge.
+  ///
+  /// Not when it is behind, which a long checkpoint can make it: until they are closed, removed files take space.
+  private func dispose(of segments: [Segment]) {
+    let count = catalog.dispose(of: segments)
+    if env.isThreaded, count <= Self.mostDisposed {
+      env.workers.keeper.request(.dispose)
+    } else {
+      catalog.disposePending()
+    }
+  }
+
+  /// Segments that may wait for the keeper: those of one merge of a store at its bound, and some.
+  private static let mostDisposed = 4
+
+  private func afterFailure(_ error: StoreError) -> Worker.Next {
+    if case .closed = error { return .whenAsked }
+    // Nobody waits for what does not come.
+    writer.slowDown(by: 0)
+    env.emit(.backgroundFailure(operation: "merge", error))
+    return .after(1_000_000_000)
+  }
+
+  /// What the policy looks at.
+  struct MergeFigures {
+    var candidates: [MergeCandidate] = []
+    var unsealed = (bytes: 0, live: 0)
+    var now: Int64 = 0
+    /// Bytes of records in the tail, and of live ones.
+    var tail = (bytes: 0, live: 0)
+  }
+
+  func mergeFigures() -> MergeFigures {
+    var figures = MergeFigures()
+    figures.now = env.checkedNow
+    let published = commits.publishedSequence
+    let durable = commits.durableSequence
+    let (tail, offset) = writer.withLock { state in (state.tail, state.offset) }
+    let list = catalog.segments
+    let listed = Set(list.map(\.id))
+    for segment in list {
+      let live = catalog.granules.live(segment).bytes
+      if segment === tail {
+        figures.tail = (max(0, offset - SegmentHeader.length), live)
+        figures.unsealed.bytes += figures.tail.bytes
+        figures.unsealed.live += live
+      } else if isMergeable(segment, durable) {
+        let hiding = segment.hidingBytes(among: listed)
+        var candidate = candidate(segment, live: live, hiding: hiding, published, figures.now)
+        candidate.isUnpacked = isUnpacked(segment) && hiding == 0
+        figures.candidates.append(candidate)
+      } else {
+        figures.unsealed.bytes += max(0, segment.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length)
+        figures.unsealed.live += live
+      }
+    }
+    return figures
+  }
+
+  /// Whether a merge would pack a segment.
+  private func isUnpacked(_ segment: Segment) -> Bool { env.options.compression != .none && !segment.layout.isPacked }
+
+  /// The listed segments that can be merged and that a condition picks. Called with `merging` held, as nothing but a merge
+  /// takes such a segment off the list.
+  func mergeable(where isChosen: (Segment) -> Bool) -> [Segment] {
+    let durable = commits.durableSequence
+    return catalog.segments.filter { isMergeable($0, durable) && isChosen($0) }
+  }
+
+  /// Whether a segment is whole, durable, and has no record that cannot be read.
+  func isMergeable(_ segment: Segment, _ durable: UInt64) -> Bool {
+    segment.isSettled.load(ordering: .acquiring) && !segment.isUnmergeable.load(ordering: .relaxed)
+      && segment.firstSequence.load(ordering: .relaxed) != 0
+      && segment.lastSequence.load(ordering: .relaxed) <= durable
+  }
+
+  /// - Parameters:
+  ///   - live: Bytes of records that the index leads to, expired ones among them.
+  ///   - hiding: Bytes that no merge can free before others are gone, whatever expires.
+  private func candidate(
+    _ segment: Segment,
+    live: Int,
+    hiding: Int,
+    _ published: UInt64,
+    _ now: Int64
+  ) -> MergeCandidate {
+    let footer = segment.footer.withLock { $0 }
+    let bytes = segment.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length
+    let last = segment.lastSequence.load(ordering: .relaxed)
+    var candidate = MergeCandidate(
+      id: segment.id,
+      bytes: bytes,
+      liveBytes: max(0, live) + hiding,
+      age: published > last ? published - last : 0,
+      created: segment.created
+    )
+    guard footer.offset > 0, footer.minExpiry <= footer.maxExpiry else { return candidate }
+    if footer.neverExpiring == 0 { candidate.lastExpiry = footer.maxExpiry }
+    guard footer.minExpiry <= now else { return candidate }
+    if candidate.lastExpiry <= now {
+      candidate.liveBytes = hiding
+    } else if footer.neverExpiring == 0 {
+      // As if they expired evenly between the first and the last.
+      let passed =
+        Double(now.subtractingClamped(footer.minExpiry))
+        / Double(max(1, footer.maxExpiry.subtractingClamped(footer.minExpiry)))
+      candidate.liveBytes = hiding + max(1, Int(Double(live) * (1 - min(1, passed))))
+    }
+    return candidate
+  }
+
+  /// Ends a tail that is mostly dead when nothing else can be merged and nobody writes, so that what was deleted gives its
+  /// space back. True when there is something to merge now. Called with `merging` held, as whatever ends a tail to merge it.
+  private func restTail(_ figures: MergeFigures) -> Bool {
+    let policy = mergePolicy
+    let bytes = figures.unsealed.bytes + figures.candidates.reduce(0) { $0 + $1.bytes }
+    let live = figures.unsealed.live + figures.candidates.reduce(0) { $0 + $1.liveBytes }
+    guard bytes > policy.limit(live: live), figures.tail.bytes > figures.tail.live * 2 else {
+      restingOffset = 0
+      return false
+    }
+    // Quiet since the last look?
+    guard restingOffset == figures.tail.bytes, env.isThreaded else {
+      restingOffset = figures.tail.bytes
+      return false
+    }
+    restingOffset = 0
+    do throws(StoreError) {
+      try writer.dropSpares()
+      try endTail()
+    } catch { return false }
+    return true
+  }
+
+  private func nextLook(_ figures: MergeFigures) -> Worker.Next {
+    if restingOffset != 0 { return .after(200_000_000) }
+    let next = figures.candidates.reduce(Int64.max) {
+      min($0, $1.lastExpiry, $1.isUnpacked && !$1.isDying(at: figures.now) ? $1.packingTime : .max)
+    }
+    guard next != .max else { return .whenAsked }
+    let milliseconds = min(60_000, max(50, next.subtractingClamped(figures.now)))
+    return .after(UInt64(milliseconds) * 1_000_000)
+  }
+
+  // MARK: On demand
+
+  func merge(_ ids: Set<UInt64>?, progress: ((Double) -> Bool)?) throws(StoreError) -> MergeReport {
+    defer {
+      // Removed files take space until they are closed.
+      catalog.closeRemoved()
+      env.deliverEvents()
+    }
+    try env.checkWritable()
+    return try merging.withLock { () throws(StoreError) -> MergeReport in
+      // It may have been closed since, while this waited for the lock.
+      try env.checkWritable()
+      if ids == nil {
+        do throws(StoreError) { try endTail() } catch {
+          // On a full volume the rest can be merged all the same.
+          guard error.bytesLacking != nil else { throw error }
+        }
+      }
+      let chosen = chosenSegments(ids)
+      var report = MergeReport()
+      let total = max(1, chosen.reduce(0) { $0 + $1.fileLength })
+      var done = 0
+      var rest = chosen[...]
+      while let first = rest.first {
+        var group = [first]
+        var live = catalog.granules.live(first).bytes
+        rest.removeFirst()
+        while let next = rest.first, live + catalog.granules.live(next).bytes <= catalog.usualSegmentSize,
+          group.count < 16
+        {
+          live += catalog.granules.live(next).bytes
+          group.append(rest.removeFirst())
+        }
+        if let progress, !progress(Double(done) / Double(total)) { throw .cancelled }
+        report.add(try mergeOnce(group, MergePace(self, bytesPerSecond: env.options.merge.bytesPerSecond)))
+        env.epochs.collect()
+        done += group.reduce(0) { $0 + $1.fileLength }
+      }
+      _ = progress?(1)
+      return report
+    }
+  }
+
+  /// Segments a merge on demand takes: those that were named, or all that hold anything dead.
+  private func chosenSegments(_ ids: Set<UInt64>?) -> [Segment] {
+    let now = env.checkedNow
+    return mergeable { segment in
+      if let ids { return ids.contains(segment.id) }
+      let bytes = segment.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length
+      return isUnpacked(segment) || catalog.granules.live(segment).bytes < bytes
+        || segment.footer.withLock { $0.minExpiry } <= now
+    }
+  }
+
+  // MARK: Both
+
+  /// One merge. Called with `merging` held; what cannot be merged, or not any more, is passed over.
+  func mergeOnce(
+    _ chosen: [Segment],
+    _ pace: borrowing MergePace,
+    evicting: Bool = false
+  ) throws(StoreError) -> MergeResult {
+    let mergeable = Set(mergeable { _ in true }.map(ObjectIdentifier.init))
+    let inputs = chosen.filter { mergeable.contains(ObjectIdentifier($0)) }
+    guard !inputs.isEmpty else { return MergeResult() }
+    guard !keydir.isDamaged else { throw keydir.indexDamage() }
+    try writer.markOpen()
+    let start = env.platform.clock.monotonicNanoseconds()
+    env.emit(.mergeBegan(segments: inputs.map(\.id)))
+    let result = try mergeWithReserve(inputs, pace, evicting)
+    total.withLock { total in
+      total.count += 1
+      total.report.add(result)
+    }
+    var report = MergeReport()
+    report.add(result)
+    let duration = Duration.nanoseconds(Int64(clamping: env.platform.clock.monotonicNanoseconds() &- start))
+    env.emit(.mergeEnded(report, duration: duration))
+    if result.recordsEvicted > 0 { env.emit(.evicted(records: result.recordsEvicted, bytes: result.bytesEvicted)) }
+    return result
+  }
+
+  /// Merges; on a full volume, as much as what was set aside for it has room for.
+  private func mergeWithReserve(
+    _ inputs: [Segment],
+    _ pace: borrowing MergePace,
+    _ evicts: Bool
+  ) throws(StoreError) -> MergeResult {
+    var run = MergeRun(self, merging: inputs, evicting: evicts)
+    do throws(StoreError) {
+      let result = try run.run(pace)
+      if result.bytesRead > 0 { catalog.fillReserve() }
+      return result
+    } catch {
+      guard case .noSpace = error, catalog.reserve.release() else { throw error }
+    }
+    // The one that needs the least room, so that there is more for the next.
+    guard let least = inputs.min(by: { catalog.granules.live($0).bytes < catalog.granules.live($1).bytes }) else {
+      return MergeResult()
+    }
+    var rest = MergeRun(self, merging: [least], evicting: evicts)
+    let result = try rest.run(pace)
+    catalog.fillReserve()
+    return result
+  }
+
+  func pauseMerging() {
+    env.workers.merger.suspend()
+    writer.slowDown(by: 0)
+  }
+
+  // MARK: Backpressure
+
+  /// Makes writers wait a little after each so many bytes when merging is behind, in proportion to how far.
+  private func slowWritersDown(_ figures: MergeFigures, canMerge: Bool) {
+    let bytes = figures.unsealed.bytes + figures.candidates.reduce(0) { $0 + $1.bytes }
+    let live = figures.unsealed.live + figures.candidates.reduce(0) { $0 + $1.liveBytes }
+    // Well before the limit: what is not sealed cannot be merged when it is reached.
+    keeper.hurry(bytes > live + live / 8 + mergePolicy.slack)
+    let debt = canMerge ? mergePolicy.debt(bytes: bytes, live: live) : 0
+    writer.slowDown(by: UInt64(min(10, debt) * Double(Self.delayPerSegmentOfDebt)))
+  }
+
+  /// Nanoseconds that a mebibyte of writes waits for each segment that merging is behind.
+  private static let delayPerSegmentOfDebt = 4_000_000
+}

@@ -1,0 +1,169 @@
+/// Why a store could not do what it was asked. Closed: a `switch` over it is exhaustive.
+public enum StoreError: Error, Hashable, Sendable {
+  /// The store was closed before the call.
+  case closed
+  /// The store was opened with ``Options/readOnly``.
+  case readOnly
+  /// The waiting task was cancelled. What it had written stays written.
+  case cancelled
+  /// Another opener has the store open for writing; `holder` is its process id (0 when it could not be read).
+  case locked(path: String, holder: Int32)
+  /// The path names something that is not a store and not an empty directory. Nothing was touched.
+  case notAStore(path: String)
+  /// A new store, or a backup, was to be written where something is already. Nothing was touched.
+  case directoryNotEmpty(path: String)
+  /// A copy is being made there by process `holder`, or one was interrupted (0): the directory holds the file `mark`, which
+  /// says of what kind. Nothing was touched. The same call may be made again, or the directory be removed.
+  case unfinishedCopy(path: String, mark: String, holder: Int32)
+  /// The backup is another store's. Nothing was touched.
+  case otherStore(path: String)
+  /// The file was written by a newer Esker. Nothing was touched.
+  case unknownFormat(path: String, version: UInt32)
+  /// Bytes on disk do not match their checksum. Everything else in the store reads on.
+  case damaged(DamageLocation, reason: String)
+  /// The volume is full. The write that asked changed nothing.
+  case noSpace(path: String, needed: Int)
+  /// The write does not fit into what ``Options/capacity`` leaves, and nothing may be evicted for it: it takes more than half
+  /// of the capacity, or what is left cannot be merged. It changed nothing.
+  case capacityReached(path: String, capacity: Int, needed: Int)
+  /// A call to the operating system failed; `errno` is the C error number.
+  case failed(operation: String, path: String, errno: Int32)
+  /// A sync failed, now or earlier; the call itself changed nothing. The store refuses writes until it is opened again,
+  /// because the system may have dropped the bytes it could not write.
+  case syncFailed(errno: Int32)
+  /// A call to the operating system failed when the write was under way or done: it may or may not be there after the next
+  /// opening, wholly or not at all. Until then reads may show it, and the store refuses writes.
+  case outcomeUnknown(errno: Int32)
+  /// The key has this many bytes; at most 65,535 are possible.
+  case keyTooLong(Int)
+  /// The value has this many bytes; at most ``LogStore/maximumValueLength`` are possible.
+  case valueTooLong(Int)
+  /// The batch has this many bytes of records; at most ``LogStore/maximumBatchLength`` are possible.
+  case batchTooLarge(Int)
+  /// Not all changes since that write are in the log any more, or it is not a write of this store; changes since `oldest`
+  /// are. Take a snapshot, and go on from its sequence number.
+  case historyGone(since: SequenceNumber, oldest: SequenceNumber)
+  /// The keyspace's name is longer than 255 bytes of UTF-8, or there are too many keyspaces.
+  case invalidKeyspace(String)
+}
+
+/// Where damage was found.
+public struct DamageLocation: Hashable, Sendable {
+  /// The damaged file.
+  public var path: String
+  /// The segment's id, if the file is a segment.
+  public var segment: UInt64?
+  /// The first damaged byte's offset in the file, if known.
+  public var offset: Int?
+  /// The key whose record is damaged, if known.
+  public var key: [UInt8]?
+
+  /// A location from its parts.
+  public init(path: String, segment: UInt64? = nil, offset: Int? = nil, key: [UInt8]? = nil) {
+    self.path = path
+    self.segment = segment
+    self.offset = offset
+    self.key = key
+  }
+}
+
+extension StoreError {
+  /// What to do when a store cannot be opened any more: in a program, or with the tool.
+  static let remedy =
+    "restore the store from a backup, or salvage what is intact into a new one (LogStore.salvage, esker repair)"
+
+  /// What to do when an open store has damage.
+  static let remedyOfLive =
+    "overwrite or remove the damaged keys and merge, or salvage what is intact into a new store (LogStore.salvage, esker repair)"
+}
+
+extension StoreError: CustomStringConvertible {
+  /// What happened, where, and what to do, in one line.
+  public var description: String {
+    switch self {
+    case .closed:
+      "the store is closed: reopen it"
+    case .readOnly:
+      "the store was opened read-only: open it for writing to change it"
+    case .cancelled:
+      "the waiting task was cancelled; what it had already written is kept"
+    case .locked(let path, let holder):
+      holder == 0
+        ? "\(path) is open for writing elsewhere: close it there, or open it read-only"
+        : "\(path) is open for writing in process \(holder): close it there, or open it read-only"
+    case .notAStore(let path):
+      "\(path) is neither an Esker store nor an empty directory: nothing was touched; choose another path"
+    case .directoryNotEmpty(let path):
+      "\(path) already exists and is not empty: nothing was touched; choose another path, or remove it"
+    case .unfinishedCopy(let path, let mark, let holder):
+      holder == 0
+        ? "\(path) is an unfinished copy (it contains \(mark)): repeat the same command, or remove the directory"
+        : "\(path) is being written by process \(holder) (it contains \(mark)): wait until it is done"
+    case .otherStore(let path):
+      "\(path) is not a backup of this store: nothing was touched; use a backup of this store, or none"
+    case .unknownFormat(let path, let version):
+      "\(path) has format version \(version), which this version of Esker does not support: nothing was touched; update Esker"
+    case .damaged(let location, let reason):
+      "\(location): \(reason)"
+    case .noSpace(let path, let needed):
+      "not enough space on the volume of \(path): \(needed) bytes needed; nothing was changed; free some space and try again"
+    case .capacityReached(let path, let capacity, let needed):
+      "\(needed) bytes do not fit within the capacity of \(path) (\(capacity) bytes): nothing was changed; open it "
+        + "with a larger capacity"
+    case .failed(let operation, let path, let code):
+      "cannot \(operation) \(path): \(errorMessage(code))"
+    case .syncFailed(let code):
+      "a sync failed (\(errorMessage(code))): writes are refused until the store is reopened"
+    case .outcomeUnknown(let code):
+      "a write or its sync failed (\(errorMessage(code))): this write may or may not have been kept; "
+        + "further writes are refused until the store is reopened"
+    case .keyTooLong(let length):
+      "the key has \(length) bytes; the limit is \(LogStore.maximumKeyLength)"
+    case .valueTooLong(let length):
+      "the value has \(length) bytes; the limit is \(LogStore.maximumValueLength)"
+    case .batchTooLarge(let length):
+      "the batch has \(length) bytes; the limit is \(LogStore.maximumBatchLength): split it"
+    case .historyGone(let since, let oldest):
+      "the log no longer holds all changes since \(since) (oldest available: \(oldest)): take a snapshot and resume from its "
+        + "sequence number"
+    case .invalidKeyspace(let name):
+      "the keyspace name \"\(name)\" cannot be used: it is longer than 255 bytes, or the store has too many keyspaces"
+    }
+  }
+}
+
+extension DamageLocation: CustomStringConvertible {
+  /// What happened, where, and what to do, in one line.
+  public var description: String {
+    var text = "damage in \(path)"
+    if let offset { text += " at offset \(offset)" }
+    if let key { text += " (key \(printable(key)))" }
+    return text
+  }
+}
+
+/// A key as text for a message: as it is when it is printable UTF-8, in hexadecimal otherwise, never long.
+func printable(_ key: [UInt8]) -> String {
+  let shown = key.prefix(64)
+  let rest = key.count > shown.count ? "… \(key.count) bytes" : ""
+  if let text = String(validating: shown, as: UTF8.self), text.unicodeScalars.allSatisfy({ $0.value >= 32 }) {
+    return "\"\(text)\"\(rest)"
+  }
+  let digits = Array("0123456789abcdef")
+  return "0x" + String(shown.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }) + rest
+}
+
+extension StoreError {
+  /// What a failure to make a write durable says of that write.
+  var ofLoggedWrite: StoreError {
+    if case .syncFailed(let code) = self { .outcomeUnknown(errno: code) } else { self }
+  }
+
+  /// Bytes that neither the volume nor the capacity has room for; nil for any other error.
+  var bytesLacking: Int? {
+    switch self {
+    case .noSpace(_, let needed), .capacityReached(_, _, let needed): needed
+    default: nil
+    }
+  }
+}

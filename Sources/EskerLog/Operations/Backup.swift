@@ -1,0 +1,131 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+/// Copies a store while it is used.
+struct Backup {
+  private let engine: Engine
+  private var env: Environment { engine.env }
+  private var catalog: Catalog { engine.catalog }
+
+  init(of engine: Engine) {
+    self.engine = engine
+  }
+
+  /// Writes a backup of the store as it is now.
+  ///
+  /// The snapshot keeps the files of its segments open, so one that a merge unlinks meanwhile is copied from there.
+  func make(
+    to directory: String,
+    reusing previous: String?,
+    sharing: Bool,
+    as kind: CopyKind = .backup,
+    progress: ((Double) -> Bool)?
+  ) throws(StoreError) -> BackupReport {
+    let earlier = try previousBackup(previous)
+    let host = Host(platform: env.platform, background: .inline)
+    _ = try StoreDirectory(path: directory, host: host).namesForCopy(of: kind)
+    let snapshot = try snapshotAtRest()
+    let listed = catalog.manifest
+    var plan = BackupPlan(snapshot, listed: listed)
+    try requireIntact(snapshot) { progress?($0 / 2) ?? true }
+    var target = try BackupDirectory(at: directory, for: kind, of: env.storeID, host: host)
+    var report = BackupReport(
+      sequence: snapshot.sequence,
+      segments: plan.parts.count,
+      sharedSegments: 0,
+      bytes: plan.bytes,
+      copiedBytes: 0
+    )
+    do throws(StoreError) {
+      var done = 0
+      for number in plan.parts.indices {
+        let part = plan.parts[number]
+        try env.checkOpen()
+        let length = Int(clamping: part.row.fileLength)
+        let name = FileName.segment(part.segment.id)
+        if part.isFinal, sharing, target.share(part.segment.path, as: name) {
+          report.sharedSegments += 1
+        } else if part.isFinal, let file = earlier?.file(for: part.row), target.share(file, as: name) {
+          report.sharedSegments += 1
+        } else {
+          plan.parts[number].row = try target.copy(part.segment, part.row, as: name)
+          report.copiedBytes += Int(clamping: plan.parts[number].row.fileLength)
+        }
+        done += length
+        if progress?(0.5 + Double(done) / Double(max(1, plan.bytes)) / 2) == false { throw .cancelled }
+      }
+      try target.finish(manifest(of: snapshot, plan, listed))
+    } catch {
+      target.abandon()
+      throw error
+    }
+    return report
+  }
+
+  /// A snapshot between two merges: a backup does not copy both what a merge replaces and what it writes.
+  private func snapshotAtRest() throws(StoreError) -> Snapshot {
+    // A read-only store merges nothing.
+    if env.options.readOnly { return try engine.snapshot() }
+    return try engine.keeper.holdingImages { () throws(StoreError) in try engine.snapshot() }
+  }
+
+  /// Throws if anything that would be copied or shared is damaged: a backup has to be better than what it is to replace.
+  private func requireIntact(_ snapshot: Snapshot, progress: (Double) -> Bool) throws(StoreError) {
+    let report = try StoreVerification(of: engine).verifySegments(of: snapshot, progress: progress)
+    guard let first = report.damage.first else { return }
+    let more = report.damage.count > 1 ? ", and \(report.damage.count - 1) more damaged ranges" : ""
+    throw .damaged(first.location, reason: "\(first.reason)\(more); nothing was copied: \(StoreError.remedyOfLive)")
+  }
+
+  /// What a backup would do now.
+  func plan(
+    to directory: String,
+    reusing previous: String?,
+    sharing: Bool,
+    as kind: CopyKind = .backup
+  ) throws(StoreError) -> BackupReport {
+    let earlier = try previousBackup(previous)
+    let host = Host(platform: env.platform, background: .inline)
+    _ = try StoreDirectory(path: directory, host: host).namesForCopy(of: kind)
+    let snapshot = try snapshotAtRest()
+    let plan = BackupPlan(snapshot, listed: catalog.manifest)
+    var report = BackupReport(
+      sequence: snapshot.sequence,
+      segments: plan.parts.count,
+      sharedSegments: 0,
+      bytes: plan.bytes,
+      copiedBytes: 0
+    )
+    for part in plan.parts {
+      if part.isFinal, sharing || earlier?.file(for: part.row) != nil {
+        report.sharedSegments += 1
+      } else {
+        report.copiedBytes += Int(clamping: part.row.fileLength)
+      }
+    }
+    return report
+  }
+
+  private func previousBackup(_ path: String?) throws(StoreError) -> PreviousBackup? {
+    guard let path else { return nil }
+    return try PreviousBackup(at: path, of: env.storeID, fileSystem: env.platform.fileSystem)
+  }
+
+  /// The manifest of a store that was closed right after the snapshot.
+  private func manifest(of snapshot: Snapshot, _ plan: BackupPlan, _ listed: Manifest) -> Manifest {
+    var manifest = Manifest(storeID: env.storeID, seed: env.seed)
+    let sequence = snapshot.sequence.rawValue
+    manifest.generation = 1
+    manifest.state = .clean
+    manifest.durableSequence = sequence
+    manifest.nextSequence = sequence + 1
+    manifest.storeTime = snapshot.time
+    manifest.mergedThrough = min(listed.mergedThrough, sequence)
+    // Beyond every number the store has given out: the same name never stands for two files.
+    manifest.nextSegmentID = catalog.firstFreeSegmentID
+    manifest.segments = plan.parts.map(\.row)
+    manifest.keyspaces = snapshot.keyspaceRows
+    return manifest
+  }
+}

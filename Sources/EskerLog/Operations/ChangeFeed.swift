@@ -1,0 +1,62 @@
+internal import EskerPlatform
+internal import Synchronization
+
+/// A reader of changes that merges know of as long as this object lives.
+final class ChangeFeed: Sendable {
+  private let engine: Engine
+  private let cursor: ChangeCursor
+  private let showsUnsynced: Bool
+
+  /// How often a read-only store looks for new writes, in nanoseconds.
+  private static let pollInterval: UInt64 = 5_000_000
+
+  init(_ engine: Engine, since: UInt64?, keeping: Int, includingUnsynced: Bool) {
+    self.engine = engine
+    // What another process has synced is not known here.
+    showsUnsynced = includingUnsynced || engine.env.options.readOnly
+    if engine.env.options.readOnly {
+      // A closed store says so when the first change is asked for.
+      try? engine.follower.refresh()
+      cursor = engine.follower.holding {
+        engine.feeds.begin(since: since, keeping: keeping, showsUnsynced: true)
+      }
+    } else {
+      cursor = engine.feeds.begin(since: since, keeping: keeping, showsUnsynced: showsUnsynced)
+    }
+  }
+
+  deinit {
+    engine.feeds.remove(cursor)
+  }
+
+  func read() throws(StoreError) -> ChangeReader.Step {
+    if engine.env.options.readOnly { engine.follower.followIfBehind() }
+    let step = try read(isRefreshed: false)
+    guard case .unknownKeyspace = step else { return step }
+    // It was listed before it was written to. A closed store has all the names that it will have.
+    try? engine.follower.refresh()
+    return try read(isRefreshed: true)
+  }
+
+  private func read(isRefreshed: Bool) throws(StoreError) -> ChangeReader.Step {
+    try cursor.reader.withLock { (reader) throws(StoreError) -> ChangeReader.Step in
+      try reader.read(engine.writer, isRefreshed: isRefreshed)
+    }
+  }
+
+  /// Suspends the task until there may be a write with that number to show, the task is cancelled, or the store is closed.
+  ///
+  /// - Throws: ``StoreError/syncFailed(errno:)`` when it cannot be made durable.
+  func wait(for next: UInt64) async throws(StoreError) {
+    if engine.env.options.readOnly {
+      // Nobody tells a reader in another process.
+      try? await Task.sleep(nanoseconds: Self.pollInterval)
+    } else {
+      await engine.feeds.wait(for: next)
+      if showsUnsynced || engine.publishedSequence < next { return }
+      do throws(StoreError) { try await engine.waitDurableAsync(engine.publishedSequence) } catch {
+        if error != .closed, error != .cancelled { throw error }
+      }
+    }
+  }
+}

@@ -1,0 +1,227 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+/// Reads one segment and compares it with its checksums.
+struct SegmentVerification {
+  private let env: Environment
+  private let segment: Segment
+  /// Where the records end by what is known of them, and how much of that the file has.
+  private let end: Int
+  private let reach: Int
+  /// Bytes that were read of all segments.
+  private let done: VerificationProgress
+  /// Bytes of this one that `done` knows of.
+  private var counted = 0
+  private var report = VerificationReport()
+  private var places: RecordPlaces
+
+  init(of env: Environment, _ segment: Segment, _ end: Int, _ done: VerificationProgress) {
+    self.env = env
+    self.segment = segment
+    self.end = end
+    reach = segment.reach(end)
+    self.done = done
+    places = RecordPlaces(end: reach)
+  }
+
+  /// - Parameter targets: where the index leads to in this segment, in units of eight bytes.
+  mutating func run(_ targets: [[UInt32]]) -> VerificationReport {
+    report.files += 1
+    report.bytes += reach
+    let header = (try? segment.bytes(in: 0..<SegmentHeader.length)) ?? []
+    let decoded = unsafe try? SegmentHeader(decoding: header.span.bytes)
+    if decoded == nil { add(0, SegmentHeader.length, "the segment's header is damaged") }
+    if let view = segment.packedView(end: reach) {
+      verifyPacked(view, decoded?.dictionaryChecksum)
+    } else {
+      verifyRecords()
+    }
+    // A reader may have looked where a writer was just cutting off what it had not used.
+    if segment.mapping.isFaulted, !env.options.readOnly {
+      report.damage.append(
+        .init(location: segment.location(), length: 0, reason: "the file is truncated, or its medium failed")
+      )
+    }
+    verifyFooter()
+    if count(end) { compare(targets) }
+    return report
+  }
+
+  /// Checks that the index leads to records.
+  private mutating func compare(_ targets: [[UInt32]]) {
+    // An entry that moved to a new bucket meanwhile may have been seen in both.
+    var wrong: Set<UInt32> = []
+    for list in targets {
+      // What is beyond the end of the file has been told of as a whole.
+      for units in list where Int(units) << 3 < reach && !places.contains(units: units) {
+        if wrong.insert(units).inserted { add(Int(units) << 3, 0, IndexTargets.reason) }
+      }
+    }
+  }
+
+  private mutating func verifyRecords() {
+    var offset = SegmentHeader.length
+    while offset < reach {
+      // Both checksums in one go; what has something wrong with it is looked at more closely.
+      if let view = segment.view(at: offset, end: reach),
+        view.damage(salt: segment.salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) == nil
+      {
+        report.records += 1
+        places.insert(offset)
+        offset += view.size
+      } else {
+        offset = passDamage(at: offset)
+      }
+      if offset - counted >= VerificationProgress.step, !count(offset) { return }
+    }
+    if offset < end { addMissing(from: offset) }
+  }
+
+  /// Reports what is wrong at a place; where the next record begins.
+  private mutating func passDamage(at offset: Int) -> Int {
+    switch segment.readRecord(at: offset, end: reach) {
+    case .record(let header):
+      report.records += 1
+      places.insert(offset)
+      add(offset, header.size, RecordDamage.bodyChecksum.reason)
+      return offset + header.size
+    case .end, .damaged:
+      guard let next = segment.nextRecord(after: offset, end: reach) else {
+        if reach < end { addMissing(from: offset) } else { addUnreadable(offset..<reach) }
+        return end
+      }
+      addUnreadable(offset..<next)
+      return next
+    }
+  }
+
+  private mutating func verifyPacked(_ view: PackedSegmentView, _ dictionaryChecksum: UInt32?) {
+    if let dictionaryChecksum, unsafe CRC32C.checksum(of: view.dictionary) != dictionaryChecksum {
+      add(
+        SegmentHeader.length,
+        segment.layout.dictionaryLength,
+        "the dictionary is damaged; values that refer to the damaged bytes cannot be read"
+      )
+    }
+    unsafe segment.rooms.withRoom(for: view.dictionary) { room in unsafe verifyPacked(view, in: room) }
+  }
+
+  private mutating func verifyPacked(_ view: PackedSegmentView, in room: UnsafeMutableRawPointer) {
+    var walk = PackedWalk(view)
+    var lastCell: (start: Int, damage: RecordDamage?)?
+    while let step = walk.next(in: view) {
+      switch step {
+      case .record(let entry):
+        report.records += 1
+        places.insert(entry.offset)
+        let damage = unsafe view.valueDamage(
+          of: entry,
+          lastCell: &lastCell,
+          room: room,
+          roomLength: UnpackingRooms.outputLength
+        )
+        if let damage {
+          report.damage.append(
+            .init(location: segment.location(entry.offset, key: entry.key), length: entry.size, reason: damage.reason)
+          )
+        }
+        if entry.offset - counted >= VerificationProgress.step, !count(entry.offset) { return }
+      case .damaged(let range) where range.upperBound == reach && reach < end:
+        return addMissing(from: range.lowerBound)
+      case .damaged(let range): addUnreadable(range)
+      }
+    }
+    if reach < end { addMissing(from: reach) }
+  }
+
+  private mutating func verifyFooter() {
+    var events: [StoreEvent] = []
+    if let (footer, bytes) = segment.readFooter(damage: &events, failure: done.fail) {
+      report.bytes += bytes.count
+      if segment.layout.isPacked, report.records < footer.entryCount { compare(footer, bytes) }
+    }
+    for case .damaged(let location, let reason) in events {
+      report.damage.append(.init(location: location, length: segment.footer.withLock { $0.length }, reason: reason))
+    }
+  }
+
+  /// Finds records of a packed segment that zeros have taken the place of: zeros ahead of a cell mean nothing.
+  private mutating func compare(_ footer: SegmentFooter, _ bytes: [UInt8]) {
+    var cursor = footer.entries(segment.layout)
+    while let entry = unsafe try? cursor.next(in: bytes.span.bytes), entry.offset < UInt64(reach) {
+      let offset = Int(entry.offset)
+      guard !places.contains(units: UInt32(offset >> 3)) else { continue }
+      places.insert(offset)
+      add(offset, Int(entry.size), Self.missing)
+    }
+  }
+
+  static let missing = "a record listed in the footer is missing"
+
+  private mutating func addUnreadable(_ range: Range<Int>) {
+    add(range.lowerBound, range.count, RecordDamage.headerChecksum.reason)
+    // That the index leads there is part of the same damage.
+    for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) { places.insert(offset) }
+  }
+
+  /// Reports that from a place on there is nothing to be read, since the file ends before its records.
+  private mutating func addMissing(from offset: Int) {
+    add(offset, end - offset, segment.cutShort(end))
+    for offset in stride(from: offset, to: reach, by: 8) { places.insert(offset) }
+  }
+
+  private mutating func add(_ offset: Int, _ length: Int, _ reason: String) {
+    report.damage.append(.init(location: segment.location(offset), length: length, reason: reason))
+  }
+
+  /// Says how far it is; false when the store was closed, or nobody waits for the report any more.
+  @discardableResult
+  private mutating func count(_ offset: Int) -> Bool {
+    done.add(offset - counted)
+    counted = offset
+    return !done.isCancelled && !env.isClosed
+  }
+}
+
+/// How many bytes a verification has read, on all of its threads.
+final class VerificationProgress: Sendable {
+  /// So many bytes are read between two reports of one thread.
+  static let step = 1 << 20
+
+  private let bytes = Atomic<Int>(0)
+  private let stopped = Atomic<Bool>(false)
+  /// Why something could not be looked at.
+  private let failure = Guarded<PlatformError?>(nil, .leaf)
+  private let total: Int
+
+  init(total: Int) {
+    self.total = max(1, total)
+  }
+
+  func add(_ count: Int) {
+    bytes.add(count, ordering: .relaxed)
+  }
+
+  /// Tells the caller, who may have had enough. Called on the caller's thread.
+  func report(to progress: ((Double) -> Bool)?) {
+    if progress?(share) == false { stopped.store(true, ordering: .relaxed) }
+  }
+
+  /// Notes that something could not be looked at.
+  func fail(_ error: PlatformError) {
+    failure.withLock { $0 = $0 ?? error }
+  }
+
+  /// Throws if the verification has not seen everything.
+  func check() throws(StoreError) {
+    if let error = failure.withLock({ $0 }) { throw StoreError(error) }
+    if isCancelled { throw .cancelled }
+  }
+
+  /// Whether the caller asked to stop.
+  var isCancelled: Bool { stopped.load(ordering: .relaxed) }
+
+  /// From 0 to 1.
+  private var share: Double { min(1, Double(bytes.load(ordering: .relaxed)) / Double(total)) }
+}

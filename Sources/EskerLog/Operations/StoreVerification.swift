@@ -1,0 +1,148 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+/// Reads everything that a store consists of, and compares it with its checksums.
+struct StoreVerification: Sendable {
+  private let engine: Engine
+  private var env: Environment { engine.env }
+  private var catalog: Catalog { engine.catalog }
+
+  init(of engine: Engine) {
+    self.engine = engine
+  }
+
+  /// Reads everything and compares it with its checksums, on as many threads as there are processors.
+  func run(progress: ((Double) -> Bool)?) throws(StoreError) -> VerificationReport {
+    try engine.checkBeforeRead()
+    var report = VerificationReport()
+    verifyManifests(&report)
+    let snapshot = try engine.snapshot()
+    let extents = snapshot.extents
+    let done = VerificationProgress(total: extents.reduce(0) { $0 + $1.end })
+    let rounds = IndexTargets.rounds(engine.keydir, extents)
+    for (number, round) in rounds.enumerated() {
+      // What is done before anybody was told could not be stopped.
+      done.report(to: progress)
+      let targets = IndexTargets.all(engine.writer, round) { jobs in work(jobs) { done.report(to: progress) } }
+      for part in targets { report.add(part.report) }
+      var jobs = round.extents.indices.map { position -> Crew<VerificationReport>.Job in
+        {
+          let (segment, end) = round.extents[position]
+          var verification = SegmentVerification(of: env, segment, end, done)
+          return verification.run(targets.map { $0.lists[position] })
+        }
+      }
+      if number == rounds.count - 1 { jobs.append { verifyCheckpoint() } }
+      for part in work(jobs, { done.report(to: progress) }) { report.add(part) }
+      done.report(to: progress)
+      try env.checkOpen()
+      try done.check()
+    }
+    addFindings(to: &report)
+    _ = progress?(1)
+    return report
+  }
+
+  /// Reads the segments that a snapshot shows, as far as it shows them, and compares them with their checksums; what the opening
+  /// found wrong with segments is in the report too.
+  func verifySegments(of snapshot: Snapshot, progress: (Double) -> Bool) throws(StoreError) -> VerificationReport {
+    let extents = snapshot.extents
+    let done = VerificationProgress(total: extents.reduce(0) { $0 + $1.end })
+    let jobs = extents.map { extent -> Crew<VerificationReport>.Job in
+      {
+        var verification = SegmentVerification(of: env, extent.segment, extent.end, done)
+        return verification.run([])
+      }
+    }
+    var report = VerificationReport()
+    withoutActuallyEscaping(progress) { progress in
+      for part in work(jobs, { done.report(to: progress) }) { report.add(part) }
+      done.report(to: progress)
+    }
+    try env.checkOpen()
+    try done.check()
+    addFindings(to: &report)
+    return report
+  }
+
+  /// Does jobs on as many threads as help, or on this one where the store has none.
+  private func work<Result: Sendable>(_ jobs: [Crew<Result>.Job], _ meanwhile: () -> Void) -> [Result] {
+    Crew(jobs).run(threads: env.isThreaded ? min(Processors.count, Self.mostVerifiers) : 0, meanwhile)
+  }
+
+  /// More of them would only wait for memory.
+  private static var mostVerifiers: Int { 8 }
+
+  private func verifyManifests(_ report: inout VerificationReport) {
+    // Another process may be editing them only beside a read-only store. In a writer, edits wait until they are read.
+    let found = env.options.readOnly ? try? catalog.readCopiesBesideWriter() : try? catalog.readCopies()
+    guard let reading = found else { return }
+    report.files += reading.found
+    for (path, error) in reading.damage {
+      guard case .damaged(let location, let reason) = StoreError(error, in: path, what: "a copy of the manifest") else {
+        continue
+      }
+      report.damage.append(.init(location: location, length: 0, reason: reason))
+    }
+    if reading.found < FileName.manifests.count {
+      report.damage.append(
+        .init(location: DamageLocation(path: env.path), length: 0, reason: "one copy of the manifest is missing")
+      )
+    }
+  }
+
+  private func verifyCheckpoint() -> VerificationReport {
+    var report = VerificationReport()
+    let manifest = catalog.manifest
+    guard manifest.checkpointID != 0 else { return report }
+    report.files += 1
+    let host = Host(platform: env.platform, background: .inline)
+    let (checkpoint, damage) = LoadedCheckpoint.load(manifest, directory: env.path, host: host, verifyingAll: true)
+    if let checkpoint { report.bytes += checkpoint.byteCount }
+    if case .damaged(let location, let reason) = damage {
+      report.damage.append(.init(location: location, length: 0, reason: reason))
+    }
+    return report
+  }
+
+  // MARK: What the opening found
+
+  /// Adds what the opening found to a report, as far as the report does not say it already.
+  private func addFindings(to report: inout VerificationReport) {
+    for finding in engine.findings where !report.covers(finding.location) && !isReadable(finding.location) {
+      report.damage.append(finding)
+    }
+  }
+
+  /// Whether a record can be read where none could when a store was opened beside its writer, who has come there since.
+  private func isReadable(_ location: DamageLocation) -> Bool {
+    guard env.options.readOnly, let offset = location.offset else { return false }
+    let segment = catalog.segments.first { $0.id == location.segment }
+    guard let segment, segment.kind == .log, case .record = segment.readRecord(at: offset, end: .max) else {
+      return false
+    }
+    return segment.view(at: offset, end: .max)?.bodyIsIntact == true
+  }
+}
+
+extension VerificationReport {
+  fileprivate mutating func add(_ part: VerificationReport) {
+    files += part.files
+    bytes += part.bytes
+    records += part.records
+    damage += part.damage
+  }
+}
+
+extension VerificationReport {
+  /// Whether a damaged range of the report holds a place.
+  fileprivate func covers(_ location: DamageLocation) -> Bool {
+    damage.contains { known in
+      guard known.location.path == location.path else { return false }
+      guard let start = known.location.offset, let offset = location.offset else { return true }
+      return offset == start || (start..<start + known.length).contains(offset)
+    }
+  }
+}

@@ -1,0 +1,162 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+extension Recovery {
+  /// Sees to it that a sync can be believed again when the last writer ended during one or after a failed one.
+  ///
+  /// The kernel may have marked pages clean that it could not write: the page cache then shows records that are not on
+  /// disk, and a later sync would succeed without writing them. If a sync is known to have failed, the records above
+  /// `durable` are copied into a fresh segment, which is synced before the old places are cut off and before anything is
+  /// served: what the medium could not write in one place it may write in another. Where there is no room for a copy, they
+  /// are written over themselves and synced. If a sync was only under way, it is enough to make their pages dirty again where
+  /// they are: nothing above `durable` counts as durable before a sync of this opener's has written them.
+  ///
+  /// - Returns: how many records were written anew.
+  func rewriteUnsynced(durable: UInt64, published: UInt64) throws(StoreError) -> Int {
+    guard let session = env.session, session.distrustsCache else { return 0 }
+    guard published > durable else {
+      session.trustsCacheAgain()
+      return 0
+    }
+    let doubtful = catalog.segments.filter { $0.lastSequence.load(ordering: .relaxed) > durable }
+    let places = doubtful.map { firstOffset(after: durable, in: $0) }
+    guard session.knowsOfFailure else {
+      for (segment, start) in zip(doubtful, places) { try writeAgain(segment, from: start) }
+      session.trustsCacheAgain()
+      return 0
+    }
+    var count = 0
+    var copied: [(Segment, Int)] = []
+    for (segment, start) in zip(doubtful, places) {
+      do throws(StoreError) {
+        count += try rewrite(segment, from: start)
+        copied.append((segment, start))
+      } catch {
+        guard error.bytesLacking != nil else { throw error }
+        count += try writeAgainDurably(segment, from: start)
+      }
+    }
+    commits.durable.store(published, ordering: .releasing)
+    for (segment, start) in copied {
+      if segment.firstSequence.load(ordering: .relaxed) > durable {
+        catalog.discardLater([segment.path])
+        catalog.remove([segment])
+        catalog.uninstall(segment)
+      } else {
+        settleEnd(of: segment, at: start, last: durable)
+      }
+    }
+    let next = writer.withLock { $0.nextSequence }
+    try catalog.commit(.beginWriting(nextSequence: next))
+    catalog.removeDiscarded()
+    session.trustsCacheAgain()
+    return count
+  }
+
+  /// Writes a segment's bytes from `start` on over themselves.
+  ///
+  /// Not from the mapping: a page of it that could not be had shows zeros.
+  private func writeAgain(_ segment: Segment, from start: Int) throws(StoreError) {
+    let end = segment.readableEnd
+    // Small enough to stay in the cache between the two copies.
+    var buffer = [UInt8](repeating: 0, count: 128 << 10)
+    try translating { () throws(PlatformError) in
+      for offset in stride(from: start, to: end, by: buffer.count) {
+        try segment.file.writeAgain(offset..<min(offset + buffer.count, end), through: &buffer)
+      }
+    }
+  }
+
+  /// As `writeAgain`, and syncs; how many records there were.
+  private func writeAgainDurably(_ segment: Segment, from start: Int) throws(StoreError) -> Int {
+    try writeAgain(segment, from: start)
+    try syncAnew(segment)
+    var (offset, count) = (start, 0)
+    while case .record(let header) = segment.readRecord(at: offset, end: segment.readableEnd), header.kind != .seal {
+      offset += header.size
+      count += 1
+    }
+    return count
+  }
+
+  private func syncAnew(_ segment: Segment) throws(StoreError) {
+    do throws(PlatformError) { try segment.sync() } catch {
+      commits.fail(error.code)
+      throw StoreError(error)
+    }
+  }
+
+  /// Copies the records of a segment from `start` on into a segment of their own and syncs it; how many there were.
+  ///
+  /// One for each, since the numbers may have a gap between two segments and never have one within.
+  private func rewrite(_ segment: Segment, from start: Int) throws(StoreError) -> Int {
+    let total = max(0, segment.readableEnd - start)
+    guard case .record(let first) = segment.readRecord(at: start, end: segment.readableEnd) else { return 0 }
+    let fresh = try catalog.createSegment(for: total, firstSequence: first.sequence, isRecovery: true)
+    do throws(PlatformError) {
+      try fresh.grow(to: SegmentHeader.length + total + Segment.tailReserve, in: catalog.granules)
+    } catch {
+      catalog.remove([fresh])
+      catalog.discard(fresh)
+      throw StoreError(error, needed: total)
+    }
+    var offset = start
+    var target = SegmentHeader.length
+    var last = first.sequence
+    var count = 0
+    while case .record(let header) = segment.readRecord(at: offset, end: segment.readableEnd), header.kind != .seal {
+      copy(header, from: segment, at: offset, to: fresh, at: target)
+      last = header.sequence
+      offset += header.size
+      target += header.size
+      count += 1
+    }
+    settleEnd(of: fresh, at: target, last: last)
+    try syncAnew(fresh)
+    return count
+  }
+
+  /// Where the first record above `sequence` stands, or the place where reading ends. What is damaged before it is skipped: it
+  /// is not above it.
+  func firstOffset(after sequence: UInt64, in segment: Segment) -> Int {
+    var offset = SegmentHeader.length
+    let end = segment.readableEnd
+    if segment.firstSequence.load(ordering: .relaxed) > sequence { return offset }
+    while offset < end {
+      if case .record(let header) = segment.readRecord(at: offset, end: end) {
+        if header.sequence > sequence { return offset }
+        offset += header.size
+      } else {
+        guard let next = segment.nextRecord(after: offset, end: end) else { break }
+        // A writer in another process may have written here, and then there, since the first look.
+        if case .record = segment.readRecord(at: offset, end: end) { continue }
+        offset = next
+      }
+    }
+    return offset
+  }
+
+  private func copy(_ header: RecordHeader, from old: Segment, at offset: Int, to fresh: Segment, at target: Int) {
+    guard let view = old.view(at: offset, end: old.readableEnd) else { return }
+    let place = unsafe fresh.base + target
+    let firstWord = unsafe RecordEncoder.write(
+      header,
+      key: view.key,
+      value: view.value,
+      // As it was: bytes that have changed since must not look right.
+      bodyChecksum: view.bodyChecksum,
+      salt: fresh.salt,
+      offsetUnits: UInt32(target >> 3),
+      to: place
+    )
+    unsafe RecordEncoder.publish(firstWord, at: place)
+    let from = old.startUnits + UInt64(offset >> 3)
+    let to = fresh.startUnits + UInt64(target >> 3)
+    guard header.kind == .put else { return }
+    writer.withLock { state in
+      _ = keydir.move(header.keyHash, from: (from, header.size), to: (to, header.size), state.keys)
+    }
+  }
+}

@@ -1,0 +1,309 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+/// Brings an opened store to the state that its files show: opens the segments, loads the index, reads what it does not know yet
+/// from the log, and finds where history ends.
+///
+/// One for writers and readers: a reader cuts nothing off, and drops no segment. Used while nobody else has the store. Calls the
+/// writer, the keydir, the catalog, commits and the environment.
+struct Recovery {
+  let env: Environment
+  let commits: CommitQueue
+  let catalog: Catalog
+  let keydir: Keydir
+  let writer: Writer
+  /// Where a read-only store goes on reading.
+  private(set) var place: (segment: Segment, offset: Int)?
+  /// What is wrong with the store.
+  private(set) var findings: [StoreEvent] = []
+
+  init(_ writer: Writer) {
+    env = writer.env
+    commits = writer.commits
+    catalog = writer.catalog
+    keydir = writer.keydir
+    self.writer = writer
+  }
+}
+
+extension Recovery {
+  /// Restores the state the store had: opens the segments, and brings the index up to the log.
+  mutating func recover(_ manifest: Manifest, _ opened: StoreDirectory.Opened, startedAt start: UInt64)
+    throws(StoreError)
+  {
+    var damage = opened.damage
+    let names = try translating { () throws(PlatformError) in try env.platform.fileSystem.list(env.path) }
+    // No new segment may take the name of one that a crash left unlisted.
+    let highestID = names.compactMap { FileName.segmentID($0) }.max() ?? 0
+    catalog.passSegmentIDs(through: highestID)
+    try openSegments(manifest, &damage)
+    var report = OpeningReport(
+      wasClean: manifest.state == .clean,
+      indexSource: .empty,
+      replayedRecords: 0,
+      rewrittenRecords: 0,
+      keys: 0,
+      duration: .zero
+    )
+    var events: [StoreEvent] = []
+    if manifest.state == .clean, let checkpoint = keydir.loadedCheckpoint,
+      checkpoint.header.sequence == manifest.durableSequence
+    {
+      keydir.adopt(checkpoint)
+      settle(manifest, published: manifest.durableSequence)
+      goOnBehindLog()
+      report.indexSource = .checkpoint
+    } else if !catalog.segments.isEmpty {
+      events = try replayLog(manifest, &report, &damage)
+    } else {
+      settle(manifest, published: Self.lastSequence(withoutLog: manifest))
+      goOnBehindLog()
+    }
+    try requirePossibleLog()
+    if !env.options.readOnly { catalog.removeStrays(names, manifest, isDurable: opened.isKnownDurable) }
+    report.keys = keydir.keyspaces.count
+    report.duration = .nanoseconds(Int64(clamping: env.platform.clock.monotonicNanoseconds() &- start))
+    findings = damage
+    for event in damage { env.emit(event) }
+    for event in events { env.emit(event) }
+    env.emit(.opened(report))
+  }
+
+  /// The number of the last write when all of the log was merged away. A clean close knows it; otherwise numbers that a cut
+  /// skipped may be counted.
+  static func lastSequence(withoutLog manifest: Manifest) -> UInt64 {
+    manifest.state == .clean ? manifest.durableSequence : max(manifest.durableSequence, manifest.nextSequence &- 1)
+  }
+
+  /// Throws if the log holds what no store comes to: it was made up, and could not be written on.
+  private func requirePossibleLog() throws(StoreError) {
+    let location = DamageLocation(path: catalog.lastLogSegment?.path ?? env.path)
+    if keydir.isLogForged {
+      throw .damaged(location, reason: "\(Keydir.tooManyAlike); \(StoreError.remedy)")
+    }
+    // Writes could run out of numbers.
+    let next = writer.withLock { $0.nextSequence }
+    guard next > RecordLayout.sequenceLimit else { return }
+    let reason = "the log has an impossible sequence number, #\(next - 1); \(StoreError.remedy)"
+    throw .damaged(location, reason: reason)
+  }
+
+  private func openSegments(_ manifest: Manifest, _ damage: inout [StoreEvent]) throws(StoreError) {
+    for row in manifest.segments {
+      guard Int(row.granule) + Int(row.granules) <= GranuleTable.capacity, row.granules > 0 else {
+        throw .damaged(
+          DamageLocation(path: env.path),
+          reason: "the manifest assigns segment \(row.id) an impossible address range"
+        )
+      }
+      let segment = try catalog.openSegment(row, durable: manifest.durableSequence, damage: &damage)
+      // At once, so that it is given up should a later one not open.
+      catalog.add(segment)
+      // What an active segment's row says of its end holds only in a store that was closed.
+      if row.state == .active, manifest.state == .clean {
+        segment.recordsEnd.store(Int(clamping: row.recordsEnd), ordering: .relaxed)
+        catalog.granules.updateLimit(segment)
+        reportIfCutShort(segment, row, &damage)
+      }
+      if segment.kind == .log, segment.firstSequence.load(ordering: .relaxed) == 0,
+        let first = LogScanner.firstSequence(of: segment)
+      {
+        segment.firstSequence.store(first, ordering: .relaxed)
+      }
+      // A tail that was passed over for a large record takes later ones than it was listed with.
+      if row.state == .active,
+        case .record(let header) = segment.readRecord(at: SegmentHeader.length, end: segment.readableEnd),
+        header.kind != .seal
+      {
+        segment.firstSequence.store(header.sequence, ordering: .relaxed)
+      }
+    }
+    catalog.order()
+  }
+
+  /// Notes that a segment's file has fewer bytes than its records took.
+  func reportIfCutShort(_ segment: Segment, _ row: SegmentRow, _ damage: inout [StoreEvent]) {
+    let length = segment.accessible.load(ordering: .relaxed)
+    guard Int(clamping: row.recordsEnd) > length, Int(clamping: row.fileLength) <= length else { return }
+    damage.append(.damaged(segment.location(length), reason: segment.cutShort(Int(clamping: row.recordsEnd))))
+  }
+
+  /// Sets the sequence numbers and the tail of a store whose log needs no cut.
+  private func settle(_ manifest: Manifest, published: UInt64) {
+    commits.published.store(published, ordering: .relaxed)
+    commits.durable.store(max(commits.durable.load(ordering: .relaxed), published), ordering: .relaxed)
+    writer.withLock { state in
+      state.jump(to: max(manifest.nextSequence, published &+ 1))
+      guard !env.options.readOnly, let tail = catalog.lastLogSegment, !tail.isSealed.load(ordering: .relaxed) else {
+        return
+      }
+      let end = tail.recordsEnd.load(ordering: .relaxed)
+      guard end >= SegmentHeader.length, end <= tail.accessible.load(ordering: .relaxed) else { return }
+      writer.setTail(tail, offset: end, &state)
+    }
+  }
+
+  /// Reads what the index does not know yet from the log, and finds where history ends.
+  private mutating func replayLog(
+    _ manifest: Manifest,
+    _ report: inout OpeningReport,
+    _ damage: inout [StoreEvent]
+  ) throws(StoreError) -> [StoreEvent] {
+    let all = catalog.segments
+    let list = all.filter { $0.kind == .log }
+    var first = 0
+    var offset = SegmentHeader.length
+    var isFromStart = true
+    var expected: UInt64 = 0
+    if let segment = list.first {
+      let listed = manifest.segments.first { $0.id == segment.id }?.firstSequence ?? 0
+      expected = listedStart(listed, of: segment, manifest, isFirst: true)
+    }
+    if expected == 0 { expected = Self.lastSequence(withoutLog: manifest) &+ 1 }
+    report.indexSource = .segments
+    if let checkpoint = keydir.loadedCheckpoint {
+      keydir.adopt(checkpoint)
+      report.indexSource = .checkpointAndReplay
+      // The segment may be gone if it was empty. Reading everything again on top of the checkpoint gives the same.
+      if let position = list.firstIndex(where: { $0.id == checkpoint.header.replaySegmentID }) {
+        expected = checkpoint.header.sequence &+ 1
+        first = position
+        isFromStart = false
+        offset = max(SegmentHeader.length, Int(clamping: checkpoint.header.replayOffset))
+      }
+    } else {
+      keydir.makeRoomInIndex(for: all, durable: manifest.durableSequence)
+    }
+    // A checkpoint is newer than every merge that is listed.
+    var merged = MergedReplay(writer)
+    if isFromStart { for segment in all where segment.kind != .log { merged.take(segment, damage: &damage) } }
+    var scanner = LogScanner(writer, manifest, expected: expected)
+    read(Array(list[first...]), from: offset, manifest, &scanner, &damage)
+    scanner.finish()
+    merged.finish()
+    damage += scanner.damage
+    report.replayedRecords = scanner.replayed + merged.count
+    if env.options.readOnly {
+      // What a checkpoint knows is read no more: it ends where its records do, sealed in the manifest or not.
+      for segment in list[..<first] where !segment.isSettled.load(ordering: .relaxed) {
+        let end = segment.endOfRecords()
+        if end.offset > SegmentHeader.length { segment.settleRead(to: end.offset, last: end.last, catalog.granules) }
+      }
+      return concludeReading(manifest, list, scanner)
+    }
+    return try conclude(manifest, scanner, &report)
+  }
+
+  /// Notes how far a read-only store has read. It cuts nothing off, and drops no segment: what looked empty or torn a moment
+  /// ago may be what the writer is writing.
+  private mutating func concludeReading(
+    _ manifest: Manifest,
+    _ log: [Segment],
+    _ scanner: borrowing LogScanner
+  ) -> [StoreEvent] {
+    // What is durable and not in the log was merged away.
+    let published = scanner.cut == nil ? max(scanner.expected &- 1, manifest.durableSequence) : scanner.expected &- 1
+    commits.published.store(published, ordering: .relaxed)
+    commits.durable.store(min(max(manifest.durableSequence, scanner.durable), published), ordering: .relaxed)
+    writer.withLock { $0.jump(to: max(manifest.nextSequence, published &+ 1, scanner.highest &+ 1)) }
+    let place = place(behind: scanner, log)
+    settleRead(log, scanner, goingOnIn: place?.segment)
+    self.place = place
+    catalog.renewMissed()
+    // A batch whose end is missing may be one that is being written.
+    guard let cut = scanner.cut, cut.isHole, scanner.highest > published else { return [] }
+    let hidden = log.drop { $0 !== cut.segment }.dropFirst().count { $0.firstNumber != nil }
+    return [Self.cut(cut, behind: published, discarding: hidden)]
+  }
+
+  /// Where a read-only store goes on that was closed, or whose log was not read.
+  private mutating func goOnBehindLog() {
+    guard env.options.readOnly else { return }
+    let last = catalog.segments.last { $0.kind == .log && $0.firstSequence.load(ordering: .relaxed) != 0 }
+    let end = last?.recordsEnd.load(ordering: .relaxed) ?? 0
+    if let last, !last.isSettled.load(ordering: .relaxed) {
+      // The writer may go on in this segment.
+      last.recordsEnd.store(0, ordering: .relaxed)
+      last.isSealed.store(false, ordering: .relaxed)
+      catalog.granules.updateLimit(last)
+    }
+    place = last.flatMap { end > SegmentHeader.length ? ($0, end) : nil }
+  }
+
+  /// Settles the ends of all segments after a scan.
+  private func conclude(
+    _ manifest: Manifest,
+    _ scanner: borrowing LogScanner,
+    _ report: inout OpeningReport
+  ) throws(StoreError) -> [StoreEvent] {
+    // What is durable and not in the log was merged away.
+    let published = scanner.cut == nil ? max(scanner.expected &- 1, manifest.durableSequence) : scanner.expected &- 1
+    let isClean = manifest.state == .clean && scanner.cut == nil
+    if isClean {
+      settle(manifest, published: max(published, manifest.durableSequence))
+      return []
+    }
+    let list = catalog.segments
+    var kept = list.filter { $0.kind != .log }
+    var dropped: [Segment] = []
+    var isBehindCut = false
+    for segment in list where segment.kind == .log {
+      let isCut = scanner.cut.map { $0.segment === segment } ?? false
+      // A segment may be listed, with the number it was to begin with, and hold nothing of what was meant for it.
+      let isEmpty =
+        segment.firstSequence.load(ordering: .relaxed) == 0
+        || (isCut ? scanner.cut?.offset : scanner.ends[segment.id]?.offset) == SegmentHeader.length
+      if isBehindCut || isEmpty { dropped.append(segment) } else { kept.append(segment) }
+      isBehindCut = isBehindCut || isCut
+    }
+    for segment in kept {
+      if let cut = scanner.cut, cut.segment === segment {
+        settleEnd(of: segment, at: cut.offset, last: published)
+      } else if !segment.isSettled.load(ordering: .relaxed) {
+        let end = scanner.ends[segment.id] ?? segment.endOfRecords()
+        settleEnd(of: segment, at: end.offset, last: end.last)
+      }
+    }
+    let durable = min(max(manifest.durableSequence, scanner.durable), published)
+    commits.published.store(published, ordering: .relaxed)
+    commits.durable.store(durable, ordering: .relaxed)
+    writer.withLock { state in
+      state.jump(to: max(manifest.nextSequence, published &+ 1, scanner.highest &+ 1))
+    }
+    catalog.remove(dropped)
+    // Before anything is created: a new segment may take their place among the addresses.
+    for segment in dropped { catalog.uninstall(segment) }
+    var events: [StoreEvent] = []
+    catalog.discardLater(dropped.map(\.path))
+    report.rewrittenRecords = try rewriteUnsynced(durable: durable, published: published)
+    let known = commits.durable.load(ordering: .relaxed)
+    for segment in catalog.segments where segment.lastSequence.load(ordering: .relaxed) > known {
+      commits.add(segment)
+    }
+    if let cut = scanner.cut, scanner.highest > published {
+      let discarded = dropped.count { $0.firstSequence.load(ordering: .relaxed) != 0 }
+      events.append(Self.cut(cut, behind: published, discarding: discarded))
+    }
+    return events
+  }
+
+  private static func cut(_ cut: LogScanner.Cut, behind published: UInt64, discarding discarded: Int) -> StoreEvent {
+    .cut(
+      segment: cut.segment.id,
+      offset: cut.offset,
+      sequence: SequenceNumber(rawValue: published &+ 1),
+      discardedSegments: discarded
+    )
+  }
+
+  func settleEnd(of segment: Segment, at offset: Int, last: UInt64) {
+    segment.recordsEnd.store(offset, ordering: .relaxed)
+    segment.footer.withLock { $0 = .none }
+    segment.lastSequence.store(last, ordering: .relaxed)
+    segment.isSealed.store(true, ordering: .relaxed)
+    segment.isSettled.store(true, ordering: .releasing)
+    catalog.granules.updateLimit(segment)
+  }
+}

@@ -1,0 +1,57 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+extension Segment {
+  /// The footer of a segment that is sealed and durable, which may be replayed from it.
+  func durableFooter(
+    durable: UInt64,
+    damage: inout [StoreEvent]
+  ) -> (footer: SegmentFooter, bytes: [UInt8])? {
+    guard isSettled.load(ordering: .relaxed), lastSequence.load(ordering: .relaxed) <= durable else {
+      return nil
+    }
+    return readFooter(damage: &damage)
+  }
+
+  /// Reads a sealed segment's footer; nil when there is none, it is damaged, or it is out of reach.
+  ///
+  /// - Parameter failure: called when it cannot be read now, which says nothing of what stands there.
+  func readFooter(
+    damage: inout [StoreEvent],
+    failure: (PlatformError) -> Void = { _ in }
+  ) -> (footer: SegmentFooter, bytes: [UInt8])? {
+    let summary = footer.withLock { $0 }
+    guard summary.offset > 0, summary.length > 0, summary.length <= 1 << 31 else { return nil }
+    var bytes: [UInt8] = []
+    do throws(PlatformError) { bytes = try self.bytes(in: summary.offset..<summary.offset + summary.length) } catch {
+      if error.isOutOfDescriptors { failure(error) }
+      // A merge removed the file of a segment that somebody holds: what is left of it are its records.
+      if error.isGone || error.isOutOfDescriptors { return nil }
+    }
+    do throws(FormatError) {
+      let footer = unsafe try SegmentFooter(decoding: bytes.span.bytes)
+      // A read-only store leaves the end of the last segment open, where the log may go on.
+      let end = recordsEnd.load(ordering: .relaxed)
+      guard footer.segmentID == id, footer.salt == salt, end == 0 || footer.recordsEnd == UInt64(end),
+        footer.recordsEnd <= UInt64(granuleCount) * SegmentRow.granuleSize
+      else { throw .damaged(reason: "it belongs to another segment", offset: 0) }
+      return (footer, bytes)
+    } catch {
+      let error = StoreError(error, in: path, base: summary.offset, what: "the segment's footer")
+      if case .damaged(let location, let reason) = error {
+        damage.append(.damaged(location, reason: "\(reason); the records are read instead"))
+      }
+      return nil
+    }
+  }
+
+  /// Bytes of the file that mean something, and the page of the word behind them: a reader in another process looks there to
+  /// see whether the log goes on.
+  var usedLength: Int {
+    let footer = footer.withLock { $0 }
+    let end = recordsEnd.load(ordering: .relaxed)
+    let used = max(footer.offset + footer.length, end + Self.tailReserve)
+    return (used + 4095) & ~4095
+  }
+}

@@ -1,0 +1,123 @@
+internal import EskerFormat
+internal import EskerPlatform
+internal import Synchronization
+
+/// Goes through the records of a sealed segment: by its footer, which spares reading them, or by their headers.
+struct SegmentWalk {
+  private let segment: Segment
+  private let end: Int
+  private var offset = SegmentHeader.length
+  private var cursor: FooterCursor?
+  private let footer: [UInt8]
+  private let seed: HashSeed
+  /// Where it stands in a packed segment.
+  private var packed: PackedWalk?
+
+  /// - Parameter end: where to end; nil: with the last record.
+  init(_ segment: Segment, _ seed: HashSeed, to end: Int? = nil, damage: inout [StoreEvent]) {
+    self.segment = segment
+    let read = segment.readFooter(damage: &damage)
+    self.end = end ?? read.map { Int($0.footer.recordsEnd) } ?? segment.recordsEnd.load(ordering: .acquiring)
+    cursor = read?.footer.entries(segment.layout)
+    footer = read?.bytes ?? []
+    self.seed = seed
+    packed = packedView.map { PackedWalk($0) }
+  }
+
+  /// The next record, nil after the last.
+  ///
+  /// - Throws: what is wrong, when the headers are read and one is damaged, or the footer contradicts itself.
+  mutating func next() throws(StoreError) -> FooterEntry? {
+    if cursor != nil {
+      do throws(FormatError) { return try nextListed() } catch {
+        throw StoreError(error, in: segment.path, base: end, what: "the segment's footer")
+      }
+    }
+    if packed != nil {
+      switch nextPacked() {
+      case .record(let record): return entry(record)
+      case .damaged(let range):
+        throw .damaged(segment.location(range.lowerBound), reason: RecordDamage.headerChecksum.reason)
+      case nil:
+        guard segment.readableEnd >= end else {
+          throw .damaged(segment.location(segment.readableEnd), reason: "the segment is truncated")
+        }
+        return nil
+      }
+    }
+    guard offset < end else { return nil }
+    guard case .record(let header) = segment.readRecord(at: offset, end: end) else {
+      throw .damaged(segment.location(offset), reason: RecordDamage.headerChecksum.reason)
+    }
+    return entry(header)
+  }
+
+  /// The next record whose header can be read; what cannot is reported.
+  mutating func nextReadable(reporting damage: inout [StoreEvent]) -> FooterEntry? {
+    // The footer's checksum was right, so an entry that makes no sense is where it ends.
+    if cursor != nil { return try? nextListed() }
+    while let step = nextPacked() {
+      switch step {
+      case .record(let record):
+        if let found = packedView?.damage(of: record) {
+          damage.append(.damaged(segment.location(record.offset), reason: found.reason))
+        }
+        return entry(record)
+      case .damaged(let range):
+        let reason = "records cannot be read (\(range.count) bytes)"
+        damage.append(.damaged(segment.location(range.lowerBound), reason: reason))
+      }
+    }
+    guard packed == nil else { return nil }
+    while offset < end {
+      if case .record(let header) = segment.readRecord(at: offset, end: end) {
+        if segment.view(at: offset, end: end)?.bodyIsIntact != true {
+          damage.append(.damaged(segment.location(offset), reason: RecordDamage.bodyChecksum.reason))
+        }
+        return entry(header)
+      }
+      damage.append(.damaged(segment.location(offset), reason: RecordDamage.headerChecksum.reason))
+      offset = segment.nextRecord(after: offset, end: min(end, segment.readableEnd)) ?? end
+    }
+    return nil
+  }
+
+  /// The footer's next entry. It may list more than is wanted: what was written since the caller looked where the end is.
+  private mutating func nextListed() throws(FormatError) -> FooterEntry? {
+    let footer = footer
+    guard let entry = unsafe try cursor?.next(in: footer.span.bytes), entry.offset < UInt64(end) else { return nil }
+    return entry
+  }
+
+  private var packedView: PackedSegmentView? { segment.packedView(end: min(end, segment.readableEnd)) }
+
+  private mutating func nextPacked() -> PackedWalk.Step? {
+    guard let view = packedView else { return nil }
+    return packed?.next(in: view)
+  }
+
+  private func entry(_ record: PackedEntry) -> FooterEntry {
+    FooterEntry(
+      offset: UInt64(record.offset),
+      size: UInt64(record.size),
+      keyHash: record.keyHash(seed),
+      sequence: record.sequence,
+      keyspace: record.keyspace,
+      kind: record.kind,
+      expires: record.expiry != .max
+    )
+  }
+
+  private mutating func entry(_ header: RecordHeader) -> FooterEntry {
+    defer { offset += header.size }
+    return FooterEntry(
+      offset: UInt64(offset),
+      size: UInt64(header.size),
+      keyHash: header.keyHash,
+      sequence: header.sequence,
+      keyspace: header.keyspace,
+      kind: header.kind,
+      expires: header.expires
+    )
+  }
+}

@@ -1,0 +1,104 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+extension Writer {
+  /// Logs a batch in one piece, and then lets it take effect. Its last record, published last, commits it.
+  ///
+  /// - Returns: the number of the batch's last record; 0 for an empty batch.
+  func commit(_ batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
+    guard !batch.operations.isEmpty else {
+      try env.checkWritable()
+      return 0
+    }
+    let checksums = bodyChecksums(batch)
+    let sequence = try withLock { (state) throws(StoreError) -> UInt64 in
+      var total = 0
+      for operation in batch.operations { total += header(operation, hash: 0, isLast: true).size }
+      try prepareWrite(of: total, &state)
+      try keydir.reserve(batch.operations.count)
+      var addresses: [(hash: UInt64, address: UInt64, size: Int)] = []
+      addresses.reserveCapacity(batch.operations.count)
+      let last = batch.operations.count - 1
+      try unsafe batch.bytes.withUnsafeBytesTyped { (bytes) throws(StoreError) in
+        unsafe tellWatchers(of: batch, bytes) { core, key in unsafe core.tellWillWrite(key) }
+        defer { unsafe tellWatchers(of: batch, bytes) { core, key in unsafe core.tellDidWrite(key) } }
+        for (position, operation) in batch.operations.enumerated() {
+          let (key, value) = unsafe Self.parts(operation, of: bytes)
+          let hash = unsafe operation.keyspace.life.pointee.hash.hash(key)
+          var header = header(operation, hash: hash, isLast: position == last)
+          let address = try unsafe append(&header, key, value, checksums[position], false, &state)
+          addresses.append((hash, address, header.size))
+        }
+        for (position, operation) in batch.operations.enumerated() {
+          let (key, value) = unsafe Self.parts(operation, of: bytes)
+          let (hash, address, size) = addresses[position]
+          let core = operation.keyspace
+          keydir.grow()
+          // The batch is in the log: what cannot be indexed now is found again at the next opening.
+          var probe = keydir.writeProbe(hash)
+          guard let existing = try? unsafe keydir.findForWrite(hash, key, core.life.pointee.tag, &probe) else {
+            keydir.noteIncomplete()
+            continue
+          }
+          if operation.isPut {
+            keydir.lead(hash, to: address, size, replacing: existing, at: probe, core, state.keys)
+            if core.isWatched.load(ordering: .relaxed) { unsafe core.tellPut(key, value, replacing: existing) }
+          } else if existing.address != 0 {
+            keydir.takeOut(hash, existing, core, state.keys)
+            if core.isWatched.load(ordering: .relaxed) { unsafe core.tellRemoval(key, of: existing) }
+          }
+        }
+      }
+      let sequence = state.nextSequence &- 1
+      commits.published.store(sequence, ordering: .releasing)
+      try checkTail(state)
+      return sequence
+    }
+    return sequence
+  }
+
+  private func tellWatchers(
+    of batch: borrowing WriteBatch,
+    _ bytes: UnsafeRawBufferPointer,
+    _ tell: (KeyspaceCore, UnsafeRawBufferPointer) -> Void
+  ) {
+    for operation in batch.operations where operation.keyspace.isWatched.load(ordering: .relaxed) {
+      unsafe tell(operation.keyspace, Self.parts(operation, of: bytes).key)
+    }
+  }
+
+  private func header(_ operation: WriteBatch.Operation, hash: UInt64, isLast: Bool) -> RecordHeader {
+    RecordHeader(
+      sequence: 0,
+      kind: operation.isPut ? .put : .tombstone,
+      keyHash: hash,
+      keyLength: operation.keyLength,
+      valueLength: operation.valueLength,
+      expiry: operation.expiry,
+      keyspace: operation.keyspace.tag,
+      batchContinues: !isLast
+    )
+  }
+
+  private func bodyChecksums(_ batch: borrowing WriteBatch) -> [UInt32] {
+    unsafe batch.bytes.withUnsafeBytes { bytes in
+      batch.operations.map { operation in
+        let (key, value) = unsafe Self.parts(operation, of: bytes)
+        return unsafe RecordEncoder.bodyChecksum(key: key, value: value)
+      }
+    }
+  }
+
+  private static func parts(
+    _ operation: WriteBatch.Operation,
+    of bytes: UnsafeRawBufferPointer
+  ) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    let valueStart = operation.start + operation.keyLength
+    return unsafe (
+      UnsafeRawBufferPointer(rebasing: bytes[operation.start..<valueStart]),
+      UnsafeRawBufferPointer(rebasing: bytes[valueStart..<valueStart + operation.valueLength])
+    )
+  }
+}

@@ -1,0 +1,45 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+extension Writer {
+  /// Allocates and brings in pages ahead of the tail, so that writers neither fault nor wait for the file system.
+  ///
+  /// For writers that sync it goes in small steps and syncs each: a page that was written once is overwritten in place,
+  /// which spares the file system's journal, and pages brought in are dirty, so the next sync would pay for them. When each
+  /// sync covers many records, and so writes pages of its own, that would only write them twice: then it just allocates.
+  func growTail() {
+    guard let tail = withLock({ $0.tail }), !tail.isSealed.load(ordering: .relaxed) else { return }
+    let offset = tail.reached.load(ordering: .relaxed)
+    let isSyncing = commits.hasDemand
+    // A small store stays small: never bring in more than the store has.
+    let ahead = min(isSyncing ? Self.syncedAhead : Self.bufferedAhead, max(64 << 10, offset))
+    let step = isSyncing ? Self.syncedStep : Self.bufferedStep
+    let target = min(tail.capacity, offset + ahead)
+    var populated = max(tail.populated.load(ordering: .relaxed), offset & ~4095)
+    while populated < target, !tail.isSealed.load(ordering: .relaxed) {
+      let end = min(target, populated + step)
+      do throws(PlatformError) {
+        try grow(tail, to: end)
+        if tail.isSealed.load(ordering: .acquiring) { return }
+        if isSyncing, commits.coversMany {
+          populated = end
+          continue
+        }
+        try tail.mapping.populate(populated..<end)
+        if isSyncing {
+          env.session?.syncBegan()
+          try tail.sync()
+          env.session?.syncEnded()
+        }
+      } catch {
+        commits.noteFailure(error)
+        // Writers will find out for themselves, and say so to whoever asked.
+        return
+      }
+      populated = end
+      tail.populated.store(populated, ordering: .relaxed)
+    }
+  }
+}

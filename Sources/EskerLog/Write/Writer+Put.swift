@@ -1,0 +1,183 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+extension Writer {
+  /// Appends a record that stores `value`, and makes it the newest of its key. 0 when the condition does not hold.
+  func put(
+    _ value: UnsafeRawBufferPointer,
+    _ key: UnsafeRawBufferPointer,
+    _ core: KeyspaceCore,
+    expiry: Int64,
+    _ condition: WriteCondition,
+    isSynced: Bool
+  ) throws(StoreError) -> UInt64 {
+    guard key.count <= Limits.keyLength else { throw .keyTooLong(key.count) }
+    guard value.count <= Limits.valueLength else { throw .valueTooLong(value.count) }
+    // All that needs no place in the log is done before the lock is taken.
+    var life = unsafe core.life
+    var hash = unsafe life.pointee.hash.hash(key)
+    keydir.reader.prefetch(hash)
+    let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: key, value: value)
+    let sequence = try withLock { (state) throws(StoreError) -> UInt64 in
+      if unsafe life != core.life {
+        // The keyspace was emptied meanwhile: this write comes after that.
+        unsafe life = core.life
+        unsafe hash = life.pointee.hash.hash(key)
+      }
+      var header = unsafe RecordHeader(
+        sequence: 0,
+        kind: .put,
+        keyHash: hash,
+        keyLength: key.count,
+        valueLength: value.count,
+        expiry: expiry,
+        keyspace: life.pointee.tag
+      )
+      try prepareWrite(of: header.size, &state)
+      try keydir.reserve()
+      let isWatched = core.isWatched.load(ordering: .relaxed)
+      if isWatched { unsafe core.tellWillWrite(key) }
+      defer { if isWatched { unsafe core.tellDidWrite(key) } }
+      let address: UInt64
+      let existing: Existing
+      var probe: WriteProbe
+      if case .always = condition, !keydir.needsMigration {
+        // The record first: while it is copied, the bucket arrives. Nothing can stop the write any more.
+        address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
+        probe = keydir.writeProbe(hash)
+        existing = try unsafe keydir.findForWrite(hash, key, life.pointee.tag, &probe)
+      } else {
+        probe = keydir.writeProbe(hash)
+        existing = try unsafe keydir.findForWrite(hash, key, life.pointee.tag, &probe)
+        guard try holds(condition, existing) else { return 0 }
+        address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
+      }
+      keydir.lead(hash, to: address, header.size, replacing: existing, at: probe, core, state.keys)
+      commits.published.store(header.sequence, ordering: .releasing)
+      try checkTail(state)
+      if isWatched { unsafe core.tellPut(key, value, replacing: existing) }
+      return header.sequence
+    }
+    return sequence
+  }
+
+  /// Appends a tombstone, and takes the key out of the index. Writes nothing when the key is not there.
+  func remove(
+    _ key: UnsafeRawBufferPointer,
+    _ core: KeyspaceCore,
+    _ condition: WriteCondition
+  ) throws(StoreError) -> Removal {
+    guard key.count <= Limits.keyLength else { throw .keyTooLong(key.count) }
+    var life = unsafe core.life
+    var hash = unsafe life.pointee.hash.hash(key)
+    keydir.reader.prefetch(hash)
+    let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: key, value: UnsafeRawBufferPointer(start: nil, count: 0))
+    let removal = try withLock { (state) throws(StoreError) -> Removal in
+      if unsafe life != core.life {
+        unsafe life = core.life
+        unsafe hash = life.pointee.hash.hash(key)
+      }
+      try env.checkWritable()
+      var probe = keydir.writeProbe(hash)
+      let existing = try unsafe keydir.findForWrite(hash, key, life.pointee.tag, &probe)
+      let isThere = existing.address != 0
+      // A reader in another process may show what was just evicted: it hears of the removal from the log.
+      guard isThere || (env.options.capacity != nil && condition.isAlways) else {
+        return Removal(sequence: 0, wasVisible: false)
+      }
+      let wasVisible = isThere && (existing.damage != nil || existing.visibleVersion(at: time.now) != nil)
+      if isThere, try !holds(condition, existing) { return Removal(sequence: 0, wasVisible: wasVisible) }
+      var header = unsafe RecordHeader(
+        sequence: 0,
+        kind: .tombstone,
+        keyHash: hash,
+        keyLength: key.count,
+        valueLength: 0,
+        keyspace: life.pointee.tag
+      )
+      try prepareRemoval(of: header.size, &state)
+      let isWatched = core.isWatched.load(ordering: .relaxed)
+      if isWatched { unsafe core.tellWillWrite(key) }
+      defer { if isWatched { unsafe core.tellDidWrite(key) } }
+      _ = try unsafe append(&header, key, UnsafeRawBufferPointer(start: nil, count: 0), bodyChecksum, false, &state)
+      if isThere { keydir.takeOut(hash, existing, core, state.keys) }
+      commits.published.store(header.sequence, ordering: .releasing)
+      try checkTail(state)
+      if isThere, isWatched { unsafe core.tellRemoval(key, of: existing) }
+      return Removal(sequence: header.sequence, wasVisible: wasVisible)
+    }
+    return removal
+  }
+
+  private func holds(_ condition: WriteCondition, _ existing: Existing) throws(StoreError) -> Bool {
+    guard case .version(let expected) = condition else { return true }
+    if let found = existing.damage { throw keydir.damage(at: existing.address, found, key: nil) }
+    return existing.visibleVersion(at: time.now) == expected?.rawValue
+  }
+
+  /// Writes a record at the tail and publishes it. There is room for it.
+  ///
+  /// A record that will be synced at once is written by a call instead of through the mapping: a page that was stored to
+  /// through a mapping has to be taken out of every processor's translation cache when it is synced, and faults at the next
+  /// store, which costs more than the call. Should the process die in it, the body's checksum tells.
+  @inline(__always)
+  func append(
+    _ header: inout RecordHeader,
+    _ key: UnsafeRawBufferPointer,
+    _ value: UnsafeRawBufferPointer,
+    _ bodyChecksum: UInt32,
+    _ isSynced: Bool,
+    _ state: inout WriterState
+  ) throws(StoreError) -> UInt64 {
+    let sequence = state.nextSequence
+    header.sequence = sequence
+    header.durableLag = RecordHeader.durableLag(
+      sequence: sequence,
+      durable: commits.durable.load(ordering: .relaxed)
+    )
+    let offsetUnits = state.offset >> 3
+    let size = header.size
+    let isCall = unsafe isSynced && size <= state.scratch.count
+    let place = unsafe isCall ? state.scratch.baseAddress ?? state.base : state.base + state.offset
+    let firstWord = unsafe RecordEncoder.write(
+      header,
+      key: key,
+      value: value,
+      bodyChecksum: bodyChecksum,
+      salt: state.salt,
+      offsetUnits: UInt32(truncatingIfNeeded: offsetUnits),
+      to: place
+    )
+    onPublish?()
+    unsafe RecordEncoder.publish(firstWord, at: place)
+    if isCall { unsafe try write(UnsafeRawBufferPointer(start: place, count: size), state) }
+    onPublish?()
+    state.pass(size)
+    return state.startUnits &+ UInt64(offsetUnits)
+  }
+
+  /// Writes a record's bytes at the tail by a call. After a failure nobody knows what is there, so nothing is written behind;
+  /// the record may be found by the next opening.
+  @inline(never)
+  private func write(_ record: UnsafeRawBufferPointer, _ state: borrowing WriterState) throws(StoreError) {
+    guard let tail = state.tail else { return }
+    do throws(PlatformError) { unsafe try tail.file.write(record, at: state.offset) } catch {
+      commits.fail(error.code)
+      throw .outcomeUnknown(errno: error.code)
+    }
+  }
+
+  /// Throws if what was just stored went nowhere: the tail's file was cut short under the store, or its medium failed.
+  @inline(__always)
+  func checkTail(_ state: borrowing WriterState) throws(StoreError) {
+    if let flag = state.faultFlag, flag.isRaised { throw lostTail() }
+  }
+
+  @inline(never)
+  private func lostTail() -> StoreError {
+    commits.fail(PlatformError.inputOutput)
+    return .outcomeUnknown(errno: PlatformError.inputOutput)
+  }
+}

@@ -1,0 +1,39 @@
+internal import EskerFormat
+internal import EskerIndex
+internal import EskerPlatform
+internal import Synchronization
+
+extension Writer {
+  /// Empties a keyspace in constant time: its next incarnation begins, and the entries of this one are swept out later.
+  ///
+  /// The reset is a record like any other, so it takes its place in history, and a crash keeps it or not with what was
+  /// written around it.
+  func reset(_ core: KeyspaceCore) throws(StoreError) -> UInt64 {
+    try withLock { (state) throws(StoreError) -> UInt64 in
+      try env.checkWritable()
+      let old = core.tag
+      guard old.incarnation < .max else {
+        throw .damaged(DamageLocation(path: env.path), reason: "a keyspace has an impossible incarnation")
+      }
+      let tag = KeyspaceTag(id: core.id, incarnation: old.incarnation + 1)
+      var header = RecordHeader(
+        sequence: 0,
+        kind: .reset,
+        keyHash: 0,
+        keyLength: 0,
+        valueLength: 0,
+        keyspace: tag
+      )
+      try prepareRemoval(of: header.size, &state)
+      core.tellWillEmpty()
+      defer { core.tellDidEmpty() }
+      let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+      _ = try unsafe append(&header, empty, empty, RecordEncoder.bodyChecksum(key: empty, value: empty), false, &state)
+      keydir.empty(core, beginning: tag, at: header.sequence, state.keys)
+      commits.published.store(header.sequence, ordering: .releasing)
+      try checkTail(state)
+      core.tellEmptied()
+      return header.sequence
+    }
+  }
+}
