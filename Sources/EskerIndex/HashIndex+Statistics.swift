@@ -21,6 +21,7 @@ extension HashIndex {
   /// there fail.
   ///
   /// The index should be rebuilt.
+  @inlinable
   public var isDamaged: Bool { state[.isDamaged] != 0 }
 
   /// Bytes of memory committed to the index, including memory prepared for growth but not what an image still maps.

@@ -4,6 +4,7 @@ import EskerPlatform
 /// page is verified, and the image's memory can be released.
 extension HashIndex {
   /// Whether any chunks are still in an image. Cheap, from any thread.
+  @inlinable
   public var needsMigration: Bool {
     !isDamaged && state[.mappedMainChunks] + state[.mappedOverflowChunks] > 0
   }

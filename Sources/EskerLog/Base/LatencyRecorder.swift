@@ -1,4 +1,3 @@
-internal import CEskerShims
 internal import Synchronization
 
 /// Counts durations from many threads, without a lock.
@@ -37,25 +36,5 @@ final class LatencyRecorder: @unchecked Sendable {
     let maximum = unsafe words[Self.maximum].load(ordering: .relaxed)
     result.add(0, to: 0, totalNanoseconds: total, maximumNanoseconds: maximum)
     return result
-  }
-}
-
-// A reading of the clock costs a third of a get from the caches, so one call in 128 is timed.
-extension Environment {
-  /// Now, for a call that is timed; 0 for the others.
-  @inline(__always)
-  func startOfSample() -> UInt64 { esker_is_sampled() ? sampleTime() : 0 }
-
-  @inline(__always)
-  func endSample(_ start: UInt64, _ recorder: LatencyRecorder) {
-    if start != 0 { end(start, recorder) }
-  }
-
-  @inline(never)
-  private func sampleTime() -> UInt64 { max(1, platform.clock.monotonicNanoseconds()) }
-
-  @inline(never)
-  private func end(_ start: UInt64, _ recorder: LatencyRecorder) {
-    recorder.record(nanoseconds: platform.clock.monotonicNanoseconds() &- start)
   }
 }

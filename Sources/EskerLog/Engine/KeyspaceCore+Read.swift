@@ -6,8 +6,8 @@ extension KeyspaceCore {
   /// The value, copied.
   @usableFromInline
   func get(_ key: UnsafeRawBufferPointer) throws(StoreError) -> [UInt8]? {
-    let start = engine.env.startOfSample()
-    defer { engine.env.endSample(start, engine.env.gets) }
+    let start = engine.startOfSample()
+    defer { engine.endGet(start) }
     let life = unsafe life
     let hash = unsafe life.pointee.hash.hash(key)
     // Under way while the pin's fence waits.
@@ -24,8 +24,8 @@ extension KeyspaceCore {
   /// The value, copied to the caller's buffer as far as it fits; its whole length.
   @usableFromInline
   func get(_ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int? {
-    let start = engine.env.startOfSample()
-    defer { engine.env.endSample(start, engine.env.gets) }
+    let start = engine.startOfSample()
+    defer { engine.endGet(start) }
     let life = unsafe life
     let hash = unsafe life.pointee.hash.hash(key)
     // Under way while the pin's fence waits.

@@ -19,11 +19,7 @@ extension KeyspaceCore {
       isSynced = durability != nil || !DeferredSyncs.isCollecting
     }
     let instant = expiry == nil && !mayExpire ? .max : resolve(expiry)
-    let sequence = try engine.makingRoom { () throws(StoreError) in
-      try unsafe engine.writer.put(value, key, self, expiry: instant, condition, isSynced: isSynced)
-    }
-    engine.feeds.tell()
-    return sequence
+    return try unsafe engine.put(value, key, self, expiry: instant, condition, isSynced: isSynced)
   }
 
   /// Stores a value and sees to its durability.
@@ -34,10 +30,10 @@ extension KeyspaceCore {
     _ expiry: Expiry?,
     durability: Durability?
   ) throws(StoreError) -> UInt64 {
-    let start = engine.env.startOfSample()
+    let start = engine.startOfSample()
     let sequence = try unsafe put(value, key, expiry, .always, durability)
     try engine.settle(sequence, durability)
-    engine.env.endSample(start, engine.env.puts)
+    engine.endPut(start)
     return sequence
   }
 
@@ -45,10 +41,7 @@ extension KeyspaceCore {
   @usableFromInline
   func remove(_ key: UnsafeRawBufferPointer, _ condition: WriteCondition) throws(StoreError) -> Removal {
     try letAheadWrite()
-    let removal = try engine.makingRoom { () throws(StoreError) in try unsafe engine.writer.remove(key, self, condition)
-    }
-    engine.feeds.tell()
-    return removal
+    return try unsafe engine.remove(key, self, condition)
   }
 }
 

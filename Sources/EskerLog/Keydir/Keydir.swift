@@ -80,6 +80,7 @@ final class Keydir: @unchecked Sendable {
   /// True once a page of the checkpoint was found damaged.
   var isDamaged: Bool { index.isDamaged }
   /// True while the index, or a part of it, stands in the checkpoint's pages.
+  @inline(__always)
   var needsMigration: Bool { index.needsMigration }
 
   /// True once something alive may not be in the index.
@@ -111,6 +112,7 @@ final class Keydir: @unchecked Sendable {
   }
 
   /// Splits a bucket if that is due.
+  @inline(__always)
   func grow() { index.grow() }
 
   /// Makes the index, which holds nothing yet, large enough for so many keys.

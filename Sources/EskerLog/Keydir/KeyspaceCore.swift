@@ -6,7 +6,7 @@ internal import Synchronization
 @safe
 public final class KeyspaceCore: Sendable {
   @usableFromInline let engine: Engine
-  /// The engine's, at hand for reads.
+  // The engine's, at hand: a part that is reached through another one is retained and released by each call.
   let keydir: Keydir
   let id: UInt32
   let name: String
@@ -70,12 +70,14 @@ public final class KeyspaceCore: Sendable {
 
   var tag: KeyspaceTag { unsafe life.pointee.tag }
 
+  @inline(__always)
   var count: Int { entryCount.load(ordering: .relaxed) }
 
   /// Called under the writer's lock, so nobody else changes it meanwhile.
   @inline(__always)
   func countEntries(_ change: Int) { setCount(count &+ change) }
 
+  @inline(__always)
   func setCount(_ count: Int) { entryCount.store(count, ordering: .relaxed) }
 
   var defaultExpiry: Duration? {
