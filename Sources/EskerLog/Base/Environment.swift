@@ -132,7 +132,10 @@ final class Environment: Sendable {
   @inline(__always)
   func deliverEvents() { queue.deliver() }
 
-  /// Delivers what the opening found.
+  /// Delivers nothing until ``beginEvents()``.
+  func holdEvents() { queue.hold() }
+
+  /// Delivers what was held back by an opening or a close.
   func beginEvents() { queue.begin() }
 
   // MARK: Time

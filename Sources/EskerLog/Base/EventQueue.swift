@@ -9,8 +9,9 @@ internal import Synchronization
 final class EventQueue: Sendable {
   private struct State {
     var waiting: [StoreEvent] = []
+    var isDelivering = false
     /// From the start: what an opening finds waits for `begin`.
-    var isDelivering = true
+    var isHeld = true
   }
 
   private let handler: (@Sendable (StoreEvent) -> Void)?
@@ -32,9 +33,15 @@ final class EventQueue: Sendable {
     return true
   }
 
-  /// Delivers what the opening found, on the calling thread and before anything that comes later.
+  /// Delivers nothing from now on, until ``begin()``: the caller is about to take locks that the handler may want.
+  func hold() {
+    state.withLock { $0.isHeld = true }
+  }
+
+  /// Delivers what was held back, on the calling thread and before anything that comes later.
   func begin() {
-    while let event = next() { handler?(event) }
+    state.withLock { $0.isHeld = false }
+    deliverWaiting()
   }
 
   /// Calls the handler for each event that waits. No lock is held. Returns at once while another thread does it, or the
@@ -47,8 +54,9 @@ final class EventQueue: Sendable {
   @inline(never)
   private func deliverWaiting() {
     let isFirst = state.withLock { state in
-      defer { state.isDelivering = true }
-      return !state.isDelivering
+      guard !state.isHeld, !state.isDelivering else { return false }
+      state.isDelivering = true
+      return true
     }
     guard isFirst else { return }
     while let event = next() { handler?(event) }
@@ -57,9 +65,9 @@ final class EventQueue: Sendable {
   /// The next event; nil ends the delivery.
   private func next() -> StoreEvent? {
     state.withLock { state in
-      guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+      if !state.isHeld, !state.waiting.isEmpty { return state.waiting.removeFirst() }
       state.isDelivering = false
-      isWaiting.store(false, ordering: .relaxed)
+      if state.waiting.isEmpty { isWaiting.store(false, ordering: .relaxed) }
       return nil
     }
   }

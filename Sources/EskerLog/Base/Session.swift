@@ -126,11 +126,13 @@ final class Session: @unchecked Sendable {
 
   /// Gives the lock file back. Idempotent.
   func end() {
-    lock.withLock {
-      guard !isEnded else { return }
-      isEnded = true
-      mapping.unmap()
-      file.close()
+    let isFirst = lock.withLock {
+      defer { isEnded = true }
+      return !isEnded
     }
+    guard isFirst else { return }
+    // Nobody stores there any more.
+    mapping.unmap()
+    file.close()
   }
 }

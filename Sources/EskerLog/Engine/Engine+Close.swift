@@ -6,7 +6,9 @@ extension Engine {
   /// Syncs, writes a checkpoint, says in the manifest that nothing is in flight, and gives everything back.
   @usableFromInline
   func close() throws(StoreError) {
-    defer { env.deliverEvents() }
+    // What is written ahead of the store would deliver some, under a lock that a handler which closes the store waits for.
+    env.holdEvents()
+    defer { env.beginEvents() }
     try closeOnce()
   }
 
@@ -24,7 +26,15 @@ extension Engine {
     committer.stop()
     env.workers.stop()
     // A look at the log of another process may be under way, or a last checkpoint. A merge on demand ends soon: it asks.
-    let failure = follower.holding { merger.whileResting { keeper.holdingImages { end(after: before) } } }
+    let failure = follower.holding {
+      merger.whileResting {
+        keeper.holdingImages {
+          // Whoever makes room for a record has begun before the store was marked; nobody begins any more.
+          writer.awaitRoom()
+          return end(after: before)
+        }
+      }
+    }
     follower.end()
     env.emit(.closed)
     if let failure = failure ?? waitingFailure ?? lateFailure { throw failure }

@@ -71,7 +71,7 @@ extension KeyspaceCore {
   }
 
   private func isExpired(_ existing: Existing) -> Bool {
-    existing.damage == nil && existing.visibleVersion(at: engine.env.time.now) == nil
+    existing.damage == nil && existing.visibleVersion(at: keydir.env.time.now) == nil
   }
 }
 

@@ -5,7 +5,8 @@ internal import Synchronization
 
 /// Where the index leads, now and for each open snapshot. What Bitcask calls its key directory.
 ///
-/// Keeps: the index leads only to records of segments that the catalog lists or a merge is bringing; every change is noted for
+/// Keeps: the index leads only to records of segments that the catalog lists, that a merge is bringing, or that it has just
+/// replaced; every change is noted for
 /// checkpoints and snapshots before it is made; the live figures of a segment are those of what is led to in it, and a
 /// keyspace's count that of what is led to of it.
 ///

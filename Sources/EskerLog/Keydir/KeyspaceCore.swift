@@ -55,7 +55,7 @@ public final class KeyspaceCore: Sendable {
     let tag = KeyspaceTag(id: id, incarnation: incarnation)
     let life = UnsafeMutablePointer<Life>.allocate(capacity: 1)
     unsafe life.initialize(
-      to: Life(tag: tag, hash: KeyHash(seedLow: engine.env.seed.low, seedHigh: engine.env.seed.high, keyspace: tag))
+      to: Life(tag: tag, hash: KeyHash(seedLow: keydir.env.seed.low, seedHigh: keydir.env.seed.high, keyspace: tag))
     )
     unsafe lives.append(life)
     present.store(UInt(bitPattern: life), ordering: .releasing)

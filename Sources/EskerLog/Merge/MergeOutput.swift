@@ -21,6 +21,6 @@ protocol MergeOutput: AnyObject {
   /// Says where a record came to lie that `append` returned `move.to` for. The segment is finished.
   func settle(_ move: inout MergeMove)
 
-  /// Gives the file up. Nobody has been led to it.
+  /// Gives the file up. The index leads nobody to it, or no more.
   func discard()
 }

@@ -244,12 +244,6 @@ struct MergeResult {
 extension Segment {
   /// Bytes of records, and of what they are packed against.
   fileprivate var recordBytes: Int { recordsEnd.load(ordering: .relaxed) - SegmentHeader.length }
-
-  /// Bytes of the file: records and footer.
-  var fileLength: Int {
-    let footer = footer.withLock { $0 }
-    return max(recordsEnd.load(ordering: .relaxed), footer.offset + footer.length)
-  }
 }
 
 extension MergeReport {

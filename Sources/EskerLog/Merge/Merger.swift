@@ -320,7 +320,7 @@ final class Merger: @unchecked Sendable {
     let inputs = chosen.filter { mergeable.contains(ObjectIdentifier($0)) }
     guard !inputs.isEmpty else { return MergeResult() }
     guard !keydir.isDamaged else { throw keydir.indexDamage() }
-    try writer.markOpen()
+    try writer.open()
     let start = env.platform.clock.monotonicNanoseconds()
     env.emit(.mergeBegan(segments: inputs.map(\.id)))
     let result = try mergeWithReserve(inputs, pace, evicting)

@@ -13,6 +13,8 @@ final class PackedOutput: MergeOutput {
   private let id: UInt64
   private let path: String
   private let file: any File
+  /// True once the file is a segment's.
+  private var isFinished = false
   private var writer: PackedSegmentWriter?
   private var count: UInt64 = 0
   private var written = 0
@@ -95,6 +97,7 @@ final class PackedOutput: MergeOutput {
       catalog.commits.noteFailure(error)
       throw StoreError(error, needed: SegmentHeader.length)
     }
+    isFinished = true
     segment.becomeWhole(finished.summary, recordsEnd: recordsEnd, footerLength: written - recordsEnd)
     file.rest()
     catalog.granules.install(segment)
@@ -110,7 +113,8 @@ final class PackedOutput: MergeOutput {
   }
 
   func discard() {
-    file.close()
+    // A snapshot may hold the segment.
+    if !isFinished { file.close() }
     // What stays behind is not listed, and the next opening removes it.
     try? catalog.env.platform.fileSystem.remove(path)
   }

@@ -12,6 +12,8 @@ final class RawOutput: MergeOutput {
   private let path: String
   private let salt: UInt32
   private let file: any File
+  /// True once the file is a segment's.
+  private var isFinished = false
   private let lease: AddressSpace.Lease
   private let capacity: Int
   private var footer: FooterBuilder
@@ -141,6 +143,7 @@ final class RawOutput: MergeOutput {
       throw StoreError(error, needed: bytes.count)
     }
     catalog.env.countWritten(bytes.count)
+    isFinished = true
     segment.becomeWhole(summary, recordsEnd: recordsEnd, footerLength: bytes.count)
     file.rest()
     catalog.granules.install(segment)
@@ -150,7 +153,8 @@ final class RawOutput: MergeOutput {
   func settle(_ move: inout MergeMove) {}
 
   func discard() {
-    file.close()
+    // A snapshot may hold the segment.
+    if !isFinished { file.close() }
     // What stays behind is not listed, and the next opening removes it.
     try? catalog.env.platform.fileSystem.remove(path)
   }

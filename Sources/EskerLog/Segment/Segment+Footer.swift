@@ -54,4 +54,10 @@ extension Segment {
     let used = max(footer.offset + footer.length, end + Self.tailReserve)
     return (used + 4095) & ~4095
   }
+
+  /// Bytes of the file: records and footer.
+  var fileLength: Int {
+    let footer = footer.withLock { $0 }
+    return max(recordsEnd.load(ordering: .relaxed), footer.offset + footer.length)
+  }
 }

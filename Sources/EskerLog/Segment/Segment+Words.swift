@@ -30,4 +30,14 @@ extension Segment {
     }
     return nil
   }
+
+  /// Where the next readable record begins behind a damaged place.
+  func nextRecord(after offset: Int, end: Int) -> Int? {
+    var position = offset + 8
+    while let candidate = nextNonzeroWord(from: position, end: end) {
+      if case .record = readRecord(at: candidate, end: end) { return candidate }
+      position = candidate + 8
+    }
+    return nil
+  }
 }

@@ -142,18 +142,6 @@ public final class Snapshot: Sequence, Sendable {
   }
 }
 
-extension Segment {
-  /// Where the next readable record begins behind a damaged place.
-  func nextRecord(after offset: Int, end: Int) -> Int? {
-    var position = offset + 8
-    while let candidate = nextNonzeroWord(from: position, end: end) {
-      if case .record = readRecord(at: candidate, end: end) { return candidate }
-      position = candidate + 8
-    }
-    return nil
-  }
-}
-
 extension SnapshotState {
   /// Opens a snapshot of the store as it is now. Waits for no disk.
   ///

@@ -13,10 +13,10 @@ extension Writer {
       return 0
     }
     let checksums = bodyChecksums(batch)
-    let sequence = try withLock { (state) throws(StoreError) -> UInt64 in
+    return try writing { (state) throws(StoreError) -> Attempt<UInt64> in
       var total = 0
       for operation in batch.operations { total += header(operation, hash: 0, isLast: true).size }
-      try prepareWrite(of: total, &state)
+      guard try hasRoom(for: total, &state) else { return .lacksRoom(total) }
       try keydir.reserve(batch.operations.count)
       var addresses: [(hash: UInt64, address: UInt64, size: Int)] = []
       addresses.reserveCapacity(batch.operations.count)
@@ -54,9 +54,8 @@ extension Writer {
       let sequence = state.nextSequence &- 1
       commits.published.store(sequence, ordering: .releasing)
       try checkTail(state)
-      return sequence
+      return .done(sequence)
     }
-    return sequence
   }
 
   private func tellWatchers(

@@ -20,7 +20,7 @@ extension Writer {
     var hash = unsafe life.pointee.hash.hash(key)
     keydir.reader.prefetch(hash)
     let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: key, value: value)
-    let sequence = try withLock { (state) throws(StoreError) -> UInt64 in
+    return try writing { (state) throws(StoreError) -> Attempt<UInt64> in
       if unsafe life != core.life {
         // The keyspace was emptied meanwhile: this write comes after that.
         unsafe life = core.life
@@ -35,7 +35,7 @@ extension Writer {
         expiry: expiry,
         keyspace: life.pointee.tag
       )
-      try prepareWrite(of: header.size, &state)
+      guard try hasRoom(for: header.size, &state) else { return .lacksRoom(header.size) }
       try keydir.reserve()
       let isWatched = core.isWatched.load(ordering: .relaxed)
       if isWatched { unsafe core.tellWillWrite(key) }
@@ -51,16 +51,15 @@ extension Writer {
       } else {
         probe = keydir.writeProbe(hash)
         existing = try unsafe keydir.findForWrite(hash, key, life.pointee.tag, &probe)
-        guard try holds(condition, existing) else { return 0 }
+        guard try holds(condition, existing) else { return .done(0) }
         address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
       }
       keydir.lead(hash, to: address, header.size, replacing: existing, at: probe, core, state.keys)
       commits.published.store(header.sequence, ordering: .releasing)
       try checkTail(state)
       if isWatched { unsafe core.tellPut(key, value, replacing: existing) }
-      return header.sequence
+      return .done(header.sequence)
     }
-    return sequence
   }
 
   /// Appends a tombstone, and takes the key out of the index. Writes nothing when the key is not there.
@@ -74,7 +73,7 @@ extension Writer {
     var hash = unsafe life.pointee.hash.hash(key)
     keydir.reader.prefetch(hash)
     let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: key, value: UnsafeRawBufferPointer(start: nil, count: 0))
-    let removal = try withLock { (state) throws(StoreError) -> Removal in
+    return try writing(.removal) { (state) throws(StoreError) -> Attempt<Removal> in
       if unsafe life != core.life {
         unsafe life = core.life
         unsafe hash = life.pointee.hash.hash(key)
@@ -85,10 +84,10 @@ extension Writer {
       let isThere = existing.address != 0
       // A reader in another process may show what was just evicted: it hears of the removal from the log.
       guard isThere || (env.options.capacity != nil && condition.isAlways) else {
-        return Removal(sequence: 0, wasVisible: false)
+        return .done(Removal(sequence: 0, wasVisible: false))
       }
       let wasVisible = isThere && (existing.damage != nil || existing.visibleVersion(at: time.now) != nil)
-      if isThere, try !holds(condition, existing) { return Removal(sequence: 0, wasVisible: wasVisible) }
+      if isThere, try !holds(condition, existing) { return .done(Removal(sequence: 0, wasVisible: wasVisible)) }
       var header = unsafe RecordHeader(
         sequence: 0,
         kind: .tombstone,
@@ -97,7 +96,7 @@ extension Writer {
         valueLength: 0,
         keyspace: life.pointee.tag
       )
-      try prepareRemoval(of: header.size, &state)
+      guard try hasRoom(for: header.size, &state) else { return .lacksRoom(header.size) }
       let isWatched = core.isWatched.load(ordering: .relaxed)
       if isWatched { unsafe core.tellWillWrite(key) }
       defer { if isWatched { unsafe core.tellDidWrite(key) } }
@@ -106,9 +105,8 @@ extension Writer {
       commits.published.store(header.sequence, ordering: .releasing)
       try checkTail(state)
       if isThere, isWatched { unsafe core.tellRemoval(key, of: existing) }
-      return Removal(sequence: header.sequence, wasVisible: wasVisible)
+      return .done(Removal(sequence: header.sequence, wasVisible: wasVisible))
     }
-    return removal
   }
 
   private func holds(_ condition: WriteCondition, _ existing: Existing) throws(StoreError) -> Bool {
@@ -163,7 +161,10 @@ extension Writer {
   @inline(never)
   private func write(_ record: UnsafeRawBufferPointer, _ state: borrowing WriterState) throws(StoreError) {
     guard let tail = state.tail else { return }
-    do throws(PlatformError) { unsafe try tail.file.write(record, at: state.offset) } catch {
+    // The one call that is made under the writer's lock.
+    do throws(PlatformError) {
+      try LockRank.apart { () throws(PlatformError) in unsafe try tail.file.write(record, at: state.offset) }
+    } catch {
       commits.fail(error.code)
       throw .outcomeUnknown(errno: error.code)
     }

@@ -9,7 +9,7 @@ extension Writer {
   /// The reset is a record like any other, so it takes its place in history, and a crash keeps it or not with what was
   /// written around it.
   func reset(_ core: KeyspaceCore) throws(StoreError) -> UInt64 {
-    try withLock { (state) throws(StoreError) -> UInt64 in
+    try writing(.removal) { (state) throws(StoreError) -> Attempt<UInt64> in
       try env.checkWritable()
       let old = core.tag
       guard old.incarnation < .max else {
@@ -24,7 +24,7 @@ extension Writer {
         valueLength: 0,
         keyspace: tag
       )
-      try prepareRemoval(of: header.size, &state)
+      guard try hasRoom(for: header.size, &state) else { return .lacksRoom(header.size) }
       core.tellWillEmpty()
       defer { core.tellDidEmpty() }
       let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
@@ -33,7 +33,7 @@ extension Writer {
       commits.published.store(header.sequence, ordering: .releasing)
       try checkTail(state)
       core.tellEmptied()
-      return header.sequence
+      return .done(header.sequence)
     }
   }
 }

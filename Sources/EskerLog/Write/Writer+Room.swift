@@ -2,7 +2,22 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-// The slow path of a write: finding room for a record, and starting segments. Everything here runs under the writer's lock.
+/// What a write came to while it held the writer's lock.
+enum Attempt<R> {
+  case done(R)
+  /// The tail has no room for a record of that many bytes: some has to be made, without the lock.
+  case lacksRoom(Int)
+}
+
+/// What room is made for.
+enum RoomUse {
+  case write
+  /// A record that frees space: on a full volume, what was set aside for it is used.
+  case removal
+}
+
+// The slow path of a write: finding room for a record, and starting segments. Files are made, grown and listed under `rolling`
+// and never under the writer's lock, which others go on to write under meanwhile. The tail changes under both.
 
 extension Writer {
   /// How far ahead of the tail pages are brought in for writers that do not sync, and in what steps.
@@ -14,87 +29,208 @@ extension Writer {
   static let syncedAhead = 1 << 20
   static let syncedStep = 256 << 10
 
-  /// As `prepareWrite(of:)`, for a record that frees space: on a full volume, what was set aside for it is used.
-  func prepareRemoval(of size: Int, _ state: inout WriterState) throws(StoreError) {
-    do throws(StoreError) { try prepareWrite(of: size, &state) } catch {
-      guard error.bytesLacking != nil, catalog.reserve.release() else { throw error }
-      try prepareWrite(of: size, &state)
-    }
-  }
+  /// How often a write finds that others have taken the room that was made for it, before it keeps them out.
+  private static let openRounds = 3
 
-  /// Makes sure that the store takes writes and that `size` bytes can be written at the tail.
+  /// Runs a write under the writer's lock, again after room was made if it finds none. It may change nothing before it has
+  /// found some.
   @inline(__always)
-  func prepareWrite(of size: Int, _ state: inout WriterState) throws(StoreError) {
-    if !env.isUnhindered { try env.checkWritable() }
-    if state.offset &+ size > state.fastEnd { try makeRoom(for: size, &state) }
+  func writing<R>(
+    _ use: RoomUse = .write,
+    _ attempt: (inout WriterState) throws(StoreError) -> Attempt<R>
+  ) throws(StoreError) -> R {
+    switch try withLock(attempt) {
+    case .done(let result): return result
+    case .lacksRoom(let size): return try writeWithRoom(for: size, use, attempt)
+    }
   }
 
   @inline(never)
-  func makeRoom(for size: Int, _ state: inout WriterState) throws(StoreError) {
-    if !state.isMarkedOpen || state.tail == nil { try begin(for: size, &state) }
-    guard let tail = state.tail else { return }
-    if state.offset + size + Segment.tailReserve > tail.capacity {
-      try rotate(for: size, &state)
+  private func writeWithRoom<R>(
+    for lacking: Int,
+    _ use: RoomUse,
+    _ attempt: (inout WriterState) throws(StoreError) -> Attempt<R>
+  ) throws(StoreError) -> R {
+    var size = lacking
+    for _ in 0..<Self.openRounds {
+      try rolling.withLock { () throws(StoreError) in try makeRoom(for: size, use) }
+      switch try withLock(attempt) {
+      case .done(let result): return result
+      case .lacksRoom(let more): size = more
+      }
     }
-    try reserve(size, &state)
+    return try rolling.withLock { () throws(StoreError) -> R in
+      // Smaller records were faster each time.
+      withLock { $0.keepOthersOut(true) }
+      defer { withLock { $0.keepOthersOut(false) } }
+      while true {
+        try makeRoom(for: size, use)
+        let outcome = try withLock { (state) throws(StoreError) -> Attempt<R> in
+          state.keepOthersOut(false)
+          defer { state.keepOthersOut(true) }
+          return try attempt(&state)
+        }
+        switch outcome {
+        case .done(let result): return result
+        case .lacksRoom(let more): size = more
+        }
+      }
+    }
   }
 
-  /// Gives the store a tail and marks it as being written, before its first write since it was opened.
-  private func begin(for size: Int, _ state: inout WriterState) throws(StoreError) {
-    if let tail = state.tail {
+  /// Whether `size` bytes can be written at the tail. Throws unless the store takes writes.
+  @inline(__always)
+  func hasRoom(for size: Int, _ state: inout WriterState) throws(StoreError) -> Bool {
+    if !env.isUnhindered { try env.checkWritable() }
+    return state.offset &+ size <= state.fastEnd || goOn(for: size, &state)
+  }
+
+  /// Opens the next stretch of the tail, if that is allocated, and asks the background to go ahead of it.
+  @inline(never)
+  private func goOn(for size: Int, _ state: inout WriterState) -> Bool {
+    guard state.isMarkedOpen, !state.keepsOthersOut, let tail = state.tail else { return false }
+    let end = min(tail.accessible.load(ordering: .acquiring), tail.capacity) - Segment.tailReserve
+    guard state.offset + size <= end else { return false }
+    tail.reached.store(state.offset, ordering: .relaxed)
+    env.workers.merger.request(.merge)
+    env.workers.ahead.request(
+      state.offset > tail.capacity / 2 && state.spares.isEmpty
+        ? [.growTail, .growIndex, .prepareSegment] : [.growTail, .growIndex]
+    )
+    // Come back after a step, so that the background hears how far the tail is.
+    let step = commits.hasDemand ? Self.syncedStep / 2 : 1 << 20
+    state.open(to: min(end, max(state.offset + size, state.offset + step)))
+    oweDelay()
+    if state.passedCheckpoint(every: checkpointInterval) { env.workers.keeper.request(.checkpoint) }
+    return true
+  }
+
+  // MARK: Making room. `rolling` is held.
+
+  /// Sees to it that a record of `size` bytes fits into the tail, unless others write there meanwhile.
+  private func makeRoom(for size: Int, _ use: RoomUse) throws(StoreError) {
+    do throws(StoreError) { try makeRoom(for: size) } catch {
+      guard case .removal = use, error.bytesLacking != nil, catalog.reserve.release() else { throw error }
+      try makeRoom(for: size)
+    }
+  }
+
+  private func makeRoom(for size: Int) throws(StoreError) {
+    try env.checkWritable()
+    if withLock({ !$0.isMarkedOpen || $0.tail == nil }) { try begin(for: size) }
+    if withLock({ ($0.tail?.capacity ?? .max) < $0.offset + size + Segment.tailReserve }) { try rotate(for: size) }
+    let (tail, needed) = withLock { ($0.tail, $0.offset + size + Segment.tailReserve) }
+    guard let tail, needed <= tail.capacity else { return }
+    do throws(PlatformError) { try grow(tail, to: needed) } catch {
+      // The generous step may not fit where the record itself does.
+      guard error.isFull else { throw StoreError(error, needed: needed) }
+      do throws(PlatformError) { try tail.grow(to: needed, in: catalog.granules) } catch {
+        throw StoreError(error, needed: size)
+      }
+    }
+  }
+
+  /// Gives the store a tail and marks it as being written, before its first write since it was opened. Nobody writes meanwhile.
+  private func begin(for size: Int) throws(StoreError) {
+    if let tail = withLock({ $0.tail }) {
       // The tail of a clean close goes on.
       let end = tail.recordsEnd.exchange(0, ordering: .acquiringAndReleasing)
       catalog.granules.updateLimit(tail)
-      do throws(StoreError) { return try markOpen(&state) } catch {
+      do throws(StoreError) { return try markOpen() } catch {
         // Its row says where it ends as long as the store counts as closed.
         tail.recordsEnd.store(end, ordering: .releasing)
         catalog.granules.updateLimit(tail)
         throw error
       }
     }
-    // Listed by the edit that marks the store; one that is listed already has its first number there then.
-    let segment =
-      try state.spares.isEmpty
-      ? catalog.createSegment(for: size, firstSequence: state.nextSequence) : nextTail(for: size, &state)
-    setTail(segment, offset: SegmentHeader.length, &state)
-    do throws(StoreError) { try markOpen(&state) } catch {
-      state.leaveTail()
-      leaveUnused(segment, &state)
+    // Listed by the edit that marks the store, with its first number.
+    let next = withLock { $0.nextSequence }
+    let segment: Segment
+    if let spare = takeSpare(for: size) {
+      segment = spare
+    } else {
+      segment = try catalog.createSegment(for: size, firstSequence: next)
+    }
+    segment.firstSequence.store(next, ordering: .relaxed)
+    do throws(StoreError) { try markOpen() } catch {
+      leaveUnused(segment)
       throw error
     }
+    withLock { setTail(segment, offset: SegmentHeader.length, &$0) }
   }
 
   /// Says in the manifest that the store is being changed, and what number comes next.
-  func markOpen(_ state: inout WriterState) throws(StoreError) {
-    try catalog.commit(.beginWriting(nextSequence: state.nextSequence))
-    state.noteMarkedOpen()
+  private func markOpen() throws(StoreError) {
+    let next = withLock { $0.nextSequence }
+    try catalog.commit(.beginWriting(nextSequence: next))
+    withLock { $0.noteMarkedOpen() }
     env.workers.ahead.request(.migrateIndex)
     env.workers.keeper.request(keydir.needsSweep ? [.seal, .sweep] : .seal)
     catalog.removeDiscarded()
   }
 
-  /// Ends the tail and goes on in the next segment.
-  func rotate(for size: Int, _ state: inout WriterState) throws(StoreError) {
-    guard let old = state.tail else { return }
-    let next = try nextTail(for: size, &state)
-    if state.offset == SegmentHeader.length {
-      // Nothing was ever written there: the record is too large for a segment of the usual size.
-      leaveUnused(old, &state)
+  /// Ends the tail and goes on in the next segment. Others may write until then.
+  func rotate(for size: Int) throws(StoreError) {
+    let next: Segment
+    if let spare = takeSpare(for: size) {
+      next = spare
     } else {
-      seal(old, &state)
+      next = try catalog.createListedSegment(for: size, firstSequence: 0)
     }
-    setTail(next, offset: SegmentHeader.length, &state)
+    let unused = withLock { state -> Segment? in
+      let old = state.tail
+      var unused: Segment?
+      if state.offset == SegmentHeader.length {
+        // Nothing was ever written there: the record is too large for a segment of the usual size.
+        unused = old
+        if let old { forgetUnused(old) }
+      } else if let old {
+        seal(old, &state)
+      }
+      setTail(next, offset: SegmentHeader.length, &state)
+      return unused
+    }
+    if let unused { keepIfListed(unused) }
     env.workers.keeper.request(.seal)
     if catalog.isCrowdedUnsealed { owe() }
   }
 
+  // MARK: For others
+
+  /// Sees to it that the manifest says that the store is being changed.
+  func open() throws(StoreError) {
+    try rolling.withLock { () throws(StoreError) in
+      try env.checkWritable()
+      guard withLock({ !$0.isMarkedOpen }) else { return }
+      // A tail goes on where it ended; without one, none is needed.
+      if withLock({ $0.tail == nil }) { try markOpen() } else { try begin(for: 0) }
+    }
+  }
+
+  /// Ends the tail if it holds anything, so that it can be sealed.
+  func endTail() throws(StoreError) {
+    try rolling.withLock { () throws(StoreError) in
+      try env.checkWritable()
+      guard withLock({ $0.tail != nil && $0.offset > SegmentHeader.length }) else { return }
+      if withLock({ !$0.isMarkedOpen }) { try begin(for: 0) }
+      if catalog.hasRoom(forSegment: catalog.usualSegmentSize) { try rotate(for: 0) } else { sealTail() }
+    }
+  }
+
+  /// Waits until nobody makes room. The store is marked closed, so that nobody begins to.
+  func awaitRoom() { rolling.withLock {} }
+
   /// Ends the tail; the next write starts another.
-  func sealTail(_ state: inout WriterState) {
-    guard let tail = state.tail else { return }
-    seal(tail, &state)
-    state.leaveTail()
+  func sealTail() {
+    withLock { state in
+      guard let tail = state.tail else { return }
+      seal(tail, &state)
+      state.leaveTail()
+    }
     env.workers.keeper.request(.seal)
   }
+
+  // MARK: The tail
 
   /// Writes the seal behind the last record of a segment that takes no more.
   private func seal(_ segment: Segment, _ state: inout WriterState) {
@@ -119,46 +255,13 @@ extension Writer {
     catalog.granules.updateLimit(segment)
   }
 
+  /// Lets records go to a segment that the manifest lists.
   func setTail(_ segment: Segment, offset: Int, _ state: inout WriterState) {
     state.setTail(segment, offset: offset)
     if segment.firstSequence.load(ordering: .relaxed) == 0 {
       segment.firstSequence.store(state.nextSequence, ordering: .relaxed)
     }
     commits.add(segment)
-  }
-
-  /// Allocates what the next `size` bytes need, and asks the background to go ahead of the tail.
-  private func reserve(_ size: Int, _ state: inout WriterState) throws(StoreError) {
-    guard let tail = state.tail else { return }
-    let needed = state.offset + size + Segment.tailReserve
-    if needed > tail.accessible.load(ordering: .acquiring) {
-      do throws(PlatformError) {
-        try grow(tail, to: needed)
-      } catch {
-        // The generous step may not fit where the record itself does.
-        guard error.isFull else { throw StoreError(error, needed: needed) }
-        do throws(PlatformError) { try tail.grow(to: needed, in: catalog.granules) } catch {
-          throw StoreError(error, needed: size)
-        }
-      }
-    }
-    tail.reached.store(state.offset, ordering: .relaxed)
-    env.workers.merger.request(.merge)
-    env.workers.ahead.request(
-      state.offset > tail.capacity / 2 && state.spares.isEmpty
-        ? [.growTail, .growIndex, .prepareSegment] : [.growTail, .growIndex]
-    )
-    // Come back after a step, so that the background hears how far the tail is.
-    let step = commits.hasDemand ? Self.syncedStep / 2 : 1 << 20
-    state.open(
-      to: min(
-        tail.accessible.load(ordering: .acquiring) - Segment.tailReserve,
-        tail.capacity - Segment.tailReserve,
-        max(state.offset + size, state.offset + step)
-      )
-    )
-    oweDelay()
-    if state.passedCheckpoint(every: checkpointInterval) { env.workers.keeper.request(.checkpoint) }
   }
 
   /// Makes at least the first `length` bytes of a segment accessible, and allocates more.
@@ -176,7 +279,7 @@ extension Writer {
 
   /// How much of a segment to allocate when `needed` bytes are wanted: twice as much, so that a store of ten keys takes
   /// kilobytes and a large one is extended rarely.
-  func reservation(for needed: Int, of segment: Segment) -> Int {
+  private func reservation(for needed: Int, of segment: Segment) -> Int {
     let step = 64 << 10
     let wanted = needed >= 16 << 20 ? segment.capacity : max(step, needed * 2)
     return max(needed, min(segment.capacity, (wanted + step - 1) / step * step))
@@ -186,25 +289,5 @@ extension Writer {
   /// at most a 32nd of what is logged.
   private var checkpointInterval: Int {
     max(256 << 20, keydir.count * 14 * 32)
-  }
-
-  /// Says in the manifest that the store is being changed.
-  func markOpen() throws(StoreError) {
-    try withLock { (state) throws(StoreError) in
-      try env.checkWritable()
-      guard !state.isMarkedOpen else { return }
-      // A tail goes on where it ended; without one, none is needed.
-      if state.tail == nil { try markOpen(&state) } else { try makeRoom(for: 0, &state) }
-    }
-  }
-
-  /// Ends the tail if it holds anything, so that it can be sealed.
-  func endTail() throws(StoreError) {
-    try withLock { (state) throws(StoreError) in
-      try env.checkWritable()
-      guard state.tail != nil, state.offset > SegmentHeader.length else { return }
-      if !state.isMarkedOpen { try makeRoom(for: 0, &state) }
-      if catalog.hasRoom(forSegment: catalog.usualSegmentSize) { try rotate(for: 0, &state) } else { sealTail(&state) }
-    }
   }
 }

@@ -6,19 +6,27 @@ internal import Synchronization
 // list, as the tail or among the spares, or it is nothing any more; and no record goes to one that the manifest does not list.
 
 extension Writer {
-  /// A spare that has room for a record of `size` bytes, or a new segment.
-  func nextTail(for size: Int, _ state: inout WriterState) throws(StoreError) -> Segment {
-    let needed = SegmentHeader.length + size + Segment.tailReserve
-    if let spare = state.takeSpare(for: needed) { return spare }
-    return try catalog.createListedSegment(for: size, firstSequence: state.nextSequence)
+  /// A spare that has room for a record of `size` bytes.
+  func takeSpare(for size: Int) -> Segment? {
+    withLock { $0.takeSpare(for: SegmentHeader.length + size + Segment.tailReserve) }
   }
 
-  /// Takes the tail back that nothing was written to.
-  func leaveUnused(_ tail: Segment, _ state: inout WriterState) {
-    // A sync would wait for it to be sealed.
-    commits.forget(tail)
-    tail.firstSequence.store(0, ordering: .relaxed)
-    state.addSpares(catalog.giveUpUnlisted([tail]))
+  /// Takes a segment back that was to be the tail and that nothing was written to.
+  func leaveUnused(_ segment: Segment) {
+    forgetUnused(segment)
+    keepIfListed(segment)
+  }
+
+  /// It has no number any more, and a sync would wait for it to be sealed.
+  func forgetUnused(_ segment: Segment) {
+    commits.forget(segment)
+    segment.firstSequence.store(0, ordering: .relaxed)
+  }
+
+  /// Makes it a spare if the manifest may list it, and removes it otherwise.
+  func keepIfListed(_ segment: Segment) {
+    let kept = catalog.giveUpUnlisted([segment])
+    withLock { $0.addSpares(kept) }
   }
 
   /// Has a segment ready for when the tail is full: created, synced, named and listed.

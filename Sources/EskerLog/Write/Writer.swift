@@ -23,6 +23,8 @@ final class Writer: @unchecked Sendable {
   let onPublish: (@Sendable () -> Void)?
   let time: StoreTime
 
+  /// Serialises what makes room: creating, growing and listing the segments that records go to.
+  let rolling = Lock(.rolling)
   @usableFromInline let lock = Lock(.writer)
   private let state: UnsafeMutablePointer<WriterState>
   /// Nanoseconds that writers wait after each mebibyte, because merging is behind, and what the last step still owes.

@@ -26,6 +26,8 @@ struct WriterState: ~Copyable {
   private(set) var spares: [Segment] = []
   /// True once the manifest says that the store is being written, which must be durable before the first record.
   private(set) var isMarkedOpen = false
+  /// True while a record that found no room several times is waited for.
+  private(set) var keepsOthersOut = false
   /// Entries left the index without a record that says so; only a checkpoint can.
   private(set) var isReaped = false
 
@@ -64,6 +66,9 @@ struct WriterState: ~Copyable {
 
   /// Records may end up to there without further ado.
   mutating func open(to end: Int) { fastEnd = end }
+
+  /// Lets nobody write for whom room is not there already, so that a large record gets what is made for it.
+  mutating func keepOthersOut(_ keepsOut: Bool) { keepsOthersOut = keepsOut }
 
   /// Goes on with a later number.
   mutating func jump(to sequence: UInt64) {

@@ -30,11 +30,11 @@ extension StoreProbe {
 
   /// Ends the segment that is written to and goes on in the next; it stays unsealed in the manifest.
   func rotate() throws(StoreError) {
-    try engine.writer.withLock { (state) throws(StoreError) in try engine.writer.rotate(for: 0, &state) }
+    try engine.writer.rolling.withLock { () throws(StoreError) in try engine.writer.rotate(for: 0) }
   }
 
   /// Ends the segment that is written to; the next write starts another.
-  func sealTail() { engine.writer.withLock { state in engine.writer.sealTail(&state) } }
+  func sealTail() { engine.writer.sealTail() }
 
   /// Writes the footers of full segments and lists them as sealed, as the background does.
   func sealFinished() { engine.keeper.sealFull() }
@@ -73,18 +73,19 @@ extension StoreProbe {
   ///
   /// They are numbered as any others, except where the header has a number of its own; then numbers go on from there.
   func append(_ records: [(header: RecordHeader, key: [UInt8], value: [UInt8])]) {
-    engine.writer.withLock { state in
-      for (header, key, value) in records {
-        var header = header
-        let sequence = header.sequence
+    for (header, key, value) in records {
+      var header = header
+      let sequence = header.sequence
+      _ = try? engine.writer.writing { (state) throws(StoreError) -> Attempt<Void> in
+        guard try engine.writer.hasRoom(for: header.size, &state) else { return .lacksRoom(header.size) }
+        if sequence > 0 { state.forge(nextSequence: sequence) }
         key.withUnsafeBytes { key in
           value.withUnsafeBytes { value in
-            guard (try? engine.writer.prepareWrite(of: header.size, &state)) != nil else { return }
-            if sequence > 0 { state.forge(nextSequence: sequence) }
             let checksum = RecordEncoder.bodyChecksum(key: key, value: value)
             _ = try? engine.writer.append(&header, key, value, checksum, false, &state)
           }
         }
+        return .done(())
       }
     }
   }

@@ -123,6 +123,9 @@ struct StoreProbe: Sendable {
   /// Stops the thread that syncs for tasks and periods, as a close does first.
   func stopCommitter() { engine.committer.stop() }
 
+  /// Whether calls that begin now find the store closed.
+  var isClosed: Bool { engine.env.isClosed }
+
   /// Has calls that begin now find the store closed.
   func markClosed() {
     _ = engine.env.markClosed()
