@@ -3,7 +3,7 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-// How a read-only store takes over what a newer manifest lists. Everything here runs with `opening` held.
+// How a read-only store takes over what a newer manifest lists. Everything here runs with `following` held.
 
 extension Follower {
   /// Opens the segments that a manifest lists and that are not open yet: all of them, or none.

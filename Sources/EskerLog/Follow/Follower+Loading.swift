@@ -7,8 +7,8 @@ extension Follower {
   /// Takes in at once what a manifest lists and the index does not hold, where records cannot be read one after the other: a
   /// part of the log was merged away unread, is damaged, or has numbers that a recovery skipped.
   ///
-  /// In between the index is no state that the writer had, so who comes waits: snapshots for `opening`, and reads because of
-  /// the status. Called with `opening` held.
+  /// In between the index is no state that the writer had, so who comes waits: snapshots for `following`, and reads because of
+  /// the status. Called with `following` held.
   ///
   /// - Parameter opened: segments that are new.
   func load(

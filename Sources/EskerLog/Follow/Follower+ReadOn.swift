@@ -3,7 +3,7 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Follower {
-  /// Reads whole records with intact bodies, one after the other, and lets whole batches take effect. Called with `opening`
+  /// Reads whole records with intact bodies, one after the other, and lets whole batches take effect. Called with `following`
   /// held.
   ///
   /// What is not whole is not damage here: the writer may be in the middle of it.

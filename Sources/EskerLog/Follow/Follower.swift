@@ -98,7 +98,7 @@ final class Follower: @unchecked Sendable {
     if let failure { throw failure }
   }
 
-  /// Reads the log on, and takes in what the manifest says of it. Called with `opening` held.
+  /// Reads the log on, and takes in what the manifest says of it. Called with `following` held.
   ///
   /// A manifest takes effect only when the index holds all that was durable when it was written: until then what the index
   /// leads to may be in a segment that is not listed any more, and be alive at the number that is shown.

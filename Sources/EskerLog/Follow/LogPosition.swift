@@ -7,7 +7,7 @@ internal import Synchronization
 /// The index of a read-only store holds whole batches, up to `whole` and nothing beyond; that is the number the store shows.
 /// Records are read one after the other as long as they can be. What cannot be read so, because it was merged away unread or
 /// a recovery skipped numbers, is loaded from the segments that the newest manifest lists. In both cases the index is a state
-/// that the writer had before anybody may take a snapshot: all of this happens with `opening` held.
+/// that the writer had before anybody may take a snapshot: all of this happens with `following` held.
 struct LogPosition {
   /// The segment that is being read; nil until one is found that holds the next record.
   var segment: Segment?
