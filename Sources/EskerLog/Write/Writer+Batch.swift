@@ -13,10 +13,18 @@ extension Writer {
       return 0
     }
     let checksums = bodyChecksums(batch)
-    return try writing { (state) throws(StoreError) -> Attempt<UInt64> in
+    return try writing { (isAlone) throws(StoreError) in try commit(batch, checksums, isAlone) }
+  }
+
+  private func commit(
+    _ batch: borrowing WriteBatch,
+    _ checksums: [UInt32],
+    _ isAlone: Bool
+  ) throws(StoreError) -> Attempt<UInt64> {
+    try withLock { (state) throws(StoreError) -> Attempt<UInt64> in
       var total = 0
       for operation in batch.operations { total += header(operation, hash: 0, isLast: true).size }
-      guard try hasRoom(for: total, &state) else { return .lacksRoom(total) }
+      guard try hasRoom(for: total, isAlone: isAlone, &state) else { return .lacksRoom(total) }
       try keydir.reserve(batch.operations.count)
       var addresses: [(hash: UInt64, address: UInt64, size: Int)] = []
       addresses.reserveCapacity(batch.operations.count)

@@ -15,12 +15,44 @@ extension Writer {
   ) throws(StoreError) -> UInt64 {
     guard key.count <= Limits.keyLength else { throw .keyTooLong(key.count) }
     guard value.count <= Limits.valueLength else { throw .valueTooLong(value.count) }
+    switch try unsafe put(value, key, core, expiry, condition, isSynced, isAlone: false) {
+    case .done(let sequence): return sequence
+    case .lacksRoom(let size): return try unsafe putWithRoom(for: size, value, key, core, expiry, condition, isSynced)
+    }
+  }
+
+  // Apart, as a closure has what it refers to retained even if it is not called.
+  @inline(never)
+  private func putWithRoom(
+    for size: Int,
+    _ value: UnsafeRawBufferPointer,
+    _ key: UnsafeRawBufferPointer,
+    _ core: KeyspaceCore,
+    _ expiry: Int64,
+    _ condition: WriteCondition,
+    _ isSynced: Bool
+  ) throws(StoreError) -> UInt64 {
+    try writeWithRoom(for: size, .write) { (isAlone) throws(StoreError) in
+      try unsafe put(value, key, core, expiry, condition, isSynced, isAlone: isAlone)
+    }
+  }
+
+  @inline(__always)
+  private func put(
+    _ value: UnsafeRawBufferPointer,
+    _ key: UnsafeRawBufferPointer,
+    _ core: KeyspaceCore,
+    _ expiry: Int64,
+    _ condition: WriteCondition,
+    _ isSynced: Bool,
+    isAlone: Bool
+  ) throws(StoreError) -> Attempt<UInt64> {
     // All that needs no place in the log is done before the lock is taken.
     var life = unsafe core.life
     var hash = unsafe life.pointee.hash.hash(key)
     keydir.reader.prefetch(hash)
     let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: key, value: value)
-    return try writing { (state) throws(StoreError) -> Attempt<UInt64> in
+    return try withLock { (state) throws(StoreError) -> Attempt<UInt64> in
       if unsafe life != core.life {
         // The keyspace was emptied meanwhile: this write comes after that.
         unsafe life = core.life
@@ -35,7 +67,7 @@ extension Writer {
         expiry: expiry,
         keyspace: life.pointee.tag
       )
-      guard try hasRoom(for: header.size, &state) else { return .lacksRoom(header.size) }
+      guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksRoom(header.size) }
       try keydir.reserve()
       let isWatched = core.isWatched.load(ordering: .relaxed)
       if isWatched { unsafe core.tellWillWrite(key) }
@@ -69,11 +101,36 @@ extension Writer {
     _ condition: WriteCondition
   ) throws(StoreError) -> Removal {
     guard key.count <= Limits.keyLength else { throw .keyTooLong(key.count) }
+    switch try unsafe remove(key, core, condition, isAlone: false) {
+    case .done(let removal): return removal
+    case .lacksRoom(let size): return try unsafe removeWithRoom(for: size, key, core, condition)
+    }
+  }
+
+  @inline(never)
+  private func removeWithRoom(
+    for size: Int,
+    _ key: UnsafeRawBufferPointer,
+    _ core: KeyspaceCore,
+    _ condition: WriteCondition
+  ) throws(StoreError) -> Removal {
+    try writeWithRoom(for: size, .removal) { (isAlone) throws(StoreError) in
+      try unsafe remove(key, core, condition, isAlone: isAlone)
+    }
+  }
+
+  @inline(__always)
+  private func remove(
+    _ key: UnsafeRawBufferPointer,
+    _ core: KeyspaceCore,
+    _ condition: WriteCondition,
+    isAlone: Bool
+  ) throws(StoreError) -> Attempt<Removal> {
     var life = unsafe core.life
     var hash = unsafe life.pointee.hash.hash(key)
     keydir.reader.prefetch(hash)
     let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: key, value: UnsafeRawBufferPointer(start: nil, count: 0))
-    return try writing(.removal) { (state) throws(StoreError) -> Attempt<Removal> in
+    return try withLock { (state) throws(StoreError) -> Attempt<Removal> in
       if unsafe life != core.life {
         unsafe life = core.life
         unsafe hash = life.pointee.hash.hash(key)
@@ -96,7 +153,7 @@ extension Writer {
         valueLength: 0,
         keyspace: life.pointee.tag
       )
-      guard try hasRoom(for: header.size, &state) else { return .lacksRoom(header.size) }
+      guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksRoom(header.size) }
       let isWatched = core.isWatched.load(ordering: .relaxed)
       if isWatched { unsafe core.tellWillWrite(key) }
       defer { if isWatched { unsafe core.tellDidWrite(key) } }

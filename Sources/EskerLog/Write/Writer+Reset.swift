@@ -9,7 +9,11 @@ extension Writer {
   /// The reset is a record like any other, so it takes its place in history, and a crash keeps it or not with what was
   /// written around it.
   func reset(_ core: KeyspaceCore) throws(StoreError) -> UInt64 {
-    try writing(.removal) { (state) throws(StoreError) -> Attempt<UInt64> in
+    try writing(.removal) { (isAlone) throws(StoreError) in try reset(core, isAlone) }
+  }
+
+  private func reset(_ core: KeyspaceCore, _ isAlone: Bool) throws(StoreError) -> Attempt<UInt64> {
+    try withLock { (state) throws(StoreError) -> Attempt<UInt64> in
       try env.checkWritable()
       let old = core.tag
       guard old.incarnation < .max else {
@@ -24,7 +28,7 @@ extension Writer {
         valueLength: 0,
         keyspace: tag
       )
-      guard try hasRoom(for: header.size, &state) else { return .lacksRoom(header.size) }
+      guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksRoom(header.size) }
       core.tellWillEmpty()
       defer { core.tellDidEmpty() }
       let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)

@@ -32,29 +32,30 @@ extension Writer {
   /// How often a write finds that others have taken the room that was made for it, before it keeps them out.
   private static let openRounds = 3
 
-  /// Runs a write under the writer's lock, again after room was made if it finds none. It may change nothing before it has
+  /// Does a write that takes the writer's lock, again after room was made if it finds none. It may change nothing before it has
   /// found some.
-  @inline(__always)
+  ///
+  /// - Parameter attempt: is told whether others are kept out meanwhile, for ``hasRoom(for:isAlone:_:)``.
   func writing<R>(
     _ use: RoomUse = .write,
-    _ attempt: (inout WriterState) throws(StoreError) -> Attempt<R>
+    _ attempt: (_ isAlone: Bool) throws(StoreError) -> Attempt<R>
   ) throws(StoreError) -> R {
-    switch try withLock(attempt) {
+    switch try attempt(false) {
     case .done(let result): return result
     case .lacksRoom(let size): return try writeWithRoom(for: size, use, attempt)
     }
   }
 
-  @inline(never)
-  private func writeWithRoom<R>(
+  /// Makes room for a write that has found none, and does it.
+  func writeWithRoom<R>(
     for lacking: Int,
     _ use: RoomUse,
-    _ attempt: (inout WriterState) throws(StoreError) -> Attempt<R>
+    _ attempt: (_ isAlone: Bool) throws(StoreError) -> Attempt<R>
   ) throws(StoreError) -> R {
     var size = lacking
     for _ in 0..<Self.openRounds {
       try rolling.withLock { () throws(StoreError) in try makeRoom(for: size, use) }
-      switch try withLock(attempt) {
+      switch try attempt(false) {
       case .done(let result): return result
       case .lacksRoom(let more): size = more
       }
@@ -65,12 +66,7 @@ extension Writer {
       defer { withLock { $0.keepOthersOut(false) } }
       while true {
         try makeRoom(for: size, use)
-        let outcome = try withLock { (state) throws(StoreError) -> Attempt<R> in
-          state.keepOthersOut(false)
-          defer { state.keepOthersOut(true) }
-          return try attempt(&state)
-        }
-        switch outcome {
+        switch try attempt(true) {
         case .done(let result): return result
         case .lacksRoom(let more): size = more
         }
@@ -80,15 +76,15 @@ extension Writer {
 
   /// Whether `size` bytes can be written at the tail. Throws unless the store takes writes.
   @inline(__always)
-  func hasRoom(for size: Int, _ state: inout WriterState) throws(StoreError) -> Bool {
+  func hasRoom(for size: Int, isAlone: Bool, _ state: inout WriterState) throws(StoreError) -> Bool {
     if !env.isUnhindered { try env.checkWritable() }
-    return state.offset &+ size <= state.fastEnd || goOn(for: size, &state)
+    return state.offset &+ size <= state.fastEnd || goOn(for: size, isAlone, &state)
   }
 
   /// Opens the next stretch of the tail, if that is allocated, and asks the background to go ahead of it.
   @inline(never)
-  private func goOn(for size: Int, _ state: inout WriterState) -> Bool {
-    guard state.isMarkedOpen, !state.keepsOthersOut, let tail = state.tail else { return false }
+  private func goOn(for size: Int, _ isAlone: Bool, _ state: inout WriterState) -> Bool {
+    guard state.isMarkedOpen, isAlone || !state.keepsOthersOut, let tail = state.tail else { return false }
     let end = min(tail.accessible.load(ordering: .acquiring), tail.capacity) - Segment.tailReserve
     guard state.offset + size <= end else { return false }
     tail.reached.store(state.offset, ordering: .relaxed)

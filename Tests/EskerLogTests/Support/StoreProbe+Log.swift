@@ -76,16 +76,20 @@ extension StoreProbe {
     for (header, key, value) in records {
       var header = header
       let sequence = header.sequence
-      _ = try? engine.writer.writing { (state) throws(StoreError) -> Attempt<Void> in
-        guard try engine.writer.hasRoom(for: header.size, &state) else { return .lacksRoom(header.size) }
-        if sequence > 0 { state.forge(nextSequence: sequence) }
-        key.withUnsafeBytes { key in
-          value.withUnsafeBytes { value in
-            let checksum = RecordEncoder.bodyChecksum(key: key, value: value)
-            _ = try? engine.writer.append(&header, key, value, checksum, false, &state)
+      _ = try? engine.writer.writing { (isAlone) throws(StoreError) -> Attempt<Void> in
+        try engine.writer.withLock { (state) throws(StoreError) in
+          guard try engine.writer.hasRoom(for: header.size, isAlone: isAlone, &state) else {
+            return .lacksRoom(header.size)
           }
+          if sequence > 0 { state.forge(nextSequence: sequence) }
+          key.withUnsafeBytes { key in
+            value.withUnsafeBytes { value in
+              let checksum = RecordEncoder.bodyChecksum(key: key, value: value)
+              _ = try? engine.writer.append(&header, key, value, checksum, false, &state)
+            }
+          }
+          return .done(())
         }
-        return .done(())
       }
     }
   }
