@@ -26,7 +26,7 @@ extension HashIndex {
 
   /// Bytes of memory committed to the index, including memory prepared for growth but not what an image still maps.
   public var memoryBytes: Int {
-    let directories = 4 * UInt64(AnonymousMemory.pageSize)
+    let directories = 4 * UInt64(MemoryPage.size)
     let main = committed(state.main, chunks: state[.mainChunks], lines: state[.bucketCount])
     let overflow = committed(state.overflow, chunks: state[.overflowChunks], lines: state[.overflowEnd])
     var spare: UInt64 = 0
@@ -46,7 +46,7 @@ extension HashIndex {
     // The first step is not committed as a whole.
     let unit =
       lines < ChunkDirectory.linesPerStep
-      ? UInt64(AnonymousMemory.pageSize / Line.byteCount) : ChunkDirectory.linesPerStep
+      ? UInt64(MemoryPage.size / Line.byteCount) : ChunkDirectory.linesPerStep
     return whole + (used + unit - 1) / unit * unit * UInt64(Line.byteCount)
   }
 }

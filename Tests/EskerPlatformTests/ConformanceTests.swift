@@ -294,16 +294,16 @@ import Testing
     let other = try file.map(capacity: 1 << 20, writable: false)
     try other.extend(to: 20_000)
     let flag = mapping.faultFlag
-    try at.files.open(at("a"), .readWrite).truncate(Platform.pageSize)
+    try at.files.open(at("a"), .readWrite).truncate(MemoryPage.size)
     #expect(!flag.isRaised)
     #expect(mapping[0] == 7)
-    #expect(mapping[Platform.pageSize] == 0)
+    #expect(mapping[MemoryPage.size] == 0)
     #expect(flag.isRaised)
     #expect(mapping.isFaulted)
     #expect(!other.isFaulted, "each mapping has a flag of its own")
     mapping[19_999] = 3
     #expect(mapping[19_999] == 3)
-    #expect(try file.status().size == Platform.pageSize)
+    #expect(try file.status().size == MemoryPage.size)
     #expect(other[19_999] == 0)
     #expect(other.isFaulted)
   }

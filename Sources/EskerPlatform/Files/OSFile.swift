@@ -127,7 +127,7 @@ final class OSFile: File {
       throw PlatformError("map", path: path, code: EINVAL)
     }
     // The page may be larger than the alignment the caller was promised.
-    let skipped = range.lowerBound % Platform.pageSize
+    let skipped = range.lowerBound % MemoryPage.size
     let mapping = try OSMapping(
       path: path,
       capacity: range.count + skipped,
@@ -180,7 +180,7 @@ final class OSFile: File {
   /// The error behind a write fault that the kernel gives no reason for.
   func reasonForFault(below length: Int) -> Int32 {
     guard let size = try? status().size, size >= length else { return EIO }
-    guard let free = try? OSFileSystem().freeSpace(at: path), free < Platform.pageSize else { return EIO }
+    guard let free = try? OSFileSystem().freeSpace(at: path), free < MemoryPage.size else { return EIO }
     return ENOSPC
   }
 

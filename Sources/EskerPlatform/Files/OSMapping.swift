@@ -51,7 +51,7 @@ final class OSMapping: Mapping {
 
   init(path: String, capacity: Int, writable: Bool, origin: Origin) throws(PlatformError) {
     guard capacity >= 0, capacity < Int.max / 2 else { throw PlatformError("map", path: path, code: EINVAL) }
-    let reserved = Platform.roundUpToPage(max(capacity, 1))
+    let reserved = MemoryPage.roundUp(max(capacity, 1))
     guard let start = unsafe esker_reserve(reserved) else { throw PlatformError("map", path: path, code: errno) }
     guard let slot = unsafe esker_guard_register(start, writable) else {
       unsafe munmap(start, reserved)
@@ -92,7 +92,7 @@ final class OSMapping: Mapping {
     }
     try file.withStableLength(atLeast: newLength) { descriptor throws(PlatformError) in
       let end = mappedEnd.load(ordering: .relaxed)
-      try mapPages(end..<Platform.roundUpToPage(newLength), MAP_SHARED, descriptor, at: end)
+      try mapPages(end..<MemoryPage.roundUp(newLength), MAP_SHARED, descriptor, at: end)
     }
     currentLength.store(newLength, ordering: .releasing)
   }
@@ -156,8 +156,8 @@ final class OSMapping: Mapping {
   private func accessiblePages(of range: Range<Int>) -> Range<Int> {
     let inside = range.clamped(to: 0..<length)
     guard !inside.isEmpty else { return 0..<0 }
-    let first = (inside.lowerBound + skipped) / Platform.pageSize * Platform.pageSize
-    return first..<Platform.roundUpToPage(inside.upperBound + skipped)
+    let first = (inside.lowerBound + skipped) / MemoryPage.size * MemoryPage.size
+    return first..<MemoryPage.roundUp(inside.upperBound + skipped)
   }
 
   /// Writes dirty pages to the file where its own sync would miss them; returns the error number or 0.

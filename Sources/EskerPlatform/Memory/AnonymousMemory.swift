@@ -14,14 +14,11 @@
 /// address. `allocate` only unmaps what lies outside the block it returns, `populate` writes to a block that nobody uses
 /// yet, and advice to the kernel changes no contents.
 public enum AnonymousMemory {
-  /// The operating system's page size.
-  public static let pageSize = Int(getpagesize())
-
   /// Allocates `byteCount` bytes that read as zero, aligned to `alignment`; nil when out of memory.
   ///
   /// A page takes up memory only once it is touched. `alignment` is a power of two.
-  public static func allocate(byteCount: Int, alignment: Int = pageSize) -> UnsafeMutableRawPointer? {
-    let size = rounded(byteCount)
+  public static func allocate(byteCount: Int, alignment: Int = MemoryPage.size) -> UnsafeMutableRawPointer? {
+    let size = MemoryPage.roundUp(byteCount)
     // The address the system picks is often aligned already; only if not is more allocated and the excess unmapped.
     guard let first = unsafe map(size) else { return nil }
     if UInt(bitPattern: first) & UInt(alignment - 1) == 0 { return unsafe first }
@@ -36,7 +33,7 @@ public enum AnonymousMemory {
 
   /// Frees a block. `byteCount` is what it was allocated with.
   public static func free(_ block: UnsafeMutableRawPointer, byteCount: Int) {
-    unsafe unmap(block, rounded(byteCount))
+    unsafe unmap(block, MemoryPage.roundUp(byteCount))
   }
 
   /// Asks for small pages in a block that is touched gradually, so that only what is touched takes up memory.
@@ -64,7 +61,7 @@ public enum AnonymousMemory {
     var offset = 0
     while offset < byteCount {
       unsafe block.storeBytes(of: 0, toByteOffset: offset, as: UInt8.self)
-      offset += pageSize
+      offset += MemoryPage.size
     }
     return true
   }
@@ -93,10 +90,6 @@ public enum AnonymousMemory {
       unsafe preferHugePages(block, byteCount: byteCount)
       return unsafe advise(block, byteCount, collapseAdvice)
     #endif
-  }
-
-  private static func rounded(_ byteCount: Int) -> Int {
-    (byteCount + pageSize - 1) & ~(pageSize - 1)
   }
 
   private static func map(_ byteCount: Int) -> UnsafeMutableRawPointer? {
