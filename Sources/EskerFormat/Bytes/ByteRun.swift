@@ -40,7 +40,7 @@ struct ByteRun {
     guard count == other.count, let base = unsafe buffer.baseAddress, let other = unsafe other.buffer.baseAddress else {
       return count == other.count
     }
-    return unsafe RecordView.equal(base, other, count)
+    return unsafe base.equals(other, count: count)
   }
 
   func checksum(continuing previous: UInt32 = 0) -> UInt32 {
@@ -57,10 +57,4 @@ extension [UInt8] {
   mutating func append(contentsOf run: ByteRun) {
     unsafe append(contentsOf: run.pointer)
   }
-}
-
-extension KeyHash {
-  // Safety: as above. Inlined explicitly: otherwise the compiler merges it with the function it calls, which slows gets.
-  @inline(__always)
-  func hash(_ key: ByteRun) -> UInt64 { unsafe hash(key.pointer) }
 }

@@ -49,8 +49,8 @@ struct Envelope {
 enum Limit {
   /// For counters of edits and numbers in file names.
   static let count: UInt64 = 1 << 56
-  /// For offsets and lengths within a segment: a store's whole address space.
-  static let segmentBytes: UInt64 = UInt64(SegmentRow.granuleLimit) * SegmentRow.granuleSize
+  /// For offsets and lengths within a segment: a store's whole address space, of 40-bit addresses in units of eight bytes.
+  static let segmentBytes: UInt64 = 8 << 40
   /// For how often a keyspace has been emptied.
   static let incarnation: UInt32 = 1 << 31
 }

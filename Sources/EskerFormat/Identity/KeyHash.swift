@@ -100,6 +100,11 @@ public struct KeyHash: Sendable, Equatable {
     return unsafe hash(base, count: key.count)
   }
 
+  // Safety: the caller uses the run, so its bytes are there during the call. Inlined explicitly: otherwise the compiler merges
+  // it with the function it calls, which slows gets.
+  @inline(__always)
+  func hash(_ key: ByteRun) -> UInt64 { unsafe hash(key.pointer) }
+
   /// The hash of the empty key, for which there may be no pointer.
   @inlinable
   public var emptyHash: UInt64 {

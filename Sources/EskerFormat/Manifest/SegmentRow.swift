@@ -17,8 +17,8 @@ public struct SegmentRow: Hashable, Sendable {
   /// The bytes of address space in a granule.
   public static let granuleSize: UInt64 = 16 << 20
 
-  /// The number of granules that a 40-bit address in units of eight bytes can distinguish.
-  public static let granuleLimit: UInt32 = 1 << 19
+  /// The number of granules in a store's whole address space.
+  public static let granuleLimit = UInt32(Limit.segmentBytes / granuleSize)
 
   /// The segment's identifier.
   public var id: UInt64

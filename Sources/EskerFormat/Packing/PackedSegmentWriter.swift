@@ -137,8 +137,7 @@ public struct PackedSegmentWriter: ~Copyable {
           offset: start + PackedLayout.place(index, of: records.count),
           size: next - PackedLayout.share(index, of: records.count)
         )
-        placements[record.ordinal] = placement
-        footer.append(record.header, placement)
+        enter(record.header, placement, ordinal: record.ordinal)
       }
     }
     cells = []
@@ -167,9 +166,13 @@ public struct PackedSegmentWriter: ~Copyable {
     if compressed == nil { output.append(contentsOf: value) } else { output += scratch[..<storedLength] }
     output += repeatElement(0, count: -(output.count - start) & (PackedLayout.alignment - 1))
     seal(from: start, headLength: headLength, at: offset)
-    let placement = Placement(offset: offset, size: output.count - start)
+    enter(record, Placement(offset: offset, size: output.count - start), ordinal: ordinal)
+  }
+
+  /// Notes where a record was written.
+  private mutating func enter(_ record: RecordHeader, _ placement: Placement, ordinal: Int) {
     placements[ordinal] = placement
-    footer.append(record, placement)
+    footer.append(record, offset: UInt64(placement.offset), size: UInt64(placement.size))
   }
 
   /// Stores a header's checksum in the output; it covers the header's offset in the file too.

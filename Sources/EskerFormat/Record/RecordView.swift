@@ -105,7 +105,7 @@ public struct RecordView {
   @inlinable
   public func isFor(hash: UInt64, key: UnsafeRawPointer, count: Int, keyspace: KeyspaceTag) -> Bool {
     guard keyHash == hash, keyLength == count, self.keyspace == keyspace else { return false }
-    return unsafe Self.equal(keyPointer, key, count)
+    return unsafe keyPointer.equals(key, count: count)
   }
 
   /// The damage to the record, or `nil` if header and body match their checksums and are consistent.
@@ -141,24 +141,5 @@ public struct RecordView {
   @inline(__always)
   public var bodyIsIntact: Bool {
     unsafe esker_crc32c(0, base + bodyOffset, size &- bodyOffset) == bodyChecksum
-  }
-
-  /// Whether two runs of `count` bytes, which the caller keeps, are equal.
-  @inlinable
-  static func equal(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, _ count: Int) -> Bool {
-    var offset = 0
-    while count &- offset >= 8 {
-      let same =
-        unsafe a.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-        == b.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      if !same { return false }
-      offset &+= 8
-    }
-    while offset < count {
-      let same = unsafe a.load(fromByteOffset: offset, as: UInt8.self) == b.load(fromByteOffset: offset, as: UInt8.self)
-      if !same { return false }
-      offset &+= 1
-    }
-    return true
   }
 }

@@ -23,12 +23,8 @@ public struct FooterBuilder: Sendable {
     append(record, offset: footer.recordsEnd, size: UInt64(record.size))
   }
 
-  /// Adds the next record of a packed segment.
-  mutating func append(_ record: RecordHeader, _ placement: PackedSegmentWriter.Placement) {
-    append(record, offset: UInt64(placement.offset), size: UInt64(placement.size))
-  }
-
-  private mutating func append(_ record: RecordHeader, offset: UInt64, size: UInt64) {
+  /// Adds the next record, which lies in the segment as `offset` and `size` say.
+  mutating func append(_ record: RecordHeader, offset: UInt64, size: UInt64) {
     precondition(record.kind != .seal)
     let entry = FooterEntry(
       offset: offset,
