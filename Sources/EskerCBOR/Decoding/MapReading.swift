@@ -33,6 +33,12 @@ final class MapReading {
 }
 
 extension DecodingSession {
+  /// Whether containers can be kept on the shelf.
+  static let canReuseContainers: Bool = {
+    let map = MapReading(session: DecodingSession(), KeySpellings())
+    return ContainerLayout.isOneReference(KeyedDecodingContainer(KeyedDecoding<DocumentKey>(map, isOwner: true)))
+  }()
+
   /// A container for the entries of the map at `start`.
   @inline(__always)
   func container<Key: CodingKey>(keyedBy type: Key.Type, at start: Int) throws -> KeyedDecodingContainer<Key> {
@@ -66,7 +72,7 @@ extension DecodingSession {
   ) -> KeyedDecodingContainer<Key> {
     let map = MapReading(session: self, shelf.map(keyedBy: type)?.spellings ?? KeySpellings())
     map.set(head, count, start: start)
-    if ContainerLayout.isOneReference {
+    if Self.canReuseContainers {
       let container = KeyedDecodingContainer(KeyedDecoding<Key>(map, isOwner: false))
       shelf.add(ContainerLayout.reference(container), map, keyedBy: type)
       return container

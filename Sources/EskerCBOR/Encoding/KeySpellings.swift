@@ -16,15 +16,6 @@ final class KeySpellings {
 
   private let rows: UnsafeMutableRawPointer
 
-  /// An item in its row.
-  ///
-  /// Safety: points into spellings that its user keeps. All 32 bytes of the row are readable; `length` of them are the item.
-  @safe
-  struct Item {
-    let row: UnsafeRawPointer
-    let length: Int
-  }
-
   init() {
     unsafe rows = .allocate(byteCount: Self.width * Self.rowCount, alignment: 32)
     unsafe rows.initializeMemory(as: UInt8.self, repeating: 0, count: Self.width * Self.rowCount)
@@ -36,7 +27,7 @@ final class KeySpellings {
 
   /// The item for a key; nil if the key has no row or does not fit.
   @inline(__always)
-  func item<Key: CodingKey>(of key: Key) -> Item? {
+  func item<Key: CodingKey>(of key: Key) -> EncodedKey? {
     guard MemoryLayout<Key>.size <= 1 else { return nil }
     // Not with `withUnsafeBytes`: unspecialized, it takes as long as writing the key.
     let value = MemoryLayout<Key>.size == 0 ? 0 : unsafe unsafeBitCast(key, to: UInt8.self)
@@ -44,7 +35,7 @@ final class KeySpellings {
     let row = unsafe rows + Int(value) * Self.width
     var length = unsafe Int(row.load(fromByteOffset: Self.width - 1, as: UInt8.self))
     if length == 0 { length = unsafe spell(key, in: row) }
-    return length < Self.width ? unsafe Item(row: UnsafeRawPointer(row), length: length) : nil
+    return length < Self.width ? unsafe EncodedKey(row: UnsafeRawPointer(row), length: length) : nil
   }
 
   @inline(never)

@@ -25,6 +25,12 @@ final class MapWriting {
 }
 
 extension EncodingSession {
+  /// Whether containers can be kept on the shelf.
+  static let canReuseContainers: Bool = {
+    let map = MapWriting(session: EncodingSession(), serial: 0, KeySpellings())
+    return ContainerLayout.isOneReference(KeyedEncodingContainer(KeyedEncoding<DocumentKey>(map: map)))
+  }()
+
   /// A container for the entries of the frame with this serial.
   @inline(__always)
   func container<Key: CodingKey>(keyedBy type: Key.Type, serial: UInt64) -> KeyedEncodingContainer<Key> {
@@ -40,7 +46,7 @@ extension EncodingSession {
     let map = MapWriting(session: self, serial: serial, shelf.map(keyedBy: type)?.spellings ?? KeySpellings())
     let container = KeyedEncodingContainer(KeyedEncoding<Key>(map: map))
     // A part may be released before the holders of its containers, and so may a session whose encoder was kept.
-    if frame.serial == serial, !isPart, ContainerLayout.isOneReference {
+    if frame.serial == serial, !isPart, Self.canReuseContainers {
       shelf.add(ContainerLayout.reference(container), map, keyedBy: type)
     } else {
       map.owner = self

@@ -81,7 +81,7 @@ struct OutputBytes: ~Copyable {
 
   /// Appends an encoded key. Copies half of its row or all of it, which is faster than copying the exact length.
   @inline(__always)
-  mutating func append(_ item: KeySpellings.Item) {
+  mutating func append(_ item: EncodedKey) {
     reserve(KeySpellings.width)
     let target = unsafe memory + count
     unsafe target.storeBytes(of: item.row.load(as: SIMD16<UInt8>.self), as: SIMD16<UInt8>.self)

@@ -64,7 +64,7 @@ struct Reader {
 
   /// Whether the bytes at `offset` begin with `item`.
   @inline(__always)
-  func has(_ item: KeySpellings.Item, at offset: Int) -> Bool {
+  func has(_ item: EncodedKey, at offset: Int) -> Bool {
     let length = item.length
     guard length <= 16, length > 0, count - offset >= 16 else {
       return unsafe count - offset >= length && memcmp(base + offset, item.row, length) == 0

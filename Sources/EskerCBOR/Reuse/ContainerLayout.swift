@@ -1,19 +1,13 @@
 /// Checks that Codable's keyed containers are what a shelf assumes: one reference to an object.
 ///
-/// They are on all systems, but this is not guaranteed, so it is checked once.
+/// They are on all systems, but this is not guaranteed, so either session checks it once for its own.
 ///
 /// Safety: a container as large as a reference is read as a number, which is only compared with the reference expected
 /// there. Containers are treated as references, and references as containers of the type they came from, only where the two
 /// were equal.
 enum ContainerLayout {
-  static let isOneReference: Bool = {
-    let encoding = MapWriting(session: EncodingSession(), serial: 0, KeySpellings())
-    let decoding = MapReading(session: DecodingSession(), KeySpellings())
-    return isReference(KeyedEncodingContainer(KeyedEncoding<DocumentKey>(map: encoding)))
-      && isReference(KeyedDecodingContainer(KeyedDecoding<DocumentKey>(decoding, isOwner: true)))
-  }()
-
-  private static func isReference<Container>(_ container: Container) -> Bool {
+  /// Whether a container consists of one reference, and so do all of its kind.
+  static func isOneReference<Container>(_ container: Container) -> Bool {
     guard MemoryLayout<Container>.size == MemoryLayout<UInt>.size,
       let content = Mirror(reflecting: container).children.first?.value,
       type(of: content) is AnyClass
@@ -21,7 +15,7 @@ enum ContainerLayout {
     return unsafe unsafeBitCast(container, to: UInt.self) == UInt(bitPattern: ObjectIdentifier(content as AnyObject))
   }
 
-  /// The reference that a container consists of; only valid if `isOneReference`.
+  /// The reference that a container consists of; only valid if ``isOneReference(_:)`` is true of its kind.
   static func reference<Container>(_ container: Container) -> AnyObject {
     unsafe unsafeBitCast(container, to: AnyObject.self)
   }
