@@ -17,7 +17,9 @@ let package = Package(
     .library(name: "EskerProtobuf", targets: ["EskerProtobuf"]),
     .library(name: "EskerSwiftLog", targets: ["EskerSwiftLog"]),
     .library(name: "EskerMetrics", targets: ["EskerMetrics"]),
-    .executable(name: "esker", targets: ["esker-tool"]),
+    // For the packages of this repository, such as Tools/esker-tool. Not part of the interface.
+    .library(name: "_EskerInternals", targets: ["EskerFormat", "EskerPlatform"]),
+    .library(name: "_EskerTestSupport", targets: ["EskerTestSupport"]),
   ],
   // A package that asks for none of these does not even fetch what they depend on. Tests/Integrations asks for all.
   traits: [
@@ -26,11 +28,9 @@ let package = Package(
     .trait(name: "Metrics", description: "EskerMetrics: the figures of stores and memory in swift-metrics"),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.30.0"),
-    .package(url: "https://github.com/ordo-one/TextTable", from: "0.0.2"),
   ],
   targets: [
     .systemLibrary(
@@ -76,18 +76,6 @@ let package = Package(
         "Esker",
         .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
       ],
-      swiftSettings: shipped
-    ),
-    .executableTarget(
-      name: "esker-tool",
-      dependencies: [
-        "Esker",
-        "EskerFormat",
-        "EskerPlatform",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "TextTable", package: "TextTable"),
-      ],
-      path: "Tools/esker",
       swiftSettings: shipped
     ),
     .executableTarget(
@@ -156,11 +144,6 @@ let package = Package(
     .testTarget(
       name: "EskerTests",
       dependencies: ["Esker", "EskerLog", "EskerPlatform", "EskerTestSupport"],
-      swiftSettings: strict
-    ),
-    .testTarget(
-      name: "EskerToolTests",
-      dependencies: ["esker-tool", "Esker", "EskerFormat", "EskerTestSupport"],
       swiftSettings: strict
     ),
   ],

@@ -58,3 +58,10 @@ ensure_packages() {
   fi
   has swift || fail 'swift is not on the PATH; see https://www.swift.org/install'
 }
+
+# build_tool: builds the esker tool, which is a package of its own, and prints where it is. From the root of the repository.
+build_tool() {
+  local -a build=(swift build -c release --package-path Tools/esker-tool --product esker)
+  local directory
+  "${build[@]}" >&2 && directory=$("${build[@]}" --show-bin-path) && printf '%s/esker\n' "$directory"
+}
