@@ -13,6 +13,7 @@ let package = Package(
   products: [
     .library(name: "Esker", targets: ["Esker"]),
     .library(name: "EskerLog", targets: ["EskerLog"]),
+    .library(name: "EskerTools", targets: ["EskerTools"]),
     .library(name: "EskerCBOR", targets: ["EskerCBOR"]),
     .library(name: "EskerProtobuf", targets: ["EskerProtobuf"]),
     .library(name: "EskerSwiftLog", targets: ["EskerSwiftLog"]),
@@ -48,10 +49,15 @@ let package = Package(
       dependencies: ["EskerIndex", "EskerFormat", "EskerPlatform", "CEskerShims"],
       swiftSettings: shipped
     ),
+    .target(
+      name: "EskerTools",
+      dependencies: ["EskerLog", "EskerFormat", "EskerPlatform", "CEskerShims"],
+      swiftSettings: shipped
+    ),
     .target(name: "EskerCBOR", swiftSettings: shipped),
     .target(
       name: "Esker",
-      dependencies: ["EskerLog", "EskerMemory", "EskerCBOR", "EskerFormat", "EskerPlatform"],
+      dependencies: ["EskerLog", "EskerTools", "EskerMemory", "EskerCBOR", "EskerFormat", "EskerPlatform"],
       swiftSettings: shipped
     ),
     .target(
@@ -122,21 +128,21 @@ let package = Package(
     ),
     .executableTarget(
       name: "esker-stress",
-      dependencies: ["EskerLog", "EskerPlatform", "EskerTestSupport"],
+      dependencies: ["EskerLog", "EskerTools", "EskerPlatform", "EskerTestSupport"],
       path: "Tests/Stress",
       swiftSettings: strict
     ),
     .executableTarget(
       name: "esker-damage",
-      dependencies: ["EskerLog", "EskerPlatform", "EskerTestSupport"],
+      dependencies: ["EskerLog", "EskerTools", "EskerPlatform", "EskerTestSupport"],
       path: "Tests/DamageSweep",
       swiftSettings: strict
     ),
     .testTarget(
       name: "EskerLogTests",
       dependencies: [
-        "EskerLog", "EskerFormat", "EskerIndex", "EskerPlatform", "EskerTestSupport", "esker-crash-writer",
-        "esker-damage",
+        "EskerLog", "EskerTools", "EskerFormat", "EskerIndex", "EskerPlatform", "EskerTestSupport",
+        "esker-crash-writer", "esker-damage",
       ],
       swiftSettings: strict
     ),

@@ -1,6 +1,7 @@
 import EskerLog
 import EskerPlatform
 import EskerTestSupport
+import EskerTools
 
 /// Does with a damaged store whatever can be done with a store.
 struct Examination {

@@ -1,4 +1,4 @@
-internal import EskerFormat
+package import EskerFormat
 internal import EskerPlatform
 
 /// An embedded, log-structured store of keys and values, bytes in and bytes out.
@@ -114,6 +114,12 @@ public final class LogStore: ByteStore {
 
   /// The directory the store lives in, as it was given.
   public var path: String { engine.env.path }
+
+  /// The store's identity.
+  package var storeID: StoreID { engine.env.storeID }
+
+  /// The present store time, in milliseconds.
+  package var storeTime: Int64 { engine.env.time.now }
 
   /// The store's own keyspace: the one its direct operations use.
   public var `default`: Keyspace { Keyspace(core: core, store: self) }

@@ -1,8 +1,8 @@
-internal import EskerPlatform
+package import EskerPlatform
 
 extension File {
   /// The bytes of a range, or as many of them as the file has.
-  func bytes(in range: Range<Int>) throws(PlatformError) -> [UInt8] {
+  package func bytes(in range: Range<Int>) throws(PlatformError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: range.count)
     let result = unsafe bytes.withUnsafeMutableBytes { buffer -> Result<Int, PlatformError> in
       do throws(PlatformError) {
@@ -23,8 +23,11 @@ extension File {
   /// Maps all that there is of the file, up to `limit` bytes, in address space for `capacity` bytes if that is more.
   ///
   /// A writer in another process gives back what it has not used when it closes: the file may get shorter meanwhile.
-  func mapWhole(upTo limit: Int = .max, capacity: Int = 0, writable: Bool = false) throws(PlatformError) -> any Mapping
-  {
+  package func mapWhole(
+    upTo limit: Int = .max,
+    capacity: Int = 0,
+    writable: Bool = false
+  ) throws(PlatformError) -> any Mapping {
     var length = min(try status().size, limit)
     let mapping = try map(capacity: max(capacity, length, 4096), writable: writable)
     while length > 0 {

@@ -35,7 +35,7 @@ extension StoreClock {
 
 extension StoreError {
   /// What a failed call to the operating system means to a caller.
-  init(_ error: PlatformError, needed: Int = 0) {
+  package init(_ error: PlatformError, needed: Int = 0) {
     if error.isFull {
       self = .noSpace(path: error.path, needed: needed)
     } else {

@@ -1,8 +1,8 @@
-internal import EskerFormat
+package import EskerFormat
 internal import EskerPlatform
 
 /// The system's own words for an error number, and what to do where they do not tell.
-func errorMessage(_ code: Int32) -> String {
+package func errorMessage(_ code: Int32) -> String {
   let words = PlatformError.message(code)
   return switch code {
   case PlatformError.tooManyFiles:
@@ -15,7 +15,7 @@ func errorMessage(_ code: Int32) -> String {
 
 extension StoreError {
   /// What undecodable bytes of a file mean to a caller.
-  init(_ error: FormatError, in path: String, base: Int = 0, what: String) {
+  package init(_ error: FormatError, in path: String, base: Int = 0, what: String) {
     switch error {
     case .notThisKind:
       self = .damaged(DamageLocation(path: path, offset: base), reason: "this is not \(what)")

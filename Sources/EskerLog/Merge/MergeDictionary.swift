@@ -1,4 +1,4 @@
-internal import EskerFormat
+package import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
@@ -44,7 +44,7 @@ extension Keydir {
 
 extension PackedSegmentView {
   /// A record's value, decompressed; nil when the record is damaged.
-  func intactValue(of entry: PackedEntry) -> [UInt8]? {
+  package func intactValue(of entry: PackedEntry) -> [UInt8]? {
     var value = [UInt8](repeating: 0, count: entry.valueLength)
     let damage = unsafe value.withUnsafeMutableBytes { unsafe copyValue(of: entry, into: $0, isVerified: true) }
     return damage == nil ? value : nil

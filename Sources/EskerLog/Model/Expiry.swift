@@ -33,7 +33,7 @@ public struct WallTime: Comparable, Hashable, Sendable {
 
 extension Expiry {
   /// What a record says; `Int64.max` stands for never.
-  init(stored milliseconds: Int64) {
+  package init(stored milliseconds: Int64) {
     self = milliseconds == .max ? .never : .at(WallTime(millisecondsSince1970: milliseconds))
   }
 }

@@ -1,4 +1,4 @@
-internal import EskerFormat
+package import EskerFormat
 
 /// What a store's manifest says of the store as a whole.
 public struct ManifestDescription: Sendable, Hashable {
@@ -33,7 +33,7 @@ public struct ManifestDescription: Sendable, Hashable {
   /// The keyspaces, the default one first.
   public var keyspaces: [KeyspaceDescription]
 
-  init(_ manifest: Manifest) {
+  package init(_ manifest: Manifest) {
     generation = manifest.generation
     storeID = manifest.storeID.digits
     isOpen = manifest.state == .open

@@ -1,4 +1,4 @@
-internal import EskerFormat
+package import EskerFormat
 internal import EskerIndex
 internal import EskerPlatform
 
@@ -24,13 +24,13 @@ public final class Snapshot: Sequence, Sendable {
   var extents: [(segment: Segment, end: Int)] { state.segments }
 
   /// The store time of the instant, in milliseconds.
-  var time: Int64 { state.time }
+  package var time: Int64 { state.time }
 
   /// The keyspaces there were, and the incarnation each was in.
   var keyspaces: [UInt32: (name: String, tag: KeyspaceTag)] { state.keyspaces }
 
   /// The keyspaces that it shows, as a manifest lists them.
-  var keyspaceRows: [KeyspaceRow] {
+  package var keyspaceRows: [KeyspaceRow] {
     keyspaces.map { id, keyspace in
       KeyspaceRow(
         id: id,

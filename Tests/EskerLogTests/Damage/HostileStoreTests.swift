@@ -1,6 +1,7 @@
 import EskerFormat
 import EskerPlatform
 import EskerTestSupport
+import EskerTools
 import Testing
 
 @testable import EskerLog

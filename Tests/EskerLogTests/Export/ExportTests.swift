@@ -4,6 +4,7 @@ import EskerTestSupport
 import Testing
 
 @testable import EskerLog
+@testable import EskerTools
 
 @Suite struct ExportTests {
   private func filled(_ machine: Machine, count: Int = 60) throws -> LogStore {

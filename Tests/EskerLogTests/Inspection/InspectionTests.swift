@@ -4,6 +4,7 @@ import EskerTestSupport
 import Testing
 
 @testable import EskerLog
+@testable import EskerTools
 
 @Suite struct InspectionTests {
   private func inspect(_ machine: Machine) throws(StoreError) -> StoreInspection {

@@ -1,5 +1,6 @@
 import EskerPlatform
 import EskerTestSupport
+import EskerTools
 import Testing
 
 @testable import EskerLog

@@ -1,4 +1,5 @@
 import EskerTestSupport
+import EskerTools
 import Testing
 
 @testable import EskerLog

@@ -1,5 +1,6 @@
 import EskerLog
 import EskerTestSupport
+import EskerTools
 
 /// Makes backups, opens them, and looks whether they are the store at the number that their report says.
 struct Backups {

@@ -1,4 +1,4 @@
-internal import EskerFormat
+public import EskerLog
 
 extension LogStore {
   /// Makes a new store of everything that is intact in a damaged one, which is only read.
@@ -7,16 +7,16 @@ extension LogStore {
   /// checksum counts, wherever it stands, and the newest of a key decides by its sequence number. The new store has an
   /// identity and sequence numbers of its own; order and expiry of the entries stay. It is on stable storage when the call
   /// returns. If the call throws, what was written is removed; if it is interrupted, what is left is refused by every opening,
-  /// with ``StoreError/unfinishedCopy(path:mark:holder:)``, and the call may be made again.
+  /// with `StoreError.unfinishedCopy(path:mark:holder:)`, and the call may be made again.
   ///
   /// - Parameters:
   ///   - path: the damaged store. No process may have it open for writing.
   ///   - newPath: where nothing is yet, an empty directory, or what an interrupted salvage left.
   ///   - options: how the new store is written.
   ///   - progress: told the share that is done, from 0 to 1; returns false to stop.
-  /// - Throws: ``StoreError/notAStore(path:)`` if there is no file of a store at `path`,
-  ///   ``StoreError/directoryNotEmpty(path:)``, ``StoreError/locked(path:holder:)``,
-  ///   ``StoreError/unknownFormat(path:version:)``, ``StoreError/cancelled`` when `progress` stopped it, and what writing throws. Damage is in the report.
+  /// - Throws: `StoreError.notAStore(path:)` if there is no file of a store at `path`,
+  ///   `StoreError.directoryNotEmpty(path:)`, `StoreError.locked(path:holder:)`,
+  ///   `StoreError.unknownFormat(path:version:)`, `StoreError.cancelled` when `progress` stopped it, and what writing throws. Damage is in the report.
   /// - Complexity: O(bytes); memory O(keys), for a hash and a place each.
   @discardableResult
   public static func salvage(
@@ -37,24 +37,11 @@ extension LogStore {
     progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> SalvageReport {
     var salvage = Salvage(try SalvageSource(at: path, host: host))
-    _ = try StoreDirectory(path: newPath, host: host).namesForCopy(of: .repair)
+    let target = ClosedStore(at: newPath, host: host)
+    try target.checkRoomForRepair()
     try salvage.read { progress?($0 / 2) ?? true }
-    let random = host.platform.random
-    let storeID = StoreID(low: random(), high: random())
-    var directory = try MarkedDirectory(at: newPath, for: .repair, of: storeID, host: host)
-    do throws(StoreError) {
-      var options = options
-      options.readOnly = false
-      let store = try LogStore(building: storeID, at: newPath, options: options, host: host)
-      do throws(StoreError) { try salvage.write(to: store) { progress?(0.5 + $0 / 2) ?? true } } catch {
-        store.engine.abandon()
-        throw error
-      }
-      try store.close()
-      try directory.finish()
-    } catch {
-      directory.abandon()
-      throw error
+    try target.makeRepaired(options) { (store) throws(StoreError) in
+      try salvage.write(to: store) { progress?(0.5 + $0 / 2) ?? true }
     }
     return salvage.report
   }

@@ -1,3 +1,5 @@
+public import EskerLog
+
 /// What a salvage brought to safety, and what it could not.
 public struct SalvageReport: Sendable, Hashable {
   /// A range that could not be read, and what it held as far as that is known.

@@ -1,4 +1,5 @@
 internal import EskerFormat
+internal import EskerLog
 internal import EskerPlatform
 
 /// A segment file outside of an open store, to be read only: a damaged store's, or one that is inspected.
@@ -84,16 +85,11 @@ final class SegmentFile: @unchecked Sendable {
   }
 
   /// The record at `offset`, of which only the length is known to be possible.
-  func record(at offset: Int) -> StoredRecord? {
+  func record(at offset: Int) -> FileRecord? {
     guard offset < end else { return nil }
-    let place = unsafe GranuleTable.Place(
-      pointer: UnsafeRawPointer(mapping.base + offset),
-      limit: end - offset,
-      salt: salt,
-      offsetUnits: UInt32(truncatingIfNeeded: offset >> 3),
-      packing: layout.isPacked ? layout.dictionaryLength + 1 : 0
-    )
-    return StoredRecord(at: place)
+    if let view = packedView { return view.entry(at: offset).map { .packed($0, view) } }
+    let record = unsafe RecordView(at: UnsafeRawPointer(mapping.base + offset), limit: end - offset)
+    return record.map { .plain($0, salt: salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) }
   }
 
   /// The packed records; nil when they are not packed.

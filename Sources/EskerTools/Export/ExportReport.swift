@@ -1,3 +1,5 @@
+public import EskerLog
+
 /// What an export wrote.
 public struct ExportReport: Sendable, Hashable {
   /// The last write the stream shows.

@@ -1,4 +1,5 @@
 internal import EskerFormat
+public import EskerLog
 
 /// The records of a segment in the order of their places, and the bytes between them that are none.
 ///
@@ -84,8 +85,8 @@ public struct SegmentRecords: Sequence, IteratorProtocol {
 extension StoreInspection {
   /// The records of a segment.
   ///
-  /// - Throws: ``StoreError/damaged(_:reason:)`` when the store has no such segment, its file is missing, or nothing in it can
-  ///   be recognised; ``StoreError/failed(operation:path:errno:)``.
+  /// - Throws: `StoreError.damaged(_:reason:)` when the store has no such segment, its file is missing, or nothing in it can
+  ///   be recognised; `StoreError.failed(operation:path:errno:)`.
   public func records(of segment: UInt64) throws(StoreError) -> SegmentRecords {
     SegmentRecords(try open(segment), self)
   }

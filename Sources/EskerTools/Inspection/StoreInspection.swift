@@ -1,4 +1,5 @@
 internal import EskerFormat
+public import EskerLog
 internal import EskerPlatform
 
 /// A look at the files of a store that does not open it: at what its manifest and its segments say, record by record.
@@ -20,8 +21,8 @@ public struct StoreInspection: Sendable {
 
   /// Reads the manifest, and the header and the end of each segment.
   ///
-  /// - Throws: ``StoreError/notAStore(path:)``, ``StoreError/unfinishedCopy(path:mark:holder:)``,
-  ///   ``StoreError/unknownFormat(path:version:)``, and ``StoreError/failed(operation:path:errno:)``. Damage is described, not thrown.
+  /// - Throws: `StoreError.notAStore(path:)`, `StoreError.unfinishedCopy(path:mark:holder:)`,
+  ///   `StoreError.unknownFormat(path:version:)`, and `StoreError.failed(operation:path:errno:)`. Damage is described, not thrown.
   /// - Complexity: O(segments).
   public init(at path: String) throws(StoreError) {
     try self.init(at: path, host: .system)
@@ -30,12 +31,16 @@ public struct StoreInspection: Sendable {
   package init(at path: String, host: Host) throws(StoreError) {
     self.path = path
     self.host = host
-    let fileSystem = host.platform.fileSystem
+    let files = ClosedStore(at: path, host: host)
     var attempt = 0
     while true {
-      let names = try Self.names(in: path, fileSystem)
-      let reading = try Self.readManifest(in: path, host)
-      let (segments, isWhole) = Self.describe(reading.newest, names, path, fileSystem)
+      // Nothing at all is another error than something else.
+      guard try files.exists() else {
+        throw .failed(operation: "open", path: path, errno: PlatformError.notFound)
+      }
+      let names = try files.names()
+      let reading = try files.manifestBesideWriter()
+      let (segments, isWhole) = Self.describe(reading.newest, names, path, host.platform.fileSystem)
       attempt += 1
       // A merge may have removed a segment between the look at the manifest and the look at the file, or a close may have given
       // back what the writer had not used.
@@ -51,24 +56,6 @@ public struct StoreInspection: Sendable {
     }
   }
 
-  private static func names(in path: String, _ fileSystem: any FileSystem) throws(StoreError) -> [String] {
-    let status = try translating { () throws(PlatformError) in try fileSystem.status(path) }
-    guard let status else { throw .failed(operation: "open", path: path, errno: PlatformError.notFound) }
-    guard status.kind == .directory else { throw .notAStore(path: path) }
-    let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }.sorted()
-    try CopyKind.refuseUnfinished(names, at: path, fileSystem)
-    guard names.contains(where: { FileName.manifests.contains($0) || FileName.segmentID($0) != nil }) else {
-      throw .notAStore(path: path)
-    }
-    return names
-  }
-
-  /// Both copies. The writer may be in the middle of an edit; each copy is whole most of the time.
-  private static func readManifest(in path: String, _ host: Host) throws(StoreError) -> ManifestFiles.Reading {
-    let files = ManifestFiles(directory: path, fileSystem: host.platform.fileSystem)
-    return try files.readBesideWriter(host.platform)
-  }
-
   private static func describe(
     _ manifest: Manifest?,
     _ names: [String],
@@ -80,7 +67,7 @@ public struct StoreInspection: Sendable {
     func take(_ id: UInt64, _ row: SegmentRow?) {
       var segment = SegmentDescription(
         id,
-        "\(path)/\(FileName.segment(id))",
+        "\(path)/\(ClosedStore.segmentName(id))",
         row,
         isListed: row != nil || manifest == nil,
         isClean: manifest?.state == .clean
@@ -94,13 +81,13 @@ public struct StoreInspection: Sendable {
     for row in manifest?.segments ?? [] { take(row.id, row) }
     segments.sort { ($0.sequences?.lowerBound ?? .max, $0.id) < ($1.sequences?.lowerBound ?? .max, $1.id) }
     let listed = Set((manifest?.segments ?? []).map(\.id))
-    for id in names.compactMap(FileName.segmentID).sorted() where !listed.contains(id) { take(id, nil) }
+    for id in names.compactMap(ClosedStore.segmentID).sorted() where !listed.contains(id) { take(id, nil) }
     return (segments, isWhole)
   }
 
   /// Opens a segment's file.
   ///
-  /// - Throws: ``StoreError/damaged(_:reason:)`` when there is none, or nothing in it can be recognised.
+  /// - Throws: `StoreError.damaged(_:reason:)` when there is none, or nothing in it can be recognised.
   func open(_ id: UInt64) throws(StoreError) -> SegmentFile {
     guard let segment = segments.first(where: { $0.id == id }) else {
       throw .damaged(DamageLocation(path: path, segment: id), reason: "the store has no segment \(id)")

@@ -1,4 +1,5 @@
 internal import EskerFormat
+internal import EskerLog
 internal import EskerPlatform
 
 /// The files of a damaged store: its manifest if there is one, and its segments.
@@ -16,49 +17,28 @@ struct SalvageSource {
   init(at path: String, host: Host) throws(StoreError) {
     self.path = path
     let fileSystem = host.platform.fileSystem
-    let status = try translating { () throws(PlatformError) in try fileSystem.status(path) }
-    guard status?.kind == .directory else { throw .notAStore(path: path) }
-    let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }.sorted()
-    try CopyKind.refuseUnfinished(names, at: path, fileSystem)
-    guard names.contains(where: { FileName.manifests.contains($0) || FileName.segmentID($0) != nil }) else {
-      throw .notAStore(path: path)
-    }
-    lock = try Self.lock(path, names, fileSystem)
-    let found = try Self.readManifest(path, fileSystem)
+    let files = ClosedStore(at: path, host: host)
+    let names = try files.names()
+    lock = try files.lock(names)
+    let found = try Self.readManifest(files)
     manifest = found
     now = max(found?.storeTime ?? .min, host.platform.clock.wallMilliseconds())
     let rows = Dictionary(uniqueKeysWithValues: (found?.segments ?? []).map { ($0.id, $0) })
     for name in names {
-      guard let id = FileName.segmentID(name) else { continue }
+      guard let id = ClosedStore.segmentID(name) else { continue }
       // A manifest is all or nothing: a file that it does not list is superseded, or was never part of the store.
       if found != nil, rows[id] == nil { continue }
       open(id, "\(path)/\(name)", rows[id], fileSystem)
     }
-    for row in (found?.segments ?? []) where !names.contains(FileName.segment(row.id)) {
-      lose(row.id, "\(path)/\(FileName.segment(row.id))", "the segment is missing\(Self.range(of: row))")
+    for row in (found?.segments ?? []) where !names.contains(ClosedStore.segmentName(row.id)) {
+      lose(row.id, "\(path)/\(ClosedStore.segmentName(row.id))", "the segment is missing\(Self.range(of: row))")
     }
     dropForeign()
   }
 
-  /// Nobody may write meanwhile; nil when there is no file to lock.
-  private static func lock(
-    _ path: String,
-    _ names: [String],
-    _ fileSystem: any FileSystem
-  ) throws(StoreError) -> (any File)? {
-    guard names.contains(Session.fileName) else { return nil }
-    let file = try translating { () throws(PlatformError) in
-      try fileSystem.open("\(path)/\(Session.fileName)", .read)
-    }
-    guard try translating({ () throws(PlatformError) in try file.tryLock(exclusive: false) }) else {
-      throw .locked(path: path, holder: Session.holder(file))
-    }
-    return file
-  }
-
-  private static func readManifest(_ path: String, _ fileSystem: any FileSystem) throws(StoreError) -> Manifest? {
+  private static func readManifest(_ files: ClosedStore) throws(StoreError) -> Manifest? {
     do throws(StoreError) {
-      return try ManifestFiles(directory: path, fileSystem: fileSystem).read().newest
+      return try files.manifest()
     } catch {
       if case .unknownFormat = error { throw error }
       // What the medium does not give back is damage too.

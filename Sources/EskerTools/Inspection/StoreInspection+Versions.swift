@@ -1,4 +1,5 @@
 internal import EskerFormat
+public import EskerLog
 internal import EskerPlatform
 
 extension StoreInspection {
@@ -10,9 +11,9 @@ extension StoreInspection {
   ///   - progress: told the share that is done, from 0 to 1; returns false to stop.
   /// - Returns: what was found; nothing when the key was never written or nothing of it is left. The first one decides, unless
   ///   it is ``KeyVersion/Standing/uncommitted`` or ``KeyVersion/Standing/emptied``.
-  /// - Throws: ``StoreError/cancelled`` when `progress` stopped it; ``StoreError/invalidKeyspace(_:)`` when the manifest knows
-  ///   no such keyspace; ``StoreError/damaged(_:reason:)`` when no file contains the seed of the key hashes;
-  ///   ``StoreError/failed(operation:path:errno:)``. Segments that are missing are passed over: ``segments`` says so.
+  /// - Throws: `StoreError.cancelled` when `progress` stopped it; `StoreError.invalidKeyspace(_:)` when the manifest knows
+  ///   no such keyspace; `StoreError.damaged(_:reason:)` when no file contains the seed of the key hashes;
+  ///   `StoreError.failed(operation:path:errno:)`. Segments that are missing are passed over: ``segments`` says so.
   /// - Complexity: O(records); of a segment with a footer only that is read.
   public func versions(
     of key: [UInt8],

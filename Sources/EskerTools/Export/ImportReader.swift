@@ -1,4 +1,5 @@
 internal import EskerFormat
+internal import EskerLog
 
 /// Reads a stream into a store.
 struct ImportReader {
@@ -53,7 +54,7 @@ struct ImportReader {
     guard let keyspace = keyspaces[frame.keyspace] else {
       throw damaged(start, "an entry belongs to a keyspace that the stream does not declare")
     }
-    guard frame.expiry > store.engine.env.time.now else {
+    guard frame.expiry > store.storeTime else {
       report.expired += 1
       return
     }

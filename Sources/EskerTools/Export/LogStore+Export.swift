@@ -1,16 +1,18 @@
+public import EskerLog
+
 extension LogStore {
   /// Writes all entries of all keyspaces, as they are now, to a stream of bytes that ``importStream(from:)`` reads.
   ///
   /// Reads and writes go on meanwhile. Large values are handed to `sink` where they lie.
   ///
   /// - Parameter sink: takes the bytes of the stream, some at a time and in order.
-  /// - Throws: what `sink` throws; ``StoreError/damaged(_:reason:)`` at a record that cannot be read, so that a stream with an
+  /// - Throws: what `sink` throws; `StoreError.damaged(_:reason:)` at a record that cannot be read, so that a stream with an
   ///   end is whole. ``salvage(from:to:options:progress:)`` passes over damage.
   /// - Complexity: O(bytes).
   @discardableResult
   public func exportStream(to sink: (RawSpan) throws -> Void) throws -> ExportReport {
     let snapshot = try snapshot()
-    var writer = ExportWriter(snapshot, storeID: engine.env.storeID)
+    var writer = ExportWriter(snapshot, storeID: storeID)
     return try writer.write(snapshot.keyspaceRows, to: sink)
   }
 
@@ -21,8 +23,8 @@ extension LogStore {
   /// to start again.
   ///
   /// - Parameter source: gives the next bytes of the stream, at most as many as it is asked for; none at the end.
-  /// - Throws: what `source` throws; ``StoreError/damaged(_:reason:)`` with the offset in the stream, of which nothing was
-  ///   stored from there on; ``StoreError/unknownFormat(path:version:)``; what writing throws.
+  /// - Throws: what `source` throws; `StoreError.damaged(_:reason:)` with the offset in the stream, of which nothing was
+  ///   stored from there on; `StoreError.unknownFormat(path:version:)`; what writing throws.
   /// - Complexity: O(bytes). Memory for one value.
   @discardableResult
   public func importStream(from source: (Int) throws -> [UInt8]) throws -> ImportReport {

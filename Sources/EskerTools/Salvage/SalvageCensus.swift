@@ -1,4 +1,5 @@
 internal import EskerFormat
+internal import EskerLog
 
 /// The newest record of each key among those that were read.
 struct SalvageCensus {
@@ -39,7 +40,7 @@ struct SalvageCensus {
     guard header.kind == .put || header.kind == .tombstone else { return true }
     var identity = Identity(hash: header.keyHash, keyspace: tag.id)
     while let known = newest[identity], !isSameKey(known) {
-      guard identity.turn < Keydir.mostAlike else { return false }
+      guard identity.turn < DamageRules.mostAlike else { return false }
       identity.turn += 1
     }
     // A tombstone may have the number of the record it stands for.

@@ -1,4 +1,5 @@
 internal import EskerFormat
+public import EskerLog
 internal import EskerPlatform
 
 /// What a store's files say of a segment, without its records being read.

@@ -1,4 +1,5 @@
 internal import EskerFormat
+public import EskerLog
 
 /// A record's bytes, with a name for each.
 public struct RecordAnatomy: Sendable, Hashable {
@@ -86,8 +87,8 @@ extension StoreInspection {
   /// - Parameters:
   ///   - offset: where in the segment's file it begins, as ``RecordDescription/offset`` says.
   ///   - segment: the segment's id.
-  /// - Throws: ``StoreError/damaged(_:reason:)`` when there is no such segment, no record can begin there, or its lengths lead
-  ///   out of the file; ``StoreError/failed(operation:path:errno:)``. A record with a wrong checksum is shown.
+  /// - Throws: `StoreError.damaged(_:reason:)` when there is no such segment, no record can begin there, or its lengths lead
+  ///   out of the file; `StoreError.failed(operation:path:errno:)`. A record with a wrong checksum is shown.
   /// - Complexity: O(bytes of the record).
   public func record(at offset: Int, of segment: UInt64) throws(StoreError) -> RecordAnatomy {
     let file = try open(segment)
@@ -120,7 +121,7 @@ extension StoreInspection {
   private func plainRecord(at offset: Int, _ file: SegmentFile) -> RecordAnatomy? {
     let read = file.readRecord(at: offset)
     if case .end = read { return nil }
-    guard case .plain(let view, _) = file.record(at: offset) else { return nil }
+    guard case .plain(let view, _, _) = file.record(at: offset) else { return nil }
     var anatomy = RecordAnatomy(file, offset..<offset + view.size, view.fields)
     switch read {
     case .record(let header):

@@ -1,4 +1,5 @@
 internal import EskerFormat
+internal import EskerLog
 
 /// Writes a snapshot as a stream.
 struct ExportWriter {

@@ -1,4 +1,5 @@
 internal import EskerFormat
+internal import EskerLog
 
 /// Reads everything that is intact in a damaged store, and writes it to a new one.
 struct Salvage {
@@ -84,7 +85,7 @@ struct Salvage {
     var cursor = footer.entries(segment.layout)
     while let entry = unsafe try? cursor.next(in: bytes.span.bytes) {
       let offset = Int(entry.offset)
-      if !passed.contains(offset) { lose(segment, offset, Int(entry.size), SegmentVerification.missing) }
+      if !passed.contains(offset) { lose(segment, offset, Int(entry.size), DamageRules.missing) }
     }
   }
 
@@ -158,7 +159,7 @@ struct Salvage {
         else { return true }
         return record.hasSameKey(as: other)
       }
-      if !isTaken { lose(segment, offset, header.size, Keydir.tooManyAlike) }
+      if !isTaken { lose(segment, offset, header.size, DamageRules.tooManyAlike) }
     }
     batch.removeAll(keepingCapacity: true)
   }
@@ -180,7 +181,7 @@ struct Salvage {
 
   /// Names numbers that are nowhere: with the damage that they are missing for, or as a loss of their own.
   private mutating func account(for gap: LogGaps.Gap) {
-    let name = FileName.segment(gap.segment)
+    let name = ClosedStore.segmentName(gap.segment)
     let run = runs[gap.segment]
     let cause = report.losses.firstIndex { loss in
       guard loss.location.segment == gap.segment else { return false }
@@ -204,7 +205,7 @@ struct Salvage {
   }
 
   /// The key of a record whose value is damaged: its hash, which stands in the header, tells whether it is right.
-  private func intactKey(of header: RecordHeader, _ record: StoredRecord) -> [UInt8]? {
+  private func intactKey(of header: RecordHeader, _ record: FileRecord) -> [UInt8]? {
     guard let seed = source.seed else { return nil }
     let hash = KeyHash(seed: seed, keyspace: header.keyspace)
     let key = record.key
@@ -241,7 +242,7 @@ struct Salvage {
       }
       let expiry = Expiry(stored: entry.record.expiry)
       switch record {
-      case .plain(let record, _):
+      case .plain(let record, _, _):
         let key = unsafe record.key.bytes
         let value = unsafe record.value.bytes
         try keyspace.put(value, forKey: key, expiry: expiry)

@@ -1,4 +1,5 @@
 internal import EskerFormat
+public import EskerLog
 
 /// A record as it stands in a segment.
 public struct RecordDescription: Sendable, Hashable {

@@ -1,0 +1,109 @@
+package import EskerFormat
+package import EskerPlatform
+
+/// The directory of a store that is not opened, for what works on its files: all that those need to know of the engine.
+package struct ClosedStore: Sendable {
+  /// The directory, as it was given.
+  package let path: String
+  private let host: Host
+
+  private var fileSystem: any FileSystem { host.platform.fileSystem }
+
+  package init(at path: String, host: Host) {
+    self.path = path
+    self.host = host
+  }
+
+  /// Whether anything is there, of whatever kind.
+  package func exists() throws(StoreError) -> Bool {
+    try translating { () throws(PlatformError) in try fileSystem.status(path) } != nil
+  }
+
+  /// The names of the files, in order.
+  ///
+  /// - Throws: ``StoreError/notAStore(path:)`` when there is no directory, or neither a manifest nor a segment in it;
+  ///   ``StoreError/unfinishedCopy(path:mark:holder:)``; ``StoreError/failed(operation:path:errno:)``.
+  package func names() throws(StoreError) -> [String] {
+    let status = try translating { () throws(PlatformError) in try fileSystem.status(path) }
+    guard status?.kind == .directory else { throw .notAStore(path: path) }
+    let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }.sorted()
+    try CopyKind.refuseUnfinished(names, at: path, fileSystem)
+    guard names.contains(where: { FileName.manifests.contains($0) || FileName.segmentID($0) != nil }) else {
+      throw .notAStore(path: path)
+    }
+    return names
+  }
+
+  /// The id in a segment's file name; nil for other names.
+  package static func segmentID(_ name: String) -> UInt64? { FileName.segmentID(name) }
+
+  /// The name of a segment's file.
+  package static func segmentName(_ id: UInt64) -> String { FileName.segment(id) }
+
+  /// Keeps writers out as long as what it returns is there; nil when no file to lock is among the names.
+  ///
+  /// - Throws: ``StoreError/locked(path:holder:)``; ``StoreError/failed(operation:path:errno:)``.
+  package func lock(_ names: [String]) throws(StoreError) -> (any File)? {
+    guard names.contains(Session.fileName) else { return nil }
+    let file = try translating { () throws(PlatformError) in try fileSystem.open("\(path)/\(Session.fileName)", .read) }
+    guard try translating({ () throws(PlatformError) in try file.tryLock(exclusive: false) }) else {
+      throw .locked(path: path, holder: Session.holder(file))
+    }
+    return file
+  }
+
+  /// The newest copy of the manifest that is whole.
+  ///
+  /// - Throws: ``StoreError/unknownFormat(path:version:)``; ``StoreError/failed(operation:path:errno:)``.
+  package func manifest() throws(StoreError) -> Manifest? {
+    try ManifestFiles(directory: path, fileSystem: fileSystem).read().newest
+  }
+
+  /// The same while a writer may be in the middle of an edit, and what there is of each copy.
+  package func manifestBesideWriter() throws(StoreError) -> (newest: Manifest?, copies: [ManifestDescription.Copy]) {
+    let reading = try ManifestFiles(directory: path, fileSystem: fileSystem).readBesideWriter(host.platform)
+    return (reading.newest, reading.copies)
+  }
+}
+
+/// What the engine says of damage, for whoever else finds it.
+package enum DamageRules {
+  /// No store has more keys than this whose hashes are the same.
+  package static let mostAlike = Keydir.mostAlike
+  /// Said where there are more.
+  package static let tooManyAlike = Keydir.tooManyAlike
+  /// Said of a packed record that only the footer knows.
+  package static let missing = SegmentVerification.missing
+}
+
+extension ClosedStore {
+  /// Throws unless a repaired store may be made here.
+  package func checkRoomForRepair() throws(StoreError) {
+    _ = try StoreDirectory(path: path, host: host).namesForCopy(of: .repair)
+  }
+
+  /// Makes a new store here of what `fill` puts in. It bears the mark of a repair until it is on stable storage; if anything
+  /// throws, what was made is removed.
+  package func makeRepaired(
+    _ options: Options,
+    _ fill: (LogStore) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let random = host.platform.random
+    let storeID = StoreID(low: random(), high: random())
+    var directory = try MarkedDirectory(at: path, for: .repair, of: storeID, host: host)
+    do throws(StoreError) {
+      var options = options
+      options.readOnly = false
+      let store = try LogStore(building: storeID, at: path, options: options, host: host)
+      do throws(StoreError) { try fill(store) } catch {
+        store.engine.abandon()
+        throw error
+      }
+      try store.close()
+      try directory.finish()
+    } catch {
+      directory.abandon()
+      throw error
+    }
+  }
+}
