@@ -99,7 +99,7 @@ extension Catalog {
       lease: lease,
       created: header.creationTime
     )
-    segment.firstSequence.store(firstSequence, ordering: .relaxed)
+    segment.change { $0.begin(with: firstSequence) }
     segment.durableLength.store(first, ordering: .relaxed)
     env.countWritten(bytes.count)
     granules.install(segment)

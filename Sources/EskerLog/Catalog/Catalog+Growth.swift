@@ -40,8 +40,8 @@ extension Catalog {
       if firsts == before { break }
       before = firsts
     }
-    for (segment, first) in zip(list, before) where !segment.isSettled.load(ordering: .relaxed) {
-      if let first { segment.firstSequence.store(first, ordering: .relaxed) }
+    for (segment, first) in zip(list, before) where !segment.isSettled {
+      if let first { segment.change { $0.begin(with: first) } }
     }
     return Self.inOrder(list)
   }
@@ -76,10 +76,8 @@ extension Segment {
 
   /// Notes where a log segment ends that was read and gets no more records, unless the manifest has said so.
   func settleRead(to end: Int, last: UInt64, _ granules: GranuleTable) {
-    guard !isSettled.load(ordering: .relaxed) else { return }
-    recordsEnd.store(end, ordering: .releasing)
-    lastSequence.store(last, ordering: .relaxed)
-    isSealed.store(true, ordering: .releasing)
+    guard !isSettled else { return }
+    change { $0.seal(at: end, last: last) }
     granules.updateLimit(self)
   }
 }

@@ -68,13 +68,12 @@ extension Catalog {
         created: created
       )
     }
-    segment.firstSequence.store(row.firstSequence, ordering: .relaxed)
-    segment.lastSequence.store(row.lastSequence, ordering: .relaxed)
+    segment.change { facts in
+      facts.begin(with: row.firstSequence)
+      if row.state == .sealed { facts.settle(as: row) } else { facts.expect(last: row.lastSequence) }
+    }
     let length = segment.accessible.load(ordering: .relaxed)
     segment.durableLength.store(min(length, Int(clamping: row.fileLength)), ordering: .relaxed)
-    if row.state == .sealed {
-      segment.become(row)
-    }
     granules.install(segment)
     if let reason = try shortness(of: segment, row, durable: durable) {
       segment.isShort.store(true, ordering: .relaxed)

@@ -28,9 +28,9 @@ extension Catalog {
   /// - Complexity: O(files), a system call each.
   private var footprint: Int {
     var planned: [String: Int] = [:]
-    for segment in segments where !segment.isSettled.load(ordering: .acquiring) {
+    for segment in segments where !segment.isSettled {
       planned[FileName.segment(segment.id)] =
-        segment.isSealed.load(ordering: .acquiring) ? segment.recordsEnd.load(ordering: .relaxed) : segment.capacity
+        segment.isSealed ? segment.recordsEnd : segment.capacity
     }
     let names = (try? env.platform.fileSystem.list(env.path)) ?? []
     return names.reduce(0) { total, name in

@@ -103,7 +103,7 @@ final class Catalog: Sendable {
 
   /// Bytes of records in all segments that take no more of them.
   var recordBytes: Int {
-    present.withLock { $0.segments.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) } }
+    present.withLock { $0.segments.reduce(0) { $0 + $1.recordsEnd } }
   }
 
   /// Segments that are full but not sealed yet, in the order of the log.
@@ -112,7 +112,7 @@ final class Catalog: Sendable {
   /// sealed segment as the manifest says. So none is sealed before those ahead of it, whenever it was created.
   var fullSegments: [Segment] {
     let finished = segments.filter {
-      $0.isSealed.load(ordering: .acquiring) && !$0.isSettled.load(ordering: .acquiring)
+      $0.isSealed && !$0.isSettled
     }
     return Self.inOrder(finished)
   }
@@ -121,7 +121,7 @@ final class Catalog: Sendable {
   var isCrowdedUnsealed: Bool { fullSegments.count > DescriptorLimit.current / 8 }
 
   var fullBytes: Int {
-    fullSegments.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) }
+    fullSegments.reduce(0) { $0 + $1.recordsEnd }
   }
 
   /// Puts a segment at the end of the list.
@@ -156,7 +156,7 @@ final class Catalog: Sendable {
   /// What merges wrote, then log segments by their first record; those without one last.
   static func inOrder(_ list: [Segment]) -> [Segment] {
     func place(_ segment: Segment) -> (Int, UInt64, UInt64) {
-      let first = segment.firstSequence.load(ordering: .relaxed)
+      let first = segment.firstSequence
       return (segment.kind == .log ? 1 : 0, first == 0 ? .max : first, segment.id)
     }
     return list.sorted { place($0) < place($1) }

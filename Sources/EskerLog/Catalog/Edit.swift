@@ -85,7 +85,7 @@ extension Edit {
     case .merged(let removed, _):
       manifest.checkpointID = 0
       for segment in removed where segment.kind == .log {
-        manifest.mergedThrough = max(manifest.mergedThrough, segment.lastSequence.load(ordering: .relaxed))
+        manifest.mergedThrough = max(manifest.mergedThrough, segment.lastSequence)
       }
     case .checkpoint(let id):
       manifest.checkpointID = id

@@ -52,7 +52,7 @@ struct ChangeReader {
       }
     } else if let tail, end > SegmentHeader.length {
       segments = [tail]
-      newest = tail.firstSequence.load(ordering: .relaxed)
+      newest = tail.firstSequence
       offset = end
     }
   }
@@ -104,7 +104,7 @@ struct ChangeReader {
           throw .damaged(segment.location(place), reason: "a record's keyspace is not in the manifest")
         }
         return .change(try take(header, of: segment, name, limit))
-      case .end where offset >= limit && offset >= segment.recordsEnd.load(ordering: .acquiring) && isSealed(segment):
+      case .end where offset >= limit && offset >= segment.recordsEnd && segment.isSealed:
         leaveSegment()
       case .end, .damaged:
         throw skipDamage(in: segment, writer, published)
@@ -158,8 +158,8 @@ struct ChangeReader {
     let place = offset
     var end = segment.readableEnd
     var behind = published &+ 1
-    if isSealed(segment) {
-      behind = segment.lastSequence.load(ordering: .relaxed) &+ 1
+    if segment.isSealed {
+      behind = segment.lastSequence &+ 1
     } else if !writer.env.options.readOnly {
       // What the writer is writing is not looked at.
       writer.withLock { state in
@@ -181,7 +181,7 @@ struct ChangeReader {
     }
     if candidate == nil {
       // In another process's tail nobody knows where the next record will be: there it is looked for from here again.
-      if isSealed(segment) || !writer.env.options.readOnly { offset = end }
+      if segment.isSealed || !writer.env.options.readOnly { offset = end }
       next = max(next, behind)
     }
     return .damaged(
@@ -189,8 +189,6 @@ struct ChangeReader {
       reason: "the header of a record is damaged; changes from \((candidate ?? end) - place) bytes of the log are lost"
     )
   }
-
-  private func isSealed(_ segment: Segment) -> Bool { segment.isSealed.load(ordering: .acquiring) }
 
   /// A keyspace's name; nil if it was not listed when this store last looked.
   private mutating func name(of keyspace: KeyspaceTag, _ writer: Writer) -> String? {
@@ -223,7 +221,7 @@ struct ChangeReader {
 
   /// Lets go of segments that have been read to their end.
   private mutating func dropRead() {
-    while let segment = segments.first, isSealed(segment), segment.lastSequence.load(ordering: .relaxed) < next {
+    while let segment = segments.first, segment.isSealed, segment.lastSequence < next {
       leaveSegment()
     }
   }
@@ -232,15 +230,15 @@ struct ChangeReader {
   private mutating func add(_ list: [Segment], through last: UInt64, floor: () -> UInt64) {
     guard !isBroken, failure == nil else { return }
     var found = list.filter { segment in
-      let first = segment.firstSequence.load(ordering: .relaxed)
+      let first = segment.firstSequence
       // One that is listed and has no record yet has a number that nothing was written with.
       guard segment.kind == .log, first > newest, first <= last else { return false }
-      return !isSealed(segment) || segment.lastSequence.load(ordering: .relaxed) >= next
+      return !segment.isSealed || segment.lastSequence >= next
     }
-    found.sort { $0.firstSequence.load(ordering: .relaxed) < $1.firstSequence.load(ordering: .relaxed) }
+    found.sort { $0.firstSequence < $1.firstSequence }
     for segment in found {
-      let first = segment.firstSequence.load(ordering: .relaxed)
-      let before = max(next &- 1, segments.last?.lastSequence.load(ordering: .relaxed) ?? 0)
+      let first = segment.firstSequence
+      let before = max(next &- 1, segments.last?.lastSequence ?? 0)
       if first > before &+ 1, before < floor() {
         isBroken = true
         return

@@ -146,7 +146,7 @@ final class CommitQueue: @unchecked Sendable {
     let covered = joined
     joined = 0
     let segments = unsynced.filter { segment in
-      let first = segment.firstSequence.load(ordering: .relaxed)
+      let first = segment.firstSequence
       return first != 0 && first <= target
     }
     let endOfTail = self.endOfTail ?? { _ in nil }
@@ -165,7 +165,7 @@ final class CommitQueue: @unchecked Sendable {
     if !isFailed, !isEnded {
       durable.store(target, ordering: .releasing)
       unsynced.removeAll {
-        $0.isSealed.load(ordering: .acquiring) && $0.lastSequence.load(ordering: .relaxed) <= target
+        $0.isSealed && $0.lastSequence <= target
       }
     }
     expected = covered
@@ -186,7 +186,7 @@ final class CommitQueue: @unchecked Sendable {
     for segment in segments {
       do throws(PlatformError) {
         if coversMany {
-          segment.detachUnsynced(below: endOfTail(segment) ?? segment.recordsEnd.load(ordering: .acquiring))
+          segment.detachUnsynced(below: endOfTail(segment) ?? segment.recordsEnd)
         }
         try segment.sync()
         // A file without a name is gone with this process: syncing it keeps no promise. Unless it was to be synced no more: a

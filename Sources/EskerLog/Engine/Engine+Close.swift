@@ -81,16 +81,16 @@ extension Engine {
     var dropped = catalog.takeDiscarded()
     writer.withLock { state in
       if let tail = state.tail {
-        tail.recordsEnd.store(state.offset, ordering: .releasing)
-        tail.lastSequence.store(publishedSequence, ordering: .relaxed)
+        let end = state.offset
+        tail.change { $0.close(at: end, last: publishedSequence) }
       }
     }
     let tail = writer.withLock { $0.tail }
     // Everything is durable now, so whatever has an end may be called sealed; segments without a record go.
     let unused = catalog.take { segment in
-      if segment.isSealed.load(ordering: .relaxed) { segment.isSettled.store(true, ordering: .relaxed) }
-      let isUnusedTail = segment === tail && segment.recordsEnd.load(ordering: .relaxed) <= SegmentHeader.length
-      return segment.firstSequence.load(ordering: .relaxed) == 0 || isUnusedTail
+      segment.change { facts in if facts.state == .sealed { facts.settle(with: facts.footer) } }
+      let isUnusedTail = segment === tail && segment.recordsEnd <= SegmentHeader.length
+      return segment.firstSequence == 0 || isUnusedTail
     }
     dropped += unused.map(\.path)
     for segment in unused { catalog.uninstall(segment) }

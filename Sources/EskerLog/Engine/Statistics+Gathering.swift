@@ -33,15 +33,15 @@ extension Statistics {
     let unlisted = catalog.unlisted
     let list = catalog.segments
     for segment in list {
-      let end = segment === tail ? offset : segment.recordsEnd.load(ordering: .relaxed)
+      let end = segment === tail ? offset : segment.recordsEnd
       let live = catalog.granules.live(segment)
-      let first = segment.firstSequence.load(ordering: .relaxed)
-      let last = segment === tail ? commits.publishedSequence : segment.lastSequence.load(ordering: .relaxed)
+      let first = segment.firstSequence
+      let last = segment === tail ? commits.publishedSequence : segment.lastSequence
       var row = SegmentStatistics(
         id: segment.id,
         path: segment.path,
         isMerged: segment.kind != .log,
-        isSealed: segment.isSealed.load(ordering: .relaxed),
+        isSealed: segment.isSealed,
         recordBytes: max(0, end - SegmentHeader.length),
         liveBytes: live.bytes,
         fileBytes: (try? segment.file.status().size) ?? 0,

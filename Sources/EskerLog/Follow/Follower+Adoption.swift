@@ -33,10 +33,10 @@ extension Follower {
   func enter(_ opened: [Segment], _ manifest: Manifest) {
     keydir.keyspaces.add(manifest.keyspaces)
     let rows = Dictionary(manifest.segments.lazy.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    for segment in catalog.segments where !segment.isSettled.load(ordering: .relaxed) {
+    for segment in catalog.segments where !segment.isSettled {
       // One that was left empty has lost the number that it was to begin with: it is nowhere in the log.
       guard catalog.firstNumber(of: segment) == nil, let row = rows[segment.id], row.state == .active else { continue }
-      segment.firstSequence.store(row.firstSequence, ordering: .relaxed)
+      segment.change { $0.begin(with: row.firstSequence) }
     }
     catalog.enter(opened, manifest)
     catalog.renewMissed()
@@ -86,7 +86,7 @@ extension Follower {
   private func readEnd(of segment: Segment, _ follower: LogPosition) -> Int {
     max(
       segment === follower.segment ? follower.offset : 0,
-      segment.recordsEnd.load(ordering: .relaxed),
+      segment.recordsEnd,
       SegmentHeader.length
     )
   }
@@ -95,7 +95,7 @@ extension Follower {
   private func settle(_ rows: [SegmentRow], _ follower: LogPosition, _ events: inout [StoreEvent]) {
     let known = Dictionary(catalog.segments.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for row in rows where row.state == .sealed {
-      guard let segment = known[row.id], !segment.isSettled.load(ordering: .relaxed) else { continue }
+      guard let segment = known[row.id], !segment.isSettled else { continue }
       let end = Int(clamping: row.recordsEnd)
       let read = readEnd(of: segment, follower)
       // A recovery cut off what follows: it was copied to another segment, and the index leads there now.
@@ -103,7 +103,7 @@ extension Follower {
         let reason = "a failed sync discarded writes that readers had already seen"
         events.append(.damaged(segment.location(end), reason: reason))
       }
-      segment.become(row)
+      segment.change { $0.settle(as: row) }
       segment.file.rest()
       catalog.granules.updateLimit(segment)
     }

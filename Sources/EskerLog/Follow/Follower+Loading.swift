@@ -69,6 +69,6 @@ extension Follower {
 extension Segment {
   /// Whether records from a number on may be in a log segment.
   fileprivate func mayHold(_ sequence: UInt64) -> Bool {
-    kind == .log && (!isSealed.load(ordering: .acquiring) || lastSequence.load(ordering: .relaxed) >= sequence)
+    kind == .log && (!isSealed || lastSequence >= sequence)
   }
 }

@@ -117,9 +117,9 @@ extension Follower {
   private func segmentWithNext(_ follower: LogPosition) -> Segment? {
     catalog.segments.first { segment in
       guard segment !== follower.segment, segment.kind == .log else { return false }
-      if segment.isSealed.load(ordering: .acquiring) {
-        let first = segment.firstSequence.load(ordering: .relaxed)
-        let last = segment.lastSequence.load(ordering: .relaxed)
+      if segment.isSealed {
+        let first = segment.firstSequence
+        let last = segment.lastSequence
         return first != 0 && first <= follower.expected && follower.expected <= last
       }
       return catalog.firstNumber(of: segment) == follower.expected

@@ -47,7 +47,7 @@ struct LogPosition {
   /// Whether the segment is known to hold nothing more.
   var isBehindSegment: Bool {
     guard let segment else { return true }
-    return segment.isSettled.load(ordering: .acquiring) && offset >= segment.recordsEnd.load(ordering: .acquiring)
+    return segment.isSettled && offset >= segment.recordsEnd
   }
 
   /// Leaves a segment that gets no more records, and goes on at the start of another.
@@ -59,6 +59,6 @@ struct LogPosition {
     offset = SegmentHeader.length
     isHeldUp = false
     // It may have been listed before it was written to.
-    if let first = next.firstNumber { next.firstSequence.store(first, ordering: .relaxed) }
+    if !next.isSettled, let first = next.firstNumber { next.change { $0.begin(with: first) } }
   }
 }

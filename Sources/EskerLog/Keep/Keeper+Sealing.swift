@@ -11,8 +11,8 @@ extension Keeper {
     for segment in catalog.fullSegments {
       do throws(StoreError) {
         let summary = try writeFooter(segment)
-        let last = segment.lastSequence.load(ordering: .relaxed)
-        let extent = 0..<segment.recordsEnd.load(ordering: .relaxed)
+        let last = segment.lastSequence
+        let extent = 0..<segment.recordsEnd
         segment.mapping.detach(extent)
         defer { segment.mapping.populateForReading(extent) }
         try commits.waitDurable(last, onlyThrough: true)
@@ -20,14 +20,13 @@ extension Keeper {
           commits.noteFailure(error)
           throw StoreError(error)
         }
-        segment.footer.withLock { $0 = summary.footer }
-        segment.isSettled.store(true, ordering: .releasing)
+        segment.change { $0.settle(with: summary.footer) }
         segment.file.rest()
         try catalog.commit(.listed)
         env.emit(
           .segmentSealed(
             id: segment.id,
-            bytes: segment.recordsEnd.load(ordering: .relaxed),
+            bytes: segment.recordsEnd,
             records: summary.records
           )
         )
@@ -42,14 +41,14 @@ extension Keeper {
 
   /// Appends a segment's footer behind its seal. Without room for it there is none: it only saves time later.
   private func writeFooter(_ segment: Segment) throws(StoreError) -> (footer: FooterSummary, records: Int) {
-    let first = segment.firstSequence.load(ordering: .relaxed)
-    let expected = Int(clamping: segment.lastSequence.load(ordering: .relaxed) &- first &+ 1)
+    let first = segment.firstSequence
+    let expected = Int(clamping: segment.lastSequence &- first &+ 1)
     var builder = FooterBuilder(
       segmentID: segment.id,
       salt: segment.salt,
       expectedEntries: min(expected, segment.capacity / 32)
     )
-    let end = segment.recordsEnd.load(ordering: .relaxed)
+    let end = segment.recordsEnd
     var offset = SegmentHeader.length
     var records = 0
     while case .record(let header) = segment.readRecord(at: offset, end: end) {

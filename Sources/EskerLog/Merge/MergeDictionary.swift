@@ -8,7 +8,7 @@ extension Keydir {
 
   /// What the live values of some segments have in common. What cannot be read teaches nothing.
   func dictionary(for inputs: [Segment]) -> [UInt8] {
-    let bytes = inputs.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) }
+    let bytes = inputs.reduce(0) { $0 + $1.recordsEnd }
     let share = min(1, Double(Self.sampleLength) / Double(max(1, bytes)))
     var dictionary = PackDictionary()
     var passed = 0
@@ -36,7 +36,7 @@ extension Keydir {
   /// About how many bytes the live records of a segment take when they are not packed.
   private func unpackedLiveBytes(_ segment: Segment) -> Int {
     let live = granules.live(segment).bytes
-    let bytes = segment.recordsEnd.load(ordering: .relaxed)
+    let bytes = segment.recordsEnd
     guard segment.plainBytes > 0, bytes > 0 else { return live }
     return Int(Double(live) * Double(segment.plainBytes) / Double(bytes))
   }

@@ -46,7 +46,7 @@ struct MergeRun: ~Copyable {
       survey.chooseTombstones()
       // Nearly all of it still hides something older: it waits until that is gone.
       if !evicts, survey.writer.bytes == 0, survey.shadowBytes * 2 > bytesRead {
-        for segment in inputs { segment.wait(for: survey.blockers, bytes: segment.recordsEnd.load(ordering: .relaxed)) }
+        for segment in inputs { segment.wait(for: survey.blockers, bytes: segment.recordsEnd) }
         return MergeResult()
       }
       try survey.takeTombstones()
@@ -63,7 +63,7 @@ struct MergeRun: ~Copyable {
       survey.writer.discard()
       throw error
     }
-    for segment in outputs where segment.footer.withLock({ $0.neverExpiring > 0 }) {
+    for segment in outputs where segment.facts.footer.neverExpiring > 0 {
       segment.wait(for: survey.blockers, bytes: survey.shadowBytes / outputs.count)
     }
     let evicted = try replace(by: outputs)
@@ -209,7 +209,7 @@ struct MergeRun: ~Copyable {
     for (segment, records) in zip(inputs, left) {
       let known = going.count { segment.lease.granules.contains(GranuleTable.granule(of: $0)) }
       guard records != known else { continue }
-      segment.isUnmergeable.store(true, ordering: .relaxed)
+      segment.change { $0.noteUnreadable() }
       throw .damaged(segment.location(), reason: "not every live record of the segment was found, so it is not merged")
     }
   }
@@ -243,7 +243,7 @@ struct MergeResult {
 
 extension Segment {
   /// Bytes of records, and of what they are packed against.
-  fileprivate var recordBytes: Int { recordsEnd.load(ordering: .relaxed) - SegmentHeader.length }
+  fileprivate var recordBytes: Int { recordsEnd - SegmentHeader.length }
 }
 
 extension MergeReport {

@@ -54,7 +54,7 @@ struct MergeSurvey: ~Copyable {
     self.now = now
     beginning = merger.commits.publishedSequence
     sparing =
-      evicting ? merger.takeSparing(for: inputs.reduce(0) { $0 + $1.recordsEnd.load(ordering: .relaxed) }) : nil
+      evicting ? merger.takeSparing(for: inputs.reduce(0) { $0 + $1.recordsEnd }) : nil
     rule = TombstoneRule(merger.catalog, merging: inputs)
     writer = MergeWriter(merger.keydir, merging: inputs, now: now)
     window.reserveCapacity(Self.windowLength)
@@ -64,7 +64,7 @@ struct MergeSurvey: ~Copyable {
   mutating func take(_ segment: Segment, _ pace: borrowing MergePace) throws(StoreError) {
     var damage: [StoreEvent] = []
     var walk = SegmentWalk(segment, merger.env.seed, damage: &damage)
-    let summary = segment.footer.withLock { $0 }
+    let summary = segment.facts.footer
     let isExpired = summary.offset > 0 && summary.neverExpiring == 0 && summary.maxExpiry <= now
     var passed = 0
     while let entry = try walk.next() {
@@ -189,7 +189,7 @@ struct MergeSurvey: ~Copyable {
   mutating func finish() throws(StoreError) -> [Segment] {
     let segments = try writer.finish()
     if let sparing { merger.leaveSparing(sparing) }
-    for segment in segments { segment.mergedThrough.store(beginning, ordering: .relaxed) }
+    for segment in segments { segment.change { $0.note(mergedThrough: beginning) } }
     writer.settle(&moves)
     return segments
   }
@@ -296,7 +296,7 @@ struct MergeSurvey: ~Copyable {
   }
 
   private func unreadable(_ segment: Segment, _ offset: Int) -> StoreError {
-    segment.isUnmergeable.store(true, ordering: .relaxed)
+    segment.change { $0.noteUnreadable() }
     return .damaged(segment.location(offset), reason: "a record cannot be read, so its segment is not merged")
   }
 }

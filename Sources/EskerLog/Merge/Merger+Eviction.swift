@@ -52,7 +52,7 @@ extension Merger {
     var bytes = 0
     let oldest = list.prefix { segment in
       let isFirst = bytes == 0
-      bytes += segment.recordsEnd.load(ordering: .relaxed)
+      bytes += segment.recordsEnd
       return isFirst || bytes <= catalog.gatheredSize
     }
     guard !oldest.isEmpty else { return false }

@@ -162,7 +162,7 @@ final class Merger: @unchecked Sendable {
         candidate.isUnpacked = isUnpacked(segment) && hiding == 0
         figures.candidates.append(candidate)
       } else {
-        figures.unsealed.bytes += max(0, segment.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length)
+        figures.unsealed.bytes += max(0, segment.recordsEnd - SegmentHeader.length)
         figures.unsealed.live += live
       }
     }
@@ -181,9 +181,8 @@ final class Merger: @unchecked Sendable {
 
   /// Whether a segment is whole, durable, and has no record that cannot be read.
   func isMergeable(_ segment: Segment, _ durable: UInt64) -> Bool {
-    segment.isSettled.load(ordering: .acquiring) && !segment.isUnmergeable.load(ordering: .relaxed)
-      && segment.firstSequence.load(ordering: .relaxed) != 0
-      && segment.lastSequence.load(ordering: .relaxed) <= durable
+    let facts = segment.facts
+    return facts.isSettled && !facts.isUnmergeable && facts.firstSequence != 0 && facts.lastSequence <= durable
   }
 
   /// - Parameters:
@@ -196,9 +195,9 @@ final class Merger: @unchecked Sendable {
     _ published: UInt64,
     _ now: Int64
   ) -> MergeCandidate {
-    let footer = segment.footer.withLock { $0 }
-    let bytes = segment.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length
-    let last = segment.lastSequence.load(ordering: .relaxed)
+    let footer = segment.facts.footer
+    let bytes = segment.recordsEnd - SegmentHeader.length
+    let last = segment.lastSequence
     var candidate = MergeCandidate(
       id: segment.id,
       bytes: bytes,
@@ -302,9 +301,9 @@ final class Merger: @unchecked Sendable {
     let now = env.checkedNow
     return mergeable { segment in
       if let ids { return ids.contains(segment.id) }
-      let bytes = segment.recordsEnd.load(ordering: .relaxed) - SegmentHeader.length
+      let bytes = segment.recordsEnd - SegmentHeader.length
       return isUnpacked(segment) || catalog.granules.live(segment).bytes < bytes
-        || segment.footer.withLock { $0.minExpiry } <= now
+        || segment.facts.footer.minExpiry <= now
     }
   }
 

@@ -98,7 +98,7 @@ final class PackedOutput: MergeOutput {
       throw StoreError(error, needed: SegmentHeader.length)
     }
     isFinished = true
-    segment.becomeWhole(finished.summary, recordsEnd: recordsEnd, footerLength: written - recordsEnd)
+    segment.change { $0.settle(as: finished.summary, recordsEnd: recordsEnd, footerLength: written - recordsEnd) }
     file.rest()
     catalog.granules.install(segment)
     startUnits = segment.startUnits

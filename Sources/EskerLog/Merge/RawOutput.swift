@@ -144,7 +144,7 @@ final class RawOutput: MergeOutput {
     }
     catalog.env.countWritten(bytes.count)
     isFinished = true
-    segment.becomeWhole(summary, recordsEnd: recordsEnd, footerLength: bytes.count)
+    segment.change { $0.settle(as: summary, recordsEnd: recordsEnd, footerLength: bytes.count) }
     file.rest()
     catalog.granules.install(segment)
     return segment

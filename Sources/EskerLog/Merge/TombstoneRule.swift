@@ -26,14 +26,15 @@ struct TombstoneRule {
   init(_ catalog: Catalog, merging inputs: [Segment]) {
     self.catalog = catalog
     others = catalog.segments.filter { segment in
-      segment.firstSequence.load(ordering: .relaxed) != 0 && !inputs.contains { $0 === segment }
+      segment.firstSequence != 0 && !inputs.contains { $0 === segment }
     }
     floor = others.reduce(.max) { min($0, Self.floor(of: $1)) }
   }
 
   /// A segment has nothing that a shadow up to this number hides.
   private static func floor(of segment: Segment) -> UInt64 {
-    max(segment.firstSequence.load(ordering: .relaxed), segment.mergedThrough.load(ordering: .relaxed))
+    let facts = segment.facts
+    return max(facts.firstSequence, facts.mergedThrough)
   }
 
   /// The shadows that must stay, and the segments that hold what they hide; all, if an older segment cannot be read.
@@ -45,7 +46,7 @@ struct TombstoneRule {
     for shadow in shadows { oldest.insert(shadow.hash) }
     var blockers: [UInt64] = []
     for segment in others where Self.floor(of: segment) < newest {
-      guard segment.isSettled.load(ordering: .acquiring) else { return (shadows, others.map(\.id)) }
+      guard segment.isSettled else { return (shadows, others.map(\.id)) }
       var damage: [StoreEvent] = []
       var walk = SegmentWalk(segment, catalog.env.seed, damage: &damage)
       do throws(StoreError) {

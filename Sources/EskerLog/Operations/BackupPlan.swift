@@ -20,7 +20,7 @@ struct BackupPlan {
     let sequence = snapshot.sequence.rawValue
     var granule: UInt32 = 0
     for (segment, end) in snapshot.extents {
-      let first = segment.firstSequence.load(ordering: .relaxed)
+      let first = segment.firstSequence
       guard end > SegmentHeader.length, first != 0 else { continue }
       let part: Part
       if let row = rows[segment.id], row.state == .sealed, row.lastSequence <= listed.durableSequence,
@@ -28,8 +28,8 @@ struct BackupPlan {
       {
         part = Part(segment: segment, row: row, isFinal: true)
       } else {
-        let isSealed = segment.isSealed.load(ordering: .acquiring)
-        let last = isSealed ? segment.lastSequence.load(ordering: .relaxed) : sequence
+        let isSealed = segment.isSealed
+        let last = isSealed ? segment.lastSequence : sequence
         var row = SegmentRow(
           id: segment.id,
           salt: segment.salt,

@@ -142,7 +142,7 @@ struct SegmentVerification {
       if segment.layout.isPacked, report.records < footer.entryCount { compare(footer, bytes) }
     }
     for case .damaged(let location, let reason) in events {
-      report.damage.append(.init(location: location, length: segment.footer.withLock { $0.length }, reason: reason))
+      report.damage.append(.init(location: location, length: segment.facts.footer.length, reason: reason))
     }
   }
 

@@ -68,7 +68,7 @@ struct LogScanner: ~Copyable {
         return
       case .record(let header) where header.sequence == expected && header.kind != .seal:
         if let next = take(header, at: offset, of: segment, segments) { offset = next }
-      case .end where isSettled && offset >= limit && expected > segment.lastSequence.load(ordering: .relaxed):
+      case .end where isSettled && offset >= limit && expected > segment.lastSequence:
         endSegment(segment, offset)
         return
       case .end where goesOn(in: segments.dropFirst()), .damaged where goesOn(in: segments.dropFirst()):
@@ -118,7 +118,7 @@ struct LogScanner: ~Copyable {
         )
       }
     } while !entries.isEmpty
-    expected = segment.lastSequence.load(ordering: .relaxed) &+ 1
+    expected = segment.lastSequence &+ 1
     highest = max(highest, expected &- 1)
     endSegment(segment, Int(footer.recordsEnd))
     return true
@@ -294,8 +294,8 @@ struct LogScanner: ~Copyable {
   private mutating func reportMissingRest(of segment: Segment, _ offset: Int, _ segments: ArraySlice<Segment>) {
     let following = segments.dropFirst().lazy.compactMap { Self.firstSequence(of: $0) }.first
     var last = following.map { $0 &- 1 } ?? durable
-    if segment.isSettled.load(ordering: .relaxed) {
-      last = min(last, segment.lastSequence.load(ordering: .relaxed))
+    if segment.isSettled {
+      last = min(last, segment.lastSequence)
     }
     if last >= expected {
       reportMissing(segment, offset, length: max(0, segment.readableEnd - offset), to: last)

@@ -22,7 +22,7 @@ extension Recovery {
     while let segment = rest.first, scanner.cut == nil {
       // Listed before anything was written to it, and nothing was: it is nowhere in the log. What was durable in it would have a
       // number in the manifest, or a record that is found.
-      if segment.firstSequence.load(ordering: .relaxed) == 0, catalog.firstNumber(of: segment) == nil {
+      if segment.firstSequence == 0, catalog.firstNumber(of: segment) == nil {
         rest.removeFirst()
         offset = SegmentHeader.length
         continue
@@ -39,15 +39,15 @@ extension Recovery {
           let (footer, bytes) = segment.durableFooter(durable: manifest.durableSequence, damage: &damage)
         { scanner.take(footer, bytes, of: segment) } else { false }
       if !isRead {
-        let isSettled = segment.isSettled.load(ordering: .relaxed) || manifest.state == .clean
+        let isSettled = segment.isSettled || manifest.state == .clean
         scanner.scan(rest, from: offset, isSettled: isSettled)
       }
       offset = SegmentHeader.length
       isFirst = false
-      isBehindSettled = segment.isSettled.load(ordering: .relaxed)
+      isBehindSettled = segment.isSettled
       rest.removeFirst()
       // A writer in another process goes on meanwhile, in segments that were empty a moment ago.
-      if env.options.readOnly, let next = rest.first, !next.isSettled.load(ordering: .relaxed) {
+      if env.options.readOnly, let next = rest.first, !next.isSettled {
         rest = catalog.ordering(Array(rest))[...]
       }
     }
@@ -63,7 +63,7 @@ extension Recovery {
   ///   - isFirst: Whatever came before the segment was merged away.
   func listedStart(_ listed: UInt64, of segment: Segment, _ manifest: Manifest, isFirst: Bool) -> UInt64 {
     if listed != 0 || !isFirst { return listed }
-    return min(segment.firstSequence.load(ordering: .relaxed), Self.lastSequence(withoutLog: manifest) &+ 1)
+    return min(segment.firstSequence, Self.lastSequence(withoutLog: manifest) &+ 1)
   }
 
   /// Where a reading of the log ended, for a read-only store to go on there.
@@ -80,10 +80,9 @@ extension Recovery {
 
   /// Notes where segments end that were read through, and leaves the one open in which the log may go on.
   func settleRead(_ log: [Segment], _ scanner: borrowing LogScanner, goingOnIn current: Segment?) {
-    for segment in log where !segment.isSettled.load(ordering: .relaxed) {
+    for segment in log where !segment.isSettled {
       if segment === current {
-        segment.recordsEnd.store(0, ordering: .relaxed)
-        segment.isSealed.store(false, ordering: .relaxed)
+        segment.change { $0.reopen() }
         catalog.granules.updateLimit(segment)
       } else if let end = scanner.ends[segment.id], end.offset > SegmentHeader.length {
         segment.settleRead(to: end.offset, last: end.last, catalog.granules)

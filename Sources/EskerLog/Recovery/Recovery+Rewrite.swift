@@ -20,7 +20,7 @@ extension Recovery {
       session.trustsCacheAgain()
       return 0
     }
-    let doubtful = catalog.segments.filter { $0.lastSequence.load(ordering: .relaxed) > durable }
+    let doubtful = catalog.segments.filter { $0.lastSequence > durable }
     let places = doubtful.map { firstOffset(after: durable, in: $0) }
     guard session.knowsOfFailure else {
       for (segment, start) in zip(doubtful, places) { try writeAgain(segment, from: start) }
@@ -40,7 +40,7 @@ extension Recovery {
     }
     commits.durable.store(published, ordering: .releasing)
     for (segment, start) in copied {
-      if segment.firstSequence.load(ordering: .relaxed) > durable {
+      if segment.firstSequence > durable {
         catalog.discardLater([segment.path])
         catalog.remove([segment])
         catalog.uninstall(segment)
@@ -123,7 +123,7 @@ extension Recovery {
   func firstOffset(after sequence: UInt64, in segment: Segment) -> Int {
     var offset = SegmentHeader.length
     let end = segment.readableEnd
-    if segment.firstSequence.load(ordering: .relaxed) > sequence { return offset }
+    if segment.firstSequence > sequence { return offset }
     while offset < end {
       if case .record(let header) = segment.readRecord(at: offset, end: end) {
         if header.sequence > sequence { return offset }

@@ -103,21 +103,21 @@ extension Recovery {
       catalog.add(segment)
       // What an active segment's row says of its end holds only in a store that was closed.
       if row.state == .active, manifest.state == .clean {
-        segment.recordsEnd.store(Int(clamping: row.recordsEnd), ordering: .relaxed)
+        segment.change { $0.close(at: Int(clamping: row.recordsEnd), last: row.lastSequence) }
         catalog.granules.updateLimit(segment)
         reportIfCutShort(segment, row, &damage)
       }
-      if segment.kind == .log, segment.firstSequence.load(ordering: .relaxed) == 0,
+      if segment.kind == .log, segment.firstSequence == 0,
         let first = LogScanner.firstSequence(of: segment)
       {
-        segment.firstSequence.store(first, ordering: .relaxed)
+        segment.change { $0.begin(with: first) }
       }
       // A tail that was passed over for a large record takes later ones than it was listed with.
       if row.state == .active,
         case .record(let header) = segment.readRecord(at: SegmentHeader.length, end: segment.readableEnd),
         header.kind != .seal
       {
-        segment.firstSequence.store(header.sequence, ordering: .relaxed)
+        segment.change { $0.begin(with: header.sequence) }
       }
     }
     catalog.order()
@@ -136,10 +136,10 @@ extension Recovery {
     commits.durable.store(max(commits.durable.load(ordering: .relaxed), published), ordering: .relaxed)
     writer.withLock { state in
       state.jump(to: max(manifest.nextSequence, published &+ 1))
-      guard !env.options.readOnly, let tail = catalog.lastLogSegment, !tail.isSealed.load(ordering: .relaxed) else {
+      guard !env.options.readOnly, let tail = catalog.lastLogSegment, !tail.isSealed else {
         return
       }
-      let end = tail.recordsEnd.load(ordering: .relaxed)
+      let end = tail.recordsEnd
       guard end >= SegmentHeader.length, end <= tail.accessible.load(ordering: .relaxed) else { return }
       writer.setTail(tail, offset: end, &state)
     }
@@ -187,7 +187,7 @@ extension Recovery {
     report.replayedRecords = scanner.replayed + merged.count
     if env.options.readOnly {
       // What a checkpoint knows is read no more: it ends where its records do, sealed in the manifest or not.
-      for segment in list[..<first] where !segment.isSettled.load(ordering: .relaxed) {
+      for segment in list[..<first] where !segment.isSettled {
         let end = segment.endOfRecords()
         if end.offset > SegmentHeader.length { segment.settleRead(to: end.offset, last: end.last, catalog.granules) }
       }
@@ -221,12 +221,11 @@ extension Recovery {
   /// Where a read-only store goes on that was closed, or whose log was not read.
   private mutating func goOnBehindLog() {
     guard env.options.readOnly else { return }
-    let last = catalog.segments.last { $0.kind == .log && $0.firstSequence.load(ordering: .relaxed) != 0 }
-    let end = last?.recordsEnd.load(ordering: .relaxed) ?? 0
-    if let last, !last.isSettled.load(ordering: .relaxed) {
+    let last = catalog.segments.last { $0.kind == .log && $0.firstSequence != 0 }
+    let end = last?.recordsEnd ?? 0
+    if let last, !last.isSettled {
       // The writer may go on in this segment.
-      last.recordsEnd.store(0, ordering: .relaxed)
-      last.isSealed.store(false, ordering: .relaxed)
+      last.change { $0.reopen() }
       catalog.granules.updateLimit(last)
     }
     place = last.flatMap { end > SegmentHeader.length ? ($0, end) : nil }
@@ -253,7 +252,7 @@ extension Recovery {
       let isCut = scanner.cut.map { $0.segment === segment } ?? false
       // A segment may be listed, with the number it was to begin with, and hold nothing of what was meant for it.
       let isEmpty =
-        segment.firstSequence.load(ordering: .relaxed) == 0
+        segment.firstSequence == 0
         || (isCut ? scanner.cut?.offset : scanner.ends[segment.id]?.offset) == SegmentHeader.length
       if isBehindCut || isEmpty { dropped.append(segment) } else { kept.append(segment) }
       isBehindCut = isBehindCut || isCut
@@ -261,7 +260,7 @@ extension Recovery {
     for segment in kept {
       if let cut = scanner.cut, cut.segment === segment {
         settleEnd(of: segment, at: cut.offset, last: published)
-      } else if !segment.isSettled.load(ordering: .relaxed) {
+      } else if !segment.isSettled {
         let end = scanner.ends[segment.id] ?? segment.endOfRecords()
         settleEnd(of: segment, at: end.offset, last: end.last)
       }
@@ -279,11 +278,11 @@ extension Recovery {
     catalog.discardLater(dropped.map(\.path))
     report.rewrittenRecords = try rewriteUnsynced(durable: durable, published: published)
     let known = commits.durable.load(ordering: .relaxed)
-    for segment in catalog.segments where segment.lastSequence.load(ordering: .relaxed) > known {
+    for segment in catalog.segments where segment.lastSequence > known {
       commits.add(segment)
     }
     if let cut = scanner.cut, scanner.highest > published {
-      let discarded = dropped.count { $0.firstSequence.load(ordering: .relaxed) != 0 }
+      let discarded = dropped.count { $0.firstSequence != 0 }
       events.append(Self.cut(cut, behind: published, discarding: discarded))
     }
     return events
@@ -299,11 +298,7 @@ extension Recovery {
   }
 
   func settleEnd(of segment: Segment, at offset: Int, last: UInt64) {
-    segment.recordsEnd.store(offset, ordering: .relaxed)
-    segment.footer.withLock { $0 = .none }
-    segment.lastSequence.store(last, ordering: .relaxed)
-    segment.isSealed.store(true, ordering: .relaxed)
-    segment.isSettled.store(true, ordering: .releasing)
+    segment.change { $0.settle(cutAt: offset, last: last) }
     catalog.granules.updateLimit(segment)
   }
 }

@@ -8,9 +8,8 @@ extension Segment {
     durable: UInt64,
     damage: inout [StoreEvent]
   ) -> (footer: SegmentFooter, bytes: [UInt8])? {
-    guard isSettled.load(ordering: .relaxed), lastSequence.load(ordering: .relaxed) <= durable else {
-      return nil
-    }
+    let facts = facts
+    guard facts.isSettled, facts.lastSequence <= durable else { return nil }
     return readFooter(damage: &damage)
   }
 
@@ -21,7 +20,7 @@ extension Segment {
     damage: inout [StoreEvent],
     failure: (PlatformError) -> Void = { _ in }
   ) -> (footer: SegmentFooter, bytes: [UInt8])? {
-    let summary = footer.withLock { $0 }
+    let summary = facts.footer
     guard summary.offset > 0, summary.length > 0, summary.length <= 1 << 31 else { return nil }
     var bytes: [UInt8] = []
     do throws(PlatformError) { bytes = try self.bytes(in: summary.offset..<summary.offset + summary.length) } catch {
@@ -32,7 +31,7 @@ extension Segment {
     do throws(FormatError) {
       let footer = unsafe try SegmentFooter(decoding: bytes.span.bytes)
       // A read-only store leaves the end of the last segment open, where the log may go on.
-      let end = recordsEnd.load(ordering: .relaxed)
+      let end = recordsEnd
       guard footer.segmentID == id, footer.salt == salt, end == 0 || footer.recordsEnd == UInt64(end),
         footer.recordsEnd <= UInt64(granuleCount) * SegmentRow.granuleSize
       else { throw .damaged(reason: "it belongs to another segment", offset: 0) }
@@ -49,15 +48,14 @@ extension Segment {
   /// Bytes of the file that mean something, and the page of the word behind them: a reader in another process looks there to
   /// see whether the log goes on.
   var usedLength: Int {
-    let footer = footer.withLock { $0 }
-    let end = recordsEnd.load(ordering: .relaxed)
-    let used = max(footer.offset + footer.length, end + Self.tailReserve)
+    let facts = facts
+    let used = max(facts.footer.offset + facts.footer.length, facts.recordsEnd + Self.tailReserve)
     return (used + 4095) & ~4095
   }
 
   /// Bytes of the file: records and footer.
   var fileLength: Int {
-    let footer = footer.withLock { $0 }
-    return max(recordsEnd.load(ordering: .relaxed), footer.offset + footer.length)
+    let facts = facts
+    return max(facts.recordsEnd, facts.footer.offset + facts.footer.length)
   }
 }

@@ -3,22 +3,6 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Segment {
-  /// Takes over what the manifest says of a segment that is sealed.
-  func become(_ row: SegmentRow) {
-    if row.firstSequence != 0 { firstSequence.store(row.firstSequence, ordering: .relaxed) }
-    lastSequence.store(row.lastSequence, ordering: .relaxed)
-    recordsEnd.store(Int(clamping: row.recordsEnd), ordering: .releasing)
-    footer.withLock { footer in
-      footer.offset = Int(clamping: row.footerOffset)
-      footer.length = Int(clamping: row.footerLength)
-      footer.minExpiry = row.minExpiry
-      footer.maxExpiry = row.maxExpiry
-      footer.neverExpiring = row.neverExpiring
-    }
-    isSealed.store(true, ordering: .releasing)
-    isSettled.store(true, ordering: .releasing)
-  }
-
   /// What the manifest says of the segment now.
   func row() -> SegmentRow {
     var row = SegmentRow(
@@ -30,20 +14,19 @@ extension Segment {
       granules: UInt32(granuleCount)
     )
     row.dictionaryLength = layout.dictionaryLength
-    row.firstSequence = firstSequence.load(ordering: .relaxed)
-    guard isSettled.load(ordering: .acquiring) else {
+    let facts = facts
+    row.firstSequence = facts.firstSequence
+    row.lastSequence = facts.lastSequence
+    row.recordsEnd = UInt64(facts.recordsEnd)
+    guard facts.isSettled else {
       // Where the tail of a closed store ends; an opening after a crash looks for itself.
-      row.lastSequence = lastSequence.load(ordering: .relaxed)
-      row.recordsEnd = UInt64(recordsEnd.load(ordering: .relaxed))
       // A close gives back what has not been used.
       let length = durableLength.load(ordering: .relaxed)
       row.fileLength = UInt64(row.recordsEnd == 0 ? length : min(length, usedLength))
       return row
     }
     row.state = .sealed
-    row.lastSequence = lastSequence.load(ordering: .relaxed)
-    row.recordsEnd = UInt64(recordsEnd.load(ordering: .relaxed))
-    let footer = footer.withLock { $0 }
+    let footer = facts.footer
     row.footerOffset = UInt64(footer.offset)
     row.footerLength = UInt64(footer.length)
     row.minExpiry = footer.minExpiry

@@ -41,26 +41,13 @@ final class Segment: @unchecked Sendable {
   /// Serialises growing the file, which the writer and the background both do.
   private let growth = Lock(.growth)
 
-  /// Offset after the last record, seal excluded, once that is settled; 0 before.
-  let recordsEnd: Atomic<Int>
-  /// 0 while the segment is empty.
-  let firstSequence: Atomic<UInt64>
-  let lastSequence: Atomic<UInt64>
-  /// The last write that had returned when the merge that made this segment began; 0 when that is not known. Whatever a write
-  /// up to there superseded is not in it.
-  let mergedThrough = Atomic<UInt64>(0)
-  /// True once the segment takes no more records.
-  let isSealed: Atomic<Bool>
-  /// True once the manifest may call the segment sealed: its records are durable, or recovery has cut it.
-  let isSettled = Atomic<Bool>(false)
-  /// True once a record was found that cannot be read: a merge leaves the segment as it is.
-  let isUnmergeable = Atomic<Bool>(false)
+  private let guardedFacts = Guarded<SegmentFacts>(SegmentFacts(), .leaf)
+  /// The facts' `recordsEnd`, for those who walk records: they look at it for each, and take no lock.
+  private let knownEnd = Atomic<Int>(0)
   /// Tombstones in it that hide older values, and the segments that hold those.
   let hiding = Guarded<Hiding>(Hiding(), .leaf)
   /// Store time of creation, in milliseconds.
   let created: Int64
-  /// What is kept of the footer.
-  let footer = Guarded<FooterSummary>(.none, .leaf)
 
   init(
     id: UInt64,
@@ -89,16 +76,30 @@ final class Segment: @unchecked Sendable {
     self.created = created
     accessible = Atomic(mapping.length)
     populated = Atomic(0)
-    recordsEnd = Atomic(0)
-    firstSequence = Atomic(0)
-    lastSequence = Atomic(0)
-    isSealed = Atomic(false)
   }
 
   deinit {
     mapping.unmap()
     file.close()
   }
+
+  /// What is known of the records.
+  var facts: SegmentFacts { guardedFacts.withLock { $0 } }
+
+  /// Where the facts change.
+  func change(_ body: (inout SegmentFacts) -> Void) {
+    guardedFacts.withLock { facts in
+      body(&facts)
+      // With release: whoever sees the end sees the records before it.
+      knownEnd.store(facts.recordsEnd, ordering: .releasing)
+    }
+  }
+
+  var firstSequence: UInt64 { facts.firstSequence }
+  var lastSequence: UInt64 { facts.lastSequence }
+  var recordsEnd: Int { knownEnd.load(ordering: .acquiring) }
+  var isSealed: Bool { facts.isSealed }
+  var isSettled: Bool { facts.isSettled }
 
   /// Bytes kept free behind the last record: the seal, and the zero word that ends the log.
   static let tailReserve = 40
@@ -112,7 +113,7 @@ final class Segment: @unchecked Sendable {
 
   /// The end of what may be read: the records' end once it is settled, what is mapped before.
   var readableEnd: Int {
-    let end = recordsEnd.load(ordering: .acquiring)
+    let end = recordsEnd
     let mapped = accessible.load(ordering: .acquiring)
     return end == 0 ? mapped : min(end, mapped)
   }
@@ -148,22 +149,6 @@ final class Segment: @unchecked Sendable {
   /// 0, or for a packed segment one more than the bytes of its dictionary.
   var packing: Int { layout.isPacked ? 1 + layout.dictionaryLength : 0 }
 
-  /// Takes over what is known of a segment once all of it is durable.
-  func becomeWhole(_ summary: SegmentFooter, recordsEnd end: Int, footerLength: Int) {
-    firstSequence.store(summary.firstSequence, ordering: .relaxed)
-    lastSequence.store(summary.lastSequence, ordering: .relaxed)
-    recordsEnd.store(end, ordering: .relaxed)
-    footer.withLock { footer in
-      footer.offset = end
-      footer.length = footerLength
-      footer.minExpiry = summary.minExpiry
-      footer.maxExpiry = summary.maxExpiry
-      footer.neverExpiring = summary.neverExpiring
-    }
-    isSealed.store(true, ordering: .relaxed)
-    isSettled.store(true, ordering: .releasing)
-  }
-
   /// The records, if the segment is packed, up to `end`, or the end of the file.
   func packedView(end: Int) -> PackedSegmentView? {
     guard layout.isPacked else { return nil }
@@ -191,7 +176,7 @@ final class Segment: @unchecked Sendable {
     guard waitToGrow(to: length) else { return }
     defer { growth.unlock() }
     // A footer may stand where the zeros would go.
-    guard !isSealed.load(ordering: .acquiring) else { return }
+    guard !isSealed else { return }
     var start = accessible.load(ordering: .relaxed)
     guard length > start else { return }
     if length > mapping.length {
@@ -280,18 +265,6 @@ final class Segment: @unchecked Sendable {
   func location(_ offset: Int? = nil, key: [UInt8]? = nil) -> DamageLocation {
     DamageLocation(path: path, segment: id, offset: offset, key: key)
   }
-}
-
-/// What is kept of a sealed segment's footer.
-struct FooterSummary: Sendable, Hashable {
-  /// 0: there is no footer.
-  var offset = 0
-  var length = 0
-  var minExpiry = Int64.max
-  var maxExpiry = Int64.min
-  var neverExpiring: UInt64 = 0
-
-  static let none = FooterSummary()
 }
 
 /// What is known of a segment's tombstones.

@@ -17,7 +17,7 @@ struct SegmentWalk {
   init(_ segment: Segment, _ seed: HashSeed, to end: Int? = nil, damage: inout [StoreEvent]) {
     self.segment = segment
     let read = segment.readFooter(damage: &damage)
-    self.end = end ?? read.map { Int($0.footer.recordsEnd) } ?? segment.recordsEnd.load(ordering: .acquiring)
+    self.end = end ?? read.map { Int($0.footer.recordsEnd) } ?? segment.recordsEnd
     cursor = read?.footer.entries(segment.layout)
     footer = read?.bytes ?? []
     self.seed = seed

@@ -159,7 +159,7 @@ extension SnapshotState {
         count: writer.keydir.keyspaces.count,
         keyspaces: Dictionary(uniqueKeysWithValues: keyspaces),
         segments: shown.segments.compactMap { segment in
-          let end = state.end(of: segment) ?? segment.recordsEnd.load(ordering: .acquiring)
+          let end = state.end(of: segment) ?? segment.recordsEnd
           return end == 0 ? nil : (segment, end)
         },
         isAmidMerge: shown.isAmidMerge

@@ -10,7 +10,7 @@ extension Writer {
   /// which spares the file system's journal, and pages brought in are dirty, so the next sync would pay for them. When each
   /// sync covers many records, and so writes pages of its own, that would only write them twice: then it just allocates.
   func growTail() {
-    guard let tail = withLock({ $0.tail }), !tail.isSealed.load(ordering: .relaxed) else { return }
+    guard let tail = withLock({ $0.tail }), !tail.isSealed else { return }
     let offset = tail.reached.load(ordering: .relaxed)
     let isSyncing = commits.hasDemand
     // A small store stays small: never bring in more than the store has.
@@ -18,11 +18,11 @@ extension Writer {
     let step = isSyncing ? Self.syncedStep : Self.bufferedStep
     let target = min(tail.capacity, offset + ahead)
     var populated = max(tail.populated.load(ordering: .relaxed), offset & ~4095)
-    while populated < target, !tail.isSealed.load(ordering: .relaxed) {
+    while populated < target, !tail.isSealed {
       let end = min(target, populated + step)
       do throws(PlatformError) {
         try grow(tail, to: end)
-        if tail.isSealed.load(ordering: .acquiring) { return }
+        if tail.isSealed { return }
         if isSyncing, commits.coversMany {
           populated = end
           continue

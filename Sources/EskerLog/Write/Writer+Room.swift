@@ -130,11 +130,12 @@ extension Writer {
   private func begin(for size: Int) throws(StoreError) {
     if let tail = withLock({ $0.tail }) {
       // The tail of a clean close goes on.
-      let end = tail.recordsEnd.exchange(0, ordering: .acquiringAndReleasing)
+      let (end, last) = (tail.recordsEnd, tail.lastSequence)
+      tail.change { $0.reopen() }
       catalog.granules.updateLimit(tail)
       do throws(StoreError) { return try markOpen() } catch {
         // Its row says where it ends as long as the store counts as closed.
-        tail.recordsEnd.store(end, ordering: .releasing)
+        tail.change { $0.close(at: end, last: last) }
         catalog.granules.updateLimit(tail)
         throw error
       }
@@ -147,7 +148,7 @@ extension Writer {
     } else {
       segment = try catalog.createSegment(for: size, firstSequence: next)
     }
-    segment.firstSequence.store(next, ordering: .relaxed)
+    segment.change { $0.begin(with: next) }
     do throws(StoreError) { try markOpen() } catch {
       leaveUnused(segment)
       throw error
@@ -231,7 +232,6 @@ extension Writer {
   /// Writes the seal behind the last record of a segment that takes no more.
   private func seal(_ segment: Segment, _ state: inout WriterState) {
     let last = state.nextSequence &- 1
-    segment.lastSequence.store(last, ordering: .relaxed)
     let header = RecordHeader(sequence: last, kind: .seal, keyHash: 0, keyLength: 0, valueLength: 0)
     let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     let place = unsafe state.base + state.offset
@@ -246,17 +246,16 @@ extension Writer {
     )
     onPublish?()
     unsafe RecordEncoder.publish(firstWord, at: place)
-    segment.recordsEnd.store(state.offset, ordering: .releasing)
-    segment.isSealed.store(true, ordering: .releasing)
+    let end = state.offset
+    segment.change { $0.seal(at: end, last: last) }
     catalog.granules.updateLimit(segment)
   }
 
   /// Lets records go to a segment that the manifest lists.
   func setTail(_ segment: Segment, offset: Int, _ state: inout WriterState) {
     state.setTail(segment, offset: offset)
-    if segment.firstSequence.load(ordering: .relaxed) == 0 {
-      segment.firstSequence.store(state.nextSequence, ordering: .relaxed)
-    }
+    let next = state.nextSequence
+    segment.change { facts in if facts.firstSequence == 0 { facts.begin(with: next) } }
     commits.add(segment)
   }
 

@@ -20,7 +20,7 @@ extension Writer {
   /// It has no number any more, and a sync would wait for it to be sealed.
   func forgetUnused(_ segment: Segment) {
     commits.forget(segment)
-    segment.firstSequence.store(0, ordering: .relaxed)
+    segment.change { $0.begin(with: 0) }
   }
 
   /// Makes it a spare if the manifest may list it, and removes it otherwise.

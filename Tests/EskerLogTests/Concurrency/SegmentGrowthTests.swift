@@ -46,7 +46,7 @@ import Testing
     let (directory, segment, granules) = try segment(capacity: 1 << 20)
     defer { granules.deallocate() }
     try segment.grow(to: 100_000, reserving: segment.capacity, zeroing: true, in: granules)
-    segment.isSealed.store(true, ordering: .releasing)
+    segment.change { $0.seal(at: 90_000, last: 1) }
     segment.awaitGrowth()
     let end = segment.accessible.load(ordering: .relaxed)
     let footer = [UInt8](repeating: 7, count: 10_000)

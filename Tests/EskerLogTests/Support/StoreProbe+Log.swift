@@ -23,7 +23,7 @@ extension StoreProbe {
   var nextSequence: UInt64 { engine.writer.withLock { $0.nextSequence } }
 
   /// Segments that are listed and ready to be written to next.
-  var spares: [SegmentFacts] { engine.writer.withLock { $0.spares }.map { facts(of: $0) } }
+  var spares: [SegmentFigures] { engine.writer.withLock { $0.spares }.map { figures(of: $0) } }
 
   /// Ends the segment that is written to, if it holds anything, so that it can be merged.
   func endTail() throws(StoreError) { try engine.merger.endTail() }

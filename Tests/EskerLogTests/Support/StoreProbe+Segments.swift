@@ -3,7 +3,7 @@ import EskerFormat
 @testable import EskerLog
 
 /// What is known of a segment at some instant.
-struct SegmentFacts: Sendable, CustomStringConvertible {
+struct SegmentFigures: Sendable, CustomStringConvertible {
   /// The number that its file is called by.
   let id: UInt64
   /// Whether the writer or a merge wrote it.
@@ -59,16 +59,16 @@ struct HeldSegment: Sendable {
   var isPacked: Bool { segment.layout.isPacked }
 
   /// Whether it takes no more records now.
-  var isSealed: Bool { segment.isSealed.load(ordering: .relaxed) }
+  var isSealed: Bool { segment.isSealed }
 
   /// Where its records end now; 0 while they still come.
-  var recordsEnd: Int { segment.recordsEnd.load(ordering: .relaxed) }
+  var recordsEnd: Int { segment.recordsEnd }
 
   /// The number of its first record, written or to come; 0 while that is not known.
-  var firstSequence: UInt64 { segment.firstSequence.load(ordering: .relaxed) }
+  var firstSequence: UInt64 { segment.firstSequence }
 
   /// The number of its last record, once that is known.
-  var lastSequence: UInt64 { segment.lastSequence.load(ordering: .relaxed) }
+  var lastSequence: UInt64 { segment.lastSequence }
 
   // MARK: Memory
 
@@ -126,22 +126,22 @@ struct HeldSegment: Sendable {
 
 extension StoreProbe {
   /// The store's segments: first those that merges wrote, then the log's in its order.
-  var segments: [SegmentFacts] { engine.catalog.segments.map { facts(of: $0) } }
+  var segments: [SegmentFigures] { engine.catalog.segments.map { figures(of: $0) } }
 
   /// What is known of a segment now; for the probe's other parts.
-  func facts(of segment: Segment) -> SegmentFacts {
-    let footer = segment.footer.withLock { $0 }
+  func figures(of segment: Segment) -> SegmentFigures {
+    let footer = segment.facts.footer
     let live = engine.catalog.granules.live(segment)
-    return SegmentFacts(
+    return SegmentFigures(
       id: segment.id,
       kind: segment.kind,
       path: segment.path,
       granule: segment.granule,
-      isSealed: segment.isSealed.load(ordering: .relaxed),
-      isUnmergeable: segment.isUnmergeable.load(ordering: .relaxed),
-      recordsEnd: segment.recordsEnd.load(ordering: .relaxed),
-      firstSequence: segment.firstSequence.load(ordering: .relaxed),
-      lastSequence: segment.lastSequence.load(ordering: .relaxed),
+      isSealed: segment.isSealed,
+      isUnmergeable: segment.facts.isUnmergeable,
+      recordsEnd: segment.recordsEnd,
+      firstSequence: segment.firstSequence,
+      lastSequence: segment.lastSequence,
       footerOffset: footer.offset,
       footerLength: footer.length,
       minExpiry: footer.minExpiry,
