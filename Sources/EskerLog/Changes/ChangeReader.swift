@@ -168,25 +168,19 @@ struct ChangeReader {
         behind = state.nextSequence
       }
     }
-    var candidate = segment.nextRecord(after: place, end: end)
-    while let found = candidate {
-      if case .record(let header) = segment.readRecord(at: found, end: end), header.kind != .seal,
-        header.sequence >= next
-      {
-        offset = found
-        next = header.sequence
-        break
-      }
-      candidate = segment.nextRecord(after: found, end: end)
-    }
-    if candidate == nil {
+    var records = RecordCursor(segment, from: place, to: end)
+    let lost = records.seek { [next] in $0.kind != .seal && $0.sequence >= next }
+    if case .record(let header) = records.peek() {
+      offset = records.offset
+      next = header.sequence
+    } else {
       // In another process's tail nobody knows where the next record will be: there it is looked for from here again.
       if segment.isSealed || !writer.env.options.readOnly { offset = end }
       next = max(next, behind)
     }
     return .damaged(
       segment.location(place),
-      reason: "the header of a record is damaged; changes from \((candidate ?? end) - place) bytes of the log are lost"
+      reason: "the header of a record is damaged; changes from \(lost.count) bytes of the log are lost"
     )
   }
 

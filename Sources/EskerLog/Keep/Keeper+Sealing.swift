@@ -49,15 +49,14 @@ extension Keeper {
       expectedEntries: min(expected, segment.capacity / 32)
     )
     let end = segment.recordsEnd
-    var offset = SegmentHeader.length
+    var cursor = RecordCursor(segment, to: end)
     var records = 0
-    while case .record(let header) = segment.readRecord(at: offset, end: end) {
+    while let (_, header) = cursor.next() {
       builder.append(header)
       records += 1
-      offset += header.size
     }
-    guard offset == end else {
-      throw .damaged(segment.location(offset), reason: "a record that was just written cannot be read back")
+    guard cursor.offset == end else {
+      throw .damaged(segment.location(cursor.offset), reason: "a record that was just written cannot be read back")
     }
     let summary = builder.summary
     var footer = FooterSummary(

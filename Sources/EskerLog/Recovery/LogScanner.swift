@@ -244,20 +244,15 @@ struct LogScanner: ~Copyable {
     }
     // What is missing was durable, so its batch was whole: what is left of it counts.
     commitBatch()
-    let limit = segment.readableEnd
-    var candidate: Int? = offset
-    while let place = candidate {
-      if case .record(let header) = segment.readRecord(at: place, end: limit), header.kind != .seal,
-        header.sequence >= expected
-      {
-        reportMissing(segment, offset, length: place - offset, to: header.sequence &- 1)
-        expected = header.sequence
-        return place
-      }
-      candidate = segment.nextRecord(after: place, end: limit)
+    var records = RecordCursor(segment, from: offset, to: segment.readableEnd)
+    let missing = records.seek { [expected] in $0.kind != .seal && $0.sequence >= expected }
+    guard case .record(let header) = records.peek() else {
+      reportMissingRest(of: segment, offset, segments)
+      return nil
     }
-    reportMissingRest(of: segment, offset, segments)
-    return nil
+    reportMissing(segment, offset, length: missing.count, to: header.sequence &- 1)
+    expected = header.sequence
+    return records.offset
   }
 
   private mutating func isKnown(_ keyspace: UInt32) -> Bool {
@@ -327,15 +322,12 @@ struct LogScanner: ~Copyable {
     hasGatheredEvidence = true
     var offset = start
     for segment in segments {
-      let limit = segment.readableEnd
-      while let candidate = segment.nextNonzeroWord(from: offset, end: limit) {
-        if case .record(let header) = segment.readRecord(at: candidate, end: limit) {
-          highest = max(highest, header.sequence)
-          if let known = header.durableSequence { durable = max(durable, known) }
-          offset = candidate + max(8, header.size)
-        } else {
-          offset = candidate + 8
-        }
+      var records = RecordCursor(segment, from: offset, to: segment.readableEnd)
+      records.seek()
+      while let (_, header) = records.next() {
+        highest = max(highest, header.sequence)
+        if let known = header.durableSequence { durable = max(durable, known) }
+        records.seek()
       }
       offset = SegmentHeader.length
     }
@@ -362,14 +354,10 @@ struct LogScanner: ~Copyable {
 
   /// The number of the first record of a segment that can be read; nil when none can be.
   static func firstSequence(of segment: Segment) -> UInt64? {
-    var offset: Int? = SegmentHeader.length
-    while let place = offset {
-      if case .record(let header) = segment.readRecord(at: place, end: segment.readableEnd) {
-        return header.kind == .seal ? nil : header.sequence
-      }
-      offset = segment.nextRecord(after: place, end: segment.readableEnd)
-    }
-    return nil
+    var records = RecordCursor(segment, to: segment.readableEnd)
+    records.seek()
+    guard let (_, header) = records.next(), header.kind != .seal else { return nil }
+    return header.sequence
   }
 }
 
@@ -377,8 +365,9 @@ extension Segment {
   /// Where the records stop, and the number of the last.
   func endOfRecords() -> (offset: Int, last: UInt64) {
     var end = (offset: SegmentHeader.length, last: UInt64(0))
-    while case .record(let header) = readRecord(at: end.offset, end: readableEnd), header.kind != .seal {
-      end = (end.offset + header.size, header.sequence)
+    var records = RecordCursor(self, to: readableEnd)
+    while let (_, header) = records.next(), header.kind != .seal {
+      end = (records.offset, header.sequence)
     }
     return end
   }

@@ -73,11 +73,9 @@ extension Recovery {
   private func writeAgainDurably(_ segment: Segment, from start: Int) throws(StoreError) -> Int {
     try writeAgain(segment, from: start)
     try syncAnew(segment)
-    var (offset, count) = (start, 0)
-    while case .record(let header) = segment.readRecord(at: offset, end: segment.readableEnd), header.kind != .seal {
-      offset += header.size
-      count += 1
-    }
+    var records = RecordCursor(segment, from: start, to: segment.readableEnd)
+    var count = 0
+    while let (_, header) = records.next(), header.kind != .seal { count += 1 }
     return count
   }
 
@@ -93,7 +91,8 @@ extension Recovery {
   /// One for each, since the numbers may have a gap between two segments and never have one within.
   private func rewrite(_ segment: Segment, from start: Int) throws(StoreError) -> Int {
     let total = max(0, segment.readableEnd - start)
-    guard case .record(let first) = segment.readRecord(at: start, end: segment.readableEnd) else { return 0 }
+    var records = RecordCursor(segment, from: start, to: segment.readableEnd)
+    guard case .record(let first) = records.peek() else { return 0 }
     let fresh = try catalog.createSegment(for: total, firstSequence: first.sequence, isRecovery: true)
     do throws(PlatformError) {
       try fresh.grow(to: SegmentHeader.length + total + Segment.tailReserve, in: catalog.granules)
@@ -102,14 +101,12 @@ extension Recovery {
       catalog.discard(fresh)
       throw StoreError(error, needed: total)
     }
-    var offset = start
     var target = SegmentHeader.length
     var last = first.sequence
     var count = 0
-    while case .record(let header) = segment.readRecord(at: offset, end: segment.readableEnd), header.kind != .seal {
+    while let (offset, header) = records.next(), header.kind != .seal {
       copy(header, from: segment, at: offset, to: fresh, at: target)
       last = header.sequence
-      offset += header.size
       target += header.size
       count += 1
     }
@@ -121,21 +118,17 @@ extension Recovery {
   /// Where the first record above `sequence` stands, or the place where reading ends. What is damaged before it is skipped: it
   /// is not above it.
   func firstOffset(after sequence: UInt64, in segment: Segment) -> Int {
-    var offset = SegmentHeader.length
-    let end = segment.readableEnd
-    if segment.firstSequence > sequence { return offset }
-    while offset < end {
-      if case .record(let header) = segment.readRecord(at: offset, end: end) {
-        if header.sequence > sequence { return offset }
-        offset += header.size
+    if segment.firstSequence > sequence { return SegmentHeader.length }
+    var records = RecordCursor(segment, to: segment.readableEnd)
+    while true {
+      let place = records.offset
+      if let (_, header) = records.next() {
+        if header.sequence > sequence { return place }
       } else {
-        guard let next = segment.nextRecord(after: offset, end: end) else { break }
-        // A writer in another process may have written here, and then there, since the first look.
-        if case .record = segment.readRecord(at: offset, end: end) { continue }
-        offset = next
+        records.seek()
+        if records.offset >= records.end { return place }
       }
     }
-    return offset
   }
 
   private func copy(_ header: RecordHeader, from old: Segment, at offset: Int, to fresh: Segment, at target: Int) {

@@ -6,8 +6,8 @@ internal import Synchronization
 struct SegmentWalk {
   private let segment: Segment
   private let end: Int
-  private var offset = SegmentHeader.length
-  private var cursor: FooterCursor?
+  private var records: RecordCursor
+  private var listed: FooterCursor?
   private let footer: [UInt8]
   private let seed: HashSeed
   /// Where it stands in a packed segment.
@@ -18,7 +18,8 @@ struct SegmentWalk {
     self.segment = segment
     let read = segment.readFooter(damage: &damage)
     self.end = end ?? read.map { Int($0.footer.recordsEnd) } ?? segment.recordsEnd
-    cursor = read?.footer.entries(segment.layout)
+    records = RecordCursor(segment, to: self.end)
+    listed = read?.footer.entries(segment.layout)
     footer = read?.bytes ?? []
     self.seed = seed
     packed = packedView.map { PackedWalk($0) }
@@ -28,7 +29,7 @@ struct SegmentWalk {
   ///
   /// - Throws: what is wrong, when the headers are read and one is damaged, or the footer contradicts itself.
   mutating func next() throws(StoreError) -> FooterEntry? {
-    if cursor != nil {
+    if listed != nil {
       do throws(FormatError) { return try nextListed() } catch {
         throw StoreError(error, in: segment.path, base: end, what: "the segment's footer")
       }
@@ -45,17 +46,17 @@ struct SegmentWalk {
         return nil
       }
     }
-    guard offset < end else { return nil }
-    guard case .record(let header) = segment.readRecord(at: offset, end: end) else {
-      throw .damaged(segment.location(offset), reason: RecordDamage.headerChecksum.reason)
+    guard records.offset < end else { return nil }
+    guard let (offset, header) = records.next() else {
+      throw .damaged(segment.location(records.offset), reason: RecordDamage.headerChecksum.reason)
     }
-    return entry(header)
+    return entry(header, at: offset)
   }
 
   /// The next record whose header can be read; what cannot is reported.
   mutating func nextReadable(reporting damage: inout [StoreEvent]) -> FooterEntry? {
     // The footer's checksum was right, so an entry that makes no sense is where it ends.
-    if cursor != nil { return try? nextListed() }
+    if listed != nil { return try? nextListed() }
     while let step = nextPacked() {
       switch step {
       case .record(let record):
@@ -69,15 +70,15 @@ struct SegmentWalk {
       }
     }
     guard packed == nil else { return nil }
-    while offset < end {
-      if case .record(let header) = segment.readRecord(at: offset, end: end) {
+    while records.offset < end {
+      if let (offset, header) = records.next() {
         if segment.view(at: offset, end: end)?.bodyIsIntact != true {
           damage.append(.damaged(segment.location(offset), reason: RecordDamage.bodyChecksum.reason))
         }
-        return entry(header)
+        return entry(header, at: offset)
       }
-      damage.append(.damaged(segment.location(offset), reason: RecordDamage.headerChecksum.reason))
-      offset = segment.nextRecord(after: offset, end: min(end, segment.readableEnd)) ?? end
+      damage.append(.damaged(segment.location(records.offset), reason: RecordDamage.headerChecksum.reason))
+      records.seek()
     }
     return nil
   }
@@ -85,7 +86,7 @@ struct SegmentWalk {
   /// The footer's next entry. It may list more than is wanted: what was written since the caller looked where the end is.
   private mutating func nextListed() throws(FormatError) -> FooterEntry? {
     let footer = footer
-    guard let entry = unsafe try cursor?.next(in: footer.span.bytes), entry.offset < UInt64(end) else { return nil }
+    guard let entry = unsafe try listed?.next(in: footer.span.bytes), entry.offset < UInt64(end) else { return nil }
     return entry
   }
 
@@ -108,9 +109,8 @@ struct SegmentWalk {
     )
   }
 
-  private mutating func entry(_ header: RecordHeader) -> FooterEntry {
-    defer { offset += header.size }
-    return FooterEntry(
+  private func entry(_ header: RecordHeader, at offset: Int) -> FooterEntry {
+    FooterEntry(
       offset: UInt64(offset),
       size: UInt64(header.size),
       keyHash: header.keyHash,

@@ -84,23 +84,22 @@ public final class Snapshot: Sequence, Sendable {
           isPastEnd = false
           continue
         }
-        switch segment.readRecord(at: offset, end: end) {
-        case .record(let header):
-          let place = offset
-          offset += header.size
+        var records = RecordCursor(segment, from: offset, to: end)
+        while let (place, header) = records.next() {
           if header.kind == .put, isShown(header.sequence, header.expiry, header.keyspace),
             writer.keydir.leads(to: segment.startUnits + UInt64(place >> 3), hash: header.keyHash, in: state)
           {
+            offset = records.offset
             return LogEntry(segment: segment, offset: place, header: header, keyspace: name(of: header.keyspace))
           }
-        case .end where offset >= end:
-          position += 1
-          offset = SegmentHeader.length
-        case .end, .damaged:
-          let start = offset
-          offset = segment.nextRecord(after: start, end: end) ?? end
-          return LogEntry(damagedIn: segment, offset: start, length: offset - start)
         }
+        guard records.offset >= end else {
+          let damaged = records.seek()
+          offset = records.offset
+          return LogEntry(damagedIn: segment, offset: damaged.lowerBound, length: damaged.count)
+        }
+        position += 1
+        offset = SegmentHeader.length
       }
       return nil
     }

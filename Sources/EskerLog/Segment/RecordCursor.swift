@@ -1,0 +1,46 @@
+internal import EskerFormat
+
+/// Goes from record to record of a segment that is not packed, up to where the caller says that its records end.
+///
+/// That is a claim: the file may be shorter, and any of its bytes may be damaged. The cursor never goes beyond either end, and
+/// never backwards. It checks the headers; what is in a record is its caller's to check. A seal is a record of its kind.
+struct RecordCursor {
+  let segment: Segment
+  let end: Int
+  /// Where the next record is looked for.
+  private(set) var offset: Int
+
+  init(_ segment: Segment, from offset: Int = SegmentHeader.length, to end: Int) {
+    self.segment = segment
+    self.end = end
+    self.offset = offset
+  }
+
+  /// What stands here. The cursor stays.
+  func peek() -> RecordRead { segment.readRecord(at: offset, end: end) }
+
+  /// The record that stands here, which the cursor passes; nil where none can be read, and there it stays.
+  @inline(__always)
+  mutating func next() -> (offset: Int, header: RecordHeader)? {
+    guard case .record(let header) = peek() else { return nil }
+    defer { offset += header.size }
+    return (offset, header)
+  }
+
+  /// Goes to the next record, from here on, that can be read and is accepted, or else to the end.
+  ///
+  /// - Returns: what was passed.
+  @discardableResult
+  mutating func seek(where isAccepted: (RecordHeader) -> Bool = { _ in true }) -> Range<Int> {
+    let start = offset
+    while offset < end {
+      if case .record(let header) = peek(), isAccepted(header) { break }
+      offset = segment.nextRecord(after: offset, end: end) ?? end
+    }
+    // A writer in another process may have published what is to stand here, and then what was found, since the first look.
+    if offset > start, case .record(let header) = segment.readRecord(at: start, end: end), isAccepted(header) {
+      offset = start
+    }
+    return start..<max(start, offset)
+  }
+}
