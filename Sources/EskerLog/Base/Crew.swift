@@ -1,6 +1,8 @@
 internal import EskerPlatform
 
 /// Jobs that are shared out among threads: each thread takes the next one that nobody has taken.
+///
+/// Safety: threads may share it: `jobs` never changes, and everything else that does is guarded by `lock`.
 final class Crew<Result: Sendable>: @unchecked Sendable {
   typealias Job = @Sendable () -> Result
 

@@ -1,5 +1,8 @@
 package import EskerPlatform
 
+// Safety: an array outlives the closure that borrows it, and the calls of `File` keep no pointer. A slice of a buffer
+// traps if the buffer is shorter.
+
 extension File {
   /// The bytes of a range, or as many of them as the file has.
   package func bytes(in range: Range<Int>) throws(PlatformError) -> [UInt8] {

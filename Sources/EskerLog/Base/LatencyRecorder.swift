@@ -1,6 +1,9 @@
 internal import Synchronization
 
 /// Counts durations from many threads, without a lock.
+///
+/// Safety: threads may share it, since the words are atomics. They live as long as the object, and a bucket's number is
+/// below `bucketCount` for every duration.
 @safe
 final class LatencyRecorder: @unchecked Sendable {
   /// The histogram's buckets, the sum and the longest.

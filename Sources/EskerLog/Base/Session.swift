@@ -9,6 +9,10 @@ internal import Synchronization
 /// The file says nothing across a restart of the machine and needs no sync: after a restart the page cache holds what the disk
 /// holds. Within one boot it tells the next opener that the kernel may have marked pages clean which it could not write, so that
 /// it must not trust them.
+///
+/// Safety: threads may share it: `isEnded` is guarded by `lock`, and so are the stores through the mapping, which has all
+/// five words and is aligned to a page. It is unmapped after `isEnded` was set, so nobody stores there any more. Whoever
+/// reads the file's bytes checks their count first.
 @safe
 final class Session: @unchecked Sendable {
   static let fileName = "LOCK"

@@ -4,6 +4,8 @@ internal import EskerPlatform
 ///
 /// Work is a set of jobs: asking for one that is already asked for changes nothing. The thread is started when it is first
 /// needed. Thread safety: any thread.
+///
+/// Safety: threads may share it, since everything that changes is guarded by `lock`.
 final class Worker: @unchecked Sendable {
   /// The jobs there are.
   struct Jobs: OptionSet {

@@ -5,6 +5,10 @@ internal import Synchronization
 ///
 /// One thread of the store's own leads the syncs that tasks wait for and resumes the tasks outside all locks. Started when
 /// first needed.
+///
+/// Safety: threads may share it, since everything that changes is guarded by `lock`. A continuation is resumed exactly
+/// once: by ``enqueue(_:_:_:isCancelled:)`` if it is not put into a list, and otherwise by whoever takes it out under the
+/// lock.
 final class AsyncCommitter: @unchecked Sendable {
   private let commits: CommitQueue
   private let clock: any SystemClock

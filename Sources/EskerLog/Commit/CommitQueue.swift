@@ -9,6 +9,9 @@ internal import Synchronization
 /// order of history: no write becomes durable before an older one.
 ///
 /// A failed sync is never forgotten: the durable number freezes and every later wait throws.
+///
+/// Safety: threads may share it: everything that changes is atomic or guarded by `lock`, but for `lastLook`, which only
+/// the leader uses, and leaders follow one another under the lock.
 final class CommitQueue: @unchecked Sendable {
   /// The last sequence number whose record is wholly in the log.
   let published: Atomic<UInt64>

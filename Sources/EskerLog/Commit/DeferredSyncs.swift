@@ -6,6 +6,9 @@ internal import EskerPlatform
 /// Within ``collect(_:)`` a write with the durability of its store returns once it is logged, and ``settle()`` waits for all
 /// such writes together. Only what the body calls on its own thread is meant, and a write that names its durability waits as
 /// ever.
+///
+/// Safety: C keeps one pointer per thread, to an object on whose method the thread is: ``collect(_:)`` puts the previous
+/// pointer back before it returns, so the object is alive as long as the thread can find it.
 package final class DeferredSyncs: Sendable {
   private let pending = Guarded<[(committer: AsyncCommitter, sequence: UInt64)]>([], .leaf)
 

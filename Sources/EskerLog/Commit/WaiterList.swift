@@ -1,4 +1,7 @@
 /// Tasks that wait for durability, about in the order of their tickets.
+///
+/// Safety: a continuation leaves the list when it is removed or resumed, so it is resumed at most once. The owner of the
+/// list resumes what it removes, and all the others before it drops the list.
 struct WaiterList {
   typealias Continuation = UnsafeContinuation<StoreError?, Never>
 
