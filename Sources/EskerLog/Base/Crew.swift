@@ -1,6 +1,6 @@
 internal import EskerPlatform
 
-/// Jobs that are shared out among threads: each thread takes the next one that nobody has taken.
+/// Jobs that are distributed among threads: each thread takes the next job that no other has taken.
 ///
 /// Safety: threads may share it: `jobs` never changes, and everything else that does is guarded by `lock`.
 final class Crew<Result: Sendable>: @unchecked Sendable {
@@ -20,25 +20,25 @@ final class Crew<Result: Sendable>: @unchecked Sendable {
     results = Array(repeating: nil, count: jobs.count)
   }
 
-  /// Does the jobs.
+  /// Runs all jobs.
   ///
   /// - Parameters:
-  ///   - threads: how many at a time, each on a thread of its own; 0: on the calling thread, one after the other.
-  ///   - meanwhile: called on the calling thread, twenty times a second or after each job.
-  /// - Returns: the results in the order of the jobs.
+  ///   - threads: The number of threads to start; with 0, the jobs run one after another on the calling thread.
+  ///   - meanwhile: Called on the calling thread, twenty times a second or after each job.
+  /// - Returns: The results in the order of the jobs.
   func run(threads: Int, _ meanwhile: () -> Void) -> [Result] {
     var workers: [WorkerThread] = []
     for _ in 0..<min(threads, jobs.count) {
       if let worker = try? WorkerThread(name: "esker crew", { while self.doNext() {} }) { workers.append(worker) }
     }
-    // Where there can be no further thread.
+    // No thread was wanted, or none could be started.
     if workers.isEmpty { while doNext() { meanwhile() } }
     while !waitForEnd(nanoseconds: 50_000_000) { meanwhile() }
     for worker in workers { worker.join() }
     return lock.withLock { results.compactMap { $0 } }
   }
 
-  /// False when none is left.
+  /// Runs the next job; false if none is left.
   private func doNext() -> Bool {
     guard let position = take() else { return false }
     let result = jobs[position]()

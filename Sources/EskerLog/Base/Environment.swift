@@ -2,11 +2,11 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-/// What is fixed while a store is open, and what every part of it may ask and say: whether the store takes writes, what time it
-/// is, that something has happened.
+/// What every part of an open store shares: settings that do not change, the store's status, its clock, its events and
+/// its background workers.
 ///
-/// Owns the store's status, which only ever gets worse: a failed sync and a close are never taken back. Calls nothing above.
-/// Thread safety: any thread.
+/// The status only ever gets worse: a failed sync and a close are never undone. Calls no other part of the engine. Thread
+/// safety: any thread.
 final class Environment: Sendable {
   let path: String
   let options: Options
@@ -14,12 +14,12 @@ final class Environment: Sendable {
   let storeID: StoreID
   let seed: HashSeed
   let hasDefaultExpiry: Bool
-  /// Called before each record is published and after; a test takes crash images there.
+  /// Called before and after each record is published; tests take crash images there.
   let onPublish: (@Sendable () -> Void)?
   let epochs = EpochDomain()
   let time: StoreTime
   let session: Session?
-  /// Whether background work has threads of its own; without, whoever writes does it.
+  /// Whether background work has its own threads; if not, the writing thread does it.
   let isThreaded: Bool
   let workers: Workers
   let puts = LatencyRecorder()
@@ -30,13 +30,13 @@ final class Environment: Sendable {
   private let failure = Atomic<Int32>(0)
   private let written = Atomic<Int>(0)
 
-  /// What keeps a store from being used freely; nothing, as a rule.
+  /// The reasons why a store refuses or delays calls; usually empty.
   struct Status: OptionSet {
     let rawValue: UInt32
     static let closed = Status(rawValue: 1)
     static let readOnly = Status(rawValue: 2)
     static let syncFailed = Status(rawValue: 4)
-    /// A read-only store takes in what it cannot read record by record: reads wait.
+    /// A read-only store is reloading its index: reads wait.
     static let loading = Status(rawValue: 8)
   }
 
@@ -58,24 +58,27 @@ final class Environment: Sendable {
 
   // MARK: Status
 
-  /// Whether a read or a write may go on without looking further.
+  /// Whether a read or a write may proceed without further checks.
+  ///
+  /// Relaxed: a read may be overtaken by a change right after the check in any case, and a write checks under the
+  /// writer's lock, which a close takes after it has set the mark.
   @inline(__always)
   var isUnhindered: Bool { status.load(ordering: .relaxed) == 0 }
 
-  /// Whether the store is closed, or being closed. Whoever closes it takes the writer's lock before records go: who asks under
-  /// that lock, and gets false, may follow addresses until it gives the lock back.
+  /// Whether the store is closed, or being closed. A close takes the writer's lock before it releases any records: a
+  /// caller that gets false under that lock may follow addresses until it unlocks.
   var isClosed: Bool { present.contains(.closed) }
 
-  /// Whether reads have to wait for what a read-only store is loading.
+  /// Whether reads must wait until a read-only store has reloaded its index.
   var isLoading: Bool { present.contains(.loading) }
 
-  /// Whether the store takes writes.
+  /// Whether the store accepts writes.
   var isWritable: Bool { present.isEmpty }
 
-  /// Acquires: whoever sees that the store is closed sees all that was done before.
+  /// Acquiring: a thread that sees that the store is closed sees everything done before.
   private var present: Status { Status(rawValue: status.load(ordering: .acquiring)) }
 
-  /// Throws unless the store takes writes.
+  /// Throws unless the store accepts writes.
   func checkWritable() throws(StoreError) {
     let present = present
     if present.isEmpty { return }
@@ -84,7 +87,7 @@ final class Environment: Sendable {
     throw .syncFailed(errno: failureCode ?? PlatformError.inputOutput)
   }
 
-  /// Throws unless what was written can be made durable.
+  /// Throws if the store is closed or read-only. After a failed sync, the sync itself throws.
   func checkSyncable() throws(StoreError) {
     let present = present
     if present.contains(.closed) { throw .closed }
@@ -96,25 +99,25 @@ final class Environment: Sendable {
     if isClosed { throw .closed }
   }
 
-  /// Begins a close; what the status was before.
+  /// Begins a close; returns the status before.
   func markClosed() -> Status {
     Status(rawValue: status.bitwiseOr(Status.closed.rawValue, ordering: .sequentiallyConsistent).oldValue)
   }
 
-  /// Makes reads wait: the index is no state that the writer had.
+  /// Makes reads wait, because the index is in a state that the writer's never was in.
   func beginLoading() { status.bitwiseOr(Status.loading.rawValue, ordering: .sequentiallyConsistent) }
 
-  /// Lets reads go on.
+  /// Lets reads proceed.
   func endLoading() { status.bitwiseAnd(~Status.loading.rawValue, ordering: .sequentiallyConsistent) }
 
-  /// Refuses all writes from now on: a sync failed, and what the kernel did with the pages is not known.
+  /// Refuses all writes from now on: a sync failed, and the state of the pages in the kernel is unknown.
   func latch(syncFailure code: Int32) {
     _ = failure.compareExchange(expected: 0, desired: code, ordering: .sequentiallyConsistent)
     status.bitwiseOr(Status.syncFailed.rawValue, ordering: .sequentiallyConsistent)
     emit(.syncFailed(errno: code))
   }
 
-  /// Why no write is taken any more, if a sync has failed.
+  /// The error number of the first failed sync; nil if none has failed.
   private var failureCode: Int32? {
     let code = failure.load(ordering: .acquiring)
     return code == 0 ? nil : code
@@ -122,25 +125,25 @@ final class Environment: Sendable {
 
   // MARK: Events
 
-  /// Lets the store's handler know, soon: with what locks are held now, it cannot be called.
+  /// Queues an event for the store's handler, which cannot be called under the locks held now.
   func emit(_ event: StoreEvent) {
-    // A read-only store delivers them wherever it may have added some, and needs no thread.
+    // A read-only store delivers events at the end of each call that may have added some, and needs no thread.
     if queue.add(event), !options.readOnly { workers.keeper.request(.deliver) }
   }
 
-  /// Calls the handler for what waits. No lock is held.
+  /// Calls the handler for each queued event. Must be called without locks.
   @inline(__always)
   func deliverEvents() { queue.deliver() }
 
-  /// Delivers nothing until ``beginEvents()``.
+  /// Holds events back until ``beginEvents()``.
   func holdEvents() { queue.hold() }
 
-  /// Delivers what was held back by an opening or a close.
+  /// Delivers what an opening or a close held back.
   func beginEvents() { queue.begin() }
 
   // MARK: Time
 
-  /// The present store time, for callers that hold no lock: tells of a jump of the wall clock.
+  /// The current store time, for callers that hold no lock; reports a jump of the wall clock as an event.
   var checkedNow: Int64 {
     let now = time.now
     if let jump = time.takeJump() { emit(.clockJumped(forward: jump)) }
@@ -149,36 +152,37 @@ final class Environment: Sendable {
 
   // MARK: Figures
 
-  /// Bytes written to files other than by appending records.
+  /// Bytes written to files, other than appended records.
   var bytesWritten: Int { written.load(ordering: .relaxed) }
 
   func countWritten(_ bytes: Int) { written.wrappingAdd(bytes, ordering: .relaxed) }
 }
 
 extension Environment {
-  /// The threads of a store, by what they do. Each part of the store may ask them for work; what they do is said by its owner.
+  /// The background threads of a store. Any part of the store may request work; the owner of a worker defines what it
+  /// does.
   struct Workers: Sendable {
-    /// Allocates ahead of the writer.
+    /// Allocates memory and file space ahead of the writer.
     let ahead: Worker
-    /// Seals, checkpoints and sweeps behind it.
+    /// Seals, checkpoints and sweeps after the writer.
     let keeper: Worker
     let merger: Worker
 
     init(isThreaded: Bool) {
       ahead = Worker(name: "esker-ahead", isThreaded: isThreaded)
-      // Nobody waits for what it does, so it must not take a processor from a writer.
+      // No thread waits for its work, so it must not take a processor from a writer.
       keeper = Worker(name: "esker-keep", isThreaded: isThreaded, givesWay: true)
       merger = Worker(name: "esker-merge", isThreaded: isThreaded, restingNanoseconds: 10_000_000)
     }
 
-    /// Does on the calling thread what was asked for, where there are no threads.
+    /// Runs the requested jobs on the calling thread, where there are no background threads.
     func runPending() {
       ahead.runPending()
       keeper.runPending()
       merger.runPending()
     }
 
-    /// Ends all work after the jobs under way. Idempotent.
+    /// Stops all workers after the jobs in progress. Idempotent.
     func stop() {
       ahead.stop()
       keeper.stop()

@@ -1,29 +1,30 @@
 internal import EskerPlatform
 internal import Synchronization
 
-/// Delivers a store's events to its handler: in order, one at a time, and where no lock of the store's is held, so that the
+/// Delivers a store's events to its handler: in order, one at a time, and with no lock of the store held, so that the
 /// handler may call the store.
 ///
-/// An event may be added anywhere, under whatever locks. Each call that may have added some delivers them at its end, and the
-/// keeper's thread delivers what is left.
+/// Events may be added anywhere, under any locks. Each call that may have added some delivers them at its end, and the
+/// keeper's thread delivers the rest. Thread safety: any thread.
 final class EventQueue: Sendable {
   private struct State {
     var waiting: [StoreEvent] = []
     var isDelivering = false
-    /// From the start: what an opening finds waits for `begin`.
+    /// Initially true: the events of an opening wait for `begin`.
     var isHeld = true
   }
 
   private let handler: (@Sendable (StoreEvent) -> Void)?
   private let state = Guarded(State(), .leaf)
-  /// Whether something waits: a hint, so that looking costs a load.
+  /// Whether events are waiting. A hint that saves taking the lock. Relaxed: the lock synchronises the events, and a
+  /// thread sees the hint it has set itself.
   private let isWaiting = Atomic<Bool>(false)
 
   init(_ handler: (@Sendable (StoreEvent) -> Void)?) {
     self.handler = handler
   }
 
-  /// Adds an event; false when nobody wants it.
+  /// Adds an event; false if there is no handler.
   func add(_ event: StoreEvent) -> Bool {
     guard handler != nil else { return false }
     state.withLock { state in
@@ -33,19 +34,19 @@ final class EventQueue: Sendable {
     return true
   }
 
-  /// Delivers nothing from now on, until ``begin()``: the caller is about to take locks that the handler may want.
+  /// Holds events back until ``begin()``: the caller is about to take locks that the handler may need.
   func hold() {
     state.withLock { $0.isHeld = true }
   }
 
-  /// Delivers what was held back, on the calling thread and before anything that comes later.
+  /// Delivers what was held back, on the calling thread, before any later event.
   func begin() {
     state.withLock { $0.isHeld = false }
     deliverWaiting()
   }
 
-  /// Calls the handler for each event that waits. No lock is held. Returns at once while another thread does it, or the
-  /// handler itself led here.
+  /// Calls the handler for each waiting event. Must be called without locks. Returns at once if another thread is
+  /// delivering, or if called from the handler.
   @inline(__always)
   func deliver() {
     if isWaiting.load(ordering: .relaxed) { deliverWaiting() }
@@ -62,7 +63,7 @@ final class EventQueue: Sendable {
     while let event = next() { handler?(event) }
   }
 
-  /// The next event; nil ends the delivery.
+  /// The next event; nil, which ends the delivery, if there is none.
   private func next() -> StoreEvent? {
     state.withLock { state in
       if !state.isHeld, !state.waiting.isEmpty { return state.waiting.removeFirst() }

@@ -4,7 +4,7 @@ package import EskerPlatform
 // traps if the buffer is shorter.
 
 extension File {
-  /// The bytes of a range, or as many of them as the file has.
+  /// The bytes of a range, fewer if the file ends before its end.
   package func bytes(in range: Range<Int>) throws(PlatformError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: range.count)
     let result = unsafe bytes.withUnsafeMutableBytes { buffer -> Result<Int, PlatformError> in
@@ -18,14 +18,13 @@ extension File {
     return bytes
   }
 
-  /// All of the file.
   func allBytes() throws(PlatformError) -> [UInt8] {
     try bytes(in: 0..<status().size)
   }
 
-  /// Maps all that there is of the file, up to `limit` bytes, in address space for `capacity` bytes if that is more.
+  /// Maps the whole file, or its first `limit` bytes, reserving address space for `capacity` bytes if that is more.
   ///
-  /// A writer in another process gives back what it has not used when it closes: the file may get shorter meanwhile.
+  /// A writer in another process truncates the file to what it has used when it closes, so the file may shrink meanwhile.
   package func mapWhole(
     upTo limit: Int = .max,
     capacity: Int = 0,
@@ -46,7 +45,7 @@ extension File {
     return mapping
   }
 
-  /// Writes the bytes of a range, or as many of them as the file has, over themselves; `buffer` has room for them.
+  /// Rewrites the bytes of a range in place, as many as the file has; `buffer` must hold at least as many bytes.
   func writeAgain(_ range: Range<Int>, through buffer: inout [UInt8]) throws(PlatformError) {
     let result = unsafe buffer.withUnsafeMutableBytes { buffer -> Result<Void, PlatformError> in
       do throws(PlatformError) {
@@ -60,7 +59,7 @@ extension File {
     try result.get()
   }
 
-  /// Writes zeros over a range, in pieces that begin and end at their multiples but for the first and the last.
+  /// Writes zeros over a range, in pieces aligned to their size except for the first and the last.
   func writeZeros(_ range: Range<Int>) throws(PlatformError) {
     var start = range.lowerBound
     while start < range.upperBound {
@@ -72,18 +71,17 @@ extension File {
     }
   }
 
-  /// Writes an array.
   func writeAll(_ bytes: [UInt8], at offset: Int) throws(PlatformError) {
     try unsafe bytes.withUnsafeBytesTyped { (buffer) throws(PlatformError) in try unsafe write(buffer, at: offset) }
   }
 }
 
-/// As long as the folios that the page cache is to have: larger ones are hardly cheaper to make, and a sync of a few stores
-/// through a mapping writes whole ones.
+/// Sets the size of the page cache's folios: larger ones are hardly cheaper to create, and a sync after a few stores
+/// through a mapping writes whole folios.
 private let zeroPiece = [UInt8](repeating: 0, count: 64 << 10)
 
 extension [UInt8] {
-  /// Lends the bytes to a body with typed throws, which the standard library's function does not pass on.
+  /// Lends the bytes to a body with typed throws, which the standard library's function does not preserve.
   func withUnsafeBytesTyped<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     let result = unsafe withUnsafeBytes { buffer -> Result<R, E> in
       do throws(E) {

@@ -15,7 +15,7 @@ enum FileName {
   /// The id in a checkpoint's name; nil for other names.
   static func checkpointID(_ name: String) -> UInt64? { id(name, ".checkpoint") }
 
-  /// Whether Esker may have given a file this name before there was a manifest.
+  /// Whether Esker may have created a file of this name before there was a manifest.
   static func isOurs(_ name: String) -> Bool {
     name == Session.fileName || name == temporary || name == reserve || manifests.contains(name)
       || segmentID(name) != nil || checkpointID(name) != nil
@@ -28,7 +28,7 @@ enum FileName {
 
   private static func id(_ name: String, _ suffix: String) -> UInt64? {
     guard name.count == 16 + suffix.count, name.hasSuffix(suffix) else { return nil }
-    // No store comes to greater numbers: whatever is called so, Esker has not made it.
+    // No store reaches greater numbers: Esker has not created a file of such a name.
     return UInt64(name.prefix(16), radix: 16).flatMap { $0 <= Manifest.greatestID ? $0 : nil }
   }
 }

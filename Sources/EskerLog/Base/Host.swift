@@ -1,19 +1,19 @@
 package import EskerPlatform
 
-/// The surroundings of a store: the machine, and who does its background work.
+/// The environment of a store: the platform, and which threads do its background work.
 package struct Host: Sendable {
-  /// Who does the background work.
+  /// Which threads do the background work.
   package enum Background: Sendable {
-    /// Threads of the store's own.
+    /// The store's own threads.
     case threads
-    /// Whoever writes, after each write: deterministic, for tests.
+    /// The writing thread, after each write: deterministic, for tests.
     case inline
   }
 
   package var platform: Platform
   package var background: Background
 
-  /// Called before each record is published and after; a test takes crash images there.
+  /// Called before and after each record is published; tests take crash images there.
   package var onPublish: (@Sendable () -> Void)?
 
   package init(platform: Platform, background: Background, onPublish: (@Sendable () -> Void)? = nil) {
@@ -26,7 +26,7 @@ package struct Host: Sendable {
 }
 
 extension StoreClock {
-  /// The clocks of the machine.
+  /// The system's clocks.
   public static let system = StoreClock(
     now: { WallTime(millisecondsSince1970: OSClock().wallMilliseconds()) },
     uptimeNanoseconds: { OSClock().monotonicNanoseconds() }
@@ -34,7 +34,7 @@ extension StoreClock {
 }
 
 extension StoreError {
-  /// What a failed call to the operating system means to a caller.
+  /// Translates a failed call to the operating system.
   package init(_ error: PlatformError, needed: Int = 0) {
     if error.isFull {
       self = .noSpace(path: error.path, needed: needed)
@@ -44,7 +44,7 @@ extension StoreError {
   }
 }
 
-/// Runs platform calls and translates what they throw.
+/// Runs platform calls and translates the errors they throw.
 @inline(__always)
 func translating<R: ~Copyable>(_ body: () throws(PlatformError) -> R) throws(StoreError) -> R {
   do throws(PlatformError) {

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// Counts durations from many threads, without a lock.
+/// Counts durations from many threads, without a lock. Counters: relaxed.
 ///
 /// Safety: threads may share it, since the words are atomics. They live as long as the object, and a bucket's number is
 /// below `bucketCount` for every duration.
 @safe
 final class LatencyRecorder: @unchecked Sendable {
-  /// The histogram's buckets, the sum and the longest.
+  /// The histogram's buckets, the sum and the maximum.
   private let words: UnsafeMutablePointer<Atomic<UInt64>>
 
   private static let total = LatencyHistogram.bucketCount
@@ -28,7 +28,7 @@ final class LatencyRecorder: @unchecked Sendable {
     unsafe words[Self.maximum].max(nanoseconds, ordering: .relaxed)
   }
 
-  /// What was counted so far; durations counted meanwhile may be there in part.
+  /// The durations counted so far; one recorded concurrently may be counted only in part.
   var histogram: LatencyHistogram {
     var result = LatencyHistogram()
     for bucket in 0..<LatencyHistogram.bucketCount {

@@ -1,6 +1,6 @@
 internal import EskerPlatform
 
-// The engine's locks, in the order in which they are taken. What each is held for is in Architecture.md.
+// The engine's locks, in the order in which they are taken. Architecture.md says what each is held for.
 extension LockRank {
   static let closing = LockRank(10, "closing", allowsIO: true)
   static let following = LockRank(11, "following", allowsIO: true)
@@ -13,7 +13,7 @@ extension LockRank {
   static let reserve = LockRank(23, "reserve", allowsIO: true)
   static let manifests = LockRank(24, "manifests", allowsIO: true)
   static let growth = LockRank(25, "growth", allowsIO: true)
-  // Under these no disk is waited for, but for a record that is written by a call.
+  // No disk access happens under these, except for a record that is written by a system call.
   static let writer = LockRank(26, "writer")
   static let keyspaces = LockRank(28, "keyspaces")
   static let segments = LockRank(29, "segments")
@@ -23,6 +23,6 @@ extension LockRank {
   static let commits = LockRank(35, "commits")
   static let session = LockRank(36, "session")
   static let worker = LockRank(37, "worker")
-  /// What other modules keep with the store is made under it.
+  /// Held while objects that other modules keep with the store are created.
   static let kept = LockRank(40, "kept")
 }

@@ -1,7 +1,7 @@
 package import EskerFormat
 internal import EskerPlatform
 
-/// The system's own words for an error number, and what to do where they do not tell.
+/// The system's message for an error number, with advice where the message gives none.
 package func errorMessage(_ code: Int32) -> String {
   let words = PlatformError.message(code)
   return switch code {
@@ -14,7 +14,7 @@ package func errorMessage(_ code: Int32) -> String {
 }
 
 extension StoreError {
-  /// What undecodable bytes of a file mean to a caller.
+  /// Translates an error in decoding the bytes of a file, which begin at the offset `base`.
   package init(_ error: FormatError, in path: String, base: Int = 0, what: String) {
     switch error {
     case .notThisKind:
@@ -33,7 +33,7 @@ extension StoreError {
 }
 
 extension FormatError {
-  /// What is wrong, without what it is wrong with.
+  /// What is wrong, without naming the file.
   var words: String {
     switch self {
     case .notThisKind: "it does not have the header of such a file"

@@ -1,10 +1,10 @@
 internal import EskerPlatform
 
 extension Options {
-  /// The least capacity: a few small segments, and the files that every store has.
+  /// The minimum capacity in bytes: a few small segments, and the files that every store has.
   static let leastCapacity = 256 << 10
 
-  /// Throws if there is an option that no store can have, before anything is created.
+  /// Throws if an option is invalid, before anything is created.
   func check(for path: String) throws(StoreError) {
     func require(_ isPossible: Bool, _ operation: @autoclosure () -> String) throws(StoreError) {
       guard !isPossible else { return }

@@ -1,14 +1,15 @@
 internal import EskerPlatform
 internal import Synchronization
 
-/// The lock file: who has the store open for writing, and whether a sync was under way or failed when that ended.
+/// The lock file: which process has the store open for writing, and whether a sync was in progress or had failed when
+/// that process ended.
 ///
-/// 40 bytes: magic `ESKRLOCK`, process id (u32), zero (u32), syncs under way (u64), error of a failed sync (u64), and a number
-/// (u64) that is odd from the beginning of a write of the manifest to its end, and higher with each.
+/// 40 bytes: magic `ESKRLOCK`, process id (u32), zero (u32), syncs in progress (u64), error of a failed sync (u64), and a
+/// number (u64) that is odd while the manifest is being written, and grows with each write.
 ///
-/// The file says nothing across a restart of the machine and needs no sync: after a restart the page cache holds what the disk
-/// holds. Within one boot it tells the next opener that the kernel may have marked pages clean which it could not write, so that
-/// it must not trust them.
+/// The file means nothing after a restart of the machine and needs no sync: the page cache then holds what the disk
+/// holds. Within one boot it tells the next opener that the kernel may have marked pages clean that it could not write,
+/// so they must not be trusted.
 ///
 /// Safety: threads may share it: `isEnded` is guarded by `lock`, and so are the stores through the mapping, which has all
 /// five words and is aligned to a page. It is unmapped after `isEnded` was set, so nobody stores there any more. Whoever
@@ -22,15 +23,15 @@ final class Session: @unchecked Sendable {
   private let file: any File
   private let mapping: any Mapping
   private let lock = Lock(.session)
-  /// Guarded by `lock`. From then on the file may be another process's.
+  /// Guarded by `lock`. Once true, the file may belong to another process.
   private var isEnded = false
 
-  /// True if the last writer ended during a sync or after a failed one.
+  /// Whether the last writer ended during a sync or after a failed one.
   let distrustsCache: Bool
-  /// True if a sync of the last writer failed.
+  /// Whether a sync of the last writer failed.
   let knowsOfFailure: Bool
 
-  /// Takes the lock, creating the file if need be.
+  /// Takes the lock, creating the file if needed.
   init(directory: String, host: Host) throws(StoreError) {
     let path = directory + "/" + Self.fileName
     let fileSystem = host.platform.fileSystem
@@ -65,6 +66,7 @@ final class Session: @unchecked Sendable {
     unsafe words[1] = UInt64(UInt32(bitPattern: host.platform.processID)).littleEndian
   }
 
+  /// The process id in the file; 0 if it cannot be read.
   static func holder(_ file: any File) -> Int32 {
     guard let bytes = try? file.bytes(in: 0..<16), bytes.count == 16 else { return 0 }
     let words = unsafe bytes.withUnsafeBytes { buffer in
@@ -74,7 +76,7 @@ final class Session: @unchecked Sendable {
     return Int32(truncatingIfNeeded: UInt64(littleEndian: words[1]))
   }
 
-  // Syncs go on as long as somebody waits for one, so these may come after the end. Then they do nothing.
+  // Syncs continue while a thread waits for one, so these may be called after `end`, and then do nothing.
 
   func syncBegan() {
     unsafe change { unsafe $0[2] &+= 1 }
@@ -88,22 +90,23 @@ final class Session: @unchecked Sendable {
     unsafe change { unsafe $0[3] = UInt64(UInt32(bitPattern: code)) }
   }
 
-  /// Says that the copies of the manifest are about to be written; see `edits`. The number may be odd: somebody was killed
-  /// meanwhile, and this write is the one that replaces what was left.
+  /// Notes that the copies of the manifest are about to be written; see `edits`. The number may already be odd: an
+  /// earlier writer was killed during a write, which this one replaces.
   func editBegan() {
     unsafe change { unsafe $0[4] = ($0[4] &+ 1) | 1 }
     atomicMemoryFence(ordering: .sequentiallyConsistent)
   }
 
-  /// Says that both copies have been written, or as much of them as can be.
+  /// Notes that both copies have been written, as far as possible.
   func editEnded() {
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     unsafe change { unsafe $0[4] &+= 1 }
   }
 
-  /// The number that is odd while the manifest is written; nil when no process was ever there to write it.
+  /// The number that is odd while the manifest is being written; nil if no writer has ever opened the store.
   ///
-  /// Who finds it even and the same before and after a look at the copies has seen no half of a write (a sequence lock).
+  /// A sequence lock: a reader that finds it even, and the same before and after reading the copies, has seen no partial
+  /// write.
   static func edits(in directory: String, _ fileSystem: any FileSystem) -> UInt64? {
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     defer { atomicMemoryFence(ordering: .sequentiallyConsistent) }
@@ -113,7 +116,7 @@ final class Session: @unchecked Sendable {
     return unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: 32, as: UInt64.self) }
   }
 
-  /// Says that what the page cache holds has been written anew.
+  /// Notes that the contents of the page cache have been rewritten and can be trusted.
   func trustsCacheAgain() {
     unsafe change {
       unsafe $0[2] = 0
@@ -121,21 +124,20 @@ final class Session: @unchecked Sendable {
     }
   }
 
-  /// The words of the file: the kernel keeps what is stored there, however this process ends.
+  /// Changes the words of the file. The kernel keeps what is stored there, however this process ends.
   private func change(_ body: (UnsafeMutablePointer<UInt64>) -> Void) {
     lock.withLock {
       if !isEnded { unsafe body(mapping.base.assumingMemoryBound(to: UInt64.self)) }
     }
   }
 
-  /// Gives the lock file back. Idempotent.
+  /// Releases the lock file. Idempotent.
   func end() {
     let isFirst = lock.withLock {
       defer { isEnded = true }
       return !isEnded
     }
     guard isFirst else { return }
-    // Nobody stores there any more.
     mapping.unmap()
     file.close()
   }

@@ -1,18 +1,19 @@
 internal import Synchronization
 
-/// The time that expiry follows, in milliseconds since 1970: the wall clock's, but never going back.
+/// The time that expiry follows, in milliseconds since 1970: that of the wall clock, but never going back.
 ///
-/// Store time is the later of the wall clock and the last known store time plus the monotonic time passed since, so a wall
-/// clock set back does not bring expired values back. It is kept across closings in the manifest.
+/// Store time is the later of the wall clock and the last known store time plus the monotonic time since, so setting the
+/// wall clock back does not revive expired values. The manifest keeps it while the store is closed. Thread safety: any
+/// thread. Relaxed: each atomic is a number by itself, and nothing is read through it.
 final class StoreTime: Sendable {
   private let clock: StoreClock
   private let startNanoseconds: UInt64
-  /// Store time minus monotonic milliseconds since the start; only grows, except by `reset`.
+  /// Store time minus the monotonic milliseconds since the start; never shrinks, except by `reset`.
   private let offset: Atomic<Int64>
-  /// Milliseconds of a jump that nobody was told of yet.
+  /// A jump in milliseconds that has not been reported yet.
   private let jump = Atomic<Int64>(0)
 
-  /// How far the wall clock must run ahead of the monotonic one between two looks to be said to have jumped.
+  /// How far the wall clock must get ahead of the monotonic clock between two readings to count as a jump.
   private static let jumpMilliseconds: Int64 = 60_000
 
   init(clock: StoreClock, atLeast milliseconds: Int64) {
@@ -21,16 +22,15 @@ final class StoreTime: Sendable {
     offset = Atomic(min(Self.latest, max(milliseconds, clock.now().millisecondsSince1970)))
   }
 
-  /// What never expires would expire at the instant after this one.
+  /// One less than the stored expiry of values that never expire.
   private static let latest = Int64.max - 1
 
-  /// Since the start; none by a clock that goes back behind it.
+  /// Since the start; 0 if the clock went back before it.
   private var elapsedMilliseconds: Int64 {
     let uptime = clock.uptimeNanoseconds()
     return uptime < startNanoseconds ? 0 : Int64(truncatingIfNeeded: (uptime - startNanoseconds) / 1_000_000)
   }
 
-  /// The present instant.
   var now: Int64 { min(Self.latest, unlimited) }
 
   private var unlimited: Int64 {
@@ -44,20 +44,20 @@ final class StoreTime: Sendable {
     return after.addingClamped(elapsed)
   }
 
-  /// A jump of the wall clock since the last call; nil when there was none. To be told outside all locks.
+  /// The jump of the wall clock since the last call; nil if there was none. Report it outside all locks.
   func takeJump() -> Duration? {
     guard jump.load(ordering: .relaxed) != 0 else { return nil }
     let step = jump.exchange(0, ordering: .relaxed)
     return step == 0 ? nil : .milliseconds(step)
   }
 
-  /// Accepts the wall clock's time even if it is earlier; what to restore if that does not last.
+  /// Accepts the wall clock's time even if it is earlier; returns what to `restore` if that does not last.
   func reset() -> Int64 {
     let wall = clock.now().millisecondsSince1970.subtractingClamped(elapsedMilliseconds)
     return offset.exchange(wall, ordering: .relaxed)
   }
 
-  /// Takes a reset back.
+  /// Undoes a reset.
   func restore(_ before: Int64) {
     offset.max(before, ordering: .relaxed)
   }

@@ -1,57 +1,56 @@
 internal import EskerPlatform
 
-/// Does work that others must not wait for, on a thread of its own or, in tests, when told to.
+/// Does work that other threads must not wait for: on its own thread or, in tests, when told to.
 ///
-/// Work is a set of jobs: asking for one that is already asked for changes nothing. The thread is started when it is first
+/// Work is a set of jobs: requesting a job that is already requested changes nothing. The thread is started when first
 /// needed. Thread safety: any thread.
 ///
 /// Safety: threads may share it, since everything that changes is guarded by `lock`.
 final class Worker: @unchecked Sendable {
-  /// The jobs there are.
   struct Jobs: OptionSet {
     let rawValue: UInt32
-    /// Allocate and bring in pages ahead of the tail.
+    /// Allocate and fault in pages ahead of the tail.
     static let growTail = Jobs(rawValue: 1)
-    /// Have the next segment ready.
+    /// Prepare the next segment.
     static let prepareSegment = Jobs(rawValue: 2)
-    /// Have the index's next chunk ready.
+    /// Prepare the index's next chunk.
     static let growIndex = Jobs(rawValue: 4)
-    /// Move the index from the checkpoint's pages into memory of its own.
+    /// Move the index from the checkpoint's pages into its own memory.
     static let migrateIndex = Jobs(rawValue: 8)
-    /// Write footers, sync and list full segments.
+    /// Seal full segments: write their footers, sync them, and list them as sealed.
     static let seal = Jobs(rawValue: 16)
     /// Write an index checkpoint.
     static let checkpoint = Jobs(rawValue: 32)
-    /// Clear the index of emptied keyspaces.
+    /// Remove the entries of emptied keyspaces from the index.
     static let sweep = Jobs(rawValue: 64)
-    /// Let go of segments that were merged away.
+    /// Release segments that were merged away.
     static let dispose = Jobs(rawValue: 128)
-    /// Call the handler of events.
+    /// Deliver events to the handler.
     static let deliver = Jobs(rawValue: 256)
-    /// Merge if that is due.
+    /// Merge if due.
     static let merge = Jobs(rawValue: 512)
-    /// Publish figures.
+    /// Publish statistics.
     static let publish = Jobs(rawValue: 1024)
   }
 
-  /// When to do the same again.
+  /// When to run the same jobs again.
   enum Next {
-    /// When asked to.
+    /// When requested.
     case whenAsked
     /// At once: there may be more to do.
     case now
-    /// After that many nanoseconds, or when asked to.
+    /// After that many nanoseconds, or when requested.
     case after(UInt64)
   }
 
   let isThreaded: Bool
   private let name: String
   private let givesWay: Bool
-  /// Between two rounds, so that asking often costs nothing.
+  /// Nanoseconds to rest between two rounds, which makes frequent requests cheap.
   private let rest: UInt64
   private let lock = Lock(.worker)
   private let condition = Condition()
-  /// What naps wait for.
+  /// What a nap waits for.
   private let stopping = Condition()
   // Guarded by `lock`.
   private var body: (@Sendable (Jobs) -> Next)?
@@ -64,8 +63,8 @@ final class Worker: @unchecked Sendable {
   private var thread: WorkerThread?
 
   /// - Parameters:
-  ///   - givesWay: to every other thread that wants a processor.
-  ///   - rest: pauses that long after a round that does not ask to go on at once.
+  ///   - givesWay: Whether the thread yields the processor to every other thread that needs it.
+  ///   - rest: How long to rest after a round that does not ask to continue at once.
   init(name: String, isThreaded: Bool, givesWay: Bool = false, restingNanoseconds rest: UInt64 = 0) {
     self.name = name
     self.isThreaded = isThreaded
@@ -73,12 +72,12 @@ final class Worker: @unchecked Sendable {
     self.rest = rest
   }
 
-  /// Says what the work is: kept until it ends, and called with no lock held.
+  /// Sets the closure that runs the jobs: kept until `stop`, and called with no lock held.
   func begin(_ body: @escaping @Sendable (Jobs) -> Next) {
     lock.withLock { self.body = body }
   }
 
-  /// Asks for jobs. Starts the thread if there is none yet; where that fails, the next asking tries again.
+  /// Requests jobs. Starts the thread if there is none yet; if that fails, the next request tries again.
   func request(_ jobs: Jobs) {
     lock.lock()
     defer { lock.unlock() }
@@ -87,7 +86,7 @@ final class Worker: @unchecked Sendable {
     wake()
   }
 
-  /// Does jobs once some time has passed, and again as they say; false where there is no thread for it.
+  /// Runs jobs after a delay, and again when they ask for it; false if there is no thread for it.
   func start(_ jobs: Jobs, afterNanoseconds delay: UInt64) -> Bool {
     lock.lock()
     defer { lock.unlock() }
@@ -126,7 +125,7 @@ final class Worker: @unchecked Sendable {
     lock.unlock()
   }
 
-  /// Does what was asked for on the calling thread, if no thread does.
+  /// Runs the requested jobs on the calling thread, unless there is a thread for them.
   func runPending() {
     lock.lock()
     if thread == nil, !isBusy {
@@ -138,7 +137,7 @@ final class Worker: @unchecked Sendable {
     lock.unlock()
   }
 
-  /// Called with the lock held; lets it go meanwhile.
+  /// Called with the lock held; unlocks it while the jobs run.
   private func performPending() {
     let (jobs, body) = (pending, body)
     pending = []
@@ -152,7 +151,7 @@ final class Worker: @unchecked Sendable {
 
   // MARK: Within a job
 
-  /// Waits: false when something else was asked for meanwhile or the work is to end.
+  /// Waits; false if other jobs were requested meanwhile or the worker is stopping.
   func pause(nanoseconds: UInt64) -> Bool {
     lock.lock()
     defer { lock.unlock() }
@@ -160,21 +159,21 @@ final class Worker: @unchecked Sendable {
     return pending.isEmpty && !isStopping
   }
 
-  /// Lets some time pass, less if the work is to end. Not only for the worker itself.
+  /// Sleeps, less long if the worker is stopping. Not only for the worker's own thread.
   func nap(nanoseconds: UInt64) {
     lock.lock()
     if !isStopping { _ = stopping.wait(lock, nanoseconds: nanoseconds) }
     lock.unlock()
   }
 
-  /// Lets whoever waits for a lock get it.
+  /// Gives threads that wait for a lock a chance to get it.
   func yield() {
     if isThreaded { nap(nanoseconds: 20_000) }
   }
 
   // MARK: Pauses and the end
 
-  /// Begins no round until resumed as often.
+  /// Starts no further round until resumed as many times.
   func suspend() {
     lock.withLock { pauses += 1 }
   }
@@ -188,7 +187,7 @@ final class Worker: @unchecked Sendable {
 
   var isSuspended: Bool { lock.withLock { pauses > 0 } }
 
-  /// Ends the work after the round under way, and lets go of what it was. Idempotent.
+  /// Stops after the round in progress, and releases the closure. Idempotent.
   func stop() {
     lock.lock()
     isStopping = true
@@ -197,7 +196,7 @@ final class Worker: @unchecked Sendable {
     let running = thread.take()
     lock.unlock()
     running?.join()
-    // Let go of outside the lock: it may hold the last reference to what it works on.
+    // Released outside the lock: it may hold the last reference to what it works on.
     _ = lock.withLock { body.take() }
   }
 }

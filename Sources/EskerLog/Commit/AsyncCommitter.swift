@@ -1,10 +1,10 @@
 internal import EskerPlatform
 internal import Synchronization
 
-/// Lets tasks wait for durability without holding a thread, and syncs when periodic durability is due.
+/// Lets tasks wait for durability without blocking a thread, and syncs when periodic durability is due.
 ///
-/// One thread of the store's own leads the syncs that tasks wait for and resumes the tasks outside all locks. Started when
-/// first needed.
+/// One thread of the store leads the syncs that tasks wait for, and resumes the tasks outside all locks. It is started
+/// when first needed.
 ///
 /// Safety: threads may share it, since everything that changes is guarded by `lock`. A continuation is resumed exactly
 /// once: by ``enqueue(_:_:_:isCancelled:)`` if it is not put into a list, and otherwise by whoever takes it out under the
@@ -17,11 +17,11 @@ final class AsyncCommitter: @unchecked Sendable {
   private let lastTicket = Atomic<UInt64>(0)
   // Guarded by `lock`.
   private var waiting = WaiterList()
-  /// Those whom the sync under way serves.
+  /// The tasks that the sync in progress serves.
   private var served = WaiterList()
   private var deadline: UInt64?
   private var isStopping = false
-  /// Whether all is durable that ever will be.
+  /// Whether the last sync is done: nothing more will become durable.
   private var isFinished = false
   private var thread: WorkerThread?
 
@@ -30,7 +30,8 @@ final class AsyncCommitter: @unchecked Sendable {
     self.clock = clock
   }
 
-  /// Suspends the task until everything up to `sequence` is durable; if it is abandonable, until it is cancelled at most.
+  /// Suspends the task until everything up to `sequence` is durable or, if the wait is abandonable, until the task is
+  /// cancelled.
   func waitDurable(_ sequence: UInt64, isAbandonable: Bool = true) async throws(StoreError) {
     if isDurable(sequence) { return }
     let ticket = lastTicket.wrappingAdd(1, ordering: .relaxed).newValue
@@ -45,12 +46,11 @@ final class AsyncCommitter: @unchecked Sendable {
       failure = unsafe await withUnsafeContinuation { unsafe enqueue($0, ticket, sequence, isCancelled: false) }
     }
     guard let failure else { return }
-    // Where there can be no thread, the task's own leads.
+    // If no thread could be started, the task's own thread leads.
     guard case .failed = failure else { throw failure }
     try commits.waitDurable(sequence)
   }
 
-  /// Resumed exactly once: by the committer or by its cancellation, whoever takes it out of its list.
   private func enqueue(
     _ continuation: WaiterList.Continuation,
     _ ticket: UInt64,
@@ -61,9 +61,9 @@ final class AsyncCommitter: @unchecked Sendable {
     lock.lock()
     do throws(StoreError) {
       guard !isFinished else { throw .closed }
-      // A cancellation that came before this found nobody to resume.
+      // A cancellation before this point found no continuation to resume.
       guard !isCancelled() else { throw .cancelled }
-      // While the store is being closed, its last sync is waited for.
+      // While the store is being closed, the task waits for its last sync.
       if !isStopping { try start() }
       unsafe waiting.append(continuation, ticket: ticket, sequence: sequence)
       if waiting.count == 1 { condition.signal() }
@@ -84,7 +84,7 @@ final class AsyncCommitter: @unchecked Sendable {
     unsafe continuation?.resume(returning: .cancelled)
   }
 
-  /// Asks for a sync at most `delay` nanoseconds from now; false where there can be no thread that does it.
+  /// Requests a sync within `delay` nanoseconds from now; false if no thread could be started for it.
   func requestSync(within delay: UInt64) -> Bool {
     let (sum, overflow) = clock.monotonicNanoseconds().addingReportingOverflow(delay)
     let due = overflow ? .max : sum
@@ -131,7 +131,7 @@ final class AsyncCommitter: @unchecked Sendable {
         if now >= due {
           deadline = nil
           lock.unlock()
-          // A failure is kept by the queue and met by the next write.
+          // The queue keeps a failure, and the next write throws it.
           try? commits.waitDurable(commits.published.load(ordering: .acquiring))
           lock.lock()
         } else {
@@ -144,7 +144,8 @@ final class AsyncCommitter: @unchecked Sendable {
     lock.unlock()
   }
 
-  /// Waits briefly for as many tasks as the last sync served; as a leader does that is a thread. Called with the lock held.
+  /// Waits briefly for as many tasks as the last sync served, as a leading thread does for threads. Called with the lock
+  /// held.
   private func gather(_ expected: Int) {
     var turns = 0
     while turns < CommitQueue.gatheringTurns, waiting.count < expected, !isStopping {
@@ -164,7 +165,7 @@ final class AsyncCommitter: @unchecked Sendable {
     }
   }
 
-  /// Serves who is waiting, then ends the thread; who comes later waits for ``finish()``. Idempotent.
+  /// Serves the waiting tasks, then ends the thread; later tasks wait for ``finish()``. Idempotent.
   func stop() {
     lock.lock()
     isStopping = true
@@ -174,7 +175,7 @@ final class AsyncCommitter: @unchecked Sendable {
     running?.join()
   }
 
-  /// Tells who came while the store was being closed what has become of their writes. To be called after its last sync.
+  /// Resumes the tasks that began to wait while the store was being closed. Must be called after its last sync.
   func finish() {
     var resumed = WaiterList()
     lock.lock()

@@ -1,57 +1,59 @@
 internal import EskerPlatform
 internal import Synchronization
 
-/// Makes writes durable: one sync for all who wait at the same time.
+/// Makes writes durable: one sync for all threads that wait at the same time.
 ///
-/// Whoever finds no sync under way leads: it waits briefly for as many as the last sync served, notes the last published sequence number S, syncs in order every log segment
-/// with unsynced bytes at or below S, and then everything up to S is durable. All others wait, and the first of those
-/// whom that sync did not cover leads the next (group commit as in DeWitt et al. 1984). Across a rotation this keeps the
-/// order of history: no write becomes durable before an older one.
+/// A thread that finds no sync in progress becomes the leader: it waits briefly for as many threads as the last sync
+/// served, notes the last published sequence number S, and syncs in order every log segment with unsynced bytes at or
+/// below S; then everything up to S is durable. The others wait, and the first thread that this sync did not cover leads
+/// the next one (group commit as in DeWitt et al. 1984). This keeps the order of history across segments: no write
+/// becomes durable before an older one.
 ///
-/// A failed sync is never forgotten: the durable number freezes and every later wait throws.
+/// A failed sync is permanent: the durable number freezes, and every later wait throws. Thread safety: any thread.
 ///
 /// Safety: threads may share it: everything that changes is atomic or guarded by `lock`, but for `lastLook`, which only
 /// the leader uses, and leaders follow one another under the lock.
 final class CommitQueue: @unchecked Sendable {
-  /// The last sequence number whose record is wholly in the log.
+  /// The last sequence number whose record is completely in the log.
   let published: Atomic<UInt64>
   /// Everything up to here is on stable storage.
   let durable: Atomic<UInt64>
 
   private let env: Environment
 
-  /// The last write that every reader sees.
+  /// The last write that is visible to all readers.
   var publishedSequence: UInt64 { published.load(ordering: .acquiring) }
 
-  /// The last write that survives a power cut.
+  /// The last write that survives a power failure.
   var durableSequence: UInt64 { durable.load(ordering: .acquiring) }
 
+  /// Relaxed: a hint.
   private let isWanted = Atomic<Bool>(false)
   private let lock = Lock(.commits)
   private let turnstiles = Turnstiles()
   // Guarded by `lock`.
   private var isLed = false
-  /// What the sync under way covers; nil while its leader still waits for company.
+  /// What the sync in progress covers; nil while its leader is still gathering others.
   private var target: UInt64?
-  /// How many wait for the next sync, its leader included.
+  /// How many threads wait for the next sync, including its leader.
   private var joined = 0
-  /// How many waited for the last sync when it began.
+  /// How many threads waited for the last sync when it began.
   private var expected = 0
-  /// How many records the last sync covered.
+  /// How many records the last sync covered. Relaxed: a hint.
   private let coveredRecords = Atomic<UInt64>(0)
   private var failure: Int32?
   private var isEnded = false
   private var unsynced: [Segment] = []
-  /// Where the records of a segment end now, if it is the tail.
+  /// The current end of a segment's records, if it is the tail.
   private var endOfTail: (@Sendable (Segment) -> Int?)?
   private var histogram = LatencyHistogram()
-  /// When the segments' names were last looked at; the leader's.
+  /// When the segments' link counts were last checked; used by the leader only.
   private var lastLook: UInt64 = 0
 
-  /// How often, in nanoseconds: the look costs as much as a few percent of a sync.
+  /// How often they are checked, in nanoseconds: the check costs a few percent of a sync.
   private static let lookInterval: UInt64 = 1_000_000
 
-  /// How often a leader gives way to other threads while it waits for company: some 60 microseconds on an idle machine.
+  /// How often a leader yields to other threads while it gathers them: about 60 microseconds on an idle machine.
   static let gatheringTurns = 128
 
   init(published: UInt64, durable: UInt64, _ env: Environment) {
@@ -60,32 +62,33 @@ final class CommitQueue: @unchecked Sendable {
     self.env = env
   }
 
-  /// Names a segment that gets records after all that were named before.
+  /// Adds a segment, whose records come after those of all segments added before.
   func add(_ segment: Segment) {
     lock.withLock { unsynced.append(segment) }
   }
 
-  /// Lets go of a segment whose records are durable. Before its file is removed: a sync under way may meet it.
+  /// Drops a segment whose records are durable. Must be called before its file is removed, since a sync in progress may
+  /// include it.
   func forget(_ segment: Segment) {
     lock.withLock { unsynced.removeAll { $0 === segment } }
   }
 
-  /// Says how the leader hears where the tail ends.
+  /// Sets the function that tells the leader where the tail ends.
   func begin(endOfTail: @escaping @Sendable (Segment) -> Int?) {
     lock.withLock { self.endOfTail = endOfTail }
   }
 
-  /// Notes that writers wait for syncs, so that pages are brought in sparingly ahead of the tail.
+  /// Notes that writers wait for syncs, so that fewer pages are faulted in ahead of the tail.
   func noteDemand() {
     if !hasDemand { isWanted.store(true, ordering: .relaxed) }
   }
 
-  /// Whether some do.
+  /// Whether any writers wait for syncs.
   var hasDemand: Bool { isWanted.load(ordering: .relaxed) }
 
-  /// Lets go of all segments: nothing is synced any more, and nothing becomes durable.
+  /// Drops all segments: from now on nothing is synced, and nothing becomes durable.
   func end() {
-    // Let go of outside the lock: it may hold the last reference to the store.
+    // Released outside the lock: it may hold the last reference to the store.
     _ = lock.withLock {
       isEnded = true
       unsynced = []
@@ -93,14 +96,14 @@ final class CommitQueue: @unchecked Sendable {
     }
   }
 
-  /// Whether a sync covers so many records that each writes pages of its own.
+  /// Whether a sync covers so many records that they fill whole pages.
   var coversMany: Bool { coveredRecords.load(ordering: .relaxed) >= 64 }
 
   var latencies: LatencyHistogram { lock.withLock { histogram } }
 
-  /// Waits until everything up to `sequence` is durable. Not to be called with the writer's lock held.
+  /// Waits until everything up to `sequence` is durable. Must not be called with the writer's lock held.
   ///
-  /// - Parameter onlyThrough: syncs no segment that holds only later records; for the background, which must not make the
+  /// - Parameter onlyThrough: Skips segments that hold only later records; for background work, which must not make the
   ///   disk write a tail that nobody waits for.
   func waitDurable(_ sequence: UInt64, onlyThrough: Bool = false) throws(StoreError) {
     var isCounted = false
@@ -131,7 +134,8 @@ final class CommitQueue: @unchecked Sendable {
     }
   }
 
-  /// Waits briefly for as many as came for the last sync: its end has just woken them, and they are about to write again.
+  /// Waits briefly for as many threads as the last sync served: its end has just woken them, and they are about to write
+  /// again.
   private func gather() {
     var turns = 0
     while turns < Self.gatheringTurns, lock.withLock({ joined < expected }) {
@@ -140,7 +144,6 @@ final class CommitQueue: @unchecked Sendable {
     }
   }
 
-  /// Syncs, as the leader.
   private func lead(through limit: UInt64) {
     gather()
     lock.lock()
@@ -163,7 +166,7 @@ final class CommitQueue: @unchecked Sendable {
     lock.lock()
     histogram.record(nanoseconds: end &- start)
     if code != 0 { failure = code }
-    // A sync elsewhere that failed meanwhile may have taken the error that this one would have met.
+    // A sync elsewhere that failed meanwhile may have consumed the error that this one would have received.
     let isFailed = failure != nil
     if !isFailed, !isEnded {
       durable.store(target, ordering: .releasing)
@@ -179,7 +182,7 @@ final class CommitQueue: @unchecked Sendable {
     turnstiles.wake(after: turn, everybody: isFailed)
   }
 
-  /// Syncs the segments in order; the error number of the first failure, or 0.
+  /// Syncs the segments in order; returns the error number of the first failure, or 0.
   private func sync(
     _ segments: [Segment],
     _ endOfTail: (Segment) -> Int?,
@@ -192,8 +195,8 @@ final class CommitQueue: @unchecked Sendable {
           segment.detachUnsynced(below: endOfTail(segment) ?? segment.recordsEnd)
         }
         try segment.sync()
-        // A file without a name is gone with this process: syncing it keeps no promise. Unless it was to be synced no more: a
-        // merge forgets a segment before it removes the file.
+        // A file without a name disappears with this process, so syncing it makes nothing durable. That is a failure
+        // unless a merge removed the file: it calls `forget` first.
         if looksAtNames, try segment.file.status().linkCount == 0, isUnsynced(segment) {
           throw .sync(path: segment.path, code: PlatformError.notFound)
         }
@@ -201,7 +204,7 @@ final class CommitQueue: @unchecked Sendable {
           throw .sync(path: segment.path, code: PlatformError.inputOutput)
         }
       } catch {
-        // It is synced no more and rests, and its file may be gone.
+        // The segment no longer needs syncing; its file rests, and may have been removed.
         if !error.isSync, !isUnsynced(segment) { continue }
         env.session?.syncFailed(error.code)
         return error.code
@@ -215,7 +218,7 @@ final class CommitQueue: @unchecked Sendable {
     lock.withLock { unsynced.contains { $0 === segment } }
   }
 
-  /// Freezes the durable number after a sync elsewhere in the store failed.
+  /// Freezes the durable number because a sync elsewhere in the store failed.
   func fail(_ code: Int32) {
     env.session?.syncFailed(code)
     lock.lock()
@@ -227,7 +230,7 @@ final class CommitQueue: @unchecked Sendable {
     if isFirst { env.latch(syncFailure: code) }
   }
 
-  /// Freezes the durable number if what failed was a sync, of whatever file: a retry that succeeds would prove nothing.
+  /// Freezes the durable number if the error is from a sync, of any file: a retry that succeeds would prove nothing.
   func noteFailure(_ error: PlatformError) {
     if error.isSync { fail(error.code) }
   }

@@ -1,38 +1,37 @@
 internal import CEskerShims
 internal import EskerPlatform
 
-/// The syncs that a thread leaves for a task to wait for, so that the thread is free for others meanwhile.
+/// Defers the syncs of a thread's writes to a task, which waits for them without blocking the thread.
 ///
-/// Within ``collect(_:)`` a write with the durability of its store returns once it is logged, and ``settle()`` waits for all
-/// such writes together. Only what the body calls on its own thread is meant, and a write that names its durability waits as
-/// ever.
+/// Within ``collect(_:)`` a write with the store's durability returns once it is logged, and ``settle()`` waits for all
+/// such writes together. This applies only to writes on the thread that runs the body; a write that specifies its
+/// durability waits as usual.
 ///
 /// Safety: C keeps one pointer per thread, to an object on whose method the thread is: ``collect(_:)`` puts the previous
 /// pointer back before it returns, so the object is alive as long as the thread can find it.
 package final class DeferredSyncs: Sendable {
   private let pending = Guarded<[(committer: AsyncCommitter, sequence: UInt64)]>([], .leaf)
 
-  /// Of nothing yet.
   package init() {}
 
-  /// Runs `body`, keeping what its writes would wait for.
+  /// Runs `body`, collecting the syncs that its writes would wait for.
   package func collect<R, Failure: Error>(_ body: () throws(Failure) -> R) throws(Failure) -> R {
-    // This object outlives the call, which puts back what was there before.
     let outer = unsafe esker_deferred_exchange(Unmanaged.passUnretained(self).toOpaque())
     defer { _ = unsafe esker_deferred_exchange(outer) }
     return try body()
   }
 
-  /// Runs `body`, which is not Esker's and may rely on a write that has returned, with writes that wait themselves.
+  /// Runs `body` so that its writes wait for their syncs: it is the caller's code, and may rely on durability once a
+  /// write has returned.
   package static func suspend<R, Failure: Error>(_ body: () throws(Failure) -> R) throws(Failure) -> R {
     let outer = unsafe esker_deferred_exchange(nil)
     defer { _ = unsafe esker_deferred_exchange(outer) }
     return try body()
   }
 
-  /// Waits until all that was collected is durable, holding no thread and whether or not the task is cancelled.
+  /// Waits until everything collected is durable, without blocking a thread, even if the task is cancelled.
   ///
-  /// - Throws: the first failure, when all have ended.
+  /// - Throws: The first failure, after all have ended.
   package func settle() async throws(StoreError) {
     var failure: StoreError?
     for (committer, sequence) in pending.withLock({ $0 }) {
@@ -43,10 +42,10 @@ package final class DeferredSyncs: Sendable {
     if let failure { throw failure }
   }
 
-  /// Whether this thread's writes are to leave their syncs.
+  /// Whether this thread's writes defer their syncs.
   static var isCollecting: Bool { unsafe esker_deferred_current() != nil }
 
-  /// Leaves the sync of a write to a task; false when nobody would wait for it.
+  /// Defers the sync of a write; false if this thread does not collect them.
   static func leave(_ sequence: UInt64, of committer: AsyncCommitter) -> Bool {
     guard let current = unsafe esker_deferred_current() else { return false }
     unsafe Unmanaged<DeferredSyncs>.fromOpaque(current).takeUnretainedValue().add(sequence, committer)
@@ -54,7 +53,7 @@ package final class DeferredSyncs: Sendable {
   }
 
   private func add(_ sequence: UInt64, _ committer: AsyncCommitter) {
-    // Durability is a prefix: the last write of a store stands for those before it.
+    // Everything before a durable write is durable too, so the last write of a store is enough.
     pending.withLock { pending in
       if let place = pending.firstIndex(where: { $0.committer === committer }) {
         pending[place].sequence = sequence

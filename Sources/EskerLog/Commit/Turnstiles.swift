@@ -1,22 +1,23 @@
 internal import EskerPlatform
 
-/// The two places where threads wait for a sync: those whom the one under way covers, and those whom the next one will.
+/// The two places where threads wait for a sync: one for threads that the current sync covers, one for threads that the
+/// next will cover.
 ///
-/// They change places with each sync that ends. So its end wakes those it served and one of the others, to lead the next,
-/// instead of everybody.
+/// The two swap roles when a sync ends. So its end wakes the threads it served and one of the others, to lead the next
+/// sync, instead of all.
 struct Turnstiles: ~Copyable {
   private let even = Turnstile()
   private let odd = Turnstile()
 
-  /// Names the sync under way. Read it under the commit queue's lock.
+  /// Identifies the current sync. Read it under the commit queue's lock.
   var turn: UInt32 { even.value }
 
-  /// Sleeps until the sync that was under way at `turn` has ended or, if `isNext`, the one after it; may end early.
+  /// Sleeps until the sync of `turn` has ended or, if `isNext`, the one after it; may return early.
   func wait(for turn: UInt32, isNext: Bool) {
     if turn.isMultiple(of: 2) != isNext { even.wait(while: turn) } else { odd.wait(while: turn) }
   }
 
-  /// Ends the turn, so that nobody falls asleep for it any more; returns it. Called under the commit queue's lock.
+  /// Ends the turn and returns it; no thread goes to sleep for it any more. Called under the commit queue's lock.
   func endTurn() -> UInt32 {
     let turn = turn
     even.advance()
@@ -24,7 +25,7 @@ struct Turnstiles: ~Copyable {
     return turn
   }
 
-  /// Wakes those who waited for the sync of `turn`, and one of those who wait for the next, or all.
+  /// Wakes the threads that waited for the sync of `turn`, and one of those that wait for the next, or all.
   func wake(after turn: UInt32, everybody: Bool) {
     let isEven = turn.isMultiple(of: 2)
     if isEven || everybody { even.wakeAll() } else { even.wakeOne() }

@@ -1,4 +1,4 @@
-/// Tasks that wait for durability, about in the order of their tickets.
+/// Tasks that wait for durability, roughly in the order of their tickets.
 ///
 /// Safety: a continuation leaves the list when it is removed or resumed, so it is resumed at most once. The owner of the
 /// list resumes what it removes, and all the others before it drops the list.
@@ -8,12 +8,12 @@ struct WaiterList {
   @safe
   private struct Waiter {
     let ticket: UInt64
-    /// Nil once the task waits no more.
+    /// Nil once the task has been removed.
     var continuation: Continuation?
   }
 
   private var waiters: [Waiter] = []
-  /// The highest sequence number that is waited for.
+  /// The highest sequence number that a task waits for.
   private(set) var sequence: UInt64 = 0
 
   var count: Int { waiters.count }
@@ -24,10 +24,10 @@ struct WaiterList {
     self.sequence = max(self.sequence, sequence)
   }
 
-  /// Takes one task out.
+  /// Removes one task; nil if it is not in the list.
   ///
-  /// Tickets are drawn in sequence just before they are appended, so it stands near its distance from the first one:
-  /// many thousand tasks may be cancelled at once, and a search from the start would take the square of that.
+  /// Tickets are drawn in sequence just before they are appended, so the search starts at the ticket's distance from the
+  /// first one: thousands of tasks may be cancelled at once, and searching from the start would take quadratic time.
   mutating func remove(ticket: UInt64) -> Continuation? {
     guard let first = waiters.first else { return nil }
     let distance = Int64(bitPattern: ticket &- first.ticket)
@@ -46,7 +46,7 @@ struct WaiterList {
     return nil
   }
 
-  /// Resumes all and becomes empty. Nobody else must have the list: a task may go on at once.
+  /// Resumes all tasks and empties the list. No other thread may use the list: a task may continue at once.
   mutating func resumeAll(_ failure: StoreError?) {
     for waiter in waiters { unsafe waiter.continuation?.resume(returning: failure) }
     waiters.removeAll(keepingCapacity: true)

@@ -1,12 +1,12 @@
-/// What a backup holds, and what it cost.
+/// What a backup contains, and how much it copied.
 public struct BackupReport: Sendable, Hashable {
-  /// The last write the backup holds; it holds every one up to there.
+  /// The last write in the backup, which contains every write up to it.
   public var sequence: SequenceNumber
-  /// Segment files of the backup.
+  /// The number of segment files in the backup.
   public var segments: Int
-  /// Those of them that are second names of files that were there before, and took no space.
+  /// How many of them are hard links to existing files, which take no space.
   public var sharedSegments: Int
-  /// Bytes of all segments.
+  /// The size of all segments, in bytes.
   public var bytes: Int
   /// Bytes that were copied.
   public var copiedBytes: Int

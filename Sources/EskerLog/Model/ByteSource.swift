@@ -57,8 +57,8 @@ extension UnsafeRawBufferPointer: @unsafe ByteSource {
   }
 }
 
-// A string's bytes are its UTF-8. Native strings lend them in place; a bridged one is copied once, because the span
-// property of `UTF8View` is not there on every system Esker runs on.
+// A string's bytes are its UTF-8. Native strings lend them in place; a bridged one is copied once, because `UTF8View`
+// does not have a `span` on every system that Esker supports.
 
 extension String: ByteSource {
   /// Lends the bytes in place.
@@ -92,9 +92,9 @@ extension Substring.UTF8View: ByteSource {
   }
 }
 
-/// Lends the storage of `bytes` where it is contiguous and a copy of it where it is not.
+/// Lends the storage of `bytes` if it is contiguous, and a copy otherwise.
 ///
-/// The standard library's accessor is not generic over the error, so the outcome travels as a value.
+/// The standard library's accessor is not generic over the error, so the outcome is passed as a value.
 @inlinable
 func lendBytes<C: Collection<UInt8>, R: ~Copyable, E: Error>(
   of bytes: C,
@@ -113,7 +113,7 @@ func lendBytes<C: Collection<UInt8>, R: ~Copyable, E: Error>(
   return try outcome.get()
 }
 
-/// A `Result` that can carry a value which cannot be copied.
+/// A `Result` for a value that cannot be copied.
 @usableFromInline
 enum Outcome<Success: ~Copyable, Failure: Error>: ~Copyable {
   case success(Success)

@@ -2,23 +2,23 @@
 public enum Expiry: Hashable, Sendable {
   /// The value stays until it is removed.
   case never
-  /// The value goes after this long, counted from the write. Zero or less: it is gone at once.
+  /// The value expires this long after the write. With zero or less, it expires at once.
   case after(Duration)
-  /// The value goes at this instant. An instant in the past is allowed: the value is never visible.
+  /// The value expires at this instant. If the instant has passed, the value is never visible.
   case at(WallTime)
 }
 
-/// An instant of the civil calendar, in milliseconds.
+/// A point in civil time, in milliseconds.
 public struct WallTime: Comparable, Hashable, Sendable {
   /// Milliseconds since 1970-01-01 00:00:00 UTC, leap seconds not counted.
   public let millisecondsSince1970: Int64
 
-  /// The instant that many milliseconds after 1970-01-01 00:00:00 UTC.
+  /// Creates the instant this many milliseconds after 1970-01-01 00:00:00 UTC.
   public init(millisecondsSince1970: Int64) {
     self.millisecondsSince1970 = millisecondsSince1970
   }
 
-  /// Whether the first instant comes before the second.
+  /// Whether the first instant is before the second.
   public static func < (left: WallTime, right: WallTime) -> Bool {
     left.millisecondsSince1970 < right.millisecondsSince1970
   }
@@ -32,14 +32,14 @@ public struct WallTime: Comparable, Hashable, Sendable {
 }
 
 extension Expiry {
-  /// What a record says; `Int64.max` stands for never.
+  /// Creates an expiry from its form in a record; `Int64.max` means never.
   package init(stored milliseconds: Int64) {
     self = milliseconds == .max ? .never : .at(WallTime(millisecondsSince1970: milliseconds))
   }
 }
 
 extension Duration {
-  /// The duration in milliseconds, fractions dropped, clamped to what an `Int64` holds.
+  /// The duration in milliseconds, without fractions, clamped to `Int64`.
   var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
@@ -49,7 +49,7 @@ extension Duration {
     return sum
   }
 
-  /// The duration in nanoseconds, never negative, clamped to what a `UInt64` holds.
+  /// The duration in nanoseconds, clamped to `UInt64`; 0 if negative.
   var wholeNanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

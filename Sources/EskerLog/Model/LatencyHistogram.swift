@@ -1,19 +1,19 @@
-/// Durations counted by size, exact to a quarter.
+/// Durations counted by size, with a resolution of a quarter.
 ///
-/// As in Gil Tene's HdrHistogram, each power of two is divided evenly, here into four.
+/// As in Gil Tene's HdrHistogram, each power of two is divided evenly, here into four buckets.
 public struct LatencyHistogram: Sendable, Hashable {
-  /// `counts[n]`: durations in ``range(of:)`` of n.
+  /// `counts[n]` is the number of durations in the ``range(of:)`` of bucket n.
   public private(set) var counts = [Int](repeating: 0, count: LatencyHistogram.bucketCount)
-  /// How many durations were counted.
+  /// The number of durations counted.
   public private(set) var count = 0
-  /// Their sum.
+  /// The sum of the durations.
   public private(set) var total: Duration = .zero
-  /// The longest.
+  /// The longest duration.
   public private(set) var maximum: Duration = .zero
 
   static let bucketCount = 252
 
-  /// A histogram of nothing.
+  /// Creates an empty histogram.
   public init() {}
 
   /// The durations that a bucket counts.
@@ -26,19 +26,19 @@ public struct LatencyHistogram: Sendable, Hashable {
     return Double(4 + bucket % 4) * Double(sign: .plus, exponent: bucket / 4 - 1, significand: 1)
   }
 
-  /// The bucket of a duration: its highest bit, and the two behind that.
+  /// The bucket of a duration: its highest bit, and the two after that.
   static func bucket(of nanoseconds: UInt64) -> Int {
     guard nanoseconds >= 4 else { return Int(nanoseconds) }
     let shift = 61 - nanoseconds.leadingZeroBitCount
     return shift * 4 + Int(nanoseconds >> UInt64(shift))
   }
 
-  /// Counts a duration; one below zero counts as zero.
+  /// Counts a duration; a negative one counts as zero.
   public mutating func record(_ duration: Duration) {
     record(nanoseconds: duration.wholeNanoseconds)
   }
 
-  /// Counts what another histogram has counted, too.
+  /// Adds the counts of another histogram.
   public mutating func add(_ other: LatencyHistogram) {
     for (bucket, number) in other.counts.enumerated() { counts[bucket] += number }
     count += other.count
@@ -46,9 +46,9 @@ public struct LatencyHistogram: Sendable, Hashable {
     maximum = max(maximum, other.maximum)
   }
 
-  /// What was counted since an earlier state of the same histogram.
+  /// The durations counted since an earlier state of the same histogram.
   ///
-  /// The longest of these durations is known only to a quarter.
+  /// The longest of them is known only with a resolution of a quarter.
   public func since(_ earlier: LatencyHistogram) -> LatencyHistogram {
     var result = LatencyHistogram()
     for (bucket, number) in counts.enumerated() where number > earlier.counts[bucket] {
@@ -71,7 +71,8 @@ public struct LatencyHistogram: Sendable, Hashable {
     maximum = max(maximum, .nanoseconds(Int64(clamping: maximumNanoseconds)))
   }
 
-  /// A duration that the given share of all durations do not exceed, at most a quarter above the least such.
+  /// A duration that the given share (0 to 1) of all durations does not exceed; at most a quarter above the exact
+  /// quantile.
   public func quantile(_ share: Double) -> Duration {
     var remaining = Int((Double(count) * share).rounded(.up))
     for (bucket, number) in counts.enumerated() {

@@ -1,9 +1,9 @@
-/// What fits into a store.
+/// The largest sizes that a store accepts.
 enum Limits {
-  /// Longest key, in bytes.
+  /// In bytes.
   static let keyLength = 65_535
-  /// Longest value, in bytes: 1 GiB.
+  /// In bytes: 1 GiB.
   static let valueLength = 1 << 30
-  /// Largest batch, in bytes of records: 2 GiB.
+  /// In bytes of records: 2 GiB.
   static let batchLength = 2 << 30
 }

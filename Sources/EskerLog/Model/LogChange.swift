@@ -1,4 +1,4 @@
-/// One write, as ``LogStore/changes(since:keeping:includingUnsynced:)`` shows it.
+/// A write, as reported by ``LogStore/changes(since:keeping:includingUnsynced:)``.
 public struct LogChange: Hashable, Sendable {
   /// What was written.
   public enum Kind: Hashable, Sendable {
@@ -10,7 +10,7 @@ public struct LogChange: Hashable, Sendable {
     case removeAll
   }
 
-  /// The number of the write: the position to go on from behind it.
+  /// The number of the write: pass it as the position from which to resume after this change.
   public let sequence: SequenceNumber
   /// The keyspace's name; empty for the default keyspace.
   public let keyspace: String
@@ -21,7 +21,7 @@ public struct LogChange: Hashable, Sendable {
   /// True if the next change belongs to the same batch.
   public let batchContinues: Bool
 
-  /// A change from its parts.
+  /// Creates a change from its parts.
   public init(sequence: SequenceNumber, keyspace: String, key: [UInt8], kind: Kind, batchContinues: Bool = false) {
     self.sequence = sequence
     self.keyspace = keyspace

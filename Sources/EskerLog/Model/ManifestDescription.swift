@@ -1,34 +1,34 @@
 package import EskerFormat
 
-/// What a store's manifest says of the store as a whole.
+/// What a store's manifest says about the store as a whole.
 public struct ManifestDescription: Sendable, Hashable {
-  /// One of the two files that hold it.
+  /// One of the two files that contain the manifest.
   public struct Copy: Sendable, Hashable {
     /// The file's path.
     public var path: String
-    /// How many edits the copy has seen; nil when it cannot be read.
+    /// The number of edits up to this copy; nil if it cannot be read.
     public var generation: UInt64?
-    /// What is wrong with it; nil when it is whole.
+    /// What is wrong with the copy; nil if it is intact.
     public var damage: String?
   }
 
-  /// How many edits there were.
+  /// The number of edits so far.
   public var generation: UInt64
   /// The store's identity: 32 hexadecimal digits.
   public var storeID: String
-  /// True when a writer has the store open, or died.
+  /// True if a writer has the store open, or has ended without closing it.
   public var isOpen: Bool
-  /// Everything up to this write is on stable storage.
+  /// The write up to which everything is on stable storage.
   public var durableSequence: SequenceNumber
-  /// The next write has at least this number.
+  /// The lowest number that the next write can get.
   public var nextSequence: SequenceNumber
-  /// The last write that stood in a segment of the log that was merged away; 0 for none.
+  /// The last write in any segment of the log that has been merged away; 0 for none.
   public var mergedThrough: SequenceNumber
-  /// Store time of the last edit.
+  /// The store time of the last edit.
   public var time: WallTime
-  /// The next segment's id.
+  /// The id of the next segment.
   public var nextSegment: UInt64
-  /// The id of the index checkpoint that an opening uses; nil for none.
+  /// The id of the index checkpoint that the next opening uses; nil for none.
   public var checkpoint: UInt64?
   /// The keyspaces, the default one first.
   public var keyspaces: [KeyspaceDescription]
@@ -48,15 +48,15 @@ public struct ManifestDescription: Sendable, Hashable {
   }
 }
 
-/// What a store's manifest says of a keyspace.
+/// What a store's manifest says about a keyspace.
 public struct KeyspaceDescription: Sendable, Hashable {
   /// The keyspace's number in records.
   public var id: UInt32
   /// Its name; empty for the default keyspace.
   public var name: String
-  /// How often it has been emptied.
+  /// How often the keyspace has been emptied.
   public var incarnation: UInt32
-  /// When its values expire if the write does not say; nil: as the store's options say.
+  /// The expiry of values written without one; nil for the default in the store's options.
   public var defaultExpiry: Duration?
 
   init(_ row: KeyspaceRow) {

@@ -1,18 +1,18 @@
 /// What a merge did.
 public struct MergeReport: Sendable, Hashable {
-  /// Segments that were given up.
+  /// The number of segments removed.
   public var segmentsRemoved = 0
-  /// Segments that were written.
+  /// The number of segments written.
   public var segmentsWritten = 0
-  /// Bytes of records in the segments that were given up.
+  /// Bytes of records in the segments that were removed.
   public var bytesRead = 0
   /// Bytes of records that were copied.
   public var bytesWritten = 0
-  /// Live records that were given up to keep to the capacity.
+  /// The number of live records evicted to stay within the capacity.
   public var recordsEvicted = 0
-  /// Their bytes.
+  /// Bytes of those records.
   public var bytesEvicted = 0
 
-  /// Bytes of records that are gone.
+  /// Bytes of records reclaimed.
   public var bytesFreed: Int { bytesRead - bytesWritten }
 }

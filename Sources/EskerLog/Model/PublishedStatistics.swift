@@ -1,28 +1,28 @@
-/// Figures about a store that is open for writing in another process, as that process last published them.
+/// Statistics of a store that is open for writing in another process, as last published by that process.
 ///
 /// A store publishes with ``Options/statisticsInterval``.
 public struct PublishedStatistics: Sendable, Hashable {
   /// The process that has the store open.
   public var processID: Int32
-  /// When it opened the store, by the wall clock.
+  /// When the process opened the store, by the wall clock.
   public var openedAt: WallTime
-  /// When the figures were gathered, by the wall clock.
+  /// When the statistics were gathered, by the wall clock.
   public var publishedAt: WallTime
-  /// How long the store had been open then, by a clock that nobody sets: differences of it are what rates are made of.
+  /// How long the store had been open then, by a monotonic clock: use differences of it to compute rates.
   public var uptime: Duration
-  /// How often the process publishes. Figures that are much older are of one that ended without closing the store, or that
-  /// stands still.
+  /// How often the process publishes. If the statistics are much older, the process hangs or has ended without closing
+  /// the store.
   public var interval: Duration
-  /// The figures. Segments and keyspaces are counted below and not listed.
+  /// The statistics. Segments and keyspaces are not listed, only counted in the properties below.
   public var statistics: Statistics
-  /// How many segments there are.
+  /// The number of segments.
   public var segmentCount: Int
-  /// How many of them take no more records.
+  /// How many of the segments take no more records.
   public var sealedSegmentCount: Int
-  /// How many of them are packed.
+  /// How many of the segments are packed.
   public var packedSegmentCount: Int
-  /// Keyspaces, the default one included.
+  /// The number of keyspaces, including the default one.
   public var keyspaceCount: Int
-  /// ``Options/capacity`` of the store; nil: without a limit.
+  /// The store's ``Options/capacity``; nil for no limit.
   public var capacity: Int?
 }

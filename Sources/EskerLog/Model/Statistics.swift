@@ -1,24 +1,24 @@
-/// Figures about a store at one moment.
+/// Statistics of a store at one moment.
 public struct Statistics: Sendable, Hashable {
-  /// Entries of all keyspaces, expired ones that were not reaped yet included.
+  /// The number of entries in all keyspaces, including expired ones that have not been removed yet.
   public var keys = 0
-  /// Bytes of the newest records of all keys, headers and padding included.
+  /// Bytes of the newest records of all keys, including headers and padding.
   public var liveBytes = 0
   /// Bytes of records that were replaced or removed, and of tombstones.
   public var deadBytes = 0
   /// Bytes allocated for the store's files.
   public var bytesOnDisk = 0
-  /// One row a segment, oldest first.
+  /// The segments, oldest first.
   public var segments: [SegmentStatistics] = []
-  /// Entries by keyspace; the default keyspace is the empty name.
+  /// The number of entries by keyspace; the default keyspace has the empty name.
   public var keyspaces: [String: Int] = [:]
-  /// Memory of the index, in bytes.
+  /// The memory that the index uses, in bytes.
   public var indexBytes = 0
-  /// Share of the index's main slots in use.
+  /// The share of the index's main slots in use.
   public var indexLoad = 0.0
-  /// The last write's number.
+  /// The number of the last write.
   public var lastSequence = SequenceNumber(rawValue: 0)
-  /// The number up to which every write survives a power cut.
+  /// The number up to which every write survives a power failure.
   public var durableSequence = SequenceNumber(rawValue: 0)
   /// Records logged since the store was opened.
   public var recordsWritten = 0
@@ -26,20 +26,20 @@ public struct Statistics: Sendable, Hashable {
   public var bytesLogged = 0
   /// Bytes written to disk for all purposes since the store was opened: records, footers, checkpoints, manifests.
   public var bytesWritten = 0
-  /// Syncs since the store was opened, and how long they took.
+  /// How long syncs took since the store was opened.
   public var syncs = LatencyHistogram()
-  /// How long puts took, their wait for durability included: one call in 128, since the store was opened.
+  /// How long puts took since the store was opened, including the wait for durability; one call in 128 is measured.
   public var puts = LatencyHistogram()
-  /// How long gets that copied the value took: one call in 128, since the store was opened.
+  /// How long gets that copied the value took since the store was opened; one call in 128 is measured.
   public var gets = LatencyHistogram()
-  /// Merges since the store was opened.
+  /// The number of merges since the store was opened.
   public var merges = 0
-  /// What they did together.
+  /// What these merges did in total.
   public var merged = MergeReport()
-  /// Bytes of files that were merged away and are kept for snapshots, entries or values that are still in use. Not part of
+  /// Bytes of files that were merged away but are kept for snapshots, entries or values still in use. Not part of
   /// ``bytesOnDisk``.
   public var pinnedBytes = 0
-  /// Snapshots that exist.
+  /// The number of open snapshots.
   public var openSnapshots = 0
 
   /// Bytes on disk for each byte of live records; 1 is ideal.
@@ -49,7 +49,7 @@ public struct Statistics: Sendable, Hashable {
   public var writeAmplification: Double { bytesLogged == 0 ? 0 : Double(bytesWritten) / Double(bytesLogged) }
 }
 
-/// One segment's figures.
+/// Statistics of one segment.
 public struct SegmentStatistics: Sendable, Hashable {
   /// The segment's id.
   public var id: UInt64
@@ -59,21 +59,20 @@ public struct SegmentStatistics: Sendable, Hashable {
   public var isMerged: Bool
   /// True once the segment takes no more records.
   public var isSealed: Bool
-  /// Bytes of records, dead ones included.
+  /// Bytes of records, including dead ones.
   public var recordBytes: Int
-  /// Bytes of records that are the newest of their key.
+  /// Bytes of records that are the newest of their keys.
   public var liveBytes: Int
-  /// Bytes the file occupies.
+  /// Bytes allocated for the file.
   public var fileBytes: Int
-  /// The first and last sequence number; nil while the segment is empty.
+  /// The first and last sequence numbers; nil while the segment is empty.
   public var sequences: ClosedRange<UInt64>?
-  /// True when the segment is packed.
+  /// True if the segment is packed.
   public var isPacked = false
-  /// Bytes that a packed segment's records would take unpacked; those of the records in another.
+  /// Bytes that the records would take unpacked; ``recordBytes`` unless the segment is packed.
   public var unpackedBytes = 0
 
-  /// Bytes that the records would take unpacked for each byte that they take, dictionary included; 1 unless the segment is
-  /// packed.
+  /// ``unpackedBytes`` per byte of records, including the dictionary; 1 unless the segment is packed.
   public var compressionRatio: Double {
     isPacked && recordBytes > 0 ? Double(unpackedBytes) / Double(recordBytes) : 1
   }
@@ -81,25 +80,25 @@ public struct SegmentStatistics: Sendable, Hashable {
 
 /// What a verification found.
 public struct VerificationReport: Sendable, Hashable {
-  /// One damaged range.
+  /// A damaged range.
   public struct Damage: Sendable, Hashable {
     /// Where the range begins.
     public var location: DamageLocation
-    /// How many bytes it spans, as far as known.
+    /// The length of the range in bytes, as far as known.
     public var length: Int
     /// What is wrong.
     public var reason: String
   }
 
-  /// Files that were read.
+  /// The number of files read.
   public var files = 0
-  /// Bytes that were read.
+  /// The number of bytes read.
   public var bytes = 0
-  /// Records that were checked.
+  /// The number of records checked.
   public var records = 0
-  /// Every damaged range.
+  /// All damaged ranges.
   public var damage: [Damage] = []
 
-  /// True when nothing is damaged.
+  /// True if nothing is damaged.
   public var isClean: Bool { damage.isEmpty }
 }

@@ -1,38 +1,38 @@
-/// Why a store could not do what it was asked. Closed: a `switch` over it is exhaustive.
+/// Why a call to a store failed. No cases will be added: a `switch` over it is exhaustive.
 public enum StoreError: Error, Hashable, Sendable {
   /// The store was closed before the call.
   case closed
   /// The store was opened with ``Options/readOnly``.
   case readOnly
-  /// The waiting task was cancelled. What it had written stays written.
+  /// The waiting task was cancelled. What it had already written is kept.
   case cancelled
-  /// Another opener has the store open for writing; `holder` is its process id (0 when it could not be read).
+  /// The store is open for writing elsewhere; `holder` is the process id (0 if it could not be read).
   case locked(path: String, holder: Int32)
-  /// The path names something that is not a store and not an empty directory. Nothing was touched.
+  /// The path names something that is neither a store nor an empty directory. Nothing was touched.
   case notAStore(path: String)
-  /// A new store, or a backup, was to be written where something is already. Nothing was touched.
+  /// The directory for a new store or a backup already exists and is not empty. Nothing was touched.
   case directoryNotEmpty(path: String)
-  /// A copy is being made there by process `holder`, or one was interrupted (0): the directory holds the file `mark`, which
-  /// says of what kind. Nothing was touched. The same call may be made again, or the directory be removed.
+  /// The directory holds an unfinished copy: process `holder` is writing it, or it was interrupted (0). The file `mark`
+  /// says which kind of copy it is. Nothing was touched. Repeat the same call, or remove the directory.
   case unfinishedCopy(path: String, mark: String, holder: Int32)
-  /// The backup is another store's. Nothing was touched.
+  /// The backup belongs to another store. Nothing was touched.
   case otherStore(path: String)
   /// The file was written by a newer Esker. Nothing was touched.
   case unknownFormat(path: String, version: UInt32)
-  /// Bytes on disk do not match their checksum. Everything else in the store reads on.
+  /// Bytes on disk do not match their checksum. Everything else in the store stays readable.
   case damaged(DamageLocation, reason: String)
-  /// The volume is full. The write that asked changed nothing.
+  /// The volume is full; `needed` is in bytes. The write changed nothing.
   case noSpace(path: String, needed: Int)
-  /// The write does not fit into what ``Options/capacity`` leaves, and nothing may be evicted for it: it takes more than half
-  /// of the capacity, or what is left cannot be merged. It changed nothing.
+  /// The write does not fit within ``Options/capacity``, and eviction cannot make room: it takes more than half of the
+  /// capacity, or what is left cannot be merged. The write changed nothing.
   case capacityReached(path: String, capacity: Int, needed: Int)
   /// A call to the operating system failed; `errno` is the C error number.
   case failed(operation: String, path: String, errno: Int32)
-  /// A sync failed, now or earlier; the call itself changed nothing. The store refuses writes until it is opened again,
+  /// A sync failed, now or earlier; the call itself changed nothing. The store refuses writes until it is reopened,
   /// because the system may have dropped the bytes it could not write.
   case syncFailed(errno: Int32)
-  /// A call to the operating system failed when the write was under way or done: it may or may not be there after the next
-  /// opening, wholly or not at all. Until then reads may show it, and the store refuses writes.
+  /// A call to the operating system failed during or after the write: after the next opening it is there either as a
+  /// whole or not at all. Until then reads may show it, and the store refuses writes.
   case outcomeUnknown(errno: Int32)
   /// The key has this many bytes; at most 65,535 are possible.
   case keyTooLong(Int)
@@ -40,8 +40,8 @@ public enum StoreError: Error, Hashable, Sendable {
   case valueTooLong(Int)
   /// The batch has this many bytes of records; at most ``LogStore/maximumBatchLength`` are possible.
   case batchTooLarge(Int)
-  /// Not all changes since that write are in the log any more, or it is not a write of this store; changes since `oldest`
-  /// are. Take a snapshot, and go on from its sequence number.
+  /// The log no longer contains all changes since that write, or the write is not one of this store; changes since
+  /// `oldest` are available. Take a snapshot, and resume from its sequence number.
   case historyGone(since: SequenceNumber, oldest: SequenceNumber)
   /// The keyspace's name is longer than 255 bytes of UTF-8, or there are too many keyspaces.
   case invalidKeyspace(String)
@@ -53,12 +53,12 @@ public struct DamageLocation: Hashable, Sendable {
   public var path: String
   /// The segment's id, if the file is a segment.
   public var segment: UInt64?
-  /// The first damaged byte's offset in the file, if known.
+  /// The offset of the first damaged byte in the file, if known.
   public var offset: Int?
   /// The key whose record is damaged, if known.
   public var key: [UInt8]?
 
-  /// A location from its parts.
+  /// Creates a location from its parts.
   public init(path: String, segment: UInt64? = nil, offset: Int? = nil, key: [UInt8]? = nil) {
     self.path = path
     self.segment = segment
@@ -68,11 +68,11 @@ public struct DamageLocation: Hashable, Sendable {
 }
 
 extension StoreError {
-  /// What to do when a store cannot be opened any more: in a program, or with the tool.
+  /// Advice for a store that can no longer be opened: in a program, or with the tool.
   static let remedy =
     "restore the store from a backup, or salvage what is intact into a new one (LogStore.salvage, esker repair)"
 
-  /// What to do when an open store has damage.
+  /// Advice for an open store that is damaged.
   static let remedyOfLive =
     "overwrite or remove the damaged keys and merge, or salvage what is intact into a new store (LogStore.salvage, esker repair)"
 }
@@ -133,7 +133,7 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension DamageLocation: CustomStringConvertible {
-  /// What happened, where, and what to do, in one line.
+  /// The file, the offset and the key, as far as known, in one line.
   public var description: String {
     var text = "damage in \(path)"
     if let offset { text += " at offset \(offset)" }
@@ -142,7 +142,7 @@ extension DamageLocation: CustomStringConvertible {
   }
 }
 
-/// A key as text for a message: as it is when it is printable UTF-8, in hexadecimal otherwise, never long.
+/// A key as text for a message: as it is if it is printable UTF-8, in hexadecimal otherwise; shortened if long.
 func printable(_ key: [UInt8]) -> String {
   let shown = key.prefix(64)
   let rest = key.count > shown.count ? "… \(key.count) bytes" : ""
@@ -154,12 +154,12 @@ func printable(_ key: [UInt8]) -> String {
 }
 
 extension StoreError {
-  /// What a failure to make a write durable says of that write.
+  /// The error for a write that was logged when making it durable failed.
   var ofLoggedWrite: StoreError {
     if case .syncFailed(let code) = self { .outcomeUnknown(errno: code) } else { self }
   }
 
-  /// Bytes that neither the volume nor the capacity has room for; nil for any other error.
+  /// The bytes needed, if the volume or the capacity has no room for them; nil for any other error.
   var bytesLacking: Int? {
     switch self {
     case .noSpace(_, let needed), .capacityReached(_, _, let needed): needed

@@ -1,23 +1,23 @@
-/// What the bytes of a store's records are for.
+/// How the bytes of a store's records are used.
 public struct StoreUsage: Sendable, Hashable {
-  /// Bytes of records by what becomes of them, and how many records there are.
+  /// Numbers and bytes of records, by how long they will be kept.
   public struct Figures: Sendable, Hashable {
     /// Values that stay until they are replaced or removed.
     public var lasting = Amount()
     /// Values that will expire.
     public var expiring = Amount()
-    /// Values that have expired and were not cleared away yet.
+    /// Values that have expired but have not been removed yet.
     public var expired = Amount()
     /// Tombstones and resets. A merge keeps those that still hide an older value.
     public var tombstones = Amount()
     /// Records that were replaced or removed.
     public var dead = Amount()
 
-    /// Bytes that a merge gives up, at most.
+    /// The most bytes that a merge can reclaim.
     public var reclaimableBytes: Int { expired.bytes + tombstones.bytes + dead.bytes }
-    /// Bytes of what can be read.
+    /// Bytes of records that can be read.
     public var liveBytes: Int { lasting.bytes + expiring.bytes }
-    /// Keys that can be read.
+    /// The number of keys that can be read.
     public var liveRecords: Int { lasting.records + expiring.records }
 
     mutating func add(_ size: Int, _ purpose: Purpose) {
@@ -31,11 +31,11 @@ public struct StoreUsage: Sendable, Hashable {
     }
   }
 
-  /// Some records.
+  /// A number of records and their size.
   public struct Amount: Sendable, Hashable {
-    /// How many.
+    /// The number of records.
     public var records = 0
-    /// Bytes that they take, headers and padding included.
+    /// Bytes that the records take, including headers and padding.
     public var bytes = 0
 
     fileprivate mutating func add(_ size: Int) {
@@ -48,6 +48,6 @@ public struct StoreUsage: Sendable, Hashable {
 
   /// By segment id.
   public var segments: [UInt64: Figures] = [:]
-  /// By keyspace name; the default keyspace is the empty name.
+  /// By keyspace name; the default keyspace has the empty name.
   public var keyspaces: [String: Figures] = [:]
 }

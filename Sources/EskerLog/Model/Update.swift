@@ -1,4 +1,4 @@
-/// What an update does with the value it saw.
+/// What an update does with the value that it was passed.
 public struct Update: Sendable {
   enum Action: Sendable {
     case keep
@@ -14,19 +14,19 @@ public struct Update: Sendable {
   /// Removes the key.
   public static let remove = Update(action: .remove)
 
-  /// Stores `value`. Without an expiry, the keyspace's or the store's default applies.
+  /// Stores `value`. Without an expiry, the default of the keyspace or the store applies.
   public static func put(_ value: [UInt8], expiry: Expiry? = nil) -> Update {
     Update(action: .put(value, expiry))
   }
 }
 
-/// What is known of a value without reading it.
+/// What is known about a value without reading it.
 public struct ValueMetadata: Sendable, Hashable {
   /// The value's length in bytes.
   public var length: Int
   /// The write that stored it.
   public var version: SequenceNumber
-  /// When it goes; `.never` or `.at`.
+  /// When the value expires; `.never` or `.at`.
   public var expiry: Expiry
 
   @inlinable
@@ -41,16 +41,15 @@ public struct ValueMetadata: Sendable, Hashable {
 @usableFromInline
 enum WriteCondition {
   case always
-  /// Only if the key's visible version is this one; nil: only if it is absent or expired.
+  /// Only if the key's visible version is this one; nil means only if the key is absent or expired.
   case version(SequenceNumber?)
 
   var isAlways: Bool { if case .always = self { true } else { false } }
 }
 
-/// What a removal did.
 @usableFromInline
 struct Removal {
-  /// The removal's own number; 0 when nothing was written.
+  /// The number of the removal itself; 0 if nothing was written.
   @usableFromInline var sequence: UInt64
   @usableFromInline var wasVisible: Bool
 }
