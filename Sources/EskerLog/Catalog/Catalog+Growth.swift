@@ -60,6 +60,9 @@ extension Segment {
   }
 
   /// The word at `offset`, as another process may have published it; 0 beyond the end.
+  ///
+  /// Safety: the segment keeps the mapping, and the word lies before the readable end. The mapping is aligned to a page,
+  /// and `Atomic<UInt64>` has the layout of `UInt64`.
   func nextWord(at offset: Int) -> UInt64 {
     guard offset + 8 <= readableEnd else { return 0 }
     return unsafe (base + offset).assumingMemoryBound(to: Atomic<UInt64>.self).pointee.load(ordering: .acquiring)

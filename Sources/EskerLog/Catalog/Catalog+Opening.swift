@@ -117,6 +117,7 @@ extension Catalog {
     SegmentHeader, FormatError
   > {
     let bytes = try translating { () throws(PlatformError) in try file.bytes(in: 0..<SegmentHeader.length) }
+    // Safety: the array outlives the decoding, which checks its length.
     do throws(FormatError) { return unsafe .success(try SegmentHeader(decoding: bytes.span.bytes)) } catch {
       return .failure(error)
     }

@@ -31,6 +31,7 @@ enum CopyKind: String, CaseIterable {
 extension CopyMark {
   /// What a file says; nil when it cannot be read, or a crash left less than the whole of it.
   init?(_ file: any File) {
+    // Safety: the array outlives the decoding, which checks its length.
     guard let bytes = try? file.bytes(in: 0..<Self.length), let mark = try? CopyMark(decoding: unsafe bytes.span.bytes)
     else { return nil }
     self = mark

@@ -7,6 +7,9 @@ internal import EskerPlatform
 /// damage to one copy later loses nothing: both hold the same.
 ///
 /// Used by one thread at a time: under the manifest's lock, once the store is open.
+///
+/// Safety: one thread at a time uses it: the thread that opens the store, and then whoever holds the lock of the
+/// manifest.
 final class ManifestFiles: @unchecked Sendable {
   private let directory: String
   private let paths: [String]
@@ -87,6 +90,7 @@ final class ManifestFiles: @unchecked Sendable {
   }
 
   private static func decode(_ bytes: [UInt8]) -> Result<Manifest, FormatError> {
+    // Safety: the array outlives the decoding, which checks its length.
     do throws(FormatError) {
       return .success(try Manifest(decoding: unsafe bytes.span.bytes))
     } catch {

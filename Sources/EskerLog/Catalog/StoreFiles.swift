@@ -2,6 +2,9 @@ internal import EskerFormat
 internal import EskerPlatform
 
 /// Tells which files of a directory are a store's own, by what they say and not by their names alone.
+///
+/// Safety: arrays outlive the closures and the decoding that they are lent to. Lengths are checked before, or by the
+/// decoding.
 struct StoreFiles {
   let directory: String
   let storeID: StoreID

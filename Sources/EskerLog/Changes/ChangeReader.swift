@@ -119,6 +119,8 @@ struct ChangeReader {
   }
 
   /// Copies a record, and goes on behind it even if it is damaged.
+  ///
+  /// Safety: the view is within `limit`, and `segment` keeps the mapping until the bytes are copied.
   private mutating func take(
     _ header: RecordHeader,
     of segment: Segment,

@@ -5,6 +5,9 @@ internal import Synchronization
 ///
 /// Keeps: what a reader has not read is held for it before it leaves the list. Calls the writer, the keydir, the catalog, commits
 /// and the environment. Thread safety: any thread.
+///
+/// Safety: a continuation is resumed exactly once: by ``enqueue(_:_:_:)`` if it does not go to the list, and otherwise by
+/// whoever takes it out under the lock of `waiting`.
 final class Feeds: Sendable {
   private struct Readers {
     var cursors: [ChangeCursor] = []

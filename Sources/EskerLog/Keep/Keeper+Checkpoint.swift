@@ -90,6 +90,7 @@ extension Keeper {
     var buffer = [UInt8](repeating: 0, count: Self.sliceLength * CheckpointHeader.lineSize)
     while cut.copied < cut.bucketCount {
       let range = cut.copied..<min(cut.copied + Self.sliceLength, cut.bucketCount)
+      // Safety: the buffer has room for a slice's lines, and nobody else uses it during the closure.
       let isWhole = unsafe buffer.withUnsafeMutableBytes { buffer in
         writer.withLock { state in
           unsafe keydir.copy(range, of: cut, main: buffer, overflow: &image, state.keys)
@@ -103,6 +104,7 @@ extension Keeper {
     let table = try main.finish() + overflow.finish()
     let tableBytes = table.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) } }
     let meta = cut.meta.encoded()
+    // Safety: the arrays outlive the call, and a checksum covers the bytes that they have.
     let header = unsafe CheckpointHeader(
       storeID: env.storeID,
       checkpointID: id,
@@ -160,6 +162,9 @@ extension Keeper {
 }
 
 /// Writes one section of a checkpoint and gathers its pages' checksums.
+///
+/// Safety: the array or the image keeps its bytes while the closure borrows them, and neither the file nor the checksums
+/// do longer. A slice of a buffer traps if the buffer is shorter.
 private struct SectionWriter {
   let file: any File
   var offset: Int
