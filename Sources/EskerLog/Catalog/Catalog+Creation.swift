@@ -2,15 +2,15 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-// Segments without records: each is at every time on the list, as the tail or among the writer's spares, or it is nothing any
-// more; and no record goes to one that the manifest does not list.
+// Segments without records. At any time each is on the list, as the tail or among the writer's spares, or it no longer
+// exists; and no record goes to a segment that the manifest does not list.
 
 extension Catalog {
-  /// Creates a segment and lists it, so that records may go there. When that fails, nothing is left of it.
+  /// Creates a segment and lists it, so that it may take records. If that fails, nothing is left of it.
   func createListedSegment(for size: Int, firstSequence: UInt64) throws(StoreError) -> Segment {
     let segment = try createSegment(for: size, firstSequence: firstSequence)
     do throws(StoreError) { try commit(.listed) } catch {
-      // Somebody else's edit may have listed it.
+      // Another thread's edit may have listed it.
       guard commits.failureCode == nil, !giveUpUnlisted([segment]).isEmpty else { throw error }
     }
     return segment
@@ -18,7 +18,8 @@ extension Catalog {
 
   /// Creates a segment file that is durable, header and name, but not listed yet.
   ///
-  /// - Parameter isRecovery: What a crash left must be saved first: the store may exceed its capacity until it is written to.
+  /// - Parameter isRecovery: Ignores the capacity: what a crash left must be saved first, so the store may exceed its
+  ///   capacity until the next write.
   func createSegment(
     for size: Int,
     firstSequence: UInt64,
@@ -55,7 +56,7 @@ extension Catalog {
       return try makeSegment(in: file, segmentPath, id, capacity, lease, needed, firstSequence)
     } catch {
       file.close()
-      // Best effort: what stays behind is not listed, and the next opening removes it.
+      // Best effort: a file that stays behind is not listed, and the next opening removes it.
       try? env.platform.fileSystem.remove(segmentPath)
       throw error
     }
@@ -107,23 +108,23 @@ extension Catalog {
     return segment
   }
 
-  /// Takes segments that nothing was written to off the list, and removes them.
+  /// Takes unused segments off the list, and removes them.
   ///
-  /// - Returns: those that have to stay, because nobody knows whether the manifest lists them, with the reason.
+  /// - Returns: The segments that must stay because it is unknown whether the manifest lists them, with the reason.
   func giveUp(_ unused: [Segment]) -> (kept: [Segment], failure: StoreError)? {
     remove(unused)
     do throws(StoreError) { try commit(.listed) } catch {
       putBack(unused)
-      // Somebody else's edit may have taken them off.
+      // Another thread's edit may have taken them off.
       return (giveUpUnlisted(unused), error)
     }
     for segment in unused { discard(segment) }
     return nil
   }
 
-  /// Gives those up that the manifest does not list; the others, which stay on the list.
+  /// Removes the segments that the manifest does not list; returns the others, which stay on the list.
   func giveUpUnlisted(_ unused: [Segment]) -> [Segment] {
-    // After a failed sync nobody knows what the manifest lists.
+    // After a failed sync it is unknown what the manifest lists.
     guard commits.failureCode == nil else { return unused }
     let unlisted = removeUnlisted(unused)
     for segment in unlisted { discard(segment) }

@@ -3,10 +3,10 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-// Segments that a writer in another process goes on writing.
+// Segments that a writer in another process is still writing.
 
 extension Catalog {
-  /// Maps what a writer in another process has added to a segment; false when there is nothing new.
+  /// Maps what a writer in another process has added to a segment; false if there is nothing new.
   func growToFile(_ segment: Segment) -> Bool {
     let before = segment.readableEnd
     let hadNone = segment.renewMissed()
@@ -16,12 +16,13 @@ extension Catalog {
     return true
   }
 
-  /// Looks again at pages that could not be had. To be called once a manifest was read: what is sealed by it is there by now.
+  /// Retries pages that could not be read in. Must be called after a manifest was read: what it calls sealed is there by
+  /// now.
   func renewMissed() {
     for segment in segments { segment.renewMissed() }
   }
 
-  /// The number of the record that a segment begins with, which may reach beyond what was mapped so far.
+  /// The number of the first record in a segment, which may extend beyond what has been mapped so far.
   func firstNumber(of segment: Segment) -> UInt64? {
     if let number = segment.firstNumber { return number }
     let isSeen = segment.readableEnd >= SegmentHeader.length + 8 && !segment.mapping.isFaulted
@@ -29,10 +30,10 @@ extension Catalog {
     return !isEmpty && growToFile(segment) ? segment.firstNumber : nil
   }
 
-  /// Orders log segments by their first records, which a writer in another process may just be writing.
+  /// Orders log segments by their first records, which a writer in another process may be writing at the moment.
   ///
-  /// Numbers are published in order. So once two looks at all segments agree, each segment that begins below one that was
-  /// seen was seen too.
+  /// Numbers are published in order. So once two passes over all segments agree, a segment was seen whenever one that
+  /// begins after it was.
   func ordering(_ list: [Segment]) -> [Segment] {
     var before: [UInt64?] = []
     while true {
@@ -48,10 +49,10 @@ extension Catalog {
 }
 
 extension Segment {
-  /// Maps pages again that could not be had; true if there were some.
+  /// Maps again the pages that could not be read in; true if there were any.
   ///
-  /// A writer in another process cuts off what it has not used when it closes. Whoever looks there right then is given zeros,
-  /// which stay while the next writer goes on in the file.
+  /// A writer in another process truncates the file to what it has used when it closes. A reader that touches such a page
+  /// at that moment gets zeros, which stay even when the next writer continues in the file.
   @discardableResult
   func renewMissed() -> Bool {
     guard mapping.isFaulted else { return false }
@@ -59,7 +60,9 @@ extension Segment {
     return true
   }
 
-  /// The word at `offset`, as another process may have published it; 0 beyond the end.
+  /// The word at `offset`, a multiple of eight, as another process may have published it; 0 beyond the end.
+  ///
+  /// Acquiring: whoever sees the word sees the record that begins with it.
   ///
   /// Safety: the segment keeps the mapping, and the word lies before the readable end. The mapping is aligned to a page,
   /// and `Atomic<UInt64>` has the layout of `UInt64`.
@@ -68,8 +71,8 @@ extension Segment {
     return unsafe (base + offset).assumingMemoryBound(to: Atomic<UInt64>.self).pointee.load(ordering: .acquiring)
   }
 
-  /// The number of the record that the segment begins with; nil when there is none, or it cannot be read: see
-  /// `firstNumber(of:)` for a segment that may have grown.
+  /// The number of the first record; nil if there is none, or it cannot be read. For a segment that may have grown, see
+  /// ``Catalog/firstNumber(of:)``.
   var firstNumber: UInt64? {
     guard case .record(let header) = readRecord(at: SegmentHeader.length, end: readableEnd), header.kind != .seal else {
       return nil
@@ -77,7 +80,7 @@ extension Segment {
     return header.sequence
   }
 
-  /// Notes where a log segment ends that was read and gets no more records, unless the manifest has said so.
+  /// Notes where a log segment ends that was read and gets no more records, unless the manifest has already said so.
   func settleRead(to end: Int, last: UInt64, _ granules: GranuleTable) {
     guard !isSettled else { return }
     change { $0.seal(at: end, last: last) }

@@ -5,10 +5,10 @@ internal import Synchronization
 extension Catalog {
   /// Opens and maps a listed segment, and makes its addresses resolvable.
   ///
-  /// The manifest says all that is needed of a segment, so a damaged header is reported and lived with; a header that is
-  /// right and another segment's is not.
+  /// The manifest contains everything needed about a segment, so a damaged header is only reported; an intact header of
+  /// another segment is an error.
   ///
-  /// - Parameter durable: everything up to here is on disk; a file that lacks more is what a crash left of it.
+  /// - Parameter durable: The write up to which everything is on disk; later records may be missing after a crash.
   func openSegment(_ row: SegmentRow, durable: UInt64, damage: inout [StoreEvent]) throws(StoreError) -> Segment {
     let segmentPath = "\(env.path)/\(FileName.segment(row.id))"
     let isWritable = !env.options.readOnly
@@ -79,14 +79,15 @@ extension Catalog {
       segment.isShort.store(true, ordering: .relaxed)
       damage.append(.damaged(segment.location(length), reason: reason))
     }
-    // What may have to be synced again keeps its descriptor: the system reports what it could not write to that one.
+    // A segment that may have to be synced again keeps its descriptor, because the system reports write errors there.
     if row.state == .sealed, env.options.readOnly || row.lastSequence <= durable { file.rest() }
     return segment
   }
 
-  /// What is wrong with a file that has fewer bytes than the manifest has seen on stable storage; nil if it has as many.
+  /// What is wrong with a file that is shorter than the manifest has recorded as durable; nil if it is not.
   ///
-  /// - Parameter durable: of a sealed segment that goes on behind it, a crash may have taken the end.
+  /// - Parameter durable: The last durable write. A crash may have taken the end of a sealed segment that extends beyond
+  ///   it.
   private func shortness(of segment: Segment, _ row: SegmentRow, durable: UInt64) throws(StoreError) -> String? {
     let size = try translating { () throws(PlatformError) in try segment.file.status().size }
     let isClaimed = row.state == .active || row.lastSequence <= durable
@@ -96,7 +97,7 @@ extension Catalog {
     if row.state == .sealed, size < Int(clamping: row.recordsEnd) {
       return segment.cutShort(Int(clamping: row.recordsEnd))
     }
-    // A writer that closes gives back what it has not used, after it has said so in the manifest.
+    // A writer that closes truncates the file to what it has used, after it has recorded that in the manifest.
     if env.options.readOnly, (try? readCopies())?.newest?.segments.contains(row) == false {
       return nil
     }
@@ -105,8 +106,8 @@ extension Catalog {
 
   /// The address range of a listed segment.
   ///
-  /// A follower's addresses are its own, apart from those that its checkpoint names: it may still use a segment whose place
-  /// the writer has given to another.
+  /// Except for the addresses that its checkpoint contains, a follower assigns its own: it may still use a segment whose
+  /// place the writer has given to another.
   private func takeGranules(of row: SegmentRow) -> AddressSpace.Lease? {
     let place = Int(row.granule)..<Int(row.granule) + Int(row.granules)
     if let lease = takeAddresses(at: place) { return lease }

@@ -3,29 +3,30 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Catalog {
-  /// Segments that the capacity is divided into.
+  /// The number of segments that the capacity is divided into.
   private static let segmentsOfCapacity = 64
 
-  /// Bytes a segment of a store of limited capacity may grow to: small parts of it, so that little is empty or evicted at once.
+  /// The size in bytes up to which a segment grows in a store with a capacity limit: a small part of the capacity, so
+  /// that little is unused, and little evicted at once.
   func segmentSize(of capacity: Int) -> Int {
     let whole = max(16 << 10, min(env.options.segmentSize, capacity / Self.segmentsOfCapacity) & ~4095)
     // The footer goes into the last page too.
     return whole - whole / 64 - 256
   }
 
-  /// Room that stays free for what a merge writes before its inputs go.
+  /// Bytes that stay free for what a merge writes before its inputs are removed.
   var mergeRoom: Int { (isSmallCache ? gatheredSize / 4 * 3 : gatheredSize) + 4096 }
 
-  /// Bytes of segments that are merged away at once. Those of a small cache are so small that what is spared of one would
-  /// waste much of its last page.
+  /// Bytes of segments that are merged at once. Those of a small cache are so small that the survivors of a single one
+  /// would waste much of their last page.
   var gatheredSize: Int { max(usualSegmentSize, min(2 * usualSegmentSize, 64 << 10)) }
 
-  /// Whether a segment is a few pages, so that what is kept free counts.
+  /// Whether a segment has so few pages that the space kept free matters.
   var isSmallCache: Bool { usualSegmentSize < 64 << 10 }
 
-  /// Bytes of all files, those counted whole that are still being written.
+  /// Bytes of all files; those still being written count with their planned size.
   ///
-  /// - Complexity: O(files), a system call each.
+  /// - Complexity: O(files), with a system call for each.
   private var footprint: Int {
     var planned: [String: Int] = [:]
     for segment in segments where !segment.isSettled {
@@ -39,32 +40,32 @@ extension Catalog {
     }
   }
 
-  /// Whether files may take that many bytes more.
+  /// Whether the files may take this many more bytes.
   func hasRoom(for bytes: Int) -> Bool {
     guard let capacity = env.options.capacity else { return true }
     // The manifest grows with the number of segments.
     return footprint + bytes + 4096 <= capacity
   }
 
-  /// Whether a new segment of that many bytes leaves room for the merge that makes room for the next.
+  /// Whether a new segment of this many bytes leaves room for the merge that makes room for the next one.
   func hasRoom(forSegment bytes: Int) -> Bool {
     env.options.capacity == nil || hasRoom(for: bytes + mergeRoom)
   }
 
-  /// Sets space aside for removals and merges on a full volume; a small cache evicts without.
+  /// Reserves space for removals and merges on a full volume; a small cache evicts without it.
   func fillReserve() {
     let length = reserveLength
     if length >= 128 << 10, hasRoom(for: length) { reserve.fill(to: length) }
   }
 
-  /// Bytes that are set aside for removals and merges: at least what a new segment takes, and as much again.
+  /// Bytes to reserve for removals and merges: at least twice what a new segment takes at first.
   var reserveLength: Int {
     let length = max(128 << 10, min(usualSegmentSize / 8, recordBytes / 16))
     return min(length, (env.options.capacity ?? .max) / 64)
   }
 
-  /// Bytes a new segment may grow to: an eighth of the store, within limits, so that merging a store of a few segments does
-  /// not take as much room again.
+  /// The size in bytes up to which a new segment grows: an eighth of the store, within limits, so that merging a store of
+  /// a few segments does not need as much space again.
   var usualSegmentSize: Int {
     if let capacity = env.options.capacity { return segmentSize(of: capacity) }
     let least = 32 << 20

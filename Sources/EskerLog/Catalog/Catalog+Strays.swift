@@ -2,11 +2,11 @@ internal import EskerFormat
 internal import EskerPlatform
 
 extension Catalog {
-  /// Removes files that a crash left between being written and being listed, or between being delisted and removed.
+  /// Removes files that a crash left unlisted: written but not listed yet, or delisted but not removed yet.
   ///
-  /// Only files that carry this store's id, or nothing at all, are Esker's to remove. And only when the manifest that was
-  /// read is on the disk for certain: after a crash amid an edit, or a failed sync, a power failure may bring back the one
-  /// before it, which lists them. They are then removed after the next edit.
+  /// Only files that carry this store's id, or nothing at all, may be removed; and only if the manifest that was read is
+  /// certainly durable: after a crash during an edit, or a failed sync, a power failure may bring back the previous one,
+  /// which lists them. They are then removed after the next edit.
   func removeStrays(_ names: [String], _ manifest: Manifest, isDurable: Bool) {
     let listed = Set(manifest.segments.map(\.id))
     let files = StoreFiles(directory: env.path, storeID: env.storeID, fileSystem: env.platform.fileSystem)
@@ -23,7 +23,7 @@ extension Catalog {
         discardLater([stray])
       }
     }
-    // No state of the store has anything to do with these.
+    // Published statistics are never part of the store's state.
     if names.contains(FileName.statistics), files.ownsStatistics() {
       try? env.platform.fileSystem.remove("\(env.path)/\(FileName.statistics)")
     }

@@ -2,18 +2,19 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-/// Which segments and keyspaces there are, in memory and on disk, and which addresses the segments have. What LevelDB calls a
+/// The segments and keyspaces of a store, in memory and on disk, and the addresses of the segments. LevelDB calls this a
 /// version set.
 ///
-/// Keeps: the list holds what the manifest lists, segments that are being made, and none that is gone; a row says `sealed` only
-/// of what is durable or cut; an emptied keyspace shows its old incarnation until the reset is durable; after ``end()`` nothing
-/// is written, as the files may be another process's; what ``uninstall(_:)`` takes is taken once.
+/// Invariants: the list contains what the manifest lists and segments being created, and none that has been removed; a
+/// row says `sealed` only if the segment is durable or was cut; an emptied keyspace keeps its old incarnation until the
+/// reset is durable; after ``end()`` nothing is written, since the files may belong to another process; ``uninstall(_:)``
+/// is called once per segment.
 ///
 /// Calls segments, commits and the environment. Thread safety: any thread.
 final class Catalog: Sendable {
   let env: Environment
   let commits: CommitQueue
-  /// Leads from addresses to the memory of segments.
+  /// Maps addresses to the memory of segments.
   let granules: GranuleTable
   private let addresses = AddressSpace()
   let reserve: SpaceReserve
@@ -22,42 +23,42 @@ final class Catalog: Sendable {
   private let edits: Guarded<ManifestState>
   /// The last reset of each keyspace that was emptied since the store was opened.
   private let resets = Guarded<[UInt32: Reset]>([:], .keyspaces)
+  /// Relaxed: a number by itself; nothing is read through it.
   private let nextSegmentID: Atomic<UInt64>
 
-  /// What there is now. No disk is waited for under its lock.
+  /// The current state in memory. No disk access happens under its lock.
   private struct Present {
-    /// First what merges wrote, then the log's in its order.
+    /// First the segments that merges wrote, then those of the log, in order.
     var segments: [Segment] = []
-    /// What a merge is leading the index to, and is in no manifest yet.
+    /// Outputs of a merge that the index is being pointed to and no manifest lists yet.
     var arriving: [Segment] = []
-    /// What a merge has replaced in the manifest and the index still leads to in part.
+    /// Inputs of a merge that are replaced in the manifest but that the index may still point to.
     var leaving: [Segment] = []
     /// The highest number in a segment of the log that was merged away.
     var mergedThrough: UInt64 = 0
-    /// Merged away, until somebody finds the time to let go of them: to close a removed file takes long.
+    /// Merged away and waiting to be released in the background: closing a removed file takes long.
     var disposed: [Segment] = []
     /// Files of segments that recovery cut off, to be removed once the cut is durable.
     var discarded: [String] = []
   }
 
-  /// What the manifest says.
   private struct ManifestState {
     let files: ManifestFiles
-    /// The last manifest that was written, or read.
+    /// The last manifest written or read.
     var manifest: Manifest
-    /// True once the store is closed: from then on the files may be another process's.
+    /// True once the store is closed: the files may then belong to another process.
     var isEnded = false
   }
 
   private struct Reset {
     var sequence: UInt64
-    /// The incarnation that was emptied last by a reset that is durable, and the present one.
+    /// The last incarnation whose reset is durable, and the current one.
     var before: UInt32
     var after: UInt32
   }
 
-  /// - Parameter manifest: the one that was read.
-  /// - Throws: when there is no memory.
+  /// - Parameter manifest: The manifest that was read.
+  /// - Throws: When out of memory.
   init(_ env: Environment, _ commits: CommitQueue, _ files: ManifestFiles, _ manifest: Manifest) throws(StoreError) {
     guard let granules = GranuleTable() else {
       throw .failed(operation: "allocate memory for", path: env.path, errno: PlatformError.outOfMemory)
@@ -79,37 +80,39 @@ final class Catalog: Sendable {
 
   // MARK: The list
 
-  /// Every segment: first those that merges wrote, then the log's in its order.
+  /// All segments: first those that merges wrote, then those of the log, in order.
   var segments: [Segment] { present.withLock { $0.segments } }
 
-  /// The segments, and up to which number some of the log may have been merged away.
+  /// The segments, and the number up to which parts of the log may have been merged away.
   var version: (segments: [Segment], mergedThrough: UInt64) { present.withLock { ($0.segments, $0.mergedThrough) } }
 
   /// The highest sequence number in a segment of the log that was merged away.
   var mergedThrough: UInt64 { present.withLock { $0.mergedThrough } }
 
-  /// Every segment that the index may lead to, and whether a merge is about to change to which.
+  /// All segments that the index may point to, and whether a merge is changing that at the moment.
   var shown: (segments: [Segment], isAmidMerge: Bool) {
     present.withLock { present in
       (present.segments + present.arriving + present.leaving, !present.arriving.isEmpty)
     }
   }
 
-  /// What the index may lead to and no manifest lists: a merge's outputs before its edit, and its inputs after.
+  /// The segments that the index may point to but no manifest lists: a merge's outputs before its edit, and its inputs
+  /// after.
   var unlisted: [Segment] { present.withLock { $0.arriving + $0.leaving } }
 
   /// The last segment of the log.
   var lastLogSegment: Segment? { present.withLock { $0.segments.last { $0.kind == .log } } }
 
-  /// Bytes of records in all segments that take no more of them.
+  /// Bytes of records in all segments that take no more records.
   var recordBytes: Int {
     present.withLock { $0.segments.reduce(0) { $0 + $1.recordsEnd } }
   }
 
   /// Segments that are full but not sealed yet, in the order of the log.
   ///
-  /// One that the manifest calls sealed may be merged away, and whoever reads the log knows that the numbers go on behind a
-  /// sealed segment as the manifest says. So none is sealed before those ahead of it, whenever it was created.
+  /// A segment that the manifest calls sealed may be merged away, and a reader of the log relies on the manifest for the
+  /// number at which the log continues after it. So segments are sealed in the order of the log, whenever they were
+  /// created.
   var fullSegments: [Segment] {
     let finished = segments.filter {
       $0.isSealed && !$0.isSettled
@@ -117,19 +120,19 @@ final class Catalog: Sendable {
     return Self.inOrder(finished)
   }
 
-  /// Whether so many full segments wait to be sealed that their descriptors could run out: until then each needs its own.
+  /// Whether so many full segments are unsealed that descriptors may run out: each keeps its own until it is sealed.
   var isCrowdedUnsealed: Bool { fullSegments.count > DescriptorLimit.current / 8 }
 
   var fullBytes: Int {
     fullSegments.reduce(0) { $0 + $1.recordsEnd }
   }
 
-  /// Puts a segment at the end of the list.
+  /// Adds a segment at the end of the list.
   func add(_ segment: Segment) {
     present.withLock { $0.segments.append(segment) }
   }
 
-  /// Puts segments back that were taken off by ``remove(_:)``.
+  /// Puts back segments that ``remove(_:)`` took off the list.
   func putBack(_ segments: [Segment]) {
     present.withLock { $0.segments += segments }
   }
@@ -139,7 +142,7 @@ final class Catalog: Sendable {
     present.withLock { present in present.segments.removeAll { segment in gone.contains { $0 === segment } } }
   }
 
-  /// Takes those off the list that a condition picks.
+  /// Takes the segments that satisfy a condition off the list.
   func take(where isChosen: (Segment) -> Bool) -> [Segment] {
     present.withLock { present in
       let taken = present.segments.filter(isChosen)
@@ -153,7 +156,7 @@ final class Catalog: Sendable {
     present.withLock { $0.segments = Self.inOrder($0.segments) }
   }
 
-  /// What merges wrote, then log segments by their first record; those without one last.
+  /// The segments that merges wrote, then log segments by their first record; those without one last.
   static func inOrder(_ list: [Segment]) -> [Segment] {
     func place(_ segment: Segment) -> (Int, UInt64, UInt64) {
       let first = segment.firstSequence
@@ -162,39 +165,39 @@ final class Catalog: Sendable {
     return list.sorted { place($0) < place($1) }
   }
 
-  /// Says that a merge leads the index to segments that are in no manifest yet; none: that it was undone.
+  /// Notes that a merge is pointing the index to segments that no manifest lists yet; an empty list undoes that.
   func setArriving(_ segments: [Segment]) {
     present.withLock { $0.arriving = segments }
   }
 
-  /// Says that the index leads no more to what a merge has replaced.
+  /// Notes that the index no longer points to the segments that a merge has replaced.
   func endLeaving() {
     present.withLock { $0.leaving = [] }
   }
 
-  // MARK: What goes
+  // MARK: Removal
 
-  /// Ends the resolution of a segment's addresses once no reader can follow one. To be called once for each segment, by who
-  /// took it off the list, or never put it there.
+  /// Stops resolving a segment's addresses once no reader can be following one. Must be called once per segment, by the
+  /// code that took it off the list or never put it there.
   func uninstall(_ segment: Segment) {
     guard segment.lease.endResolving() else { return assertionFailure("the segment was given up twice") }
-    // A reader that found an address before it went from the index may still follow it. The segment is held until then, and
-    // with it the lease: nobody else gets these addresses before they are taken away.
+    // A reader that found an address before it left the index may still follow it. The closure holds the segment until
+    // then, and with it the lease: these addresses are not reused before they stop resolving.
     env.epochs.retire { [self] in granules.uninstall(segment) }
   }
 
-  /// Uninstalls a segment that is on no list any more, and removes its file.
+  /// Uninstalls a segment that is no longer on a list, and removes its file.
   func discard(_ segment: Segment) {
     uninstall(segment)
     removeFile(segment.path)
   }
 
-  /// Removes a file that is not listed. What cannot be removed now, the next opening removes.
+  /// Removes a file that is not listed. If that fails, the next opening removes it.
   func removeFile(_ path: String) {
     try? env.platform.fileSystem.remove(path)
   }
 
-  /// Keeps segments that were merged away for whoever has time to let go of them; how many there are.
+  /// Queues segments that were merged away for ``disposePending()``; returns how many are queued.
   func dispose(of segments: [Segment]) -> Int {
     present.withLock { present in
       present.disposed += segments
@@ -202,32 +205,31 @@ final class Catalog: Sendable {
     }
   }
 
-  /// Lets go of them.
+  /// Releases the segments that ``dispose(of:)`` has queued.
   func disposePending() {
     let segments = present.withLock { present in
       defer { present.disposed = [] }
       return present.disposed
     }
-    // Before the list goes, so that it holds the last references.
+    // While the list still exists, so that it holds the last references.
     env.epochs.collect()
     withExtendedLifetime(segments) {}
   }
 
-  /// Waits until removed files are closed, which takes as long as a reader may stand in them: some microseconds. They take
-  /// space until then.
+  /// Waits until removed files are closed; they take space until then. Takes as long as readers are pinned: microseconds.
   func closeRemoved() {
     if !env.epochs.isPinned { env.epochs.synchronize() }
     env.epochs.collect()
   }
 
-  /// Notes files that may go once the next edit is durable.
+  /// Notes files to be removed once the next edit is durable.
   func discardLater(_ paths: [String]) {
     present.withLock { $0.discarded += paths }
   }
 
   var hasDiscarded: Bool { present.withLock { !$0.discarded.isEmpty } }
 
-  /// The files that were noted, which the caller removes after an edit.
+  /// Takes the noted files, which the caller removes after an edit.
   func takeDiscarded() -> [String] {
     present.withLock { present in
       defer { present.discarded = [] }
@@ -235,12 +237,12 @@ final class Catalog: Sendable {
     }
   }
 
-  /// Removes them: an edit is durable.
+  /// Removes the noted files: an edit is durable.
   func removeDiscarded() {
     for path in takeDiscarded() { removeFile(path) }
   }
 
-  /// Nothing is listed any more. Nobody uses the store.
+  /// Empties the list. The store must no longer be in use.
   func takeAll() -> [Segment] {
     let list = present.withLock { present in
       defer { present.segments = [] }
@@ -252,27 +254,27 @@ final class Catalog: Sendable {
 
   // MARK: Addresses and numbers
 
-  /// A run of addresses for a segment of that many bytes; nil when there is none. O(segments).
+  /// Takes an address range for a segment of this many bytes; nil if there is none. O(segments).
   func takeAddresses(for bytes: Int) -> AddressSpace.Lease? { addresses.take(GranuleTable.granules(for: bytes)) }
 
-  /// Certain granules; nil when a part of them is taken.
+  /// Takes the given granules; nil if any of them is in use.
   func takeAddresses(at granules: Range<Int>) -> AddressSpace.Lease? { addresses.take(granules) }
 
-  /// Bytes of segments that were merged away and are still in use.
+  /// Bytes of segments that were merged away but are still in use.
   var pinnedBytes: Int { addresses.pinnedBytes }
 
-  /// A number for a new segment's file.
+  /// Takes an id for a new segment.
   func takeSegmentID() -> UInt64 { nextSegmentID.wrappingAdd(1, ordering: .relaxed).oldValue }
 
-  /// A number that no segment has, nor any above it.
+  /// The lowest id such that neither it nor any above it is taken.
   var firstFreeSegmentID: UInt64 { nextSegmentID.load(ordering: .relaxed) }
 
-  /// No new segment takes a number up to this one: a file may have it.
+  /// Skips all ids up to this one, since a file may have it.
   func passSegmentIDs(through id: UInt64) { nextSegmentID.max(id &+ 1, ordering: .relaxed) }
 
   // MARK: Keyspaces
 
-  /// Notes that a keyspace was emptied by the record with that number, which may not be durable yet; 0 for one that is.
+  /// Notes that a keyspace was emptied by the record with this number, which may not be durable yet; 0 if it is.
   func noteReset(of keyspace: KeyspaceTag, from old: UInt32, at sequence: UInt64) {
     let durable = commits.durable.load(ordering: .acquiring)
     resets.withLock { resets in
@@ -285,20 +287,20 @@ final class Catalog: Sendable {
 
   // MARK: The manifest
 
-  /// The last manifest that was written, or read. Waits for an edit under way.
+  /// The last manifest written or read. Waits for an edit in progress.
   var manifest: Manifest { edits.withLock { $0.manifest } }
 
-  /// Reads both copies of the manifest. Waits for an edit under way.
+  /// Reads both copies of the manifest. Waits for an edit in progress.
   func readCopies() throws(StoreError) -> ManifestFiles.Reading {
     try edits.withLock { (state) throws(StoreError) in try state.files.read() }
   }
 
-  /// As ``readCopies()``, looking again while another process writes them.
+  /// Like ``readCopies()``, but retries while another process is writing them.
   func readCopiesBesideWriter() throws(StoreError) -> ManifestFiles.Reading {
     try edits.withLock { (state) throws(StoreError) in try state.files.readBesideWriter(env.platform) }
   }
 
-  /// Takes those off the list that the last manifest does not list; the others stay on it. No edit comes in between.
+  /// Takes the segments that the last manifest does not list off the list, and returns them. No edit happens in between.
   func removeUnlisted(_ unused: [Segment]) -> [Segment] {
     edits.withLock { state in
       let listed = Set(state.manifest.segments.map(\.id))
@@ -308,19 +310,19 @@ final class Catalog: Sendable {
     }
   }
 
-  /// Writes the manifest anew from the present state and a change, durably. Nothing that is open is different before that.
+  /// Writes a new manifest, from the current state and a change, durably. The open store changes only after that.
   ///
   /// - Parameters:
-  ///   - merge: the segments that a merge replaces, and by which.
-  ///   - isAll: the edit is all that the call does: if nobody knows whether it took place, the call says so.
-  /// - Throws: ``StoreError/closed`` once the store is, which the caller may have had no chance to see: it looked, and then
-  ///   waited for a lock.
+  ///   - merge: The segments that a merge replaces, and their replacements.
+  ///   - isAll: Whether the edit is all that the call does: if its outcome is unknown, so is that of the call.
+  /// - Throws: ``StoreError/closed`` if the store was closed, even if the caller has checked: it may have waited for the
+  ///   lock.
   func write<R>(
     replacing merge: (removed: [Segment], added: [Segment]) = ([], []),
     isAll: Bool = false,
     _ change: (inout Manifest) throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    // What is on disk is not known any more: there is nothing to go on from.
+    // It is unknown what is on disk, so there is no state to continue from.
     if let code = commits.failureCode { throw .syncFailed(errno: code) }
     let outcome = try edits.withLock { (state) throws(StoreError) -> Result<R, PlatformFailure> in
       guard !state.isEnded else { throw .closed }
@@ -340,7 +342,7 @@ final class Catalog: Sendable {
       state.manifest = manifest
       present.withLock { present in
         present.mergedThrough = manifest.mergedThrough
-        // Not the list as it was: a segment may have been created meanwhile.
+        // Applied to the current list: a segment may have been created meanwhile.
         present.segments = replaced(present.segments)
         guard !merge.removed.isEmpty else { return }
         present.arriving = []
@@ -360,7 +362,7 @@ final class Catalog: Sendable {
     var error: PlatformError
   }
 
-  /// What every manifest says of the present state. Nothing in it may run ahead of the log on disk.
+  /// Fills in the current state. Nothing in a manifest may be ahead of the log on disk.
   private func fill(_ manifest: inout Manifest, with list: [Segment]) {
     let durable = commits.durable.load(ordering: .acquiring)
     manifest.generation += 1
@@ -383,7 +385,7 @@ final class Catalog: Sendable {
     }
   #endif
 
-  /// Nothing is written any more, nor set aside or given back.
+  /// Ends all changes to the files: no manifest is written, no space reserved or released.
   func end() {
     edits.withLock { state in
       state.isEnded = true
@@ -394,16 +396,16 @@ final class Catalog: Sendable {
 
   // MARK: A writer in another process
 
-  /// Lists segments besides those that were listed, because a newer manifest does.
+  /// Adds segments that a newer manifest lists.
   func enter(_ opened: [Segment], _ manifest: Manifest) {
     present.withLock { present in
-      // Together: a feed that sees a gap in the list must know that a merge made it.
+      // Together: a feed that sees a gap in the list must know that a merge has caused it.
       present.mergedThrough = max(present.mergedThrough, manifest.mergedThrough)
       present.segments = Self.inOrder(present.segments + opened)
     }
   }
 
-  /// Lets a newer manifest take effect, which lists all but some segments.
+  /// Adopts a newer manifest, which no longer lists the given segments.
   func adopt(_ manifest: Manifest, without leaving: [Segment]) {
     edits.withLock { state in
       state.manifest = manifest

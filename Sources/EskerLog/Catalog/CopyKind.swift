@@ -1,11 +1,11 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// What makes a store out of another one, in a directory that bears its mark until that is done.
+/// An operation that creates a store from another one, in a directory that contains its mark until it is complete.
 enum CopyKind: String, CaseIterable {
   case backup, restore, repair
 
-  /// The mark's file name.
+  /// The file name of the mark.
   var mark: String { "\(rawValue).unfinished" }
 
   /// The kind whose mark is among these names.
@@ -13,12 +13,12 @@ enum CopyKind: String, CaseIterable {
     allCases.first { names.contains($0.mark) }
   }
 
-  /// Throws if a directory with these names is a copy that is not whole.
+  /// Throws if a directory with these names is an unfinished copy.
   static func refuseUnfinished(_ names: [String], at path: String, _ fileSystem: any FileSystem) throws(StoreError) {
     if let kind = marked(among: names) { throw kind.unfinished(at: path, fileSystem) }
   }
 
-  /// The error that names the mark, and the process that is at work if there is one.
+  /// The error that names the mark, and the process that is writing the copy, if any.
   func unfinished(at path: String, _ fileSystem: any FileSystem) -> StoreError {
     let file = try? fileSystem.open("\(path)/\(mark)", .read)
     defer { file?.close() }
@@ -29,7 +29,7 @@ enum CopyKind: String, CaseIterable {
 }
 
 extension CopyMark {
-  /// What a file says; nil when it cannot be read, or a crash left less than the whole of it.
+  /// Reads a mark; nil if the file cannot be read, or is incomplete after a crash.
   init?(_ file: any File) {
     // Safety: the array outlives the decoding, which checks its length.
     guard let bytes = try? file.bytes(in: 0..<Self.length), let mark = try? CopyMark(decoding: unsafe bytes.span.bytes)

@@ -2,26 +2,27 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-/// Why the manifest is written.
+/// A change to the manifest.
 enum Edit {
   /// Writing begins: until the next clean close, an opening must look for a crash.
   case beginWriting(nextSequence: UInt64)
-  /// The list of segments changed, or the time is to be kept.
+  /// The list of segments changed, or the store time is to be saved.
   case listed
-  /// A merge is durable: its outputs take the place of its inputs. The checkpoint leads to the inputs, so it goes too.
+  /// A merge is durable: its outputs replace its inputs. The checkpoint points to the inputs, so it is dropped too.
   case merged(removing: [Segment], adding: [Segment])
   /// A checkpoint is durable.
   case checkpoint(UInt64)
-  /// The checkpoint turned out damaged, or is given up.
+  /// The checkpoint turned out to be damaged, or is dropped.
   case noCheckpoint
   /// The store is closed; nothing is in flight.
   case clean(checkpoint: UInt64, nextSequence: UInt64)
 }
 
-// Calls of their own look again whether the store takes writes: it may have been closed while they waited.
+// Edits that are calls by themselves check again whether the store accepts writes: it may have been closed while they
+// waited.
 
 extension Catalog {
-  /// Writes the manifest anew, durably.
+  /// Writes a new manifest, durably.
   func commit(_ edit: Edit) throws(StoreError) {
     guard case .merged(let removed, let added) = edit else {
       return try write { manifest in edit.apply(to: &manifest) }
@@ -29,9 +30,9 @@ extension Catalog {
     try write(replacing: (removed, added)) { manifest in edit.apply(to: &manifest) }
   }
 
-  /// Makes a keyspace, or finds it.
+  /// Returns the keyspace with this name, creating it if needed.
   func addKeyspace(named name: String) throws(StoreError) -> KeyspaceRow {
-    // Together, so that nobody else makes one of that name or number in between.
+    // In one edit, so that no other thread creates one of this name or id in between.
     try write(isAll: true) { (manifest) throws(StoreError) -> KeyspaceRow in
       try env.checkWritable()
       if let row = manifest.keyspaces.first(where: { $0.name == name }) { return row }
@@ -43,7 +44,7 @@ extension Catalog {
     }
   }
 
-  /// Keeps a keyspace's default expiry, in milliseconds; -1 for none of its own.
+  /// Saves a keyspace's default expiry, in milliseconds; -1 for none.
   func setDefaultExpiry(_ milliseconds: Int64, of keyspace: UInt32) throws(StoreError) {
     try write(isAll: true) { (manifest) throws(StoreError) in
       try env.checkWritable()
@@ -53,12 +54,12 @@ extension Catalog {
     }
   }
 
-  /// Keeps the present time, so that what it condemned stays so.
+  /// Saves the current store time, so that what has expired stays expired.
   func saveTime() throws(StoreError) {
     try write { (_) throws(StoreError) in try env.checkWritable() }
   }
 
-  /// Lets store time follow the wall clock backwards once.
+  /// Sets store time to the wall clock once, even if that is earlier.
   func resetClock() throws(StoreError) {
     var before: Int64?
     do throws(StoreError) {

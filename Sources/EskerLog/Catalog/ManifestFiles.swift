@@ -3,10 +3,8 @@ internal import EskerPlatform
 
 /// The two copies of the manifest.
 ///
-/// An edit writes and syncs one copy and then the other, the older one first, so at every instant one copy is whole, and
-/// damage to one copy later loses nothing: both hold the same.
-///
-/// Used by one thread at a time: under the manifest's lock, once the store is open.
+/// An edit writes and syncs one copy and then the other, the older one first, so at any time one copy is intact, and
+/// later damage to one copy loses nothing: both have the same contents.
 ///
 /// Safety: one thread at a time uses it: the thread that opens the store, and then whoever holds the lock of the
 /// manifest.
@@ -15,7 +13,7 @@ final class ManifestFiles: @unchecked Sendable {
   private let paths: [String]
   private let fileSystem: any FileSystem
   private var files: [any File] = []
-  /// The copy that was found missing or damaged: it is written first, before the one that is whole is touched.
+  /// The copy that was found missing or damaged: it is written first, before the intact one is touched.
   private var broken: Int?
 
   init(directory: String, fileSystem: any FileSystem) {
@@ -24,22 +22,22 @@ final class ManifestFiles: @unchecked Sendable {
     self.fileSystem = fileSystem
   }
 
-  /// What the copies hold.
+  /// The contents of the copies.
   struct Reading {
     var newest: Manifest?
-    /// What is wrong with a copy, if something is.
+    /// The damaged copies.
     var damage: [(path: String, error: FormatError)] = []
     var found = 0
-    /// Copies that are missing or were never written.
+    /// How many copies are missing or were never written.
     var blank = 0
-    /// Whether both copies are whole and the same.
+    /// Whether both copies are intact and the same.
     var isUnanimous = false
-    /// The copies one by one, those that are missing included.
+    /// Each copy, including missing ones.
     var copies: [ManifestDescription.Copy] = []
   }
 
-  /// Reads both copies until they are whole, or damaged while nobody writes them. A copy that another process takes long to
-  /// write, or was killed while it wrote, is no damage beside one that is whole: the next write begins with it.
+  /// Reads both copies until they are intact, or damaged while no process writes them. If a write takes long, or its
+  /// process was killed, its copy does not count as damaged if the other is intact: the next write begins with it.
   func readBesideWriter(_ platform: Platform) throws(StoreError) -> Reading {
     var reading = try read()
     for _ in 0..<100 where !reading.damage.isEmpty {
@@ -85,7 +83,7 @@ final class ManifestFiles: @unchecked Sendable {
     guard try fileSystem.status(path) != nil else { return nil }
     let file = try fileSystem.open(path, .read)
     defer { file.close() }
-    // Far more than any manifest: what is larger is not one.
+    // Far more than the size of any manifest.
     return try file.bytes(in: 0..<min(file.status().size, 1 << 30))
   }
 
@@ -100,9 +98,9 @@ final class ManifestFiles: @unchecked Sendable {
 
   /// Why a manifest was not written.
   enum Failure: Error {
-    /// The next opening finds what was there before, for certain.
+    /// The next opening certainly finds the previous manifest.
     case nothingWritten(PlatformError)
-    /// The next opening may find either.
+    /// The next opening may find either manifest.
     case unknown(PlatformError)
 
     var error: PlatformError {
@@ -112,26 +110,26 @@ final class ManifestFiles: @unchecked Sendable {
     }
   }
 
-  /// Writes both copies, each durable before the next is begun. Creates them if need be.
+  /// Writes both copies, the second once the first is durable. Creates them if needed.
   ///
-  /// - Parameter session: says to others that the copies are being written.
-  /// - Returns: bytes written.
+  /// - Parameter session: Tells other processes that the copies are being written.
+  /// - Returns: The number of bytes written.
   func write(_ manifest: Manifest, _ session: Session?) throws(Failure) -> Int {
     let bytes = manifest.encoded()
     do throws(PlatformError) {
       if files.isEmpty { try openForWriting() }
-      // For both, before either is changed: a full volume must not stop the edit half way.
+      // For both before either is changed: a full volume must not stop the edit halfway.
       for file in files where try file.status().size < bytes.count { try file.reserve((bytes.count + 8191) & ~4095) }
     } catch {
       throw error.isSync ? .unknown(error) : .nothingWritten(error)
     }
-    // Alternately, so that a copy torn by an earlier failure is replaced before the whole one is touched.
+    // In alternation, so that a copy torn by an earlier failure is replaced before the intact one is touched.
     let first = broken ?? Int(manifest.generation & 1)
     session?.editBegan()
     defer { session?.editEnded() }
     do throws(PlatformError) { try files[first].writeAll(bytes, at: 0) } catch {
       broken = first
-      // Where even writing over takes space; what is torn now has the other copy beside it.
+      // On some file systems even overwriting takes space. The other copy is still intact.
       throw error.isFull && !mayHold(manifest, at: first) ? .nothingWritten(error) : .unknown(error)
     }
     do throws(PlatformError) {
@@ -143,7 +141,7 @@ final class ManifestFiles: @unchecked Sendable {
     return bytes.count * 2
   }
 
-  /// Whether a copy may be read as that manifest. One that was written in part most likely cannot.
+  /// Whether a copy may contain this manifest. A partly written one most likely cannot be read.
   private func mayHold(_ manifest: Manifest, at position: Int) -> Bool {
     guard let bytes = try? contents(of: paths[position]) else { return true }
     guard case .success(let found) = Self.decode(bytes) else { return false }

@@ -1,13 +1,13 @@
 internal import EskerPlatform
 
-/// Space on the volume that is set aside for what frees space: removals and merges.
+/// Space on the volume reserved for what frees space: removals and merges.
 ///
-/// A file of which nothing but its size matters. When the volume is full it is removed, and set aside anew when there is
-/// room again.
+/// A file of which only the size matters. It is removed when the volume is full, and created again when there is room.
+/// Thread safety: any thread.
 final class SpaceReserve: Sendable {
   private let path: String
   private let fileSystem: any FileSystem
-  /// Whether the store is closed: the file may be another process's from then on.
+  /// Whether the store is closed: the file may then belong to another process.
   private let isEnded = Guarded(false, .reserve)
 
   init(directory: String, fileSystem: any FileSystem) {
@@ -15,8 +15,8 @@ final class SpaceReserve: Sendable {
     self.fileSystem = fileSystem
   }
 
-  /// Sets aside `length` bytes, if there is room for them and they are not set aside already, and gives back what is more than
-  /// twice as much. Best effort.
+  /// Reserves `length` bytes, if there is room and less is reserved, and shrinks a reserve of more than twice as much.
+  /// Best effort.
   func fill(to length: Int) {
     isEnded.withLock { isEnded in
       if isEnded { return }
@@ -27,17 +27,17 @@ final class SpaceReserve: Sendable {
         defer { file.close() }
         if let status, status.size > length { try file.truncate(length) } else { try file.reserve(length) }
       } catch {
-        // Less than was asked for is better than nothing, and no room now may be room later.
+        // Less than requested is better than nothing, and there may be room later.
       }
     }
   }
 
-  /// Nothing is set aside or given back any more.
+  /// Leaves the file alone from now on.
   func end() {
     isEnded.withLock { $0 = true }
   }
 
-  /// Gives the space to whoever needs it now; false when there was none.
+  /// Frees the reserved space; false if there was none.
   func release() -> Bool {
     isEnded.withLock { isEnded in
       do throws(PlatformError) {

@@ -1,11 +1,12 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// The directory of a store before the store is open: tells what stands there, and makes a new store where nothing does.
+/// The directory of a store before the store is open: determines what it contains, and creates a new store in an empty
+/// one.
 struct StoreDirectory {
   let path: String
   let host: Host
-  /// The identity of the store that a copy makes here: the copy's mark is then no hindrance.
+  /// The identity of the store that a copy is creating here: the mark of the copy is then no obstacle.
   var building: StoreID?
 
   struct Opened {
@@ -13,15 +14,15 @@ struct StoreDirectory {
     var files: ManifestFiles
     var manifest: Manifest
     var isNew = false
-    /// Whether the manifest is on the disk for certain, and not only in the system's cache.
+    /// Whether the manifest is certainly on disk, not only in the page cache.
     var isKnownDurable = false
-    /// Damage that could be lived with.
+    /// Damage that did not prevent the opening.
     var damage: [StoreEvent] = []
   }
 
   private var fileSystem: any FileSystem { host.platform.fileSystem }
 
-  /// Finds the manifest, taking the lock unless the store is to be read only.
+  /// Reads the manifest, taking the lock unless the store is opened read-only.
   func open(readOnly: Bool) throws(StoreError) -> Opened {
     let status = try translating { () throws(PlatformError) -> FileStatus? in
       do throws(PlatformError) { return try fileSystem.status(path) } catch {
@@ -39,8 +40,8 @@ struct StoreDirectory {
     return try readOnly ? openForReading() : openForWriting()
   }
 
-  /// The names where a copy may be made: none in an empty directory, those that an interrupted copy of the kind left, nil
-  /// where nothing is. Throws where anything else is.
+  /// The names in a directory where a copy may be written: empty, or left by an interrupted copy of this kind; nil if
+  /// there is no directory. Throws if it contains anything else.
   func namesForCopy(of kind: CopyKind) throws(StoreError) -> [String]? {
     guard let status = try translating({ () throws(PlatformError) in try fileSystem.status(path) }) else { return nil }
     guard status.kind == .directory else { throw .directoryNotEmpty(path: path) }
@@ -50,20 +51,20 @@ struct StoreDirectory {
     throw .directoryNotEmpty(path: path)
   }
 
-  /// The directory that holds this one.
+  /// The parent directory.
   var parent: String {
     let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
     guard let slash = trimmed.lastIndex(of: "/") else { return "." }
     return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
   }
 
-  /// Throws if the directory holds anything but a whole store: a copy that was not finished, or what is somebody else's.
+  /// Throws if the directory contains anything but a complete store: an unfinished copy, or foreign files.
   private func refuseStrangers() throws(StoreError) {
     if building != nil { return }
     let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }
     try CopyKind.refuseUnfinished(names, at: path, fileSystem)
     if names.contains(where: { FileName.manifests.contains($0) }) { return }
-    // Segments without a manifest are a store that lost both copies: not ours to start anew.
+    // Segments without a manifest belong to a store that has lost both copies: it must not be replaced by a new one.
     if let segment = names.first(where: { FileName.segmentID($0) != nil }) {
       throw .damaged(
         DamageLocation(path: "\(path)/\(segment)"),
@@ -75,25 +76,25 @@ struct StoreDirectory {
 
   private func openForReading() throws(StoreError) -> Opened {
     let files = ManifestFiles(directory: path, fileSystem: fileSystem)
-    // The writer may be in the middle of an edit.
+    // The writer may be editing it.
     let reading = try files.readBesideWriter(host.platform)
     if let manifest = reading.newest { return try opened(nil, files, manifest, reading) }
     throw reading.found == 0 ? .notAStore(path: path) : unreadable(reading)
   }
 
   private func openForWriting() throws(StoreError) -> Opened {
-    // The version is looked at before the lock file is touched: a newer store stays as it is.
+    // Checks the version before the lock file is touched: a newer store stays as it is.
     let files = ManifestFiles(directory: path, fileSystem: fileSystem)
     _ = try files.read()
     let session = try Session(directory: path, host: host)
     do throws(StoreError) {
       let reading = try files.read()
       if let manifest = reading.newest {
-        // The copy that there is may not be on the disk yet, and nothing may be before it is.
+        // The only copy may not be durable yet, and nothing else may be written before it is.
         if try isUnfinishedCreation(reading) { try finishCreation(manifest, files, session) }
         return try opened(session, files, manifest, reading)
       }
-      // A copy that was never finished belongs to a store that never was.
+      // If no copy was ever complete, the store was never created.
       guard try isUnfinishedCreation(reading) else { throw unreadable(reading) }
       return try create(session, files)
     } catch {
@@ -116,7 +117,7 @@ struct StoreDirectory {
       }
       return .damaged(location, reason: "\(reason); the other copy is intact and will replace it")
     }
-    // A store that is being created has the other one in a moment.
+    // While a store is being created, the other copy is about to be written.
     if reading.found < FileName.manifests.count, try !isUnfinishedCreation(reading) {
       let reason = "one copy of the manifest is missing; the other copy is intact and will replace it"
       result.damage.append(.damaged(DamageLocation(path: path), reason: reason))
@@ -124,11 +125,11 @@ struct StoreDirectory {
     return result
   }
 
-  /// True if no copy was ever whole: creation writes and syncs one copy before it begins the other, and both before
-  /// anything else.
+  /// True if the creation of the store was interrupted: it writes and syncs one copy before it begins the other, and both
+  /// before anything else.
   private func isUnfinishedCreation(_ reading: ManifestFiles.Reading) throws(StoreError) -> Bool {
     let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }
-    // A copy may have been begun here since the names were looked at.
+    // Another process may have begun a copy here since the names were checked.
     if building == nil { try CopyKind.refuseUnfinished(names, at: path, fileSystem) }
     return reading.blank > 0 && !names.contains { FileName.segmentID($0) != nil || FileName.checkpointID($0) != nil }
   }
@@ -164,7 +165,7 @@ struct StoreDirectory {
     _ files: ManifestFiles,
     _ session: Session
   ) throws(StoreError) {
-    // The directory's own name too, whoever made it and however far an earlier attempt got.
+    // Syncs the parent too, whoever created the directory and however far an earlier attempt got.
     try translating { () throws(PlatformError) in
       try fileSystem.syncDirectory(parent)
       do throws(ManifestFiles.Failure) { _ = try files.write(manifest, session) } catch { throw error.error }

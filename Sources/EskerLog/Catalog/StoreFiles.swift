@@ -1,7 +1,7 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// Tells which files of a directory are a store's own, by what they say and not by their names alone.
+/// Determines which files in a directory belong to a store, by their contents and not only by their names.
 ///
 /// Safety: arrays outlive the closures and the decoding that they are lent to. Lengths are checked before, or by the
 /// decoding.
@@ -10,7 +10,7 @@ struct StoreFiles {
   let storeID: StoreID
   let fileSystem: any FileSystem
 
-  /// Whether a file is one that a store with this identity made.
+  /// Whether a store with this identity created the file.
   func owns(_ name: String) -> Bool {
     if FileName.segmentID(name) != nil || FileName.checkpointID(name) != nil { return ownsBySignature(name) }
     if name == FileName.statistics { return ownsStatistics() }
@@ -18,12 +18,12 @@ struct StoreFiles {
     return FileName.isOurs(name)
   }
 
-  /// Whether a segment or a checkpoint says that it belongs to the store, or says nothing because it was never written.
+  /// Whether a segment or a checkpoint carries the store's id, or was never written.
   func ownsBySignature(_ name: String) -> Bool {
     guard let bytes = beginning(of: name, 32) else { return false }
     if bytes.allSatisfy({ $0 == 0 }) { return true }
     guard bytes.count == 32 else { return false }
-    // The id stands at the same place in a segment and in a checkpoint.
+    // The id is at the same offset in a segment and in a checkpoint.
     let id = unsafe bytes.withUnsafeBytes { buffer in
       unsafe StoreID(
         low: UInt64(littleEndian: buffer.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
@@ -33,13 +33,13 @@ struct StoreFiles {
     return id == storeID
   }
 
-  /// Whether a file of that everyday name is what a process had to say of this store, or what a crash left of that.
+  /// Whether a file of that common name contains statistics of this store, complete or not.
   func ownsStatistics() -> Bool {
     guard let bytes = beginning(of: FileName.statistics, StatisticsImage.length + 1) else { return false }
     return unsafe StatisticsImage.isOurs(bytes.span.bytes, of: storeID)
   }
 
-  /// Whether a copy of the manifest is this store's, or no store's because a crash left less than the whole of it.
+  /// Whether a copy of the manifest belongs to this store, or to none because a crash left it incomplete.
   private func ownsManifest(_ name: String) -> Bool {
     guard let file = try? fileSystem.open("\(directory)/\(name)", .read) else { return false }
     defer { file.close() }
@@ -52,7 +52,7 @@ struct StoreFiles {
     }
   }
 
-  /// Up to so many bytes from a file's start; nil when they cannot be read.
+  /// Up to `count` bytes from the start of a file; nil if they cannot be read.
   private func beginning(of name: String, _ count: Int) -> [UInt8]? {
     guard let file = try? fileSystem.open("\(directory)/\(name)", .read) else { return nil }
     defer { file.close() }

@@ -2,28 +2,31 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-/// A position in the log, and the segments from there on.
+/// Reads changes from a position in the log on.
 ///
-/// Sequence numbers ascend by one within a segment of the log. From one segment to the next they may have a gap: either
-/// recovery skipped numbers behind a cut, and nothing is missing, or a merge took segments away. The manifest's
-/// `mergedThrough` tells: above it, nothing was.
+/// Sequence numbers ascend by one within a segment of the log. Between segments there may be a gap: either recovery
+/// skipped numbers after a cut, and nothing is missing, or a merge removed segments. The manifest's `mergedThrough` tells
+/// which: above it, none were removed.
+///
+/// Relaxed: a segment's first number is stored before its first record is published, and its last number before
+/// `isSealed` is set. Both are acquired before the numbers are read.
 struct ChangeReader {
-  /// The number of the next write to show.
+  /// The number of the next write to report.
   private var next: UInt64
-  /// Where the first of `segments` is read on.
+  /// Where to continue reading in the first of `segments`.
   private var offset = SegmentHeader.length
-  /// What is to be read, in order. References: a segment stays readable when merges take it off the list.
+  /// The segments to read, in order. The references keep them readable after merges have taken them off the list.
   private var segments: [Segment] = []
   /// The first number in the last segment that was added.
   private var newest: UInt64 = 0
-  /// What comes behind `segments` was merged away before it was added.
+  /// Whether what follows `segments` was merged away before it could be added.
   private var isBroken = false
   private var names: [UInt32: String] = [:]
   private let keeping: Int
-  /// Whether writes are shown that a power cut may still take back.
+  /// Whether to report writes that a power failure may still undo.
   private let showsUnsynced: Bool
   private var failure: StoreError?
-  /// The last write of a store that was closed.
+  /// The last write to report, once the store has been closed.
   private var last: UInt64?
 
   init(failingWith failure: StoreError) {
@@ -61,25 +64,25 @@ struct ChangeReader {
     .historyGone(since: SequenceNumber(rawValue: since), oldest: SequenceNumber(rawValue: oldest))
   }
 
-  /// What a look at the log found.
+  /// The result of a step through the log.
   enum Step: Sendable {
     case change(LogChange)
-    /// A write to a keyspace that was not listed when this store last looked.
+    /// A write to a keyspace that was not listed when the manifest was last read.
     case unknownKeyspace
-    /// The write with this number is not there yet.
+    /// The write with this number has not happened yet.
     case nothing(next: UInt64)
     case end
   }
 
   // MARK: Reading
 
-  /// The next write, if it is there.
+  /// The next write, if there is one.
   ///
-  /// - Parameter isRefreshed: what is not listed now will not be.
-  /// - Throws: what is wrong with the record in the way, and goes on behind it the next time.
+  /// - Parameter isRefreshed: Whether the manifest has just been read again: a keyspace not listed now is an error.
+  /// - Throws: What is wrong with a damaged record; the next call continues after it.
   mutating func read(_ writer: Writer, isRefreshed: Bool) throws(StoreError) -> Step {
     if let failure { throw failure }
-    // Before anything is read: what is published is in the log as a whole.
+    // Determined before anything is read: published records are complete.
     let published = last ?? end(of: writer)
     while next <= published {
       guard let segment = try current(writer, published) else {
@@ -113,12 +116,12 @@ struct ChangeReader {
     return last == nil ? .nothing(next: next) : .end
   }
 
-  /// The last write that may be shown.
+  /// The last write that may be reported.
   private func end(of writer: Writer) -> UInt64 {
     showsUnsynced ? writer.commits.publishedSequence : writer.commits.durableSequence
   }
 
-  /// Copies a record, and goes on behind it even if it is damaged.
+  /// Copies a record, and advances past it even if it is damaged.
   ///
   /// Safety: the view is within `limit`, and `segment` keeps the mapping until the bytes are copied.
   private mutating func take(
@@ -155,7 +158,7 @@ struct ChangeReader {
     )
   }
 
-  /// Goes on behind a place that cannot be read; what to say of it.
+  /// Skips a range that cannot be read, and returns the error to report.
   private mutating func skipDamage(in segment: Segment, _ writer: Writer, _ published: UInt64) -> StoreError {
     let place = offset
     var end = segment.readableEnd
@@ -163,7 +166,7 @@ struct ChangeReader {
     if segment.isSealed {
       behind = segment.lastSequence &+ 1
     } else if !writer.env.options.readOnly {
-      // What the writer is writing is not looked at.
+      // Excludes what the writer is writing at the moment.
       writer.withLock { state in
         guard state.tail === segment else { return }
         end = state.offset
@@ -176,7 +179,7 @@ struct ChangeReader {
       offset = records.offset
       next = header.sequence
     } else {
-      // In another process's tail nobody knows where the next record will be: there it is looked for from here again.
+      // In the tail of another process, the place of the next record is unknown: the next search starts here again.
       if segment.isSealed || !writer.env.options.readOnly { offset = end }
       next = max(next, behind)
     }
@@ -186,7 +189,7 @@ struct ChangeReader {
     )
   }
 
-  /// A keyspace's name; nil if it was not listed when this store last looked.
+  /// A keyspace's name; nil if it was not listed when the manifest was last read.
   private mutating func name(of keyspace: KeyspaceTag, _ writer: Writer) -> String? {
     if let name = names[keyspace.id] { return name }
     let name = writer.keydir.keyspaces[keyspace.id]?.name
@@ -196,7 +199,7 @@ struct ChangeReader {
 
   // MARK: Segments
 
-  /// The segment in which the next write is, or one behind it; nil when there is none.
+  /// The segment that contains the next write, or a later one; nil if there is none.
   private mutating func current(_ writer: Writer, _ published: UInt64) throws(StoreError) -> Segment? {
     dropRead()
     if segments.isEmpty, last == nil {
@@ -215,14 +218,14 @@ struct ChangeReader {
     offset = SegmentHeader.length
   }
 
-  /// Lets go of segments that have been read to their end.
+  /// Drops segments that have been read to their end.
   private mutating func dropRead() {
     while let segment = segments.first, segment.isSealed, segment.lastSequence < next {
       leaveSegment()
     }
   }
 
-  /// Adds the log segments of a list that are to be read and hold writes up to `last`.
+  /// Adds the log segments of a list that are still to be read and begin at or before `last`.
   private mutating func add(_ list: [Segment], through last: UInt64, floor: () -> UInt64) {
     guard !isBroken, failure == nil else { return }
     var found = list.filter { segment in
@@ -246,13 +249,13 @@ struct ChangeReader {
 
   // MARK: Merges and closing
 
-  /// Takes hold of all that is listed and was not read.
+  /// Keeps references to all listed segments that have not been read.
   mutating func hold(_ writer: Writer, through last: UInt64) {
     dropRead()
     add(writer.catalog.segments, through: last) { writer.catalog.mergedThrough }
   }
 
-  /// Gives up if it keeps too much of what is not listed any more.
+  /// Ends with an error if the reader keeps too many bytes of segments that are no longer listed.
   mutating func checkBound(_ listed: Set<UInt64>, _ writer: Writer) {
     let kept = segments.lazy.filter { !listed.contains($0.id) }.reduce(0) { $0 + $1.fileLength }
     guard kept > keeping else { return }
@@ -260,7 +263,7 @@ struct ChangeReader {
     failure = Self.gone(since: next &- 1, oldest: writer.catalog.mergedThrough)
   }
 
-  /// Notes where the history of a store ends that is being closed.
+  /// Notes where the history ends, because the store is being closed.
   mutating func end(_ writer: Writer) {
     let published = writer.commits.publishedSequence
     hold(writer, through: published)

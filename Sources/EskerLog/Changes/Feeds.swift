@@ -1,10 +1,10 @@
 internal import EskerPlatform
 internal import Synchronization
 
-/// The readers of a store's changes, and the tasks among them that wait for the next write.
+/// The readers of a store's changes, and the tasks that wait for the next write.
 ///
-/// Keeps: what a reader has not read is held for it before it leaves the list. Calls the writer, the keydir, the catalog, commits
-/// and the environment. Thread safety: any thread.
+/// Invariant: before a segment leaves the list, each reader that has not read it gets a reference. Calls the writer, the
+/// keydir, the catalog, commits and the environment. Thread safety: any thread.
 ///
 /// Safety: a continuation is resumed exactly once: by ``enqueue(_:_:_:)`` if it does not go to the list, and otherwise by
 /// whoever takes it out under the lock of `waiting`.
@@ -20,7 +20,9 @@ final class Feeds: Sendable {
   }
 
   private let writer: Writer
-  /// True while somebody waits for the next write.
+  /// True while a task waits for the next write.
+  ///
+  /// Relaxed: set under the writer's lock, which each write takes before it looks here.
   private let isAwaited = Atomic<Bool>(false)
   private let readers = Guarded(Readers(), .feeds)
   private let waiting = Guarded(Waiting(), .waiting)
@@ -32,7 +34,7 @@ final class Feeds: Sendable {
 
   // MARK: Readers
 
-  /// A new reader, from behind the write `since`, or from now on.
+  /// Creates a reader of the changes after the write `since`, or from now on.
   func begin(since: UInt64?, keeping: Int, showsUnsynced: Bool) -> ChangeCursor {
     readers.withLock { readers in
       if readers.isEnded { return ChangeCursor(ChangeReader(failingWith: .closed)) }
@@ -46,16 +48,16 @@ final class Feeds: Sendable {
     readers.withLock { readers in readers.cursors.removeAll { $0 === cursor } }
   }
 
-  /// Before segments leave the list: each reader takes hold of those that it has not read.
+  /// Gives each reader references to the segments that it has not read. Must be called before segments leave the list.
   ///
-  /// - Parameter last: up to here, writes are in listed segments.
+  /// - Parameter last: The write up to which all are in listed segments.
   func hold(through last: UInt64) {
     readers.withLock { readers in
       for cursor in readers.cursors { cursor.reader.withLock { $0.hold(writer, through: last) } }
     }
   }
 
-  /// After segments left the list: cuts off the readers that keep too much of them.
+  /// Ends readers that keep too many bytes of removed segments. Must be called after segments have left the list.
   func checkBounds() {
     readers.withLock { readers in
       guard !readers.cursors.isEmpty else { return }
@@ -64,7 +66,7 @@ final class Feeds: Sendable {
     }
   }
 
-  /// Nothing is written any more: readers end behind the last write.
+  /// Makes readers end after the last write: the store is being closed.
   func end() {
     readers.withLock { readers in
       guard !readers.isEnded else { return }
@@ -77,7 +79,7 @@ final class Feeds: Sendable {
 
   // MARK: Tasks
 
-  /// Suspends the task until there is a write with that number, it is cancelled, or the store is closed.
+  /// Suspends the task until there is a write with this number, the task is cancelled, or the store is closed.
   func wait(for next: UInt64) async {
     let ticket = lastTicket.wrappingAdd(1, ordering: .relaxed).newValue
     _ = await withTaskCancellationHandler {
@@ -90,7 +92,7 @@ final class Feeds: Sendable {
     }
   }
 
-  /// Under the writer's lock, so that the next write either is seen here or sees `isAwaited`.
+  /// Runs under the writer's lock, so that the next write is either seen here or sees `isAwaited`.
   private func enqueue(
     _ continuation: WaiterList.Continuation,
     _ ticket: UInt64,
@@ -98,7 +100,7 @@ final class Feeds: Sendable {
   ) {
     let isWaiting = writer.withLock { _ in
       waiting.withLock { waiting in
-        // A cancellation that came before this found nobody to resume.
+        // A cancellation before this point found no continuation to resume.
         guard !waiting.isEnded, !Task.isCancelled, writer.commits.publishedSequence < next else { return false }
         unsafe waiting.tasks.append(continuation, ticket: ticket, sequence: next)
         isAwaited.store(true, ordering: .relaxed)
@@ -108,7 +110,7 @@ final class Feeds: Sendable {
     if !isWaiting { unsafe continuation.resume(returning: nil) }
   }
 
-  /// Resumes all tasks that wait.
+  /// Resumes all waiting tasks.
   @inline(never)
   func wake() {
     var tasks = waiting.withLock { waiting in
@@ -129,7 +131,7 @@ final class Feeds: Sendable {
   var isWriteAwaited: Bool { isAwaited.load(ordering: .relaxed) }
 }
 
-/// Where a reader of changes stands; shared with merges.
+/// The state of a reader of changes; shared with merges.
 final class ChangeCursor: Sendable {
   let reader: Guarded<ChangeReader>
 

@@ -4,11 +4,11 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Keeper {
-  /// Buckets copied under one hold of the writer's lock: some tens of microseconds.
+  /// The number of buckets copied each time the writer's lock is held: some tens of microseconds.
   private static let sliceLength = 1024
 
   func writePeriodicCheckpoint() {
-    // In a store that evicts, the next eviction would make it useless.
+    // In a store that evicts, the next eviction would invalidate it.
     guard env.options.capacity == nil else { return }
     holdingImages {
       guard env.isWritable else { return }
@@ -25,9 +25,9 @@ extension Keeper {
     }
   }
 
-  /// Writes a checkpoint under its final name, durably, but does not list it. Everything it leads to is durable then.
+  /// Writes a checkpoint under its final name, durably, but does not list it. Everything it points to is durable then.
   ///
-  /// - Returns: its sequence number and length; nil when the index is damaged and cannot be written.
+  /// - Returns: The checkpoint's sequence number and length in bytes; nil if the index is damaged and cannot be written.
   func writeCheckpoint(id: UInt64) throws(StoreError) -> (sequence: UInt64, bytes: Int)? {
     let cut = writer.withLock { state -> CheckpointCut in
       let last = catalog.lastLogSegment
@@ -60,7 +60,7 @@ extension Keeper {
       try? env.platform.fileSystem.remove(temporary)
       throw StoreError(error)
     }
-    // A checkpoint that ran ahead of the log would lead to records that a power cut took away.
+    // A checkpoint ahead of the log would point to records that a power failure has lost.
     try commits.waitDurable(cut.sequence)
     return (cut.sequence, length)
   }
@@ -81,7 +81,7 @@ extension Keeper {
     )
   }
 
-  /// Writes the sections and then the header; the file's length, or nil when the index is damaged.
+  /// Writes the sections and then the header; returns the file's length in bytes, or nil if the index is damaged.
   private func write(_ cut: CheckpointCut, id: UInt64, to file: any File) throws(PlatformError) -> Int? {
     var main = SectionWriter(file: file, offset: CheckpointHeader.pageSize)
     let mainLength = IndexImage.sectionByteCount(lines: cut.bucketCount)
@@ -127,7 +127,7 @@ extension Keeper {
     return Int(header.layout.fileLength(metaLength: header.metaLength))
   }
 
-  /// Sees to it that the next opening builds the index from the segments, because the checkpoint is damaged.
+  /// Makes the next opening build the index from the segments, because the checkpoint is damaged.
   func forgetCheckpoint() {
     env.emit(
       .damaged(
@@ -142,7 +142,7 @@ extension Keeper {
     }
   }
 
-  /// Gives up the index checkpoint, which only saves time at the next opening; false when there is none.
+  /// Removes the index checkpoint, which only saves time at the next opening; false if there is none.
   func dropCheckpoint() throws(StoreError) -> Bool {
     let id = try holdingImages { () throws(StoreError) -> UInt64 in
       let id = catalog.manifest.checkpointID
@@ -153,15 +153,15 @@ extension Keeper {
     return id != 0
   }
 
-  /// The index does not shrink, so that of a store that was nearly emptied is larger than all its records: these are faster
-  /// to read then, and take less space.
+  /// Whether a checkpoint is smaller than the records, and fits. The index does not shrink, so in a store that was nearly
+  /// emptied it is larger than all records, which are then faster to read.
   var isCheckpointWorthwhile: Bool {
     let length = keydir.bucketCount * CheckpointHeader.lineSize
     return length <= max(1 << 20, catalog.recordBytes) && catalog.hasRoom(for: length + length / 8)
   }
 }
 
-/// Writes one section of a checkpoint and gathers its pages' checksums.
+/// Writes one section of a checkpoint and collects the checksums of its pages.
 ///
 /// Safety: the array or the image keeps its bytes while the closure borrows them, and neither the file nor the checksums
 /// do longer. A slice of a buffer traps if the buffer is shorter.

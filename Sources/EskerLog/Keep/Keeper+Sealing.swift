@@ -4,7 +4,7 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Keeper {
-  /// Writes the footers of segments that are full, makes them durable, and lists them as sealed.
+  /// Seals full segments: writes their footers, makes them durable, and lists them as sealed.
   func sealFull() {
     sealing.lock()
     defer { sealing.unlock() }
@@ -39,7 +39,8 @@ extension Keeper {
     }
   }
 
-  /// Appends a segment's footer behind its seal. Without room for it there is none: it only saves time later.
+  /// Appends a segment's footer after its seal. If there is no room, the segment gets none: a footer only saves time
+  /// later.
   private func writeFooter(_ segment: Segment) throws(StoreError) -> (footer: FooterSummary, records: Int) {
     let first = segment.firstSequence
     let expected = Int(clamping: segment.lastSequence &- first &+ 1)

@@ -4,13 +4,13 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Keeper {
-  /// Buckets looked at under one hold of the writer's lock: some tens of microseconds.
+  /// The number of buckets examined each time the writer's lock is held: some tens of microseconds.
   private static let sliceLength = 64
 
-  /// Takes every expired entry out of the index; how many there were.
+  /// Removes all expired entries from the index; returns how many there were.
   ///
-  /// The records stay in the log, where they shadow what is older. The store time that condemned them is kept first, so
-  /// that a wall clock set back does not show them again after the next opening.
+  /// The records stay in the log, where they hide older ones. The store time is saved first, so that setting the wall
+  /// clock back does not revive the entries after the next opening.
   func removeExpired(in core: KeyspaceCore?) throws(StoreError) -> Int {
     defer { env.deliverEvents() }
     try env.checkWritable()
@@ -28,7 +28,7 @@ extension Keeper {
     return try countEntries { $0.expiry <= now && $0.keyspace == tag }
   }
 
-  /// Takes the entries that a condition picks out of the index, a few buckets at a time; how many there were.
+  /// Removes the entries that satisfy a condition from the index, a few buckets at a time; returns how many there were.
   @discardableResult
   func reap(where condition: (StoredRecord) -> Bool) -> Int {
     var removed = 0
@@ -50,7 +50,9 @@ extension Keeper {
     return removed
   }
 
-  /// Of the keyspace as it is now, so it is expired and not what an emptying left.
+  /// Reports an entry's expiry to its keyspace's listeners. The entry belongs to the keyspace's current incarnation.
+  ///
+  /// Relaxed: listeners are added under the writer's lock, which the caller holds.
   private func tellExpiry(_ core: KeyspaceCore, _ record: StoredRecord, _ address: UInt64) {
     if core.isWatched.load(ordering: .relaxed) { core.tellLoss(record.key, Existing(address: address), .expiry) }
   }
@@ -73,7 +75,7 @@ extension Keeper {
     return count
   }
 
-  /// Takes the entries of emptied keyspaces out of the index, a few buckets at a time.
+  /// Removes the entries of emptied keyspaces from the index, a few buckets at a time.
   func sweepEmptiedKeyspaces() {
     reap { record in
       guard let core = keydir.keyspaces[record.keyspace.id] else { return false }

@@ -3,10 +3,11 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-/// Keeps ahead of the writer and cleans up behind it: allocates, seals full segments, writes checkpoints, sweeps the index.
+/// Works ahead of the writer and cleans up after it: allocates, seals full segments, writes checkpoints, sweeps the
+/// index.
 ///
-/// Keeps: sealed implies that records and footer are synced; no entry moves between a checkpoint's cut and its edit. Calls the
-/// writer, the keydir, the catalog, commits and the environment. Thread safety: any thread.
+/// Invariants: the records and the footer of a sealed segment are synced; no entry moves between a checkpoint's cut and
+/// its edit. Calls the writer, the keydir, the catalog, commits and the environment. Thread safety: any thread.
 final class Keeper: Sendable {
   let env: Environment
   let commits: CommitQueue
@@ -15,9 +16,9 @@ final class Keeper: Sendable {
   let writer: Writer
   /// Serialises the sealing of segments.
   let sealing = Lock(.sealing)
-  /// Held while a checkpoint is written, or a merge moves entries and lists what they lead to.
+  /// Held while a checkpoint is written, or while a merge moves entries and lists the segments they point to.
   private let images = Lock(.images)
-  /// True while so much is dead that full segments must not wait to be sealed.
+  /// True while so much is dead that full segments must be sealed without delay. Relaxed: a hint.
   private let isHurried = Atomic<Bool>(false)
 
   init(_ writer: Writer) {
@@ -28,13 +29,13 @@ final class Keeper: Sendable {
     self.writer = writer
   }
 
-  /// Begins to do what is asked for.
+  /// Starts serving the requested jobs.
   func begin() {
     env.workers.ahead.begin { [self] jobs in performAhead(jobs) }
     env.workers.keeper.begin { [self] jobs in performKeeping(jobs) }
   }
 
-  /// Says whether full segments must not wait to be sealed.
+  /// Sets whether full segments must be sealed without delay.
   func hurry(_ isHurried: Bool) { self.isHurried.store(isHurried, ordering: .relaxed) }
 
   /// Runs a body while no checkpoint is written.
@@ -42,7 +43,7 @@ final class Keeper: Sendable {
     try images.withLock(body)
   }
 
-  /// The jobs that keep ahead of the writer.
+  /// The jobs ahead of the writer.
   private func performAhead(_ jobs: Worker.Jobs) -> Worker.Next {
     if jobs.contains(.growTail) { writer.growTail() }
     if jobs.contains(.growIndex) { keydir.prepareGrowth() }
@@ -53,7 +54,7 @@ final class Keeper: Sendable {
     return .whenAsked
   }
 
-  /// The jobs that clean up behind it.
+  /// The jobs after the writer.
   private func performKeeping(_ jobs: Worker.Jobs) -> Worker.Next {
     if jobs.contains(.dispose) { catalog.disposePending() }
     if jobs.contains(.checkpoint) { writePeriodicCheckpoint() }
@@ -64,7 +65,7 @@ final class Keeper: Sendable {
     return .whenAsked
   }
 
-  /// Moves the index out of the checkpoint's pages, a chunk at a time.
+  /// Moves the index from the checkpoint's pages into its own memory, a chunk at a time.
   private func migrateIndex() {
     while keydir.needsMigration, !env.isClosed {
       keydir.prepareMigration()
@@ -74,18 +75,18 @@ final class Keeper: Sendable {
     if keydir.isDamaged { forgetCheckpoint() }
   }
 
-  // MARK: Behind the writer
+  // MARK: Bursts
 
-  /// Bytes of full segments that may wait to be sealed while there is a burst of writes.
+  /// The most bytes of full segments that may wait to be sealed during a burst of writes.
   private var sealBacklog: Int { 2 * env.options.segmentSize }
   /// A burst: at least this many writes in this time.
   private static let burst = (writes: 10_000 as UInt64, nanoseconds: 100_000_000 as UInt64)
 
-  /// Lets a burst of writes pass before its segments are sealed: reading and syncing them meanwhile takes memory bandwidth
-  /// and a processor from the writer, a quarter of its speed. Not for writers that sync, not beyond a few segments,
-  /// and not when there is so much to merge that it cannot wait.
+  /// Waits for the end of a burst of writes before its segments are sealed: reading and syncing them meanwhile would take
+  /// memory bandwidth and a processor from the writer, a quarter of its speed. Does not wait for writers that sync,
+  /// beyond a few segments, or when merging is urgent.
   ///
-  /// False when another job was asked for; sealing is asked for again then.
+  /// False if another job was requested; sealing is then requested again.
   private func awaitCalm() -> Bool {
     while env.isThreaded, !commits.hasDemand, env.options.capacity == nil, !isHurried.load(ordering: .relaxed),
       catalog.fullBytes <= sealBacklog
