@@ -7,6 +7,8 @@ extension Keydir {
   private static let sampleLength = 4 << 20
 
   /// What the live values of some segments have in common. What cannot be read teaches nothing.
+  ///
+  /// Safety: `inputs` keeps the mapping that a record points into, and the decompressed value outlives its closure.
   func dictionary(for inputs: [Segment]) -> [UInt8] {
     let bytes = inputs.reduce(0) { $0 + $1.recordsEnd }
     let share = min(1, Double(Self.sampleLength) / Double(max(1, bytes)))
@@ -45,6 +47,7 @@ extension Keydir {
 extension PackedSegmentView {
   /// A record's value, decompressed; nil when the record is damaged.
   package func intactValue(of entry: PackedEntry) -> [UInt8]? {
+    // Safety: the array outlives the closure, and has the length of the value.
     var value = [UInt8](repeating: 0, count: entry.valueLength)
     let damage = unsafe value.withUnsafeMutableBytes { unsafe copyValue(of: entry, into: $0, isVerified: true) }
     return damage == nil ? value : nil

@@ -216,6 +216,8 @@ struct MergeRun: ~Copyable {
 }
 
 /// A key whose keyspace is watched.
+///
+/// Safety: the array outlives the closures.
 private struct WatchedKey {
   var core: KeyspaceCore
   var key: [UInt8]

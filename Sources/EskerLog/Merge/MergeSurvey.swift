@@ -26,6 +26,9 @@ struct MergeReap {
 /// Goes through the segments of a merge, copies what is alive, and notes what else there is to do.
 ///
 /// Takes no lock: writes go on, and what they supersede behind its back is copied in vain.
+///
+/// Safety: a record points into the mapping of an input, which its segment keeps: the run holds the inputs. Decompressed
+/// values and copied keys outlive the closures that they are lent to, and an output keeps no pointer.
 struct MergeSurvey: ~Copyable {
   private let merger: Merger
   private let rule: TombstoneRule

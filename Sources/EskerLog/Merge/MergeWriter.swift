@@ -32,6 +32,8 @@ struct MergeWriter: ~Copyable {
   }
 
   /// Writes a record; in which output, and what it is known by there until ``settle(_:)``.
+  ///
+  /// Safety: the caller keeps both buffers during the call, and an output keeps no pointer.
   @discardableResult
   mutating func append(
     _ header: RecordHeader,

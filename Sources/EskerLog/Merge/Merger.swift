@@ -7,6 +7,8 @@ internal import Synchronization
 ///
 /// Keeps: inputs are listed, whole and durable; after a failure the index leads where it led. Calls feeds, the keeper, the
 /// writer, the keydir, the catalog, commits and the environment. Thread safety: any thread.
+///
+/// Safety: threads may share it, since the two variables are guarded by `merging`.
 final class Merger: @unchecked Sendable {
   let env: Environment
   let commits: CommitQueue

@@ -49,6 +49,7 @@ final class PackedOutput: MergeOutput {
     value: UnsafeRawBufferPointer,
     bodyChecksum: UInt32?
   ) throws(StoreError) -> UInt64 {
+    // Safety: the caller keeps both buffers during the call, and the writer copies them.
     unsafe writer?.append(header, key: key, value: value)
     if let pending = writer?.pendingOutput, pending >= Self.step, let bytes = writer?.takeOutput() { try write(bytes) }
     defer { count += 1 }

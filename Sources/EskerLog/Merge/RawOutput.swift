@@ -5,6 +5,10 @@ internal import Synchronization
 /// A segment of records as they are, that a merge writes.
 ///
 /// It is written through a buffer and not through a mapping: nobody reads it before it is whole.
+///
+/// Safety: the object owns the buffer from `init` to `deinit`; the first `buffered` bytes are in use.
+/// ``append(_:key:value:bodyChecksum:)`` makes room for the whole record first, at a multiple of eight, since all records
+/// have such sizes, and the file keeps no pointer to what it writes.
 @safe
 final class RawOutput: MergeOutput {
   private let catalog: Catalog
