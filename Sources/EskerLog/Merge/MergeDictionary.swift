@@ -3,10 +3,10 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Keydir {
-  /// Bytes of values that a dictionary is made from.
+  /// The bytes of values that a dictionary is built from.
   private static let sampleLength = 4 << 20
 
-  /// What the live values of some segments have in common. What cannot be read teaches nothing.
+  /// Builds a dictionary for the live values of some segments. Records that cannot be read are skipped.
   ///
   /// Safety: `inputs` keeps the mapping that a record points into, and the decompressed value outlives its closure.
   func dictionary(for inputs: [Segment]) -> [UInt8] {
@@ -19,7 +19,7 @@ extension Keydir {
       var walk = SegmentWalk(segment, env.seed, damage: &damage)
       while let entry = try? walk.next() {
         passed += Int(entry.size)
-        // Values are taken from everywhere, as they come due.
+        // Spreads the samples evenly over all segments.
         guard entry.kind == .put, dictionary.sampledBytes < Int(share * Double(passed)),
           leads(to: segment.startUnits + entry.offset >> 3, hash: entry.keyHash),
           let record = segment.storedRecord(at: Int(entry.offset))
@@ -35,7 +35,7 @@ extension Keydir {
     return dictionary.train(length: PackDictionary.length(for: inputs.reduce(0) { $0 + unpackedLiveBytes($1) }))
   }
 
-  /// About how many bytes the live records of a segment take when they are not packed.
+  /// An estimate of the bytes that the live records of a segment take when they are not packed.
   private func unpackedLiveBytes(_ segment: Segment) -> Int {
     let live = granules.live(segment).bytes
     let bytes = segment.recordsEnd
@@ -45,7 +45,7 @@ extension Keydir {
 }
 
 extension PackedSegmentView {
-  /// A record's value, decompressed; nil when the record is damaged.
+  /// A record's value, decompressed; nil if the record is damaged.
   package func intactValue(of entry: PackedEntry) -> [UInt8]? {
     // Safety: the array outlives the closure, and has the length of the value.
     var value = [UInt8](repeating: 0, count: entry.valueLength)

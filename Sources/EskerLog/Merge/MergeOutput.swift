@@ -1,12 +1,12 @@
 internal import EskerFormat
 
-/// A segment that a merge writes, until it is whole. Nobody reads it before. Used by one thread.
+/// A segment that a merge is writing. It cannot be read before ``finish()``. Used by one thread.
 protocol MergeOutput: AnyObject {
   func hasRoom(for size: Int) -> Bool
 
-  /// Writes a record, and returns what it is known by until ``settle(_:)``.
+  /// Writes a record, and returns a ticket for ``settle(_:)``. Keeps neither pointer.
   ///
-  /// - Parameter bodyChecksum: that of key and value, if it is known.
+  /// - Parameter bodyChecksum: The checksum of key and value, if known.
   func append(
     _ header: RecordHeader,
     key: UnsafeRawBufferPointer,
@@ -14,13 +14,12 @@ protocol MergeOutput: AnyObject {
     bodyChecksum: UInt32?
   ) throws(StoreError) -> UInt64
 
-  /// Writes the rest, syncs, and returns the segment, whose addresses lead to its records from now on. Its name is not
-  /// durable yet.
+  /// Writes the rest, syncs, and returns the segment, whose addresses resolve from now on. Its name is not durable yet.
   func finish() throws(StoreError) -> Segment
 
-  /// Says where a record came to lie that `append` returned `move.to` for. The segment is finished.
+  /// Replaces the ticket in `move.to` by the record's address. The segment must be finished.
   func settle(_ move: inout MergeMove)
 
-  /// Gives the file up. The index leads nobody to it, or no more.
+  /// Removes the file. The index must not point to it, or no longer.
   func discard()
 }

@@ -1,11 +1,11 @@
 internal import EskerPlatform
 internal import Synchronization
 
-/// How fast a merge goes, and whether it goes on at all.
+/// Limits the speed of a merge, and decides whether it continues.
 struct MergePace: ~Copyable {
   private let merger: Merger
   private let bytesPerSecond: Int?
-  /// Asked now and then; false ends the merge.
+  /// Called now and then; false ends the merge.
   private let goesOn: () -> Bool
 
   init(_ merger: Merger, bytesPerSecond: Int?, goesOn: @escaping () -> Bool = { true }) {
@@ -14,14 +14,14 @@ struct MergePace: ~Copyable {
     self.goesOn = goesOn
   }
 
-  /// Takes the time that some bytes should have taken to copy. No lock is held.
+  /// Waits as long as copying these bytes should take. Called with no lock but those of merges.
   ///
-  /// - Throws: ``StoreError/cancelled`` when the merge is to end, ``StoreError/closed`` when the store is.
+  /// - Throws: ``StoreError/cancelled`` if the merge is to end, ``StoreError/closed`` if the store was closed.
   func pass(bytes: Int) throws(StoreError) {
     try check()
     guard let bytesPerSecond, bytesPerSecond > 0, bytes > 0, merger.env.workers.merger.isThreaded else { return }
     let wait = UInt64(Double(bytes) / Double(bytesPerSecond) * 1e9)
-    // In short naps, so that a close is not kept waiting.
+    // In short naps, so that a close does not have to wait.
     var rest = wait
     while rest > 0 {
       let nap = min(rest, 10_000_000)

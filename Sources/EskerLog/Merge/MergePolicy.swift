@@ -1,60 +1,61 @@
-/// What the choice of segments to merge knows of one.
+/// What the policy knows about a segment.
 struct MergeCandidate: Equatable {
   var id: UInt64
   /// Bytes of records.
   var bytes: Int
-  /// Bytes of live records, what is known to have expired left out.
+  /// Bytes of live records, without those known to have expired.
   var liveBytes: Int
-  /// Writes since its last record.
+  /// The number of writes since its last record.
   var age: UInt64
-  /// Store time when its last record expires; `Int64.max` when some never do.
+  /// The store time when its last record expires; `Int64.max` if some never do.
   var lastExpiry: Int64 = .max
-  /// Store time when its first record was, or may have been, written.
+  /// The earliest store time at which a record may have been written to it.
   var created: Int64 = 0
 
-  /// A merge would pack it.
+  /// Whether a merge would pack it.
   var isUnpacked = false
 
-  /// Nothing in it is alive.
+  /// Whether it contains no live records.
   var isDead: Bool { liveBytes == 0 }
 
-  /// When it may be packed.
+  /// The store time from which on it may be packed.
   var packingTime: Int64 { created.addingReportingOverflow(MergePolicy.packingDelay).partialValue }
 
-  /// Whether it will soon be dead by itself: at the latest after as long again as it has been there.
+  /// Whether it will soon be dead without a merge: at the latest after as long again as it has existed.
   func isDying(at now: Int64) -> Bool {
     lastExpiry != .max && lastExpiry.subtractingClamped(now) <= now.subtractingClamped(created)
   }
 }
 
-/// Chooses which segments to merge, and says how far merging is behind. A pure function of figures.
+/// Chooses which segments to merge, and determines how far merging is behind. Depends only on the figures it is passed.
 struct MergePolicy {
-  /// Bytes of records that each byte of live records may take.
+  /// The bytes of records allowed per byte of live records.
   var spaceAmplification: Double
-  /// Bytes a segment may grow to.
+  /// The size in bytes up to which a segment grows.
   var segmentSize: Int
 
-  /// Bytes by which any store may exceed its share: merging a small store would rewrite it for next to nothing.
+  /// Bytes by which any store may exceed its share: merging a small store would rewrite it for almost no gain.
   var slack: Int { min(segmentSize, 1 << 20) }
 
-  /// Bytes of records beyond which merging is due, given those that are alive.
+  /// The bytes of records above which merging is due, given the bytes of live ones.
   func limit(live: Int) -> Int {
     let share = Double(live) * spaceAmplification
-    // No live byte at all and no bound give no number.
+    // Without live bytes and without a limit, the product is NaN.
     return (share < Self.mostBytes ? Int(share) : Int(Self.mostBytes)) + slack
   }
 
-  /// More than any store has, and little enough to be added to.
+  /// More than any store has, yet small enough that additions do not overflow.
   private static let mostBytes = 0x1p60
 
-  /// Segments of the next merge; none when nothing is due.
+  /// The segments of the next merge; none if nothing is due.
   ///
-  /// Dead ones go at once and together: nothing of them is copied. Others only when the store exceeds its limit: those first
-  /// where the space freed, for as long as it can be expected to stay free, is large against the bytes copied (Rosenblum
-  /// and Ousterhout 1992), and so many that the limit is kept, or one segment is filled.
+  /// Dead segments are merged at once and together, since nothing of them is copied. Others are merged only when the
+  /// store exceeds its limit: first those where the space freed, weighted by how long it can be expected to stay free, is
+  /// large compared to the bytes copied (Rosenblum and Ousterhout 1992), and as many as needed to keep to the limit or to
+  /// fill one segment.
   ///
   /// - Parameters:
-  ///   - unsealed: Bytes of records that cannot be merged yet, and of live ones among them.
+  ///   - unsealed: Bytes of records that cannot be merged yet, and of the live ones among them.
   func victims(
     among candidates: [MergeCandidate],
     unsealed: (bytes: Int, live: Int),
@@ -66,7 +67,7 @@ struct MergePolicy {
     let live = unsealed.live + living.reduce(0) { $0 + $1.liveBytes }
     var excess = unsealed.bytes + living.reduce(0) { $0 + $1.bytes } - limit(live: live)
     guard excess > 0 else { return fragments(among: living) }
-    // What is nearly all alive is not worth its copy.
+    // A segment with hardly any dead bytes is not worth copying.
     let worthy = living.filter { $0.liveBytes < $0.bytes / 20 * 19 }
     var copied = 0
     var chosen: [UInt64] = []
@@ -80,7 +81,7 @@ struct MergePolicy {
     return chosen
   }
 
-  /// Small segments that together fill one, when there are many.
+  /// Small segments that together fill one, if there are many.
   private func fragments(among candidates: [MergeCandidate]) -> [UInt64] {
     let small = candidates.filter { $0.bytes < segmentSize / 8 && $0.lastExpiry == .max }
     guard small.count >= 8 else { return [] }
@@ -92,10 +93,10 @@ struct MergePolicy {
     return chosen.map(\.id)
   }
 
-  /// How long segments are left unpacked, in milliseconds: much of what is written is overwritten soon.
+  /// How long segments stay unpacked, in milliseconds: much of what is written is overwritten soon.
   static let packingDelay: Int64 = 10_000
 
-  /// Segments to pack when nothing else is due: the oldest that have been there for some time, and together fill one.
+  /// The segments to pack when nothing else is due: the oldest that have existed for some time, and together fill one.
   func packing(among candidates: [MergeCandidate], now: Int64) -> [UInt64] {
     var bytes = 0
     let due = candidates.filter { $0.isUnpacked && !$0.isDying(at: now) && $0.packingTime <= now }
@@ -106,14 +107,14 @@ struct MergePolicy {
     return chosen.map(\.id)
   }
 
-  /// How far the store exceeds what merging should keep it to, in segments; 0 when it does not.
+  /// How far the store exceeds its limit, in segments; 0 if it does not.
   func debt(bytes: Int, live: Int) -> Double {
     max(0, Double(bytes - limit(live: live) - segmentSize) / Double(segmentSize))
   }
 }
 
 extension MergeCandidate {
-  /// Space freed times its age, against the bytes read and written.
+  /// The space freed times its age, per byte read and written.
   fileprivate var benefit: Double {
     let used = bytes == 0 ? 0 : Double(liveBytes) / Double(bytes)
     return (1 - used) * Double(age + 1) / (1 + used)

@@ -3,32 +3,34 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-/// One merge: replaces some segments by others that hold only what is still needed of them.
+/// One merge: replaces some segments by others that contain only what is still needed of them.
 ///
-/// In this order, so that a crash at any point loses nothing and brings nothing back:
+/// In this order, so that a crash at any point neither loses nor revives anything:
 ///
-/// 1. What is alive is copied to new segments, which are synced, names included. Nobody knows of them yet.
-/// 2. The log is synced as far as it was when the copying ended: whatever made a record dead is then durable, so a crash
-///    cannot lose the newer record and find the older one gone.
-/// 3. The index is led from the old places to the new ones, where it still leads to the old ones. Now it must lead to nothing in
-///    the old segments but what expired or is evicted.
-/// 4. One edit of the manifest lists the new segments instead of the old ones, and keeps the store time that condemned what
-///    expired.
-/// 5. What expired or is evicted leaves the index. Not before: the edit may fail, and a key that is removed while its entry is
-///    missing would get no tombstone, so that its value would be there again after a crash.
-/// 6. The old files are removed. Whoever still reads them holds them open.
+/// 1. Live records are copied to new segments, which are synced, including their names. Nothing refers to them yet. 2.
+/// The log is synced up to where it was when the copying ended: whatever made a record dead is then durable, so a crash
+///    cannot lose the newer record when the older one is gone.
+/// 3. Index entries that still point to the old places are pointed to the new ones. The index must then point to nothing
+/// in
+///    the old segments except records that have expired or will be evicted.
+/// 4. One edit of the manifest lists the new segments instead of the old ones, and saves the store time by which records
+///    have expired.
+/// 5. Expired and evicted entries are removed from the index. Not earlier: the edit may fail, and removing a key whose
+/// entry
+///    is missing would log no tombstone, so that its value would reappear after a crash.
+/// 6. The old files are removed. Readers that still use them keep them open.
 struct MergeRun: ~Copyable {
   private let merger: Merger
   private let inputs: [Segment]
   private let evicts: Bool
   private var survey: MergeSurvey
 
-  /// Entries that change under one hold of the writer's lock: some tens of microseconds.
+  /// The number of entries changed each time the writer's lock is held: some tens of microseconds.
   private static let sliceLength = 256
 
   /// - Parameters:
-  ///   - inputs: settled segments of durable records.
-  ///   - evicts: Whether only what was read lately is kept.
+  ///   - inputs: Settled segments of durable records.
+  ///   - evicts: Whether to keep only records that were read lately.
   init(_ merger: Merger, merging inputs: [Segment], evicting evicts: Bool) {
     self.merger = merger
     self.inputs = inputs
@@ -36,7 +38,7 @@ struct MergeRun: ~Copyable {
     survey = MergeSurvey(merger, merging: inputs, now: merger.env.checkedNow, evicting: evicts)
   }
 
-  /// Merges. When it throws, the store is as it was, and what was written is removed or will be.
+  /// Merges. If it throws, the store is unchanged, and what was written is removed now or at the next opening.
   ///
   /// Called with `merging` held.
   mutating func run(_ pace: borrowing MergePace) throws(StoreError) -> MergeResult {
@@ -44,7 +46,7 @@ struct MergeRun: ~Copyable {
     do throws(StoreError) {
       for segment in inputs { try survey.take(segment, pace) }
       survey.chooseTombstones()
-      // Nearly all of it still hides something older: it waits until that is gone.
+      // Mostly tombstones that still hide older records: not worth merging until those are gone.
       if !evicts, survey.writer.bytes == 0, survey.shadowBytes * 2 > bytesRead {
         for segment in inputs { segment.wait(for: survey.blockers, bytes: segment.recordsEnd) }
         return MergeResult()
@@ -84,8 +86,9 @@ struct MergeRun: ~Copyable {
     inputs.reduce(0) { $0 + $1.recordBytes }
   }
 
-  /// Steps 3 to 6. Checkpoints and closing wait meanwhile: the index leads to outputs that are not listed yet, and then to what
-  /// expired or is evicted in inputs that are not listed any more. Snapshots do not: see ``SnapshotState/open(of:)``.
+  /// Steps 3 to 6. Checkpoints and closing wait meanwhile: the index points to outputs that are not listed yet, and then
+  /// to expired or evicted records in inputs that are no longer listed. Snapshots do not wait: see
+  /// ``SnapshotState/open(of:)``.
   private borrowing func replace(by outputs: [Segment]) throws(StoreError) -> (records: Int, bytes: Int) {
     let (checkpoint, evicted) = try merger.keeper.holdingImages { () throws(StoreError) in
       let checkpoint = merger.catalog.manifest.checkpointID
@@ -100,7 +103,7 @@ struct MergeRun: ~Copyable {
         move { ($0.to, $0.toSize, $0.from, $0.fromSize) }
         merger.catalog.setArriving([])
         for segment in outputs { merger.catalog.uninstall(segment) }
-        // After a failed sync nobody knows which manifest counts.
+        // After a failed sync it is unknown which manifest is in effect.
         if merger.commits.failureCode == nil { survey.writer.discard() }
         throw error
       }
@@ -114,14 +117,14 @@ struct MergeRun: ~Copyable {
       segment.lease.retire(bytes: segment.fileLength)
       commits.forget(segment)
       merger.catalog.uninstall(segment)
-      // What cannot be removed now is not listed, and the next opening removes it.
+      // A file that cannot be removed is not listed, and the next opening removes it.
       try? merger.env.platform.fileSystem.remove(segment.path)
     }
     merger.feeds.checkBounds()
     return evicted
   }
 
-  /// Leads the index from one place to the other, wherever it still leads to the one.
+  /// Points the index entries of all moves from one place to the other, if they still point to the first.
   private borrowing func move(
     _ ends: (MergeMove) -> (from: UInt64, fromSize: UInt32, to: UInt64, toSize: UInt32)
   ) {
@@ -135,14 +138,14 @@ struct MergeRun: ~Copyable {
     }
   }
 
-  /// Takes what expired or is evicted, and what emptied keyspaces left, out of the index; how much was evicted. The edit is
-  /// durable: none of it is there again after a crash.
+  /// Removes the entries of expired and evicted records and of emptied keyspaces from the index; returns how much was
+  /// evicted. The edit is durable, so none of them reappears after a crash.
   private borrowing func reap() -> (records: Int, bytes: Int) {
     var evicted = (records: 0, bytes: 0)
     inSlices(survey.reaps.count) { range, state in
       for reap in survey.reaps[range] {
         let watched = watchedKey(of: reap)
-        // Fronts see by themselves what has expired.
+        // Caches in front of the store detect expiry themselves.
         if reap.isEvicted { watched?.tellWillWrite() }
         defer { if reap.isEvicted { watched?.tellDidWrite() } }
         guard merger.keydir.takeOut(reap.hash, at: reap.address, reap.size, of: reap.keyspace, state.keys) else {
@@ -157,7 +160,8 @@ struct MergeRun: ~Copyable {
     return evicted
   }
 
-  /// The key of a record that goes, if somebody is told of it.
+  /// The key of a record to be removed, if its keyspace has listeners. Relaxed: they change under the writer's lock,
+  /// which the caller holds.
   private borrowing func watchedKey(of reap: MergeReap) -> WatchedKey? {
     guard let core = merger.keydir.keyspaces[reap.keyspace.id], core.tag == reap.keyspace,
       core.isWatched.load(ordering: .relaxed), let place = merger.catalog.granules.place(of: reap.address),
@@ -166,7 +170,7 @@ struct MergeRun: ~Copyable {
     return WatchedKey(core: core, key: record.key)
   }
 
-  /// Runs a body over a range in slices, under the writer's lock, and lets writers in between.
+  /// Runs a body over a range in slices, under the writer's lock, and lets writers run in between.
   private borrowing func inSlices(
     _ count: Int,
     _ body: (Range<Int>, inout WriterState) -> Void,
@@ -180,15 +184,15 @@ struct MergeRun: ~Copyable {
       merger.env.epochs.exit(pin)
       merger.writer.withLock { state in body(range, &state) }
       start = range.upperBound
-      // The lock is not fair: without a pause, writers would hardly get it.
+      // The lock is not fair: without a pause, writers would hardly ever get it.
       if start < count { merger.env.workers.merger.yield() }
     }
   }
 
-  /// Throws if the index still leads to a place in the inputs whose record is neither moved nor to go: better no merge than a
-  /// lost record.
+  /// Throws if the index still points to a record in the inputs that is neither moved nor to be removed: no merge is
+  /// better than a lost record.
   private borrowing func checkNothingElseIsLeft() throws(StoreError) {
-    // Writers may supersede what is to go while it is counted. They tell, as they tell a snapshot.
+    // Writers may supersede entries while they are counted. They note this here, as they do for a snapshot.
     let notes = SnapshotState()
     merger.writer.withLock { state in state.keys.add(notes) }
     var going: [UInt64] = []
@@ -215,7 +219,7 @@ struct MergeRun: ~Copyable {
   }
 }
 
-/// A key whose keyspace is watched.
+/// A key whose keyspace has watchers or listeners.
 ///
 /// Safety: the array outlives the closures.
 private struct WatchedKey {
@@ -230,7 +234,7 @@ private struct WatchedKey {
   }
 }
 
-/// What one merge did.
+/// The outcome of a merge.
 struct MergeResult {
   var inputs = 0
   var outputs = 0
@@ -238,13 +242,13 @@ struct MergeResult {
   var bytesRead = 0
   /// Bytes of records in the outputs.
   var bytesWritten = 0
-  /// Live records given up, and their bytes.
+  /// The number of live records evicted, and their bytes.
   var recordsEvicted = 0
   var bytesEvicted = 0
 }
 
 extension Segment {
-  /// Bytes of records, and of what they are packed against.
+  /// Bytes of records, including the dictionary of a packed segment.
   fileprivate var recordBytes: Int { recordsEnd - SegmentHeader.length }
 }
 

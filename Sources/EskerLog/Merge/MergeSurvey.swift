@@ -3,18 +3,18 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-/// A live record that was copied: where the index leads now, and where it shall.
+/// A live record that was copied: where the index points now, and where it is to point.
 struct MergeMove {
   var hash: UInt64
   var from: UInt64
   var to: UInt64
   var fromSize: UInt32
   var toSize: UInt32
-  /// Which output it was copied to; until that is finished, `to` says which record of it.
+  /// The output it was copied to; until that is finished, `to` is the ticket of the record there.
   var output: Int32
 }
 
-/// An entry of the index whose record expired or is evicted, or whose keyspace was emptied.
+/// An index entry whose record has expired or is evicted, or whose keyspace was emptied.
 struct MergeReap {
   var hash: UInt64
   var address: UInt64
@@ -23,33 +23,33 @@ struct MergeReap {
   var isEvicted: Bool
 }
 
-/// Goes through the segments of a merge, copies what is alive, and notes what else there is to do.
+/// Walks the segments of a merge, copies live records, and notes what else is to be done.
 ///
-/// Takes no lock: writes go on, and what they supersede behind its back is copied in vain.
+/// Takes no lock: writes continue, and records that they supersede after the survey has seen them are copied in vain.
 ///
 /// Safety: a record points into the mapping of an input, which its segment keeps: the run holds the inputs. Decompressed
 /// values and copied keys outlive the closures that they are lent to, and an output keeps no pointer.
 struct MergeSurvey: ~Copyable {
   private let merger: Merger
   private let rule: TombstoneRule
-  /// Store time that decides what has expired.
+  /// The store time that decides what has expired.
   let now: Int64
   var writer: MergeWriter
-  /// Bytes of records that eviction may still spare; nil when nothing is evicted.
+  /// Bytes of records that eviction may still spare; nil if nothing is to be evicted.
   private var sparing: Int?
   private(set) var moves: [MergeMove] = []
   private(set) var reaps: [MergeReap] = []
   private var shadows: [Shadow] = []
-  /// The last write that had returned when this began.
+  /// The last write that had returned when the survey began.
   private let beginning: UInt64
-  /// Bytes the tombstones take that are still needed, and the segments that hold what they hide.
+  /// Bytes of the tombstones that are still needed, and the segments that contain what they hide.
   private(set) var shadowBytes = 0
   private(set) var blockers: [UInt64] = []
   private var window: [FooterEntry] = []
-  /// Whether the keyspace of the last record is as the record knows it.
+  /// Whether the last record's keyspace still has the record's incarnation.
   private var known: (tag: KeyspaceTag, isCurrent: Bool)?
 
-  /// So many waits for memory overlap; at most 32, the bits of a word.
+  /// How many waits for memory overlap; at most 32, the bits of a word.
   private static let windowLength = 32
 
   init(_ merger: Merger, merging inputs: [Segment], now: Int64, evicting: Bool) {
@@ -63,7 +63,7 @@ struct MergeSurvey: ~Copyable {
     window.reserveCapacity(Self.windowLength)
   }
 
-  /// Copies what is alive in a segment.
+  /// Copies the live records of a segment.
   mutating func take(_ segment: Segment, _ pace: borrowing MergePace) throws(StoreError) {
     var damage: [StoreEvent] = []
     var walk = SegmentWalk(segment, merger.env.seed, damage: &damage)
@@ -92,14 +92,14 @@ struct MergeSurvey: ~Copyable {
       switch entry.kind {
       case .put: try takePut(entry, segment, isAlive: alive & 1 << position != 0, isExpired)
       case .tombstone: try noteShadow(entry, segment)
-      // The manifest names the incarnation that began with it.
+      // The manifest names the incarnation that began with a reset.
       case .reset, .seal: break
       }
     }
     window.removeAll(keepingCapacity: true)
   }
 
-  /// The places in the window of records that the index leads to. No file is written under the pin.
+  /// The positions in the window of records that the index points to. No file is written under the pin.
   private func findAlive(_ segment: Segment) throws(StoreError) -> UInt32 {
     let pin = merger.env.epochs.enter()
     defer { merger.env.epochs.exit(pin) }
@@ -119,7 +119,7 @@ struct MergeSurvey: ~Copyable {
     let address = segment.startUnits + entry.offset >> 3
     let isCurrent = isCurrent(entry.keyspace)
     guard isAlive else {
-      // Its entry may have been reaped: then nothing but itself hides what is older.
+      // If its entry was reaped, only the record itself hides older ones.
       if entry.expires { try noteShadow(entry, segment) }
       return
     }
@@ -161,7 +161,7 @@ struct MergeSurvey: ~Copyable {
     )
   }
 
-  /// Whether a live record is kept: all are, but where some have to be evicted.
+  /// Whether a live record is kept: always, unless the merge evicts.
   private mutating func spare(_ entry: FooterEntry) -> Bool {
     guard let room = sparing else { return true }
     guard merger.keydir.readMarks?.take(entry.keyHash) == true, Int(entry.size) <= room else { return false }
@@ -188,7 +188,7 @@ struct MergeSurvey: ~Copyable {
     }
   }
 
-  /// Makes what was copied durable. All of it has been.
+  /// Makes the copies durable. Must be called after everything was copied.
   mutating func finish() throws(StoreError) -> [Segment] {
     let segments = try writer.finish()
     if let sparing { merger.leaveSparing(sparing) }
@@ -197,13 +197,13 @@ struct MergeSurvey: ~Copyable {
     return segments
   }
 
-  /// Finds the tombstones that are still needed. All segments have been taken.
+  /// Determines the tombstones that are still needed. Must be called after all segments were taken.
   mutating func chooseTombstones() {
     (shadows, blockers) = rule.needed(shadows)
     shadowBytes = shadows.reduce(0) { $0 + ($1.segment.storedRecord(at: $1.offset)?.tombstoneSize ?? 0) }
   }
 
-  /// Copies them.
+  /// Copies the tombstones that are still needed.
   mutating func takeTombstones() throws(StoreError) {
     for shadow in shadows {
       guard let record = shadow.segment.storedRecord(at: shadow.offset), record.headIsIntact else {
@@ -230,11 +230,11 @@ struct MergeSurvey: ~Copyable {
     }
   }
 
-  // MARK: What is known of a record
+  // MARK: The state of a record
 
   private mutating func isCurrent(_ tag: KeyspaceTag) -> Bool {
     if let known, known.tag == tag { return known.isCurrent }
-    // A keyspace that nobody knows keeps its records.
+    // Records of an unknown keyspace are kept.
     let core = merger.keydir.keyspaces[tag.id]
     let isCurrent = core.map { $0.tag.incarnation <= tag.incarnation } ?? true
     known = (tag, isCurrent)
@@ -250,7 +250,7 @@ struct MergeSurvey: ~Copyable {
     return false
   }
 
-  /// Notes a record that says its key is gone, unless it is known that nothing needs it.
+  /// Notes a record whose key is gone, unless it is certain that it hides nothing.
   private mutating func noteShadow(_ entry: FooterEntry, _ segment: Segment) throws(StoreError) {
     guard entry.sequence > rule.floor, isCurrent(entry.keyspace), try !isSuperseded(entry, segment) else { return }
     shadows.append(
@@ -258,7 +258,7 @@ struct MergeSurvey: ~Copyable {
     )
   }
 
-  /// Whether the index leads to a newer record of the same key.
+  /// Whether the index points to a newer record of the same key.
   private func isSuperseded(_ entry: FooterEntry, _ segment: Segment) throws(StoreError) -> Bool {
     let pin = merger.env.epochs.enter()
     defer { merger.env.epochs.exit(pin) }
@@ -275,7 +275,7 @@ struct MergeSurvey: ~Copyable {
     return false
   }
 
-  /// A record whose header is checked, with the header it is copied with; and its value too, if it is not packed.
+  /// A verified record, with the header for its copy. Of a packed record, the value is not verified.
   private func record(
     _ entry: FooterEntry,
     _ segment: Segment
@@ -298,6 +298,7 @@ struct MergeSurvey: ~Copyable {
     return (header, record)
   }
 
+  /// Relaxed: a hint for later merges.
   private func unreadable(_ segment: Segment, _ offset: Int) -> StoreError {
     segment.change { $0.noteUnreadable() }
     return .damaged(segment.location(offset), reason: "a record cannot be read, so its segment is not merged")
@@ -305,7 +306,7 @@ struct MergeSurvey: ~Copyable {
 }
 
 extension StoredRecord {
-  /// Bytes of a tombstone for the same key.
+  /// The size in bytes of a tombstone for the same key.
   fileprivate var tombstoneSize: Int {
     RecordLayout.size(keyLength: keyLength, valueLength: 0, expiry: .max, keyspace: keyspace)
   }

@@ -1,20 +1,20 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// Writes what a merge keeps to segments of their own, apart from fresh writes.
+/// Writes what a merge keeps to separate segments, apart from new writes.
 ///
-/// With compression on, these are packed. What expires at about the same time goes to the same segment, so that whole
-/// segments can be given up together.
+/// With compression, these are packed. Records that expire at about the same time go to the same segment, so that whole
+/// segments can be removed at once.
 struct MergeWriter: ~Copyable {
   private let keydir: Keydir
   private let inputs: [Segment]
   private let now: Int64
-  /// What values are packed against, once it is needed.
+  /// The dictionary for packing, once needed.
   private var dictionary: [UInt8]?
   private var outputs: [any MergeOutput] = []
-  /// The output that each group is being written to.
+  /// The current output of each group.
   private var open: [Int: Int] = [:]
-  /// Bytes of records written, before they are packed.
+  /// Bytes of records written, before packing.
   private(set) var bytes = 0
 
   init(_ keydir: Keydir, merging inputs: [Segment], now: Int64) {
@@ -23,15 +23,15 @@ struct MergeWriter: ~Copyable {
     self.now = now
   }
 
-  /// Which records stay together: those whose time left is the same up to a factor of four. Those that never expire are
-  /// a group too, and tombstones are with them.
+  /// The group of a record. Groups contain records with the same time left up to a factor of four; records that never
+  /// expire and tombstones form a group too.
   static func group(expiry: Int64, now: Int64) -> Int {
     guard expiry != .max else { return 0 }
     let left = UInt64(max(1, expiry.subtractingClamped(now)))
     return 1 + (63 - left.leadingZeroBitCount) / 2
   }
 
-  /// Writes a record; in which output, and what it is known by there until ``settle(_:)``.
+  /// Writes a record; returns its output, and its ticket there for ``settle(_:)``.
   ///
   /// Safety: the caller keeps both buffers during the call, and an output keeps no pointer.
   @discardableResult
@@ -62,7 +62,7 @@ struct MergeWriter: ~Copyable {
     return try PackedOutput(keydir.catalog, dictionary: dictionary, level: level)
   }
 
-  /// Makes all of it durable, names included.
+  /// Makes all outputs durable, including their names.
   mutating func finish() throws(StoreError) -> [Segment] {
     var segments: [Segment] = []
     for output in outputs {
@@ -80,12 +80,12 @@ struct MergeWriter: ~Copyable {
     return segments
   }
 
-  /// Says where the records came to lie. All is finished.
+  /// Replaces the tickets of moves by addresses. All outputs must be finished.
   func settle(_ moves: inout [MergeMove]) {
     for position in moves.indices { outputs[Int(moves[position].output)].settle(&moves[position]) }
   }
 
-  /// Gives up all that was written. Nobody has been led to it.
+  /// Removes everything written. The index must not point to it.
   func discard() {
     for output in outputs { output.discard() }
   }

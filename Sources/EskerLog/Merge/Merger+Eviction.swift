@@ -1,19 +1,19 @@
 internal import EskerPlatform
 internal import Synchronization
 
-// A store of limited capacity is a cache on disk: a queue of segments. New records enter at one end. At the other the oldest
-// segment is merged away: of its live records those are copied that were read since they were written or copied last, and
-// the others are evicted. That is the CLOCK approximation of LRU, by segments.
+// A store with a capacity limit is a cache on disk: a queue of segments. New records enter at one end. At the other end
+// the oldest segment is merged: those of its live records that were read since they were last written or copied are
+// copied again, and the others are evicted. This is the CLOCK approximation of LRU, by segments.
 
 extension Merger {
   // MARK: Making room
 
-  /// Evicts on the calling thread what the background has not evicted yet.
+  /// Evicts on the calling thread, to make room that background eviction has not made yet.
   ///
-  /// - Parameter isVolumeFull: There may be none though the capacity leaves room: then something is evicted all the same.
+  /// - Parameter isVolumeFull: Evicts even if the capacity leaves room, because the volume does not.
   @inline(never)
   func makeRoom(for needed: Int, isVolumeFull: Bool = false, orThrow error: StoreError) throws(StoreError) {
-    // Nothing is given up for what would not fit all the same.
+    // Evicts nothing for a write that would not fit anyway.
     guard let capacity = env.options.capacity, needed <= capacity / 2 else { throw error }
     catalog.closeRemoved()
     keeper.sealFull()
@@ -22,7 +22,7 @@ extension Merger {
       if !isVolumeFull, catalog.hasRoom(forSegment: max(needed, catalog.usualSegmentSize)) { return true }
       if try evictOldest() { return true }
       if try keeper.dropCheckpoint() { return true }
-      // All that is left is the tail.
+      // Only the tail is left.
       try endTail()
       return try evictOldest()
     }
@@ -30,22 +30,22 @@ extension Merger {
     if !isDone { throw error }
   }
 
-  /// Evicts ahead of the writers, so that they find room. True when something was done. Called with `merging` held.
+  /// Evicts ahead of the writers, so that they find room. True if anything was done. Called with `merging` held.
   func evictIfDue() throws(StoreError) -> Bool {
     guard env.options.capacity != nil else { return false }
-    // A small cache has no room to be ahead with.
+    // A small cache has no room for evicting ahead.
     if catalog.isSmallCache ? catalog.hasRoom(for: 0) : catalog.hasRoom(forSegment: catalog.usualSegmentSize) {
       return false
     }
     return try evictOldest()
   }
 
-  /// Merges the oldest segments away, with eviction: those that fill one together. False when there are none. Called with
+  /// Merges the oldest segments, as many as fill one together, with eviction. False if there are none. Called with
   /// `merging` held.
   private func evictOldest() throws(StoreError) -> Bool {
     var list = evictable
     if list.isEmpty {
-      // What a recovery found may be whole and not durable yet.
+      // What a recovery found may be complete but not durable yet.
       try commits.waitDurable(commits.publishedSequence, onlyThrough: true)
       list = evictable
     }
@@ -67,14 +67,14 @@ extension Merger {
     mergeable { _ in true }.sorted { $0.id < $1.id }
   }
 
-  /// Bytes that an eviction of that many may spare: three quarters, and what earlier ones left of theirs, so that what is
-  /// read a lot and lies together is kept, and eviction still frees room when everything was read.
+  /// The bytes that an eviction of this many may spare: three quarters, plus what earlier evictions left. So segments of
+  /// often-read records are kept, yet eviction frees room even if everything was read.
   func takeSparing(for bytes: Int) -> Int {
     defer { sparingLeft = 0 }
     return min(bytes / 4 * 3 + sparingLeft, catalog.mergeRoom - 4096)
   }
 
-  /// Leaves what was not spared to the next evictions, as far as they may use it.
+  /// Leaves unused sparing to later evictions, up to a limit.
   func leaveSparing(_ bytes: Int) {
     sparingLeft = min(bytes, (env.options.capacity ?? 0) / 16)
   }

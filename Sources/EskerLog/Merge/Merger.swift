@@ -3,10 +3,13 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-/// Replaces segments by others that hold only what is still needed of them, and evicts. What others call compaction.
+/// Merges segments (other stores call it compaction): replaces them by others that contain only what is still needed; and
+/// evicts.
 ///
-/// Keeps: inputs are listed, whole and durable; after a failure the index leads where it led. Calls feeds, the keeper, the
-/// writer, the keydir, the catalog, commits and the environment. Thread safety: any thread.
+/// Invariants: inputs are listed, complete and durable; after a failure the index points where it did before. Calls
+/// feeds, the keeper, the writer, the keydir, the catalog, commits and the environment. Thread safety: any thread.
+///
+/// Relaxed: the numbers of a settled segment no longer change, and `isSettled` is acquired before they count.
 ///
 /// Safety: threads may share it, since the two variables are guarded by `merging`.
 final class Merger: @unchecked Sendable {
@@ -19,12 +22,12 @@ final class Merger: @unchecked Sendable {
   let feeds: Feeds
   /// Serialises merges.
   private let merging = Lock(.merging)
-  /// What all merges did since the store was opened.
+  /// The number of merges since the store was opened, and their total.
   private let total = Guarded((count: 0, report: MergeReport()), .leaf)
   // Guarded by `merging`.
-  /// Bytes that evictions were allowed to spare and did not.
+  /// Bytes that earlier evictions could have spared but did not.
   var sparingLeft = 0
-  /// Bytes in the tail when it was last looked at and was mostly dead.
+  /// Bytes in the tail when it was last found mostly dead; 0 if it was not.
   private var restingOffset = 0
 
   init(_ keeper: Keeper, _ feeds: Feeds) {
@@ -37,21 +40,21 @@ final class Merger: @unchecked Sendable {
     self.feeds = feeds
   }
 
-  /// Begins to merge in the background.
+  /// Starts merging in the background.
   func begin() {
     env.workers.merger.begin { [self] _ in mergeIfDue() }
     askForMerge()
   }
 
-  /// Runs a body while nothing is merged.
+  /// Runs a body while no merge runs.
   func whileResting<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     try merging.withLock(body)
   }
 
-  /// How many merges there were since the store was opened, and what they did together.
+  /// The number of merges since the store was opened, and their total.
   var figures: (count: Int, report: MergeReport) { total.withLock { $0 } }
 
-  /// Ends the tail, and sees to it that it can be merged.
+  /// Ends the tail, and seals it so that it can be merged.
   func endTail() throws(StoreError) {
     try writer.endTail()
     keeper.sealFull()
@@ -66,7 +69,7 @@ final class Merger: @unchecked Sendable {
 
   // MARK: In the background
 
-  /// Asks for a look at a store that was just opened, if there may be something to do.
+  /// Requests a merge of a store that was just opened, if there may be anything to do.
   func askForMerge() {
     guard env.options.merge.isAutomatic, !env.options.readOnly else { return }
     let figures = mergeFigures()
@@ -79,7 +82,7 @@ final class Merger: @unchecked Sendable {
     }
   }
 
-  /// Merges once if that is due, and says when to look again.
+  /// Merges once if due; returns when to check again.
   func mergeIfDue() -> Worker.Next {
     defer { env.deliverEvents() }
     guard env.options.merge.isAutomatic, env.isWritable, !keydir.isIncomplete
@@ -95,8 +98,8 @@ final class Merger: @unchecked Sendable {
     } catch { return afterFailure(error) }
   }
 
-  /// Looks what is due and does it; when to look again, and the segments that are given up. Called with `merging` held: what
-  /// was chosen before that may be gone.
+  /// Does the next thing that is due; returns when to check again, and the segments to release. Called with `merging`
+  /// held: segments chosen before may be gone.
   private func mergeStep() throws(StoreError) -> (Worker.Next, [Segment]) {
     try env.checkWritable()
     if try evictIfDue() { return (.now, []) }
@@ -108,13 +111,15 @@ final class Merger: @unchecked Sendable {
     if victims.isEmpty { return (restTail(figures) ? .now : nextLook(figures), []) }
     let inputs = mergeable { victims.contains($0.id) }
     let result = try mergeOnce(inputs, MergePace(self, bytesPerSecond: env.options.merge.bytesPerSecond))
-    // Figures of what has expired are estimates: do not run after them.
+    // The figures of expired records are estimates: avoids merging again and again for little gain.
     return (result.bytesWritten > result.bytesRead / 20 * 19 ? .after(1_000_000_000) : .now, inputs)
   }
 
-  /// Has the keeper let go of segments that were merged away: to close a removed file takes long, and there is more to merge.
+  /// Lets the keeper release segments that were merged away: closing a removed file takes long, and there is more to
+  /// merge.
   ///
-  /// Not when it is behind, which a long checkpoint can make it: until they are closed, removed files take space.
+  /// Releases them here if the keeper is behind, as after a long checkpoint: removed files take space until they are
+  /// closed.
   private func dispose(of segments: [Segment]) {
     let count = catalog.dispose(of: segments)
     if env.isThreaded, count <= Self.mostDisposed {
@@ -124,23 +129,23 @@ final class Merger: @unchecked Sendable {
     }
   }
 
-  /// Segments that may wait for the keeper: those of one merge of a store at its bound, and some.
+  /// The most segments that may wait for the keeper: those of one merge of a store at its limit, and some more.
   private static let mostDisposed = 4
 
   private func afterFailure(_ error: StoreError) -> Worker.Next {
     if case .closed = error { return .whenAsked }
-    // Nobody waits for what does not come.
+    // Writers do not wait for merges that fail.
     writer.slowDown(by: 0)
     env.emit(.backgroundFailure(operation: "merge", error))
     return .after(1_000_000_000)
   }
 
-  /// What the policy looks at.
+  /// The input of the policy.
   struct MergeFigures {
     var candidates: [MergeCandidate] = []
     var unsealed = (bytes: 0, live: 0)
     var now: Int64 = 0
-    /// Bytes of records in the tail, and of live ones.
+    /// Bytes of records in the tail, and of the live ones among them.
     var tail = (bytes: 0, live: 0)
   }
 
@@ -174,22 +179,22 @@ final class Merger: @unchecked Sendable {
   /// Whether a merge would pack a segment.
   private func isUnpacked(_ segment: Segment) -> Bool { env.options.compression != .none && !segment.layout.isPacked }
 
-  /// The listed segments that can be merged and that a condition picks. Called with `merging` held, as nothing but a merge
-  /// takes such a segment off the list.
+  /// The listed segments that can be merged and satisfy a condition. Called with `merging` held, since only a merge takes
+  /// such a segment off the list.
   func mergeable(where isChosen: (Segment) -> Bool) -> [Segment] {
     let durable = commits.durableSequence
     return catalog.segments.filter { isMergeable($0, durable) && isChosen($0) }
   }
 
-  /// Whether a segment is whole, durable, and has no record that cannot be read.
+  /// Whether a segment is complete and durable, and no record in it was found unreadable.
   func isMergeable(_ segment: Segment, _ durable: UInt64) -> Bool {
     let facts = segment.facts
     return facts.isSettled && !facts.isUnmergeable && facts.firstSequence != 0 && facts.lastSequence <= durable
   }
 
   /// - Parameters:
-  ///   - live: Bytes of records that the index leads to, expired ones among them.
-  ///   - hiding: Bytes that no merge can free before others are gone, whatever expires.
+  ///   - live: Bytes of records that the index points to, including expired ones.
+  ///   - hiding: Bytes of tombstones that no merge can reclaim before other segments are gone.
   private func candidate(
     _ segment: Segment,
     live: Int,
@@ -213,7 +218,7 @@ final class Merger: @unchecked Sendable {
     if candidate.lastExpiry <= now {
       candidate.liveBytes = hiding
     } else if footer.neverExpiring == 0 {
-      // As if they expired evenly between the first and the last.
+      // Assumes that records expire evenly between the first and the last.
       let passed =
         Double(now.subtractingClamped(footer.minExpiry))
         / Double(max(1, footer.maxExpiry.subtractingClamped(footer.minExpiry)))
@@ -222,8 +227,9 @@ final class Merger: @unchecked Sendable {
     return candidate
   }
 
-  /// Ends a tail that is mostly dead when nothing else can be merged and nobody writes, so that what was deleted gives its
-  /// space back. True when there is something to merge now. Called with `merging` held, as whatever ends a tail to merge it.
+  /// Ends a mostly dead tail when nothing else can be merged and nothing is being written, so that the space of what was
+  /// deleted can be reclaimed. True if there is something to merge now. Called with `merging` held, like everything that
+  /// ends a tail to merge it.
   private func restTail(_ figures: MergeFigures) -> Bool {
     let policy = mergePolicy
     let bytes = figures.unsealed.bytes + figures.candidates.reduce(0) { $0 + $1.bytes }
@@ -232,7 +238,7 @@ final class Merger: @unchecked Sendable {
       restingOffset = 0
       return false
     }
-    // Quiet since the last look?
+    // Only if nothing was written since the last check.
     guard restingOffset == figures.tail.bytes, env.isThreaded else {
       restingOffset = figures.tail.bytes
       return false
@@ -265,11 +271,11 @@ final class Merger: @unchecked Sendable {
     }
     try env.checkWritable()
     return try merging.withLock { () throws(StoreError) -> MergeReport in
-      // It may have been closed since, while this waited for the lock.
+      // The store may have been closed while this waited for the lock.
       try env.checkWritable()
       if ids == nil {
         do throws(StoreError) { try endTail() } catch {
-          // On a full volume the rest can be merged all the same.
+          // On a full volume the rest can still be merged.
           guard error.bytesLacking != nil else { throw error }
         }
       }
@@ -298,7 +304,7 @@ final class Merger: @unchecked Sendable {
     }
   }
 
-  /// Segments a merge on demand takes: those that were named, or all that hold anything dead.
+  /// The segments of a merge on demand: those named, or all with any dead records.
   private func chosenSegments(_ ids: Set<UInt64>?) -> [Segment] {
     let now = env.checkedNow
     return mergeable { segment in
@@ -311,7 +317,7 @@ final class Merger: @unchecked Sendable {
 
   // MARK: Both
 
-  /// One merge. Called with `merging` held; what cannot be merged, or not any more, is passed over.
+  /// Performs one merge. Called with `merging` held; skips segments that cannot be merged, or no longer.
   func mergeOnce(
     _ chosen: [Segment],
     _ pace: borrowing MergePace,
@@ -337,7 +343,7 @@ final class Merger: @unchecked Sendable {
     return result
   }
 
-  /// Merges; on a full volume, as much as what was set aside for it has room for.
+  /// Merges; on a full volume, as much as the reserve has room for.
   private func mergeWithReserve(
     _ inputs: [Segment],
     _ pace: borrowing MergePace,
@@ -351,7 +357,7 @@ final class Merger: @unchecked Sendable {
     } catch {
       guard case .noSpace = error, catalog.reserve.release() else { throw error }
     }
-    // The one that needs the least room, so that there is more for the next.
+    // The segment that needs the least room, so that more is left for the next.
     guard let least = inputs.min(by: { catalog.granules.live($0).bytes < catalog.granules.live($1).bytes }) else {
       return MergeResult()
     }
@@ -368,16 +374,16 @@ final class Merger: @unchecked Sendable {
 
   // MARK: Backpressure
 
-  /// Makes writers wait a little after each so many bytes when merging is behind, in proportion to how far.
+  /// Delays writers if merging is behind, in proportion to how far.
   private func slowWritersDown(_ figures: MergeFigures, canMerge: Bool) {
     let bytes = figures.unsealed.bytes + figures.candidates.reduce(0) { $0 + $1.bytes }
     let live = figures.unsealed.live + figures.candidates.reduce(0) { $0 + $1.liveBytes }
-    // Well before the limit: what is not sealed cannot be merged when it is reached.
+    // Well before the limit is reached: segments that are not sealed by then could not be merged.
     keeper.hurry(bytes > live + live / 8 + mergePolicy.slack)
     let debt = canMerge ? mergePolicy.debt(bytes: bytes, live: live) : 0
     writer.slowDown(by: UInt64(min(10, debt) * Double(Self.delayPerSegmentOfDebt)))
   }
 
-  /// Nanoseconds that a mebibyte of writes waits for each segment that merging is behind.
+  /// The delay in nanoseconds per mebibyte of writes, for each segment that merging is behind.
   private static let delayPerSegmentOfDebt = 4_000_000
 }

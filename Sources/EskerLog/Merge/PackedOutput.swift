@@ -2,18 +2,18 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-/// A packed segment that a merge writes.
+/// A packed segment that a merge is writing.
 ///
-/// Where a tiny record comes to lie is known when its cell is full, so places are told at the end.
+/// The place of a tiny record is known only when its cell is full, so records get their addresses at the end.
 final class PackedOutput: MergeOutput {
-  /// How many bytes are written by one call.
+  /// The least number of bytes to write at once.
   private static let step = 1 << 20
 
   private let catalog: Catalog
   private let id: UInt64
   private let path: String
   private let file: any File
-  /// True once the file is a segment's.
+  /// True once the file belongs to a segment.
   private var isFinished = false
   private var writer: PackedSegmentWriter?
   private var count: UInt64 = 0
@@ -75,7 +75,7 @@ final class PackedOutput: MergeOutput {
     finished.header.plannedCapacity = UInt64(written)
     let segment: Segment
     do throws(PlatformError) {
-      // The header comes last: a file without one is nothing.
+      // The header comes last: without it the file is no segment.
       try file.writeAll(finished.header.encoded(), at: 0)
       try file.sync()
       let mapping = try file.map(capacity: written, writable: false)
@@ -114,9 +114,9 @@ final class PackedOutput: MergeOutput {
   }
 
   func discard() {
-    // A snapshot may hold the segment.
+    // A snapshot may hold a finished segment.
     if !isFinished { file.close() }
-    // What stays behind is not listed, and the next opening removes it.
+    // A file that stays behind is not listed, and the next opening removes it.
     try? catalog.env.platform.fileSystem.remove(path)
   }
 }

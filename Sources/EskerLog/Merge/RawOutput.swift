@@ -2,9 +2,9 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-/// A segment of records as they are, that a merge writes.
+/// An unpacked segment that a merge is writing.
 ///
-/// It is written through a buffer and not through a mapping: nobody reads it before it is whole.
+/// It is written through a buffer, not through a mapping, since it is not read before it is finished.
 ///
 /// Safety: the object owns the buffer from `init` to `deinit`; the first `buffered` bytes are in use.
 /// ``append(_:key:value:bodyChecksum:)`` makes room for the whole record first, at a multiple of eight, since all records
@@ -16,14 +16,14 @@ final class RawOutput: MergeOutput {
   private let path: String
   private let salt: UInt32
   private let file: any File
-  /// True once the file is a segment's.
+  /// True once the file belongs to a segment.
   private var isFinished = false
   private let lease: AddressSpace.Lease
   private let capacity: Int
   private var footer: FooterBuilder
-  /// Bytes of the file that are written.
+  /// The number of bytes written to the file.
   private var written = 0
-  /// Up to where the device was told to begin, so that the sync at the end finds little left.
+  /// The offset up to which writing back to the device was started, so that the sync at the end has little left to do.
   private var begun = 0
   private static let writeBackStep = 4 << 20
   private var buffer: UnsafeMutableRawBufferPointer
@@ -65,14 +65,12 @@ final class RawOutput: MergeOutput {
     unsafe buffer.deallocate()
   }
 
-  /// Offset of the next record.
+  /// The offset of the next record.
   private var end: Int { written + buffered }
 
   func hasRoom(for size: Int) -> Bool { end + size <= capacity }
 
-  /// Writes a record and returns its address. There is room for it.
-  ///
-  /// This is where survivors get their bytes.
+  /// Writes a record and returns its address.
   func append(
     _ header: RecordHeader,
     key: UnsafeRawBufferPointer,
@@ -157,9 +155,9 @@ final class RawOutput: MergeOutput {
   func settle(_ move: inout MergeMove) {}
 
   func discard() {
-    // A snapshot may hold the segment.
+    // A snapshot may hold a finished segment.
     if !isFinished { file.close() }
-    // What stays behind is not listed, and the next opening removes it.
+    // A file that stays behind is not listed, and the next opening removes it.
     try? catalog.env.platform.fileSystem.remove(path)
   }
 }

@@ -2,7 +2,7 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-/// A record that says its key is gone, if it is the newest of its key: a tombstone, or a value that expired.
+/// A record that marks its key as gone if it is the newest one: a tombstone, or an expired value.
 struct Shadow {
   var hash: UInt64
   var sequence: UInt64
@@ -10,19 +10,19 @@ struct Shadow {
   var offset: Int
 }
 
-/// Decides which of them may be dropped.
+/// Decides which shadows may be dropped.
 ///
-/// Without its tombstone, an older value of the key would be found again when the index is rebuilt. So a tombstone stays as
-/// long as any segment outside the merge holds an older value of its key. Segments whose least sequence number is not below
-/// the tombstone's cannot, nor can those that a merge made which began after the tombstone was written: the older value was
-/// dead already. The others are asked by the key hashes in their footers.
+/// Without its tombstone, an older value of the key would reappear when the index is rebuilt. So a tombstone is kept as
+/// long as any segment outside the merge contains an older value of its key. Segments whose lowest sequence number is not
+/// below the tombstone's cannot, nor can those written by a merge that began after the tombstone was written: the older
+/// value was already dead. The others are checked by the key hashes in their footers.
 struct TombstoneRule {
   private let catalog: Catalog
   private let others: [Segment]
-  /// Below this number no other segment holds anything: a shadow up to here may go unasked.
+  /// Shadows up to this number hide nothing in any other segment, and may be dropped without a check.
   let floor: UInt64
 
-  /// - Parameter inputs: the segments that are merged.
+  /// - Parameter inputs: The segments to merge.
   init(_ catalog: Catalog, merging inputs: [Segment]) {
     self.catalog = catalog
     others = catalog.segments.filter { segment in
@@ -31,15 +31,15 @@ struct TombstoneRule {
     floor = others.reduce(.max) { min($0, Self.floor(of: $1)) }
   }
 
-  /// A segment has nothing that a shadow up to this number hides.
+  /// The number such that shadows up to it hide nothing in the segment.
   private static func floor(of segment: Segment) -> UInt64 {
     let facts = segment.facts
     return max(facts.firstSequence, facts.mergedThrough)
   }
 
-  /// The shadows that must stay, and the segments that hold what they hide; all, if an older segment cannot be read.
+  /// The shadows to keep, and the segments that contain what they hide; all, if an older segment cannot be read.
   ///
-  /// - Complexity: O(records in older segments), for their footers are read.
+  /// - Complexity: O(records in older segments), since their footers are read.
   func needed(_ shadows: [Shadow]) -> (shadows: [Shadow], blockers: [UInt64]) {
     guard let newest = shadows.lazy.map(\.sequence).max() else { return ([], []) }
     var oldest = HashTable(capacity: shadows.count)
@@ -60,14 +60,14 @@ struct TombstoneRule {
   }
 }
 
-/// The least sequence number seen for each of some hashes.
+/// The lowest sequence number seen for each of some hashes.
 ///
-/// Open addressing over two arrays: nearly all look-ups are of hashes that are not in it.
+/// Open addressing over two arrays: nearly all lookups are for hashes that are not in the table.
 private struct HashTable {
   private var hashes: [UInt64]
   private var sequences: [UInt64]
   private let mask: UInt64
-  /// Zero marks an empty place, so it is kept apart.
+  /// For the hash 0, which marks an empty slot in the arrays.
   private var zeroSequence: UInt64 = .max
 
   init(capacity: Int) {
@@ -78,7 +78,7 @@ private struct HashTable {
     mask = UInt64(size - 1)
   }
 
-  /// Where a hash is, or would be.
+  /// The slot of a hash, or the empty one where it would be.
   private func place(of hash: UInt64) -> Int {
     var position = hash & mask
     while true {
@@ -92,7 +92,7 @@ private struct HashTable {
     if hash != 0 { hashes[place(of: hash)] = hash }
   }
 
-  /// False when the hash is none of them.
+  /// Notes a number seen for a hash; false if the hash is not in the table.
   mutating func note(_ hash: UInt64, _ sequence: UInt64) -> Bool {
     guard hash != 0 else {
       zeroSequence = min(zeroSequence, sequence)
