@@ -8,6 +8,8 @@ internal import Synchronization
 /// Keeps: the index holds whole batches, and a state that the writer had, before anybody may take a snapshot; a manifest takes
 /// effect only when the index holds all that was durable when it was written. Calls feeds, recovery, the writer, the keydir, the
 /// catalog, commits and the environment. Thread safety: any thread.
+///
+/// Safety: threads may share it, since `position` is guarded by `following`.
 final class Follower: @unchecked Sendable {
   let env: Environment
   let commits: CommitQueue

@@ -40,6 +40,7 @@ struct PreviousBackup {
     guard let size = try? file.status().size, size >= Int(clamping: row.fileLength),
       let bytes = try? file.bytes(in: 0..<SegmentHeader.length)
     else { return nil }
+    // Safety: the array outlives the decoding, which checks its length.
     let header = unsafe try? SegmentHeader(decoding: bytes.span.bytes)
     guard let header, header.storeID == storeID, header.segmentID == row.id, header.salt == row.salt else { return nil }
     return name

@@ -3,6 +3,10 @@ internal import EskerPlatform
 internal import Synchronization
 
 /// Reads one segment and compares it with its checksums.
+///
+/// Safety: `segment` keeps its mapping, and its views check offsets. A packed segment does not grow, so all of its rooms
+/// have the dictionary of the view, and a room is used only inside its closure. Arrays outlive the decoding that they are
+/// lent to, which checks their lengths.
 struct SegmentVerification {
   private let env: Environment
   private let segment: Segment

@@ -6,6 +6,9 @@ internal import EskerPlatform
 /// The file is no part of the store: figures are never synced, nothing reads it in a recovery, and it goes when the store is
 /// closed. One that a killed process or a power cut left goes at the next opening for writing. A file of that name that
 /// somebody else made stays as it is, and nothing is published as long as it is there.
+///
+/// Safety: `file` and `isFailing` are used by one thread at a time: by the opening thread, then by the worker's, and by
+/// ``stop()`` after that has ended.
 final class StatisticsPublisher: @unchecked Sendable {
   private let path: String
   private let fileSystem: any FileSystem
