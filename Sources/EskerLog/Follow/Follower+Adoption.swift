@@ -3,13 +3,13 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-// How a read-only store takes over what a newer manifest lists. Everything here runs with `following` held.
+// How a read-only store adopts a newer manifest. Everything here runs with `following` held.
 
 extension Follower {
   /// Opens the segments that a manifest lists and that are not open yet: all of them, or none.
   ///
-  /// - Returns: nil when one was merged away since: a newer manifest tells by what.
-  /// - Throws: when one is missing for good, or cannot be opened.
+  /// - Returns: Nil if a segment was merged away meanwhile: a newer manifest lists its replacement.
+  /// - Throws: If a segment is really missing, or cannot be opened.
   func openListed(_ manifest: Manifest, _ events: inout [StoreEvent]) throws(StoreError) -> [Segment]? {
     let known = Set(catalog.segments.map(\.id))
     var opened: [Segment] = []
@@ -29,12 +29,12 @@ extension Follower {
     return opened
   }
 
-  /// Lists segments besides those that were listed, so that the log can be read on in them, and keyspaces.
+  /// Adds segments to the list, so that reading the log can continue in them, and keyspaces.
   func enter(_ opened: [Segment], _ manifest: Manifest) {
     keydir.keyspaces.add(manifest.keyspaces)
     let rows = Dictionary(manifest.segments.lazy.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for segment in catalog.segments where !segment.isSettled {
-      // One that was left empty has lost the number that it was to begin with: it is nowhere in the log.
+      // A segment left empty no longer has the number that it was to begin with: it has no place in the log.
       guard catalog.firstNumber(of: segment) == nil, let row = rows[segment.id], row.state == .active else { continue }
       segment.change { $0.begin(with: row.firstSequence) }
     }
@@ -42,8 +42,8 @@ extension Follower {
     catalog.renewMissed()
   }
 
-  /// Leads the index to a segment's records, wherever it leads to the same ones elsewhere: what it leads to now is alive, and
-  /// was copied.
+  /// Points the index to a segment's records where it points to the same ones elsewhere: these are alive, and were
+  /// copied.
   func follow(_ segment: Segment, through last: UInt64, _ events: inout [StoreEvent]) {
     var replay = Replay(writer, onlyMoving: true)
     var walk = SegmentWalk(segment, env.seed, damage: &events)
@@ -53,11 +53,11 @@ extension Follower {
     replay.drain()
   }
 
-  /// Lets a manifest take effect: the index leads to all that is alive in what it lists.
+  /// Adopts a manifest. The index must already point to all live records in the segments that it lists.
   func adopt(_ manifest: Manifest, _ follower: inout LogPosition, _ events: inout [StoreEvent]) {
     let listed = Set(manifest.segments.map(\.id))
     let leaving = catalog.segments.filter { !listed.contains($0.id) }
-    // What the index still leads to in them is dead: everything that was alive has been copied.
+    // What the index still points to in them is dead: everything alive has been copied.
     for segment in leaving where catalog.granules.live(segment).records != 0 {
       clear(segment, SegmentHeader.length..<readEnd(of: segment, follower))
     }
@@ -69,7 +69,7 @@ extension Follower {
       catalog.uninstall(segment)
     }
     if let segment = follower.segment, !listed.contains(segment.id) {
-      // It held nothing more than a batch that never ended.
+      // It contained nothing more than an unfinished batch.
       follower.expected = max(follower.expected, follower.whole &+ 1)
       follower.batch = []
       follower.segment = nil
@@ -82,7 +82,7 @@ extension Follower {
     env.epochs.collect()
   }
 
-  /// Up to where a segment's records were read.
+  /// The offset up to which a segment's records were read.
   private func readEnd(of segment: Segment, _ follower: LogPosition) -> Int {
     max(
       segment === follower.segment ? follower.offset : 0,
@@ -98,7 +98,7 @@ extension Follower {
       guard let segment = known[row.id], !segment.isSettled else { continue }
       let end = Int(clamping: row.recordsEnd)
       let read = readEnd(of: segment, follower)
-      // A recovery cut off what follows: it was copied to another segment, and the index leads there now.
+      // A recovery cut off what follows: it was copied to another segment, to which the index points now.
       if read > end, clear(segment, end..<read) > 0 {
         let reason = "a failed sync discarded writes that readers had already seen"
         events.append(.damaged(segment.location(end), reason: reason))
@@ -109,8 +109,8 @@ extension Follower {
     }
   }
 
-  /// Notes the ends of segments that the manifest calls sealed, but for those of which more was read: the numbers go on behind
-  /// them as the manifest says.
+  /// Notes the ends of segments that the manifest calls sealed, except where more was read. The manifest determines at
+  /// which numbers the log continues after them.
   func settleBeforeLoading(_ manifest: Manifest, _ follower: LogPosition) {
     var ignored: [StoreEvent] = []
     let (segment, end) = (follower.segment, follower.restart.offset)
@@ -121,7 +121,7 @@ extension Follower {
     )
   }
 
-  /// Takes what the index leads to in a part of a segment out of it; how many entries there were.
+  /// Removes the index entries that point into a range of a segment; returns how many there were.
   @discardableResult
   private func clear(_ segment: Segment, _ range: Range<Int>) -> Int {
     var count = 0
@@ -135,7 +135,7 @@ extension Follower {
       }
       if isTaken { count += 1 }
     }
-    // Damaged headers hide records: their addresses tell.
+    // Records with damaged headers were missed: their entries are found by address.
     if range.lowerBound == SegmentHeader.length, catalog.granules.live(segment).records != 0 {
       writer.withLock { state in keydir.takeOut(from: segment, state.keys) }
     }

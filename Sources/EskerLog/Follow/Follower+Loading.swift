@@ -4,13 +4,13 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Follower {
-  /// Takes in at once what a manifest lists and the index does not hold, where records cannot be read one after the other: a
-  /// part of the log was merged away unread, is damaged, or has numbers that a recovery skipped.
+  /// Loads everything that a manifest lists and the index lacks at once, where records cannot be read one by one: a part
+  /// of the log was merged away unread, is damaged, or has numbers that a recovery skipped.
   ///
-  /// In between the index is no state that the writer had, so who comes waits: snapshots for `following`, and reads because of
-  /// the status. Called with `following` held.
+  /// Meanwhile the index is in a state that the writer's never was in, so others wait: snapshots for `following`, and
+  /// reads because of the status. Called with `following` held.
   ///
-  /// - Parameter opened: segments that are new.
+  /// - Parameter opened: The new segments.
   func load(
     _ manifest: Manifest,
     _ opened: [Segment],
@@ -19,7 +19,7 @@ extension Follower {
   ) {
     env.beginLoading()
     defer { env.endLoading() }
-    // The record that emptied a keyspace may be among what was merged away.
+    // The record that emptied a keyspace may have been merged away.
     writer.withLock { state in
       for row in manifest.keyspaces where row.incarnation > 0 {
         keydir.applyReset(
@@ -35,7 +35,7 @@ extension Follower {
     let (offset, expected) = follower.restart
     let listed = Set(manifest.segments.map(\.id))
     let log = catalog.ordering(catalog.segments.filter { listed.contains($0.id) && $0.mayHold(expected) })
-    // The rest of the segment that is being read comes first.
+    // The rest of the segment being read comes first.
     let isGoingOn = log.first.map { $0 === follower.segment } ?? false
     var scanner = LogScanner(writer, manifest, expected: expected)
     let start = isGoingOn ? offset : log.first.map { recovery.firstOffset(after: expected &- 1, in: $0) }
@@ -57,7 +57,7 @@ extension Follower {
     recovery.settleRead(log, scanner, goingOnIn: follower.segment)
     follower.batch = []
     follower.whole = max(follower.whole, scanner.expected &- 1)
-    // What is durable and not in the log was merged away.
+    // What is durable but not in the log was merged away.
     if scanner.cut == nil { follower.whole = max(follower.whole, manifest.durableSequence) }
     assert(follower.whole >= manifest.durableSequence, "a manifest takes effect before all that was durable is read")
     follower.expected = follower.whole &+ 1
@@ -67,7 +67,7 @@ extension Follower {
 }
 
 extension Segment {
-  /// Whether records from a number on may be in a log segment.
+  /// Whether this is a log segment that may contain records from a number on.
   fileprivate func mayHold(_ sequence: UInt64) -> Bool {
     kind == .log && (!isSealed || lastSequence >= sequence)
   }

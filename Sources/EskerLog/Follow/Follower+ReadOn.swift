@@ -3,13 +3,12 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Follower {
-  /// Reads whole records with intact bodies, one after the other, and lets whole batches take effect. Called with `following`
-  /// held.
+  /// Reads complete records with intact bodies, one by one, and applies complete batches. Called with `following` held.
   ///
-  /// What is not whole is not damage here: the writer may be in the middle of it.
+  /// Incomplete records do not count as damaged here: the writer may be writing them.
   ///
-  /// - Parameter acceptsAll: also records of a keyspace that no manifest lists.
-  /// - Returns: false where a record is of a keyspace that was not listed when the manifest was last read.
+  /// - Parameter acceptsAll: Whether to accept records of keyspaces that no manifest lists.
+  /// - Returns: False if a record belongs to a keyspace that was not listed when the manifest was last read.
   @discardableResult
   func readOn(_ follower: inout LogPosition, acceptingAll acceptsAll: Bool = false) -> Bool {
     var replay = Replay(writer)
@@ -21,7 +20,7 @@ extension Follower {
       case .record(let record):
         if record.keyspace.id != known, !acceptsAll {
           guard keydir.keyspaces[record.keyspace.id] != nil else {
-            // It was listed before it was written to.
+            // A keyspace is listed before it is written to.
             isKnown = false
             break loop
           }
@@ -31,7 +30,7 @@ extension Follower {
       case .passed: continue
       case .none:
         guard let next = segmentWithNext(follower) else { break loop }
-        // Before the writer went on there it may have written more here than was seen a moment ago.
+        // Before the writer continued there, it may have written more here since the last check.
         if case .record = self.next(of: &follower) { continue }
         follower.goOn(in: next, catalog.granules)
       }
@@ -41,7 +40,7 @@ extension Follower {
     return isKnown
   }
 
-  /// Shows what was read. The tail of a read-only store ends behind the last whole batch.
+  /// Publishes what was read. The tail of a read-only store ends after the last complete batch.
   func publish(_ follower: LogPosition) {
     writer.withLock { state in
       if follower.whole > commits.published.load(ordering: .relaxed) {
@@ -53,12 +52,12 @@ extension Follower {
 
   private enum Next {
     case record(LogRecord)
-    /// A record below the next number: one of a copy.
+    /// A record below the next number: a copy of one read before.
     case passed
     case none
   }
 
-  /// What stands at the follower's place.
+  /// Reads the record at the follower's position.
   private func next(of follower: inout LogPosition) -> Next {
     guard let segment = follower.segment, let header = nextHeader(of: segment, at: follower.offset) else {
       return .none
@@ -67,7 +66,7 @@ extension Follower {
       follower.offset += header.size
       return .passed
     }
-    // A record written by a call may show its header before its body.
+    // If a record is written by a system call, its header may become visible before its body.
     guard header.kind != .seal, header.sequence == follower.expected, isWhole(at: follower.offset, of: segment) else {
       follower.isHeldUp = true
       return .none
@@ -100,10 +99,10 @@ extension Follower {
     return isIntact() || (catalog.growToFile(segment) && isIntact())
   }
 
-  /// The header of the record at `offset`; nil when none is readable there yet.
+  /// The header of the record at `offset`; nil if none can be read there yet.
   private func nextHeader(of segment: Segment, at offset: Int) -> RecordHeader? {
     if case .record(let header) = segment.readRecord(at: offset, end: segment.readableEnd) { return header }
-    // It may reach beyond what was mapped.
+    // The record may extend beyond what was mapped.
     guard catalog.growToFile(segment),
       case .record(let header) = segment.readRecord(at: offset, end: segment.readableEnd)
     else {
@@ -112,8 +111,8 @@ extension Follower {
     return header
   }
 
-  /// The listed segment that holds the next record: it begins with it or, written after a failed sync, is a copy of what was
-  /// partly read.
+  /// The listed segment that contains the next record: it begins with that or, if written after a failed sync, is a copy
+  /// of a segment that was partly read.
   private func segmentWithNext(_ follower: LogPosition) -> Segment? {
     catalog.segments.first { segment in
       guard segment !== follower.segment, segment.kind == .log else { return false }
@@ -126,7 +125,7 @@ extension Follower {
     }
   }
 
-  /// Whether a listed segment begins above the next number.
+  /// Whether a listed segment begins with a higher number than the next.
   func hasRecordsBeyond(_ follower: LogPosition) -> Bool {
     catalog.segments.contains { segment in
       segment.kind == .log && (catalog.firstNumber(of: segment) ?? 0) > follower.expected

@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// Lets a read-only store follow what a writer in another process logs.
 ///
-/// Keeps: the index holds whole batches, and a state that the writer had, before anybody may take a snapshot; a manifest takes
-/// effect only when the index holds all that was durable when it was written. Calls feeds, recovery, the writer, the keydir, the
-/// catalog, commits and the environment. Thread safety: any thread.
+/// Invariants: whenever a snapshot can be taken, the index contains complete batches, in a state that the writer had; a
+/// manifest is adopted only when the index contains everything that was durable when it was written. Calls feeds,
+/// recovery, the writer, the keydir, the catalog, commits and the environment. Thread safety: any thread.
 ///
 /// Safety: threads may share it, since `position` is guarded by `following`.
 final class Follower: @unchecked Sendable {
@@ -18,7 +18,7 @@ final class Follower: @unchecked Sendable {
   let writer: Writer
   let feeds: Feeds
   private let following = Lock(.following)
-  /// Where it stands; nil in a store that is open for writing. Guarded by `following`.
+  /// The position in the log; nil in a store that is open for writing. Guarded by `following`.
   private var position: LogPosition?
 
   init(_ writer: Writer, _ feeds: Feeds) {
@@ -30,7 +30,7 @@ final class Follower: @unchecked Sendable {
     self.feeds = feeds
   }
 
-  /// Begins where an opening has read to.
+  /// Starts where an opening has read to.
   func begin(at place: (segment: Segment, offset: Int)?) {
     following.withLock {
       let published = commits.publishedSequence
@@ -44,20 +44,20 @@ final class Follower: @unchecked Sendable {
     }
   }
 
-  /// Follows no more.
+  /// Stops following.
   func end() {
     following.withLock { position = nil }
   }
 
-  /// Runs a body while nothing is taken in.
+  /// Runs a body while no new records are read.
   func holding<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     try following.withLock(body)
   }
 
-  /// Takes in new records if there may be some. Cheap when there are none.
+  /// Reads new records if there may be any. Cheap if there are none.
   func followIfBehind() {
     guard following.tryLock() else {
-      // Somebody follows right now. While it loads, the index is no state that the writer had.
+      // Another thread is following. While it loads, the index is in a state that the writer's never was in.
       if env.isLoading { following.withLock {} }
       return
     }
@@ -86,7 +86,7 @@ final class Follower: @unchecked Sendable {
     }
   }
 
-  /// Takes in all that was written before the call.
+  /// Reads everything that was written before the call.
   func refresh() throws(StoreError) {
     try env.checkOpen()
     guard env.options.readOnly else { return }
@@ -100,12 +100,12 @@ final class Follower: @unchecked Sendable {
     if let failure { throw failure }
   }
 
-  /// Reads the log on, and takes in what the manifest says of it. Called with `following` held.
+  /// Continues reading the log, and adopts newer manifests. Called with `following` held.
   ///
-  /// A manifest takes effect only when the index holds all that was durable when it was written: until then what the index
-  /// leads to may be in a segment that is not listed any more, and be alive at the number that is shown.
+  /// A manifest is adopted only when the index contains everything that was durable when it was written: until then,
+  /// records in a segment that is no longer listed may still be alive at the number that the store shows.
   ///
-  /// - Throws: what is shown is then as it was, or further in the log.
+  /// - Throws: If a manifest or a segment cannot be read. The store then shows the same state as before, or a later one.
   private func follow(lookingAtManifest: Bool, _ events: inout [StoreEvent]) throws(StoreError) {
     guard var follower = position else { return }
     defer { position = follower }
@@ -115,14 +115,14 @@ final class Follower: @unchecked Sendable {
     while true {
       let manifest = try manifestOfWriter(atLeast: follower.generation)
       if manifest.generation == follower.generation {
-        // It would be listed by now.
+        // Every keyspace would be listed by now.
         if !isKnown { readOn(&follower, acceptingAll: true) }
         if isBehindSkippedNumbers(follower) { loadSkipped(manifest, &follower, &events) }
         break
       }
       guard let opened = try openListed(manifest, &events) else {
         tries += 1
-        // The writer goes on meanwhile, and each manifest lists what the one before did not.
+        // The writer continues meanwhile, and each manifest lists what the one before did not.
         guard tries < LogPosition.mostTries else {
           throw .failed(operation: "follow the writer of", path: env.path, errno: PlatformError.tryAgain)
         }
@@ -131,7 +131,7 @@ final class Follower: @unchecked Sendable {
       }
       let arriving = opened.filter { $0.kind != .log || (catalog.firstNumber(of: $0) ?? .max) <= follower.whole }
       enter(opened, manifest)
-      // What was written before the manifest, and not read yet, comes first.
+      // First what was written before the manifest and has not been read yet.
       readOn(&follower)
       if follower.whole >= manifest.durableSequence {
         for segment in arriving { follow(segment, through: follower.whole, &events) }
@@ -145,8 +145,8 @@ final class Follower: @unchecked Sendable {
     follower.failures = 0
   }
 
-  /// Whether the log goes on with a higher number than the next: a recovery skipped some, unless a newer manifest knows
-  /// better.
+  /// Whether the log continues with a higher number than the next: a recovery has skipped some, unless a newer manifest
+  /// shows otherwise.
   private func isBehindSkippedNumbers(_ follower: LogPosition) -> Bool {
     follower.isBehindSegment && follower.vainExpected != follower.expected && hasRecordsBeyond(follower)
   }
@@ -157,14 +157,14 @@ final class Follower: @unchecked Sendable {
     if follower.expected == expected { follower.vainExpected = expected }
   }
 
-  /// The newest manifest.
+  /// Reads the newest manifest.
   ///
-  /// - Throws: ``StoreError/otherStore(path:)`` when it is another store's, ``StoreError/damaged(_:reason:)`` when it is older
-  ///   than one that was there, or none is whole.
+  /// - Throws: ``StoreError/otherStore(path:)`` if it belongs to another store, ``StoreError/damaged(_:reason:)`` if it
+  ///   is older than the last one read, or no copy is intact.
   private func manifestOfWriter(atLeast generation: UInt64) throws(StoreError) -> Manifest {
     for _ in 0..<LogPosition.mostTries {
       let reading = try catalog.readCopies()
-      // Both copies are looked at one after the other, and each may have been written right then.
+      // The copies are read one after the other, and each may have been being written at that moment.
       let isTorn = !reading.damage.isEmpty
       if let manifest = reading.newest {
         guard manifest.storeID == env.storeID else { throw .otherStore(path: env.path) }

@@ -2,7 +2,7 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-/// Copies a store while it is used.
+/// Copies a store while it is in use.
 struct Backup {
   private let engine: Engine
   private var env: Environment { engine.env }
@@ -12,9 +12,9 @@ struct Backup {
     self.engine = engine
   }
 
-  /// Writes a backup of the store as it is now.
+  /// Writes a backup of the store's current state.
   ///
-  /// The snapshot keeps the files of its segments open, so one that a merge unlinks meanwhile is copied from there.
+  /// The snapshot keeps its segments' files open, so a file that a merge unlinks meanwhile can still be copied.
   func make(
     to directory: String,
     reusing previous: String?,
@@ -63,14 +63,14 @@ struct Backup {
     return report
   }
 
-  /// A snapshot between two merges: a backup does not copy both what a merge replaces and what it writes.
+  /// Takes a snapshot between two merges, so that a backup does not copy both the inputs and the outputs of a merge.
   private func snapshotAtRest() throws(StoreError) -> Snapshot {
     // A read-only store merges nothing.
     if env.options.readOnly { return try engine.snapshot() }
     return try engine.keeper.holdingImages { () throws(StoreError) in try engine.snapshot() }
   }
 
-  /// Throws if anything that would be copied or shared is damaged: a backup has to be better than what it is to replace.
+  /// Throws if anything to be copied or shared is damaged: a backup must not be worse than one that it replaces.
   private func requireIntact(_ snapshot: Snapshot, progress: (Double) -> Bool) throws(StoreError) {
     let report = try StoreVerification(of: engine).verifySegments(of: snapshot, progress: progress)
     guard let first = report.damage.first else { return }
@@ -78,7 +78,7 @@ struct Backup {
     throw .damaged(first.location, reason: "\(first.reason)\(more); nothing was copied: \(StoreError.remedyOfLive)")
   }
 
-  /// What a backup would do now.
+  /// What ``make(to:reusing:sharing:as:progress:)`` would do now.
   func plan(
     to directory: String,
     reusing previous: String?,
@@ -112,7 +112,7 @@ struct Backup {
     return try PreviousBackup(at: path, of: env.storeID, fileSystem: env.platform.fileSystem)
   }
 
-  /// The manifest of a store that was closed right after the snapshot.
+  /// The manifest that the store would have if it had been closed right after the snapshot.
   private func manifest(of snapshot: Snapshot, _ plan: BackupPlan, _ listed: Manifest) -> Manifest {
     var manifest = Manifest(storeID: env.storeID, seed: env.seed)
     let sequence = snapshot.sequence.rawValue
@@ -122,7 +122,7 @@ struct Backup {
     manifest.nextSequence = sequence + 1
     manifest.storeTime = snapshot.time
     manifest.mergedThrough = min(listed.mergedThrough, sequence)
-    // Beyond every number the store has given out: the same name never stands for two files.
+    // Above all ids that the store has used, so that a name never refers to two different files.
     manifest.nextSegmentID = catalog.firstFreeSegmentID
     manifest.segments = plan.parts.map(\.row)
     manifest.keyspaces = snapshot.keyspaceRows

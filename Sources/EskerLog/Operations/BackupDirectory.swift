@@ -6,20 +6,20 @@ struct BackupDirectory: ~Copyable {
   private var directory: MarkedDirectory
   private let fileSystem: any FileSystem
 
-  /// Takes a path at which nothing is, an empty directory, or what is left of an interrupted backup.
+  /// Takes a path that does not exist, an empty directory, or what is left of an interrupted backup.
   init(at path: String, for kind: CopyKind, of storeID: StoreID, host: Host) throws(StoreError) {
     directory = try MarkedDirectory(at: path, for: kind, of: storeID, host: host)
     fileSystem = host.platform.fileSystem
   }
 
-  /// Gives a file a second name here; false where that is not possible.
+  /// Creates a hard link to a file here; false if that is not possible.
   func share(_ original: String, as name: String) -> Bool {
     (try? fileSystem.link(original, to: "\(directory.path)/\(name)")) != nil
   }
 
-  /// Copies what a row says of a segment, or as much of it as the file has, durably.
+  /// Copies a segment as its row describes it, or as much of it as the file has, durably.
   ///
-  /// - Returns: what to say of the copy. It lacks the footer of a segment whose file a merge has just removed.
+  /// - Returns: The row of the copy, which has no footer if a merge has just removed the segment's file.
   func copy(_ segment: Segment, _ row: SegmentRow, as name: String) throws(StoreError) -> SegmentRow {
     var row = row
     do throws(PlatformError) {
@@ -50,7 +50,7 @@ struct BackupDirectory: ~Copyable {
     }
   }
 
-  /// Makes everything durable, and a store of the directory.
+  /// Makes everything durable, and the directory a store.
   mutating func finish(_ manifest: Manifest) throws(StoreError) {
     let bytes = manifest.encoded()
     do throws(PlatformError) {
@@ -66,6 +66,6 @@ struct BackupDirectory: ~Copyable {
     try directory.finish()
   }
 
-  /// Removes what was made; what cannot be removed goes on bearing the mark.
+  /// Removes what was written; the mark stays if anything cannot be removed.
   consuming func abandon() { directory.abandon() }
 }

@@ -1,20 +1,20 @@
 internal import EskerFormat
 internal import Synchronization
 
-/// What a backup consists of: the segments a snapshot shows, each shared as a file or copied up to where the snapshot ends.
+/// The contents of a backup: the segments of a snapshot, each shared as a file or copied up to where the snapshot ends.
 struct BackupPlan {
   struct Part {
     let segment: Segment
-    /// What the backup's manifest says of it.
+    /// The segment's row in the backup's manifest.
     var row: SegmentRow
-    /// The file is never written again, so a second name for it is as good as a copy.
+    /// Whether the file is never written again, so that a hard link to it is as good as a copy.
     let isFinal: Bool
   }
 
   var parts: [Part] = []
 
-  /// - Parameter listed: the manifest as it is on disk. A segment that it calls sealed, and whose records are durable, is
-  ///   never written again by anybody. What it does not say so of is copied.
+  /// - Parameter listed: The manifest on disk. A segment that it calls sealed, and whose records are durable, is never
+  ///   written again. Other segments are copied.
   init(_ snapshot: borrowing Snapshot, listed: Manifest) {
     let rows = Dictionary(uniqueKeysWithValues: listed.segments.map { ($0.id, $0) })
     let sequence = snapshot.sequence.rawValue
@@ -46,12 +46,12 @@ struct BackupPlan {
         part = Part(segment: segment, row: row, isFinal: false)
       }
       parts.append(part)
-      // No checkpoint comes along, so addresses are free to change.
+      // A backup has no checkpoint, so addresses may change.
       parts[parts.count - 1].row.granule = granule
       granule += part.row.granules
     }
   }
 
-  /// Bytes of all files.
+  /// The size of all files, in bytes.
   var bytes: Int { parts.reduce(0) { $0 + Int(clamping: $1.row.fileLength) } }
 }

@@ -1,21 +1,21 @@
 internal import EskerPlatform
 internal import Synchronization
 
-/// A reader of changes that merges know of as long as this object lives.
+/// A reader of changes, which merges take into account as long as this object lives.
 final class ChangeFeed: Sendable {
   private let engine: Engine
   private let cursor: ChangeCursor
   private let showsUnsynced: Bool
 
-  /// How often a read-only store looks for new writes, in nanoseconds.
+  /// How often a read-only store checks for new writes, in nanoseconds.
   private static let pollInterval: UInt64 = 5_000_000
 
   init(_ engine: Engine, since: UInt64?, keeping: Int, includingUnsynced: Bool) {
     self.engine = engine
-    // What another process has synced is not known here.
+    // A read-only store does not know what the writer's process has synced.
     showsUnsynced = includingUnsynced || engine.env.options.readOnly
     if engine.env.options.readOnly {
-      // A closed store says so when the first change is asked for.
+      // If the store is closed, the first read throws.
       try? engine.follower.refresh()
       cursor = engine.follower.holding {
         engine.feeds.begin(since: since, keeping: keeping, showsUnsynced: true)
@@ -33,7 +33,7 @@ final class ChangeFeed: Sendable {
     if engine.env.options.readOnly { engine.follower.followIfBehind() }
     let step = try read(isRefreshed: false)
     guard case .unknownKeyspace = step else { return step }
-    // It was listed before it was written to. A closed store has all the names that it will have.
+    // A keyspace is listed before it is written to. A closed store already has all the names.
     try? engine.follower.refresh()
     return try read(isRefreshed: true)
   }
@@ -44,12 +44,13 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Suspends the task until there may be a write with that number to show, the task is cancelled, or the store is closed.
+  /// Suspends the task until there may be a write with this number to report, the task is cancelled, or the store is
+  /// closed.
   ///
-  /// - Throws: ``StoreError/syncFailed(errno:)`` when it cannot be made durable.
+  /// - Throws: ``StoreError/syncFailed(errno:)`` if the write cannot be made durable.
   func wait(for next: UInt64) async throws(StoreError) {
     if engine.env.options.readOnly {
-      // Nobody tells a reader in another process.
+      // A reader in another process is not notified.
       try? await Task.sleep(nanoseconds: Self.pollInterval)
     } else {
       await engine.feeds.wait(for: next)

@@ -3,40 +3,41 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-/// Where the index leads to, as a verification looks at it: sorted by segment.
+/// The places that the index points to, sorted by segment, for a verification.
 ///
-/// To follow each entry of the index would be a wait for memory at a random place. So the entries are sorted by segment first,
-/// and compared with what the walk over the segment has found there. Some segments at a time, so that the lists stay small.
+/// Following each index entry would mean a cache miss at a random place. So the entries are first sorted by segment, and
+/// then compared with what the walk over the segment has found; in rounds of some segments each, so that the lists stay
+/// small.
 struct IndexTargets: Sendable {
   /// For each segment of the round, the offsets of records in units of eight bytes.
   private(set) var lists: [[UInt32]]
   private(set) var report = VerificationReport()
-  /// The bucket behind the last one that was looked at.
+  /// The bucket after the last one examined.
   private var next: Int
 
   /// Segments that are verified together.
   struct Round: Sendable {
     let extents: [(segment: Segment, end: Int)]
-    /// What the granules of the address space are, from the first.
+    /// The granules of the address space, from the first on.
     fileprivate let granules: [Granule]
-    /// Whether the first round; it looks at entries that lead to no segment of the snapshot.
+    /// Whether this is the first round, which also checks entries that point to no segment of the snapshot.
     fileprivate let isFirst: Bool
   }
 
-  /// A granule, told without a reference: one for each entry of the index would cost more than all else.
+  /// A granule, described without a reference: counting references for each index entry would cost more than all else.
   fileprivate struct Granule {
-    /// The position of its segment in the round; nothing for one of another round.
+    /// The position of its segment in the round; nil if it belongs to another round.
     var position: Int32?
     /// The address of the segment's first byte, in units of eight bytes.
     var start: UInt64 = 0
-    /// How far the snapshot shows the segment, in the same units; 0 for none of its segments.
+    /// How far the snapshot includes the segment, in the same units; 0 if not at all.
     var count: UInt64 = 0
   }
 
-  /// So many entries of the index are sorted at a time: 256 MiB of them.
+  /// The number of index entries sorted at a time: 256 MiB of them.
   private static let roundLength = 64 << 20
 
-  /// Shares the segments of a snapshot out among rounds: one, unless there are very many keys.
+  /// Divides the segments of a snapshot into rounds: just one, unless there are very many keys.
   static func rounds(_ keydir: Keydir, _ extents: [(segment: Segment, end: Int)]) -> [Round] {
     var groups: [[(segment: Segment, end: Int)]] = [[]]
     var records = 0
@@ -62,9 +63,9 @@ struct IndexTargets: Sendable {
     }
   }
 
-  /// Looks at every bucket of the index.
+  /// Examines every bucket of the index.
   ///
-  /// - Parameter work: does jobs, several at a time in any order.
+  /// - Parameter work: Runs jobs, several at a time and in any order.
   static func all(
     _ writer: Writer,
     _ round: Round,
@@ -76,15 +77,15 @@ struct IndexTargets: Sendable {
       return { IndexTargets(writer, round, buckets: buckets) }
     }
     var targets = work(jobs)
-    // When the last job had passed the end, others may have been at it still, and splits move entries that nobody has looked
-    // at to new buckets behind that end. They are the only ones there, so one walk over these buckets sees all of them.
+    // After the last job has reached the end, others may still be running, and splits may move entries that they have not
+    // examined to new buckets after that end. Only splits add buckets there, so one walk over these finds all of them.
     if let last = targets.last { targets.append(IndexTargets(writer, round, buckets: last.next..<Int.max)) }
     return targets
   }
 
   private static let jobCount = 16
 
-  /// Looks at the entries of some buckets; `.max` is the end that the index then has.
+  /// Examines the entries of some buckets; `.max` means up to the end of the index at that time.
   private init(_ writer: Writer, _ round: Round, buckets: Range<Int>) {
     lists = Array(repeating: [], count: round.extents.count)
     next = buckets.lowerBound
@@ -100,7 +101,7 @@ struct IndexTargets: Sendable {
       }
       guard let (isWhole, astray) = found else { return }
       if !isWhole {
-        // The rest is not looked at, nor what comes behind it.
+        // Skips the rest, and what follows it.
         next = .max
         guard case .damaged(let location, let reason) = writer.keydir.indexDamage() else { return }
         if round.isFirst { report.damage.append(.init(location: location, length: 0, reason: reason)) }
@@ -114,7 +115,7 @@ struct IndexTargets: Sendable {
     }
   }
 
-  /// So many under each hold of the writer's lock, as when a checkpoint is written.
+  /// The number of buckets examined each time the writer's lock is held, as when a checkpoint is written.
   private static let bucketsTogether = 1024
 
   static let reason = "the index points to a record that does not exist"
@@ -124,13 +125,13 @@ struct IndexTargets: Sendable {
     guard number < round.granules.count else { return }
     let granule = round.granules[number]
     let units = address &- granule.start
-    // What was written since the snapshot was taken is not looked at.
+    // Ignores what was written after the snapshot was taken.
     if let position = granule.position, units < granule.count {
       lists[Int(position)].append(UInt32(truncatingIfNeeded: units))
     }
   }
 
-  /// The addresses that lead to no record, of those that lead to no segment of the snapshot. Under the writer's lock.
+  /// Among the addresses outside the snapshot's segments, those that point to no record. Under the writer's lock.
   private static func astray(_ addresses: [UInt64], _ keydir: Keydir, _ round: Round) -> [UInt64] {
     addresses.filter { address in
       let number = GranuleTable.granule(of: address)
@@ -140,11 +141,11 @@ struct IndexTargets: Sendable {
   }
 }
 
-/// Which places of a segment hold a record: a bit for each eight bytes.
+/// The places in a segment where records begin: a bit for each eight bytes.
 struct RecordPlaces {
   private var words: [UInt64]
 
-  /// - Parameter end: Bytes of the segment.
+  /// - Parameter end: The number of bytes of the segment.
   init(end: Int) {
     words = Array(repeating: 0, count: (end >> 9) + 1)
   }

@@ -1,25 +1,25 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// A directory in which a copy of a store is made.
+/// A directory in which a copy of a store is being made.
 ///
-/// A mark stands there from the start, durably, and goes when all else is durable. So whatever a crash leaves says what it
-/// is: opening refuses it by name, and the same command may be given again, which first removes what is left. The mark says
-/// which store's files are the copy's, and is locked as long as somebody makes it.
+/// It contains a durable mark from the start until everything else is durable. So whatever a crash leaves can be
+/// recognised: opening refuses it, naming the mark, and repeating the same command first removes what is left. The mark
+/// says to which store the files of the copy belong, and is locked while a process is writing the copy.
 struct MarkedDirectory: ~Copyable {
   let path: String
-  /// The identity of every file that is made here.
+  /// The store id in every file of the copy.
   let storeID: StoreID
   private let kind: CopyKind
   private let fileSystem: any FileSystem
   private let mark: any File
   private let isCreated: Bool
-  /// Whether the mark is there for certain.
+  /// Whether the mark certainly exists.
   private var isMarked = true
 
   private var markPath: String { "\(path)/\(kind.mark)" }
 
-  /// Takes a path at which nothing is, an empty directory, or what is left of a copy of the same kind.
+  /// Takes a path that does not exist, an empty directory, or what is left of a copy of the same kind.
   init(at path: String, for kind: CopyKind, of storeID: StoreID, host: Host) throws(StoreError) {
     let fileSystem = host.platform.fileSystem
     let directory = StoreDirectory(path: path, host: host)
@@ -63,7 +63,7 @@ struct MarkedDirectory: ~Copyable {
         try fileSystem.syncDirectory(path)
         try fileSystem.syncDirectory(directory.parent)
       }
-      // Somebody may have begun a store here since it was looked at.
+      // Another process may have begun a store here since the directory was checked.
       let names = try translating { () throws(PlatformError) in try fileSystem.list(path) }
       guard names == [kind.mark] else { throw .directoryNotEmpty(path: path) }
     } catch {
@@ -74,7 +74,7 @@ struct MarkedDirectory: ~Copyable {
     return file
   }
 
-  /// Goes on where another copy was interrupted: removes what is left of it, and nothing else.
+  /// Takes over the directory of an interrupted copy: removes what is left of that, and nothing else.
   private static func takeOver(
     _ contents: [UInt8],
     at path: String,
@@ -87,7 +87,7 @@ struct MarkedDirectory: ~Copyable {
       try lock(file, at: path, kind, fileSystem)
       let left = CopyMark(file)
       let others = names.filter { $0 != kind.mark }
-      // The mark is whole before anything else is there.
+      // The mark is complete before anything else is written.
       guard others.isEmpty || left != nil else { throw .directoryNotEmpty(path: path) }
       if let left { try clear(others, at: path, of: left.storeID, fileSystem) }
       try translating { () throws(PlatformError) in
@@ -102,7 +102,7 @@ struct MarkedDirectory: ~Copyable {
     return file
   }
 
-  /// Throws if somebody else is at work. Where a file cannot be locked, nobody is taken to be.
+  /// Throws if another process is writing a copy here. If the file cannot be locked at all, assumes that none is.
   private static func lock(
     _ file: any File,
     at path: String,
@@ -112,7 +112,7 @@ struct MarkedDirectory: ~Copyable {
     if (try? file.tryLock(exclusive: true)) == false { throw kind.unfinished(at: path, fileSystem) }
   }
 
-  /// Removes the files of a copy, durably; throws before it removes any if there are others.
+  /// Removes the files of a copy, durably; throws before removing any if there are other files.
   private static func clear(
     _ names: [String],
     at path: String,
@@ -127,7 +127,7 @@ struct MarkedDirectory: ~Copyable {
     }
   }
 
-  /// Takes the mark away: all else is durable, and from here on this is a store.
+  /// Removes the mark: everything else is durable, and the directory is now a store.
   mutating func finish() throws(StoreError) {
     let (path, markPath, fileSystem) = (path, markPath, fileSystem)
     do throws(PlatformError) {
@@ -139,10 +139,10 @@ struct MarkedDirectory: ~Copyable {
     mark.close()
   }
 
-  /// Removes what was made, and the mark when all of that is gone. Best effort: what stays bears the mark.
+  /// Removes what was written, and then the mark. Best effort: the mark stays if anything else does.
   consuming func abandon() {
     defer { mark.close() }
-    // Without the mark it is a whole store, of which nobody knows whether the mark comes back with a power cut.
+    // Without the mark this is a complete store, though a power failure may bring the mark back.
     guard isMarked, let names = try? fileSystem.list(path) else { return }
     let others = names.filter { $0 != kind.mark }
     guard (try? Self.clear(others, at: path, of: storeID, fileSystem)) != nil,

@@ -1,7 +1,8 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// An earlier backup of the same store, whose files a new one can share. An empty directory has none.
+/// An earlier backup of the same store, whose files a new backup can share. An empty directory counts as one without
+/// files.
 struct PreviousBackup {
   private let path: String
   private let fileSystem: any FileSystem
@@ -13,7 +14,7 @@ struct PreviousBackup {
     self.fileSystem = fileSystem
     self.storeID = storeID
     let names = try translating { () throws(PlatformError) in
-      // Without a name for it, a file system may take its time to say that there is no such directory.
+      // Listing a directory that does not exist can be slow on some file systems.
       guard try fileSystem.status(path) != nil else {
         throw PlatformError("open", path: path, code: PlatformError.notFound)
       }
@@ -30,7 +31,7 @@ struct PreviousBackup {
     rows = Dictionary(uniqueKeysWithValues: manifest.segments.map { ($0.id, $0) })
   }
 
-  /// The file that holds what `row` says and nothing else; nil when there is none.
+  /// The file of exactly the segment that `row` describes; nil if there is none.
   func file(for row: SegmentRow) -> String? {
     guard var own = rows[row.id] else { return nil }
     own.granule = row.granule

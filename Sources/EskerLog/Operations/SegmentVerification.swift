@@ -2,7 +2,7 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-/// Reads one segment and compares it with its checksums.
+/// Verifies the checksums of one segment.
 ///
 /// Safety: `segment` keeps its mapping, and its views check offsets. A packed segment does not grow, so all of its rooms
 /// have the dictionary of the view, and a room is used only inside its closure. Arrays outlive the decoding that they are
@@ -10,12 +10,12 @@ internal import Synchronization
 struct SegmentVerification {
   private let env: Environment
   private let segment: Segment
-  /// Where the records end by what is known of them, and how much of that the file has.
+  /// Where the records should end, and how much of that the file has.
   private let end: Int
   private let reach: Int
-  /// Bytes that were read of all segments.
+  /// Bytes read in all segments.
   private let done: VerificationProgress
-  /// Bytes of this one that `done` knows of.
+  /// Bytes of this segment that `done` already includes.
   private var counted = 0
   private var report = VerificationReport()
   private var places: RecordPlaces
@@ -29,7 +29,7 @@ struct SegmentVerification {
     places = RecordPlaces(end: reach)
   }
 
-  /// - Parameter targets: where the index leads to in this segment, in units of eight bytes.
+  /// - Parameter targets: The offsets in this segment that the index points to, in units of eight bytes.
   mutating func run(_ targets: [[UInt32]]) -> VerificationReport {
     report.files += 1
     report.bytes += reach
@@ -41,7 +41,7 @@ struct SegmentVerification {
     } else {
       verifyRecords()
     }
-    // A reader may have looked where a writer was just cutting off what it had not used.
+    // A read-only store may have touched pages that the writer was truncating.
     if segment.mapping.isFaulted, !env.options.readOnly {
       report.damage.append(
         .init(location: segment.location(), length: 0, reason: "the file is truncated, or its medium failed")
@@ -52,12 +52,12 @@ struct SegmentVerification {
     return report
   }
 
-  /// Checks that the index leads to records.
+  /// Checks that the index points to records.
   private mutating func compare(_ targets: [[UInt32]]) {
-    // An entry that moved to a new bucket meanwhile may have been seen in both.
+    // An entry that moved to a new bucket meanwhile may have been found in both.
     var wrong: Set<UInt32> = []
     for list in targets {
-      // What is beyond the end of the file has been told of as a whole.
+      // What is beyond the end of the file has been reported as a whole.
       for units in list where Int(units) << 3 < reach && !places.contains(units: units) {
         if wrong.insert(units).inserted { add(Int(units) << 3, 0, IndexTargets.reason) }
       }
@@ -67,7 +67,7 @@ struct SegmentVerification {
   private mutating func verifyRecords() {
     var offset = SegmentHeader.length
     while offset < reach {
-      // Both checksums in one go; what has something wrong with it is looked at more closely.
+      // Checks both checksums at once; damaged records are examined more closely.
       if let view = segment.view(at: offset, end: reach),
         view.damage(salt: segment.salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) == nil
       {
@@ -82,7 +82,7 @@ struct SegmentVerification {
     if offset < end { addMissing(from: offset) }
   }
 
-  /// Reports what is wrong at a place; where the next record begins.
+  /// Reports the damage at a place; returns where the next record begins.
   private mutating func passDamage(at offset: Int) -> Int {
     switch segment.readRecord(at: offset, end: reach) {
     case .record(let header):
@@ -150,7 +150,7 @@ struct SegmentVerification {
     }
   }
 
-  /// Finds records of a packed segment that zeros have taken the place of: zeros ahead of a cell mean nothing.
+  /// Finds records of a packed segment that were overwritten with zeros, which the walk takes for padding before a cell.
   private mutating func compare(_ footer: SegmentFooter, _ bytes: [UInt8]) {
     var cursor = footer.entries(segment.layout)
     while let entry = unsafe try? cursor.next(in: bytes.span.bytes), entry.offset < UInt64(reach) {
@@ -165,11 +165,11 @@ struct SegmentVerification {
 
   private mutating func addUnreadable(_ range: Range<Int>) {
     add(range.lowerBound, range.count, RecordDamage.headerChecksum.reason)
-    // That the index leads there is part of the same damage.
+    // Index entries that point there are part of the same damage.
     for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) { places.insert(offset) }
   }
 
-  /// Reports that from a place on there is nothing to be read, since the file ends before its records.
+  /// Reports that records are missing from a place on, because the file ends early.
   private mutating func addMissing(from offset: Int) {
     add(offset, end - offset, segment.cutShort(end))
     for offset in stride(from: offset, to: reach, by: 8) { places.insert(offset) }
@@ -179,7 +179,7 @@ struct SegmentVerification {
     report.damage.append(.init(location: segment.location(offset), length: length, reason: reason))
   }
 
-  /// Says how far it is; false when the store was closed, or nobody waits for the report any more.
+  /// Counts progress; false if the store was closed or the verification cancelled.
   @discardableResult
   private mutating func count(_ offset: Int) -> Bool {
     done.add(offset - counted)
@@ -188,14 +188,14 @@ struct SegmentVerification {
   }
 }
 
-/// How many bytes a verification has read, on all of its threads.
+/// The progress of a verification, on all of its threads. Relaxed: a counter, and a flag that threads may see late.
 final class VerificationProgress: Sendable {
-  /// So many bytes are read between two reports of one thread.
+  /// The number of bytes that a thread reads between two reports.
   static let step = 1 << 20
 
   private let bytes = Atomic<Int>(0)
   private let stopped = Atomic<Bool>(false)
-  /// Why something could not be looked at.
+  /// Why something could not be read.
   private let failure = Guarded<PlatformError?>(nil, .leaf)
   private let total: Int
 
@@ -207,17 +207,17 @@ final class VerificationProgress: Sendable {
     bytes.add(count, ordering: .relaxed)
   }
 
-  /// Tells the caller, who may have had enough. Called on the caller's thread.
+  /// Reports to the caller, who may cancel. Called on the caller's thread.
   func report(to progress: ((Double) -> Bool)?) {
     if progress?(share) == false { stopped.store(true, ordering: .relaxed) }
   }
 
-  /// Notes that something could not be looked at.
+  /// Notes that something could not be read.
   func fail(_ error: PlatformError) {
     failure.withLock { $0 = $0 ?? error }
   }
 
-  /// Throws if the verification has not seen everything.
+  /// Throws if the verification has not read everything.
   func check() throws(StoreError) {
     if let error = failure.withLock({ $0 }) { throw StoreError(error) }
     if isCancelled { throw .cancelled }

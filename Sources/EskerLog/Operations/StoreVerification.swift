@@ -3,7 +3,7 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-/// Reads everything that a store consists of, and compares it with its checksums.
+/// Verifies the checksums of all files of a store.
 struct StoreVerification: Sendable {
   private let engine: Engine
   private var env: Environment { engine.env }
@@ -13,7 +13,7 @@ struct StoreVerification: Sendable {
     self.engine = engine
   }
 
-  /// Reads everything and compares it with its checksums, on as many threads as there are processors.
+  /// Verifies everything, on as many threads as there are processors, at most ``mostVerifiers``.
   func run(progress: ((Double) -> Bool)?) throws(StoreError) -> VerificationReport {
     try engine.checkBeforeRead()
     var report = VerificationReport()
@@ -23,7 +23,7 @@ struct StoreVerification: Sendable {
     let done = VerificationProgress(total: extents.reduce(0) { $0 + $1.end })
     let rounds = IndexTargets.rounds(engine.keydir, extents)
     for (number, round) in rounds.enumerated() {
-      // What is done before anybody was told could not be stopped.
+      // Before any work, so that the caller can cancel it.
       done.report(to: progress)
       let targets = IndexTargets.all(engine.writer, round) { jobs in work(jobs) { done.report(to: progress) } }
       for part in targets { report.add(part.report) }
@@ -45,8 +45,7 @@ struct StoreVerification: Sendable {
     return report
   }
 
-  /// Reads the segments that a snapshot shows, as far as it shows them, and compares them with their checksums; what the opening
-  /// found wrong with segments is in the report too.
+  /// Verifies the segments of a snapshot, as far as it includes them. The report includes damage that the opening found.
   func verifySegments(of snapshot: Snapshot, progress: (Double) -> Bool) throws(StoreError) -> VerificationReport {
     let extents = snapshot.extents
     let done = VerificationProgress(total: extents.reduce(0) { $0 + $1.end })
@@ -67,16 +66,16 @@ struct StoreVerification: Sendable {
     return report
   }
 
-  /// Does jobs on as many threads as help, or on this one where the store has none.
+  /// Runs jobs on as many threads as is useful, or on this one if the store has no threads.
   private func work<Result: Sendable>(_ jobs: [Crew<Result>.Job], _ meanwhile: () -> Void) -> [Result] {
     Crew(jobs).run(threads: env.isThreaded ? min(Processors.count, Self.mostVerifiers) : 0, meanwhile)
   }
 
-  /// More of them would only wait for memory.
+  /// More threads would only wait for memory.
   private static var mostVerifiers: Int { 8 }
 
   private func verifyManifests(_ report: inout VerificationReport) {
-    // Another process may be editing them only beside a read-only store. In a writer, edits wait until they are read.
+    // Only if this store is read-only may another process be editing them. In a writer, edits wait until they are read.
     let found = env.options.readOnly ? try? catalog.readCopiesBesideWriter() : try? catalog.readCopies()
     guard let reading = found else { return }
     report.files += reading.found
@@ -107,16 +106,17 @@ struct StoreVerification: Sendable {
     return report
   }
 
-  // MARK: What the opening found
+  // MARK: Findings of the opening
 
-  /// Adds what the opening found to a report, as far as the report does not say it already.
+  /// Adds the opening's findings to a report, unless it already covers them.
   private func addFindings(to report: inout VerificationReport) {
     for finding in engine.findings where !report.covers(finding.location) && !isReadable(finding.location) {
       report.damage.append(finding)
     }
   }
 
-  /// Whether a record can be read where none could when a store was opened beside its writer, who has come there since.
+  /// Whether a record can now be read where a read-only store could not read one at its opening, since the writer has
+  /// written it meanwhile.
   private func isReadable(_ location: DamageLocation) -> Bool {
     guard env.options.readOnly, let offset = location.offset else { return false }
     let segment = catalog.segments.first { $0.id == location.segment }
@@ -137,7 +137,7 @@ extension VerificationReport {
 }
 
 extension VerificationReport {
-  /// Whether a damaged range of the report holds a place.
+  /// Whether a damaged range of the report contains a location.
   fileprivate func covers(_ location: DamageLocation) -> Bool {
     damage.contains { known in
       guard known.location.path == location.path else { return false }

@@ -2,7 +2,7 @@ internal import EskerFormat
 internal import EskerIndex
 internal import EskerPlatform
 
-/// Goes through segments and asks the index about each record.
+/// Counts how the bytes of a store are used, by looking up each record of its segments in the index.
 struct UsageCount {
   private let keydir: Keydir
   private let snapshot: Snapshot
@@ -11,7 +11,7 @@ struct UsageCount {
   private var segments: [UInt64: StoreUsage.Figures] = [:]
   private var window: [FooterEntry] = []
 
-  /// So many waits for memory overlap.
+  /// How many waits for memory overlap.
   private static let windowLength = 32
 
   private init(_ keydir: Keydir, _ snapshot: Snapshot) {

@@ -1,6 +1,6 @@
 internal import EskerFormat
 
-/// The figures of a published image, in the order in which they stand there. On disk: never renumber.
+/// The figures of a published image, in the order in which they are stored. On disk: never renumber.
 private enum Figure: Int {
   case keys = 0
   case liveBytes = 1
@@ -27,12 +27,12 @@ private enum Figure: Int {
   case sealedSegments = 21
   case packedSegments = 22
   case keyspaces = 23
-  /// 0: without a limit.
+  /// 0 means no limit.
   case capacity = 24
 }
 
 extension StatisticsImage {
-  /// An image of a store's figures, yet without what they are of.
+  /// Creates an image of a store's statistics, without the process and the times.
   init(_ statistics: Statistics, storeID: StoreID, capacity: Int?) {
     self.init(storeID: storeID)
     func set(_ figure: Figure, _ value: Int) { figures[figure.rawValue] = UInt64(clamping: value) }
@@ -76,7 +76,7 @@ extension StatisticsImage.Histogram {
 
 extension PublishedStatistics {
   init(_ image: StatisticsImage) {
-    // No figure is as large, and whoever adds some of them up gets a sum.
+    // No real figure is as large, and adding up several does not overflow.
     func value(_ figure: Figure) -> Int { Int(min(image.figures[figure.rawValue], 1 << 54)) }
     processID = Int32(truncatingIfNeeded: image.processID)
     openedAt = WallTime(millisecondsSince1970: image.openedAt)

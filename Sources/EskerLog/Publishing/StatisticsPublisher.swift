@@ -1,11 +1,11 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// Writes a store's figures to a file in its directory, again and again, for other processes to see.
+/// Periodically writes a store's statistics to a file in its directory, for other processes to read.
 ///
-/// The file is no part of the store: figures are never synced, nothing reads it in a recovery, and it goes when the store is
-/// closed. One that a killed process or a power cut left goes at the next opening for writing. A file of that name that
-/// somebody else made stays as it is, and nothing is published as long as it is there.
+/// The file is not part of the store: statistics are never synced, a recovery does not read them, and the file is removed
+/// when the store is closed. A file left by a killed process or a power failure is removed at the next opening for
+/// writing. A foreign file of that name is left alone, and nothing is published as long as it exists.
 ///
 /// Safety: `file` and `isFailing` are used by one thread at a time: by the opening thread, then by the worker's, and by
 /// ``stop()`` after that has ended.
@@ -15,14 +15,14 @@ final class StatisticsPublisher: @unchecked Sendable {
   private let interval: UInt64
   private let image: @Sendable () -> StatisticsImage
   private let onFailure: @Sendable (PlatformError) -> Void
-  // The publishing thread's, once there is one.
+  // Used by the publishing thread, once it has been started.
   private var file: (any File)?
   private var isFailing = false
   private let worker: Worker
 
   /// - Parameters:
-  ///   - image: gathers the figures.
-  ///   - onFailure: is told when the file cannot be written, and not again until it could be.
+  ///   - image: Gathers the statistics.
+  ///   - onFailure: Called when the file cannot be written, and again only after it could be.
   init(
     path: String,
     fileSystem: any FileSystem,
@@ -39,7 +39,7 @@ final class StatisticsPublisher: @unchecked Sendable {
     worker = Worker(name: "esker-publish", isThreaded: isThreaded, givesWay: true)
   }
 
-  /// Publishes for the first time, and goes on with that on a thread of its own; false when there can be none.
+  /// Publishes for the first time, and then periodically on a thread of its own; false if that cannot be started.
   func start() -> Bool {
     publish()
     worker.begin { [self] _ in
@@ -55,7 +55,7 @@ final class StatisticsPublisher: @unchecked Sendable {
       if file == nil {
         let file = try fileSystem.open(path, .create)
         self.file = file
-        // What says whose file it is, before the rest: whatever a power cut tears then, that is there.
+        // The owner's signature first, durably: so the file can be recognised even if a power failure tears the rest.
         try file.writeAll(Array(bytes[..<StatisticsImage.signatureLength]), at: 0)
         try file.sync()
       }
@@ -67,7 +67,8 @@ final class StatisticsPublisher: @unchecked Sendable {
     }
   }
 
-  /// Ends it, and takes the file away if it made one; returns when no figures are gathered any more. Idempotent.
+  /// Stops publishing, and removes the file if this created it; no statistics are being gathered after this returns.
+  /// Idempotent.
   func stop() {
     worker.stop()
     guard let file else { return }
