@@ -2,6 +2,8 @@ internal import EskerFormat
 internal import EskerLog
 
 /// Writes a snapshot as a stream.
+///
+/// Safety: each array outlives the call that borrows its bytes, and `sink` cannot keep a span.
 struct ExportWriter {
   private let snapshot: Snapshot
   private let storeID: StoreID

@@ -2,6 +2,8 @@ internal import EskerFormat
 internal import EskerLog
 
 /// Reads a stream into a store.
+///
+/// Safety: each array outlives the call that borrows its bytes, and the decoders check their lengths.
 struct ImportReader {
   private static let name = "the stream"
   private static let piece = 64 << 10

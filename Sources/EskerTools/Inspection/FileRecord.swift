@@ -1,6 +1,9 @@
 internal import EskerFormat
 
 /// A record of a segment file, packed or not, of which only the length is known to be possible. The file stays open.
+///
+/// Safety: points into the mapping of a ``SegmentFile``, which whoever uses the record holds. The key lies within the
+/// length.
 @safe
 enum FileRecord {
   case plain(RecordView, salt: UInt32, offsetUnits: UInt32)

@@ -12,6 +12,9 @@ enum SaltSearch {
   private static let reach = 1 << 20
 
   /// - Parameter length: bytes that may be read from `base` on, which is aligned to eight bytes.
+  ///
+  /// Safety: the caller keeps the bytes during the call. A word is read where at least 32 bytes are left, and a record
+  /// only once its view has checked that all of it lies within `length`.
   static func salt(at base: UnsafeRawPointer, length: Int) -> UInt32? {
     var offset = SegmentHeader.length
     while offset + 32 <= min(length, reach) {
@@ -27,6 +30,7 @@ enum SaltSearch {
     return nil
   }
 
+  /// Safety: the caller has checked that the header, with as many extension words, lies within the bytes.
   private static func solve(_ record: UnsafeRawPointer, _ units: UInt32, _ words: UInt32) -> UInt32? {
     let stored = unsafe UInt32(littleEndian: record.load(as: UInt32.self))
     let zero = unsafe esker_record_header_checksum(0, units, record, words)

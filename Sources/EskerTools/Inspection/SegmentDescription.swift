@@ -109,6 +109,7 @@ extension SegmentDescription {
 
   private mutating func readHeader(_ file: any File, _ row: SegmentRow?, _ storeID: StoreID?) throws(PlatformError) {
     let bytes = try file.bytes(in: 0..<SegmentHeader.length)
+    // Safety: the array outlives the decoding, which checks its length.
     do throws(FormatError) {
       let header = unsafe try SegmentHeader(decoding: bytes.span.bytes)
       created = WallTime(millisecondsSince1970: header.creationTime)
@@ -139,6 +140,7 @@ extension SegmentDescription {
     let start = end - SegmentFooter.trailerLength
     guard start >= SegmentHeader.length else { return }
     let bytes = try file.bytes(in: start..<end)
+    // Safety: the array outlives the decoding, which checks its length.
     let footer = unsafe try? SegmentFooter(decodingTrailer: bytes.span.bytes)
     guard let footer, footer.segmentID == id else {
       if row != nil { damage.append("the footer is damaged") }

@@ -3,6 +3,11 @@ internal import EskerLog
 internal import EskerPlatform
 
 /// A segment file outside of an open store, to be read only: a damaged store's, or one that is inspected.
+///
+/// Safety: threads may share it, since nothing in it changes after `init`. It keeps the mapping, which is aligned to a
+/// page; no read goes beyond the mapping's length, and offsets are multiples of eight. If the file is cut short
+/// meanwhile, zeros take the place of the bytes that are gone. Arrays outlive the decoding that they are lent to, which
+/// checks their lengths.
 @safe
 final class SegmentFile: @unchecked Sendable {
   let id: UInt64

@@ -89,6 +89,8 @@ extension StoreInspection {
 }
 
 /// Looks for the records of one key.
+///
+/// Safety: arrays outlive the calls that borrow their bytes.
 private struct KeySearch {
   struct Match {
     var record: RecordDescription

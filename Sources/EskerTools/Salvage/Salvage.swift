@@ -2,6 +2,9 @@ internal import EskerFormat
 internal import EskerLog
 
 /// Reads everything that is intact in a damaged store, and writes it to a new one.
+///
+/// Safety: `source` keeps the files that records point into, and the store has copied key and value when a put returns.
+/// Arrays outlive the calls that borrow their bytes.
 struct Salvage {
   private let source: SalvageSource
   private var census: SalvageCensus
