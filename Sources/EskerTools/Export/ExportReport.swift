@@ -2,22 +2,22 @@ public import EskerLog
 
 /// What an export wrote.
 public struct ExportReport: Sendable, Hashable {
-  /// The last write the stream shows.
+  /// The last write included in the stream.
   public var sequence: SequenceNumber
-  /// Entries in it.
+  /// The number of entries in the stream.
   public var entries = 0
-  /// Bytes of it.
+  /// The length of the stream in bytes.
   public var bytes = 0
 }
 
 /// What an import read.
 public struct ImportReport: Sendable, Hashable {
-  /// Entries that were stored.
+  /// The number of entries stored.
   public var entries = 0
-  /// Entries that had expired and were passed over.
+  /// The number of entries skipped because they had expired.
   public var expired = 0
-  /// Keyspaces the stream names, the default one included.
+  /// The number of keyspaces in the stream, including the default one.
   public var keyspaces = 0
-  /// Bytes of the stream.
+  /// The length of the stream in bytes.
   public var bytes = 0
 }

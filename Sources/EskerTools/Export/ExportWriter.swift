@@ -8,7 +8,7 @@ struct ExportWriter {
   private let snapshot: Snapshot
   private let storeID: StoreID
   private var buffer: [UInt8] = []
-  /// Checksum of the last head, which the next continues.
+  /// The checksum of the last frame's head, which the next one continues.
   private var chain: UInt32 = 0
   private var report: ExportReport
 
@@ -40,7 +40,7 @@ struct ExportWriter {
       frame.keyspace = identifiers[entry.keyspace] ?? 0
       frame.number = entry.version.rawValue
       frame.expiry = if case .at(let time) = entry.expiry { time.millisecondsSince1970 } else { .max }
-      // The closure's errors are the store's alone; the sink's wait outside.
+      // The closure can throw only errors of the store; those of the sink are passed out as values.
       let failure: (any Error)? = try entry.withBytes { (key, value) throws(StoreError) -> (any Error)? in
         do { try add(frame, key, value, sink) } catch { return error }
         return nil

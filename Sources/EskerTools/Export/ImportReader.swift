@@ -10,7 +10,7 @@ struct ImportReader {
 
   private let store: LogStore
   private var buffer: [UInt8] = []
-  /// How much of the buffer was taken, and where that is in the stream.
+  /// How much of the buffer was consumed, and the offset of that in the stream.
   private var position = 0
   private var offset = 0
   private var keyspaces: [UInt32: Keyspace] = [:]
@@ -87,7 +87,7 @@ struct ImportReader {
     }
   }
 
-  /// The next `count` bytes. Memory is asked for as they come, not on the word of the stream.
+  /// The next `count` bytes. Allocates as they arrive, since a damaged stream may declare any length.
   private mutating func take(_ count: Int, _ source: (Int) throws -> [UInt8]) throws -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count {

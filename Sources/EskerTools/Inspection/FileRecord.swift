@@ -1,6 +1,6 @@
 internal import EskerFormat
 
-/// A record of a segment file, packed or not, of which only the length is known to be possible. The file stays open.
+/// A record in a segment file, packed or not. Only its length has been checked.
 ///
 /// Safety: points into the mapping of a ``SegmentFile``, which whoever uses the record holds. The key lies within the
 /// length.
@@ -9,7 +9,7 @@ enum FileRecord {
   case plain(RecordView, salt: UInt32, offsetUnits: UInt32)
   case packed(PackedEntry, PackedSegmentView)
 
-  /// Bytes that the record takes.
+  /// The bytes that the record takes.
   var size: Int {
     switch self {
     case .plain(let record, _, _): record.size
@@ -17,7 +17,7 @@ enum FileRecord {
     }
   }
 
-  /// The key, copied.
+  /// A copy of the key.
   var key: [UInt8] {
     switch self {
     case .plain(let record, _, _): unsafe [UInt8](record.key)
@@ -32,7 +32,7 @@ enum FileRecord {
     return key == other.key
   }
 
-  /// What is wrong with the record, if anything is.
+  /// The damage to the record, if any.
   var damage: RecordDamage? {
     switch self {
     case .plain(let record, let salt, let offsetUnits): record.damage(salt: salt, offsetUnits: offsetUnits)

@@ -1,4 +1,4 @@
-/// A record of one key that is on disk, and what it means for the key.
+/// A record of a key on disk, and what it means for the key.
 public struct KeyVersion: Sendable, Hashable {
   /// What a record means.
   public enum Standing: String, Sendable, Hashable, CaseIterable {
@@ -6,18 +6,18 @@ public struct KeyVersion: Sendable, Hashable {
     case current
     /// The key has no value, because of this tombstone.
     case deletes
-    /// The key had this value last, and it has expired.
+    /// This was the key's last value, and it has expired.
     case expired
     /// A newer record of the key decides.
     case superseded
-    /// The keyspace was emptied since.
+    /// The keyspace has been emptied since.
     case emptied
-    /// The record belongs to a batch whose end is not there, so it counts for nothing.
+    /// The record belongs to a batch without an end, so it has no effect.
     case uncommitted
   }
 
   /// The record.
   public var record: RecordDescription
-  /// What it means.
+  /// What the record means.
   public var standing: Standing
 }

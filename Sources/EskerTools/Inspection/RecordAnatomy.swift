@@ -1,46 +1,46 @@
 internal import EskerFormat
 public import EskerLog
 
-/// A record's bytes, with a name for each.
+/// The bytes of a record, divided into named fields.
 public struct RecordAnatomy: Sendable, Hashable {
-  /// What a field says.
+  /// The value of a field.
   public enum Value: Sendable, Hashable {
     /// A number.
     case number(UInt64)
     /// A checksum or a hash.
     case hash(UInt64)
-    /// A word that stands for a number.
+    /// The name of an encoded value.
     case word(String)
     /// An instant.
     case instant(WallTime)
-    /// Bytes of a key, of a value, or of a compressed block.
+    /// The bytes of a key, a value or a compressed block.
     case bytes
-    /// Zeros that fill up to a boundary.
+    /// Zeros up to a boundary.
     case padding
   }
 
-  /// A field of the format's description.
+  /// A field, named as in the description of the format.
   public struct Field: Sendable, Hashable {
-    /// Its name.
+    /// The field's name.
     public var name: String
-    /// Where it stands in the file.
+    /// The field's range in the file.
     public var range: Range<Int>
-    /// What it says.
+    /// The field's value.
     public var value: Value
   }
 
-  /// Where the record stands in its file; of a packed record in a cell, where the cell does.
+  /// The record's range in its file; for a packed record in a cell, the range of the cell.
   public var range: Range<Int>
-  /// The fields, one after the other.
+  /// The fields, in order.
   public var fields: [Field]
-  /// What the record says; nil when its header cannot be believed.
+  /// The decoded record; nil if its header is damaged.
   public var record: RecordDescription?
-  /// What is wrong with it; nil when its checksums are right.
+  /// What is wrong with the record; nil if its checksums match.
   public var damage: String?
 
   private let file: SegmentFile
 
-  /// The bytes of a range of the file, as many of them as there are.
+  /// The bytes of a range of the file, as far as the file extends.
   public func bytes(in range: Range<Int>) -> [UInt8] { file.bytes(in: range) }
 
   init(_ file: SegmentFile, _ range: Range<Int>, _ fields: [NamedField]) {
@@ -55,13 +55,13 @@ public struct RecordAnatomy: Sendable, Hashable {
     }
   }
 
-  /// Whether both show the same.
+  /// Whether both describe the same bytes in the same way.
   public static func == (left: RecordAnatomy, right: RecordAnatomy) -> Bool {
     left.file.path == right.file.path && left.range == right.range && left.fields == right.fields
       && left.record == right.record && left.damage == right.damage
   }
 
-  /// Hashes what is compared.
+  /// Hashes the file's path and the range.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(file.path)
     hasher.combine(range)
@@ -82,13 +82,14 @@ extension RecordAnatomy.Value {
 }
 
 extension StoreInspection {
-  /// The record at a place, field by field.
+  /// Describes a record field by field.
   ///
   /// - Parameters:
-  ///   - offset: where in the segment's file it begins, as ``RecordDescription/offset`` says.
-  ///   - segment: the segment's id.
-  /// - Throws: `StoreError.damaged(_:reason:)` when there is no such segment, no record can begin there, or its lengths lead
-  ///   out of the file; `StoreError.failed(operation:path:errno:)`. A record with a wrong checksum is shown.
+  ///   - offset: Where the record begins in the segment's file; see ``RecordDescription/offset``.
+  ///   - segment: The segment's id.
+  /// - Throws: `StoreError.damaged(_:reason:)` if there is no such segment, no record can begin there, or its lengths
+  ///   exceed the file; `StoreError.failed(operation:path:errno:)`. A record with a wrong checksum is returned, not
+  ///   thrown.
   /// - Complexity: O(bytes of the record).
   public func record(at offset: Int, of segment: UInt64) throws(StoreError) -> RecordAnatomy {
     let file = try open(segment)

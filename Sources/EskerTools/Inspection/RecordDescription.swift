@@ -1,49 +1,49 @@
 internal import EskerFormat
 public import EskerLog
 
-/// A record as it stands in a segment.
+/// A record as stored in a segment.
 public struct RecordDescription: Sendable, Hashable {
-  /// What a record says.
+  /// The kind of a record.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// A key has a value.
+    /// Stores a value for a key.
     case put
-    /// A key has none.
+    /// Removes a key.
     case tombstone
-    /// A keyspace was emptied.
+    /// Empties a keyspace.
     case reset
-    /// The log goes on in the next segment.
+    /// Ends a segment: the log continues in the next one.
     case seal
   }
 
-  /// The id of the segment it stands in.
+  /// The id of the segment that contains the record.
   public var segment: UInt64
-  /// Where in the file: what an index leads to. A packed record in a cell has a place of its own in it.
+  /// The offset in the file, as stored in an index. Each record in a cell has its own.
   public var offset: Int
   /// Bytes that the record takes; in a cell, its share.
   public var size: Int
-  /// The record's place in the store's history.
+  /// The record's sequence number.
   public var sequence: SequenceNumber
-  /// What it says.
+  /// The record's kind.
   public var kind: Kind
   /// The keyspace's number.
   public var keyspaceID: UInt32
   /// How often the keyspace had been emptied.
   public var incarnation: UInt32
-  /// The keyspace's name, empty for the default one; nil when no manifest tells it.
+  /// The keyspace's name, empty for the default one; nil if no manifest contains it.
   public var keyspace: String?
-  /// The key; what stands in its place if the record is damaged.
+  /// The key; if the record is damaged, the bytes in its place.
   public var key: [UInt8]
-  /// Bytes of the value as it was put.
+  /// The length in bytes of the value as it was put.
   public var valueLength: Int
-  /// Bytes of the value in the file; nil in a cell, where values are compressed together.
+  /// The length in bytes of the value in the file; nil in a cell, where values are compressed together.
   public var storedLength: Int?
   /// Whether the value is compressed.
   public var isCompressed: Bool
-  /// `.never`, or `.at` an instant.
+  /// When the value expires; `.never` or `.at`.
   public var expiry: Expiry
-  /// Another record of the same batch follows.
+  /// Whether another record of the same batch follows.
   public var batchContinues: Bool
-  /// What is wrong with it; nil when its checksums are right.
+  /// What is wrong with the record; nil if its checksums match.
   public var damage: String?
 }
 

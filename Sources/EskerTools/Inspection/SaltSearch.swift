@@ -1,17 +1,17 @@
 internal import CEskerShims
 internal import EskerFormat
 
-/// Finds the salt of a segment whose header is lost from one of its records.
+/// Recovers the salt of a segment whose header is lost from one of its records.
 ///
-/// The salt enters a record's header checksum, and the checksum is linear in it: turning over bits of the salt turns over
-/// the same bits of the checksum whatever else is there. So the one salt that gives the checksum that is stored follows
-/// from 33 checksums and a system of linear equations. It is believed if the record's body has its own checksum, in which
-/// the salt has no part.
+/// A record's header checksum is linear in the salt: flipping bits of the salt flips the same bits of the checksum,
+/// whatever the rest of the header is. So the one salt that gives the stored checksum follows from 33 checksums and a
+/// system of linear equations. It is accepted if the record's body matches its own checksum, which does not depend on the
+/// salt.
 enum SaltSearch {
-  /// How far to look for an intact record.
+  /// How many bytes to search for an intact record.
   private static let reach = 1 << 20
 
-  /// - Parameter length: bytes that may be read from `base` on, which is aligned to eight bytes.
+  /// - Parameter length: The number of bytes that may be read from `base` on, which is aligned to eight bytes.
   ///
   /// Safety: the caller keeps the bytes during the call. A word is read where at least 32 bytes are left, and a record
   /// only once its view has checked that all of it lies within `length`.
@@ -30,11 +30,14 @@ enum SaltSearch {
     return nil
   }
 
+  /// The salt that gives the record's stored header checksum, if any.
+  ///
   /// Safety: the caller has checked that the header, with as many extension words, lies within the bytes.
   private static func solve(_ record: UnsafeRawPointer, _ units: UInt32, _ words: UInt32) -> UInt32? {
     let stored = unsafe UInt32(littleEndian: record.load(as: UInt32.self))
     let zero = unsafe esker_record_header_checksum(0, units, record, words)
-    // Each row: what bits of the salt turn over, and which bits those are. The lowest set bit of `effect` is its pivot.
+    // Each row: some bits of the salt, and the bits of the checksum that they flip. The lowest set bit of `effect` is its
+    // pivot.
     var rows: [(effect: UInt32, bits: UInt32)] = []
     for position in 0..<32 {
       let bit = UInt32(1) << UInt32(position)

@@ -2,15 +2,15 @@ internal import EskerFormat
 public import EskerLog
 internal import EskerPlatform
 
-/// What a store's files say of a segment, without its records being read.
+/// What a store's files say about a segment, without reading its records.
 public struct SegmentDescription: Sendable, Hashable {
-  /// Which records a segment holds.
+  /// Which records a segment contains.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// A part of history, without gaps.
+    /// A part of the log, without gaps.
     case log
-    /// What a merge kept.
+    /// Records that a merge kept.
     case merged
-    /// What a merge kept, compressed.
+    /// Records that a merge kept, compressed.
     case packed
   }
 
@@ -18,41 +18,40 @@ public struct SegmentDescription: Sendable, Hashable {
   public var id: UInt64
   /// The file's path.
   public var path: String
-  /// Which records it holds; nil when neither manifest nor header says.
+  /// Which records the segment contains; nil if neither the manifest nor the header can tell.
   public var kind: Kind?
-  /// False for a file that the manifest does not list: a merge left it, or it never was a part of the store. True for all
-  /// files when no manifest can be read.
+  /// False for a file that the manifest does not list: a merge left it, or it was never part of the store. True for all
+  /// files if no manifest can be read.
   public var isListed = true
   /// True once the segment takes no more records.
   public var isSealed = false
-  /// When the segment was begun; nil when its header is damaged.
+  /// When the segment was created; nil if its header is damaged.
   public var created: WallTime?
-  /// Bytes of the file; nil when it is missing.
+  /// The size of the file in bytes; nil if it is missing.
   public var fileBytes: Int?
-  /// Bytes of records, dictionary included; nil while the segment is written, when only reading it tells.
+  /// Bytes of records, including the dictionary; nil while the segment is being written, when only reading it can tell.
   public var recordBytes: Int?
-  /// Bytes that the records of a packed segment would take in another one; nil for others.
+  /// Bytes that the records of a packed segment would take unpacked; nil for other segments.
   public var unpackedBytes: Int?
-  /// Bytes of the dictionary that a packed segment's values are compressed with.
+  /// The size in bytes of a packed segment's dictionary; 0 for none.
   public var dictionaryBytes = 0
-  /// Bytes of the footer, 0 for none.
+  /// The size of the footer in bytes; 0 for none.
   public var footerBytes = 0
-  /// The first and last write in it; nil while it is written.
+  /// The first and last sequence numbers; nil while the segment is being written.
   public var sequences: ClosedRange<UInt64>?
-  /// When the first and the last value expire that do; nil when none does, or while it is written.
+  /// When the first and the last expiring value expire; nil if none does, or while the segment is being written.
   public var expiries: ClosedRange<WallTime>?
   /// What is wrong with the file, as far as its header and the end of its footer tell.
   public var damage: [String] = []
-  /// Whether the file has fewer bytes than the manifest has seen on stable storage.
+  /// Whether the file is shorter than the manifest has recorded as durable.
   var isShort = false
-  /// Whether it ends with a footer, which spares reading it.
+  /// Whether the segment has a footer, which saves reading all of its records.
   public var hasFooter: Bool { footerBytes > 0 }
-  /// Bytes of the file that hold nothing; nil when it is not known how many do. 0 when what is said of the file is more than it
-  /// has.
+  /// Unused bytes of the file; nil if unknown. 0 if the file is shorter than it should be.
   public var freeBytes: Int? {
     guard let fileBytes, let recordBytes else { return nil }
     let seal = kind == .log && isSealed ? RecordLayout.headerLength : 0
-    // A manifest may say anything: the sum of what it says may be no number.
+    // A manifest may contain any lengths, so their sum might overflow.
     return max(0, fileBytes - SegmentHeader.length - min(recordBytes, fileBytes) - seal - min(footerBytes, fileBytes))
   }
 }
@@ -66,7 +65,7 @@ extension SegmentDescription {
     kind = Kind(row.kind)
     isSealed = row.state == .sealed
     dictionaryBytes = row.dictionaryLength
-    // The end of an active segment is meant only after a clean close.
+    // The end of an active segment is valid only after a clean close.
     if row.recordsEnd >= SegmentHeader.length, isSealed || isClean {
       recordBytes = Int(row.recordsEnd) - SegmentHeader.length
       if row.firstSequence != 0, row.firstSequence <= row.lastSequence {
@@ -83,7 +82,7 @@ extension SegmentDescription {
     }
   }
 
-  /// Adds what the file says of itself; false when there is no file.
+  /// Adds what the file itself contains; false if there is no file.
   mutating func readFile(_ row: SegmentRow?, storeID: StoreID?, _ fileSystem: any FileSystem) -> Bool {
     do throws(PlatformError) {
       guard let size = try fileSystem.status(path)?.size else {

@@ -2,7 +2,7 @@ internal import EskerFormat
 internal import EskerLog
 internal import EskerPlatform
 
-/// A segment file outside of an open store, to be read only: a damaged store's, or one that is inspected.
+/// A segment file outside an open store, for reading: of a damaged store, or of one being inspected.
 ///
 /// Safety: threads may share it, since nothing in it changes after `init`. It keeps the mapping, which is aligned to a
 /// page; no read goes beyond the mapping's length, and offsets are multiples of eight. If the file is cut short
@@ -14,23 +14,22 @@ final class SegmentFile: @unchecked Sendable {
   let path: String
   let storeID: StoreID?
   let seed: HashSeed?
-  /// A gapless run of history, in which batches are whole.
+  /// Whether it is a part of the log, without gaps and with complete batches.
   let isLog: Bool
-  /// What is known to be wrong before any record is read.
+  /// What is wrong with the header, if anything.
   let headerDamage: String?
-  /// Where the records end according to the manifest or the footer; nil when neither says.
+  /// Where the records end according to the manifest or the footer; nil if neither can tell.
   let declaredEnd: Int?
-  /// What the end of the file says.
+  /// The summary in the footer at the end of the file.
   private let trailer: SegmentFooter?
-  /// Bytes that the file had on stable storage, by the manifest, and has not.
+  /// How many bytes the file lacks that the manifest has recorded as durable.
   let lackingBytes: Int
-  /// How the records lie in it.
   let layout: SegmentLayout
   let salt: UInt32
   private let file: any File
   private let mapping: any Mapping
 
-  /// nil when no record of the file can be recognised.
+  /// Opens the file; nil if no record in it can be recognised.
   init?(_ id: UInt64, at path: String, row: SegmentRow?, end: Int?, _ fileSystem: any FileSystem) throws(PlatformError)
   {
     self.id = id
@@ -47,7 +46,7 @@ final class SegmentFile: @unchecked Sendable {
     layout = row?.layout ?? header?.layout ?? .plain
     headerDamage = header == nil ? "the segment's header is damaged" : nil
     trailer = try Self.trailer(of: id, file, size)
-    // A log segment that is whole ends with its seal.
+    // A complete log segment ends with its seal.
     declaredEnd = end ?? (isLog ? nil : trailer.map { Int(clamping: $0.recordsEnd) })
     guard
       let salt = unsafe row?.salt ?? header?.salt ?? trailer?.salt
@@ -61,7 +60,7 @@ final class SegmentFile: @unchecked Sendable {
     file.rest()
   }
 
-  /// What the end of a file says that ends with its footer.
+  /// The summary in the footer at the end of a file; nil if there is none.
   private static func trailer(of id: UInt64, _ file: any File, _ size: Int) throws(PlatformError) -> SegmentFooter? {
     guard size >= SegmentHeader.length + SegmentFooter.trailerLength else { return nil }
     let bytes = try file.bytes(in: size - SegmentFooter.trailerLength..<size)
@@ -76,9 +75,10 @@ final class SegmentFile: @unchecked Sendable {
     file.close()
   }
 
-  /// The end of what there is to read.
+  /// The end of the records, or of the file if that is shorter.
   var end: Int { min(declaredEnd ?? .max, mapping.length) }
 
+  /// Reads the header at `offset`, a multiple of eight.
   func readRecord(at offset: Int) -> RecordRead {
     guard offset < end else { return .end }
     return unsafe RecordHeader.read(
@@ -89,7 +89,7 @@ final class SegmentFile: @unchecked Sendable {
     )
   }
 
-  /// The record at `offset`, of which only the length is known to be possible.
+  /// The record at `offset`; nil if its length is impossible. Nothing else is checked.
   func record(at offset: Int) -> FileRecord? {
     guard offset < end else { return nil }
     if let view = packedView { return view.entry(at: offset).map { .packed($0, view) } }
@@ -97,7 +97,7 @@ final class SegmentFile: @unchecked Sendable {
     return record.map { .plain($0, salt: salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) }
   }
 
-  /// The packed records; nil when they are not packed.
+  /// A view of the packed records; nil if the segment is not packed.
   var packedView: PackedSegmentView? {
     guard layout.isPacked else { return nil }
     return unsafe PackedSegmentView(
@@ -108,7 +108,7 @@ final class SegmentFile: @unchecked Sendable {
     )
   }
 
-  /// Where the next record begins behind a place where none does.
+  /// The offset of the next record after a place where none begins; nil if there is none.
   func nextRecord(after offset: Int) -> Int? {
     var position = offset + 8
     while position + 8 <= end {
@@ -126,14 +126,14 @@ final class SegmentFile: @unchecked Sendable {
     return nil
   }
 
-  /// The bytes of a range, as many of them as there are.
+  /// The bytes of a range, as far as the file extends.
   func bytes(in range: Range<Int>) -> [UInt8] {
     let range = range.clamped(to: 0..<mapping.length)
     return unsafe [UInt8](UnsafeRawBufferPointer(start: mapping.base + range.lowerBound, count: range.count))
   }
 
-  /// The footer that the manifest lists, or without a manifest the one that the file ends with; nil when there is none, or it is
-  /// damaged.
+  /// The footer that the manifest lists or, without a manifest, the one at the end of the file; nil if there is none, or
+  /// it is damaged.
   func footer(_ row: SegmentRow?) -> (footer: SegmentFooter, bytes: [UInt8])? {
     let range: Range<Int>
     if let row {

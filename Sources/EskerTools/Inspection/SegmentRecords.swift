@@ -1,12 +1,12 @@
 internal import EskerFormat
 public import EskerLog
 
-/// The records of a segment in the order of their places, and the bytes between them that are none.
+/// The records of a segment in the order of their offsets, and the bytes between them that contain none.
 ///
-/// A record is read, and checked against its checksums, when it is asked for: memory for one of them. Of a segment that is
-/// being written, what has been written by then is shown.
+/// Each record is read and verified when it is requested, so only one is in memory at a time. If the segment is being
+/// written, the sequence includes what has been written by the time it is read.
 public struct SegmentRecords: Sequence, IteratorProtocol {
-  /// What stands at a place.
+  /// A record, or bytes without one.
   public enum Element: Sendable, Hashable {
     /// A record whose header can be read.
     case record(RecordDescription)
@@ -18,7 +18,7 @@ public struct SegmentRecords: Sequence, IteratorProtocol {
   private let file: SegmentFile
   private var offset = SegmentHeader.length
   private var walk: PackedWalk?
-  /// Whether it was told that the file ends before its records.
+  /// Whether it was reported that the file ends before its records.
   private var isEndTold = false
   private var names: [UInt32: String?] = [:]
 
@@ -28,7 +28,7 @@ public struct SegmentRecords: Sequence, IteratorProtocol {
     walk = file.packedView.map { PackedWalk($0) }
   }
 
-  /// What stands at the next place; nil at the end. O(bytes that it takes).
+  /// The next record or unreadable range; nil at the end. O(bytes of it).
   public mutating func next() -> Element? {
     if let view = file.packedView {
       if let element = nextPacked(view) { return element }
@@ -38,7 +38,7 @@ public struct SegmentRecords: Sequence, IteratorProtocol {
     switch file.readRecord(at: offset) {
     case .record(let header):
       let place = offset
-      // Nothing of the log comes after a seal.
+      // No record of the log follows a seal.
       offset = header.kind == .seal ? .max : offset + header.size
       return .record(RecordDescription(header, at: place, in: file, name(header.keyspace.id)))
     case .end, .damaged:
@@ -46,7 +46,7 @@ public struct SegmentRecords: Sequence, IteratorProtocol {
     }
   }
 
-  /// What the file lacks of what is known of it.
+  /// The range of records that is missing at the end of the file.
   private mutating func missingEnd() -> Element? {
     guard !isEndTold, let declared = file.declaredEnd, declared > file.end else { return nil }
     isEndTold = true
@@ -68,7 +68,7 @@ public struct SegmentRecords: Sequence, IteratorProtocol {
       offset = .max
       return nil
     }
-    // The writer goes on in order: what it has written behind this place by now, it has written here too.
+    // The writer appends in order: if it has written after this place meanwhile, it has also written here.
     if case .record = file.readRecord(at: start) { return self.next() }
     offset = next ?? file.end
     return .unreadable(start..<offset)
@@ -85,8 +85,8 @@ public struct SegmentRecords: Sequence, IteratorProtocol {
 extension StoreInspection {
   /// The records of a segment.
   ///
-  /// - Throws: `StoreError.damaged(_:reason:)` when the store has no such segment, its file is missing, or nothing in it can
-  ///   be recognised; `StoreError.failed(operation:path:errno:)`.
+  /// - Throws: `StoreError.damaged(_:reason:)` if the store has no such segment, its file is missing, or nothing in it
+  ///   can be recognised; `StoreError.failed(operation:path:errno:)`.
   public func records(of segment: UInt64) throws(StoreError) -> SegmentRecords {
     SegmentRecords(try open(segment), self)
   }

@@ -3,18 +3,18 @@ public import EskerLog
 internal import EskerPlatform
 
 extension StoreInspection {
-  /// Every record of a key that is still on disk, the newest first.
+  /// Finds all records of a key that are still on disk, newest first.
   ///
   /// - Parameters:
-  ///   - key: the key.
-  ///   - keyspace: the keyspace's name; empty for the default one.
-  ///   - progress: told the share that is done, from 0 to 1; returns false to stop.
-  /// - Returns: what was found; nothing when the key was never written or nothing of it is left. The first one decides, unless
-  ///   it is ``KeyVersion/Standing/uncommitted`` or ``KeyVersion/Standing/emptied``.
-  /// - Throws: `StoreError.cancelled` when `progress` stopped it; `StoreError.invalidKeyspace(_:)` when the manifest knows
-  ///   no such keyspace; `StoreError.damaged(_:reason:)` when no file contains the seed of the key hashes;
-  ///   `StoreError.failed(operation:path:errno:)`. Segments that are missing are passed over: ``segments`` says so.
-  /// - Complexity: O(records); of a segment with a footer only that is read.
+  ///   - key: The key.
+  ///   - keyspace: The keyspace's name; empty for the default one.
+  ///   - progress: Called with the share done, from 0 to 1; returns false to stop.
+  /// - Returns: The records found; empty if the key was never written or none of its records are left. The first one
+  ///   decides, unless it is ``KeyVersion/Standing/uncommitted`` or ``KeyVersion/Standing/emptied``.
+  /// - Throws: `StoreError.cancelled` if `progress` stopped it; `StoreError.invalidKeyspace(_:)` if the manifest contains
+  ///   no such keyspace; `StoreError.damaged(_:reason:)` if no file contains the seed of the key hashes;
+  ///   `StoreError.failed(operation:path:errno:)`. Missing segments are skipped; ``segments`` lists them.
+  /// - Complexity: O(records); only the footer is read of segments that have one.
   public func versions(
     of key: [UInt8],
     in keyspace: String = "",
@@ -25,14 +25,14 @@ extension StoreInspection {
       if let versions = try inspection.findVersions(of: key, in: keyspace, progress, mayBeMissing: false) {
         return versions
       }
-      // A merge took a segment away: what it held is elsewhere by now.
+      // A merge has removed a segment: its records are in another by now.
       host.platform.pause()
       inspection = try StoreInspection(at: path, host: host)
     }
     return try inspection.findVersions(of: key, in: keyspace, progress, mayBeMissing: true) ?? []
   }
 
-  /// nil when a segment is missing that was there before.
+  /// Nil if a segment has disappeared meanwhile.
   private func findVersions(
     of key: [UInt8],
     in keyspace: String,
@@ -62,13 +62,13 @@ extension StoreInspection {
 
   private func standings(of search: KeySearch) -> [KeyVersion] {
     let newestFirst = search.found.sorted { left, right in
-      // A tombstone may have the number of the record it stands for.
+      // A tombstone may have the same number as the record that it replaces.
       (left.record.sequence, left.record.kind == .put ? 0 : 1)
         > (right.record.sequence, right.record.kind == .put ? 0 : 1)
     }
     let now = max(decoded?.storeTime ?? .min, host.platform.clock.wallMilliseconds())
     let told = decoded?.keyspaces.first { $0.id == search.keyspace }?.incarnation ?? 0
-    // The manifest learns late that a keyspace was emptied.
+    // The manifest may not include the last emptying of a keyspace yet.
     let incarnation = max(told, search.incarnation)
     var isDecided = false
     return newestFirst.map { match in
@@ -88,13 +88,13 @@ extension StoreInspection {
   }
 }
 
-/// Looks for the records of one key.
+/// Searches for the records of one key.
 ///
 /// Safety: arrays outlive the calls that borrow their bytes.
 private struct KeySearch {
   struct Match {
     var record: RecordDescription
-    /// False as long as the end of its batch was not seen.
+    /// False until the end of its batch was read.
     var isCommitted: Bool
   }
 
@@ -102,9 +102,9 @@ private struct KeySearch {
   let keyspace: UInt32
   var seed: HashSeed?
   private(set) var found: [Match] = []
-  /// The latest incarnation of the keyspace that any record tells of.
+  /// The latest incarnation of the keyspace in any record.
   private(set) var incarnation: UInt32 = 0
-  /// The key's hash in the incarnations of the keyspace that were met.
+  /// The key's hash, by incarnation of the keyspace.
   private var hashes: [KeyspaceTag: UInt64] = [:]
 
   init(_ key: [UInt8], keyspace: UInt32, seed: HashSeed?) {
@@ -123,7 +123,7 @@ private struct KeySearch {
     }
   }
 
-  /// False when the footer contradicts itself: then the records are read.
+  /// False if the footer is inconsistent: then the records are read.
   private mutating func takeFooter(_ footer: SegmentFooter, _ bytes: [UInt8], _ file: SegmentFile) -> Bool {
     var places: [Int] = []
     var cursor = footer.entries(file.layout)
@@ -165,7 +165,7 @@ private struct KeySearch {
       }
       offset += header.size
     }
-    // What is known to be whole has no open batch: damage ended it.
+    // A complete segment has no open batch: damage hides its end.
     if isOpen, file.declaredEnd != nil {
       for position in openBatch..<found.count { found[position].isCommitted = true }
     }
@@ -186,7 +186,7 @@ private struct KeySearch {
       found.append(Match(record: RecordDescription(entry, in: file, view, nil), isCommitted: isCommitted))
     } else if case .record(let header) = file.readRecord(at: offset), header.kind != .reset {
       let record = RecordDescription(header, at: offset, in: file, nil)
-      // A damaged body may have hidden the key; its hash in the header says whose it is.
+      // If the body is damaged, so may be the key; the hash in the header identifies it.
       guard record.key == key || record.damage != nil else { return }
       found.append(Match(record: record, isCommitted: isCommitted))
     }

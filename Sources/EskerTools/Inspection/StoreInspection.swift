@@ -2,18 +2,19 @@ internal import EskerFormat
 public import EskerLog
 internal import EskerPlatform
 
-/// A look at the files of a store that does not open it: at what its manifest and its segments say, record by record.
+/// Inspects the files of a store without opening it: its manifest, its segments and their records.
 ///
-/// Nothing is written and no lock is taken, so it works beside a writer, and for a store that does not open any more. What it
-/// shows is how the files were when it was made, apart from what a writer appends. Safe to use from any thread.
+/// Writes nothing and takes no lock, so it works while a writer has the store open, and for a store that can no longer be
+/// opened. It shows the files as they were when it was created, except for what a writer appends. Thread safety: any
+/// thread.
 public struct StoreInspection: Sendable {
-  /// The store's directory, as it was given.
+  /// The store's directory, as passed to the initializer.
   public let path: String
-  /// What the manifest says; nil when no copy of it can be read.
+  /// The contents of the manifest; nil if no copy can be read.
   public let manifest: ManifestDescription?
   /// The two copies of the manifest.
   public let manifestCopies: [ManifestDescription.Copy]
-  /// The segments, by the first write in each; then the files of segments that are not listed.
+  /// The segments, ordered by the first write in each, followed by segment files that are not listed.
   public let segments: [SegmentDescription]
 
   let decoded: Manifest?
@@ -22,7 +23,8 @@ public struct StoreInspection: Sendable {
   /// Reads the manifest, and the header and the end of each segment.
   ///
   /// - Throws: `StoreError.notAStore(path:)`, `StoreError.unfinishedCopy(path:mark:holder:)`,
-  ///   `StoreError.unknownFormat(path:version:)`, and `StoreError.failed(operation:path:errno:)`. Damage is described, not thrown.
+  ///   `StoreError.unknownFormat(path:version:)`, and `StoreError.failed(operation:path:errno:)`. Damage is reported in
+  ///   the properties, not thrown.
   /// - Complexity: O(segments).
   public init(at path: String) throws(StoreError) {
     try self.init(at: path, host: .system)
@@ -34,7 +36,7 @@ public struct StoreInspection: Sendable {
     let files = ClosedStore(at: path, host: host)
     var attempt = 0
     while true {
-      // Nothing at all is another error than something else.
+      // A missing path is a different error than a path that is not a store.
       guard try files.exists() else {
         throw .failed(operation: "open", path: path, errno: PlatformError.notFound)
       }
@@ -42,8 +44,8 @@ public struct StoreInspection: Sendable {
       let reading = try files.manifestBesideWriter()
       let (segments, isWhole) = Self.describe(reading.newest, names, path, host.platform.fileSystem)
       attempt += 1
-      // A merge may have removed a segment between the look at the manifest and the look at the file, or a close may have given
-      // back what the writer had not used.
+      // Between reading the manifest and the file, a merge may have removed a segment, or a close may have truncated one
+      // to what the writer has used.
       if !isWhole, attempt < 9, reading.newest?.state == .open {
         host.platform.pause()
         continue
@@ -73,7 +75,7 @@ public struct StoreInspection: Sendable {
         isClean: manifest?.state == .clean
       )
       let isThere = segment.readFile(row, storeID: manifest?.storeID, fileSystem)
-      // What is not listed and is gone by now was being removed.
+      // A file that is not listed and gone by now was being removed.
       guard isThere || row != nil else { return }
       isWhole = isWhole && isThere && !segment.isShort
       segments.append(segment)
@@ -87,7 +89,7 @@ public struct StoreInspection: Sendable {
 
   /// Opens a segment's file.
   ///
-  /// - Throws: `StoreError.damaged(_:reason:)` when there is none, or nothing in it can be recognised.
+  /// - Throws: `StoreError.damaged(_:reason:)` if it is missing, or nothing in it can be recognised.
   func open(_ id: UInt64) throws(StoreError) -> SegmentFile {
     guard let segment = segments.first(where: { $0.id == id }) else {
       throw .damaged(DamageLocation(path: path, segment: id), reason: "the store has no segment \(id)")
@@ -107,7 +109,7 @@ public struct StoreInspection: Sendable {
     )
   }
 
-  /// The name of a keyspace; nil when no manifest tells it.
+  /// The name of a keyspace; nil if no manifest contains it.
   func keyspaceName(_ id: UInt32) -> String? {
     id == 0 ? "" : manifest?.keyspaces.first { $0.id == id }?.name
   }

@@ -1,27 +1,29 @@
 internal import EskerFormat
 
-/// What was read of a segment of the log.
+/// The part of a log segment that was read.
 struct LogRun {
-  /// The number of its first record, and where that stands.
+  /// The number of the first record read, and its offset.
   var first: UInt64
   var start: Int
-  /// The number of the last record that it has or, by its seal, had; and where the last that was read ends.
+  /// The number of the last record in the segment, according to its seal if there is one; and where the last one read
+  /// ends.
   var last: UInt64
   var end: Int
 }
 
 /// Finds numbers that are missing between the segments of a log.
 ///
-/// Numbers go on from one segment to the next, but for two reasons: a merge took segments away in between, which the manifest
-/// says (`mergedThrough`), or recovery cut history off and went on with higher numbers, which it says too: the segment before
-/// is sealed, with its last number, and the next one is listed with its first. Whatever else is missing is lost.
+/// Numbers continue from one segment to the next, with two exceptions that the manifest tells: a merge has removed
+/// segments in between (`mergedThrough`), or recovery has cut the log off and continued with higher numbers (the segment
+/// before is sealed, with its last number, and the next one is listed with its first). Any other missing numbers are
+/// lost.
 struct LogGaps {
-  /// Numbers that are nowhere.
+  /// A range of missing numbers.
   struct Gap {
     var numbers: ClosedRange<UInt64>
-    /// The segment in which, or behind which, they should be.
+    /// The segment in which, or after which, they should be.
     var segment: UInt64
-    /// Whether they are missing ahead of what was read of it, and not behind.
+    /// Whether they are missing before the part that was read of it, not after.
     var isAhead: Bool
   }
 
@@ -35,11 +37,11 @@ struct LogGaps {
     for row in rows.sorted(by: { (first($0), $0.id) < (first($1), $1.id) }) {
       let run = runs[row.id]
       if let known = expected, let before {
-        // What was listed with a number of its own may begin with it behind a segment that is known to have ended before.
+        // A segment listed with its own first number may begin with it, if the one before is known to have ended earlier.
         let mayJump = before.state == .sealed && row.firstSequence >= known
         let start = mayJump ? row.firstSequence : known
         if let run {
-          // Where the manifest says with which number it begins, what is missing before stood in the one before.
+          // If the manifest gives its first number, what is missing before that was in the segment before.
           let own = run.first < start ? start : min(max(start, row.firstSequence), run.first)
           note(start, own, in: before.id, isAhead: false, manifest)
           note(own, run.first, in: row.id, isAhead: true, manifest)
@@ -61,7 +63,7 @@ struct LogGaps {
     note(expected, manifest.durableSequence &+ 1, in: before.id, isAhead: false, manifest)
   }
 
-  /// Notes that the numbers from one to another, that one not included, are missing, unless merges had them.
+  /// Notes that the numbers from `start` up to but not including `end` are missing, unless they were merged.
   private mutating func note(_ start: UInt64, _ end: UInt64, in segment: UInt64, isAhead: Bool, _ manifest: Manifest) {
     let start = max(start, manifest.mergedThrough &+ 1)
     guard start < end else { return }
@@ -70,7 +72,7 @@ struct LogGaps {
 }
 
 extension ClosedRange<UInt64> {
-  /// The numbers of records, in words.
+  /// The numbers as text.
   var records: String {
     lowerBound == upperBound ? "record #\(lowerBound)" : "records #\(lowerBound) to #\(upperBound)"
   }

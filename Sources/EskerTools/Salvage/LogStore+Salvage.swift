@@ -1,23 +1,24 @@
 public import EskerLog
 
 extension LogStore {
-  /// Makes a new store of everything that is intact in a damaged one, which is only read.
+  /// Creates a new store from everything that is intact in a damaged one, which is only read.
   ///
-  /// Needs none of the store's files in particular: not the manifest, no header, no checkpoint. Each record that has its
-  /// checksum counts, wherever it stands, and the newest of a key decides by its sequence number. The new store has an
-  /// identity and sequence numbers of its own; order and expiry of the entries stay. It is on stable storage when the call
-  /// returns. If the call throws, what was written is removed; if it is interrupted, what is left is refused by every opening,
-  /// with `StoreError.unfinishedCopy(path:mark:holder:)`, and the call may be made again.
+  /// No file of the store is indispensable: neither the manifest nor any header or checkpoint. Every record with a
+  /// matching checksum counts, wherever it is, and of each key the record with the highest sequence number. The new store
+  /// has its own identity and sequence numbers; the order and expiry of the entries stay the same. It is on stable
+  /// storage when the call returns. If the call throws, what was written is removed; if it is interrupted, what is left
+  /// cannot be opened (`StoreError.unfinishedCopy(path:mark:holder:)`), and the call may be repeated.
   ///
   /// - Parameters:
-  ///   - path: the damaged store. No process may have it open for writing.
-  ///   - newPath: where nothing is yet, an empty directory, or what an interrupted salvage left.
-  ///   - options: how the new store is written.
-  ///   - progress: told the share that is done, from 0 to 1; returns false to stop.
-  /// - Throws: `StoreError.notAStore(path:)` if there is no file of a store at `path`,
+  ///   - path: The damaged store. No process may have it open for writing.
+  ///   - newPath: A path that does not exist, an empty directory, or what an interrupted salvage left.
+  ///   - options: The options for writing the new store.
+  ///   - progress: Called with the share done, from 0 to 1; returns false to stop.
+  /// - Throws: `StoreError.notAStore(path:)` if `path` contains no file of a store,
   ///   `StoreError.directoryNotEmpty(path:)`, `StoreError.locked(path:holder:)`,
-  ///   `StoreError.unknownFormat(path:version:)`, `StoreError.cancelled` when `progress` stopped it, and what writing throws. Damage is in the report.
-  /// - Complexity: O(bytes); memory O(keys), for a hash and a place each.
+  ///   `StoreError.unknownFormat(path:version:)`, `StoreError.cancelled` if `progress` stopped it, and what writing
+  ///   throws. Damage is in the report.
+  /// - Complexity: O(bytes); memory O(keys), for a hash and an offset each.
   @discardableResult
   public static func salvage(
     from path: String,

@@ -9,10 +9,10 @@ struct Salvage {
   private let source: SalvageSource
   private var census: SalvageCensus
   private(set) var report = SalvageReport()
-  /// Records whose header is right and whose key or value is not.
+  /// Records with an intact header but a damaged key or value.
   private var damaged: [(header: RecordHeader, loss: SalvageReport.Loss)] = []
   private var batch: [(header: RecordHeader, offset: Int)] = []
-  /// What was read of each segment of the log, by its id.
+  /// What was read of each log segment, by id.
   private var runs: [UInt64: LogRun] = [:]
 
   init(_ source: SalvageSource) {
@@ -83,7 +83,8 @@ struct Salvage {
     }
   }
 
-  /// Names records of a packed segment that zeros have taken the place of: zeros ahead of a cell mean nothing.
+  /// Reports records of a packed segment that were overwritten with zeros, which the walk takes for padding before a
+  /// cell.
   private mutating func compare(_ passed: Set<Int>, _ footer: SegmentFooter, _ bytes: [UInt8], _ segment: SegmentFile) {
     var cursor = footer.entries(segment.layout)
     while let entry = unsafe try? cursor.next(in: bytes.span.bytes) {
@@ -111,23 +112,23 @@ struct Salvage {
         offset = skip(offset, in: segment, position)
       }
     }
-    // A batch that a crash left without its end never happened; one that damage did, did.
+    // A batch that a crash left without its end never took effect; one whose end is damaged did.
     if let first = batch.first, segment.declaredEnd == nil {
       lose(segment, first.offset, offset - first.offset, "a batch has no end, so it may never have been committed")
       batch = []
     }
     commit(segment, position)
     if segment.isLog { runs[segment.id] = run }
-    // Nobody knows whether there were records in what is gone, but that a seal ends them.
+    // The missing bytes may have contained records, unless a seal ended them.
     if !isDone, segment.declaredEnd == nil, segment.lackingBytes > 0 {
       lose(segment, segment.end, segment.lackingBytes, "the segment is truncated")
     }
   }
 
-  /// Passes over what is no record; where the next one begins, or the end.
+  /// Skips bytes without a record; returns where the next one begins, or the end.
   private mutating func skip(_ offset: Int, in segment: SegmentFile, _ position: Int) -> Int {
     let next = segment.nextRecord(after: offset)
-    // Zeros up to the end are the end, if nobody says that there was more.
+    // Zeros up to the end are the end, unless it is known that there was more.
     if next == nil, segment.declaredEnd == nil, case .end = segment.readRecord(at: offset) { return segment.end }
     let end = next ?? segment.end
     lose(segment, offset, end - offset, "no recognisable record")
@@ -151,12 +152,12 @@ struct Salvage {
 
   private mutating func commit(_ segment: SegmentFile, _ position: Int) {
     for (header, offset) in batch {
-      // The hash of a tombstone's key stands in its header: that is enough to delete by.
+      // The header of a tombstone contains the hash of its key, which is enough for deleting.
       let record = segment.record(at: offset)
       let isIntact = record.map { $0.damage == nil } ?? false
       guard isIntact || header.kind != .put else { continue }
       let isTaken = census.take(header, at: offset, of: position) { known in
-        // Where one of the two keys is not known, the hash is all there is, and enough.
+        // If one of the keys is unreadable, equal hashes must do.
         guard isIntact, let record, let other = source.segments[Int(known.segment)].record(at: known.offset),
           other.damage == nil
         else { return true }
@@ -167,12 +168,12 @@ struct Salvage {
     batch.removeAll(keepingCapacity: true)
   }
 
-  /// Decides what a damaged record means, once everything has been read.
+  /// Determines what a damaged record means, once everything has been read.
   private mutating func account(for header: RecordHeader, _ loss: SalvageReport.Loss) {
     guard header.kind == .put, census.isCurrent(header.keyspace.incarnation, of: header.keyspace.id) else { return }
     var loss = loss
     if let known = census.newest(like: header) {
-      // Superseded: nothing that anybody could have read is gone.
+      // Superseded: no readable value is lost.
       if known.sequence > header.sequence { return }
       if known.isPut, let older = source.segments[Int(known.segment)].record(at: known.offset) {
         loss.keptOlderValue = true
@@ -182,7 +183,7 @@ struct Salvage {
     report.losses.append(loss)
   }
 
-  /// Names numbers that are nowhere: with the damage that they are missing for, or as a loss of their own.
+  /// Reports missing numbers: with the damage that explains them, or as a separate loss.
   private mutating func account(for gap: LogGaps.Gap) {
     let name = ClosedStore.segmentName(gap.segment)
     let run = runs[gap.segment]
@@ -207,7 +208,7 @@ struct Salvage {
     report.losses.append(SalvageReport.Loss(location: location, length: 0, reason: reason))
   }
 
-  /// The key of a record whose value is damaged: its hash, which stands in the header, tells whether it is right.
+  /// The key of a damaged record, if it matches the hash in the header.
   private func intactKey(of header: RecordHeader, _ record: FileRecord) -> [UInt8]? {
     guard let seed = source.seed else { return nil }
     let hash = KeyHash(seed: seed, keyspace: header.keyspace)

@@ -3,7 +3,7 @@ internal import EskerLog
 
 /// The newest record of each key among those that were read.
 struct SalvageCensus {
-  /// A key by its hash; keys that share one are told apart by their turn.
+  /// A key, identified by its hash; keys with the same hash are distinguished by `turn`.
   struct Identity: Hashable {
     var hash: UInt64
     var keyspace: UInt32
@@ -13,7 +13,7 @@ struct SalvageCensus {
   struct Newest {
     var sequence: UInt64
     var expiry: Int64
-    /// Which segment, by its position, and where in it.
+    /// The position of the segment in the source, and the offset in it.
     var segment: Int32
     var offset: Int
     var incarnation: UInt32
@@ -21,14 +21,14 @@ struct SalvageCensus {
   }
 
   private(set) var newest: [Identity: Newest] = [:]
-  /// How often each keyspace was emptied: of what is older, nothing counts.
+  /// How often each keyspace was emptied: older records do not count.
   private var incarnations: [UInt32: UInt32] = [:]
 
   init(_ manifest: Manifest?) {
     for row in manifest?.keyspaces ?? [] { incarnations[row.id] = row.incarnation }
   }
 
-  /// Takes a record in; false when more keys share its hash than any store has, and it is left out.
+  /// Adds a record; false, leaving it out, if more keys share its hash than in any real store.
   mutating func take(
     _ header: RecordHeader,
     at offset: Int,
@@ -43,7 +43,7 @@ struct SalvageCensus {
       guard identity.turn < DamageRules.mostAlike else { return false }
       identity.turn += 1
     }
-    // A tombstone may have the number of the record it stands for.
+    // A tombstone may have the same number as the record that it replaces.
     if let known = newest[identity],
       (known.sequence, known.isPut ? 0 : 1) >= (header.sequence, header.kind == .put ? 0 : 1)
     {
@@ -60,7 +60,7 @@ struct SalvageCensus {
     return true
   }
 
-  /// What is known of the key of a record that cannot be read.
+  /// The newest record with the same hash as a record that cannot be read.
   func newest(like header: RecordHeader) -> Newest? {
     newest[Identity(hash: header.keyHash, keyspace: header.keyspace.id)]
   }
@@ -69,7 +69,7 @@ struct SalvageCensus {
     incarnation >= incarnations[keyspace] ?? 0
   }
 
-  /// What the store holds, oldest first.
+  /// The contents of the store, oldest first.
   var entries: [(keyspace: UInt32, record: Newest)] {
     newest.filter { $1.isPut && isCurrent($1.incarnation, of: $0.keyspace) }
       .map { ($0.keyspace, $1) }

@@ -1,31 +1,31 @@
 public import EskerLog
 
-/// What a salvage brought to safety, and what it could not.
+/// What a salvage has saved, and what it could not.
 public struct SalvageReport: Sendable, Hashable {
-  /// A range that could not be read, and what it held as far as that is known.
+  /// A range that could not be read, and what it contained, as far as known.
   public struct Loss: Sendable, Hashable {
-    /// Where: file, segment, first byte, and the key if it is known.
+    /// The file, the segment, the first byte, and the key if known.
     public var location: DamageLocation
-    /// Bytes of the range; 0 when something is missing altogether.
+    /// The length of the range in bytes; 0 if something is missing altogether.
     public var length: Int
-    /// What is wrong with it.
+    /// What is wrong with the range.
     public var reason: String
-    /// An older value of the key is intact and was kept in place of the one that is lost.
+    /// Whether an older, intact value of the key was kept instead of the lost one.
     public var keptOlderValue = false
   }
 
-  /// Entries in the new store.
+  /// The number of entries in the new store.
   public var entries = 0
-  /// Entries that had expired, and were left behind.
+  /// The number of entries left out because they had expired.
   public var expired = 0
-  /// Segment files that were read.
+  /// The number of segment files read.
   public var segments = 0
-  /// Bytes of them.
+  /// The number of bytes read in segment files.
   public var bytes = 0
-  /// Whether a copy of the manifest was whole. Without one, keys that were deleted long ago may be back, keyspaces have lost
-  /// their names and default expiries, and what a crash had cut off is kept.
+  /// Whether an intact copy of the manifest was found. Without one, keys deleted long ago may reappear, keyspaces have
+  /// lost their names and default expiries, and records that a crash had cut off are kept.
   public var foundManifest = true
-  /// What could not be read, apart from records that were superseded; and what is missing between segments of the log.
+  /// What could not be read, except superseded records; and what is missing between segments of the log.
   public var losses: [Loss] = []
 
   /// Whether nothing was lost.

@@ -2,14 +2,14 @@ internal import EskerFormat
 internal import EskerLog
 internal import EskerPlatform
 
-/// The files of a damaged store: its manifest if there is one, and its segments.
+/// The files of a damaged store: its manifest, if any, and its segments.
 struct SalvageSource {
   private(set) var manifest: Manifest?
   private(set) var segments: [SegmentFile] = []
-  /// What could not even be opened.
+  /// Segments that could not be opened.
   private(set) var losses: [SalvageReport.Loss] = []
   let path: String
-  /// The latest time that is known of.
+  /// The store time of the manifest, or the wall clock if later, in milliseconds.
   let now: Int64
   /// Keeps writers out while the files are read.
   private var lock: (any File)?
@@ -26,7 +26,7 @@ struct SalvageSource {
     let rows = Dictionary(uniqueKeysWithValues: (found?.segments ?? []).map { ($0.id, $0) })
     for name in names {
       guard let id = ClosedStore.segmentID(name) else { continue }
-      // A manifest is all or nothing: a file that it does not list is superseded, or was never part of the store.
+      // A file that the manifest does not list is superseded, or was never part of the store.
       if found != nil, rows[id] == nil { continue }
       open(id, "\(path)/\(name)", rows[id], fileSystem)
     }
@@ -41,13 +41,13 @@ struct SalvageSource {
       return try files.manifest()
     } catch {
       if case .unknownFormat = error { throw error }
-      // What the medium does not give back is damage too.
+      // A read error counts as damage too.
       return nil
     }
   }
 
   private mutating func open(_ id: UInt64, _ path: String, _ row: SegmentRow?, _ fileSystem: any FileSystem) {
-    // The row of a segment that was being written when the process died does not know its end.
+    // If the segment was being written when the process ended, its row does not contain its end.
     let isKnown = row.map { $0.recordsEnd != 0 && ($0.state == .sealed || manifest?.state == .clean) } ?? false
     let end = isKnown ? row.map { Int(clamping: $0.recordsEnd) } : nil
     do throws(PlatformError) {
@@ -62,7 +62,7 @@ struct SalvageSource {
     }
   }
 
-  /// Leaves out the files of other stores: those that do not have the identity that the manifest, or most files, have.
+  /// Drops the files of other stores: those without the store id of the manifest or, if there is none, of most files.
   private mutating func dropForeign() {
     var counts: [StoreID: Int] = [:]
     for segment in segments { if let id = segment.storeID { counts[id, default: 0] += 1 } }
@@ -74,7 +74,7 @@ struct SalvageSource {
     segments.removeAll { $0.storeID != nil && $0.storeID != own }
   }
 
-  /// The seed of the store's key hashes, if any file tells.
+  /// The seed of the store's key hashes, if any file contains it.
   var seed: HashSeed? { manifest?.seed ?? segments.lazy.compactMap(\.seed).first }
 
   private mutating func lose(_ id: UInt64, _ path: String, _ reason: String) {
