@@ -95,6 +95,8 @@ struct LogScanner: ~Copyable {
 
   /// Takes in the records of a sealed and durable segment from its footer; false when it contradicts itself, and the records
   /// must be read.
+  ///
+  /// Safety: the array outlives the calls of the cursor, which checks what it reads.
   mutating func take(_ footer: SegmentFooter, _ bytes: [UInt8], of segment: Segment) -> Bool {
     let start = segment.startUnits
     var cursor = footer.entries(segment.layout)
