@@ -157,6 +157,7 @@ final class CommitQueue: @unchecked Sendable {
     }
     let endOfTail = self.endOfTail ?? { _ in nil }
     lock.unlock()
+    // Relaxed: only leaders store `durable`.
     coveredRecords.store(target &- min(target, durable.load(ordering: .relaxed)), ordering: .relaxed)
     let start = env.platform.clock.monotonicNanoseconds()
     let code = sync(segments, endOfTail, looksAtNames: start &- lastLook >= Self.lookInterval)

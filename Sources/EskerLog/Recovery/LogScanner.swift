@@ -4,26 +4,26 @@ internal import Synchronization
 
 /// Reads log segments after a crash, in the order of history, and finds where history ends.
 ///
-/// A lost page reads as zeros, and pages of a later segment may be on disk while an earlier one's are not; so the first
-/// place where the sequence numbers do not go on is either damage (what stood there had been durable) or the hole that the
-/// crash left (it had not). The greatest number known to have been durable, from the manifest and from what records say,
-/// decides: at or below it, what is missing is reported and reading goes on behind it; above it, history ends there, and
-/// whatever stands beyond was never acknowledged as durable and is cut off, in all segments.
+/// A lost page reads as zeros, and pages of a later segment may be on disk while those of an earlier one are not. So the
+/// first gap in the sequence numbers is either damage (the missing records had been durable) or the hole that the crash
+/// left (they had not). The highest number known to have been durable, from the manifest and from records, decides: at or
+/// below it, what is missing is reported, and reading continues after it; above it, history ends there, and everything
+/// after that was never acknowledged as durable and is cut off, in all segments.
 struct LogScanner: ~Copyable {
   private let writer: Writer
-  /// The greatest sequence number known to have been durable.
+  /// The highest sequence number known to have been durable.
   private(set) var durable: UInt64
-  /// The same, as the manifest has it.
+  /// The same, according to the manifest.
   private let listedDurable: UInt64
   private let generation: UInt64
   /// The number the next record must have.
   private(set) var expected: UInt64
-  /// The greatest number seen anywhere, also beyond the end.
+  /// The highest number seen anywhere, even beyond the end of history.
   private(set) var highest: UInt64
   private(set) var damage: [StoreEvent] = []
-  /// Set once history has ended before the end of the segments.
+  /// Set once history ends before the end of the segments.
   private(set) var cut: Cut?
-  /// Where the records of each segment that was read to its end stop, and the number of the last.
+  /// For each segment that was read to its end: where its records end, and the number of the last.
   private(set) var ends: [UInt64: (offset: Int, last: UInt64)] = [:]
   private var replay: Replay
   private var hasGatheredEvidence = false
@@ -36,7 +36,7 @@ struct LogScanner: ~Copyable {
   struct Cut {
     var segment: Segment
     var offset: Int
-    /// Whether something stands behind that is given up, and nobody may be writing it.
+    /// Whether records after it are discarded that no writer can be writing at the moment.
     var isHole = false
   }
 
@@ -52,11 +52,11 @@ struct LogScanner: ~Copyable {
 
   var replayed: Int { replay.count }
 
-  /// Whether records up to `limit` stand behind `offset`, read if nothing is wrong with them.
+  /// Reads the records of the first segment, up to its end or the end of history.
   ///
   /// - Parameters:
-  ///   - segments: the segments in the order of history, this one first.
-  ///   - isSettled: the manifest says where the records end.
+  ///   - segments: The rest of the segments in the order of history.
+  ///   - isSettled: Whether the manifest determines where the records end.
   mutating func scan(_ segments: ArraySlice<Segment>, from start: Int, isSettled: Bool) {
     guard cut == nil, let segment = segments.first else { return }
     var offset = start
@@ -88,13 +88,13 @@ struct LogScanner: ~Copyable {
     ends[segment.id] = (offset, expected &- 1)
   }
 
-  /// Goes on with a later number, as a recorded cut asks for.
+  /// Continues with a later number, after a cut recorded in the manifest.
   mutating func jump(to sequence: UInt64) {
     expected = sequence
   }
 
-  /// Takes in the records of a sealed and durable segment from its footer; false when it contradicts itself, and the records
-  /// must be read.
+  /// Applies the records of a sealed and durable segment by its footer; false if that is inconsistent, so that the
+  /// records must be read.
   ///
   /// Safety: the array outlives the calls of the cursor, which checks what it reads.
   mutating func take(_ footer: SegmentFooter, _ bytes: [UInt8], of segment: Segment) -> Bool {
@@ -126,7 +126,7 @@ struct LogScanner: ~Copyable {
     return true
   }
 
-  /// Takes in a record whose header is right; the offset behind it, or nil when history ends here.
+  /// Applies a record with an intact header; returns the offset after it, or nil if history ends here.
   @inline(__always)
   private mutating func take(
     _ header: RecordHeader,
@@ -135,7 +135,7 @@ struct LogScanner: ~Copyable {
     _ segments: ArraySlice<Segment>
   ) -> Int? {
     if let known = header.durableSequence { durable = max(durable, known) }
-    // A keyspace is listed before it is written to: that of a writer in another process, in a newer manifest.
+    // A keyspace is listed before it is written to: if a writer in another process has created it, in a newer manifest.
     if writer.env.options.readOnly, !isKnown(header.keyspace.id), isOvertaken {
       end(at: offset, in: segment)
       return nil
@@ -168,13 +168,13 @@ struct LogScanner: ~Copyable {
     return offset + header.size
   }
 
-  /// What is to be made of a record whose key and value do not match their checksum.
+  /// What it means that a record's key and value do not match their checksum.
   private enum Judgement {
-    /// A writer in another process has finished it meanwhile.
+    /// A writer in another process has finished the record meanwhile.
     case isThereNow
-    /// It was durable, and is damaged: its key keeps its place in the index, and reading it is an error.
+    /// The record was durable, and is damaged: its key stays in the index, and reading it is an error.
     case isDurable
-    /// It was never acknowledged as durable.
+    /// The record was never acknowledged as durable.
     case endsHistory
   }
 
@@ -186,7 +186,7 @@ struct LogScanner: ~Copyable {
   ) -> Judgement {
     let wasDurable = header.sequence <= durable
     if !wasDurable { gatherEvidence(behind: offset + 8, segments) }
-    // A writer in another process may have been in the middle of it, and gone on since.
+    // A writer in another process may have been writing it, and have finished since.
     if writer.env.options.readOnly {
       _ = writer.catalog.growToFile(segment)
       if isIntact(offset, of: segment) { return .isThereNow }
@@ -194,7 +194,7 @@ struct LogScanner: ~Copyable {
     let isOvertaken = !wasDurable && isOvertaken
     if header.sequence > durable || isOvertaken {
       let isHole = !isOvertaken && highest > header.sequence
-      // There was a record, and it is given up. To a reader it may be one that is being written: see `append`.
+      // The record is discarded. For a read-only store it may be one that is being written.
       if !writer.env.options.readOnly { highest = max(highest, header.sequence) }
       end(at: offset, in: segment, isHole: isHole)
       return .endsHistory
@@ -203,7 +203,8 @@ struct LogScanner: ~Copyable {
     return .isDurable
   }
 
-  /// A batch is in one segment: where history goes on in another, one without an end never happened.
+  /// Drops an unfinished batch if history continues in another segment: a batch is always in one segment, so this one
+  /// never took effect.
   private mutating func dropBatch(unlessIn segment: Segment) {
     guard let first = batch.first, let batchSegment, batchSegment !== segment else { return }
     ends[batchSegment.id] = (batchStart, first.sequence &- 1)
@@ -217,34 +218,35 @@ struct LogScanner: ~Copyable {
 
   /// Whether a later segment begins with the next number, so that no record is missing in this one.
   ///
-  /// Its seal may be: a sync can fall between the last record and the seal, and later records can become durable before it.
-  /// And a segment is left unused when what was to be its first record is too large for it. Never so amid a batch, which is
-  /// in one segment.
+  /// Its seal may be missing: a sync can happen between the last record and the seal, and later records can become
+  /// durable before it. A segment may also be left unused because its first record would have been too large for it.
+  /// Always false within a batch, which is in one segment.
   private func goesOn(in later: ArraySlice<Segment>) -> Bool {
     batch.isEmpty && later.contains { writer.catalog.firstNumber(of: $0) == expected }
   }
 
-  /// Whether history goes on somewhere although the log seems to end here: the zeros are then not the end.
+  /// Whether history continues although the log seems to end here: then the zeros are not the end.
   private mutating func isMissing(_ segment: Segment, _ offset: Int, _ segments: ArraySlice<Segment>) -> Bool {
-    // A segment that was sealed has its seal as its last record; without it, records are missing only if later ones or a
-    // durable number say so.
+    // A sealed segment ends with its seal; without one, records are missing only if there are later ones or a higher
+    // durable number.
     if durable >= expected { return true }
     gatherEvidence(behind: offset, segments)
     return highest >= expected
   }
 
-  /// Decides between damage and the end of history; the offset to read on from, or nil when this segment is done.
+  /// Decides between damage and the end of history; returns the offset at which to continue, or nil if this segment is
+  /// done.
   private mutating func skip(from offset: Int, in segment: Segment, _ segments: ArraySlice<Segment>) -> Int? {
     gatherEvidence(behind: offset, segments)
     if writer.env.options.readOnly, hasNext(at: offset, in: segment, segments.dropFirst()) { return offset }
-    // A file that was cut short was not by a crash.
+    // A crash does not truncate files.
     let isLost = durable >= expected || (segment.isShort.load(ordering: .relaxed) && highest >= expected)
     let isOvertaken = isOvertaken
     guard isLost, !isOvertaken else {
       end(at: offset, in: segment, isHole: !isOvertaken && highest >= expected)
       return nil
     }
-    // What is missing was durable, so its batch was whole: what is left of it counts.
+    // What is missing was durable, so its batch was complete: the rest of it counts.
     commitBatch()
     var records = RecordCursor(segment, from: offset, to: segment.readableEnd)
     let missing = records.seek { [expected] in $0.kind != .seal && $0.sequence >= expected }
@@ -269,8 +271,8 @@ struct LogScanner: ~Copyable {
     segment.view(at: offset, end: segment.readableEnd)?.bodyIsIntact == true
   }
 
-  /// Beside a writer in another process: looks a second time, now that there is evidence of later records. Records are
-  /// published in order, so whoever sees a later one sees this one, unless it is damaged.
+  /// Whether the next record is there after all, if a writer in another process may have written it. Checked after there
+  /// is evidence of later records: records are published in order, so this one must now be visible unless it is damaged.
   private func hasNext(at offset: Int, in segment: Segment, _ later: ArraySlice<Segment>) -> Bool {
     _ = writer.catalog.growToFile(segment)
     switch segment.readRecord(at: offset, end: segment.readableEnd) {
@@ -280,14 +282,15 @@ struct LogScanner: ~Copyable {
     }
   }
 
-  /// Whether a writer in another process has gone on in segments that this manifest does not list: what is missing here may
-  /// be there.
+  /// Whether a writer in another process has continued in segments that this manifest does not list: what is missing here
+  /// may be there.
   private var isOvertaken: Bool {
     guard writer.env.options.readOnly, listedDurable < expected else { return false }
     return (try? writer.catalog.readCopies())?.newest.map { $0.generation != generation } ?? true
   }
 
-  /// Nothing readable follows in this segment: history goes on with the next one, if there is one.
+  /// Reports the rest of a segment as missing, since nothing readable follows in it. History continues in the next one,
+  /// if any.
   private mutating func reportMissingRest(of segment: Segment, _ offset: Int, _ segments: ArraySlice<Segment>) {
     let following = segments.dropFirst().lazy.compactMap { Self.firstSequence(of: $0) }.first
     var last = following.map { $0 &- 1 } ?? durable
@@ -307,7 +310,7 @@ struct LogScanner: ~Copyable {
     cut = Cut(segment: start.segment, offset: start.offset, isHole: isHole)
   }
 
-  /// Reads nothing of a batch without its end, which never happened; where it begins, if there is one.
+  /// Drops a batch without an end, which never took effect; returns where it begins, if there is one.
   private mutating func takeBackBatch() -> (segment: Segment, offset: Int)? {
     guard let first = batch.first, let batchSegment else { return nil }
     ends[batchSegment.id] = (batchStart, first.sequence &- 1)
@@ -316,9 +319,9 @@ struct LogScanner: ~Copyable {
     return (batchSegment, batchStart)
   }
 
-  /// Looks at everything behind a place where reading stopped: how far did history get, and how far was it durable?
+  /// Examines everything after the place where reading stopped: how far did history get, and how far was it durable?
   ///
-  /// Once is enough: what stands behind a later place was seen from the first.
+  /// Once is enough: everything after a later place is also after the first one.
   private mutating func gatherEvidence(behind start: Int, _ segments: ArraySlice<Segment>) {
     if hasGatheredEvidence { return }
     hasGatheredEvidence = true
@@ -348,13 +351,13 @@ struct LogScanner: ~Copyable {
     damage.append(.damaged(segment.location(offset), reason: "\(reason) (\(length) bytes)"))
   }
 
-  /// Ends the scan: a batch that was never finished is cut off. Returns what was found.
+  /// Ends the scan, and cuts off an unfinished batch.
   mutating func finish() {
     if cut == nil, let (segment, offset) = takeBackBatch() { cut = Cut(segment: segment, offset: offset) }
     replay.drain()
   }
 
-  /// The number of the first record of a segment that can be read; nil when none can be.
+  /// The number of the first readable record of a segment; nil if there is none.
   static func firstSequence(of segment: Segment) -> UInt64? {
     var records = RecordCursor(segment, to: segment.readableEnd)
     records.seek()
@@ -364,7 +367,7 @@ struct LogScanner: ~Copyable {
 }
 
 extension Segment {
-  /// Where the records stop, and the number of the last.
+  /// Where the records end, and the number of the last.
   func endOfRecords() -> (offset: Int, last: UInt64) {
     var end = (offset: SegmentHeader.length, last: UInt64(0))
     var records = RecordCursor(self, to: readableEnd)

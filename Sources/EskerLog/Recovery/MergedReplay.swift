@@ -1,20 +1,20 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// Brings the index up to segments that merges wrote.
+/// Applies the records of segments that merges wrote to the index.
 ///
-/// Their records are in no order. The index remembers no tombstone, so one that came before an older value would be
-/// forgotten: tombstones wait until all values have been seen, those of the log too.
+/// They are in no particular order. The index keeps no tombstones, so a tombstone applied before an older value would
+/// have no effect: tombstones wait until all values have been applied, including those of the log.
 struct MergedReplay: ~Copyable {
   private let writer: Writer
   private let whole: UInt64
   private var replay: Replay
-  /// Of values up to `whole`.
+  /// For values up to `whole`.
   private var moves: Replay
   private var tombstones: [LogRecord] = []
 
-  /// - Parameter whole: the index is up to this write: a value up to there that it does not lead to has been replaced or
-  ///   removed since it was merged, and stays so.
+  /// - Parameter whole: The write that the index is up to date with: an older value that it does not point to has been
+  ///   replaced or removed since it was merged, and is ignored.
   init(_ writer: Writer, upTo whole: UInt64 = 0) {
     self.writer = writer
     self.whole = whole
@@ -22,10 +22,10 @@ struct MergedReplay: ~Copyable {
     moves = Replay(writer, onlyMoving: true)
   }
 
-  /// Records that took part.
+  /// The number of records applied.
   var count: Int { replay.count + moves.count }
 
-  /// Takes in the values of a segment.
+  /// Applies the values of a segment.
   mutating func take(_ segment: Segment, damage: inout [StoreEvent]) {
     var walk = SegmentWalk(segment, writer.env.seed, damage: &damage)
     while let entry = walk.nextReadable(reporting: &damage) {
@@ -42,7 +42,7 @@ struct MergedReplay: ~Copyable {
     replay.drain()
   }
 
-  /// Lets the tombstones take effect. The log has been read.
+  /// Applies the tombstones. Must be called after the log was read.
   mutating func finish() {
     for record in tombstones { replay.apply(record) }
     replay.drain()

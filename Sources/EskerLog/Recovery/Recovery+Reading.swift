@@ -3,7 +3,7 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Recovery {
-  /// Reads log segments in the order of history, from a place in the first of them on.
+  /// Reads log segments in the order of history, starting at an offset in the first one.
   func read(
     _ log: [Segment],
     from start: Int = SegmentHeader.length,
@@ -20,14 +20,15 @@ extension Recovery {
     var isFirst = true
     var isBehindSettled = false
     while let segment = rest.first, scanner.cut == nil {
-      // Listed before anything was written to it, and nothing was: it is nowhere in the log. What was durable in it would have a
-      // number in the manifest, or a record that is found.
+      // Listed but never written to, so it has no place in the log. If it had durable records, the manifest would have
+      // its first number, or a record would be found.
       if segment.firstSequence == 0, catalog.firstNumber(of: segment) == nil {
         rest.removeFirst()
         offset = SegmentHeader.length
         continue
       }
-      // Behind a recorded cut the numbers go on where the manifest says. What came before the first segment was merged away.
+      // After a recorded cut, the manifest gives the number at which the log continues. What came before the first
+      // segment was merged away.
       if isFirst || isBehindSettled,
         case let first = listedStart(starts[segment.id] ?? 0, of: segment, manifest, isFirst: isFirst),
         first > scanner.expected
@@ -46,29 +47,29 @@ extension Recovery {
       isFirst = false
       isBehindSettled = segment.isSettled
       rest.removeFirst()
-      // A writer in another process goes on meanwhile, in segments that were empty a moment ago.
+      // A writer in another process may meanwhile continue in segments that were empty a moment ago.
       if env.options.readOnly, let next = rest.first, !next.isSettled {
         rest = catalog.ordering(Array(rest))[...]
       }
     }
   }
 
-  /// The number with which the log goes on in a segment by what the manifest knows; 0 when it says nothing of that.
+  /// The number at which the log continues in a segment according to the manifest; 0 if it does not say.
   ///
-  /// The segment may begin with a later one by now: a tail that was listed empty is passed over for a record that is too large
-  /// for it, and what is written meanwhile stands in segments that only a newer manifest lists.
+  /// The segment may begin with a later number by now: an empty tail is skipped if a record is too large for it, and what
+  /// is written meanwhile is in segments that only a newer manifest lists.
   ///
   /// - Parameters:
-  ///   - listed: the number that the manifest gives the segment.
-  ///   - isFirst: Whatever came before the segment was merged away.
+  ///   - listed: The number that the manifest gives for the segment.
+  ///   - isFirst: Whether everything before the segment was merged away.
   func listedStart(_ listed: UInt64, of segment: Segment, _ manifest: Manifest, isFirst: Bool) -> UInt64 {
     if listed != 0 || !isFirst { return listed }
     return min(segment.firstSequence, Self.lastSequence(withoutLog: manifest) &+ 1)
   }
 
-  /// Where a reading of the log ended, for a read-only store to go on there.
+  /// Where reading the log ended, so that a read-only store can continue there.
   ///
-  /// - Parameter log: what was read, in any order.
+  /// - Parameter log: The segments that were read, in any order.
   func place(behind scanner: borrowing LogScanner, _ log: [Segment]) -> (segment: Segment, offset: Int)? {
     if let cut = scanner.cut, cut.offset > SegmentHeader.length { return (cut.segment, cut.offset) }
     var last: (segment: Segment, offset: Int)?
@@ -78,7 +79,7 @@ extension Recovery {
     return last
   }
 
-  /// Notes where segments end that were read through, and leaves the one open in which the log may go on.
+  /// Notes the ends of segments that were read completely, and leaves the one open in which the log may continue.
   func settleRead(_ log: [Segment], _ scanner: borrowing LogScanner, goingOnIn current: Segment?) {
     for segment in log where !segment.isSettled {
       if segment === current {

@@ -4,16 +4,16 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Recovery {
-  /// Sees to it that a sync can be believed again when the last writer ended during one or after a failed one.
+  /// Makes syncs trustworthy again if the last writer ended during a sync or after a failed one.
   ///
   /// The kernel may have marked pages clean that it could not write: the page cache then shows records that are not on
   /// disk, and a later sync would succeed without writing them. If a sync is known to have failed, the records above
-  /// `durable` are copied into a fresh segment, which is synced before the old places are cut off and before anything is
-  /// served: what the medium could not write in one place it may write in another. Where there is no room for a copy, they
-  /// are written over themselves and synced. If a sync was only under way, it is enough to make their pages dirty again where
-  /// they are: nothing above `durable` counts as durable before a sync of this opener's has written them.
+  /// `durable` are copied to a new segment, which is synced before the originals are cut off and before any call is
+  /// served: the device may be able to write in one place what it could not in another. If there is no room for a copy,
+  /// they are rewritten in place and synced. If a sync was only in progress, it is enough to make their pages dirty
+  /// again: nothing above `durable` counts as durable before a sync by this process has written them.
   ///
-  /// - Returns: how many records were written anew.
+  /// - Returns: The number of records rewritten.
   func rewriteUnsynced(durable: UInt64, published: UInt64) throws(StoreError) -> Int {
     guard let session = env.session, session.distrustsCache else { return 0 }
     guard published > durable else {
@@ -55,9 +55,9 @@ extension Recovery {
     return count
   }
 
-  /// Writes a segment's bytes from `start` on over themselves.
+  /// Rewrites a segment's bytes from `start` on in place.
   ///
-  /// Not from the mapping: a page of it that could not be had shows zeros.
+  /// Does not use the mapping: pages of it that could not be read in show zeros.
   private func writeAgain(_ segment: Segment, from start: Int) throws(StoreError) {
     let end = segment.readableEnd
     // Small enough to stay in the cache between the two copies.
@@ -69,7 +69,7 @@ extension Recovery {
     }
   }
 
-  /// As `writeAgain`, and syncs; how many records there were.
+  /// Like `writeAgain`, but also syncs; returns the number of records.
   private func writeAgainDurably(_ segment: Segment, from start: Int) throws(StoreError) -> Int {
     try writeAgain(segment, from: start)
     try syncAnew(segment)
@@ -86,9 +86,9 @@ extension Recovery {
     }
   }
 
-  /// Copies the records of a segment from `start` on into a segment of their own and syncs it; how many there were.
+  /// Copies the records of a segment from `start` on to a new segment and syncs that; returns the number of records.
   ///
-  /// One for each, since the numbers may have a gap between two segments and never have one within.
+  /// Each segment gets its own copy, since numbers may have a gap between two segments, but never within one.
   private func rewrite(_ segment: Segment, from start: Int) throws(StoreError) -> Int {
     let total = max(0, segment.readableEnd - start)
     var records = RecordCursor(segment, from: start, to: segment.readableEnd)
@@ -115,8 +115,8 @@ extension Recovery {
     return count
   }
 
-  /// Where the first record above `sequence` stands, or the place where reading ends. What is damaged before it is skipped: it
-  /// is not above it.
+  /// The offset of the first record above `sequence`, or of the place where reading ends. Damaged records before it are
+  /// skipped, since they are not above it.
   func firstOffset(after sequence: UInt64, in segment: Segment) -> Int {
     if segment.firstSequence > sequence { return SegmentHeader.length }
     var records = RecordCursor(segment, to: segment.readableEnd)
@@ -131,6 +131,8 @@ extension Recovery {
     }
   }
 
+  /// Copies a record, and points the index to the copy.
+  ///
   /// Safety: `rewrite` has made room for as many bytes as there are to read in `old`, and the records that it copies lie
   /// there one after the other. Nobody else uses the room yet. The view lies within `old`, which keeps its mapping.
   private func copy(_ header: RecordHeader, from old: Segment, at offset: Int, to fresh: Segment, at target: Int) {
@@ -140,7 +142,7 @@ extension Recovery {
       header,
       key: view.key,
       value: view.value,
-      // As it was: bytes that have changed since must not look right.
+      // The original checksum, so that bytes changed since do not pass for intact.
       bodyChecksum: view.bodyChecksum,
       salt: fresh.salt,
       offsetUnits: UInt32(target >> 3),

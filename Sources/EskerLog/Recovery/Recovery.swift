@@ -3,20 +3,22 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-/// Brings an opened store to the state that its files show: opens the segments, loads the index, reads what it does not know yet
-/// from the log, and finds where history ends.
+/// Restores the state of a store from its files: opens the segments, loads the index, reads the rest from the log, and
+/// finds where history ends.
 ///
-/// One for writers and readers: a reader cuts nothing off, and drops no segment. Used while nobody else has the store. Calls the
-/// writer, the keydir, the catalog, commits and the environment.
+/// Used for writers and for read-only stores, which cut nothing off and drop no segment. Calls the writer, the keydir,
+/// the catalog, commits and the environment.
+///
+/// Relaxed: no other thread uses a store while it is being opened.
 struct Recovery {
   let env: Environment
   let commits: CommitQueue
   let catalog: Catalog
   let keydir: Keydir
   let writer: Writer
-  /// Where a read-only store goes on reading.
+  /// Where a read-only store continues reading.
   private(set) var place: (segment: Segment, offset: Int)?
-  /// What is wrong with the store.
+  /// The damage that was found.
   private(set) var findings: [StoreEvent] = []
 
   init(_ writer: Writer) {
@@ -29,13 +31,13 @@ struct Recovery {
 }
 
 extension Recovery {
-  /// Restores the state the store had: opens the segments, and brings the index up to the log.
+  /// Opens the segments, and brings the index up to date with the log.
   mutating func recover(_ manifest: Manifest, _ opened: StoreDirectory.Opened, startedAt start: UInt64)
     throws(StoreError)
   {
     var damage = opened.damage
     let names = try translating { () throws(PlatformError) in try env.platform.fileSystem.list(env.path) }
-    // No new segment may take the name of one that a crash left unlisted.
+    // No new segment may get the name of one that a crash left unlisted.
     let highestID = names.compactMap { FileName.segmentID($0) }.max() ?? 0
     catalog.passSegmentIDs(through: highestID)
     try openSegments(manifest, &damage)
@@ -71,13 +73,13 @@ extension Recovery {
     env.emit(.opened(report))
   }
 
-  /// The number of the last write when all of the log was merged away. A clean close knows it; otherwise numbers that a cut
-  /// skipped may be counted.
+  /// The number of the last write if the whole log was merged away. Exact after a clean close; otherwise it may include
+  /// numbers that a cut skipped.
   static func lastSequence(withoutLog manifest: Manifest) -> UInt64 {
     manifest.state == .clean ? manifest.durableSequence : max(manifest.durableSequence, manifest.nextSequence &- 1)
   }
 
-  /// Throws if the log holds what no store comes to: it was made up, and could not be written on.
+  /// Throws if the log contains something that no real store reaches: then it was forged, and could not be continued.
   private func requirePossibleLog() throws(StoreError) {
     let location = DamageLocation(path: catalog.lastLogSegment?.path ?? env.path)
     if keydir.isLogForged {
@@ -99,9 +101,9 @@ extension Recovery {
         )
       }
       let segment = try catalog.openSegment(row, durable: manifest.durableSequence, damage: &damage)
-      // At once, so that it is given up should a later one not open.
+      // At once, so that it is released if a later one cannot be opened.
       catalog.add(segment)
-      // What an active segment's row says of its end holds only in a store that was closed.
+      // The end in an active segment's row is valid only if the store was closed.
       if row.state == .active, manifest.state == .clean {
         segment.change { $0.close(at: Int(clamping: row.recordsEnd), last: row.lastSequence) }
         catalog.granules.updateLimit(segment)
@@ -112,7 +114,7 @@ extension Recovery {
       {
         segment.change { $0.begin(with: first) }
       }
-      // A tail that was passed over for a large record takes later ones than it was listed with.
+      // A tail that was skipped because a record was too large begins with a later record than its row says.
       if row.state == .active,
         case .record(let header) = segment.readRecord(at: SegmentHeader.length, end: segment.readableEnd),
         header.kind != .seal
@@ -123,7 +125,7 @@ extension Recovery {
     catalog.order()
   }
 
-  /// Notes that a segment's file has fewer bytes than its records took.
+  /// Reports a segment whose file ends before its records.
   func reportIfCutShort(_ segment: Segment, _ row: SegmentRow, _ damage: inout [StoreEvent]) {
     let length = segment.accessible.load(ordering: .relaxed)
     guard Int(clamping: row.recordsEnd) > length, Int(clamping: row.fileLength) <= length else { return }
@@ -145,7 +147,7 @@ extension Recovery {
     }
   }
 
-  /// Reads what the index does not know yet from the log, and finds where history ends.
+  /// Reads what the index lacks from the log, and finds where history ends.
   private mutating func replayLog(
     _ manifest: Manifest,
     _ report: inout OpeningReport,
@@ -166,7 +168,7 @@ extension Recovery {
     if let checkpoint = keydir.loadedCheckpoint {
       keydir.adopt(checkpoint)
       report.indexSource = .checkpointAndReplay
-      // The segment may be gone if it was empty. Reading everything again on top of the checkpoint gives the same.
+      // The segment may be gone if it was empty. Reading everything on top of the checkpoint gives the same result.
       if let position = list.firstIndex(where: { $0.id == checkpoint.header.replaySegmentID }) {
         expected = checkpoint.header.sequence &+ 1
         first = position
@@ -186,7 +188,8 @@ extension Recovery {
     damage += scanner.damage
     report.replayedRecords = scanner.replayed + merged.count
     if env.options.readOnly {
-      // What a checkpoint knows is read no more: it ends where its records do, sealed in the manifest or not.
+      // Segments before the checkpoint are not read: they end with their last records, whether or not the manifest calls
+      // them sealed.
       for segment in list[..<first] where !segment.isSettled {
         let end = segment.endOfRecords()
         if end.offset > SegmentHeader.length { segment.settleRead(to: end.offset, last: end.last, catalog.granules) }
@@ -196,8 +199,8 @@ extension Recovery {
     return try conclude(manifest, scanner, &report)
   }
 
-  /// Notes how far a read-only store has read. It cuts nothing off, and drops no segment: what looked empty or torn a moment
-  /// ago may be what the writer is writing.
+  /// Notes how far a read-only store has read. It cuts nothing off, and drops no segment: what looked empty or torn may
+  /// be what the writer is writing.
   private mutating func concludeReading(
     _ manifest: Manifest,
     _ log: [Segment],
@@ -212,19 +215,19 @@ extension Recovery {
     settleRead(log, scanner, goingOnIn: place?.segment)
     self.place = place
     catalog.renewMissed()
-    // A batch whose end is missing may be one that is being written.
+    // A batch without an end may be one that is being written.
     guard let cut = scanner.cut, cut.isHole, scanner.highest > published else { return [] }
     let hidden = log.drop { $0 !== cut.segment }.dropFirst().count { $0.firstNumber != nil }
     return [Self.cut(cut, behind: published, discarding: hidden)]
   }
 
-  /// Where a read-only store goes on that was closed, or whose log was not read.
+  /// Determines where a read-only store continues if it was closed, or its log was not read.
   private mutating func goOnBehindLog() {
     guard env.options.readOnly else { return }
     let last = catalog.segments.last { $0.kind == .log && $0.firstSequence != 0 }
     let end = last?.recordsEnd ?? 0
     if let last, !last.isSettled {
-      // The writer may go on in this segment.
+      // The writer may continue in this segment.
       last.change { $0.reopen() }
       catalog.granules.updateLimit(last)
     }
@@ -250,7 +253,7 @@ extension Recovery {
     var isBehindCut = false
     for segment in list where segment.kind == .log {
       let isCut = scanner.cut.map { $0.segment === segment } ?? false
-      // A segment may be listed, with the number it was to begin with, and hold nothing of what was meant for it.
+      // A segment may be listed with its first number and yet contain no records.
       let isEmpty =
         segment.firstSequence == 0
         || (isCut ? scanner.cut?.offset : scanner.ends[segment.id]?.offset) == SegmentHeader.length
@@ -272,7 +275,7 @@ extension Recovery {
       state.jump(to: max(manifest.nextSequence, published &+ 1, scanner.highest &+ 1))
     }
     catalog.remove(dropped)
-    // Before anything is created: a new segment may take their place among the addresses.
+    // Before anything is created: a new segment may reuse their addresses.
     for segment in dropped { catalog.uninstall(segment) }
     var events: [StoreEvent] = []
     catalog.discardLater(dropped.map(\.path))

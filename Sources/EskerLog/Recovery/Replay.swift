@@ -1,17 +1,17 @@
 internal import EskerFormat
 internal import EskerIndex
 
-/// Brings the index up to the log, a window of records at a time.
+/// Applies records to the index, a window of them at a time.
 ///
-/// The newest record of a key wins, whatever the order. Records wait in a window between the moment their bucket is asked for
-/// and the moment they enter it, so that the waits for memory overlap.
+/// The newest record of a key wins, whatever the order. The buckets of the records in the window are prefetched, so that
+/// the waits for memory overlap.
 struct Replay: ~Copyable {
   private let writer: Writer
-  /// Whether records only take the place of their own copies.
+  /// Whether records only replace their own copies.
   private let onlyMoves: Bool
   private var window: [LogRecord] = []
   private static let depth = 32
-  /// Records that took part.
+  /// The number of records applied.
   private(set) var count = 0
 
   init(_ writer: Writer, onlyMoving onlyMoves: Bool = false) {
@@ -26,7 +26,7 @@ struct Replay: ~Copyable {
     if window.count == Self.depth { drain() }
   }
 
-  /// Lets all records take effect that wait. Takes the writer's lock, so that nobody walks the index meanwhile.
+  /// Applies the records in the window. Takes the writer's lock, so that no other thread walks the index meanwhile.
   mutating func drain() {
     guard !window.isEmpty else { return }
     writer.withLock { state in
