@@ -7,7 +7,8 @@ extension LogStore {
   /// - Parameters:
   ///   - segments: the ids of the segments to merge, live or not; nil for all that hold anything dead. Ids that are not
   ///     there, and segments that are still written, are passed over.
-  ///   - progress: told the share that is done; returns false to stop. What was merged by then stays merged.
+  ///   - progress: Called with the share done, from 0 to 1, on the calling thread and during the merge: it must not merge or
+  ///     close the store, nor write to it if it has a capacity. Returns false to stop; what was merged by then stays merged.
   /// - Returns: what was done.
   /// - Throws: ``StoreError/cancelled`` when `progress` stopped it; ``StoreError/noSpace(path:needed:)`` when there is no
   ///   room to copy to, ``StoreError/readOnly``, ``StoreError/closed``, ``StoreError/syncFailed(errno:)``,
