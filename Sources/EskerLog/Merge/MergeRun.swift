@@ -7,17 +7,15 @@ internal import Synchronization
 ///
 /// In this order, so that a crash at any point neither loses nor revives anything:
 ///
-/// 1. Live records are copied to new segments, which are synced, including their names. Nothing refers to them yet. 2.
-/// The log is synced up to where it was when the copying ended: whatever made a record dead is then durable, so a crash
+/// 1. Live records are copied to new segments, which are synced, including their names. Nothing refers to them yet.
+/// 2. The log is synced up to where it was when the copying ended: whatever made a record dead is then durable, so a crash
 ///    cannot lose the newer record when the older one is gone.
 /// 3. Index entries that still point to the old places are pointed to the new ones. The index must then point to nothing
-/// in
-///    the old segments except records that have expired or will be evicted.
+///    in the old segments except records that have expired or will be evicted.
 /// 4. One edit of the manifest lists the new segments instead of the old ones, and saves the store time by which records
 ///    have expired.
 /// 5. Expired and evicted entries are removed from the index. Not earlier: the edit may fail, and removing a key whose
-/// entry
-///    is missing would log no tombstone, so that its value would reappear after a crash.
+///    entry is missing would log no tombstone, so that its value would reappear after a crash.
 /// 6. The old files are removed. Readers that still use them keep them open.
 struct MergeRun: ~Copyable {
   private let merger: Merger
