@@ -15,6 +15,8 @@ internal import Synchronization
 /// the leader uses, and leaders follow one another under the lock.
 final class CommitQueue: @unchecked Sendable {
   /// The last sequence number whose record is completely in the log.
+  ///
+  /// Stored releasing and loaded acquiring: a thread that sees a number sees the records up to it.
   let published: Atomic<UInt64>
   /// Everything up to here is on stable storage.
   let durable: Atomic<UInt64>
