@@ -12,8 +12,8 @@ internal import Synchronization
 /// so they must not be trusted.
 ///
 /// Safety: threads may share it: `isEnded` is guarded by `lock`, and so are the stores through the mapping, which has all
-/// five words and is aligned to a page. It is unmapped after `isEnded` was set, so nobody stores there any more. Whoever
-/// reads the file's bytes checks their count first.
+/// five words and is aligned to a page. It is unmapped after `isEnded` was set, so no store can follow. Readers of the
+/// file's bytes check their count first.
 @safe
 final class Session: @unchecked Sendable {
   static let fileName = "LOCK"

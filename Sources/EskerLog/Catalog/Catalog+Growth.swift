@@ -63,7 +63,7 @@ extension Segment {
 
   /// The word at `offset`, a multiple of eight, as another process may have published it; 0 beyond the end.
   ///
-  /// Acquiring: whoever sees the word sees the record that begins with it.
+  /// Acquiring: a thread that sees the word sees the record that begins with it.
   ///
   /// Safety: the segment keeps the mapping, and the word lies before the readable end. The mapping is aligned to a page,
   /// and `Atomic<UInt64>` has the layout of `UInt64`.

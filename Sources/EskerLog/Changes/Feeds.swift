@@ -6,8 +6,8 @@ internal import Synchronization
 /// Invariant: before a segment leaves the list, each reader that has not read it gets a reference. Calls the writer, the
 /// keydir, the catalog, commits and the environment. Thread safety: any thread.
 ///
-/// Safety: a continuation is resumed exactly once: by ``enqueue(_:_:_:)`` if it does not go to the list, and otherwise by
-/// whoever takes it out under the lock of `waiting`.
+/// Safety: a continuation is resumed exactly once: by ``enqueue(_:_:_:)`` if it is not put into the list, and otherwise
+/// by the thread that removes it under the lock of `waiting`.
 final class Feeds: Sendable {
   private struct Readers {
     var cursors: [ChangeCursor] = []

@@ -7,8 +7,8 @@ internal import Synchronization
 /// when first needed.
 ///
 /// Safety: threads may share it, since everything that changes is guarded by `lock`. A continuation is resumed exactly
-/// once: by ``enqueue(_:_:_:isCancelled:)`` if it is not put into a list, and otherwise by whoever takes it out under the
-/// lock.
+/// once: by ``enqueue(_:_:_:isCancelled:)`` if it is not put into a list, and otherwise by the thread that removes it
+/// under the lock.
 final class AsyncCommitter: @unchecked Sendable {
   private let commits: CommitQueue
   private let clock: any SystemClock

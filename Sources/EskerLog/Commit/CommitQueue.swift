@@ -11,8 +11,8 @@ internal import Synchronization
 ///
 /// A failed sync is permanent: the durable number freezes, and every later wait throws. Thread safety: any thread.
 ///
-/// Safety: threads may share it: everything that changes is atomic or guarded by `lock`, but for `lastLook`, which only
-/// the leader uses, and leaders follow one another under the lock.
+/// Safety: threads may share it: everything that changes is atomic or guarded by `lock`, except `lastLook`, which only
+/// the leader uses, and leaders succeed one another under the lock.
 final class CommitQueue: @unchecked Sendable {
   /// The last sequence number whose record is completely in the log.
   ///

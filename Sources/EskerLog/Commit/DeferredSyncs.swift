@@ -7,8 +7,8 @@ internal import EskerPlatform
 /// such writes together. This applies only to writes on the thread that runs the body; a write that specifies its
 /// durability waits as usual.
 ///
-/// Safety: C keeps one pointer per thread, to an object on whose method the thread is: ``collect(_:)`` puts the previous
-/// pointer back before it returns, so the object is alive as long as the thread can find it.
+/// Safety: C keeps one pointer per thread, to the object whose ``collect(_:)`` the thread is running. That puts the
+/// previous pointer back before it returns, so the object is alive as long as the thread can find it.
 package final class DeferredSyncs: Sendable {
   private let pending = Guarded<[(committer: AsyncCommitter, sequence: UInt64)]>([], .leaf)
 

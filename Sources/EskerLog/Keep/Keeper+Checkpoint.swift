@@ -104,7 +104,7 @@ extension Keeper {
     let table = try main.finish() + overflow.finish()
     let tableBytes = table.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) } }
     let meta = cut.meta.encoded()
-    // Safety: the arrays outlive the call, and a checksum covers the bytes that they have.
+    // Safety: the arrays outlive the call, and a span knows its length.
     let header = unsafe CheckpointHeader(
       storeID: env.storeID,
       checkpointID: id,

@@ -1,5 +1,6 @@
-// Safety: a value lends its bytes only while `body` runs, and `withBytes` keeps the value that long; whoever passes an
-// `UnsafeRawBufferPointer` keeps its memory. `bytes` is unsafe only where elements have padding, and a byte has none.
+// Safety: a value lends its bytes only while `body` runs, and `withBytes` keeps the value that long; the memory of an
+// `UnsafeRawBufferPointer` is kept by the caller. `bytes` is unsafe only where elements have padding, and a byte has
+// none.
 
 /// Anything that lends its bytes as one contiguous run, to be used as a key or a value.
 ///

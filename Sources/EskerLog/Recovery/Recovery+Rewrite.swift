@@ -134,7 +134,7 @@ extension Recovery {
   /// Copies a record, and points the index to the copy.
   ///
   /// Safety: `rewrite` has made room for as many bytes as there are to read in `old`, and the records that it copies lie
-  /// there one after the other. Nobody else uses the room yet. The view lies within `old`, which keeps its mapping.
+  /// there one after the other. No other thread uses the room yet. The view lies within `old`, which keeps its mapping.
   private func copy(_ header: RecordHeader, from old: Segment, at offset: Int, to fresh: Segment, at target: Int) {
     guard let view = old.view(at: offset, end: old.readableEnd) else { return }
     let place = unsafe fresh.base + target

@@ -2,7 +2,7 @@ internal import EskerFormat
 
 /// A record in a segment file, packed or not. Only its length has been checked.
 ///
-/// Safety: points into the mapping of a ``SegmentFile``, which whoever uses the record holds. The key lies within the
+/// Safety: points into the mapping of a ``SegmentFile``, which the user of the record holds. The key lies within the
 /// length.
 @safe
 enum FileRecord {
