@@ -3,8 +3,7 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-// Segments that a writer in another process is still writing. Relaxed: an opening or the follower, which call this, are
-// the only ones to change their numbers; see there.
+// Segments that a writer in another process is still writing.
 
 extension Catalog {
   /// Maps what a writer in another process has added to a segment; false if there is nothing new.

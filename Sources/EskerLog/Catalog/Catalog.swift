@@ -11,9 +11,6 @@ internal import Synchronization
 /// is called once per segment.
 ///
 /// Calls segments, commits and the environment. Thread safety: any thread.
-///
-/// Relaxed: what is stored in a segment before it is added to the list is published by the lock of the list, and sums of
-/// bytes are estimates.
 final class Catalog: Sendable {
   let env: Environment
   let commits: CommitQueue

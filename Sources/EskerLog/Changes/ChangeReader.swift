@@ -7,9 +7,6 @@ internal import Synchronization
 /// Sequence numbers ascend by one within a segment of the log. Between segments there may be a gap: either recovery
 /// skipped numbers after a cut, and nothing is missing, or a merge removed segments. The manifest's `mergedThrough` tells
 /// which: above it, none were removed.
-///
-/// Relaxed: a segment's first number is stored before its first record is published, and its last number before
-/// `isSealed` is set. Both are acquired before the numbers are read.
 struct ChangeReader {
   /// The number of the next write to report.
   private var next: UInt64

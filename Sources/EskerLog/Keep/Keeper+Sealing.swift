@@ -5,8 +5,6 @@ internal import Synchronization
 
 extension Keeper {
   /// Seals full segments: writes their footers, makes them durable, and lists them as sealed.
-  ///
-  /// Relaxed: the numbers of a full segment were stored before `isSealed`, which has been acquired.
   func sealFull() {
     sealing.lock()
     defer { sealing.unlock() }

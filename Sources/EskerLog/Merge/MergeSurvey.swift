@@ -298,7 +298,6 @@ struct MergeSurvey: ~Copyable {
     return (header, record)
   }
 
-  /// Relaxed: a hint for later merges.
   private func unreadable(_ segment: Segment, _ offset: Int) -> StoreError {
     segment.change { $0.noteUnreadable() }
     return .damaged(segment.location(offset), reason: "a record cannot be read, so its segment is not merged")

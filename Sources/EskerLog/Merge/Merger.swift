@@ -9,8 +9,6 @@ internal import Synchronization
 /// Invariants: inputs are listed, complete and durable; after a failure the index points where it did before. Calls
 /// feeds, the keeper, the writer, the keydir, the catalog, commits and the environment. Thread safety: any thread.
 ///
-/// Relaxed: the numbers of a settled segment no longer change, and `isSettled` is acquired before they count.
-///
 /// Safety: threads may share it, since the two variables are guarded by `merging`.
 final class Merger: @unchecked Sendable {
   let env: Environment

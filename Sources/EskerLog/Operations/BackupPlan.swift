@@ -19,8 +19,6 @@ struct BackupPlan {
     let rows = Dictionary(uniqueKeysWithValues: listed.segments.map { ($0.id, $0) })
     let sequence = snapshot.sequence.rawValue
     var granule: UInt32 = 0
-    // Relaxed: the snapshot was taken after the first record was published, and the last number is stored before
-    // `isSealed`.
     for (segment, end) in snapshot.extents {
       let first = segment.firstSequence
       guard end > SegmentHeader.length, first != 0 else { continue }
