@@ -105,7 +105,7 @@ extension Recovery {
     var last = first.sequence
     var count = 0
     while let (offset, header) = records.next(), header.kind != .seal {
-      copy(header, from: segment, at: offset, to: fresh, at: target)
+      try copy(header, from: segment, at: offset, to: fresh, at: target)
       last = header.sequence
       target += header.size
       count += 1
@@ -135,8 +135,18 @@ extension Recovery {
   ///
   /// Safety: `rewrite` has made room for as many bytes as there are to read in `old`, and the records that it copies lie
   /// there one after the other. No other thread uses the room yet. The view lies within `old`, which keeps its mapping.
-  private func copy(_ header: RecordHeader, from old: Segment, at offset: Int, to fresh: Segment, at target: Int) {
-    guard let view = old.view(at: offset, end: old.readableEnd) else { return }
+  ///
+  /// - Throws: an input error, if the record cannot be read a second time.
+  private func copy(
+    _ header: RecordHeader,
+    from old: Segment,
+    at offset: Int,
+    to fresh: Segment,
+    at target: Int
+  ) throws(StoreError) {
+    guard let view = old.view(at: offset, end: old.readableEnd), view.size == header.size else {
+      throw StoreError(PlatformError("read", path: old.path, code: PlatformError.inputOutput))
+    }
     let place = unsafe fresh.base + target
     let firstWord = unsafe RecordEncoder.write(
       header,

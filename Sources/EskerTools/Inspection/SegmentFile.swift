@@ -78,9 +78,9 @@ final class SegmentFile: @unchecked Sendable {
   /// The end of the records, or of the file if that is shorter.
   var end: Int { min(declaredEnd ?? .max, mapping.length) }
 
-  /// Reads the header at `offset`, a multiple of eight.
+  /// Reads the header at `offset`. Records are at multiples of eight bytes.
   func readRecord(at offset: Int) -> RecordRead {
-    guard offset < end else { return .end }
+    guard offset >= 0, offset < end, offset & 7 == 0 else { return .end }
     return unsafe RecordHeader.read(
       at: UnsafeRawPointer(mapping.base + offset),
       limit: end - offset,
@@ -91,7 +91,7 @@ final class SegmentFile: @unchecked Sendable {
 
   /// The record at `offset`; nil if its length is impossible. Nothing else is checked.
   func record(at offset: Int) -> FileRecord? {
-    guard offset < end else { return nil }
+    guard offset >= 0, offset < end, offset & 7 == 0 else { return nil }
     if let view = packedView { return view.entry(at: offset).map { .packed($0, view) } }
     let record = unsafe RecordView(at: UnsafeRawPointer(mapping.base + offset), limit: end - offset)
     return record.map { .plain($0, salt: salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) }
@@ -112,7 +112,7 @@ final class SegmentFile: @unchecked Sendable {
   func nextRecord(after offset: Int) -> Int? {
     var position = offset + 8
     while position + 8 <= end {
-      if position & 0xffff == 0, let data = file.nextData(from: position), data > position {
+      if position & 0xffff == 0, let data = file.nextData(from: position), data & ~7 > position {
         position = data & ~7
         continue
       }
