@@ -57,7 +57,7 @@ let package = Package(
     .target(name: "EskerCBOR", swiftSettings: shipped),
     .target(
       name: "Esker",
-      dependencies: ["EskerLog", "EskerTools", "EskerMemory", "EskerCBOR", "EskerFormat", "EskerPlatform"],
+      dependencies: ["EskerLog", "EskerMemory", "EskerCBOR", "EskerFormat", "EskerPlatform"],
       swiftSettings: shipped
     ),
     .target(

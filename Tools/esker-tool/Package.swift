@@ -23,6 +23,7 @@ let package = Package(
       name: "esker-tool",
       dependencies: [
         .product(name: "Esker", package: "Esker"),
+        .product(name: "EskerTools", package: "Esker"),
         .product(name: "_EskerInternals", package: "Esker"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "TextTable", package: "TextTable"),
@@ -35,6 +36,7 @@ let package = Package(
       dependencies: [
         "esker-tool",
         .product(name: "Esker", package: "Esker"),
+        .product(name: "EskerTools", package: "Esker"),
         .product(name: "_EskerInternals", package: "Esker"),
         .product(name: "_EskerTestSupport", package: "Esker"),
       ],

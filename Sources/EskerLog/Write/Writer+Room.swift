@@ -47,6 +47,7 @@ extension Writer {
   }
 
   /// Makes room for a write that has found none, and does it.
+  @inline(never)
   func writeWithRoom<R>(
     for lacking: Int,
     _ use: RoomUse,

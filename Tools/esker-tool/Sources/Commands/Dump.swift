@@ -1,5 +1,6 @@
 import ArgumentParser
 import Esker
+import EskerTools
 import Foundation
 
 struct Dump: ParsableCommand {

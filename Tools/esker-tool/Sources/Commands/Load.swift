@@ -1,6 +1,7 @@
 import ArgumentParser
 import Esker
 import EskerFormat
+import EskerTools
 import Foundation
 
 struct Load: ParsableCommand {

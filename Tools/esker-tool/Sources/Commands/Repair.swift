@@ -1,5 +1,6 @@
 import ArgumentParser
 import Esker
+import EskerTools
 
 struct Repair: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import Esker
+import EskerTools
 
 /// The bytes of one record, field by field.
 struct RecordDump {

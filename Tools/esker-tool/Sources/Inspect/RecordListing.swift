@@ -1,4 +1,5 @@
 import Esker
+import EskerTools
 
 /// Lists the records of a segment, one per line, in constant memory.
 struct RecordListing {

@@ -1,4 +1,5 @@
 import Esker
+import EskerTools
 
 extension StoreOverview {
   /// One JSON object and a newline. Scripts rely on the names: add fields, but never rename or drop one.

@@ -1,4 +1,5 @@
 import Esker
+import EskerTools
 import Foundation
 
 /// The manifest and the segments of a store, with a breakdown of their bytes if the store can be opened.

@@ -1,4 +1,5 @@
 import Esker
+import EskerTools
 
 /// The records of a key, current and older.
 struct VersionListing {

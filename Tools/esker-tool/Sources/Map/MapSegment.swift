@@ -1,4 +1,5 @@
 import Esker
+import EskerTools
 
 /// A part of a segment's bytes in the picture.
 enum MapPart: String, CaseIterable {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Esker
 import EskerPlatform
+import EskerTools
 import Foundation
 
 /// The store that a command works on.

@@ -1,4 +1,5 @@
 import Esker
+import EskerTools
 import Foundation
 
 /// Stores that have something to show.
