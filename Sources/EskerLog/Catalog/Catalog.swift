@@ -276,7 +276,7 @@ final class Catalog: Sendable {
 
   /// Notes that a keyspace was emptied by the record with this number, which may not be durable yet; 0 if it is.
   func noteReset(of keyspace: KeyspaceTag, from old: UInt32, at sequence: UInt64) {
-    let durable = commits.durable.load(ordering: .acquiring)
+    let durable = commits.durableSequence
     resets.withLock { resets in
       // The manifest names the last incarnation that is durable, however many resets follow it.
       let known = resets[keyspace.id]
@@ -364,7 +364,7 @@ final class Catalog: Sendable {
 
   /// Fills in the current state. Nothing in a manifest may be ahead of the log on disk.
   private func fill(_ manifest: inout Manifest, with list: [Segment]) {
-    let durable = commits.durable.load(ordering: .acquiring)
+    let durable = commits.durableSequence
     manifest.generation += 1
     manifest.durableSequence = max(manifest.durableSequence, durable)
     manifest.storeTime = max(manifest.storeTime, env.time.now)

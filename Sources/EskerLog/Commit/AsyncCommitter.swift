@@ -75,7 +75,7 @@ final class AsyncCommitter: @unchecked Sendable {
     if let failure { unsafe continuation.resume(returning: isDurable(sequence) ? nil : failure) }
   }
 
-  private func isDurable(_ sequence: UInt64) -> Bool { commits.durable.load(ordering: .acquiring) >= sequence }
+  private func isDurable(_ sequence: UInt64) -> Bool { commits.durableSequence >= sequence }
 
   private func abandon(_ ticket: UInt64) {
     lock.lock()
@@ -132,7 +132,7 @@ final class AsyncCommitter: @unchecked Sendable {
           deadline = nil
           lock.unlock()
           // The queue keeps a failure, and the next write throws it.
-          try? commits.waitDurable(commits.published.load(ordering: .acquiring))
+          try? commits.waitDurable(commits.publishedSequence)
           lock.lock()
         } else {
           _ = condition.wait(lock, nanoseconds: due - now)

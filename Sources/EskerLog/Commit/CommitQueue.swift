@@ -17,9 +17,9 @@ final class CommitQueue: @unchecked Sendable {
   /// The last sequence number whose record is completely in the log.
   ///
   /// Stored releasing and loaded acquiring: a thread that sees a number sees the records up to it.
-  let published: Atomic<UInt64>
-  /// Everything up to here is on stable storage.
-  let durable: Atomic<UInt64>
+  private let published = Atomic<UInt64>(0)
+  /// Everything up to here is on stable storage. Not above `published`, once the store is open.
+  private let durable: Atomic<UInt64>
 
   private let env: Environment
 
@@ -58,10 +58,29 @@ final class CommitQueue: @unchecked Sendable {
   /// How often a leader yields to other threads while it gathers them: about 60 microseconds on an idle machine.
   static let gatheringTurns = 128
 
-  init(published: UInt64, durable: UInt64, _ env: Environment) {
-    self.published = Atomic(published)
+  init(durable: UInt64, _ env: Environment) {
     self.durable = Atomic(durable)
     self.env = env
+  }
+
+  /// Makes everything up to `sequence` visible. Called with the writer's lock held.
+  @inline(__always)
+  func publish(_ sequence: UInt64) {
+    assert(sequence >= published.load(ordering: .relaxed), "what is visible stays so")
+    published.store(sequence, ordering: .releasing)
+  }
+
+  /// Sets both numbers, as an opening found them. No other thread uses the store yet.
+  func begin(published: UInt64, durable: UInt64) {
+    assert(durable <= published, "only what is visible can be durable")
+    self.published.store(published, ordering: .releasing)
+    self.durable.store(durable, ordering: .releasing)
+  }
+
+  /// Notes that everything up to `sequence` is on stable storage: an opening wrote it again, or another process says so.
+  func noteDurable(_ sequence: UInt64) {
+    assert(sequence <= published.load(ordering: .relaxed), "only what is visible can be durable")
+    durable.max(sequence, ordering: .releasing)
   }
 
   /// Adds a segment, whose records come after those of all segments added before.

@@ -38,7 +38,7 @@ final class Engine: @unchecked Sendable {
     let manifest = opened.manifest
     env = Environment(path: path, options: options, host: host, manifest: manifest, session: opened.session)
     do throws(StoreError) {
-      commits = CommitQueue(published: 0, durable: manifest.durableSequence, env)
+      commits = CommitQueue(durable: manifest.durableSequence, env)
       catalog = try Catalog(env, commits, opened.files, manifest)
       let checkpoint = LoadedCheckpoint.load(manifest, directory: path, host: host)
       if let damage = checkpoint.damage { opened.damage.append(damage) }

@@ -76,8 +76,9 @@ extension Follower {
     }
     if follower.generation != manifest.generation { follower.vainExpected = nil }
     follower.generation = manifest.generation
-    let durable = min(manifest.durableSequence, follower.whole)
-    if durable > commits.durable.load(ordering: .relaxed) { commits.durable.store(durable, ordering: .releasing) }
+    // First what is visible: only that can be durable.
+    publish(follower)
+    commits.noteDurable(min(manifest.durableSequence, follower.whole))
     feeds.checkBounds()
     env.epochs.collect()
   }

@@ -43,9 +43,7 @@ extension Follower {
   /// Publishes what was read. The tail of a read-only store ends after the last complete batch.
   func publish(_ follower: LogPosition) {
     writer.withLock { state in
-      if follower.whole > commits.published.load(ordering: .relaxed) {
-        commits.published.store(follower.whole, ordering: .releasing)
-      }
+      if follower.whole > commits.publishedSequence { commits.publish(follower.whole) }
       state.follow(follower.segment, to: follower.restart.offset)
     }
   }

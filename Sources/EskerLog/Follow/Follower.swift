@@ -9,9 +9,6 @@ internal import Synchronization
 /// manifest is adopted only when the index contains everything that was durable when it was written. Calls feeds,
 /// recovery, the writer, the keydir, the catalog, commits and the environment. Thread safety: any thread.
 ///
-/// Relaxed: the numbers of commits change only with `following` held, and before ``publish(_:)``, whose release
-/// store other threads acquire.
-///
 /// Safety: threads may share it, since `position` is guarded by `following`.
 final class Follower: @unchecked Sendable {
   let env: Environment

@@ -38,7 +38,7 @@ extension Recovery {
         count += try writeAgainDurably(segment, from: start)
       }
     }
-    commits.durable.store(published, ordering: .releasing)
+    commits.noteDurable(published)
     for (segment, start) in copied {
       if segment.firstSequence > durable {
         catalog.discardLater([segment.path])

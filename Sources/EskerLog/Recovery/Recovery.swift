@@ -134,8 +134,7 @@ extension Recovery {
 
   /// Sets the sequence numbers and the tail of a store whose log needs no cut.
   private func settle(_ manifest: Manifest, published: UInt64) {
-    commits.published.store(published, ordering: .relaxed)
-    commits.durable.store(max(commits.durable.load(ordering: .relaxed), published), ordering: .relaxed)
+    commits.begin(published: published, durable: max(commits.durableSequence, published))
     writer.withLock { state in
       state.jump(to: max(manifest.nextSequence, published &+ 1))
       guard !env.options.readOnly, let tail = catalog.lastLogSegment, !tail.isSealed else {
@@ -208,8 +207,7 @@ extension Recovery {
   ) -> [StoreEvent] {
     // What is durable and not in the log was merged away.
     let published = scanner.cut == nil ? max(scanner.expected &- 1, manifest.durableSequence) : scanner.expected &- 1
-    commits.published.store(published, ordering: .relaxed)
-    commits.durable.store(min(max(manifest.durableSequence, scanner.durable), published), ordering: .relaxed)
+    commits.begin(published: published, durable: min(max(manifest.durableSequence, scanner.durable), published))
     writer.withLock { $0.jump(to: max(manifest.nextSequence, published &+ 1, scanner.highest &+ 1)) }
     let place = place(behind: scanner, log)
     settleRead(log, scanner, goingOnIn: place?.segment)
@@ -269,8 +267,7 @@ extension Recovery {
       }
     }
     let durable = min(max(manifest.durableSequence, scanner.durable), published)
-    commits.published.store(published, ordering: .relaxed)
-    commits.durable.store(durable, ordering: .relaxed)
+    commits.begin(published: published, durable: durable)
     writer.withLock { state in
       state.jump(to: max(manifest.nextSequence, published &+ 1, scanner.highest &+ 1))
     }
@@ -280,7 +277,7 @@ extension Recovery {
     var events: [StoreEvent] = []
     catalog.discardLater(dropped.map(\.path))
     report.rewrittenRecords = try rewriteUnsynced(durable: durable, published: published)
-    let known = commits.durable.load(ordering: .relaxed)
+    let known = commits.durableSequence
     for segment in catalog.segments where segment.lastSequence > known {
       commits.add(segment)
     }

@@ -60,7 +60,7 @@ extension Writer {
         }
       }
       let sequence = state.nextSequence &- 1
-      commits.published.store(sequence, ordering: .releasing)
+      commits.publish(sequence)
       try checkTail(state)
       return .done(sequence)
     }

@@ -87,7 +87,7 @@ extension Writer {
         address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
       }
       keydir.lead(hash, to: address, header.size, replacing: existing, at: probe, core, state.keys)
-      commits.published.store(header.sequence, ordering: .releasing)
+      commits.publish(header.sequence)
       try checkTail(state)
       if isWatched { unsafe core.tellPut(key, value, replacing: existing) }
       return .done(header.sequence)
@@ -159,7 +159,7 @@ extension Writer {
       defer { if isWatched { unsafe core.tellDidWrite(key) } }
       _ = try unsafe append(&header, key, UnsafeRawBufferPointer(start: nil, count: 0), bodyChecksum, false, &state)
       if isThere { keydir.takeOut(hash, existing, core, state.keys) }
-      commits.published.store(header.sequence, ordering: .releasing)
+      commits.publish(header.sequence)
       try checkTail(state)
       if isThere, isWatched { unsafe core.tellRemoval(key, of: existing) }
       return .done(Removal(sequence: header.sequence, wasVisible: wasVisible))
@@ -190,7 +190,7 @@ extension Writer {
     header.sequence = sequence
     header.durableLag = RecordHeader.durableLag(
       sequence: sequence,
-      durable: commits.durable.load(ordering: .relaxed)
+      durable: commits.durableSequence
     )
     let offsetUnits = state.offset >> 3
     let size = header.size

@@ -34,7 +34,7 @@ extension Writer {
       let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
       _ = try unsafe append(&header, empty, empty, RecordEncoder.bodyChecksum(key: empty, value: empty), false, &state)
       keydir.empty(core, beginning: tag, at: header.sequence, state.keys)
-      commits.published.store(header.sequence, ordering: .releasing)
+      commits.publish(header.sequence)
       try checkTail(state)
       core.tellEmptied()
       return .done(header.sequence)
