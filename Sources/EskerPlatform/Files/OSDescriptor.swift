@@ -46,6 +46,7 @@ struct OSDescriptor: ~Copyable, Sendable {
 
   /// Closes the descriptor, now or when the last call that uses it ends.
   func close() {
+    LockRank.expectIOAllowed()
     let before = users.bitwiseOr(Self.closed, ordering: .sequentiallyConsistent).oldValue
     if before == 0 { identity.withLock { _ in giveUp() } }
   }

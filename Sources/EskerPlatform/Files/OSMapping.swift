@@ -130,6 +130,7 @@ final class OSMapping: Mapping {
   }
 
   func populate(_ range: Range<Int>) throws(PlatformError) {
+    LockRank.expectIOAllowed()
     let pages = accessiblePages(of: range)
     guard !pages.isEmpty else { return }
     switch unsafe esker_populate_write(start + pages.lowerBound, pages.count) {
@@ -140,11 +141,13 @@ final class OSMapping: Mapping {
   }
 
   func populateForReading(_ range: Range<Int>) {
+    LockRank.expectIOAllowed()
     let pages = accessiblePages(of: range)
     if !pages.isEmpty { unsafe esker_populate_read(start + pages.lowerBound, pages.count) }
   }
 
   func detach(_ range: Range<Int>) {
+    LockRank.expectIOAllowed()
     #if !canImport(Darwin)
       let pages = accessiblePages(of: range)
       // For a shared file mapping this only drops page table entries; the stores are in the page cache.
@@ -168,6 +171,7 @@ final class OSMapping: Mapping {
   }
 
   func unmap() {
+    LockRank.expectIOAllowed()
     guard isReserved.exchange(false, ordering: .acquiringAndReleasing) else { return }
     extendLock.lock()
     defer { extendLock.unlock() }

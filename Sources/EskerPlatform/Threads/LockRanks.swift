@@ -1,6 +1,6 @@
 extension LockRank {
   /// A lock under which no other lock is taken.
-  public static let leaf = LockRank(63, "leaf", allowsIO: true)
+  public static let leaf = LockRank(63, "leaf")
 
   static let mapping = LockRank(57, "mapping", allowsIO: true)
   static let fileLength = LockRank(58, "length of a file", allowsIO: true)
