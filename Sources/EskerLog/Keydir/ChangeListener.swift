@@ -32,6 +32,8 @@ package protocol ChangeListener: AnyObject, Sendable {
 }
 
 // All of these are called under the writer's lock.
+//
+// Safety: the writer's caller keeps key and value until the write returns, and listeners get copies.
 extension KeyspaceCore {
   /// Tells of a value that was written over what `existing` leads to. An expired one has gone before.
   @inline(never)
@@ -86,6 +88,7 @@ extension Keydir {
       // Nobody has looked at more of it than the key.
       guard record.headIsIntact else { throw damage(at: existing.address, record.damage ?? .headerChecksum, key: nil) }
       switch record {
+      // Safety: under the lock that it was found under, the record stays mapped; see `findForWrite`.
       case .plain(let record, _): return unsafe .success([UInt8](record.value))
       case .packed: return .success(try packedValue(at: existing.address))
       }

@@ -18,6 +18,10 @@ struct Existing {
   }
 }
 
+// Safety: an index entry leads to a segment that is installed, since a segment is uninstalled only once the index no longer
+// leads there. A merge changes the index under the writer's lock, and takes it again before it gives up its inputs: so what was
+// found stays mapped until the lock is released. `GranuleTable.place` bounds each record by the end of its segment, and nil for
+// the address of an empty key is replaced by one that is not read from. The caller keeps the key.
 extension Keydir {
   /// Finds the newest record of a key. Called under the writer's lock, so what it finds stays.
   ///

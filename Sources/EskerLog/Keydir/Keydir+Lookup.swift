@@ -4,12 +4,18 @@ internal import EskerPlatform
 internal import Synchronization
 
 /// A record that a reader found, and where.
+///
+/// Safety: a view is valid only while the reader that found it stays pinned; nobody keeps one longer.
 @safe
 enum Found {
   case plain(RecordView, UInt64)
   case packed(UInt64)
 }
 
+// Safety: the caller is pinned before the index gives an address. A segment is uninstalled once the index no longer leads to it
+// and the pins of that time have ended, so the record stays mapped as long as the pin. `GranuleTable.place` bounds it by the end
+// of its segment, and `RecordView` checks its lengths against that. nil for the address of an empty key is replaced by one that
+// is not read from. The caller keeps the key.
 extension Keydir {
   /// The newest record of a key, checked; nil when the key is absent or expired. The caller is pinned and uses the record
   /// only as long.

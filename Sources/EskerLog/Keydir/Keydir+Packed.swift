@@ -13,6 +13,8 @@ enum PackedMatch {
   case damaged(RecordDamage, isKey: Bool)
 }
 
+// Safety: the caller keeps the segment mapped, pinned or under the writer's lock, and keeps key and destination. The view checks
+// everything it reads against the segment's end. A destination has the length of the value, which `copyValue` checks again.
 extension Keydir {
   /// Compares a key with that of a packed record. The value is neither read nor checked.
   @inline(never)
@@ -85,6 +87,8 @@ extension Keydir {
     else {
       return unsafe view.copyValue(of: entry, into: destination, isVerified: isVerified, isHeadVerified: true)
     }
+    // Safety: a room holds the dictionary and `outputLength` bytes, which the guard above compares with. The dictionary always has
+    // the same length here: a view that ends before its records finds no entry.
     return unsafe segment.rooms.withRoom(for: view.dictionary) { room in
       unsafe view.copyValue(
         of: entry,

@@ -21,6 +21,9 @@ internal import Synchronization
 /// 4. The figures of live records and of entries follow.
 ///
 /// Calls the catalog, segments and the environment. Thread safety: reading, any thread.
+///
+/// Safety: threads may share it. Its properties are constants, safe for many threads or atomic, except `index`, which only a
+/// holder of the writer's lock changes; readers go through `reader`, pinned. The marks are freed with the keydir, their only user.
 @safe
 final class Keydir: @unchecked Sendable {
   let env: Environment
@@ -39,7 +42,8 @@ final class Keydir: @unchecked Sendable {
   let loadedCheckpoint: LoadedCheckpoint?
 
   private let index: HashIndex
-  /// True when entries of emptied keyspaces may be in the index.
+  // Relaxed, all three: flags that are set once, and nothing is read through them.
+  /// False once entries of emptied keyspaces may be in the index.
   private let isSwept = Atomic<Bool>(true)
   /// True once a record could not be indexed for want of memory: what the index does not lead to may then be alive.
   private let lacksEntries = Atomic<Bool>(false)
@@ -339,6 +343,7 @@ final class Keydir: @unchecked Sendable {
     _ keys: borrowing KeysState
   ) -> Bool {
     cut.copied = buckets.upperBound
+    // Safety: the caller passes 64 bytes for each bucket and keeps them.
     return unsafe index.exportBuckets(buckets, saved: cut.saved, main: main, overflow: &overflow)
   }
 

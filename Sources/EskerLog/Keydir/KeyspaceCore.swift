@@ -19,13 +19,13 @@ public final class KeyspaceCore: Sendable {
 
   /// The present life. Lives stay allocated as long as this object, so that a reader may hold one without a lock.
   private let present: Atomic<UInt>
-  /// Touched under the writer's lock, and at the end.
+  /// Safety: only `init`, `begin` under the writer's lock, and `deinit` touch it.
   nonisolated(unsafe) private var lives: [UnsafeMutablePointer<Life>] = unsafe []
 
   /// Entries in the index; written under the writer's lock.
   private let entryCount = Atomic<Int>(0)
 
-  /// Whether anybody is told of writes or changes; changed under the writer's lock.
+  /// Whether there are watchers or listeners. Relaxed: writers read it under the writer's lock, which it is changed under.
   let isWatched = Atomic<Bool>(false)
   let watchers = Watchers()
 
@@ -47,12 +47,14 @@ public final class KeyspaceCore: Sendable {
   }
 
   deinit {
+    // Safety: nobody has a pointer to one longer than this object. A life has nothing to deinitialize.
     unsafe lives.forEach { unsafe $0.deallocate() }
   }
 
   /// Starts a life. Called under the writer's lock.
   func begin(incarnation: UInt32) {
     let tag = KeyspaceTag(id: id, incarnation: incarnation)
+    // Safety: initialized before it is published, with release ordering, and never changed again.
     let life = UnsafeMutablePointer<Life>.allocate(capacity: 1)
     unsafe life.initialize(
       to: Life(tag: tag, hash: KeyHash(seedLow: keydir.env.seed.low, seedHigh: keydir.env.seed.high, keyspace: tag))
@@ -64,16 +66,17 @@ public final class KeyspaceCore: Sendable {
   /// The present life; valid as long as this object.
   @inline(__always)
   var life: UnsafePointer<Life> {
-    // Sound: `begin` has stored a pointer before anybody could ask.
+    // Safety: `init` has stored a pointer. Acquiring: the life behind it was initialized before.
     unsafe UnsafePointer(bitPattern: present.load(ordering: .acquiring)).unsafelyUnwrapped
   }
 
+  // Safety: a life stays allocated as long as this object.
   var tag: KeyspaceTag { unsafe life.pointee.tag }
 
   @inline(__always)
   var count: Int { entryCount.load(ordering: .relaxed) }
 
-  /// Called under the writer's lock, so nobody else changes it meanwhile.
+  /// Called under the writer's lock, so the load and the store need not be one step. Relaxed: readers only report the count.
   @inline(__always)
   func countEntries(_ change: Int) { setCount(count &+ change) }
 

@@ -13,6 +13,9 @@ struct LoadedCheckpoint {
   private let owner: Owner
 
   /// What keeps the image's memory.
+  ///
+  /// Safety: it owns mapping and table from `init` to `deinit`. The table is not changed after `init`; the mapping is private to
+  /// this process, and only the index that adopts it stores there.
   @safe
   private final class Owner: @unchecked Sendable {
     let mapping: any Mapping
@@ -83,6 +86,7 @@ struct LoadedCheckpoint {
   }
 
   private init(_ file: any File, _ path: String, _ manifest: Manifest, _ verifiesAll: Bool) throws(CheckpointProblem) {
+    // Safety: the spans are used only during the calls, and the arrays are kept.
     self.path = path
     let size: Int
     do throws(PlatformError) { size = try file.status().size } catch { throw .platform(error) }
@@ -151,6 +155,7 @@ struct LoadedCheckpoint {
 
   private func verifyPages(_ table: [UInt8]) throws(CheckpointProblem) {
     for page in 0..<header.layout.mainPages + header.layout.overflowPages {
+      // Safety: the table has four bytes for each page, as `init` has checked, and the mapping covers all pages.
       let expected = unsafe table.withUnsafeBytes {
         unsafe UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: page * 4, as: UInt32.self))
       }
@@ -165,6 +170,8 @@ struct LoadedCheckpoint {
   /// An index that stands in the checkpoint's pages; nil when its numbers do not fit each other.
   func makeIndex(epochs: EpochDomain) -> HashIndex? {
     let layout = header.layout
+    // Safety: the mapping covers both sections, the second right behind the first, as `init` has checked; `owner` keeps them and
+    // the table.
     let main = unsafe UnsafeMutableRawBufferPointer(start: owner.mapping.base, count: Int(layout.mainLength))
     let overflow = unsafe UnsafeMutableRawBufferPointer(
       start: owner.mapping.base + Int(layout.mainLength),

@@ -5,6 +5,10 @@ internal import Synchronization
 /// One bit a key, found by the key's hash, which is spread evenly. A set bit costs a reader one look; setting it happens
 /// once between two evictions. Keys that share a bit are kept for each other's sake: with at most a bit for each 64 bytes
 /// of the store that is rare. Thread safety: any thread.
+///
+/// Safety: `mask` keeps each position within the words. The keydir owns the marks and frees them when it goes itself.
+///
+/// Relaxed throughout: a mark decides only what is evicted, and nothing is read through it.
 @safe
 struct ReadMarks {
   private typealias Word = Atomic<UInt64>

@@ -9,6 +9,8 @@ internal import EskerPlatform
 /// what the index is led to is noted too: that is a copy of what the snapshot shows already.
 ///
 /// Not final, so that a test can stand among the snapshots and look when it is told.
+///
+/// Safety: threads may share it. Its properties are constants, except `notes`, which has a lock.
 class SnapshotState: @unchecked Sendable {
   let sequence: UInt64
   let time: Int64

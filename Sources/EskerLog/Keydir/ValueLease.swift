@@ -2,13 +2,16 @@ internal import EskerFormat
 internal import EskerPlatform
 
 /// A value where it lies, alive as long as this object.
+///
+/// Safety: `owner` keeps the bytes, and nothing changes them: a record in a segment never changes, and a buffer is filled before
+/// it is leased. Use `withBytes`, which keeps the owner until the body returns.
 @usableFromInline @safe
 struct ValueLease {
   @usableFromInline let bytes: UnsafeRawBufferPointer
   @usableFromInline let version: SequenceNumber
   @usableFromInline let expiry: Expiry
   /// The segment, or the memory that a value was decompressed into.
-  private let owner: AnyObject?
+  @usableFromInline let owner: AnyObject?
 
   init(_ bytes: UnsafeRawBufferPointer, version: UInt64, expiry: Int64, keptAliveBy owner: AnyObject?) {
     unsafe self.bytes = bytes
@@ -16,14 +19,19 @@ struct ValueLease {
     self.expiry = Expiry(stored: expiry)
     self.owner = owner
   }
-}
 
-extension ValueLease {
+  @inlinable @inline(__always)
+  func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    try withExtendedLifetime(owner) { () throws(E) -> R in try unsafe body(bytes.bytes) }
+  }
+
   @inlinable
   var metadata: ValueMetadata { unsafe ValueMetadata(length: bytes.count, version: version, expiry: expiry) }
 }
 
 /// Memory for a value.
+///
+/// Safety: it owns the memory until `deinit`.
 @safe
 final class ValueBuffer {
   let bytes: UnsafeMutableRawBufferPointer
@@ -36,6 +44,9 @@ final class ValueBuffer {
 }
 
 extension Keydir {
+  /// Safety: the caller is pinned, so the segment is installed and `segment(of:)` returns the reference that keeps the value.
+  /// `copyValue` fills the whole buffer, or reports damage.
+  ///
   /// The value at an address that a look-up led to: where it lies if it is stored as it is, decompressed if not.
   @inline(never)
   func packedLease(at address: UInt64) throws(StoreError) -> ValueLease {

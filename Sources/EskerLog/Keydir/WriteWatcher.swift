@@ -54,11 +54,14 @@ final class Watchers: Sendable {
   }
 
   private func note(_ core: KeyspaceCore) {
+    // Relaxed: under the writer's lock, as the writers' loads.
     core.isWatched.store(lists.withLock { !$0.0.isEmpty || !$0.1.isEmpty }, ordering: .relaxed)
   }
 }
 
 // All of these are called under the writer's lock.
+//
+// Safety: the writer's caller keeps the key during the write, and a span cannot leave the call.
 extension KeyspaceCore {
   @inline(never)
   func tellWillWrite(_ key: UnsafeRawBufferPointer) {

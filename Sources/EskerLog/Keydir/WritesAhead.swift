@@ -18,6 +18,7 @@ extension KeyspaceCore {
   /// Has what waits ahead written. To be called before the writer's lock is taken.
   @inline(__always)
   func letAheadWrite() throws(StoreError) {
+    // Relaxed: a write that begins after the flag was set sees it; of two at the same time, either may come first.
     if mayHoldBack.load(ordering: .relaxed) { try writeWaiting() }
   }
 
