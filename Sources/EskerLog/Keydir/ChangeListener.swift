@@ -1,19 +1,19 @@
-/// What happened to a key of a keyspace, or to all of them, in copied bytes.
+/// A change to one key of a keyspace, or to all of them, with copied bytes.
 package enum KeyspaceChange: Sendable {
-  /// The value that a change took away; an error if it cannot be read.
+  /// The value before the change; an error if it cannot be read.
   package typealias Before = Result<[UInt8], StoreError>
 
   /// Why a value is gone.
   package enum Cause: Sendable {
-    /// Somebody removed it.
+    /// It was removed.
     case removal
-    /// Its time was over, and its entry was taken out.
+    /// It expired, and its entry was removed.
     case expiry
-    /// It had to make room.
+    /// It was evicted to make room.
     case eviction
   }
 
-  /// A value was written; there was none before if that is nil.
+  /// A value was written; `before` is nil if the key had none.
   case put(key: [UInt8], before: Before?, after: [UInt8])
   /// A value is gone.
   case loss(key: [UInt8], before: Before, cause: Cause)
@@ -21,13 +21,14 @@ package enum KeyspaceChange: Sendable {
   case emptied
 }
 
-/// Hears each change of a keyspace, whoever makes it: writes, each of a batch too, and expired and evicted entries as they are
-/// taken out. What a merge moves is no change.
+/// Receives every change to a keyspace: each write, including those of batches, and each expired or evicted entry as it is
+/// removed. Records that a merge moves are not changes.
 ///
 /// Called under the writer's lock, so in the order in which changes take effect: it must be quick, must not call the store,
-/// and must not wait for anything that somebody holds who calls the store.
+/// and must not wait for a lock that a caller of the store may hold.
 package protocol ChangeListener: AnyObject, Sendable {
-  /// There is a change of `key`, nil for one of all keys. `change` copies what it takes to tell it, for who wants to keep it.
+  /// Called on a change to `key`, or to all keys if that is nil. `change` makes a copy of the details, for listeners that need
+  /// them.
   func hear(_ key: [UInt8]?, _ change: () -> KeyspaceChange)
 }
 
@@ -35,7 +36,7 @@ package protocol ChangeListener: AnyObject, Sendable {
 //
 // Safety: the writer's caller keeps key and value until the write returns, and listeners get copies.
 extension KeyspaceCore {
-  /// Tells of a value that was written over what `existing` leads to. An expired one has gone before.
+  /// Notifies the listeners that a value replaced `existing`. If that had expired, they hear of its loss first.
   @inline(never)
   func tellPut(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, replacing existing: Existing) {
     let listeners = watchers.listeners
@@ -53,21 +54,19 @@ extension KeyspaceCore {
     }
   }
 
-  /// Tells of a value that was removed.
+  /// Notifies the listeners that `existing` was removed.
   @inline(never)
   func tellRemoval(_ key: UnsafeRawBufferPointer, of existing: Existing) {
     if watchers.listeners.isEmpty { return }
     unsafe tellLoss([UInt8](key), existing, isExpired(existing) ? .expiry : .removal)
   }
 
-  /// Tells that a key has lost its value.
   func tellLoss(_ key: [UInt8], _ existing: Existing, _ cause: KeyspaceChange.Cause) {
     for listener in watchers.listeners {
       listener.hear(key) { .loss(key: key, before: keydir.value(of: existing), cause: cause) }
     }
   }
 
-  /// Tells that all keys are gone.
   func tellEmptied() {
     for listener in watchers.listeners { listener.hear(nil) { .emptied } }
   }
@@ -78,14 +77,14 @@ extension KeyspaceCore {
 }
 
 extension Keydir {
-  /// The value that a writer found. The caller holds the writer's lock since, so no merge has taken it away.
+  /// The value of a record that the caller has found under its present hold of the writer's lock.
   fileprivate func value(of existing: Existing) -> KeyspaceChange.Before {
     do throws(StoreError) {
       if let found = existing.damage { throw damage(at: existing.address, found, key: nil) }
       guard let place = granules.place(of: existing.address), let record = StoredRecord(at: place) else {
         throw damage(at: existing.address, .truncated, key: nil)
       }
-      // Nobody has looked at more of it than the key.
+      // Only the key has been compared so far.
       guard record.headIsIntact else { throw damage(at: existing.address, record.damage ?? .headerChecksum, key: nil) }
       switch record {
       // Safety: under the lock that it was found under, the record stays mapped; see `findForWrite`.

@@ -1,10 +1,10 @@
 internal import EskerFormat
 internal import EskerIndex
 
-/// The state that a checkpoint shows, noted at one instant under the writer's lock.
+/// The state that a checkpoint captures, recorded at one instant under the writer's lock.
 ///
-/// Buckets are copied a few at a time while writes go on. A write that is about to change a bucket which was not copied yet
-/// saves it first, so that the copy shows one instant: counts are exact, and replaying what came later gives the present.
+/// Buckets are copied a few at a time while writes continue. A write that is about to change a bucket not copied yet saves it
+/// first, so the copy shows one instant: counts are exact, and replaying the later records yields the current state.
 final class CheckpointCut {
   let sequence: UInt64
   let replaySegmentID: UInt64
@@ -15,7 +15,7 @@ final class CheckpointCut {
   let splitPointer: Int
   let meta: CheckpointMeta
 
-  /// Buckets below this one are copied. Guarded by the writer's lock, as is what follows.
+  /// Buckets below this one are copied. Guarded by the writer's lock, like `saved`.
   var copied = 0
   var saved: [Int: SavedBucket] = [:]
 
@@ -35,7 +35,7 @@ final class CheckpointCut {
     self.meta = meta
   }
 
-  /// Saves a bucket that is about to change.
+  /// Saves a bucket before it changes, if it has not been copied or saved yet.
   func willChange(_ bucket: Int, of index: HashIndex) {
     guard bucket >= copied, bucket < bucketCount, saved[bucket] == nil else { return }
     saved[bucket] = index.saveBucket(bucket)

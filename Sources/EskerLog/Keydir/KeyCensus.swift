@@ -1,9 +1,8 @@
 internal import EskerFormat
 
-/// About how many keys the log leads to, before it is replayed: the index is then made as large as it will be at once.
+/// Estimates the number of keys in the log before it is replayed, so that the index can be created at its final size.
 ///
-/// Counts those keys exactly whose hashes lie in one of 256 parts, so that a key that was written a million times counts
-/// once.
+/// Counts exactly the keys whose hashes fall into one of 256 parts, so a key that was written a million times counts once.
 struct KeyCensus {
   private var sample: Set<UInt64> = []
   private static let shift: UInt64 = 56
@@ -22,8 +21,8 @@ struct KeyCensus {
     }
   }
 
-  /// How many keys there are at least, very likely: two standard deviations below the likeliest number. A table that is made
-  /// a little too small grows; one that is made too large never shrinks.
+  /// A likely lower bound of the number of keys: two standard deviations below the estimate. A table that is a little too small
+  /// grows; one that is too large never shrinks.
   var keys: Int {
     let count = Double(sample.count)
     return Int(max(0, count - 2 * count.squareRoot())) << 8
@@ -31,10 +30,10 @@ struct KeyCensus {
 }
 
 extension Keydir {
-  /// Makes the index, which holds nothing yet, as large as the log calls for.
+  /// Gives the empty index the size that the log calls for.
   func makeRoomInIndex(for segments: [Segment], durable: UInt64) {
     var census = KeyCensus()
-    // Whoever replays the log reports what is wrong with it.
+    // The replay will report the damage.
     var ignored: [StoreEvent] = []
     for segment in segments {
       if let (footer, bytes) = segment.durableFooter(durable: durable, damage: &ignored) {
@@ -66,7 +65,7 @@ extension KeyCensus {
     }
   }
 
-  /// Passes over the records as far as their lengths lead. Nothing is checked, which is enough for a count.
+  /// Follows the records by their lengths, without verifying them: enough for an estimate.
   fileprivate mutating func see(_ segment: Segment) {
     let end = segment.readableEnd
     var offset = SegmentHeader.length

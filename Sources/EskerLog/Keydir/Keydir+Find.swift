@@ -3,7 +3,7 @@ internal import EskerIndex
 
 /// The newest record of a key, as a writer finds it.
 struct Existing {
-  /// 0: there is none.
+  /// 0 if there is none.
   var address: UInt64 = 0
   var sequence: UInt64 = 0
   var expiry: Int64 = .max
@@ -11,7 +11,7 @@ struct Existing {
   /// The record cannot be read; its slot is kept until the key is written again.
   var damage: RecordDamage?
 
-  /// The version a reader would see at `time`; nil when it sees nothing.
+  /// The version that a reader would see at `time`; nil if none.
   func visibleVersion(at time: @autoclosure () -> Int64) -> UInt64? {
     guard address != 0, expiry == .max || expiry > time() else { return nil }
     return sequence
@@ -23,9 +23,9 @@ struct Existing {
 // found stays mapped until the lock is released. `GranuleTable.place` bounds each record by the end of its segment, and nil for
 // the address of an empty key is replaced by one that is not read from. The caller keeps the key.
 extension Keydir {
-  /// Finds the newest record of a key. Called under the writer's lock, so what it finds stays.
+  /// Finds the newest record of a key, which stays mapped until the writer's lock, held by the caller, is released.
   ///
-  /// - Parameter probe: a fresh one for the hash; left at the slot that leads to the record, or where it would be.
+  /// - Parameter probe: a fresh probe for the hash; left at the slot that leads to the record, or where it would be.
   @inline(__always)
   func findForWrite(
     _ hash: UInt64,
@@ -55,8 +55,8 @@ extension Keydir {
     _ probe: inout WriteProbe
   ) throws(StoreError) -> Existing {
     probe = writeProbe(hash)
-    // A damaged record of this hash, or one whose hash cannot be told, is taken for the key's own if the key has no intact
-    // one: writing the key again is what heals it.
+    // A damaged record with this hash, or with an unknown one, is taken to be the key's if the key has no intact record:
+    // writing the key again repairs it.
     var damaged: (existing: Existing, probe: WriteProbe)?
     while let address = probe.next() {
       guard let place = granules.place(of: address) else {
@@ -88,7 +88,7 @@ extension Keydir {
     return damaged.existing
   }
 
-  /// The packed record there, if it is the key's or is damaged so that this cannot be told; nil when it is another key's.
+  /// The packed record at a place, if it is the key's, or too damaged to tell; nil if it is another key's.
   @inline(never)
   private func packedExisting(
     at place: GranuleTable.Place,

@@ -4,7 +4,7 @@ internal import EskerIndex
 extension Keydir {
   /// Whether the index led to exactly this record at a snapshot's instant.
   func leads(to address: UInt64, hash: UInt64, in state: SnapshotState) -> Bool {
-    // The index first: whoever takes the record out of it notes it before.
+    // The index first: a record is noted before it is taken out of the index.
     (leads(to: address, hash: hash) && !state.hasEntered(address)) || state.wasSuperseded(address)
   }
 

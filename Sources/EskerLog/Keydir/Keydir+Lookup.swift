@@ -17,10 +17,10 @@ enum Found {
 // of its segment, and `RecordView` checks its lengths against that. nil for the address of an empty key is replaced by one that
 // is not read from. The caller keeps the key.
 extension Keydir {
-  /// The newest record of a key, checked; nil when the key is absent or expired. The caller is pinned and uses the record
-  /// only as long.
+  /// The newest record of a key, verified; nil if the key is absent or expired. The caller must be pinned as long as it uses
+  /// the record.
   ///
-  /// Optimistic: the index may change meanwhile. A hit is proved by its key, a miss by the bucket's version.
+  /// Optimistic: the index may change meanwhile. A hit is confirmed by its key, a miss by the bucket's version.
   @inline(__always)
   func lookup(
     _ hash: UInt64,
@@ -46,7 +46,7 @@ extension Keydir {
         }
         continue
       }
-      // All of a small record at once, instead of a wait for each of its cache lines.
+      // Fetches all cache lines of a small record at once instead of waiting for each.
       unsafe prefetchForReading(UInt(bitPattern: place.pointer) &+ 64)
       unsafe prefetchForReading(UInt(bitPattern: place.pointer) &+ 128)
       guard let record = unsafe RecordView(at: place.pointer, limit: place.limit) else {
@@ -63,7 +63,7 @@ extension Keydir {
         noteRead(hash)
         return .plain(record, address)
       }
-      // The fingerprint says yes and the key says no. Before believing the key, check that it is what was written.
+      // The fingerprint matches and the key does not. Before trusting the key, verify the record.
       if let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits),
         record.keyHash == hash || found == .headerChecksum
       {
@@ -74,8 +74,8 @@ extension Keydir {
     return nil
   }
 
-  /// The record at an address that the index gave a moment ago, if it is all that ``lookup(_:_:_:)`` would ask of it. The
-  /// caller has been pinned since that moment, so what the address led to then is still there.
+  /// The record at an address that the index returned earlier under the caller's present pin; nil unless it passes all checks
+  /// of ``lookup(_:_:_:)``.
   @inline(__always)
   func record(
     at address: UInt64,
@@ -95,14 +95,14 @@ extension Keydir {
     return record
   }
 
-  /// Where there is eviction, what is read is kept.
+  /// Marks the key as read, in a store that evicts.
   @inline(__always)
   private func noteRead(_ hash: UInt64) {
     if let readMarks { readMarks.set(hash) }
   }
 
-  /// Decides what a damaged record means for a key that might be its: if the key has an intact record, the damage is
-  /// another key's; if not, it is this key's and an error.
+  /// Decides whether a damaged record is the key's: if the key has an intact record, which is returned, the damage is another
+  /// key's; if not, throws the damage as this key's.
   @inline(never)
   private func otherRecord(
     _ hash: UInt64,

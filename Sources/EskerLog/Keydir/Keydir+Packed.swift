@@ -1,22 +1,22 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// What a packed record is to somebody who looks for a key.
+/// How a packed record relates to a key that is looked up.
 enum PackedMatch {
   /// The key's record.
   case visible
   /// The key's record, and it has expired.
   case expired
-  /// Another key's.
+  /// Another key's record.
   case other
-  /// Not what was written; `isKey` says whether the key's bytes are those looked for.
+  /// A damaged record; `isKey` says whether its key has the bytes looked for.
   case damaged(RecordDamage, isKey: Bool)
 }
 
 // Safety: the caller keeps the segment mapped, pinned or under the writer's lock, and keeps key and destination. The view checks
 // everything it reads against the segment's end. A destination has the length of the value, which `copyValue` checks again.
 extension Keydir {
-  /// Compares a key with that of a packed record. The value is neither read nor checked.
+  /// Compares a key with that of a packed record. Neither reads nor verifies the value.
   @inline(never)
   func packedMatch(
     at place: GranuleTable.Place,
@@ -27,13 +27,13 @@ extension Keydir {
       return .damaged(.malformed, isKey: false)
     }
     let isKey = unsafe entry.isFor(key, keyspace: tag)
-    // Before believing that it is another key, check that the key is what was written.
+    // Before trusting that it is another key, verify it.
     if verifiesReads || !isKey, !entry.headIsIntact(salt: view.salt) { return .damaged(.headerChecksum, isKey: isKey) }
     guard isKey else { return .other }
     return entry.expiry == .max || entry.expiry > time.now ? .visible : .expired
   }
 
-  /// The packed record at an address that a look-up led to.
+  /// The packed record at an address that a look-up returned.
   func packedEntry(at address: UInt64) throws(StoreError) -> (entry: PackedEntry, view: PackedSegmentView) {
     guard let (view, offset) = granules.place(of: address)?.packed, let entry = view.entry(at: offset) else {
       throw damage(at: address, .malformed, key: nil)
@@ -41,7 +41,7 @@ extension Keydir {
     return (entry, view)
   }
 
-  /// The value at an address that a look-up led to, decompressed.
+  /// The value at an address that a look-up returned, decompressed.
   @inline(never)
   func packedValue(at address: UInt64) throws(StoreError) -> [UInt8] {
     let (entry, view) = try packedEntry(at: address)
@@ -54,7 +54,7 @@ extension Keydir {
     in view: PackedSegmentView,
     at address: UInt64
   ) throws(StoreError) -> [UInt8] {
-    // An array of no capacity is one that all threads share, and it would be written to.
+    // All empty arrays share one buffer, which must not be written to.
     guard entry.valueLength > 0 else {
       let nothing = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
       if let found = unsafe copyValue(of: entry, in: view, at: address, into: nothing) {
@@ -73,7 +73,8 @@ extension Keydir {
     return value
   }
 
-  /// Copies the value of a packed record, in a room of its segment if there is something to decompress.
+  /// Copies the value of a packed record, decompressing it in a room of its segment if needed; returns the damage found, if
+  /// any.
   func copyValue(
     of entry: PackedEntry,
     in view: PackedSegmentView,
@@ -81,7 +82,7 @@ extension Keydir {
     into destination: UnsafeMutableRawBufferPointer
   ) -> RecordDamage? {
     let isVerified = verifiesReads
-    // The look-up that led here has compared the header's checksum.
+    // The look-up has already compared the header's checksum.
     guard entry.isCompressed, entry.plainLength <= UnpackingRooms.outputLength,
       let segment = granules.segment(of: address)
     else {
@@ -100,7 +101,7 @@ extension Keydir {
     }
   }
 
-  /// Copies the value at an address that a look-up led to as far as it fits; its whole length.
+  /// Copies as much as fits of the value at an address that a look-up returned; returns its full length.
   @inline(never)
   func packedValue(at address: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
     let (entry, view) = try packedEntry(at: address)

@@ -4,7 +4,7 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Keydir {
-  /// Lets records of one keyspace take effect on the index, in their order.
+  /// Applies a run of records, all of one keyspace, to the index in order.
   func apply(
     _ records: [LogRecord],
     _ run: Range<Int>,
@@ -15,14 +15,14 @@ extension Keydir {
     let core = keyspaces[tag.id]
     if let core {
       if tag.incarnation > core.tag.incarnation {
-        // In a merged segment the record that emptied the keyspace may come later.
+        // In a merged segment, the record that emptied the keyspace may come later.
         empty(core, beginning: tag, at: 0, keys)
       }
-      // What was emptied since is not there; only a keyspace that nobody knows keeps its records.
+      // Records from before the keyspace was emptied are skipped; those of an unknown keyspace are kept.
       guard core.tag == tag else { return }
     }
     for position in run {
-      // Where the bucket knows the key, both records are about to be compared.
+      // If the bucket has a match, both records are about to be compared.
       var probe = writeProbe(records[position].hash)
       guard let address = probe.next() else { continue }
       granules.prefetch(address)
@@ -31,13 +31,12 @@ extension Keydir {
     for position in run { apply(records[position], onlyMoves, core, keys) }
   }
 
-  /// Lets one record take effect.
   @inline(__always)
   private func apply(_ record: LogRecord, _ onlyMoves: Bool, _ core: KeyspaceCore?, _ keys: borrowing KeysState) {
     var probe = writeProbe(record.hash)
     let existing = existing(record, &probe) ?? Existing()
     if existing.address != 0 {
-      // A put with the same number is a copy of what the index leads to.
+      // A put with the same sequence number is a copy of the record that the index leads to.
       let isCopy =
         existing.sequence == record.sequence && existing.address != record.address && record.kind == .put
       guard isCopy || (existing.sequence < record.sequence && !onlyMoves) else { return }
@@ -46,14 +45,14 @@ extension Keydir {
     }
     if record.kind == .put {
       lead(record.hash, to: record.address, record.size, replacing: existing, at: probe, core, keys)
-      // Such an insertion leaves growing to whoever makes the next one.
+      // `insert` does not grow the index.
       grow()
     } else if existing.address != 0 {
       takeOut(record.hash, existing, core, keys)
     }
   }
 
-  /// The record the index has for the same key. The probe stops at its slot; without one, where it would be.
+  /// The record that the index has for the same key. Leaves the probe at its slot, or where it would be.
   @inline(__always)
   func existing(_ record: LogRecord, _ probe: inout WriteProbe) -> Existing? {
     var alike = 0
@@ -76,9 +75,9 @@ extension Keydir {
     return nil
   }
 
-  /// No store has more keys than this whose hashes share the 36 bits that the index knows: without the seed nobody can choose
-  /// them, and chance brings together two or three. Each is compared with all others, so that a log which was made up of
-  /// such keys would take a time that grows with the square of their number.
+  /// The most keys whose hashes may share the 36 bits that the index stores. Chance brings together two or three, and nobody
+  /// can choose such keys without the seed. Each is compared with all others, so a log forged from such keys would take
+  /// quadratic time.
   static let mostAlike = 64
 
   @inline(never)
@@ -94,11 +93,9 @@ extension Keydir {
 
   static let tooManyAlike = "implausibly many keys share a hash: the log was forged"
 
-  /// Whether two records with the same 64-bit hash have the same key: nearly always, all others are one in four billion
-  /// billion.
+  /// Whether two records with the same 64-bit hash have the same key, as nearly all such records do.
   ///
-  /// Where one of the two is damaged the hash decides: a damaged record must take the place of the older one, or that would
-  /// be found.
+  /// If either is damaged, the hash decides: a damaged record must replace the older one, or that would be found.
   private func isSameKey(_ found: StoredRecord, as record: LogRecord) -> Bool {
     guard let ownPlace = granules.place(of: record.address), let own = StoredRecord(at: ownPlace) else { return true }
     return own.hasSameKey(as: found) || !own.headIsIntact || !found.headIsIntact

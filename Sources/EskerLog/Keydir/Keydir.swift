@@ -3,24 +3,23 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-/// Where the index leads, now and for each open snapshot. What Bitcask calls its key directory.
+/// Where the index leads, now and for each open snapshot. Bitcask calls this the key directory.
 ///
-/// Keeps: the index leads only to records of segments that the catalog lists, that a merge is bringing, or that it has just
-/// replaced; every change is noted for
-/// checkpoints and snapshots before it is made; the live figures of a segment are those of what is led to in it, and a
-/// keyspace's count that of what is led to of it.
+/// Invariants: the index leads only to records of segments that the catalog lists, that a merge is adding, or that it has just
+/// replaced. Every change is noted for checkpoints and snapshots before it is made. The live figures of a segment, and the count
+/// of a keyspace, cover exactly the records that the index leads to.
 ///
-/// Nothing outside this file changes where the index leads. What does is called under the writer's lock, which a `KeysState`
-/// proves, and takes what was found under the same hold of it; each change does the same, in this order:
+/// Only this file changes where the index leads. Its functions that do so are called under the writer's lock, which a `KeysState`
+/// proves, with results of a search under the same hold of the lock. Each change takes these steps, in order:
 ///
-/// 1. A checkpoint under way saves the bucket as it was.
-/// 2. Open snapshots note the place that the index leads to no more, and the one that a record is moved to. An iterator asks the
-///    index first and the notes second, so it finds in one of them whatever it shows. Noted is only what the index leads to: a
-///    place that it left before a snapshot was taken is not the snapshot's.
+/// 1. A checkpoint in progress saves the bucket as it was.
+/// 2. Open snapshots note the address that the index is about to leave, and the address that a record is moved to. An iterator
+///    checks the index first and the notes second, so it finds every record of its snapshot in one of them. Only an address that
+///    the index leads to is noted: one that it left before a snapshot was taken is not part of the snapshot.
 /// 3. The index changes.
-/// 4. The figures of live records and of entries follow.
+/// 4. The counts of live records and of entries are updated.
 ///
-/// Calls the catalog, segments and the environment. Thread safety: reading, any thread.
+/// Calls the catalog, segments and the environment. Thread safety: any thread may read.
 ///
 /// Safety: threads may share it. Its properties are constants, safe for many threads or atomic, except `index`, which only a
 /// holder of the writer's lock changes; readers go through `reader`, pinned. The marks are freed with the keydir, their only user.
@@ -29,29 +28,30 @@ final class Keydir: @unchecked Sendable {
   let env: Environment
   let catalog: Catalog
   let keyspaces = KeyspaceTable()
-  // Copies, so that a read follows one reference less.
+  // Copies, which save a read one indirection.
   let granules: GranuleTable
   let epochs: EpochDomain
   let time: StoreTime
   let verifiesReads: Bool
-  /// The index for readers, without a reference to count.
+  /// The index for readers, without reference counting.
   let reader: HashIndex.Reader
-  /// Which keys were read lately, in a store of limited capacity.
+  /// Which keys were read recently, in a store of limited capacity.
   let readMarks: ReadMarks?
-  /// The checkpoint that the index was loaded from, until it has all been copied.
+  /// The checkpoint that the index was loaded from, if any.
   let loadedCheckpoint: LoadedCheckpoint?
 
   private let index: HashIndex
   // Relaxed, all three: flags that are set once, and nothing is read through them.
   /// False once entries of emptied keyspaces may be in the index.
   private let isSwept = Atomic<Bool>(true)
-  /// True once a record could not be indexed for want of memory: what the index does not lead to may then be alive.
+  /// True once a record could not be indexed for lack of memory: a record may then be live although the index does not lead to
+  /// it.
   private let lacksEntries = Atomic<Bool>(false)
-  /// True once the log was found to have more keys of one hash than any store has: of those, not all are in the index.
+  /// True once the log turned out to have implausibly many keys with one hash, not all of which are in the index.
   private let forged = Atomic<Bool>(false)
 
-  /// - Parameter checkpoint: the index as it was, if it was kept.
-  /// - Throws: when there is no memory.
+  /// - Parameter checkpoint: the saved index, if there is one.
+  /// - Throws: when out of memory.
   init(_ catalog: Catalog, loadedFrom checkpoint: LoadedCheckpoint?) throws(StoreError) {
     env = catalog.env
     self.catalog = catalog
@@ -84,20 +84,20 @@ final class Keydir: @unchecked Sendable {
   var memoryBytes: Int { index.memoryBytes }
   /// True once a page of the checkpoint was found damaged.
   var isDamaged: Bool { index.isDamaged }
-  /// True while the index, or a part of it, stands in the checkpoint's pages.
+  /// True while any part of the index is still in the checkpoint's pages.
   @inline(__always)
   var needsMigration: Bool { index.needsMigration }
 
-  /// True once something alive may not be in the index.
+  /// True once a live record may be missing from the index.
   var isIncomplete: Bool { lacksEntries.load(ordering: .relaxed) }
 
-  /// Notes that a record is in the log and could not be indexed.
+  /// Notes that a record of the log could not be indexed.
   func noteIncomplete() { lacksEntries.store(true, ordering: .relaxed) }
 
-  /// True once the log was found to be nobody's work but a forger's.
+  /// True once the log turned out to be forged.
   var isLogForged: Bool { forged.load(ordering: .relaxed) }
 
-  /// Notes that; true for the first time.
+  /// Notes that the log is forged; true for the first call.
   func noteForgery() -> Bool { !forged.exchange(true, ordering: .relaxed) }
 
   /// True when entries of emptied keyspaces may be in the index.
@@ -110,28 +110,28 @@ final class Keydir: @unchecked Sendable {
 
   // MARK: Room
 
-  /// Makes sure that so many entries can be added under this hold of the writer's lock.
+  /// Makes sure that `count` entries can be added under this hold of the writer's lock.
   @inline(__always)
   func reserve(_ count: Int = 1) throws(StoreError) {
     guard index.reserve(count) else { throw Self.outOfMemory(env) }
   }
 
-  /// Splits a bucket if that is due.
+  /// Splits a bucket if one is due.
   @inline(__always)
   func grow() { index.grow() }
 
-  /// Makes the index, which holds nothing yet, large enough for so many keys.
+  /// Makes the empty index large enough for `count` keys.
   func makeRoom(for count: Int) { index.makeRoom(for: count) }
 
-  /// Has memory ready for what the writer is about to add. Takes no lock.
+  /// Prepares memory for the next insertions. Takes no lock.
   func prepareGrowth() {
     for _ in 0..<64 where index.needsGrowth { index.prepareGrowth() }
   }
 
-  /// Brings in what the next step of ``migrate(_:)`` needs. Takes no lock.
+  /// Prepares the next step of ``migrate(_:)``. Takes no lock.
   func prepareMigration() { index.prepareMigration() }
 
-  /// Copies a chunk of the index out of the checkpoint's pages; false when there is none left.
+  /// Copies a chunk of the index out of the checkpoint's pages; false if none is left.
   func migrate(_ keys: borrowing KeysState) -> Bool { index.migrateNextChunk() }
 
   // MARK: Searching
@@ -140,7 +140,7 @@ final class Keydir: @unchecked Sendable {
   @inline(__always)
   func writeProbe(_ hash: UInt64) -> WriteProbe { index.writeProbe(hash) }
 
-  /// Calls a body with the entries of some buckets; false when they cannot all be had.
+  /// Calls `body` with each entry of some buckets; false if some cannot be read.
   func forEachEntry(
     inBuckets buckets: Range<Int>,
     _ keys: borrowing KeysState,
@@ -150,11 +150,12 @@ final class Keydir: @unchecked Sendable {
   }
 
   // MARK: Changes
-  /// Leads the index to the newest record of a key. Inlined into every put: it pays one comparison for checkpoints and one
-  /// for snapshots.
+
+  /// Leads the index to the newest record of a key. Inlined into every put: costs one comparison for checkpoints and one for
+  /// snapshots.
   ///
   /// - Parameters:
-  ///   - existing: the record it led to, if any, as a search has just found it.
+  ///   - existing: the result of a search under the same hold of the lock.
   ///   - probe: where that search ended.
   @inline(__always)
   func lead(
@@ -168,7 +169,7 @@ final class Keydir: @unchecked Sendable {
   ) {
     saveForCheckpoint(hash, keys)
     if existing.address == 0 {
-      // Fails for want of memory, if nobody has reserved it, and in a damaged bucket.
+      // Fails when out of memory, unless that was reserved, and in a damaged bucket.
       guard index.insert(hash, address: address, after: probe) else {
         noteIncomplete()
         return
@@ -182,17 +183,17 @@ final class Keydir: @unchecked Sendable {
     granules.countLive(at: address, bytes: size)
   }
 
-  /// Takes a record that has just been found out of the index.
+  /// Removes a record that was just found from the index.
   func takeOut(_ hash: UInt64, _ existing: Existing, _ core: KeyspaceCore?, _ keys: borrowing KeysState) {
     saveForCheckpoint(hash, keys)
     note(existing.address, existing.sequence, keys)
-    // False in a damaged bucket, where the entry stays.
+    // Fails in a damaged bucket, where the entry stays.
     guard index.remove(hash, address: existing.address) else { return }
     granules.countDead(at: existing.address, bytes: existing.size)
     core?.countEntries(-1)
   }
 
-  /// Takes a record out of the index if that leads to it; false if it does not.
+  /// Removes the record at `address` from the index; false if the index does not lead to it.
   func takeOut(
     _ hash: UInt64,
     at address: UInt64,
@@ -209,7 +210,7 @@ final class Keydir: @unchecked Sendable {
     return true
   }
 
-  /// Leads the index from one place of a record to another; false if it does not lead to the first.
+  /// Leads the index from one copy of a record to another; false if it does not lead to the first.
   @discardableResult
   func move(
     _ hash: UInt64,
@@ -220,7 +221,7 @@ final class Keydir: @unchecked Sendable {
     guard let probe = find(hash, at: old.address) else { return false }
     saveForCheckpoint(hash, keys)
     for listener in keys.listeners {
-      // Whatever its number: a snapshot that it is too new for does not ask.
+      // Sequence number 0: snapshots that the record is too new for never ask about it.
       listener.noteSuperseded(old.address, 0)
       listener.noteEntering(new.address)
     }
@@ -230,16 +231,16 @@ final class Keydir: @unchecked Sendable {
     return true
   }
 
-  /// Takes the intact records that a condition picks out of some buckets; how many there were.
+  /// Removes the intact records in some buckets that meet a condition from the index; returns how many.
   ///
-  /// - Parameter hear: told of each whose keyspace was not emptied since.
+  /// - Parameter hear: called for each record whose keyspace has not been emptied since.
   func takeOut(
     inBuckets buckets: Range<Int>,
     _ keys: borrowing KeysState,
     where condition: (StoredRecord) -> Bool,
     hear: (KeyspaceCore, StoredRecord, UInt64) -> Void
   ) -> Int {
-    // A closure must not capture what is `inout`.
+    // A closure cannot capture a borrowed parameter.
     let (checkpoint, listeners) = (keys.checkpoint, keys.listeners)
     return index.removeEntries(inBuckets: buckets) { entry in
       guard let place = granules.place(of: entry.address), let record = StoredRecord(at: place), condition(record),
@@ -256,7 +257,7 @@ final class Keydir: @unchecked Sendable {
     }
   }
 
-  /// Takes all that leads into a segment out of the index, damaged or not.
+  /// Removes every entry that leads into a segment from the index, damaged or not.
   ///
   /// - Complexity: O(index).
   func takeOut(from segment: Segment, _ keys: borrowing KeysState) {
@@ -267,7 +268,7 @@ final class Keydir: @unchecked Sendable {
       guard addresses.contains(entry.address) else { return false }
       checkpoint?.willChange(entry.bucket, of: index)
       let record = granules.place(of: entry.address).flatMap { StoredRecord(at: $0) }
-      // One that cannot be read is every snapshot's, as damage.
+      // An unreadable record is part of every snapshot, as damage.
       for listener in listeners { listener.noteSuperseded(entry.address, record?.sequence ?? 0) }
       granules.countDead(at: entry.address, bytes: record?.size ?? 0)
       if let record { keyspaces.core(of: record.keyspace)?.countEntries(-1) }
@@ -277,7 +278,7 @@ final class Keydir: @unchecked Sendable {
 
   // MARK: Before a change
 
-  /// The slot that leads to a place; nil when none does.
+  /// The slot that leads to an address; nil if none does.
   @inline(__always)
   private func find(_ hash: UInt64, at address: UInt64) -> WriteProbe? {
     var probe = index.writeProbe(hash)
@@ -287,13 +288,13 @@ final class Keydir: @unchecked Sendable {
     return nil
   }
 
-  /// Lets a checkpoint under way keep the bucket as it was.
+  /// Saves the bucket of a hash for a checkpoint in progress.
   @inline(__always)
   private func saveForCheckpoint(_ hash: UInt64, _ keys: borrowing KeysState) {
     if let checkpoint = keys.checkpoint { checkpoint.willChange(index.bucket(of: hash), of: index) }
   }
 
-  /// Lets open snapshots know that a record was alive until now.
+  /// Notes in open snapshots that a record was live until now.
   @inline(__always)
   private func note(_ address: UInt64, _ sequence: UInt64, _ keys: borrowing KeysState) {
     if !keys.listeners.isEmpty {
@@ -301,17 +302,16 @@ final class Keydir: @unchecked Sendable {
     }
   }
 
-  /// As above, of a record whose number is not at hand.
+  /// The same for a record whose sequence number is not at hand.
   private func note(_ address: UInt64, _ keys: borrowing KeysState) {
     guard !keys.listeners.isEmpty else { return }
-    // One that cannot be read is every snapshot's, as damage.
+    // An unreadable record is part of every snapshot, as damage.
     note(address, granules.place(of: address).flatMap { StoredRecord(at: $0) }?.sequence ?? 0, keys)
   }
 
   // MARK: Keyspaces
 
-  /// Begins the next incarnation of a keyspace: what the index leads to of the one before is there no more, and is swept out
-  /// later.
+  /// Begins the next incarnation of a keyspace. Entries of the previous one are no longer visible, and are swept later.
   func empty(_ core: KeyspaceCore, beginning tag: KeyspaceTag, at sequence: UInt64, _ keys: borrowing KeysState) {
     catalog.noteReset(of: tag, from: core.tag.incarnation, at: sequence)
     core.begin(incarnation: tag.incarnation)
@@ -321,7 +321,7 @@ final class Keydir: @unchecked Sendable {
 
   // MARK: Checkpoints
 
-  /// Notes the present state as what a checkpoint shall show. Until ``endCut(_:)`` every bucket is saved before it changes.
+  /// Records the current state for a checkpoint. Until ``endCut(_:)``, each bucket is saved before it changes.
   func beginCut(
     at sequence: UInt64,
     replaying place: (segment: UInt64, offset: Int),
@@ -334,7 +334,7 @@ final class Keydir: @unchecked Sendable {
     return cut
   }
 
-  /// Copies the next buckets of a cut; false when the index is damaged.
+  /// Copies the next buckets of a cut; false if the index is damaged.
   func copy(
     _ buckets: Range<Int>,
     of cut: CheckpointCut,
@@ -352,7 +352,7 @@ final class Keydir: @unchecked Sendable {
     index.splitsPaused = false
   }
 
-  /// Takes over what the checkpoint knows besides the index.
+  /// Adopts the live figures and counts in the checkpoint.
   func adopt(_ checkpoint: LoadedCheckpoint) {
     let live = checkpoint.liveBySegment
     for segment in catalog.segments {
@@ -365,29 +365,26 @@ final class Keydir: @unchecked Sendable {
   }
 }
 
-/// What is told of each place that the index is about to lead to no more, and which snapshots are open. Guarded by the writer's
-/// lock.
+/// The open snapshots and the checkpoint in progress, which are notified before the index leaves a record. Guarded by the
+/// writer's lock.
 struct KeysState: ~Copyable {
   fileprivate(set) var listeners: [SnapshotState] = []
-  /// The checkpoint that is being copied.
+  /// The checkpoint in progress.
   fileprivate var checkpoint: CheckpointCut?
   private(set) var openSnapshots = 0
 
-  /// Opens a snapshot.
   mutating func open(_ snapshot: SnapshotState) {
     add(snapshot)
     openSnapshots += 1
   }
 
-  /// Closes it.
   mutating func close(_ snapshot: SnapshotState) {
     remove(snapshot)
     openSnapshots -= 1
   }
 
-  /// Tells a snapshot of every place that the index leads to no more, from now on.
+  /// Notifies a snapshot from now on, without counting it as open.
   mutating func add(_ snapshot: SnapshotState) { listeners.append(snapshot) }
 
-  /// Tells it no more.
   mutating func remove(_ snapshot: SnapshotState) { listeners.removeAll { $0 === snapshot } }
 }

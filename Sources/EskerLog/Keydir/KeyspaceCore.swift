@@ -6,18 +6,18 @@ internal import Synchronization
 @safe
 public final class KeyspaceCore: Sendable {
   @usableFromInline let engine: Engine
-  // The engine's, at hand: a part that is reached through another one is retained and released by each call.
+  // A copy of the engine's: reaching it through the engine would cost a retain and a release on each call.
   let keydir: Keydir
   let id: UInt32
   let name: String
 
-  /// One incarnation of the keyspace: emptying it starts the next one, whose keys hash differently.
+  /// One incarnation of the keyspace: emptying it begins the next, in which keys hash differently.
   struct Life {
     let tag: KeyspaceTag
     let hash: KeyHash
   }
 
-  /// The present life. Lives stay allocated as long as this object, so that a reader may hold one without a lock.
+  /// The current life. Lives stay allocated as long as this object, so a reader may use one without a lock.
   private let present: Atomic<UInt>
   /// Safety: only `init`, `begin` under the writer's lock, and `deinit` touch it.
   nonisolated(unsafe) private var lives: [UnsafeMutablePointer<Life>] = unsafe []
@@ -29,11 +29,11 @@ public final class KeyspaceCore: Sendable {
   let isWatched = Atomic<Bool>(false)
   let watchers = Watchers()
 
-  /// What lies ahead of the keyspace, and whether it may hold writes back.
+  /// What holds writes back ahead of the keyspace, if anything, and whether it may be holding any now.
   let ahead = Guarded<(any WritesAhead)?>(nil, .leaf)
   let mayHoldBack = Atomic<Bool>(false)
 
-  /// Milliseconds until values expire by default; -1: the store's default applies.
+  /// Milliseconds until values expire by default; -1 if the store's default applies.
   let defaultExpiryMilliseconds: Atomic<Int64>
 
   init(_ row: KeyspaceRow, of engine: Engine) {
@@ -51,7 +51,7 @@ public final class KeyspaceCore: Sendable {
     unsafe lives.forEach { unsafe $0.deallocate() }
   }
 
-  /// Starts a life. Called under the writer's lock.
+  /// Begins a life. Called under the writer's lock.
   func begin(incarnation: UInt32) {
     let tag = KeyspaceTag(id: id, incarnation: incarnation)
     // Safety: initialized before it is published, with release ordering, and never changed again.
@@ -63,7 +63,7 @@ public final class KeyspaceCore: Sendable {
     present.store(UInt(bitPattern: life), ordering: .releasing)
   }
 
-  /// The present life; valid as long as this object.
+  /// The current life; valid as long as this object.
   @inline(__always)
   var life: UnsafePointer<Life> {
     // Safety: `init` has stored a pointer. Acquiring: the life behind it was initialized before.

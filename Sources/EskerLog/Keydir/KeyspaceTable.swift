@@ -8,7 +8,7 @@ final class KeyspaceTable: Sendable {
   private struct State {
     var byName: [String: KeyspaceCore] = [:]
     var byID: [UInt32: KeyspaceCore] = [:]
-    /// Makes a keyspace, which refers to the whole store; nil once that is closed.
+    /// Makes a keyspace, which refers to the whole store; nil once the store is closed.
     var make: (@Sendable (KeyspaceRow) -> KeyspaceCore)?
   }
 
@@ -18,25 +18,25 @@ final class KeyspaceTable: Sendable {
 
   subscript(name: String) -> KeyspaceCore? { state.withLock { $0.byName[name] } }
 
-  /// Every keyspace, in no order.
+  /// All keyspaces, in no particular order.
   var all: [KeyspaceCore] { state.withLock { Array($0.byID.values) } }
 
-  /// Entries of all keyspaces.
+  /// The number of entries in all keyspaces.
   var count: Int { state.withLock { $0.byID.values.reduce(0) { $0 + $1.count } } }
 
-  /// The keyspace that counts a record; nil for one that nobody knows, or that was emptied since.
+  /// The keyspace that counts a record with that tag; nil if it is unknown or has been emptied since.
   func core(of keyspace: KeyspaceTag) -> KeyspaceCore? {
     guard let core = self[keyspace.id], core.tag == keyspace else { return nil }
     return core
   }
 
-  /// Says how keyspaces are made, and makes those that the store has.
+  /// Sets how keyspaces are made, and makes the listed ones.
   func begin(_ rows: [KeyspaceRow], making make: @escaping @Sendable (KeyspaceRow) -> KeyspaceCore) {
     state.withLock { $0.make = make }
     add(rows)
   }
 
-  /// Makes the listed keyspaces that there are not yet; false when the store is closed.
+  /// Makes the listed keyspaces that do not exist yet; false if the store is closed.
   @discardableResult
   func add(_ rows: [KeyspaceRow]) -> Bool {
     state.withLock { state in
@@ -50,9 +50,9 @@ final class KeyspaceTable: Sendable {
     }
   }
 
-  /// Lets go of all, and with that of the store.
+  /// Releases all keyspaces, and with them the store.
   func end() {
-    // Outside the lock: they may hold the last reference to it.
+    // Released outside the lock: they may hold the last reference to its owner.
     _ = state.withLock { state in
       defer { state = State() }
       return state

@@ -2,17 +2,17 @@ internal import EskerFormat
 internal import EskerIndex
 internal import EskerPlatform
 
-/// An index checkpoint as the manifest names it, mapped and ready to be adopted.
+/// The index checkpoint that the manifest names, mapped and ready to be adopted.
 ///
-/// Pages are verified when they are first touched, so that opening takes the same time whatever the number of keys. A small
-/// checkpoint is verified as a whole, so that damage to it costs a rebuild and nothing else.
+/// Pages are verified when first touched, so that opening takes the same time for any number of keys. A small checkpoint is
+/// verified as a whole, so that damage to it only costs a rebuild.
 struct LoadedCheckpoint {
   let header: CheckpointHeader
   let meta: CheckpointMeta
   let path: String
   private let owner: Owner
 
-  /// What keeps the image's memory.
+  /// Owns the image's memory.
   ///
   /// Safety: it owns mapping and table from `init` to `deinit`. The table is not changed after `init`; the mapping is private to
   /// this process, and only the index that adopts it stores there.
@@ -33,7 +33,7 @@ struct LoadedCheckpoint {
     }
   }
 
-  /// Checkpoints up to this size are verified when they are loaded: a millisecond or two.
+  /// Checkpoints up to this size, in bytes, are verified when loaded, which takes a millisecond or two.
   private static let eagerLimit: UInt64 = 8 << 20
 
   var byteCount: Int { Int(header.layout.fileLength(metaLength: header.metaLength)) }
@@ -42,8 +42,8 @@ struct LoadedCheckpoint {
     Dictionary(meta.segments.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Loads the checkpoint that the manifest names; no value when there is none or it cannot be used. Never fails: a
-  /// checkpoint only saves time.
+  /// Loads the checkpoint that the manifest names; no value if there is none or it cannot be used. Never fails: a checkpoint
+  /// only saves time.
   static func load(
     _ manifest: Manifest,
     directory: String,
@@ -55,7 +55,7 @@ struct LoadedCheckpoint {
     do throws(CheckpointProblem) {
       let file: any File
       do throws(PlatformError) { file = try host.platform.fileSystem.open(path, .read) } catch {
-        // Deleting it is allowed.
+        // Users may delete it.
         if error.code == PlatformError.notFound { return (nil, nil) }
         throw .platform(error)
       }
@@ -108,7 +108,7 @@ struct LoadedCheckpoint {
       else { throw .damaged(reason: "the page table's checksum does not match", offset: tableStart) }
     } catch { throw .format(error) }
     let rows = Dictionary(manifest.segments.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    // A segment without live records may have been given up since: an empty one is, after a crash.
+    // A segment without live records may have been removed since, as empty ones are after a crash.
     for segment in meta.segments where segment.liveRecords > 0 {
       guard let row = rows[segment.id], row.salt == segment.salt, row.granule == segment.granule else {
         throw .mismatch("the checkpoint refers to a segment that the manifest does not list")
@@ -127,7 +127,7 @@ struct LoadedCheckpoint {
     if verifiesAll || layout.mainLength + layout.overflowLength <= Self.eagerLimit { try verifyPages(table) }
   }
 
-  /// Throws if there is more alive than there is room for: sums of such numbers would be none.
+  /// Throws if the checkpoint counts more live bytes or entries than there is room for: sums of such numbers could overflow.
   private static func checkCounts(
     _ meta: CheckpointMeta,
     _ rows: [UInt64: SegmentRow],
@@ -167,7 +167,7 @@ struct LoadedCheckpoint {
     }
   }
 
-  /// An index that stands in the checkpoint's pages; nil when its numbers do not fit each other.
+  /// An index in the checkpoint's pages; nil if its numbers are inconsistent.
   func makeIndex(epochs: EpochDomain) -> HashIndex? {
     let layout = header.layout
     // Safety: the mapping covers both sections, the second right behind the first, as `init` has checked; `owner` keeps them and

@@ -1,6 +1,6 @@
 internal import EskerFormat
 
-/// A record of the log as recovery meets it.
+/// A record of the log, as recovery reads it.
 struct LogRecord {
   var hash: UInt64
   var address: UInt64

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// Remembers which keys were read lately, so that eviction can keep what they lead to.
+/// Tracks which keys were read recently, so that eviction can keep their values.
 ///
-/// One bit a key, found by the key's hash, which is spread evenly. A set bit costs a reader one look; setting it happens
-/// once between two evictions. Keys that share a bit are kept for each other's sake: with at most a bit for each 64 bytes
-/// of the store that is rare. Thread safety: any thread.
+/// One bit per key, located by the key's hash, which is evenly distributed. A bit that is set costs a reader one load; it is set
+/// at most once between two evictions. Keys that share a bit are kept together, which is rare with one bit per 64 bytes of the
+/// store. Thread safety: any thread.
 ///
 /// Safety: `mask` keeps each position within the words. The keydir owns the marks and frees them when it goes itself.
 ///
@@ -15,7 +15,7 @@ struct ReadMarks {
   private let words: UnsafeMutablePointer<Word>
   private let mask: UInt64
 
-  /// Memory of the marks of a store of `capacity` bytes, in bytes: a 512th of it at most.
+  /// Bytes of memory that the marks of a store of `capacity` bytes take: about a 512th of it.
   static func length(for capacity: Int) -> Int {
     var length = 4096
     while length < min(capacity / 512, 1 << 30) { length *= 2 }
@@ -29,12 +29,12 @@ struct ReadMarks {
     mask = UInt64(count * 64 - 1)
   }
 
-  /// Gives the memory back. Nobody uses the marks any more.
+  /// Frees the memory. The marks must no longer be in use.
   func deallocate() {
     unsafe words.deallocate()
   }
 
-  /// Notes that the key with that hash was read.
+  /// Marks the key with that hash as read.
   @inline(__always)
   func set(_ hash: UInt64) {
     let place = hash & mask
@@ -45,7 +45,7 @@ struct ReadMarks {
     }
   }
 
-  /// Whether it was noted since this was last asked.
+  /// Clears a key's mark; returns whether it was set.
   func take(_ hash: UInt64) -> Bool {
     let place = hash & mask
     let bit = UInt64(1) << (place & 63)

@@ -1,25 +1,25 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// What an open snapshot needs to know of the instant it shows.
+/// The instant that an open snapshot shows.
 ///
-/// The index keeps no versions. Instead, whoever takes a live record out of the index while snapshots are open notes its
-/// address here first. A record belongs to the snapshot exactly if it is not newer and either the index still leads to it or
-/// it was noted: memory grows only with what is overwritten while the snapshot is open. For one that was opened amid a merge,
-/// what the index is led to is noted too: that is a copy of what the snapshot shows already.
+/// The index keeps no versions. Instead, while snapshots are open, the address of a live record is noted here before the record
+/// leaves the index. A record belongs to the snapshot if it is not newer and either the index still leads to it or it was noted:
+/// memory grows only with what is overwritten while the snapshot is open. If the snapshot was opened during a merge, addresses
+/// that enter the index are noted too: they are copies of records that the snapshot already shows.
 ///
-/// Not final, so that a test can stand among the snapshots and look when it is told.
+/// Not final, so that a test can subclass it to observe the notifications.
 ///
 /// Safety: threads may share it. Its properties are constants, except `notes`, which has a lock.
 class SnapshotState: @unchecked Sendable {
   let sequence: UInt64
   let time: Int64
   let count: Int
-  /// The keyspaces and the incarnation each was in.
+  /// The keyspaces, each with its incarnation.
   let keyspaces: [UInt32: (name: String, tag: KeyspaceTag)]
-  /// The segments and how far each was written.
+  /// The segments, each with the offset up to which it was written.
   let segments: [(segment: Segment, end: Int)]
-  /// Whether the index led to some of a merge's outputs, which are shown, and might be led back.
+  /// Whether the index led to some outputs of a merge, which are shown, and might be led back to the inputs.
   private let isAmidMerge: Bool
   private let notes = Guarded<(left: Set<UInt64>, entered: Set<UInt64>)>(([], []), .notes)
 
@@ -39,7 +39,7 @@ class SnapshotState: @unchecked Sendable {
     self.isAmidMerge = isAmidMerge
   }
 
-  /// One that shows nothing, for who has to hear what leaves the index.
+  /// A state that shows nothing, for observing what leaves the index.
   convenience init() {
     self.init(sequence: .max, time: 0, count: 0, keyspaces: [:], segments: [])
   }
@@ -58,12 +58,12 @@ class SnapshotState: @unchecked Sendable {
     notes.withLock { _ = $0.entered.insert(address) }
   }
 
-  /// Whether the index led to a place that it may not lead to any more.
+  /// Whether the index led to an address that it may have left since.
   func wasSuperseded(_ address: UInt64) -> Bool {
     notes.withLock { $0.left.contains(address) }
   }
 
-  /// Whether the index leads to a place that it did not lead to.
+  /// Whether the index was led to an address that it did not lead to before.
   func hasEntered(_ address: UInt64) -> Bool {
     isAmidMerge && notes.withLock { $0.entered.contains(address) }
   }

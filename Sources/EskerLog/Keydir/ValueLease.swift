@@ -1,7 +1,7 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// A value where it lies, alive as long as this object.
+/// A value in place, valid as long as this object.
 ///
 /// Safety: `owner` keeps the bytes, and nothing changes them: a record in a segment never changes, and a buffer is filled before
 /// it is leased. Use `withBytes`, which keeps the owner until the body returns.
@@ -29,7 +29,7 @@ struct ValueLease {
   var metadata: ValueMetadata { unsafe ValueMetadata(length: bytes.count, version: version, expiry: expiry) }
 }
 
-/// Memory for a value.
+/// Memory for a decompressed value.
 ///
 /// Safety: it owns the memory until `deinit`.
 @safe
@@ -47,7 +47,7 @@ extension Keydir {
   /// Safety: the caller is pinned, so the segment is installed and `segment(of:)` returns the reference that keeps the value.
   /// `copyValue` fills the whole buffer, or reports damage.
   ///
-  /// The value at an address that a look-up led to: where it lies if it is stored as it is, decompressed if not.
+  /// The value at an address that a look-up returned: in place if it is stored uncompressed, otherwise a copy.
   @inline(never)
   func packedLease(at address: UInt64) throws(StoreError) -> ValueLease {
     let (entry, view) = try packedEntry(at: address)

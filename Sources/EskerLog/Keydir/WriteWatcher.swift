@@ -2,35 +2,33 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-/// Is told of each write to a keyspace while it takes effect, whoever makes it: what a cache in front of the keyspace needs to
-/// stay coherent with it.
+/// Is notified of each write to a keyspace before and after it takes effect, so that a cache in front of the keyspace can stay
+/// coherent with it.
 ///
-/// Each call of `willWrite` is followed by one of `didWrite` with the same key. In between the write becomes visible, or fails.
-/// All but `afterEmptying` is called under the writer's lock, in the order of the writes: it must be quick, must not call the store, and
-/// must not wait for anything that somebody holds who calls the store.
+/// Each call of `willWrite` is followed by a call of `didWrite` with the same key. In between, the write becomes visible or
+/// fails. All functions except `afterEmptying` are called under the writer's lock, in the order of the writes: they must be quick,
+/// must not call the store, and must not wait for a lock that a caller of the store may hold.
 ///
-/// Not told: expiry, which the clock makes visible, and what a read-only store takes in from its writer.
+/// There is no notification when a value expires, or when a read-only store reads what its writer has logged.
 package protocol WriteWatcher: AnyObject, Sendable {
   /// The value of a key is about to change.
   func willWrite(_ key: RawSpan)
-  /// It has changed, or has not.
+  /// The value has changed, or the write failed.
   func didWrite(_ key: RawSpan)
-  /// All keys are about to go.
+  /// All keys are about to be removed.
   func willEmpty()
-  /// They have gone, or have not.
+  /// All keys have been removed, or that failed.
   func didEmpty()
-  /// The writer's lock has been given back since: the one call that may take its time.
+  /// Called after the keyspace was emptied, without the writer's lock: the only function that may take long.
   func afterEmptying()
 }
 
-/// Who is told of what happens in a keyspace. Changed and used under the writer's lock.
+/// The watchers and listeners of a keyspace. Changed and used under the writer's lock.
 final class Watchers: Sendable {
   private let lists = Guarded<([any WriteWatcher], [any ChangeListener])>(([], []), .leaf)
 
-  /// Who is told before and after writes.
   var watchers: [any WriteWatcher] { lists.withLock { $0.0 } }
 
-  /// Who is told what has changed.
   var listeners: [any ChangeListener] { lists.withLock { $0.1 } }
 
   func add(_ watcher: any WriteWatcher, _ core: KeyspaceCore) {

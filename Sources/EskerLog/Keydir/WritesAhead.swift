@@ -1,21 +1,21 @@
 internal import EskerPlatform
 internal import Synchronization
 
-/// What lies ahead of a keyspace and may hold writes back, such as a cache that writes behind.
+/// Holds back writes ahead of a keyspace, such as a write-behind cache.
 ///
-/// A write that is held back comes before every write to the keyspace that begins later. So whoever writes to the keyspace
-/// has what waits written first, be it a view, a `Keyspace` or a batch.
+/// A write that is held back precedes every write to the keyspace that begins later. So each write to the keyspace, whether
+/// through a view, a `Keyspace` or a batch, first flushes the waiting writes.
 package protocol WritesAhead: AnyObject, Sendable {
-  /// Writes what waits. Called before each other write while something may wait, without any lock held; what it writes itself
-  /// must not lead here again.
+  /// Flushes the waiting writes. Called without any lock before each other write while any may be waiting; its own writes must
+  /// not lead to another call.
   func writeWaiting() throws(StoreError)
 
-  /// Writes what waits, since the store is about to close. Nothing may be held back or kept from then on.
+  /// Flushes the waiting writes because the store is about to close. Must not hold back any from then on.
   func close() throws(StoreError)
 }
 
 extension KeyspaceCore {
-  /// Has what waits ahead written. To be called before the writer's lock is taken.
+  /// Flushes writes that are held back ahead of the keyspace. Must be called before the writer's lock is taken.
   @inline(__always)
   func letAheadWrite() throws(StoreError) {
     // Relaxed: a write that begins after the flag was set sees it; of two at the same time, either may come first.
