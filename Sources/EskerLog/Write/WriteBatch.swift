@@ -29,6 +29,7 @@ public struct WriteBatch: ~Copyable {
     let start = bytes.count
     let length = source.withBytes { (span) in span.byteCount }
     guard length <= limit else { throw error(length) }
+    // Safety: the pointer is used only while `source` lends its bytes.
     source.withBytes { (span) in unsafe span.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) } }
     return bytes.count - start
   }

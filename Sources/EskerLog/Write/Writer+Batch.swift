@@ -29,6 +29,8 @@ extension Writer {
       var addresses: [(hash: UInt64, address: UInt64, size: Int)] = []
       addresses.reserveCapacity(batch.operations.count)
       let last = batch.operations.count - 1
+      // Safety: keys and values lie in the batch's bytes, which are lent until both loops have ended and do not change. There is
+      // room for all records together, and each one is appended once.
       try unsafe batch.bytes.withUnsafeBytesTyped { (bytes) throws(StoreError) in
         unsafe tellWatchers(of: batch, bytes) { core, key in unsafe core.tellWillWrite(key) }
         defer { unsafe tellWatchers(of: batch, bytes) { core, key in unsafe core.tellDidWrite(key) } }
@@ -71,6 +73,7 @@ extension Writer {
     _ bytes: UnsafeRawBufferPointer,
     _ tell: (KeyspaceCore, UnsafeRawBufferPointer) -> Void
   ) {
+    // Safety: the caller lends the bytes, and a key is used only during the call.
     for operation in batch.operations where operation.keyspace.isWatched.load(ordering: .relaxed) {
       unsafe tell(operation.keyspace, Self.parts(operation, of: bytes).key)
     }
@@ -90,6 +93,7 @@ extension Writer {
   }
 
   private func bodyChecksums(_ batch: borrowing WriteBatch) -> [UInt32] {
+    // Safety: keys and values are used only while the batch lends its bytes.
     unsafe batch.bytes.withUnsafeBytes { bytes in
       batch.operations.map { operation in
         let (key, value) = unsafe Self.parts(operation, of: bytes)
@@ -102,6 +106,7 @@ extension Writer {
     _ operation: WriteBatch.Operation,
     of bytes: UnsafeRawBufferPointer
   ) -> (key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    // Safety: `WriteBatch` appended key and value there, and removes them only together with their operation.
     let valueStart = operation.start + operation.keyLength
     return unsafe (
       UnsafeRawBufferPointer(rebasing: bytes[operation.start..<valueStart]),

@@ -11,6 +11,7 @@ extension Writer {
   /// sync covers many records, and so writes pages of its own, that would only write them twice: then it just allocates.
   func growTail() {
     guard let tail = withLock({ $0.tail }), !tail.isSealed else { return }
+    // Relaxed, here and below: hints of how far to go. `Segment.grow` looks again under its lock.
     let offset = tail.reached.load(ordering: .relaxed)
     let isSyncing = commits.hasDemand
     // A small store stays small: never bring in more than the store has.

@@ -3,6 +3,8 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
+// Safety: the caller keeps key and value during the write. The life of a keyspace stays allocated as long as its core, which the
+// caller holds. Records are stored as `append` says, and found as `Keydir.findForWrite` says, all under the writer's lock.
 extension Writer {
   /// Appends a record that stores `value`, and makes it the newest of its key. 0 when the condition does not hold.
   func put(
@@ -195,6 +197,8 @@ extension Writer {
     let offsetUnits = state.offset >> 3
     let size = header.size
     let isCall = unsafe isSynced && size <= state.scratch.count
+    // Safety: `hasRoom` has found room for the record below the end of what is accessible of the tail, whose mapping `state.tail`
+    // keeps, and only the holder of the lock stores behind the last record. Otherwise the record fits into `scratch`.
     let place = unsafe isCall ? state.scratch.baseAddress ?? state.base : state.base + state.offset
     let firstWord = unsafe RecordEncoder.write(
       header,

@@ -31,6 +31,7 @@ extension Writer {
       guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksRoom(header.size) }
       core.tellWillEmpty()
       defer { core.tellDidEmpty() }
+      // Safety: nothing is read from an empty buffer, and there is room for the record.
       let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
       _ = try unsafe append(&header, empty, empty, RecordEncoder.bodyChecksum(key: empty, value: empty), false, &state)
       keydir.empty(core, beginning: tag, at: header.sequence, state.keys)

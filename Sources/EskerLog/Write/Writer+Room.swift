@@ -86,6 +86,7 @@ extension Writer {
   @inline(never)
   private func goOn(for size: Int, _ isAlone: Bool, _ state: inout WriterState) -> Bool {
     guard state.isMarkedOpen, isAlone || !state.keepsOthersOut, let tail = state.tail else { return false }
+    // Acquiring: what is accessible was mapped before.
     let end = min(tail.accessible.load(ordering: .acquiring), tail.capacity) - Segment.tailReserve
     guard state.offset + size <= end else { return false }
     tail.reached.store(state.offset, ordering: .relaxed)
@@ -234,6 +235,8 @@ extension Writer {
   private func seal(_ segment: Segment, _ state: inout WriterState) {
     let last = state.nextSequence &- 1
     let header = RecordHeader(sequence: last, kind: .seal, keyHash: 0, keyLength: 0, valueLength: 0)
+    // Safety: `hasRoom` leaves `Segment.tailReserve` bytes free behind the last record, and the seal takes less. Nothing is read from
+    // an empty buffer.
     let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     let place = unsafe state.base + state.offset
     let firstWord = unsafe RecordEncoder.write(

@@ -13,6 +13,9 @@ internal import Synchronization
 /// The state lives behind a pointer and is handed out `inout`: stored properties of a class would pay a dynamic exclusivity
 /// check at each access, several for each put. Calls the keydir, the catalog, commits and the environment. Thread safety: any
 /// thread.
+///
+/// Safety: threads may share it. Its properties are constants, locks, or atomic, except `state`, which `init` creates and
+/// `deinit` frees. Only `withLock` hands it out, under `lock`, which is not recursive: so never twice at once.
 @safe
 final class Writer: @unchecked Sendable {
   let env: Environment
@@ -27,7 +30,8 @@ final class Writer: @unchecked Sendable {
   let rolling = Lock(.rolling)
   @usableFromInline let lock = Lock(.writer)
   private let state: UnsafeMutablePointer<WriterState>
-  /// Nanoseconds that writers wait after each mebibyte, because merging is behind, and what the last step still owes.
+  /// Nanoseconds that writers wait after each mebibyte, because merging is behind, and what the last step still owes. Relaxed:
+  /// nothing is read through them.
   private let delay = Atomic<UInt64>(0)
   private let owed = Atomic<UInt64>(0)
 

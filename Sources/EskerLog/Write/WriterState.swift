@@ -5,6 +5,9 @@ internal import Synchronization
 /// What the writer works on; guarded by the writer's lock.
 ///
 /// The tail's fields that every put needs are copied here, so that a put touches no object.
+///
+/// Safety: `base` is the memory of `tail`, which keeps it mapped. It is stored to only from `offset` on and below `fastEnd`, which
+/// is 0 as long as there is no tail, or for a record that `Writer.hasRoom` has found room for. The state owns `scratch`.
 @safe
 struct WriterState: ~Copyable {
   private(set) var nextSequence: UInt64
@@ -40,7 +43,6 @@ struct WriterState: ~Copyable {
 
   init(nextSequence: UInt64) {
     self.nextSequence = nextSequence
-    // Never dereferenced: `fastEnd` is 0 until there is a tail.
     unsafe base = UnsafeMutableRawPointer(bitPattern: 8).unsafelyUnwrapped
     unsafe scratch = .allocate(byteCount: 16 << 10, alignment: 8)
   }
