@@ -1,6 +1,6 @@
-/// Writes that take effect together. Exists only inside the body of `write` of ``LogStore``.
+/// Writes that take effect atomically. Exists only in the body of `write` of ``LogStore``. Thread safety: one thread at a time.
 public struct WriteBatch: ~Copyable {
-  /// One operation; its bytes lie in `bytes` from `start` on, key first.
+  /// One operation; its key, then its value, are in `bytes` from `start` on.
   struct Operation {
     var isPut: Bool
     var start: Int
@@ -18,7 +18,7 @@ public struct WriteBatch: ~Copyable {
     self.defaultKeyspace = defaultKeyspace
   }
 
-  /// How many operations the batch has so far.
+  /// The number of operations so far.
   public var count: Int { operations.count }
 
   mutating func append<B: ByteSource & ~Copyable & ~Escapable>(

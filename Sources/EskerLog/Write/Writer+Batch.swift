@@ -4,9 +4,9 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Writer {
-  /// Logs a batch in one piece, and then lets it take effect. Its last record, published last, commits it.
+  /// Logs a batch contiguously, then applies it to the index. Its last record, published last, commits it.
   ///
-  /// - Returns: the number of the batch's last record; 0 for an empty batch.
+  /// - Returns: the sequence number of the batch's last record; 0 for an empty batch.
   func commit(_ batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
     guard !batch.operations.isEmpty else {
       try env.checkWritable()
@@ -46,7 +46,7 @@ extension Writer {
           let (hash, address, size) = addresses[position]
           let core = operation.keyspace
           keydir.grow()
-          // The batch is in the log: what cannot be indexed now is found again at the next opening.
+          // The batch is in the log: the next opening will index what cannot be indexed now.
           var probe = keydir.writeProbe(hash)
           guard let existing = try? unsafe keydir.findForWrite(hash, key, core.life.pointee.tag, &probe) else {
             keydir.noteIncomplete()

@@ -4,17 +4,17 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Writer {
-  /// Allocates and brings in pages ahead of the tail, so that writers neither fault nor wait for the file system.
+  /// Allocates and prefaults pages ahead of the writer, so that writers neither fault nor wait for the file system.
   ///
-  /// For writers that sync it goes in small steps and syncs each: a page that was written once is overwritten in place,
-  /// which spares the file system's journal, and pages brought in are dirty, so the next sync would pay for them. When each
-  /// sync covers many records, and so writes pages of its own, that would only write them twice: then it just allocates.
+  /// For writers that sync, it takes small steps and syncs each: a page that was written once is overwritten in place, which
+  /// spares the file system's journal, and prefaulted pages are dirty, so the next sync would have to write them. When each sync
+  /// covers many records, and so writes whole pages anyway, that would write them twice: then it only allocates.
   func growTail() {
     guard let tail = withLock({ $0.tail }), !tail.isSealed else { return }
     // Relaxed, here and below: hints of how far to go. `Segment.grow` looks again under its lock.
     let offset = tail.reached.load(ordering: .relaxed)
     let isSyncing = commits.hasDemand
-    // A small store stays small: never bring in more than the store has.
+    // Keeps small stores small: never prefault more than has been written.
     let ahead = min(isSyncing ? Self.syncedAhead : Self.bufferedAhead, max(64 << 10, offset))
     let step = isSyncing ? Self.syncedStep : Self.bufferedStep
     let target = min(tail.capacity, offset + ahead)
@@ -36,7 +36,7 @@ extension Writer {
         }
       } catch {
         commits.noteFailure(error)
-        // Writers will find out for themselves, and say so to whoever asked.
+        // Writers will run into the error themselves and throw it.
         return
       }
       populated = end

@@ -6,7 +6,8 @@ internal import Synchronization
 // Safety: the caller keeps key and value during the write. The life of a keyspace stays allocated as long as its core, which the
 // caller holds. Records are stored as `append` says, and found as `Keydir.findForWrite` says, all under the writer's lock.
 extension Writer {
-  /// Appends a record that stores `value`, and makes it the newest of its key. 0 when the condition does not hold.
+  /// Appends a record with `value`, and makes it the newest of its key. Returns its sequence number, or 0 if the condition does
+  /// not hold.
   func put(
     _ value: UnsafeRawBufferPointer,
     _ key: UnsafeRawBufferPointer,
@@ -23,7 +24,7 @@ extension Writer {
     }
   }
 
-  // Apart, as a closure has what it refers to retained even if it is not called.
+  // A separate function, because a closure retains what it captures even if it is not called.
   @inline(never)
   private func putWithRoom(
     for size: Int,
@@ -49,14 +50,14 @@ extension Writer {
     _ isSynced: Bool,
     isAlone: Bool
   ) throws(StoreError) -> Attempt<UInt64> {
-    // All that needs no place in the log is done before the lock is taken.
+    // Do everything that does not depend on the place in the log before taking the lock.
     var life = unsafe core.life
     var hash = unsafe life.pointee.hash.hash(key)
     keydir.reader.prefetch(hash)
     let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: key, value: value)
     return try withLock { (state) throws(StoreError) -> Attempt<UInt64> in
       if unsafe life != core.life {
-        // The keyspace was emptied meanwhile: this write comes after that.
+        // The keyspace was emptied meanwhile; this write comes after that.
         unsafe life = core.life
         unsafe hash = life.pointee.hash.hash(key)
       }
@@ -78,7 +79,7 @@ extension Writer {
       let existing: Existing
       var probe: WriteProbe
       if case .always = condition, !keydir.needsMigration {
-        // The record first: while it is copied, the bucket arrives. Nothing can stop the write any more.
+        // The record first: the bucket arrives while it is copied. Nothing can reject the write from here on.
         address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
         probe = keydir.writeProbe(hash)
         existing = try unsafe keydir.findForWrite(hash, key, life.pointee.tag, &probe)
@@ -96,7 +97,8 @@ extension Writer {
     }
   }
 
-  /// Appends a tombstone, and takes the key out of the index. Writes nothing when the key is not there.
+  /// Appends a tombstone, and removes the key from the index. Writes nothing if the key is absent, except unconditionally in a
+  /// store with a capacity.
   func remove(
     _ key: UnsafeRawBufferPointer,
     _ core: KeyspaceCore,
@@ -141,7 +143,7 @@ extension Writer {
       var probe = keydir.writeProbe(hash)
       let existing = try unsafe keydir.findForWrite(hash, key, life.pointee.tag, &probe)
       let isThere = existing.address != 0
-      // A reader in another process may show what was just evicted: it hears of the removal from the log.
+      // A reader in another process may still show what was just evicted: the tombstone in the log tells it.
       guard isThere || (env.options.capacity != nil && condition.isAlways) else {
         return .done(Removal(sequence: 0, wasVisible: false))
       }
@@ -174,11 +176,11 @@ extension Writer {
     return existing.visibleVersion(at: time.now) == expected?.rawValue
   }
 
-  /// Writes a record at the tail and publishes it. There is room for it.
+  /// Writes a record at the tail and publishes it. The caller has checked that there is room.
   ///
-  /// A record that will be synced at once is written by a call instead of through the mapping: a page that was stored to
-  /// through a mapping has to be taken out of every processor's translation cache when it is synced, and faults at the next
-  /// store, which costs more than the call. Should the process die in it, the body's checksum tells.
+  /// A record that will be synced at once is written by a system call instead of through the mapping: syncing a page that was
+  /// stored to through a mapping flushes it from every processor's TLB, and the next store faults, which costs more than the
+  /// call. If the process dies during the call, the body's checksum detects the torn record.
   @inline(__always)
   func append(
     _ header: inout RecordHeader,
@@ -217,12 +219,12 @@ extension Writer {
     return state.startUnits &+ UInt64(offsetUnits)
   }
 
-  /// Writes a record's bytes at the tail by a call. After a failure nobody knows what is there, so nothing is written behind;
-  /// the record may be found by the next opening.
+  /// Writes a record's bytes at the tail by a system call. After a failure it is unknown what is there, so nothing more is
+  /// written; the next opening may find the record.
   @inline(never)
   private func write(_ record: UnsafeRawBufferPointer, _ state: borrowing WriterState) throws(StoreError) {
     guard let tail = state.tail else { return }
-    // The one call that is made under the writer's lock.
+    // The only system call made under the writer's lock.
     do throws(PlatformError) {
       try LockRank.apart { () throws(PlatformError) in unsafe try tail.file.write(record, at: state.offset) }
     } catch {
@@ -231,7 +233,7 @@ extension Writer {
     }
   }
 
-  /// Throws if what was just stored went nowhere: the tail's file was cut short under the store, or its medium failed.
+  /// Throws if the last stores were lost because the tail's file was truncated or its device failed.
   @inline(__always)
   func checkTail(_ state: borrowing WriterState) throws(StoreError) {
     if let flag = state.faultFlag, flag.isRaised { throw lostTail() }

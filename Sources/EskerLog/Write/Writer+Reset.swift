@@ -4,10 +4,10 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Writer {
-  /// Empties a keyspace in constant time: its next incarnation begins, and the entries of this one are swept out later.
+  /// Empties a keyspace in constant time: its next incarnation begins, and the entries of the current one are swept later.
   ///
-  /// The reset is a record like any other, so it takes its place in history, and a crash keeps it or not with what was
-  /// written around it.
+  /// The reset is a record, so it is ordered with the other writes, and a crash keeps or loses it as it does them. Returns its
+  /// sequence number.
   func reset(_ core: KeyspaceCore) throws(StoreError) -> UInt64 {
     try writing(.removal) { (isAlone) throws(StoreError) in try reset(core, isAlone) }
   }

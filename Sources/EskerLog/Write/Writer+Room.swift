@@ -2,40 +2,40 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-/// What a write came to while it held the writer's lock.
+/// The outcome of a write under the writer's lock.
 enum Attempt<R> {
   case done(R)
-  /// The tail has no room for a record of that many bytes: some has to be made, without the lock.
+  /// The tail has no room for that many bytes of records: room must be made, without the lock.
   case lacksRoom(Int)
 }
 
 /// What room is made for.
 enum RoomUse {
   case write
-  /// A record that frees space: on a full volume, what was set aside for it is used.
+  /// A record that frees space: on a full volume, it may use the space reserved for that.
   case removal
 }
 
-// The slow path of a write: finding room for a record, and starting segments. Files are made, grown and listed under `rolling`
-// and never under the writer's lock, which others go on to write under meanwhile. The tail changes under both.
+// The slow path of a write: finding room for a record, and starting segments. Files are created, grown and listed under
+// `rolling`, never under the writer's lock, so that others can go on writing. The tail changes under both.
 
 extension Writer {
-  /// How far ahead of the tail pages are brought in for writers that do not sync, and in what steps.
+  /// How many bytes ahead of the writer pages are prefaulted for writers that do not sync, and in what steps.
   static let bufferedAhead = 8 << 20
   static let bufferedStep = 256 << 10
-  /// How much of a segment that will be the next tail.
+  /// How many bytes of a spare segment are prefaulted.
   static let bufferedFirst = 8 << 20
-  /// The same for writers that sync: pages brought in are dirty, so the next sync pays for them.
+  /// The same for writers that sync: prefaulted pages are dirty, so the next sync writes them.
   static let syncedAhead = 1 << 20
   static let syncedStep = 256 << 10
 
-  /// How often a write finds that others have taken the room that was made for it, before it keeps them out.
+  /// How often a write may find that others have taken the room made for it before it keeps them out.
   private static let openRounds = 3
 
-  /// Does a write that takes the writer's lock, again after room was made if it finds none. It may change nothing before it has
-  /// found some.
+  /// Runs a write that takes the writer's lock; if it finds no room, makes some and runs it again.
   ///
-  /// - Parameter attempt: is told whether others are kept out meanwhile, for ``hasRoom(for:isAlone:_:)``.
+  /// - Parameter attempt: The write. It must change nothing before it has found room. `isAlone` says whether others are kept
+  ///   out, for ``hasRoom(for:isAlone:_:)``.
   func writing<R>(
     _ use: RoomUse = .write,
     _ attempt: (_ isAlone: Bool) throws(StoreError) -> Attempt<R>
@@ -46,7 +46,7 @@ extension Writer {
     }
   }
 
-  /// Makes room for a write that has found none, and does it.
+  /// Makes room for a write that has found none, and runs it again.
   @inline(never)
   func writeWithRoom<R>(
     for lacking: Int,
@@ -62,7 +62,7 @@ extension Writer {
       }
     }
     return try rolling.withLock { () throws(StoreError) -> R in
-      // Smaller records were faster each time.
+      // Smaller records took the room each time.
       withLock { $0.keepOthersOut(true) }
       defer { withLock { $0.keepOthersOut(false) } }
       while true {
@@ -75,14 +75,14 @@ extension Writer {
     }
   }
 
-  /// Whether `size` bytes can be written at the tail. Throws unless the store takes writes.
+  /// Whether `size` bytes can be written at the tail. Throws unless the store accepts writes.
   @inline(__always)
   func hasRoom(for size: Int, isAlone: Bool, _ state: inout WriterState) throws(StoreError) -> Bool {
     if !env.isUnhindered { try env.checkWritable() }
     return state.offset &+ size <= state.fastEnd || goOn(for: size, isAlone, &state)
   }
 
-  /// Opens the next stretch of the tail, if that is allocated, and asks the background to go ahead of it.
+  /// Opens the next part of the tail, if it is allocated, and wakes the background threads that prepare what follows.
   @inline(never)
   private func goOn(for size: Int, _ isAlone: Bool, _ state: inout WriterState) -> Bool {
     guard state.isMarkedOpen, isAlone || !state.keepsOthersOut, let tail = state.tail else { return false }
@@ -95,7 +95,7 @@ extension Writer {
       state.offset > tail.capacity / 2 && state.spares.isEmpty
         ? [.growTail, .growIndex, .prepareSegment] : [.growTail, .growIndex]
     )
-    // Come back after a step, so that the background hears how far the tail is.
+    // Return here after one step, so that the background threads learn how far the writer is.
     let step = commits.hasDemand ? Self.syncedStep / 2 : 1 << 20
     state.open(to: min(end, max(state.offset + size, state.offset + step)))
     oweDelay()
@@ -105,7 +105,7 @@ extension Writer {
 
   // MARK: Making room. `rolling` is held.
 
-  /// Sees to it that a record of `size` bytes fits into the tail, unless others write there meanwhile.
+  /// Makes `size` bytes of room in the tail, which others may still take.
   private func makeRoom(for size: Int, _ use: RoomUse) throws(StoreError) {
     do throws(StoreError) { try makeRoom(for: size) } catch {
       guard case .removal = use, error.bytesLacking != nil, catalog.reserve.release() else { throw error }
@@ -120,7 +120,7 @@ extension Writer {
     let (tail, needed) = withLock { ($0.tail, $0.offset + size + Segment.tailReserve) }
     guard let tail, needed <= tail.capacity else { return }
     do throws(PlatformError) { try grow(tail, to: needed) } catch {
-      // The generous step may not fit where the record itself does.
+      // The exact size may fit where the rounded one does not.
       guard error.isFull else { throw StoreError(error, needed: needed) }
       do throws(PlatformError) { try tail.grow(to: needed, in: catalog.granules) } catch {
         throw StoreError(error, needed: size)
@@ -128,21 +128,22 @@ extension Writer {
     }
   }
 
-  /// Gives the store a tail and marks it as being written, before its first write since it was opened. Nobody writes meanwhile.
+  /// Gives the store a tail and marks it as being written, before its first write since it was opened. No other thread can write
+  /// meanwhile.
   private func begin(for size: Int) throws(StoreError) {
     if let tail = withLock({ $0.tail }) {
-      // The tail of a clean close goes on.
+      // Continue the tail of a clean close.
       let (end, last) = (tail.recordsEnd, tail.lastSequence)
       tail.change { $0.reopen() }
       catalog.granules.updateLimit(tail)
       do throws(StoreError) { return try markOpen() } catch {
-        // Its row says where it ends as long as the store counts as closed.
+        // While the store counts as closed, the row of the tail says where it ends.
         tail.change { $0.close(at: end, last: last) }
         catalog.granules.updateLimit(tail)
         throw error
       }
     }
-    // Listed by the edit that marks the store, with its first number.
+    // Listed, with its first sequence number, by the edit that marks the store.
     let next = withLock { $0.nextSequence }
     let segment: Segment
     if let spare = takeSpare(for: size) {
@@ -158,7 +159,7 @@ extension Writer {
     withLock { setTail(segment, offset: SegmentHeader.length, &$0) }
   }
 
-  /// Says in the manifest that the store is being changed, and what number comes next.
+  /// Records in the manifest that the store is being written, and the next sequence number.
   private func markOpen() throws(StoreError) {
     let next = withLock { $0.nextSequence }
     try catalog.commit(.beginWriting(nextSequence: next))
@@ -168,7 +169,7 @@ extension Writer {
     catalog.removeDiscarded()
   }
 
-  /// Ends the tail and goes on in the next segment. Others may write until then.
+  /// Seals the tail and continues in the next segment. Others may write until then.
   func rotate(for size: Int) throws(StoreError) {
     let next: Segment
     if let spare = takeSpare(for: size) {
@@ -180,7 +181,7 @@ extension Writer {
       let old = state.tail
       var unused: Segment?
       if state.offset == SegmentHeader.length {
-        // Nothing was ever written there: the record is too large for a segment of the usual size.
+        // An empty tail: the record is too large for a segment of the usual size.
         unused = old
         if let old { forgetUnused(old) }
       } else if let old {
@@ -194,19 +195,19 @@ extension Writer {
     if catalog.isCrowdedUnsealed { owe() }
   }
 
-  // MARK: For others
+  // MARK: For other parts of the engine
 
-  /// Sees to it that the manifest says that the store is being changed.
+  /// Makes sure that the manifest says that the store is being written.
   func open() throws(StoreError) {
     try rolling.withLock { () throws(StoreError) in
       try env.checkWritable()
       guard withLock({ !$0.isMarkedOpen }) else { return }
-      // A tail goes on where it ended; without one, none is needed.
+      // An existing tail is continued; otherwise none is needed.
       if withLock({ $0.tail == nil }) { try markOpen() } else { try begin(for: 0) }
     }
   }
 
-  /// Ends the tail if it holds anything, so that it can be sealed.
+  /// Seals the tail if it has any records, so that it can be merged.
   func endTail() throws(StoreError) {
     try rolling.withLock { () throws(StoreError) in
       try env.checkWritable()
@@ -216,10 +217,10 @@ extension Writer {
     }
   }
 
-  /// Waits until nobody makes room. The store is marked closed, so that nobody begins to.
+  /// Waits for threads that are making room. The store is marked closed, so no other thread begins to.
   func awaitRoom() { rolling.withLock {} }
 
-  /// Ends the tail; the next write starts another.
+  /// Seals the tail; the next write starts another.
   func sealTail() {
     withLock { state in
       guard let tail = state.tail else { return }
@@ -231,7 +232,7 @@ extension Writer {
 
   // MARK: The tail
 
-  /// Writes the seal behind the last record of a segment that takes no more.
+  /// Writes the seal after the last record of a segment.
   private func seal(_ segment: Segment, _ state: inout WriterState) {
     let last = state.nextSequence &- 1
     let header = RecordHeader(sequence: last, kind: .seal, keyHash: 0, keyLength: 0, valueLength: 0)
@@ -255,7 +256,7 @@ extension Writer {
     catalog.granules.updateLimit(segment)
   }
 
-  /// Lets records go to a segment that the manifest lists.
+  /// Makes a segment that the manifest lists the tail.
   func setTail(_ segment: Segment, offset: Int, _ state: inout WriterState) {
     state.setTail(segment, offset: offset)
     let next = state.nextSequence
@@ -263,7 +264,7 @@ extension Writer {
     commits.add(segment)
   }
 
-  /// Makes at least the first `length` bytes of a segment accessible, and allocates more.
+  /// Makes at least the first `length` bytes of a segment accessible, and allocates ahead.
   func grow(_ segment: Segment, to length: Int) throws(PlatformError) {
     guard length > segment.accessible.load(ordering: .acquiring) else { return }
     let reservation = reservation(for: length, of: segment)
@@ -276,16 +277,16 @@ extension Writer {
     }
   }
 
-  /// How much of a segment to allocate when `needed` bytes are wanted: twice as much, so that a store of ten keys takes
-  /// kilobytes and a large one is extended rarely.
+  /// How many bytes of a segment to allocate when `needed` bytes are wanted: twice as many, so that a store of ten keys takes
+  /// kilobytes and a large one is rarely extended.
   private func reservation(for needed: Int, of segment: Segment) -> Int {
     let step = 64 << 10
     let wanted = needed >= 16 << 20 ? segment.capacity : max(step, needed * 2)
     return max(needed, min(segment.capacity, (wanted + step - 1) / step * step))
   }
 
-  /// Bytes of records after which a checkpoint is due: it bounds what a crash makes the next opening read again, and costs
-  /// at most a 32nd of what is logged.
+  /// Bytes of records after which a checkpoint is due. Bounds what must be replayed after a crash; a checkpoint costs at most a
+  /// 32nd of what is logged.
   private var checkpointInterval: Int {
     max(256 << 20, keydir.count * 14 * 32)
   }
