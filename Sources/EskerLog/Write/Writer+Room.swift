@@ -136,7 +136,13 @@ extension Writer {
       let (end, last) = (tail.recordsEnd, tail.lastSequence)
       tail.change { $0.reopen() }
       catalog.granules.updateLimit(tail)
-      do throws(StoreError) { return try markOpen() } catch {
+      do throws(StoreError) {
+        // A file that was truncated right behind its records has no room for the seal.
+        do throws(PlatformError) { try grow(tail, to: end + Segment.tailReserve) } catch {
+          throw StoreError(error, needed: Segment.tailReserve)
+        }
+        return try markOpen()
+      } catch {
         // While the store counts as closed, the row of the tail says where it ends.
         tail.change { $0.close(at: end, last: last) }
         catalog.granules.updateLimit(tail)
@@ -236,8 +242,8 @@ extension Writer {
   private func seal(_ segment: Segment, _ state: inout WriterState) {
     let last = state.nextSequence &- 1
     let header = RecordHeader(sequence: last, kind: .seal, keyHash: 0, keyLength: 0, valueLength: 0)
-    // Safety: `hasRoom` leaves `Segment.tailReserve` bytes free behind the last record, and the seal takes less. Nothing is read from
-    // an empty buffer.
+    // Safety: `begin` and `hasRoom` leave `Segment.tailReserve` bytes accessible behind the last record, and the seal takes less.
+    // Nothing is read from an empty buffer.
     let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     let place = unsafe state.base + state.offset
     let firstWord = unsafe RecordEncoder.write(
