@@ -1,4 +1,6 @@
 // Writes, of which the writer's part is one: room is made for them, and whoever waits for a write hears of it.
+//
+// Safety: the caller keeps key and value until the call returns.
 
 extension Engine {
   /// Stores a value; its sequence number, or 0 when the condition does not hold.

@@ -8,6 +8,9 @@ internal import Synchronization
 ///
 /// Each part owns its state and calls only those above it in this list. What each keeps, and which locks there are, is in
 /// Architecture.md.
+///
+/// Safety: threads may share it. Its parts are safe for many threads and never replaced. `findings` changes only in `init`, before
+/// another thread has the engine; `publisher` is guarded by `closing`, except in `init`.
 @usableFromInline
 final class Engine: @unchecked Sendable {
   let env: Environment

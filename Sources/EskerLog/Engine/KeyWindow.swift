@@ -10,6 +10,9 @@ internal import EskerPlatform
 /// and with the work.
 ///
 /// Plain data: what it refers to is kept by the keyspace whose functions work on it, so that no reference is counted.
+///
+/// Safety: the caller holds the keyspace's core, which keeps `life`, until it closes the window, exactly once. `buffer` belongs to
+/// the window until then.
 @usableFromInline @safe
 struct KeyWindow {
   @usableFromInline static var capacity: Int { 32 }
@@ -46,7 +49,7 @@ struct KeyWindow {
     @inline(__always) set { self[2 &* position &+ 1] = newValue }
   }
 
-  // Sound: positions are below the capacity, which is the callers' to see to, and the mask holds them to it.
+  // Safety: the mask keeps each position within the vector.
   private subscript(word: Int) -> UInt64 {
     @inline(__always) mutating get {
       unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.load(fromByteOffset: (word & 63) &* 8, as: UInt64.self) }
@@ -59,6 +62,8 @@ struct KeyWindow {
   }
 }
 
+// Safety: the window's pin lasts from before the first look-up until the window is closed, so records stay mapped and values
+// valid. The caller keeps each key during the calls that it is passed to.
 extension KeyspaceCore {
   /// Begins a window; it must be closed on the same thread.
   @usableFromInline
@@ -143,13 +148,16 @@ extension KeyspaceCore {
     at address: UInt64,
     in window: inout KeyWindow
   ) throws(StoreError) -> UnsafeRawBufferPointer {
-    let (entry, _) = try keydir.packedEntry(at: address)
+    let (entry, view) = try keydir.packedEntry(at: address)
     if unsafe window.buffer.count < entry.valueLength {
       unsafe window.buffer.deallocate()
       unsafe window.buffer = .allocate(byteCount: max(4096, 2 * entry.valueLength), alignment: 8)
     }
-    let count = try unsafe keydir.packedValue(at: address, into: window.buffer)
-    return unsafe UnsafeRawBufferPointer(rebasing: window.buffer[..<count])
+    let value = unsafe UnsafeMutableRawBufferPointer(rebasing: window.buffer[..<entry.valueLength])
+    if let found = unsafe keydir.copyValue(of: entry, in: view, at: address, into: value) {
+      throw keydir.damage(at: address, found, key: entry.key)
+    }
+    return UnsafeRawBufferPointer(value)
   }
 
   /// Ends the pin. Values are not used any more.

@@ -2,6 +2,9 @@ internal import EskerFormat
 internal import EskerIndex
 internal import EskerPlatform
 
+// Safety: the caller keeps the key, and a buffer, until the call returns. A life stays allocated as long as the core. A record is
+// used only under the pin that it was looked up under; a lease takes a reference to its segment under that pin. A value's length
+// is within its record, which `RecordView` has checked, and no more is copied than the buffer takes.
 extension KeyspaceCore {
   /// The value, copied.
   @usableFromInline
@@ -93,6 +96,7 @@ extension ValueMetadata {
   }
 }
 
+// Safety: the caller keeps the key, and stays pinned.
 extension KeyspaceCore {
   /// The newest record of a key, checked; nil when the key is absent or expired. The caller is pinned and uses the record only
   /// as long.

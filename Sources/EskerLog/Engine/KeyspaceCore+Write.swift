@@ -1,3 +1,4 @@
+// Safety: the caller keeps key and value until the call returns. A life stays allocated as long as the core.
 extension KeyspaceCore {
   func anticipate(_ key: UnsafeRawBufferPointer) {
     unsafe keydir.reader.prefetch(life.pointee.hash.hash(key))
