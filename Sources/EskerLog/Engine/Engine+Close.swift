@@ -3,10 +3,10 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Engine {
-  /// Syncs, writes a checkpoint, says in the manifest that nothing is in flight, and gives everything back.
+  /// Syncs, writes a checkpoint, marks the manifest clean, and releases everything.
   @usableFromInline
   func close() throws(StoreError) {
-    // What is written ahead of the store would deliver some, under a lock that a handler which closes the store waits for.
+    // Flushing held-back writes would deliver events under a lock that a handler which closes the store waits for.
     env.holdEvents()
     defer { env.beginEvents() }
     try closeOnce()
@@ -18,18 +18,18 @@ extension Engine {
     let waitingFailure = closeAhead()
     let before = env.markClosed()
     guard !before.contains(.closed) else { return }
-    // Whatever came ahead meanwhile finds the store closed, and says so.
+    // Writes held back since then find the store closed, and fail.
     let lateFailure = closeAhead()
-    // Let go of outside its lock: what is kept may call the store as it goes.
+    // Released outside the lock: the objects may call the store in their deinit.
     _ = kept.withLock { $0.take() }
     stopPublishing()
     committer.stop()
     env.workers.stop()
-    // A look at the log of another process may be under way, or a last checkpoint. A merge on demand ends soon: it asks.
+    // A read-only store may be following its writer, or a last checkpoint be in progress. A merge on demand notices and stops.
     let failure = follower.holding {
       merger.whileResting {
         keeper.holdingImages {
-          // Whoever makes room for a record has begun before the store was marked; nobody begins any more.
+          // Threads that are making room began before the store was marked closed; no others begin.
           writer.awaitRoom()
           return end(after: before)
         }
@@ -40,13 +40,13 @@ extension Engine {
     if let failure = failure ?? waitingFailure ?? lateFailure { throw failure }
   }
 
-  /// Ends a store that nobody works on any more; what went wrong.
+  /// Ends a store whose background work has stopped; returns the error, if any.
   private func end(after before: Environment.Status) -> StoreError? {
-    // Whoever was writing has the lock; from here on nobody gets past `checkWritable`.
+    // Waits for a write in progress; no later one gets past `checkWritable`.
     let isChanged = writer.withLock { $0.isMarkedOpen || $0.isReaped } || catalog.hasDiscarded
     var failure: StoreError?
     if before.contains(.syncFailed) {
-      // What was only buffered may be lost in a power cut, and who closes the store counts on the opposite.
+      // Buffered writes may be lost in a power failure, although a close should make them durable.
       failure = .syncFailed(errno: commits.failureCode ?? PlatformError.inputOutput)
     }
     var isClean = false
@@ -65,7 +65,7 @@ extension Engine {
     return failure
   }
 
-  /// Keeps the time that a session without writes has seen, so that what it saw expire stays so.
+  /// Saves the store time after a session without writes, so that what expired in it stays expired.
   private func keepTime() {
     let isBehind = catalog.manifest.storeTime < env.time.now
     guard isBehind else { return }
@@ -74,7 +74,7 @@ extension Engine {
     }
   }
 
-  /// Leaves a store whose next opening has nothing to do. Nobody writes any more.
+  /// Leaves a store that needs no recovery. No other thread writes any more.
   private func leaveClean() throws(StoreError) {
     try commits.waitDurable(publishedSequence)
     keeper.sealFull()
@@ -86,7 +86,7 @@ extension Engine {
       }
     }
     let tail = writer.withLock { $0.tail }
-    // Everything is durable now, so whatever has an end may be called sealed; segments without a record go.
+    // Everything is durable now, so every sealed segment is settled; empty segments are removed.
     let unused = catalog.take { segment in
       segment.change { facts in if facts.state == .sealed { facts.settle(with: facts.footer) } }
       let isUnusedTail = segment === tail && segment.recordsEnd <= SegmentHeader.length
@@ -100,7 +100,7 @@ extension Engine {
     do throws(StoreError) {
       isWritten = keeper.isCheckpointWorthwhile ? try keeper.writeCheckpoint(id: checkpointID) != nil : false
     } catch {
-      // Without room for a checkpoint the next opening reads the segments.
+      // Without room for a checkpoint, the next opening reads the segments.
       guard case .noSpace = error else { throw error }
       isWritten = false
     }
@@ -112,7 +112,7 @@ extension Engine {
 }
 
 extension Engine {
-  /// Has all that waits written; the first error, if any.
+  /// Flushes all held-back writes; returns the first error, if any.
   func closeAhead() -> StoreError? {
     var failure: StoreError?
     for core in keydir.keyspaces.all {

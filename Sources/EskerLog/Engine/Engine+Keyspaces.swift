@@ -7,7 +7,7 @@ extension Engine {
     keydir.keyspaces.all.map(\.name).filter { !$0.isEmpty }
   }
 
-  /// Finds a keyspace or creates it, durably.
+  /// Finds a keyspace, or creates it durably.
   func keyspace(named name: String) throws(StoreError) -> KeyspaceCore {
     guard name.utf8.count <= 255 else { throw .invalidKeyspace(name) }
     if let core = keydir.keyspaces[name] { return core }
@@ -15,7 +15,7 @@ extension Engine {
     if let core = keydir.keyspaces[name] { return core }
     defer { env.deliverEvents() }
     try env.checkWritable()
-    // Listed before it can be found: a record of a keyspace must never be on disk without its name.
+    // Listed in the manifest first: a record must never be on disk without the name of its keyspace.
     let row = try catalog.addKeyspace(named: name)
     guard keydir.keyspaces.add([row]), let core = keydir.keyspaces[name] else { throw .closed }
     return core
@@ -29,10 +29,7 @@ extension Engine {
     core.defaultExpiryMilliseconds.store(milliseconds, ordering: .relaxed)
   }
 
-  /// Empties a keyspace in constant time: its next incarnation begins, and the entries of this one are swept out later.
-  ///
-  /// The reset is a record like any other, so it takes its place in history, and a crash keeps it or not with what was
-  /// written around it.
+  /// Empties a keyspace, and notifies its watchers; see `Writer.reset(_:)`.
   func removeAll(in core: KeyspaceCore) throws(StoreError) -> UInt64 {
     try core.letAheadWrite()
     let sequence = try makingRoom { () throws(StoreError) in try writer.reset(core) }

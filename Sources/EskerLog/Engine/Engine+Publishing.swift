@@ -2,7 +2,7 @@ internal import EskerFormat
 internal import EskerPlatform
 
 extension Engine {
-  /// Begins to publish figures, if that is asked for. A failure is told and does not keep the store from being open.
+  /// Starts publishing statistics, if requested. A failure is reported as an event and does not prevent the opening.
   func startPublishing() {
     guard let interval = env.options.statisticsInterval, !env.options.readOnly else { return }
     let milliseconds = Self.milliseconds(interval)
@@ -34,13 +34,13 @@ extension Engine {
     env.emit(.backgroundFailure(operation: "publish statistics", StoreError(error, needed: StatisticsImage.length)))
   }
 
-  /// Ends it, and takes the file away.
+  /// Stops publishing, and removes the file.
   func stopPublishing() {
     publisher?.stop()
     publisher = nil
   }
 
-  /// At least ten milliseconds: gathering takes a look at each file.
+  /// The interval in milliseconds, at least ten: gathering statistics queries each file's size.
   private static func milliseconds(_ interval: Duration) -> UInt64 {
     UInt64(min(max(10, interval.wholeMilliseconds), 1_000_000_000_000))
   }

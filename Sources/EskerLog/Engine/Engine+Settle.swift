@@ -2,11 +2,11 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Engine {
-  /// Sees to it that a write survives what it was asked to survive. 0: nothing was written.
+  /// Gives a write its durability. `sequence` is 0 if nothing was written.
   @usableFromInline
   @inline(__always)
   func settle(_ sequence: UInt64, _ durability: Durability?) throws(StoreError) {
-    // Nothing is left to do for nearly every write.
+    // The common case: nothing to do.
     if case .buffered = durability ?? env.options.durability, env.isThreaded {
       if writer.isOwing { payDelay() }
       return
@@ -33,12 +33,12 @@ extension Engine {
     if !env.isThreaded { env.workers.runPending() }
   }
 
-  /// Waits until a write is durable that is logged: what fails now leaves it where it is.
+  /// Waits until a logged write is durable; errors say that the write stays in the log.
   private func waitDurable(logged sequence: UInt64) throws(StoreError) {
     do throws(StoreError) { try commits.waitDurable(sequence) } catch { throw error.ofLoggedWrite }
   }
 
-  /// As `settle`, suspending the task instead of blocking its thread.
+  /// Like `settle`, but suspends the task instead of blocking its thread.
   @usableFromInline
   func settleAsync(_ sequence: UInt64, _ durability: Durability?) async throws(StoreError) {
     if writer.isOwing { await payDelayAsync() }
@@ -53,7 +53,7 @@ extension Engine {
   func waitDurable(_ sequence: UInt64) throws(StoreError) {
     defer { env.deliverEvents() }
     try env.checkSyncable()
-    // A number that was never given out would be waited for in vain.
+    // Clamped: a sequence number that was never assigned would be waited for in vain.
     try commits.waitDurable(min(sequence, commits.publishedSequence))
   }
 
@@ -67,7 +67,8 @@ extension Engine {
     if !env.isThreaded { env.workers.runPending() }
   }
 
-  /// Waits as long as the last step of writes has to, and seals what is full where that is too much. No lock is held.
+  /// Waits for the delay that the last step of writes owes, and seals full segments if too many are waiting. Called without
+  /// locks.
   @inline(never)
   func payDelay() {
     let delay = writer.takeOwed()
@@ -76,13 +77,13 @@ extension Engine {
     if delay != 0, env.isThreaded { env.workers.merger.nap(nanoseconds: delay) }
   }
 
-  /// As `payDelay`, suspending the task.
+  /// Like `payDelay`, but suspends the task.
   @inline(never)
   func payDelayAsync() async {
     let delay = writer.takeOwed()
     if catalog.isCrowdedUnsealed { keeper.sealFull() }
     env.deliverEvents()
-    // A cancelled task goes on: its write is done.
+    // Cancellation only ends the sleep: the write is done.
     if delay != 0, env.isThreaded { try? await Task.sleep(nanoseconds: delay) }
   }
 }

@@ -1,9 +1,9 @@
-// Writes, of which the writer's part is one: room is made for them, and whoever waits for a write hears of it.
+// Writes: make room in a store with a capacity, call the writer, and notify the change feeds.
 //
 // Safety: the caller keeps key and value until the call returns.
 
 extension Engine {
-  /// Stores a value; its sequence number, or 0 when the condition does not hold.
+  /// Stores a value; returns its sequence number, or 0 if the condition does not hold.
   func put(
     _ value: UnsafeRawBufferPointer,
     _ key: UnsafeRawBufferPointer,
@@ -19,7 +19,6 @@ extension Engine {
     return sequence
   }
 
-  /// Removes a key.
   func remove(
     _ key: UnsafeRawBufferPointer,
     _ core: KeyspaceCore,
@@ -30,16 +29,16 @@ extension Engine {
     return removal
   }
 
-  /// Logs a batch, and sees to its durability.
+  /// Logs a batch, and gives it its durability.
   func commit(_ batch: consuming WriteBatch, durability: Durability?) throws(StoreError) {
     defer { env.deliverEvents() }
     let sequence = try commit(batch)
     try settle(sequence, durability)
   }
 
-  /// Logs a batch; when there is no room for it in a store of limited capacity, makes some and does it again.
+  /// Logs a batch; if a store with a capacity has no room for it, makes room and retries.
   ///
-  /// - Returns: the number of the batch's last record; 0 for an empty batch.
+  /// - Returns: the sequence number of the batch's last record; 0 for an empty batch.
   func commit(_ batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
     for operation in batch.operations { try operation.keyspace.letAheadWrite() }
     var isAgain = false
@@ -56,7 +55,7 @@ extension Engine {
     }
   }
 
-  /// Does a write; when there is no room for it in a store of limited capacity, makes some and does it again.
+  /// Runs a write; if a store with a capacity has no room for it, makes room and retries.
   @inline(__always)
   func makingRoom<R>(_ write: () throws(StoreError) -> R) throws(StoreError) -> R {
     do throws(StoreError) { return try write() } catch { return try makeRoomAndWrite(after: error, write) }

@@ -3,11 +3,10 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-/// The store itself, behind the public types: makes its parts, opens and closes them, and joins them where a call takes more
-/// than one.
+/// The store behind the public types: creates, opens and closes its parts, and connects them where a call needs more than one.
 ///
-/// Each part owns its state and calls only those above it in this list. What each keeps, and which locks there are, is in
-/// Architecture.md.
+/// Each part owns its state and calls only the parts above it in the list of properties. Architecture.md lists their invariants
+/// and the locks.
 ///
 /// Safety: threads may share it. Its parts are safe for many threads and never replaced. `findings` changes only in `init`, before
 /// another thread has the engine; `publisher` is guarded by `closing`, except in `init`.
@@ -23,16 +22,16 @@ final class Engine: @unchecked Sendable {
   let feeds: Feeds
   let merger: Merger
   let follower: Follower
-  /// What the opening found wrong with segments; see `addFindings(to:)`. Changes no more once the store is open.
+  /// The damage to segments found on opening; see `addFindings(to:)`. Constant once the store is open.
   private(set) var findings: [VerificationReport.Damage] = []
-  /// What other modules keep with the store, by type; nil once it is closed, since it may refer to the store.
+  /// Objects that other modules attach to the store, by type; nil once it is closed, since they may refer to the store.
   let kept = Guarded<[ObjectIdentifier: any AnyObject & Sendable]?>([:], .kept)
-  /// Serialises closings; taken before all other locks.
+  /// Serialises calls of `close()`; taken before all other locks.
   let closing = Lock(.closing)
-  /// Tells other processes how the store is; guarded by `closing` once the store is open.
+  /// Publishes statistics for other processes; guarded by `closing` once the store is open.
   var publisher: StatisticsPublisher?
 
-  /// - Parameter building: the identity of a new store that a copy makes.
+  /// - Parameter building: the identity of the new store, if it is being made as a copy.
   init(path: String, options: Options, host: Host, building: StoreID? = nil) throws(StoreError) {
     let start = host.platform.clock.monotonicNanoseconds()
     try options.check(for: path)
@@ -65,15 +64,15 @@ final class Engine: @unchecked Sendable {
     }
   }
 
-  /// Begins the work of all parts, and brings them to the state that the files show.
+  /// Starts all parts and recovers their state from the files.
   private func recover(
     _ manifest: Manifest,
     _ opened: StoreDirectory.Opened,
     startedAt start: UInt64
   ) throws(StoreError) {
     commits.begin { [writer] segment in writer.withLock { $0.end(of: segment) } }
-    // What refers to the whole store does so strongly until it is released: a weak reference would move the engine's
-    // reference count to a side table and make every retain of it slow.
+    // Parts that refer to the engine hold a strong reference until it is released: a weak one would move the engine's reference
+    // count to a side table and slow down every retain.
     keydir.keyspaces.begin(catalog.manifest.keyspaces) { [self] row in KeyspaceCore(row, of: self) }
     keeper.begin()
     var recovery = Recovery(writer)
@@ -90,8 +89,8 @@ final class Engine: @unchecked Sendable {
   @usableFromInline var publishedSequence: UInt64 { commits.publishedSequence }
   var durableSequence: UInt64 { commits.durableSequence }
 
-  /// Throws if the store is closed; in a read-only store, first takes in what the writer has logged meanwhile. Costs one look
-  /// where neither is the case.
+  /// Throws if the store is closed; in a read-only store, first reads what the writer has logged meanwhile. Otherwise costs one
+  /// load.
   @inline(__always)
   func checkBeforeRead() throws(StoreError) {
     if !env.isUnhindered { try checkReadable() }
@@ -103,8 +102,8 @@ final class Engine: @unchecked Sendable {
     if env.options.readOnly { follower.followIfBehind() }
   }
 
-  /// The store as it is now, waiting for no disk. In a read-only store, which takes in what its writer has logged first, that
-  /// comes to an end before.
+  /// The store as it is now, without disk waits. A read-only store first catches up with its writer, and the snapshot is not
+  /// taken in the middle of that.
   func snapshot() throws(StoreError) -> Snapshot {
     try checkBeforeRead()
     let state =
@@ -114,7 +113,7 @@ final class Engine: @unchecked Sendable {
     return Snapshot(of: writer, state)
   }
 
-  /// Ends a store that could not be opened, or whose files are about to go. Nothing is written any more.
+  /// Ends a store that could not be opened, or whose files are about to be removed, without writing anything.
   func abandon() {
     _ = env.markClosed()
     stopPublishing()
@@ -122,7 +121,7 @@ final class Engine: @unchecked Sendable {
     follower.end()
   }
 
-  /// Gives back everything the store holds. Nobody uses it any more.
+  /// Releases everything the store holds. It must no longer be in use.
   func release(givingBackUnused givesBack: Bool = false) {
     catalog.end()
     feeds.end()
@@ -136,9 +135,8 @@ final class Engine: @unchecked Sendable {
     }
     commits.end()
     while var segment = list.popLast() {
-      // What a segment allocated and did not use is cut off once nothing maps it: a mapped page must keep its storage. If
-      // an entry of a snapshot is still about, that is left to the next close.
-      // A file that a backup shares stays as it is.
+      // Space that a segment allocated and did not use is cut off once nothing maps it: a mapped page must keep its storage.
+      // If an entry of a snapshot still holds the segment, the next close does that. A file shared with a backup is left alone.
       if givesBack, isKnownUniquelyReferenced(&segment), segment.mapping.length > segment.usedLength,
         (try? segment.file.status().linkCount) == 1
       {

@@ -2,14 +2,13 @@ internal import EskerFormat
 internal import EskerIndex
 internal import EskerPlatform
 
-/// Some keys that are looked up together, under one pin.
+/// A group of keys that are looked up together, under one pin.
 ///
-/// First all buckets are asked for, then the records of keys on the buckets' own lines and the next lines of the other keys,
-/// then those keys' records. Only then are records compared, checked and delivered one after the other, and meanwhile what
-/// a long record has beyond its first lines is asked for a few keys ahead. So the waits for memory overlap, with each other
-/// and with the work.
+/// First all buckets are prefetched; then the records of keys found on their buckets' first lines, and further lines for the other
+/// keys; then those keys' records. Only then are records compared, verified and delivered one by one, while the rest of each long
+/// record is prefetched a few keys ahead. So the memory latencies overlap, with each other and with the work.
 ///
-/// Plain data: what it refers to is kept by the keyspace whose functions work on it, so that no reference is counted.
+/// Plain data without reference counting: the keyspace whose functions use it keeps what it points to.
 ///
 /// Safety: the caller holds the keyspace's core, which keeps `life`, until it closes the window, exactly once. `buffer` belongs to
 /// the window until then.
@@ -17,16 +16,16 @@ internal import EskerPlatform
 struct KeyWindow {
   @usableFromInline static var capacity: Int { 32 }
 
-  /// So many keys before its turn, a record has its header here and the rest of it is asked for.
+  /// How many keys before a record's turn the rest of it is prefetched; its header has arrived by then.
   fileprivate static var lead: Int { 4 }
 
   fileprivate let life: UnsafePointer<KeyspaceCore.Life>
   fileprivate let index: HashIndex.Reader
   fileprivate let pin: EpochPin
   fileprivate var count = 0
-  /// A hash and a hint for each key. Used as memory: to index a vector would copy all of it each time.
+  /// A hash and a hint for each key. Accessed as memory: indexing a vector would copy all of it each time.
   private var words = SIMD64<UInt64>()
-  /// Where a compressed value goes, until the next one; freed with the window.
+  /// Holds a decompressed value until the next one; freed with the window.
   fileprivate var buffer = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
   fileprivate init(life: UnsafePointer<KeyspaceCore.Life>, index: HashIndex.Reader, pin: EpochPin) {
@@ -35,7 +34,7 @@ struct KeyWindow {
     self.pin = pin
   }
 
-  /// What a hint says when the index has to be asked again.
+  /// The hint for a key that must be looked up again.
   static let noHint = UInt64.max
 
   fileprivate subscript(hashOf position: Int) -> UInt64 {
@@ -43,7 +42,7 @@ struct KeyWindow {
     @inline(__always) set { self[2 &* position] = newValue }
   }
 
-  /// Where the record of the key at a position most likely is.
+  /// The likely address of the record of the key at a position.
   fileprivate subscript(hintFor position: Int) -> UInt64 {
     @inline(__always) mutating get { self[2 &* position &+ 1] }
     @inline(__always) set { self[2 &* position &+ 1] = newValue }
@@ -65,13 +64,13 @@ struct KeyWindow {
 // Safety: the window's pin lasts from before the first look-up until the window is closed, so records stay mapped and values
 // valid. The caller keeps each key during the calls that it is passed to.
 extension KeyspaceCore {
-  /// Begins a window; it must be closed on the same thread.
+  /// Opens a window, which must be closed on the same thread.
   @usableFromInline
   func openWindow() -> KeyWindow {
     unsafe KeyWindow(life: life, index: keydir.reader, pin: keydir.epochs.enter())
   }
 
-  /// Takes in the next key, and asks for its bucket.
+  /// Adds the next key, and prefetches its bucket.
   @usableFromInline
   func add(_ key: UnsafeRawBufferPointer, to window: inout KeyWindow) {
     let hash = unsafe window.life.pointee.hash.hash(key)
@@ -80,7 +79,7 @@ extension KeyspaceCore {
     window.count &+= 1
   }
 
-  /// Asks for the records of all keys.
+  /// Prefetches the records of all keys.
   @usableFromInline
   func bringIn(_ window: inout KeyWindow) {
     let index = window.index
@@ -113,8 +112,7 @@ extension KeyspaceCore {
     if hint != KeyWindow.noHint { keydir.granules.prefetchRest(hint) }
   }
 
-  /// The value of the key that was added at a position; nil when the key is absent or expired. It may stand in memory that
-  /// the next call uses again.
+  /// The value of the key that was added at a position; nil if the key is absent or expired. Valid until the next call.
   @usableFromInline
   func value(
     of key: UnsafeRawBufferPointer,
@@ -130,7 +128,7 @@ extension KeyspaceCore {
     return try unsafe valueWithoutHint(of: key, hash, in: &window)
   }
 
-  /// Absent and expired keys, damage, packed values, and the few hints that lead to another key.
+  /// Handles absent and expired keys, damage, packed values, and the few hints that lead to another key.
   @inline(never)
   private func valueWithoutHint(
     of key: UnsafeRawBufferPointer,
@@ -160,7 +158,7 @@ extension KeyspaceCore {
     return UnsafeRawBufferPointer(value)
   }
 
-  /// Ends the pin. Values are not used any more.
+  /// Ends the pin; values must no longer be used.
   @usableFromInline
   func close(_ window: inout KeyWindow) {
     unsafe window.buffer.deallocate()

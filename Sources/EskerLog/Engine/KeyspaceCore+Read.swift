@@ -6,14 +6,13 @@ internal import EskerPlatform
 // used only under the pin that it was looked up under; a lease takes a reference to its segment under that pin. A value's length
 // is within its record, which `RecordView` has checked, and no more is copied than the buffer takes.
 extension KeyspaceCore {
-  /// The value, copied.
   @usableFromInline
   func get(_ key: UnsafeRawBufferPointer) throws(StoreError) -> [UInt8]? {
     let start = engine.startOfSample()
     defer { engine.endGet(start) }
     let life = unsafe life
     let hash = unsafe life.pointee.hash.hash(key)
-    // Under way while the pin's fence waits.
+    // Before the pin, whose fence takes time.
     keydir.reader.prefetch(hash)
     let pin = keydir.epochs.enter()
     defer { keydir.epochs.exit(pin) }
@@ -24,14 +23,14 @@ extension KeyspaceCore {
     }
   }
 
-  /// The value, copied to the caller's buffer as far as it fits; its whole length.
+  /// Copies as much of the value as fits into the caller's buffer; returns the value's full length.
   @usableFromInline
   func get(_ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int? {
     let start = engine.startOfSample()
     defer { engine.endGet(start) }
     let life = unsafe life
     let hash = unsafe life.pointee.hash.hash(key)
-    // Under way while the pin's fence waits.
+    // Before the pin, whose fence takes time.
     keydir.reader.prefetch(hash)
     let pin = keydir.epochs.enter()
     defer { keydir.epochs.exit(pin) }
@@ -66,8 +65,8 @@ extension KeyspaceCore {
     }
   }
 
-  /// The value in place, kept alive by a reference instead of a pin, so that the caller may take its time; a compressed one
-  /// in memory of its own.
+  /// The value in place, kept alive by a reference instead of a pin, so that the caller may take its time; a copy if it was
+  /// compressed.
   @usableFromInline
   func lease(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueLease? {
     let life = unsafe life
@@ -98,8 +97,8 @@ extension ValueMetadata {
 
 // Safety: the caller keeps the key, and stays pinned.
 extension KeyspaceCore {
-  /// The newest record of a key, checked; nil when the key is absent or expired. The caller is pinned and uses the record only
-  /// as long.
+  /// The newest record of a key, verified; nil if the key is absent or expired. The caller must be pinned as long as it uses
+  /// the record.
   @inline(__always)
   func lookup(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) throws(StoreError) -> Found? {
     try engine.checkBeforeRead()

@@ -4,7 +4,7 @@ extension KeyspaceCore {
     unsafe keydir.reader.prefetch(life.pointee.hash.hash(key))
   }
 
-  /// Stores a value; its sequence number, or 0 when the condition does not hold.
+  /// Stores a value; returns its sequence number, or 0 if the condition does not hold.
   @usableFromInline
   func put(
     _ value: UnsafeRawBufferPointer,
@@ -16,14 +16,14 @@ extension KeyspaceCore {
     try letAheadWrite()
     var isSynced = false
     if case .synced = durability ?? engine.env.options.durability {
-      // Many tasks share a sync, so the page stored to is taken out of the translation caches once for all of them.
+      // Many tasks share a sync, so the page that they store to is flushed from the TLBs only once.
       isSynced = durability != nil || !DeferredSyncs.isCollecting
     }
     let instant = expiry == nil && !mayExpire ? .max : resolve(expiry)
     return try unsafe engine.put(value, key, self, expiry: instant, condition, isSynced: isSynced)
   }
 
-  /// Stores a value and sees to its durability.
+  /// Stores a value, and gives it its durability.
   @usableFromInline
   func put(
     _ value: UnsafeRawBufferPointer,
@@ -38,7 +38,6 @@ extension KeyspaceCore {
     return sequence
   }
 
-  /// Removes a key.
   @usableFromInline
   func remove(_ key: UnsafeRawBufferPointer, _ condition: WriteCondition) throws(StoreError) -> Removal {
     try letAheadWrite()

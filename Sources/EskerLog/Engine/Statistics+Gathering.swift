@@ -4,7 +4,7 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Statistics {
-  /// Figures gathered now; waits for no disk but looks at file sizes, outside all locks.
+  /// Gathers the statistics. Does no I/O except to query file sizes, outside all locks.
   init(of engine: Engine) {
     let (env, commits, catalog, keydir) = (engine.env, engine.commits, engine.catalog, engine.keydir)
     var result = Statistics()
@@ -26,10 +26,10 @@ extension Statistics {
     result.puts = env.puts.histogram
     result.gets = env.gets.histogram
     result.bytesWritten = result.bytesLogged + env.bytesWritten
-    // Two keyspaces have one name in a manifest that was forged.
+    // In a forged manifest, two keyspaces may have the same name.
     let counts = keydir.keyspaces.all.map { ($0.name, $0.count) }
     result.keyspaces = Dictionary(counts, uniquingKeysWith: { first, _ in first })
-    // What a merge under way has led the index to is alive too.
+    // Records in the outputs of a running merge may be live too.
     let unlisted = catalog.unlisted
     let list = catalog.segments
     for segment in list {
