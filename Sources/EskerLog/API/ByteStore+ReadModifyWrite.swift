@@ -16,7 +16,11 @@ extension ByteStore {
       try core.letAheadWrite()
       let lease = try lease(key)
       let answer: Update
-      if let lease { answer = try unsafe body(lease.bytes.bytes) } else { answer = try body(nil) }
+      if let lease {
+        answer = try lease.withBytes { (span) throws(StoreError) in try body(span) }
+      } else {
+        answer = try body(nil)
+      }
       if let outcome = try apply(answer, to: key, seen: lease?.version, durability) { return outcome.sequence }
     }
   }
@@ -32,7 +36,7 @@ extension ByteStore {
       try core.letAheadWrite()
       let lease = try lease(key)
       let answer: Update
-      if let lease { answer = try unsafe body(lease.bytes.bytes) } else { answer = try body(nil) }
+      if let lease { answer = try lease.withBytes { span in try body(span) } } else { answer = try body(nil) }
       if let outcome = try apply(answer, to: key, seen: lease?.version, durability) { return outcome.sequence }
     }
   }
@@ -117,9 +121,8 @@ extension ByteStore {
     while true {
       try core.letAheadWrite()
       let lease = try lease(key)
-      guard lease.map({ unsafe $0.bytes.elementsEqual(expected ?? []) && expected != nil }) ?? (expected == nil) else {
-        return nil
-      }
+      let isExpected = lease.map { lease in expected.map { lease.isEqual(to: $0) } ?? false } ?? (expected == nil)
+      guard isExpected else { return nil }
       let sequence = try compareAndSet(
         value,
         forKey: key,
@@ -161,10 +164,12 @@ extension ByteStore {
       let lease = try lease(key)
       var sum = amount
       if let lease {
-        guard unsafe lease.bytes.count == 8 else { throw try notACounter(key, length: unsafe lease.bytes.count) }
-        sum = unsafe Int64(littleEndian: lease.bytes.loadUnaligned(as: Int64.self)) &+ amount
+        let length = lease.metadata.length
+        guard length == 8 else { throw notACounter(key, length: length) }
+        // Safety: there are eight bytes, and all of their values are valid.
+        sum = lease.withBytes { unsafe Int64(littleEndian: $0.unsafeLoadUnaligned(as: Int64.self)) } &+ amount
       }
-      let bytes = unsafe withUnsafeBytes(of: sum.littleEndian) { unsafe [UInt8]($0) }
+      let bytes = (0..<8).map { UInt8(truncatingIfNeeded: sum >> (8 * $0)) }
       let expiry = lease.map(\.expiry)
       if try compareAndSet(bytes, forKey: key, ifVersion: lease?.version, expiry: expiry, durability: durability) != nil
       {
@@ -176,7 +181,8 @@ extension ByteStore {
   private func notACounter<K: ByteSource & ~Copyable & ~Escapable>(
     _ key: borrowing K,
     length: Int
-  ) throws(StoreError) -> StoreError {
+  ) -> StoreError {
+    // Safety: the bytes are copied while the key lends them.
     let bytes = key.withBytes { (span) in unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
     return .damaged(
       DamageLocation(path: core.engine.env.path, key: bytes),
@@ -195,8 +201,8 @@ extension ByteStore {
     while true {
       try core.letAheadWrite()
       let lease = try lease(key)
-      var bytes = [UInt8]()
-      if let lease { unsafe bytes.append(contentsOf: lease.bytes) }
+      var bytes = lease?.copy ?? []
+      // Safety: the bytes are copied while the suffix lends them.
       suffix.withBytes { (span) in unsafe span.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) } }
       let expiry = lease.map(\.expiry)
       let sequence = try compareAndSet(
@@ -223,6 +229,8 @@ extension ByteStore {
     while true {
       try core.letAheadWrite()
       guard let lease = try lease(key) else { return nil }
+      // Safety: the lease keeps the value until it has been written.
+      defer { withExtendedLifetime(lease) {} }
       let sequence = try unsafe compareAndSet(
         lease.bytes,
         forKey: key,

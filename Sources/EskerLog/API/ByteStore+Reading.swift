@@ -1,3 +1,6 @@
+// Safety: pointers to keys are used only while the caller's span is lent. `get(_:into:)` is passed a buffer that the caller keeps.
+// Values of a window are valid until the next one is asked for, which is after `body` has returned; the window is closed last.
+
 extension ByteStore {
   /// The value of `key`, copied; nil when the key is absent or expired. Takes no lock.
   ///
@@ -37,7 +40,7 @@ extension ByteStore {
     _ body: (RawSpan) throws(StoreError) -> R
   ) throws(StoreError) -> R? {
     guard let lease = try lease(key) else { return nil }
-    return try unsafe body(lease.bytes.bytes)
+    return try lease.withBytes(body)
   }
 
   /// Calls `body`, which may throw errors of its own, with the value's bytes where they lie.
@@ -47,7 +50,7 @@ extension ByteStore {
     _ body: (RawSpan) throws -> R
   ) throws -> R? {
     guard let lease = try lease(key) else { return nil }
-    return try unsafe body(lease.bytes.bytes)
+    return try lease.withBytes(body)
   }
 
   /// Calls `body` with the value's bytes where they lie and what is known of them, of one and the same write; nil when the key
@@ -60,7 +63,7 @@ extension ByteStore {
     _ body: (RawSpan, ValueMetadata) throws(StoreError) -> R
   ) throws(StoreError) -> R? {
     guard let lease = try lease(key) else { return nil }
-    return try unsafe body(lease.bytes.bytes, lease.metadata)
+    return try lease.withBytes { (span) throws(StoreError) in try body(span, lease.metadata) }
   }
 
   /// Calls `body`, which may throw errors of its own, with the value's bytes where they lie and what is known of them.
@@ -70,7 +73,7 @@ extension ByteStore {
     _ body: (RawSpan, ValueMetadata) throws -> R
   ) throws -> R? {
     guard let lease = try lease(key) else { return nil }
-    return try unsafe body(lease.bytes.bytes, lease.metadata)
+    return try lease.withBytes { span in try body(span, lease.metadata) }
   }
 
   @inlinable

@@ -14,10 +14,12 @@ extension ByteStore {
   ) throws(StoreError) -> [UInt8]? {
     while true {
       guard let lease = try lease(key) else { return nil }
-      guard case .at(let instant) = lease.expiry else { return unsafe [UInt8](lease.bytes) }
+      guard case .at(let instant) = lease.expiry else { return lease.copy }
       let wanted = core.resolve(.after(duration))
       let gain = wanted.subtractingClamped(instant.millisecondsSince1970)
-      guard gain > 0, gain >= duration.wholeMilliseconds / 8 else { return unsafe [UInt8](lease.bytes) }
+      guard gain > 0, gain >= duration.wholeMilliseconds / 8 else { return lease.copy }
+      // Safety: the lease keeps the value until it has been written.
+      defer { withExtendedLifetime(lease) {} }
       let sequence = try unsafe compareAndSet(
         lease.bytes,
         forKey: key,
@@ -26,7 +28,7 @@ extension ByteStore {
         durability: durability
       )
       // Somebody wrote meanwhile: what is there now is what counts.
-      if sequence != nil { return unsafe [UInt8](lease.bytes) }
+      if sequence != nil { return lease.copy }
     }
   }
 }

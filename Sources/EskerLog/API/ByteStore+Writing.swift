@@ -1,3 +1,5 @@
+// Safety: pointers to keys and values are used only while the caller's spans are lent. The engine copies what it stores.
+
 extension ByteStore {
   /// Stores `value` under `key`, replacing what was there.
   ///

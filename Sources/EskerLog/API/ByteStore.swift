@@ -17,6 +17,8 @@ public protocol ByteStore: Sendable {
 
 extension RawSpan {
   /// Lends the bytes as a pointer to the engine, whose hot path is concrete and works on addresses.
+  ///
+  /// Safety: `body` must not let the pointer escape. It only calls the engine, which copies what it stores.
   @inlinable @inline(__always)
   func withKeyPointer<R: ~Copyable, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R

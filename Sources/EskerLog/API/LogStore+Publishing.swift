@@ -34,6 +34,7 @@ extension LogStore {
       }
       guard let bytes, !bytes.isEmpty else { return nil }
       do throws(FormatError) {
+        // Safety: the span is used only during the call, and the array is kept.
         return PublishedStatistics(try unsafe StatisticsImage(decoding: bytes.span.bytes))
       } catch {
         if case .newerVersion = error { throw StoreError(error, in: name, what: "the statistics") }

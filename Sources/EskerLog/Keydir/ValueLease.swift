@@ -20,6 +20,11 @@ struct ValueLease {
     self.owner = owner
   }
 
+  /// A copy of the value.
+  var copy: [UInt8] { withExtendedLifetime(owner) { unsafe [UInt8](bytes) } }
+
+  func isEqual(to other: [UInt8]) -> Bool { withExtendedLifetime(owner) { unsafe bytes.elementsEqual(other) } }
+
   @inlinable @inline(__always)
   func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
     try withExtendedLifetime(owner) { () throws(E) -> R in try unsafe body(bytes.bytes) }
@@ -44,10 +49,10 @@ final class ValueBuffer {
 }
 
 extension Keydir {
+  /// The value at an address that a look-up returned: in place if it is stored uncompressed, otherwise a copy.
+  ///
   /// Safety: the caller is pinned, so the segment is installed and `segment(of:)` returns the reference that keeps the value.
   /// `copyValue` fills the whole buffer, or reports damage.
-  ///
-  /// The value at an address that a look-up returned: in place if it is stored uncompressed, otherwise a copy.
   @inline(never)
   func packedLease(at address: UInt64) throws(StoreError) -> ValueLease {
     let (entry, view) = try packedEntry(at: address)
