@@ -1,9 +1,9 @@
-/// The operations of a keyspace for tasks: a task that awaits durability is suspended and holds no thread, and all that
+/// The operations of a keyspace for tasks: a task that waits for durability is suspended and blocks no thread, and all tasks that
 /// wait at the same time share one sync.
 ///
-/// They are kept apart from the synchronous ones, under `async`, because a synchronous call must stay possible in
-/// asynchronous code. Both may be mixed freely. Cancelling a waiting task abandons the wait and throws
-/// ``StoreError/cancelled``; the write itself stays.
+/// They are separate from the synchronous operations, under `async`, so that synchronous calls remain possible in asynchronous
+/// code. Both may be mixed freely. Cancelling a waiting task ends the wait and throws ``StoreError/cancelled``; the write itself
+/// stays. Thread safety: any task.
 public struct AsyncStore: Sendable {
   @usableFromInline let core: KeyspaceCore
 
@@ -20,14 +20,14 @@ public struct AsyncStore: Sendable {
       forKey: key,
       expiry: expiry,
       condition: .always,
-      // Many tasks share a sync, so the page stored to is taken out of the translation caches once for all of them.
+      // Many tasks share a sync, so the page that they store to is flushed from the TLBs only once.
       durability: .buffered
     )
     try await core.engine.settleAsync(sequence.rawValue, durability)
     return sequence
   }
 
-  /// The value of `key`, copied; see ``ByteStore/get(_:)-(K)``. Answers without suspending.
+  /// A copy of the value of `key`; see ``ByteStore/get(_:)-(K)``. Never suspends.
   @inlinable
   public func get<K: ByteSource>(_ key: K) async throws(StoreError) -> [UInt8]? {
     try CoreView(core: core).get(key)
@@ -41,8 +41,7 @@ public struct AsyncStore: Sendable {
     return removal.wasVisible
   }
 
-  /// Replaces, removes or keeps a value depending on what it is; see `update` of
-  /// ``ByteStore``.
+  /// Replaces, removes or keeps a value depending on its current content; see `update` of ``ByteStore``.
   @discardableResult
   public func update<K: ByteSource>(
     forKey key: K,
@@ -54,7 +53,7 @@ public struct AsyncStore: Sendable {
     return sequence
   }
 
-  /// Writes and removes in one step; see `write` of ``LogStore``.
+  /// Commits a batch of writes atomically; see `write` of ``LogStore``.
   public func write<R>(
     durability: Durability? = nil,
     _ body: (inout WriteBatch) throws(StoreError) -> R
@@ -66,12 +65,12 @@ public struct AsyncStore: Sendable {
     return result
   }
 
-  /// Makes every write that returned before the call durable.
+  /// Makes every write that returned before the call durable; see ``LogStore/sync()``.
   public func sync() async throws(StoreError) {
     try await core.engine.waitDurableAsync(core.engine.publishedSequence)
   }
 
-  /// Waits until the write with that number is durable.
+  /// Waits until the write with that sequence number is durable; see ``LogStore/waitDurable(_:)``.
   public func waitDurable(_ sequence: SequenceNumber) async throws(StoreError) {
     try await core.engine.waitDurableAsync(sequence.rawValue)
   }

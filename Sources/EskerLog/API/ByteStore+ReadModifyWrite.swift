@@ -1,11 +1,11 @@
 extension ByteStore {
-  /// Replaces, removes or keeps a value depending on what it is, atomically.
+  /// Replaces, removes or keeps a value depending on its current content, atomically.
   ///
-  /// `body` runs outside all locks, so it may call the store and take its time; when another writer changed the key
-  /// meanwhile, it runs again with the new value. It should therefore have no effect besides its result.
+  /// `body` runs outside all locks, so it may call the store and take its time. It gets nil if the key is absent or expired. If
+  /// another writer changes the key meanwhile, it runs again with the new value, so it should have no side effects.
   ///
-  /// - Returns: the sequence number of the write, or nil when `body` answered `.keep`, or `.remove` for an absent key.
-  /// - Throws: what `body` throws; what a put throws.
+  /// - Returns: the sequence number of the write, or nil if `body` returned `.keep`, or `.remove` for an absent key.
+  /// - Throws: what `body` throws; what a get and a put throw.
   @discardableResult
   public func update<K: ByteSource & ~Copyable & ~Escapable>(
     forKey key: borrowing K,
@@ -25,7 +25,7 @@ extension ByteStore {
     }
   }
 
-  /// Replaces, removes or keeps a value depending on what it is, atomically, with a body that may throw errors of its own.
+  /// Replaces, removes or keeps a value depending on its current content, atomically; `body` may throw any error.
   @discardableResult
   public func update<K: ByteSource & ~Copyable & ~Escapable>(
     forKey key: borrowing K,
@@ -41,7 +41,7 @@ extension ByteStore {
     }
   }
 
-  /// Carries out one attempt of an update; nil when another writer was first.
+  /// Makes one attempt at an update; nil if another writer was faster.
   private func apply<K: ByteSource & ~Copyable & ~Escapable>(
     _ update: Update,
     to key: borrowing K,
@@ -70,9 +70,9 @@ extension ByteStore {
     return (SequenceNumber(rawValue: sequence), ())
   }
 
-  /// Stores `value` if the key's version is still `version`; with nil: if the key is absent or expired.
+  /// Stores `value` if the key's version is still `version`; nil means that the key must be absent or expired.
   ///
-  /// - Returns: the new version, or nil when the key's version was another one and nothing was written.
+  /// - Returns: the new version, or nil if the key's version was different and nothing was written.
   @discardableResult
   public func compareAndSet<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
     _ value: borrowing V,
@@ -95,7 +95,7 @@ extension ByteStore {
 
   /// Removes `key` if its version is still `version`.
   ///
-  /// - Returns: false when the key's version was another one, or it was absent or expired, and nothing was removed.
+  /// - Returns: false if the key's version was different, or the key absent or expired, and nothing was removed.
   @discardableResult
   public func remove<K: ByteSource & ~Copyable & ~Escapable>(
     _ key: borrowing K,
@@ -107,9 +107,9 @@ extension ByteStore {
     return removal.sequence != 0
   }
 
-  /// Stores `value` if the key's value is byte for byte `expected`; with nil: if the key is absent or expired.
+  /// Stores `value` if the key's value equals `expected`; nil means that the key must be absent or expired.
   ///
-  /// - Returns: the new version, or nil when the value was another one and nothing was written.
+  /// - Returns: the new version, or nil if the value was different and nothing was written.
   @discardableResult
   public func compareAndSet<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
     _ value: borrowing V,
@@ -136,7 +136,7 @@ extension ByteStore {
 
   /// Stores `value` if the key is absent or expired.
   ///
-  /// - Returns: the new version, or nil when the key was there and nothing was written.
+  /// - Returns: the new version, or nil if the key was present and nothing was written.
   @discardableResult
   public func putIfAbsent<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
     _ value: borrowing V,
@@ -147,12 +147,12 @@ extension ByteStore {
     try compareAndSet(value, forKey: key, ifVersion: nil, expiry: expiry, durability: durability)
   }
 
-  /// Adds `amount` to the counter under `key`, wrapping around at the limits, and returns the sum. An absent key counts
-  /// as 0, and a value's expiry stays.
+  /// Adds `amount` to the counter under `key`, wrapping on overflow, and returns the sum. An absent key counts as 0; an existing
+  /// value keeps its expiry.
   ///
-  /// A counter is a value of 8 bytes, little-endian.
+  /// A counter is a little-endian value of 8 bytes.
   ///
-  /// - Throws: ``StoreError/damaged(_:reason:)`` when the value is not 8 bytes long; what a put throws.
+  /// - Throws: ``StoreError/damaged(_:reason:)`` if the value is not 8 bytes long; what a get and a put throw.
   @discardableResult
   public func increment<K: ByteSource & ~Copyable & ~Escapable>(
     _ key: borrowing K,
@@ -190,8 +190,10 @@ extension ByteStore {
     )
   }
 
-  /// Appends `suffix` to the value under `key`; an absent key counts as empty, and a value's expiry stays. Rewrites the
+  /// Appends `suffix` to the value under `key`. An absent key counts as empty; an existing value keeps its expiry. Rewrites the
   /// whole value.
+  ///
+  /// - Returns: the new version.
   @discardableResult
   public func append<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
     _ suffix: borrowing V,
@@ -216,10 +218,9 @@ extension ByteStore {
     }
   }
 
-  /// Gives the value under `key` a new expiry. Writes a whole new record, so that the newest record alone says when the key
-  /// expires.
+  /// Sets the expiry of the value under `key`. Writes a whole new record, because a record's expiry never changes.
   ///
-  /// - Returns: the new version, or nil when the key is absent or expired.
+  /// - Returns: the new version, or nil if the key is absent or expired.
   @discardableResult
   public func touch<K: ByteSource & ~Copyable & ~Escapable>(
     _ key: borrowing K,
@@ -242,9 +243,9 @@ extension ByteStore {
     }
   }
 
-  /// Lets the value under `key` stay until it is removed.
+  /// Makes the value under `key` never expire.
   ///
-  /// - Returns: the new version, or nil when the key is absent or expired.
+  /// - Returns: the new version, or nil if the key is absent or expired.
   @discardableResult
   public func persist<K: ByteSource & ~Copyable & ~Escapable>(
     _ key: borrowing K,

@@ -2,9 +2,9 @@
 // Values of a window are valid until the next one is asked for, which is after `body` has returned; the window is closed last.
 
 extension ByteStore {
-  /// The value of `key`, copied; nil when the key is absent or expired. Takes no lock.
+  /// A copy of the value of `key`; nil if the key is absent or expired. Takes no lock.
   ///
-  /// - Throws: ``StoreError/damaged(_:reason:)`` when the bytes on disk are not what was written.
+  /// - Throws: ``StoreError/damaged(_:reason:)`` if the bytes on disk are not what was written.
   /// - Complexity: O(1) and one copy of the value.
   @inlinable
   public func get<K: ByteSource & ~Copyable & ~Escapable>(_ key: borrowing K) throws(StoreError) -> [UInt8]? {
@@ -13,9 +13,9 @@ extension ByteStore {
     }
   }
 
-  /// Copies the value of `key` into `buffer` and returns the value's length; nil when the key is absent or expired.
+  /// Copies the value of `key` into `buffer`, and returns the value's length in bytes; nil if the key is absent or expired.
   ///
-  /// A value longer than the buffer is copied in part: the length returned is the whole value's.
+  /// A value longer than the buffer is truncated; the length returned is that of the full value.
   ///
   /// - Throws: ``StoreError/damaged(_:reason:)``.
   @inlinable
@@ -28,10 +28,11 @@ extension ByteStore {
     }
   }
 
-  /// Calls `body` with the value's bytes where they lie, without a copy; nil when the key is absent or expired.
+  /// Calls `body` with the value's bytes in place, without a copy unless they must be decompressed; nil if the key is absent or
+  /// expired.
   ///
-  /// The bytes stay valid until `body` returns, whatever writers do meanwhile. `body` may take its time and may call the
-  /// store.
+  /// The bytes stay valid and unchanged until `body` returns, even if the key is written meanwhile. `body` may take its time and
+  /// may call the store.
   ///
   /// - Throws: what `body` throws; ``StoreError/damaged(_:reason:)``.
   @inlinable
@@ -43,7 +44,7 @@ extension ByteStore {
     return try lease.withBytes(body)
   }
 
-  /// Calls `body`, which may throw errors of its own, with the value's bytes where they lie.
+  /// Calls `body`, which may throw any error, with the value's bytes in place.
   @inlinable
   public func withValue<R: ~Copyable, K: ByteSource & ~Copyable & ~Escapable>(
     forKey key: borrowing K,
@@ -53,8 +54,8 @@ extension ByteStore {
     return try lease.withBytes(body)
   }
 
-  /// Calls `body` with the value's bytes where they lie and what is known of them, of one and the same write; nil when the key
-  /// is absent or expired. One look-up; otherwise as `withValue`.
+  /// Calls `body` with the value's bytes in place and their metadata, both from the same write; nil if the key is absent or
+  /// expired. Takes one look-up; otherwise like `withValue`.
   ///
   /// - Throws: what `body` throws; ``StoreError/damaged(_:reason:)``.
   @inlinable
@@ -66,7 +67,7 @@ extension ByteStore {
     return try lease.withBytes { (span) throws(StoreError) in try body(span, lease.metadata) }
   }
 
-  /// Calls `body`, which may throw errors of its own, with the value's bytes where they lie and what is known of them.
+  /// Calls `body`, which may throw any error, with the value's bytes in place and their metadata.
   @inlinable
   public func withEntry<R: ~Copyable, K: ByteSource & ~Copyable & ~Escapable>(
     forKey key: borrowing K,
@@ -83,10 +84,10 @@ extension ByteStore {
     }
   }
 
-  /// The values of several keys, in the keys' order; nil for each that is absent or expired.
+  /// The values of several keys, in the order of the keys; nil for each key that is absent or expired.
   ///
-  /// Overlaps the memory latency of the look-ups: several times as fast as one `get` after the other. Each value is one
-  /// that its key had during the call; together they are no snapshot.
+  /// Overlaps the memory latencies of the look-ups, which is several times as fast as one `get` per key. Each value is one that
+  /// its key had during the call; together they are not a snapshot.
   ///
   /// - Throws: ``StoreError/damaged(_:reason:)`` if any of the records is damaged.
   @inlinable
@@ -98,21 +99,22 @@ extension ByteStore {
     return values
   }
 
-  /// Calls `body` once for each key, in order, with the key's position and its value where it lies; nil for a key that is
-  /// absent or expired. Overlaps the memory latency of the look-ups and copies nothing.
+  /// Calls `body` once for each key, in order, with the key's position and its value in place; nil for a key that is absent or
+  /// expired. Overlaps the memory latencies of the look-ups, and copies nothing.
   ///
-  /// `body` must be brief: while it runs, no memory that the store has given up is freed. Some keys are looked up before
-  /// their turn comes: each value is one that its key had during the call, and whether a write that `body` makes shows in
-  /// what is delivered after it is open.
+  /// `body` must be brief, because the store frees no memory while it runs, and must not close the store. Some keys are looked up
+  /// before their turn: each value is one that its key had during the call, and a write made by `body` may or may not show in
+  /// later values.
   ///
-  /// - Throws: what `body` throws; ``StoreError/damaged(_:reason:)`` if a record is damaged: keys before it were delivered.
+  /// - Throws: what `body` throws; ``StoreError/damaged(_:reason:)`` if a record is damaged, after `body` was called for the keys
+  ///   before it.
   @inlinable
   public func withValues<K: ByteSource>(
     forKeys keys: [K],
     _ body: (Int, RawSpan?) throws(StoreError) -> Void
   ) throws(StoreError) {
     let core = core
-    // A span lends its elements, where an array would retain each key it hands out.
+    // A span lends its elements; an array would retain each of them.
     let lent = keys.span
     var start = 0
     while start < lent.count {
@@ -138,13 +140,13 @@ extension ByteStore {
     }
   }
 
-  /// Whether the key is there and not expired.
+  /// Whether the key is present and not expired.
   @inlinable
   public func contains<K: ByteSource & ~Copyable & ~Escapable>(_ key: borrowing K) throws(StoreError) -> Bool {
     try metadata(forKey: key) != nil
   }
 
-  /// What is known of a key's value without copying it: length, version, expiry; nil when it is absent or expired.
+  /// The length, version and expiry of a key's value, without reading the value; nil if the key is absent or expired.
   @inlinable
   public func metadata<K: ByteSource & ~Copyable & ~Escapable>(
     forKey key: borrowing K
@@ -154,10 +156,10 @@ extension ByteStore {
     }
   }
 
-  /// Entries of this keyspace, expired ones that were not reaped yet included. O(1).
+  /// The number of entries in this keyspace, including expired ones that have not been removed yet. O(1).
   public var count: Int { core.count }
 
-  /// Entries that have expired and were not reaped yet. O(entries).
+  /// The number of entries in this keyspace that have expired and have not been removed yet. O(entries of the store).
   public func countExpired() throws(StoreError) -> Int {
     try core.engine.keeper.countExpired(in: core)
   }

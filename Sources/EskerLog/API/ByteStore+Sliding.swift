@@ -1,12 +1,12 @@
 extension ByteStore {
-  /// The value of `key`, copied, and lets it stay for `duration` from now: reading extends its life.
+  /// Returns a copy of the value of `key`, and extends its expiry to `duration` from now.
   ///
-  /// A value that never expires, or later than that, keeps its expiry. Extending writes a whole new record, so it is done
-  /// only when an eighth of `duration` would be gained: a value that is read all the time is written eight times in
-  /// `duration`, and is sure of seven eighths of it after each read.
+  /// A value that never expires, or expires later than that, keeps its expiry. Extending writes a whole new record, so it is
+  /// skipped unless it gains at least an eighth of `duration`: a value that is read constantly is written eight times per
+  /// `duration`, and after each read it stays for at least seven eighths of `duration`.
   ///
-  /// - Returns: nil when the key is absent or expired; an expired value is not brought back.
-  /// - Throws: ``StoreError/damaged(_:reason:)``, and what a write throws when the value's life has to be extended.
+  /// - Returns: the value, or nil if the key is absent or expired; an expired value is not revived.
+  /// - Throws: ``StoreError/damaged(_:reason:)``; what a write throws if the expiry must be extended.
   public func get<K: ByteSource & ~Copyable & ~Escapable>(
     _ key: borrowing K,
     extendingBy duration: Duration,
@@ -27,7 +27,7 @@ extension ByteStore {
         expiry: .at(WallTime(millisecondsSince1970: wanted)),
         durability: durability
       )
-      // Somebody wrote meanwhile: what is there now is what counts.
+      // Another writer was faster: read its value.
       if sequence != nil { return lease.copy }
     }
   }

@@ -1,13 +1,13 @@
 // Safety: pointers to keys and values are used only while the caller's spans are lent. The engine copies what it stores.
 
 extension ByteStore {
-  /// Stores `value` under `key`, replacing what was there.
+  /// Stores `value` under `key`, replacing any previous value.
   ///
   /// - Parameters:
   ///   - value: the bytes to store.
   ///   - key: the key to store them under.
-  ///   - expiry: when the value goes; nil: as the keyspace's or the store's default says.
-  ///   - durability: what the write survives once the call has returned; nil: as ``Options/durability`` says.
+  ///   - expiry: when the value expires; nil for the default of the keyspace or the store.
+  ///   - durability: what the write survives once the call has returned; nil for ``Options/durability``.
   /// - Returns: the write's sequence number, which is the value's version.
   @inlinable @discardableResult
   public func put<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
@@ -50,10 +50,10 @@ extension ByteStore {
     return SequenceNumber(rawValue: sequence)
   }
 
-  /// Removes `key`. Where it is not there, nothing is written, except in a store with a capacity, whose readers in other
-  /// processes may still see what was just evicted.
+  /// Removes `key`. Writes nothing if it is absent, except in a store with a capacity, whose readers in other processes may still
+  /// see a value that was just evicted.
   ///
-  /// - Returns: true when the key was there and not expired.
+  /// - Returns: true if the key was present and not expired.
   @inlinable @discardableResult
   public func remove<K: ByteSource & ~Copyable & ~Escapable>(
     _ key: borrowing K,
@@ -74,7 +74,7 @@ extension ByteStore {
     }
   }
 
-  /// Removes every key of this keyspace in constant time. The index is cleared of them in the background.
+  /// Removes every key of this keyspace in constant time. The index is swept in the background.
   public func removeAll(durability: Durability? = nil) throws(StoreError) {
     let sequence = try core.engine.removeAll(in: core)
     try core.engine.settle(sequence, durability)
@@ -82,7 +82,8 @@ extension ByteStore {
 
   /// Removes every expired entry of this keyspace now.
   ///
-  /// - Returns: how many entries went. O(entries of the store).
+  /// - Returns: the number of entries removed.
+  /// - Complexity: O(entries of the store).
   @discardableResult
   public func removeExpired() throws(StoreError) -> Int {
     try core.engine.keeper.removeExpired(in: core)
@@ -90,7 +91,7 @@ extension ByteStore {
 }
 
 extension ByteStore {
-  /// Begins to bring in what a write of `key` looks at first. For callers that have work to do before the write.
+  /// Prefetches what a write of `key` accesses first, for callers that have other work to do before the write.
   package func anticipate(_ key: RawSpan) {
     unsafe key.withUnsafeBytes { unsafe core.anticipate($0) }
   }

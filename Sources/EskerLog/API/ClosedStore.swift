@@ -1,9 +1,9 @@
 package import EskerFormat
 package import EskerPlatform
 
-/// The directory of a store that is not opened, for what works on its files: all that those need to know of the engine.
+/// The directory of a store that is not open, for code that works on its files.
 package struct ClosedStore: Sendable {
-  /// The directory, as it was given.
+  /// The directory's path, as the caller gave it.
   package let path: String
   private let host: Host
 
@@ -14,14 +14,14 @@ package struct ClosedStore: Sendable {
     self.host = host
   }
 
-  /// Whether anything is there, of whatever kind.
+  /// Whether anything exists at the path, of whatever kind.
   package func exists() throws(StoreError) -> Bool {
     try translating { () throws(PlatformError) in try fileSystem.status(path) } != nil
   }
 
-  /// The names of the files, in order.
+  /// The names of the files, sorted.
   ///
-  /// - Throws: ``StoreError/notAStore(path:)`` when there is no directory, or neither a manifest nor a segment in it;
+  /// - Throws: ``StoreError/notAStore(path:)`` if there is no directory, or neither a manifest nor a segment in it;
   ///   ``StoreError/unfinishedCopy(path:mark:holder:)``; ``StoreError/failed(operation:path:errno:)``.
   package func names() throws(StoreError) -> [String] {
     let status = try translating { () throws(PlatformError) in try fileSystem.status(path) }
@@ -40,7 +40,7 @@ package struct ClosedStore: Sendable {
   /// The name of a segment's file.
   package static func segmentName(_ id: UInt64) -> String { FileName.segment(id) }
 
-  /// Keeps writers out as long as what it returns is there; nil when no file to lock is among the names.
+  /// Locks out writers until the returned file is released; nil if the lock file is not among the names.
   ///
   /// - Throws: ``StoreError/locked(path:holder:)``; ``StoreError/failed(operation:path:errno:)``.
   package func lock(_ names: [String]) throws(StoreError) -> (any File)? {
@@ -52,38 +52,38 @@ package struct ClosedStore: Sendable {
     return file
   }
 
-  /// The newest copy of the manifest that is whole.
+  /// The newest intact copy of the manifest.
   ///
   /// - Throws: ``StoreError/unknownFormat(path:version:)``; ``StoreError/failed(operation:path:errno:)``.
   package func manifest() throws(StoreError) -> Manifest? {
     try ManifestFiles(directory: path, fileSystem: fileSystem).read().newest
   }
 
-  /// The same while a writer may be in the middle of an edit, and what there is of each copy.
+  /// The same while a writer may be in the middle of an edit, with a description of each copy.
   package func manifestBesideWriter() throws(StoreError) -> (newest: Manifest?, copies: [ManifestDescription.Copy]) {
     let reading = try ManifestFiles(directory: path, fileSystem: fileSystem).readBesideWriter(host.platform)
     return (reading.newest, reading.copies)
   }
 }
 
-/// What the engine says of damage, for whoever else finds it.
+/// The engine's rules and texts about damage, for other code that detects it.
 package enum DamageRules {
-  /// No store has more keys than this whose hashes are the same.
+  /// The most keys of a store that may share a hash.
   package static let mostAlike = Keydir.mostAlike
-  /// Said where there are more.
+  /// The reason given if there are more.
   package static let tooManyAlike = Keydir.tooManyAlike
-  /// Said of a packed record that only the footer knows.
+  /// The reason given for a packed record that only the footer lists.
   package static let missing = SegmentVerification.missing
 }
 
 extension ClosedStore {
-  /// Throws unless a repaired store may be made here.
+  /// Throws unless a repaired store can be created here.
   package func checkRoomForRepair() throws(StoreError) {
     _ = try StoreDirectory(path: path, host: host).namesForCopy(of: .repair)
   }
 
-  /// Makes a new store here of what `fill` puts in. It bears the mark of a repair until it is on stable storage; if anything
-  /// throws, what was made is removed.
+  /// Creates a new store here with what `fill` writes. It carries the mark of a repair until it is on stable storage; on any
+  /// error, it is removed.
   package func makeRepaired(
     _ options: Options,
     _ fill: (LogStore) throws(StoreError) -> Void

@@ -1,6 +1,7 @@
-/// A named set of keys in a store, apart from all others: equal keys in two keyspaces are two entries.
+/// A named set of keys in a store: equal keys in different keyspaces are different entries.
 ///
-/// Keyspaces share the store's log, so a batch may span several. A value of this type keeps its store open.
+/// Keyspaces share the store's log, so a batch may span several. A value of this type keeps its store open. Thread safety: any
+/// thread.
 public struct Keyspace: ByteStore {
   /// The part of the keyspace that the engine works with.
   public let core: KeyspaceCore
@@ -11,15 +12,18 @@ public struct Keyspace: ByteStore {
   /// The keyspace's name; empty for the default keyspace.
   public var name: String { core.name }
 
-  /// When values expire if the call does not say; nil: as the store's ``Options/defaultExpiry`` says.
+  /// After what time values expire that are put without an expiry; nil if the store's ``Options/defaultExpiry`` applies.
   public var defaultExpiry: Duration? { core.defaultExpiry }
 
-  /// Sets when values put from now on expire if the call does not say. Kept in the store, durably, by an edit of the
-  /// manifest; nil returns to the store's own default.
+  /// Sets after what time values expire that are put from now on without an expiry; nil restores the store's default. Saved
+  /// durably in the store by an edit of the manifest.
+  ///
+  /// - Throws: ``StoreError/readOnly``, ``StoreError/closed``, ``StoreError/noSpace(path:needed:)``,
+  ///   ``StoreError/syncFailed(errno:)`` and ``StoreError/failed(operation:path:errno:)``.
   public func setDefaultExpiry(_ duration: Duration?) throws(StoreError) {
     try core.engine.setDefaultExpiry(duration, of: core)
   }
 
-  /// Suspending twins of the operations that wait for the disk.
+  /// Suspending versions of the operations that wait for the disk.
   public var async: AsyncStore { AsyncStore(core: core) }
 }

@@ -1,10 +1,10 @@
 internal import EskerPlatform
 
-/// The writes of a store from one place in its history on, in their order, each once; see
+/// The writes of a store after one point in its history, in order, each once; see
 /// ``LogStore/changes(since:keeping:includingUnsynced:)``.
 ///
-/// There is one position, which all iterators share: a loop that was left, or that ended with an error, may be followed by
-/// another that goes on behind it. Thread safety: any task; of several that iterate at once, each gets other changes.
+/// All iterators share one position: after a loop was left or ended with an error, another loop continues where it stopped. Thread
+/// safety: any task; if several iterate at once, each change goes to one of them.
 public struct LogChanges: AsyncSequence, Sendable {
   private let feed: ChangeFeed
 
@@ -12,7 +12,7 @@ public struct LogChanges: AsyncSequence, Sendable {
     self.feed = feed
   }
 
-  /// Goes on where the last iterator stopped.
+  /// An iterator that continues where the last one stopped.
   public func makeAsyncIterator() -> Iterator {
     Iterator(feed)
   }
@@ -25,14 +25,13 @@ public struct LogChanges: AsyncSequence, Sendable {
       self.feed = feed
     }
 
-    /// The next change, suspended until there is one; nil when the task was cancelled, or the store is closed and everything
-    /// was delivered.
+    /// The next change; suspends until there is one. nil if the task was cancelled, or the store is closed and everything was
+    /// delivered.
     ///
-    /// - Throws: ``StoreError/historyGone(since:oldest:)``, each time from then on; ``StoreError/damaged(_:reason:)``, once for
-    ///   each damaged place, and the next call goes on behind it; ``StoreError/closed`` for a feed of a closed store;
-    ///   ``StoreError/syncFailed(errno:)`` when what comes next cannot be made durable.
-    /// - Complexity: O(size of the change). The first call after `since` was given reads the headers of one segment up to
-    ///   there.
+    /// - Throws: ``StoreError/historyGone(since:oldest:)``, on every call from then on; ``StoreError/damaged(_:reason:)``, once
+    ///   for each damaged range, which the next call skips; ``StoreError/closed`` for a feed of a closed store;
+    ///   ``StoreError/syncFailed(errno:)`` if the next change cannot be made durable.
+    /// - Complexity: O(size of the change). The first call after `since` reads the headers of one segment up to that write.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(StoreError) -> LogChange? {
@@ -50,7 +49,7 @@ public struct LogChanges: AsyncSequence, Sendable {
 }
 
 extension LogStore {
-  /// Shows every write after `since`, and goes on with those to come.
+  /// The writes after `since`, including future ones as they are made.
   ///
   /// ```swift
   /// let snapshot = try store.snapshot()
@@ -64,19 +63,20 @@ extension LogStore {
   /// }
   /// ```
   ///
-  /// Changes are read from the log when they are asked for: nothing is buffered, and a slow reader slows nobody down. The
-  /// position is taken at the call. Only what is durable is shown, so no crash takes back what a reader has seen: a reader that
-  /// waits has the log synced, one sync for all that was written meanwhile. Expiry is no write, so nothing is shown when a
-  /// value expires, nor when a merge moves it or a full cache evicts it.
+  /// Changes are read from the log on demand: nothing is buffered, and a slow reader delays no writer. The position is set by
+  /// this call. Only durable writes are shown, so a crash never undoes what a reader has seen; a waiting reader triggers syncs,
+  /// one for all writes made meanwhile. No change is shown when a value expires, when a merge moves it, or when a store with a
+  /// capacity evicts it.
   ///
-  /// Works in a read-only store too, which looks for new writes every few milliseconds, and shows them all.
+  /// Works in a read-only store too, which checks for new writes every few milliseconds and shows all of them.
   ///
   /// - Parameters:
-  ///   - since: the last write not to show: of a ``LogChange/sequence``, a ``Snapshot/sequence`` or what a write returned;
-  ///     nil for all so far.
-  ///   - keeping: while the reader is behind a merge, what was merged away before it was read is kept on disk, up to so
-  ///     many bytes. Beyond it the reader gets ``StoreError/historyGone(since:oldest:)``.
-  ///   - includingUnsynced: also shows, at once, what a power cut may take back. For what does not outlive this process either.
+  ///   - since: the last write not to show: a ``LogChange/sequence``, a ``Snapshot/sequence`` or the result of a write; nil to
+  ///     show only writes after this call.
+  ///   - keeping: how many bytes of merged segments to keep on disk while the reader has not read them. Beyond that it gets
+  ///     ``StoreError/historyGone(since:oldest:)``.
+  ///   - includingUnsynced: whether to show writes at once, although a power failure may undo them. For readers whose state does
+  ///     not outlive this process.
   /// - Complexity: O(segments).
   public func changes(
     since: SequenceNumber? = nil,

@@ -1,29 +1,27 @@
 extension LogStore {
-  /// Makes a copy of the store as it is at one instant, while reads and writes go on.
+  /// Copies the store as it is at one instant, while reads and writes continue.
   ///
-  /// The copy is a store: open it, or ``restore(from:to:copying:progress:)`` it elsewhere. Segments that take no more records are not
-  /// copied but get a second name in the new directory where the file system can do that; only the end of the log is
-  /// copied. A file with two names is never written again, so neither store changes under the other, and each may be deleted.
-  /// Everything that comes along is verified first: a store with damage is not copied.
+  /// The copy is a store: open it, or ``restore(from:to:copying:progress:)`` it elsewhere. Where the file system supports it,
+  /// sealed segments are shared as hard links; only the end of the log is copied. A shared file is never written again, so neither
+  /// store affects the other, and each may be deleted. All data is verified first: a damaged store is not copied.
   ///
-  /// The backup is on stable storage, all of it, when the call returns. If the call throws, what was written is removed; if it
-  /// is interrupted, what is left is refused by every opening, with ``StoreError/unfinishedCopy(path:mark:holder:)``, and the
-  /// call may be made again.
+  /// The whole backup is on stable storage when the call returns. If the call throws, what was written is removed. If it is
+  /// interrupted, opening the rest throws ``StoreError/unfinishedCopy(path:mark:holder:)``, and the call may be repeated.
   ///
   /// - Parameters:
-  ///   - directory: where nothing is yet, an empty directory, or what an interrupted backup left.
-  ///   - previous: an earlier backup of this store. What it has already is shared with it and not copied again, which
-  ///     makes a backup to another volume incremental. Each of the two is whole, and either may be deleted. An empty
-  ///     directory has nothing to share.
-  ///   - copying: copies everything instead of sharing files with the store, so that a bad block is not in both.
-  ///   - progress: told the share that is done, from 0 to 1; returns false to stop.
-  /// - Throws: ``StoreError/damaged(_:reason:)``, which names the damage, before anything was made; ``StoreError/cancelled``
-  ///   when `progress` stopped it; ``StoreError/directoryNotEmpty(path:)``, and
-  ///   ``StoreError/unfinishedCopy(path:mark:holder:)`` when somebody else makes a copy there, or left one of another kind;
-  ///   ``StoreError/otherStore(path:)``, ``StoreError/notAStore(path:)`` and ``StoreError/unfinishedCopy(path:mark:holder:)``
-  ///   for a previous backup that is none of this store; ``StoreError/noSpace(path:needed:)``,
-  ///   ``StoreError/failed(operation:path:errno:)``.
-  /// - Complexity: O(bytes): all are read, and some are copied.
+  ///   - directory: a path where nothing exists, an empty directory, or the rest of an interrupted backup.
+  ///   - previous: an earlier backup of this store. Files that it already has are shared with it and not copied again, which
+  ///     makes a backup to another volume incremental. Both are complete, and either may be deleted. An empty directory has
+  ///     nothing to share.
+  ///   - copying: whether to copy everything instead of sharing files with the store, so that a bad block affects only one.
+  ///   - progress: called with the share done, from 0 to 1; returns false to stop.
+  /// - Throws: ``StoreError/damaged(_:reason:)``, which locates the damage, before anything was written;
+  ///   ``StoreError/cancelled`` if `progress` stopped it; ``StoreError/directoryNotEmpty(path:)``;
+  ///   ``StoreError/unfinishedCopy(path:mark:holder:)`` if another copy is being made there, or one of another kind was
+  ///   interrupted; ``StoreError/otherStore(path:)``, ``StoreError/notAStore(path:)`` and
+  ///   ``StoreError/unfinishedCopy(path:mark:holder:)`` if `previous` is not a backup of this store;
+  ///   ``StoreError/noSpace(path:needed:)``; ``StoreError/failed(operation:path:errno:)``.
+  /// - Complexity: O(bytes): reads all of them and copies some.
   @discardableResult
   public func backup(
     to directory: String,
@@ -34,13 +32,13 @@ extension LogStore {
     try Backup(of: engine).make(to: directory, reusing: previous, sharing: !copying, progress: progress)
   }
 
-  /// What ``backup(to:reusing:copying:progress:)`` would do now, without doing it.
+  /// Reports what ``backup(to:reusing:copying:progress:)`` would do now, without doing it.
   ///
-  /// What may be shared with the store is taken to be shared: that the backup is on the same volume, and the file system can
-  /// give a file a second name, is for the caller to know.
+  /// Assumes that files can be shared: whether the backup is on the same volume, and the file system supports hard links, is for
+  /// the caller to know.
   ///
-  /// - Throws: ``StoreError/directoryNotEmpty(path:)``, ``StoreError/unfinishedCopy(path:mark:holder:)``, and what looking at
-  ///   a previous backup throws.
+  /// - Throws: ``StoreError/directoryNotEmpty(path:)``, ``StoreError/unfinishedCopy(path:mark:holder:)``, and what reading a
+  ///   previous backup throws.
   /// - Complexity: O(segments).
   public func planBackup(
     to directory: String,
@@ -50,17 +48,17 @@ extension LogStore {
     try Backup(of: engine).plan(to: directory, reusing: previous, sharing: !copying)
   }
 
-  /// Makes a store at `path` from a backup, which stays as it is.
+  /// Creates a store at `path` from a backup, which stays unchanged.
   ///
-  /// Opening the backup itself would do as well; this keeps the backup for another time. Files are shared and copied as
-  /// ``backup(to:reusing:copying:progress:)`` does, and what an interruption leaves is refused and made again in the same way.
+  /// A backup can also be opened directly; this keeps it for later use. Files are shared and copied, and interruptions handled, as
+  /// by ``backup(to:reusing:copying:progress:)``.
   ///
   /// - Parameters:
   ///   - backup: the backup, or any other store.
-  ///   - path: where nothing is yet, an empty directory, or what an interrupted restoration left.
-  ///   - copying: copies everything instead of sharing files with the backup.
-  ///   - progress: told the share that is done, from 0 to 1; returns false to stop.
-  /// - Throws: what opening and backing up throw.
+  ///   - path: a path where nothing exists, an empty directory, or the rest of an interrupted restore.
+  ///   - copying: whether to copy everything instead of sharing files with the backup.
+  ///   - progress: called with the share done, from 0 to 1; returns false to stop.
+  /// - Throws: what opening and backing up a store throw.
   @discardableResult
   public static func restore(
     from backup: String,
@@ -93,10 +91,10 @@ extension LogStore {
     return report
   }
 
-  /// What ``restore(from:to:copying:progress:)`` would do now, without doing it; see
+  /// Reports what ``restore(from:to:copying:progress:)`` would do now, without doing it; see
   /// ``planBackup(to:reusing:copying:)``.
   ///
-  /// - Throws: what opening throws; ``StoreError/directoryNotEmpty(path:)``,
+  /// - Throws: what opening a store throws; ``StoreError/directoryNotEmpty(path:)``,
   ///   ``StoreError/unfinishedCopy(path:mark:holder:)``.
   /// - Complexity: that of opening the backup.
   public static func planRestore(

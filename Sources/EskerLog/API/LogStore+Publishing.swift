@@ -2,14 +2,14 @@ internal import EskerFormat
 package import EskerPlatform
 
 extension LogStore {
-  /// The figures that the process with the store at `path` open for writing last published; nil when none does, when it
-  /// could not write them yet, or when it has closed the store.
+  /// The statistics last published by the process that has the store at `path` open for writing; nil if no process publishes
+  /// any, has not done so yet, or has closed the store.
   ///
-  /// Reads one file of 8 KiB and does not open the store: cheap enough to poll. A process that was killed leaves its last
-  /// figures: compare ``PublishedStatistics/publishedAt`` with ``PublishedStatistics/interval``.
+  /// Reads one file of 8 KiB and does not open the store: cheap enough to poll. A killed process leaves its last statistics
+  /// behind: to detect that, compare ``PublishedStatistics/publishedAt`` with ``PublishedStatistics/interval``.
   ///
-  /// - Throws: ``StoreError/unknownFormat(path:version:)`` for the figures of a newer Esker, ``StoreError/damaged(_:reason:)``,
-  ///   ``StoreError/failed(operation:path:errno:)``.
+  /// - Throws: ``StoreError/unknownFormat(path:version:)`` for statistics of a newer version of Esker,
+  ///   ``StoreError/damaged(_:reason:)``, ``StoreError/failed(operation:path:errno:)``.
   public static func publishedStatistics(at path: String) throws(StoreError) -> PublishedStatistics? {
     try publishedStatistics(at: path, platform: .system)
   }
@@ -20,7 +20,7 @@ extension LogStore {
   ) throws(StoreError) -> PublishedStatistics? {
     let name = "\(path)/\(FileName.statistics)"
     var failure = FormatError.notThisKind
-    // The other process may be writing right now.
+    // The other process may be writing the file right now.
     for _ in 0..<50 {
       let bytes = try translating { () throws(PlatformError) -> [UInt8]? in
         do throws(PlatformError) {

@@ -1,4 +1,4 @@
 extension LogStore {
-  /// The store's time, which expiry follows: the wall clock's, but never going back.
+  /// The store time, which decides expiry: wall-clock time that never goes back.
   package var time: WallTime { WallTime(millisecondsSince1970: engine.env.time.now) }
 }

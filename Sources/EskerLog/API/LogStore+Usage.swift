@@ -1,12 +1,12 @@
 extension LogStore {
-  /// Counts what the bytes of each segment and of each keyspace are for, at this instant.
+  /// Breaks down the bytes of each segment and each keyspace by use, as of this instant.
   ///
-  /// Reads the footers of segments that have one, the record headers of those that have none, and the expiry of each value that
-  /// has one. Runs beside reads and writes, and in a read-only store.
+  /// Reads the segments' footers, or the record headers where there is no footer, and the expiry of each value that has one. Runs
+  /// concurrently with reads and writes, also in a read-only store. Unreadable records count as dead.
   ///
-  /// - Parameter progress: told the share that is done, from 0 to 1; returns false to stop.
-  /// - Throws: ``StoreError/cancelled`` when `progress` stopped it, ``StoreError/closed``, and what a snapshot throws. Records that cannot be read count as dead.
-  /// - Complexity: O(records), about 100 ns for each.
+  /// - Parameter progress: called with the share done, from 0 to 1; returns false to stop.
+  /// - Throws: ``StoreError/cancelled`` if `progress` stopped it; ``StoreError/closed``; what a snapshot throws.
+  /// - Complexity: O(records), about 100 ns per record.
   public func usage(progress: ((Double) -> Bool)? = nil) throws(StoreError) -> StoreUsage {
     try UsageCount.run(in: engine, progress: progress)
   }

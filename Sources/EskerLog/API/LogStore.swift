@@ -1,10 +1,10 @@
 package import EskerFormat
 internal import EskerPlatform
 
-/// An embedded, log-structured store of keys and values, bytes in and bytes out.
+/// An embedded, log-structured key-value store for bytes.
 ///
-/// Every write is appended to a log of segment files and found again through a hash index in memory. One store lives in
-/// one directory and is open for writing in one process at a time; read-only openers are welcome beside it.
+/// Every write is appended to a log of segment files, and found again through an in-memory hash index. A store is a directory. One
+/// process at a time may open it for writing; any number may open it read-only meanwhile.
 ///
 /// ```swift
 /// let store = try LogStore(at: "cities.esker")
@@ -12,16 +12,16 @@ internal import EskerPlatform
 /// let name = try store.get("at")        // the bytes of "Vienna"
 /// ```
 ///
-/// The store's operations are those of ``ByteStore``, applied to its default keyspace.
+/// The operations of ``ByteStore`` apply to the default keyspace.
 ///
-/// All methods may be called from any thread at any time. Reads take no lock. The last reference closes the store; if it goes
-/// on a thread of the store's own, that happens a moment later on another one.
+/// All methods may be called from any thread at any time. Reads take no lock. Releasing the last reference closes the store; on
+/// one of the store's own threads, that happens a moment later, on another thread.
 public final class LogStore: ByteStore {
-  /// Longest key, in bytes.
+  /// The maximum length of a key, in bytes.
   public static let maximumKeyLength = Limits.keyLength
-  /// Longest value, in bytes: 1 GiB.
+  /// The maximum length of a value, in bytes: 1 GiB.
   public static let maximumValueLength = Limits.valueLength
-  /// Largest batch, in bytes of records: 2 GiB.
+  /// The maximum size of a batch, in bytes of records: 2 GiB.
   public static let maximumBatchLength = Limits.batchLength
 
   @usableFromInline
@@ -30,22 +30,22 @@ public final class LogStore: ByteStore {
   /// The part of the default keyspace that the engine works with.
   public let core: KeyspaceCore
 
-  /// False for a handle of the store's own; see ``Engine/kept``.
+  /// False for a handle that the store itself holds; see ``Engine/kept``.
   private let closesAtEnd: Bool
 
-  /// Opens the store at `path`, or creates it if nothing or an empty directory is there.
+  /// Opens the store at `path`, or creates it if nothing exists there, or only an empty directory.
   ///
-  /// After a clean close this takes the same time whatever the number of keys; after a crash it replays what was logged
-  /// since the last checkpoint. ``Options/onEvent`` hears what was found.
+  /// After a clean close, this takes the same time for any number of keys; after a crash, it replays the log since the last
+  /// checkpoint. ``Options/onEvent`` is notified of what was found.
   ///
   /// - Throws: ``StoreError/locked(path:holder:)``, ``StoreError/notAStore(path:)``,
-  ///   ``StoreError/unknownFormat(path:version:)``, ``StoreError/damaged(_:reason:)`` when both copies of the manifest or a
-  ///   whole segment are gone, ``StoreError/noSpace(path:needed:)`` and ``StoreError/failed(operation:path:errno:)``.
+  ///   ``StoreError/unknownFormat(path:version:)``, ``StoreError/damaged(_:reason:)`` if both copies of the manifest or a
+  ///   whole segment are lost, ``StoreError/noSpace(path:needed:)`` and ``StoreError/failed(operation:path:errno:)``.
   public convenience init(at path: String, options: Options = Options()) throws(StoreError) {
     try self.init(at: path, options: options, host: .system)
   }
 
-  /// Opens a store on a host of the caller's making: a simulated disk, a fake clock, background work done inline.
+  /// Opens a store on a given host, such as one with a simulated disk, a fake clock, and background work done inline.
   package init(at path: String, options: Options, host: Host) throws(StoreError) {
     engine = try Self.open(path, options, host)
     guard let core = engine.keydir.keyspaces[0] else { throw .closed }
@@ -53,7 +53,7 @@ public final class LogStore: ByteStore {
     closesAtEnd = true
   }
 
-  /// Makes a store in a directory that bears a copy's mark.
+  /// Creates a store in a directory that carries the mark of a copy in progress.
   init(building storeID: StoreID, at path: String, options: Options, host: Host) throws(StoreError) {
     engine = try Engine(path: path, options: options, host: host, building: storeID)
     guard let core = engine.keydir.keyspaces[0] else { throw .closed }
@@ -61,7 +61,7 @@ public final class LogStore: ByteStore {
     closesAtEnd = true
   }
 
-  /// A handle for what the store itself keeps: the last reference to the store closes it all the same.
+  /// A handle for objects that the store itself retains. It does not keep the store open.
   private init(withinItself store: LogStore) {
     engine = store.engine
     core = store.core
@@ -70,11 +70,11 @@ public final class LogStore: ByteStore {
 
   deinit {
     guard closesAtEnd else { return }
-    // What the store's own thread called may have held the last reference, and that thread cannot wait for its own end.
+    // On one of the store's own threads, which cannot wait for its own end, close on another.
     let engine = engine
     if WorkerThread.isCurrentThread {
       do throws(PlatformError) { _ = try WorkerThread(name: "esker-close") { try? engine.close() } } catch {
-        // It stays open and locked as long as the process lives. What was written is recovered, as after a crash.
+        // The store stays open and locked until the process ends; the next opening recovers, as after a crash.
         engine.env.emit(.backgroundFailure(operation: "close", StoreError(error)))
         engine.env.deliverEvents()
       }
@@ -83,11 +83,11 @@ public final class LogStore: ByteStore {
     }
   }
 
-  /// What was made for `key` before and is still kept; otherwise what `make` makes now, kept until the store is closed.
+  /// The object attached to the store for `key`; if there is none, attaches the result of `make` until the store is closed.
   ///
   /// - Parameters:
-  ///   - key: a type that stands for one kind of thing only.
-  ///   - make: is given a handle that does not keep the store open.
+  ///   - key: a type that identifies one kind of object.
+  ///   - make: gets a handle that does not keep the store open.
   package func keeping<Kept: AnyObject & Sendable, Failure: Error>(
     for key: Any.Type,
     _ make: (LogStore) throws(Failure) -> Kept
@@ -104,7 +104,7 @@ public final class LogStore: ByteStore {
     for _ in 0..<(options.readOnly ? LogPosition.mostTries : 0) {
       let before = try? files.read().newest?.generation
       do throws(StoreError) { return try Engine(path: path, options: options, host: host) } catch {
-        // The writer may have merged away a segment between the look at the manifest and the opening of the file.
+        // The writer may have merged a segment after the manifest was read and before the segment was opened.
         guard case .damaged = error, let before, try files.read().newest?.generation != before else { throw error }
         host.platform.pause()
       }
@@ -112,37 +112,37 @@ public final class LogStore: ByteStore {
     return try Engine(path: path, options: options, host: host)
   }
 
-  /// The directory the store lives in, as it was given.
+  /// The path of the store's directory, as the caller gave it.
   public var path: String { engine.env.path }
 
   /// The store's identity.
   package var storeID: StoreID { engine.env.storeID }
 
-  /// The present store time, in milliseconds.
+  /// The current store time, in milliseconds since 1970.
   package var storeTime: Int64 { engine.env.time.now }
 
-  /// The store's own keyspace: the one its direct operations use.
+  /// The default keyspace, which the store's own operations use.
   public var `default`: Keyspace { Keyspace(core: core, store: self) }
 
-  /// The keyspace called `name`, created on its first use. Costs an edit of the manifest the first time, since it is made
-  /// durable, and a dictionary look-up from then on.
+  /// The keyspace called `name`, created on first use. Creating it takes a durable edit of the manifest; later calls take a
+  /// dictionary look-up.
   ///
-  /// - Throws: ``StoreError/invalidKeyspace(_:)`` for a name of more than 255 bytes; in a read-only store
-  ///   ``StoreError/readOnly`` for a name that does not exist.
+  /// - Throws: ``StoreError/invalidKeyspace(_:)`` for a name of more than 255 bytes; ``StoreError/readOnly`` if a read-only store
+  ///   has no such keyspace; what an edit of the manifest throws.
   public func keyspace(_ name: String) throws(StoreError) -> Keyspace {
     Keyspace(core: try engine.keyspace(named: name), store: self)
   }
 
-  /// The names of all keyspaces created so far, in no order; the default keyspace has none.
+  /// The names of all keyspaces except the default one, in no particular order.
   public var keyspaceNames: [String] { engine.keyspaceNames }
 
-  /// Entries of all keyspaces, expired ones that were not reaped yet included. O(1).
+  /// The number of entries in all keyspaces, including expired ones that have not been removed yet. O(keyspaces).
   public var totalCount: Int { engine.keydir.keyspaces.count }
 
-  /// Writes and removes in one step: after any crash, and in any snapshot, all of it is there or nothing.
+  /// Commits a batch of writes atomically: after a crash, and in a snapshot, either all of them are there or none.
   ///
-  /// Reads of single keys may see a part of it while `write` is under way. The batch is built in memory and logged when
-  /// `body` returns; if `body` throws, nothing is.
+  /// Reads of single keys may see a part of the batch while it is being committed. The batch is built in memory and logged when
+  /// `body` returns; if `body` throws, nothing is logged.
   ///
   /// - Returns: what `body` returns.
   /// - Throws: what `body` throws; ``StoreError/batchTooLarge(_:)``; what a put throws.
@@ -156,7 +156,7 @@ public final class LogStore: ByteStore {
     return result
   }
 
-  /// Writes and removes in one step, with a body that may throw errors of its own; any error discards the batch.
+  /// Commits a batch of writes atomically; `body` may throw any error, which discards the batch.
   public func write<R: ~Copyable>(
     durability: Durability? = nil,
     _ body: (inout WriteBatch) throws -> R
@@ -167,39 +167,43 @@ public final class LogStore: ByteStore {
     return result
   }
 
-  /// The store as it is now, to be iterated while writes go on. Takes constant time and holds no lock.
+  /// A snapshot of the current state, which can be iterated while writes continue. Costs O(segments), and holds no lock
+  /// afterwards.
+  ///
+  /// - Throws: ``StoreError/closed``.
   public func snapshot() throws(StoreError) -> Snapshot {
     try engine.snapshot()
   }
 
   /// Makes every write that returned before the call durable.
   ///
-  /// - Throws: ``StoreError/syncFailed(errno:)``: from then on the store refuses writes until it is opened again.
+  /// - Throws: ``StoreError/syncFailed(errno:)``; from then on, the store rejects writes until it is opened again.
   public func sync() throws(StoreError) {
     try engine.sync()
   }
 
-  /// Waits until the write with that number is durable; asks for a sync if none is under way.
+  /// Waits until the write with that sequence number is durable; triggers a sync if none is in progress. Throws what ``sync()``
+  /// throws.
   public func waitDurable(_ sequence: SequenceNumber) throws(StoreError) {
     try engine.waitDurable(sequence.rawValue)
   }
 
-  /// The number of the last write; 0 in a store that was never written.
+  /// The sequence number of the last write; 0 in a store that was never written.
   public var lastSequence: SequenceNumber { SequenceNumber(rawValue: engine.publishedSequence) }
 
-  /// The number up to which every write survives a power cut.
+  /// The sequence number up to which every write survives a power failure.
   public var durableSequence: SequenceNumber { SequenceNumber(rawValue: engine.durableSequence) }
 
-  /// Figures about the store, gathered now. Cheap enough to poll: O(segments).
+  /// Statistics of the store, gathered by this call. Cheap enough to poll: O(segments).
   public var statistics: Statistics { Statistics(of: engine) }
 
-  /// Reads every byte of the store and checks it against its checksums: manifests, segments, footers, checkpoint. Checks
-  /// that each entry of the index leads to a record. Runs beside reads and writes.
+  /// Reads every byte of the store and verifies its checksums: manifests, segments, footers, checkpoint. Checks that each entry of
+  /// the index leads to a record. Runs concurrently with reads and writes.
   ///
-  /// - Parameter progress: told the share that is done, from 0 to 1; returns false to stop.
-  /// - Returns: what was checked and every damaged range.
-  /// - Throws: only when the check itself cannot go on, such as ``StoreError/closed``, or ``StoreError/cancelled`` when
-  ///   `progress` stopped it; damage is in the report.
+  /// - Parameter progress: called with the share done, from 0 to 1; returns false to stop.
+  /// - Returns: what was checked, and every damaged range.
+  /// - Throws: ``StoreError/cancelled`` if `progress` stopped it, or another error, such as ``StoreError/closed``, if the check
+  ///   cannot continue; damage is in the report.
   /// - Complexity: O(bytes on disk).
   public func verify(progress: ((Double) -> Bool)? = nil) throws(StoreError) -> VerificationReport {
     try StoreVerification(of: engine).run(progress: progress)
@@ -207,45 +211,45 @@ public final class LogStore: ByteStore {
 
   /// Removes every expired entry of every keyspace now.
   ///
-  /// - Returns: how many entries went. O(entries).
+  /// - Returns: the number of entries removed.
+  /// - Complexity: O(entries).
   @discardableResult
   public func removeAllExpired() throws(StoreError) -> Int {
     try engine.keeper.removeExpired(in: nil)
   }
 
-  /// Lets store time follow the wall clock backwards once, after the wall clock had been set to a wrong later time.
+  /// Sets the store time back to the wall clock's, after the wall clock had been set to a wrong later time.
   ///
-  /// Store time never goes back by itself, so that nothing expired comes back. After a bogus jump forward it would stand
-  /// still until the wall clock catches up; this sets it to the wall clock's time. A value that expired under the wrong time
-  /// is visible again, with one exception: one that ``removeAllExpired()`` has removed stays away until its record is read
-  /// again in a recovery from a crash.
+  /// Store time never goes back by itself, so that expired values do not reappear. After a wrong jump forward, it would stand still
+  /// until the wall clock catches up. Values that expired under the wrong time become visible again, except that those removed by
+  /// ``removeAllExpired()`` stay away until a recovery from a crash reads their records again.
   public func resetClock() throws(StoreError) {
     try engine.resetClock()
   }
 
-  /// Brings a read-only store up to what the writer has logged. Reads do this by themselves when they see more; call it to
-  /// be sure to see all that was written before the call. Does nothing in a writer.
+  /// Catches up with what the writer has logged, in a read-only store. Reads do this themselves when they notice new records; call
+  /// it to be sure to see everything written before the call. Does nothing in a writer.
   ///
-  /// - Throws: ``StoreError/closed``; ``StoreError/otherStore(path:)`` when another store was put in the place of this one;
-  ///   ``StoreError/damaged(_:reason:)`` when a listed segment is missing, or an older copy of the store was put there;
-  ///   ``StoreError/failed(operation:path:errno:)``. What is shown then is what was shown before, or newer.
-  /// - Complexity: O(what was written since); when a part of the log was merged away unread, O(what the new segments hold).
+  /// - Throws: ``StoreError/closed``; ``StoreError/otherStore(path:)`` if this store was replaced by another;
+  ///   ``StoreError/damaged(_:reason:)`` if a listed segment is missing, or the store was replaced by an older copy of itself;
+  ///   ``StoreError/failed(operation:path:errno:)``. Reads then show the same state as before, or a newer one.
+  /// - Complexity: O(what was written since); if unread parts of the log were merged, O(contents of the new segments).
   public func refresh() throws(StoreError) {
     try engine.follower.refresh()
   }
 
-  /// Syncs, writes an index checkpoint so that the next opening is immediate, and gives unused space back. Idempotent.
+  /// Syncs, writes an index checkpoint so that the next opening is immediate, and releases unused space. Idempotent.
   ///
-  /// What waits in memory ahead of the store is written first, as `HybridStorage` in `Esker` says; what that fails of is thrown,
-  /// and the store is closed all the same.
-  /// Reads and writes that begin afterwards throw ``StoreError/closed``; a task whose write is logged by then is told whether it
-  /// became durable. If syncing fails the store is closed all the same,
-  /// the error is thrown, and the next opening recovers. If a sync failed earlier, nothing is written,
-  /// ``StoreError/syncFailed(errno:)`` is thrown with the cause of that time, and the next opening recovers.
+  /// Writes held back in memory, as by `HybridStorage` in `Esker`, are flushed first. Reads and writes that begin afterwards throw
+  /// ``StoreError/closed``; a task whose write is already logged still learns whether it became durable.
+  ///
+  /// The store is closed even if this throws. If a flush or a sync fails, its error is thrown; after a failed sync, the next
+  /// opening recovers. If a sync failed earlier, nothing is written, and ``StoreError/syncFailed(errno:)`` is thrown with the
+  /// earlier cause.
   public func close() throws(StoreError) {
     try engine.close()
   }
 
-  /// Suspending twins of the operations that wait for the disk.
+  /// Suspending versions of the operations that wait for the disk.
   public var async: AsyncStore { AsyncStore(core: core) }
 }

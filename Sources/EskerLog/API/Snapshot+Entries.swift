@@ -1,12 +1,12 @@
 extension Snapshot {
-  /// The entries of one keyspace. Iterating them keeps the snapshot open.
+  /// The entries of one keyspace, in no particular order. The sequence keeps the snapshot open.
   public func entries(in keyspace: Keyspace) -> some Sequence<LogEntry> {
     let name = keyspace.name
     return lazy.filter { $0.keyspace == name }
   }
 
-  /// The entries of the default keyspace, or of `keyspace`, whose keys begin with `prefix`. Reads every entry: keys are in no
-  /// order. Entries whose key cannot be read are included, so that damage is not mistaken for absence.
+  /// The entries of the default keyspace, or of `keyspace`, whose keys begin with `prefix`. Reads every entry, because keys are not
+  /// ordered. Includes entries with unreadable keys, so that damage is not mistaken for absence.
   public func entries(withPrefix prefix: [UInt8], in keyspace: Keyspace? = nil) -> some Sequence<LogEntry> {
     let name = keyspace?.name ?? ""
     return lazy.filter { entry in

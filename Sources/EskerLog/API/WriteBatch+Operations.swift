@@ -1,5 +1,5 @@
 extension WriteBatch {
-  /// Stores `value` under `key` when the batch is committed; later operations on the same key win.
+  /// Adds a put of `value` under `key` to the batch. The last operation on a key wins. Copies both.
   ///
   /// - Throws: ``StoreError/keyTooLong(_:)``, ``StoreError/valueTooLong(_:)``, ``StoreError/batchTooLarge(_:)``.
   public mutating func put<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
@@ -20,7 +20,7 @@ extension WriteBatch {
     }
   }
 
-  /// Removes `key` when the batch is committed.
+  /// Adds a removal of `key` to the batch.
   ///
   /// - Throws: ``StoreError/keyTooLong(_:)``, ``StoreError/batchTooLarge(_:)``.
   public mutating func remove<K: ByteSource & ~Copyable & ~Escapable>(
