@@ -2,6 +2,9 @@ internal import EskerFormat
 internal import EskerPlatform
 
 /// One entry of a snapshot. Its bytes are read when asked for, and stay readable as long as the entry lives.
+///
+/// Safety: the entry keeps its segment and with it the mapping, where records do not change. Views and spans are used only inside
+/// the functions below, within the segment's end as its functions check, and what is returned is copied.
 public struct LogEntry: Sendable {
   private let segment: Segment
   private let offset: Int
