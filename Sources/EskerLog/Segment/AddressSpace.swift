@@ -17,7 +17,8 @@ final class AddressSpace: Sendable {
   final class Lease: Sendable {
     let granules: Range<Int>
     private let space: AddressSpace
-    /// Whether addresses of this run lead to the segment that holds it.
+    /// Whether addresses of this run lead to the segment that holds it. Relaxed, as the counts: nothing is read through it, and only
+    /// one exchange finds it true.
     private let isInstalled = Atomic<Bool>(false)
     private let retiredBytes = Atomic<Int>(0)
 

@@ -8,6 +8,14 @@ internal import Synchronization
 /// in a row as it needs, so an address is a granule number and an offset, and finding a record is one look-up in a table
 /// that is small enough to stay in the cache. Entries are words that readers load without a lock; the writer sets them
 /// before an address in that granule can be found, and clears them after no reader can hold one.
+///
+/// Safety: the memory holds `wordsPerEntry` words for each of the `capacity` granules; it is zero when it comes from the system,
+/// which is what an atomic word of 0 looks like. `granule(of:)` is masked, and a segment's granules come from its lease, so each word
+/// is inside. The catalog owns the table and frees it after its last user. Threads may share it: every word is atomic.
+///
+/// A reader is pinned before it takes an address from the index, or holds the writer's lock: until it is done, the segment
+/// that the address leads to stays installed, and so mapped. Addresses before and behind a segment's bytes lead nowhere: no
+/// address of a granule is below the first byte of the granule's segment, and each is compared with its limit.
 @safe
 struct GranuleTable: @unchecked Sendable {
   /// Binary logarithm of a granule's length in units of eight bytes.
@@ -88,10 +96,12 @@ struct GranuleTable: @unchecked Sendable {
   @inline(__always)
   func place(of address: UInt64) -> Place? {
     let granule = Self.granule(of: address)
+    // Acquiring: what `install` stored before the base, and the bytes up to the limit, are seen with them.
     let base = unsafe word(granule, Word.base).pointee.load(ordering: .acquiring)
     let limit = unsafe word(granule, Word.limit).pointee.load(ordering: .acquiring)
     let bits = base &+ UInt(truncatingIfNeeded: address &<< 3)
     guard limit > bits, let pointer = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
+    // Relaxed: stored before the base, and never changed while the segment is installed.
     let start = unsafe word(granule, Word.startUnits).pointee.load(ordering: .relaxed)
     let salt = unsafe word(granule, Word.salt).pointee.load(ordering: .relaxed)
     let packing = unsafe word(granule, Word.packing).pointee.load(ordering: .relaxed)
@@ -107,6 +117,7 @@ struct GranuleTable: @unchecked Sendable {
   /// Brings in the start of the record at `address`. The caller is pinned.
   @inline(__always)
   func prefetch(_ address: UInt64) {
+    // Relaxed: a wrong address does no harm here.
     let base = unsafe word(Self.granule(of: address), Word.base).pointee.load(ordering: .relaxed)
     let start = base &+ UInt(truncatingIfNeeded: address &<< 3)
     prefetchForReading(start)
@@ -126,6 +137,7 @@ struct GranuleTable: @unchecked Sendable {
 
   /// The segment an address lies in, with a reference of its own. The caller is pinned.
   func segment(of address: UInt64) -> Segment? {
+    // Acquiring: the segment was made before `install` stored it. The table has a reference of its own as long as it is installed.
     let bits = unsafe word(Self.granule(of: address), Word.segment).pointee.load(ordering: .acquiring)
     guard let pointer = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
     return unsafe Unmanaged<Segment>.fromOpaque(pointer).takeUnretainedValue()
@@ -135,6 +147,7 @@ struct GranuleTable: @unchecked Sendable {
 
   /// Makes a segment's addresses resolvable, and keeps a reference to it.
   func install(_ segment: Segment) {
+    // Relaxed, then releasing: who acquires the base finds all that was stored before it.
     segment.lease.beginResolving()
     let start = UInt(segment.startUnits)
     for granule in segment.granule..<segment.granule + segment.granuleCount {
@@ -161,6 +174,7 @@ struct GranuleTable: @unchecked Sendable {
   func raiseLimit(of segment: Segment, to length: Int) {
     let limit = unsafe UInt(bitPattern: segment.base) &+ UInt(max(0, min(length, segment.mapping.length)))
     for granule in segment.granule..<segment.granule + segment.granuleCount {
+      // Releasing: the bytes below were mapped before.
       unsafe word(granule, Word.limit).pointee.store(limit, ordering: .releasing)
     }
   }
@@ -195,6 +209,7 @@ struct GranuleTable: @unchecked Sendable {
 
   @inline(__always)
   private func add(_ bytes: UInt, _ records: UInt, at address: UInt64) {
+    // Relaxed, and no single step: only the holder of the writer's lock changes these words.
     let granule = Self.granule(of: address)
     let live = unsafe word(granule, Word.liveBytes)
     unsafe live.pointee.store(live.pointee.load(ordering: .relaxed) &+ bytes, ordering: .relaxed)

@@ -29,6 +29,7 @@ extension Segment {
       if error.isGone || error.isOutOfDescriptors { return nil }
     }
     do throws(FormatError) {
+      // Safety: the span is used only during the call, and the array is kept.
       let footer = unsafe try SegmentFooter(decoding: bytes.span.bytes)
       // A read-only store leaves the end of the last segment open, where the log may go on.
       let end = recordsEnd

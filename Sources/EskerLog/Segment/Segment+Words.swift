@@ -18,6 +18,7 @@ extension Segment {
   }
 
   private func firstNonzeroWord(from start: Int, end: Int) -> Int? {
+    // Safety: `nextNonzeroWord` passes multiples of eight, and an end no further than what is accessible.
     var position = start
     while position + 32 <= end {
       let words = unsafe (base + position).assumingMemoryBound(to: UInt64.self)

@@ -6,6 +6,10 @@ internal import Synchronization
 ///
 /// The mapping lives as long as this object: readers that take no lock are protected by their epoch pin, all others hold a
 /// reference. The address of a byte in the store's address space is `startUnits * 8` plus its offset in the file.
+///
+/// Safety: threads may share it. Its properties are constants, atomic, or have a lock; `file` and `mapping` are safe for many threads.
+/// Whoever holds the segment may use the memory at `base`, up to what is accessible. Bytes in front of a record that was
+/// published, and the record, never change.
 @safe
 final class Segment: @unchecked Sendable {
   let id: UInt64
@@ -25,7 +29,7 @@ final class Segment: @unchecked Sendable {
   /// The segment's address range.
   let lease: AddressSpace.Lease
 
-  /// Bytes that may be read and stored to; grows. More may be allocated and mapped.
+  /// Bytes that may be read and stored to; grows. More may be allocated and mapped. Released after the bytes were mapped.
   let accessible: Atomic<Int>
   /// Bytes that the file has on stable storage, whatever happens: it was that long when it was last synced. A shorter file was
   /// cut short by somebody.
@@ -113,6 +117,7 @@ final class Segment: @unchecked Sendable {
 
   /// The end of what may be read: the records' end once it is settled, what is mapped before.
   var readableEnd: Int {
+    // Acquiring: the records before the end were written, and the bytes mapped, before these were stored.
     let end = recordsEnd
     let mapped = accessible.load(ordering: .acquiring)
     return end == 0 ? mapped : min(end, mapped)
@@ -130,6 +135,7 @@ final class Segment: @unchecked Sendable {
     let end = reach(end)
     // Records stand at multiples of eight bytes, and their first word is read as one.
     guard offset >= 0, offset <= end, offset & 7 == 0 else { return .end }
+    // Safety: the offset is aligned, and the limit ends where the accessible bytes do.
     return unsafe RecordHeader.read(
       at: UnsafeRawPointer(base + offset),
       limit: end - offset,
@@ -143,6 +149,7 @@ final class Segment: @unchecked Sendable {
   func view(at offset: Int, end: Int) -> RecordView? {
     let end = reach(end)
     guard offset >= 0, offset < end else { return nil }
+    // Safety: the limit ends where the accessible bytes do.
     return unsafe RecordView(at: UnsafeRawPointer(base + offset), limit: end - offset)
   }
 
@@ -152,6 +159,7 @@ final class Segment: @unchecked Sendable {
   /// The records, if the segment is packed, up to `end`, or the end of the file.
   func packedView(end: Int) -> PackedSegmentView? {
     guard layout.isPacked else { return nil }
+    // Safety: the view ends where the accessible bytes do.
     return unsafe PackedSegmentView(
       base: UnsafeRawPointer(base),
       end: reach(end),
@@ -232,6 +240,7 @@ final class Segment: @unchecked Sendable {
       return try file.bytes(in: range.clamped(to: 0..<file.status().size))
     } catch {
       guard error.isGone || error.isOutOfDescriptors, range.upperBound <= mapping.length else { throw error }
+      // Safety: the range begins in the file, and ends within the mapping.
       let bytes = unsafe [UInt8](UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count))
       if mapping.isFaulted { throw PlatformError("read", path: path, code: PlatformError.inputOutput) }
       return bytes

@@ -86,6 +86,7 @@ struct SegmentWalk {
   /// The footer's next entry. It may list more than is wanted: what was written since the caller looked where the end is.
   private mutating func nextListed() throws(FormatError) -> FooterEntry? {
     let footer = footer
+    // Safety: the span is used only during the call, and the array is kept.
     guard let entry = unsafe try listed?.next(in: footer.span.bytes), entry.offset < UInt64(end) else { return nil }
     return entry
   }

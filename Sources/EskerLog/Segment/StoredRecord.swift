@@ -2,6 +2,9 @@ internal import EskerFormat
 internal import EskerPlatform
 
 /// A record that an address leads to, packed or not, for whoever is in no hurry. The caller is pinned.
+///
+/// Safety: the caller keeps the segment mapped while it uses the record: by its pin, the writer's lock or a reference. The views
+/// check everything against the place's limit. nil for the address of an empty key is replaced by one that is not read from.
 @safe
 enum StoredRecord {
   case plain(RecordView, GranuleTable.Place)
@@ -117,6 +120,7 @@ extension Segment {
   func storedRecord(at offset: Int) -> StoredRecord? {
     let end = readableEnd
     guard offset >= 0, offset < end, offset & 7 == 0 else { return nil }
+    // Safety: the guard keeps the offset inside what is readable, and the caller holds the segment.
     let place = unsafe GranuleTable.Place(
       pointer: UnsafeRawPointer(base + offset),
       limit: end - offset,
@@ -133,6 +137,7 @@ extension GranuleTable.Place {
   var packed: (view: PackedSegmentView, offset: Int)? {
     guard packing != 0 else { return nil }
     let offset = Int(offsetUnits) << 3
+    // Safety: the place is that many bytes behind the segment's base, and `limit` bytes before the end of what may be read.
     let view = unsafe PackedSegmentView(
       base: pointer - offset,
       end: offset + limit,

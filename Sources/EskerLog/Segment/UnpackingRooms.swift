@@ -6,6 +6,10 @@ internal import Synchronization
 /// A room is a copy of the segment's dictionary and the space right behind it. There LZ4 takes the dictionary for the
 /// beginning of what it is writing, and needs half the time: 0.17 instead of 0.32 microseconds for 500 bytes. A few rooms are
 /// kept for the next reads; readers that find none make one. Thread safety: any thread.
+///
+/// Safety: a room is in a slot or with one reader, which took it by an exchange; `deinit` frees those in slots when no reader is
+/// left. Rooms of a segment all have room for its dictionary and `outputLength` bytes. Acquiring and releasing: the next reader
+/// in a room comes after the last, and finds the dictionary in it.
 @safe
 struct UnpackingRooms: ~Copyable {
   private typealias Slot = Atomic<UInt>
