@@ -1,19 +1,20 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// One entry of a snapshot. Its bytes are read when asked for, and stay readable as long as the entry lives.
+/// One entry of a snapshot. Its key and value are read on demand, and stay readable as long as the entry exists. Thread safety: any
+/// thread.
 ///
 /// Safety: the entry keeps its segment and with it the mapping, where records do not change. Views and spans are used only inside
 /// the functions below, within the segment's end as its functions check, and what is returned is copied.
 public struct LogEntry: Sendable {
   private let segment: Segment
   private let offset: Int
-  /// Bytes that the record takes.
+  /// The length in bytes of the record, or of the damaged range.
   let length: Int
-  /// nil: the record's header is damaged, and nothing is known of it.
+  /// nil if the record's header is damaged.
   private let facts: Facts?
 
-  /// What a record's header says.
+  /// The fields of a record's header.
   private struct Facts {
     var sequence: UInt64
     var expiry: Int64
@@ -47,16 +48,16 @@ public struct LogEntry: Sendable {
     keyspace = ""
   }
 
-  /// The write that stored the value; 0 when the record's header is damaged.
+  /// The sequence number of the write that stored the value; 0 if the record's header is damaged.
   public var version: SequenceNumber { SequenceNumber(rawValue: facts?.sequence ?? 0) }
 
-  /// When the value goes; `.never` or `.at`.
+  /// When the value expires: `.never` or `.at`.
   public var expiry: Expiry { Expiry(stored: facts?.expiry ?? .max) }
 
-  /// Bytes of the value; 0 when the record's header is damaged.
+  /// The length in bytes of the value; 0 if the record's header is damaged.
   public var valueLength: Int { facts?.valueLength ?? 0 }
 
-  /// The key.
+  /// A copy of the key.
   ///
   /// - Throws: ``StoreError/damaged(_:reason:)``.
   public func key() throws(StoreError) -> [UInt8] {
@@ -67,7 +68,7 @@ public struct LogEntry: Sendable {
     return unsafe [UInt8](try intactRecord().key)
   }
 
-  /// The value, copied.
+  /// A copy of the value.
   ///
   /// - Throws: ``StoreError/damaged(_:reason:)``.
   public func value() throws(StoreError) -> [UInt8] {
@@ -75,7 +76,7 @@ public struct LogEntry: Sendable {
     return unsafe [UInt8](try intactRecord().value)
   }
 
-  /// Calls `body` with the key's and the value's bytes: where they lie, or a copy of what is packed.
+  /// Calls `body` with the key and the value: in place, or copies of packed ones. The spans are valid only during the call.
   ///
   /// - Throws: what `body` throws; ``StoreError/damaged(_:reason:)``.
   public func withBytes<R: ~Copyable>(_ body: (RawSpan, RawSpan) throws(StoreError) -> R) throws(StoreError) -> R {

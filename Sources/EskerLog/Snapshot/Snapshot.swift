@@ -2,11 +2,11 @@ package import EskerFormat
 internal import EskerIndex
 internal import EskerPlatform
 
-/// A store as it was at one instant, whatever is written since.
+/// A store as it was at one instant, unaffected by later writes.
 ///
-/// Iterating it shows each live entry once, in no promised order, without locks. Keys and values are read, and checked, when
-/// an entry is asked for them. While a snapshot exists, or an iterator of it, the segments it shows stay on disk. Safe to use
-/// from any thread; several iterations may run at once.
+/// Iterating it yields each live entry once, in no particular order, without locks. Keys and values are read and verified when an
+/// entry is asked for them. As long as a snapshot or an iterator of it exists, the segments that it shows stay on disk. Safe to
+/// use from any thread; several iterations may run at once.
 public final class Snapshot: Sequence, Sendable {
   fileprivate let writer: Writer
   fileprivate let state: SnapshotState
@@ -20,16 +20,16 @@ public final class Snapshot: Sequence, Sendable {
     writer.withLock { held in held.keys.close(state) }
   }
 
-  /// The segments shown, and how far.
+  /// The segments shown, each up to an offset.
   var extents: [(segment: Segment, end: Int)] { state.segments }
 
-  /// The store time of the instant, in milliseconds.
+  /// The store time at that instant, in milliseconds since 1970.
   package var time: Int64 { state.time }
 
-  /// The keyspaces there were, and the incarnation each was in.
+  /// The keyspaces at that instant, each with its incarnation.
   var keyspaces: [UInt32: (name: String, tag: KeyspaceTag)] { state.keyspaces }
 
-  /// The keyspaces that it shows, as a manifest lists them.
+  /// The keyspaces shown, as a manifest lists them.
   package var keyspaceRows: [KeyspaceRow] {
     keyspaces.map { id, keyspace in
       KeyspaceRow(
@@ -41,29 +41,29 @@ public final class Snapshot: Sequence, Sendable {
     }.sorted { $0.id < $1.id }
   }
 
-  /// Whether the snapshot shows the record at an address, if it is not too new and has not expired.
+  /// Whether the snapshot shows the record at an address, provided that it is not too new and has not expired.
   func isLive(_ hash: UInt64, at address: UInt64) -> Bool { writer.keydir.leads(to: address, hash: hash, in: state) }
 
-  /// The last write the snapshot shows.
+  /// The sequence number of the last write that the snapshot shows.
   public var sequence: SequenceNumber { SequenceNumber(rawValue: state.sequence) }
 
-  /// Entries of all keyspaces, expired ones that were not reaped included. O(1).
+  /// The number of entries in all keyspaces, including expired ones that had not been removed yet. O(1).
   public var count: Int { state.count }
 
-  /// Begins at the oldest segment. The iterator keeps the snapshot open.
+  /// An iterator that begins at the oldest segment, and keeps the snapshot open.
   public func makeIterator() -> Iterator {
     Iterator(self)
   }
 
-  /// Walks the segments and picks the records that were live. Keeps its snapshot open as long as it lives.
+  /// Reads the segments and yields the records that were live. Keeps its snapshot open.
   public struct Iterator: IteratorProtocol {
-    /// Whatever is looked at goes through it: what is overwritten is noted for the snapshot only while that is there.
+    /// Kept open, since overwritten records are noted only for open snapshots.
     private let snapshot: Snapshot
     private var position = 0
     private var offset = SegmentHeader.length
-    /// Where it stands in a packed segment.
+    /// The position in a packed segment.
     private var walk: PackedWalk?
-    /// Whether it has told that the segment's file ends before its records.
+    /// Whether the missing end of a truncated packed segment has been reported.
     private var isPastEnd = false
 
     fileprivate init(_ snapshot: Snapshot) {
@@ -73,7 +73,7 @@ public final class Snapshot: Sequence, Sendable {
     private var writer: Writer { snapshot.writer }
     private var state: SnapshotState { snapshot.state }
 
-    /// The next live entry. O(dead records in between).
+    /// The next live entry, or a damaged range; nil at the end. O(records skipped).
     public mutating func next() -> LogEntry? {
       while position < state.segments.count {
         let (segment, end) = state.segments[position]
@@ -104,7 +104,7 @@ public final class Snapshot: Sequence, Sendable {
       return nil
     }
 
-    /// The next live entry of a packed segment.
+    /// The next live entry of a packed segment; nil at its end.
     private mutating func next(in segment: Segment, _ view: PackedSegmentView, to end: Int) -> LogEntry? {
       var walk = self.walk ?? PackedWalk(view)
       defer { self.walk = walk }
@@ -142,13 +142,13 @@ public final class Snapshot: Sequence, Sendable {
 }
 
 extension SnapshotState {
-  /// Opens a snapshot of the store as it is now. Waits for no disk.
+  /// Opens a snapshot of the current state, without disk waits.
   ///
-  /// Amid a merge some entries of the index lead to its outputs already, and others still to its inputs. So both are shown, and
-  /// whatever enters one of them from now on is noted, as what leaves is: of a record and its copy exactly one is seen.
+  /// During a merge, some index entries already lead to its outputs and others still to its inputs. So both are shown, and
+  /// addresses that enter or leave the index from now on are noted: of a record and its copy, exactly one is seen.
   static func open(of writer: Writer) throws(StoreError) -> SnapshotState {
     try writer.withLock { (state) throws(StoreError) -> SnapshotState in
-      // Who closes the store takes this lock before records go.
+      // A close takes this lock before it releases the segments.
       try writer.env.checkOpen()
       let shown = writer.catalog.shown
       let keyspaces = writer.keydir.keyspaces.all.map { ($0.id, (name: $0.name, tag: $0.tag)) }
