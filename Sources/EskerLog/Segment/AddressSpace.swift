@@ -1,24 +1,24 @@
 internal import EskerPlatform
 internal import Synchronization
 
-/// Which granules of the store's address space are taken.
+/// Allocates the granules of the store's address space.
 ///
-/// A segment takes a run of them for as long as its object lives, which may be longer than its file is listed: a snapshot
-/// knows records by their addresses, so none of them may mean another record meanwhile.
+/// A segment takes a run of granules for as long as its object lives, which may be longer than its file is listed: a snapshot
+/// identifies records by address, so an address must not be reused meanwhile. Thread safety: any thread.
 final class AddressSpace: Sendable {
-  /// The runs that are taken, in order.
+  /// The runs that are taken, sorted.
   private let taken = Guarded<[Range<Int>]>([], .leaf)
   private let pinned = Atomic<Int>(0)
 
-  /// Bytes of segments that were merged away and are still in use.
+  /// Bytes of segments that were merged and are still in use.
   var pinnedBytes: Int { pinned.load(ordering: .relaxed) }
 
-  /// A run of granules, free again when this object goes.
+  /// A run of granules, freed when this object is released.
   final class Lease: Sendable {
     let granules: Range<Int>
     private let space: AddressSpace
-    /// Whether addresses of this run lead to the segment that holds it. Relaxed, as the counts: nothing is read through it, and only
-    /// one exchange finds it true.
+    /// Whether addresses in this run resolve to the segment that holds it. Relaxed, like the counts: nothing is read through it, and
+    /// only one exchange finds it true.
     private let isInstalled = Atomic<Bool>(false)
     private let retiredBytes = Atomic<Int>(0)
 
@@ -27,13 +27,13 @@ final class AddressSpace: Sendable {
       self.space = space
     }
 
-    /// Notes that addresses lead to the segment from now on.
+    /// Notes that addresses resolve to the segment from now on.
     func beginResolving() { isInstalled.store(true, ordering: .relaxed) }
 
-    /// Notes that they are to lead there no more; false if that was noted before: whoever gets true takes them away, once.
+    /// Notes that addresses are about to stop resolving; true only for the first call, whose caller uninstalls the segment.
     func endResolving() -> Bool { isInstalled.exchange(false, ordering: .relaxed) }
 
-    /// Says that the segment is not part of the store any more and is only kept for those who still read it.
+    /// Notes that the segment is no longer part of the store and is kept only for its current readers.
     func retire(bytes: Int) {
       space.pinned.add(bytes - retiredBytes.exchange(bytes, ordering: .relaxed), ordering: .relaxed)
     }
@@ -44,7 +44,7 @@ final class AddressSpace: Sendable {
     }
   }
 
-  /// The first run of `count` free granules; nil when there is none. O(segments).
+  /// Takes the first run of `count` free granules; nil if there is none. O(segments).
   func take(_ count: Int) -> Lease? {
     let start = taken.withLock { list -> Int? in
       var start = 0
@@ -60,7 +60,7 @@ final class AddressSpace: Sendable {
     return start.map { Lease($0..<$0 + count, of: self) }
   }
 
-  /// A certain run of granules; nil when a part of it is taken.
+  /// Takes a given run of granules; nil if part of it is taken.
   func take(_ granules: Range<Int>) -> Lease? {
     let isFree = taken.withLock { list -> Bool in
       let position = list.firstIndex { $0.upperBound > granules.lowerBound } ?? list.count

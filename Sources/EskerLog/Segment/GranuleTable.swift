@@ -2,12 +2,12 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-/// Leads from an address to the memory behind it.
+/// Resolves addresses to memory.
 ///
-/// The store's address space has 2^40 units of eight bytes, cut into granules of 16 MiB. A segment takes as many granules
-/// in a row as it needs, so an address is a granule number and an offset, and finding a record is one look-up in a table
-/// that is small enough to stay in the cache. Entries are words that readers load without a lock; the writer sets them
-/// before an address in that granule can be found, and clears them after no reader can hold one.
+/// The store's address space has 2^40 units of eight bytes, divided into granules of 16 MiB. A segment takes as many consecutive
+/// granules as it needs, so an address is a granule number and an offset, and finding a record is one look-up in a table that
+/// is small enough to stay in the CPU cache. Readers load its words without a lock; the writer sets them before an address in
+/// that granule can be found, and clears them once no reader can hold one.
 ///
 /// Safety: the memory holds `wordsPerEntry` words for each of the `capacity` granules; it is zero when it comes from the system,
 /// which is what an atomic word of 0 looks like. `granule(of:)` is masked, and a segment's granules come from its lease, so each word
@@ -27,18 +27,18 @@ struct GranuleTable: @unchecked Sendable {
 
   private let words: UnsafeMutablePointer<Atomic<UInt>>
 
-  /// Places of the words in an entry.
+  /// The positions of the words in an entry.
   private enum Word {
-    /// Address of unit 0 of the whole address space, as if the segment's mapping went on down to there.
+    /// The memory address that unit 0 of the address space would have if the segment's mapping extended down to it.
     static let base = 0
-    /// Address after the last byte of the segment that may be read.
+    /// The memory address after the last readable byte of the segment.
     static let limit = 1
     static let startUnits = 2
     static let salt = 3
     static let liveBytes = 4
     static let liveRecords = 5
     static let segment = 6
-    /// 0, or for a packed segment one more than the bytes of its dictionary.
+    /// 0, or for a packed segment one more than the length of its dictionary in bytes.
     static let packing = 7
   }
 
@@ -67,18 +67,18 @@ struct GranuleTable: @unchecked Sendable {
 
   // MARK: Readers
 
-  /// The record at an address: where it is, and what checks it.
+  /// Where the record at an address is, and what is needed to verify it.
   @safe
   struct Place {
     let pointer: UnsafeRawPointer
-    /// Bytes from there to the end of what may be read.
+    /// The number of readable bytes from there on.
     let limit: Int
     let salt: UInt32
     let offsetUnits: UInt32
-    /// 0, or for a packed segment one more than the bytes of its dictionary.
+    /// 0, or for a packed segment one more than the length of its dictionary in bytes.
     let packing: Int
 
-    /// Brings in the lines of a record after its first four, as far as the processor would not go on by itself.
+    /// Prefetches the cache lines of a record after its first four, up to where the processor's own prefetching takes over.
     @inline(__always)
     func prefetchRest(of record: RecordView) {
       let start = unsafe UInt(bitPattern: pointer)
@@ -91,8 +91,8 @@ struct GranuleTable: @unchecked Sendable {
     }
   }
 
-  /// Leads to the record at `address`; nil when no segment is there or the address is beyond its end, which only a
-  /// damaged checkpoint can bring about. The caller is pinned.
+  /// The place of the record at `address`; nil if no segment is there or the address is beyond its end, as only a damaged
+  /// checkpoint can cause. The caller must be pinned or hold the writer's lock.
   @inline(__always)
   func place(of address: UInt64) -> Place? {
     let granule = Self.granule(of: address)
@@ -114,7 +114,7 @@ struct GranuleTable: @unchecked Sendable {
     )
   }
 
-  /// Brings in the start of the record at `address`. The caller is pinned.
+  /// Prefetches the start of the record at `address`.
   @inline(__always)
   func prefetch(_ address: UInt64) {
     // Relaxed: a wrong address does no harm here.
@@ -126,7 +126,7 @@ struct GranuleTable: @unchecked Sendable {
     prefetchForReading(start &+ 191)
   }
 
-  /// Brings in what ``prefetch(_:)`` left out of a longer record. Waits for the record's header.
+  /// Prefetches what ``prefetch(_:)`` left out of a longer record. Waits for the record's header. The caller must be pinned.
   @inline(__always)
   func prefetchRest(_ address: UInt64) {
     guard let place = place(of: address), let record = unsafe RecordView(at: place.pointer, limit: place.limit) else {
@@ -135,7 +135,7 @@ struct GranuleTable: @unchecked Sendable {
     place.prefetchRest(of: record)
   }
 
-  /// The segment an address lies in, with a reference of its own. The caller is pinned.
+  /// The segment that an address is in, retained. The caller must be pinned or hold the writer's lock.
   func segment(of address: UInt64) -> Segment? {
     // Acquiring: the segment was made before `install` stored it. The table has a reference of its own as long as it is installed.
     let bits = unsafe word(Self.granule(of: address), Word.segment).pointee.load(ordering: .acquiring)
@@ -145,7 +145,7 @@ struct GranuleTable: @unchecked Sendable {
 
   // MARK: The writer
 
-  /// Makes a segment's addresses resolvable, and keeps a reference to it.
+  /// Makes a segment's addresses resolvable, and retains it.
   func install(_ segment: Segment) {
     // Relaxed, then releasing: who acquires the base finds all that was stored before it.
     segment.lease.beginResolving()
@@ -164,13 +164,13 @@ struct GranuleTable: @unchecked Sendable {
     updateLimit(segment)
   }
 
-  /// Follows the segment's end, up or down. Not while the segment may grow: see `raiseLimit`.
+  /// Sets the limit to the segment's readable end, higher or lower. Not while the segment may grow: see `raiseLimit`.
   func updateLimit(_ segment: Segment) {
     raiseLimit(of: segment, to: segment.readableEnd)
   }
 
-  /// Lets readers go as far as `length` bytes into a segment that grows, and never beyond what is mapped; under its lock, so
-  /// that no older call comes after a newer one.
+  /// Lets readers access the first `length` bytes of a growing segment, but never more than is mapped. Called under its `growth`
+  /// lock, so that calls stay in order.
   func raiseLimit(of segment: Segment, to length: Int) {
     let limit = unsafe UInt(bitPattern: segment.base) &+ UInt(max(0, min(length, segment.mapping.length)))
     for granule in segment.granule..<segment.granule + segment.granuleCount {
@@ -179,9 +179,9 @@ struct GranuleTable: @unchecked Sendable {
     }
   }
 
-  /// Ends the resolution of a segment's addresses, and lets its references go. No reader is pinned that may follow one.
+  /// Stops resolving a segment's addresses, and releases the references to it. No pinned reader may still hold such an address.
   ///
-  /// The caller holds the segment, and with it the lease: until this has returned, nobody else has the granules.
+  /// The caller retains the segment, and thereby the lease: until this returns, no other segment gets the granules.
   func uninstall(_ segment: Segment) {
     for granule in segment.granule..<segment.granule + segment.granuleCount {
       unsafe word(granule, Word.limit).pointee.store(0, ordering: .releasing)
@@ -193,15 +193,15 @@ struct GranuleTable: @unchecked Sendable {
     }
   }
 
-  /// Counts a record in. Called under the writer's lock.
+  /// Counts a record as live. Called under the writer's lock.
   @inline(__always)
   func countLive(at address: UInt64, bytes: Int) {
     add(UInt(bitPattern: bytes), 1, at: address)
   }
 
-  /// Counts a record out. Called under the writer's lock.
+  /// Counts a record as dead. Called under the writer's lock.
   ///
-  /// - Parameter bytes: 0 for a damaged record, whose size is not known.
+  /// - Parameter bytes: the record's size; 0 for a damaged record of unknown size.
   @inline(__always)
   func countDead(at address: UInt64, bytes: Int) {
     add(UInt(bitPattern: -bytes), .max, at: address)
@@ -223,7 +223,7 @@ struct GranuleTable: @unchecked Sendable {
     unsafe word(segment.granule, Word.liveRecords).pointee.store(UInt(bitPattern: records), ordering: .relaxed)
   }
 
-  /// Bytes and number of a segment's live records.
+  /// The size in bytes and the number of a segment's live records.
   func live(_ segment: Segment) -> (bytes: Int, records: Int) {
     var bytes: UInt = 0
     var records: UInt = 0

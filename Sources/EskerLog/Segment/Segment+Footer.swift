@@ -3,7 +3,7 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Segment {
-  /// The footer of a segment that is sealed and durable, which may be replayed from it.
+  /// The footer of a sealed and durable segment, which can then be replayed from it; nil for other segments.
   func durableFooter(
     durable: UInt64,
     damage: inout [StoreEvent]
@@ -13,9 +13,9 @@ extension Segment {
     return readFooter(damage: &damage)
   }
 
-  /// Reads a sealed segment's footer; nil when there is none, it is damaged, or it is out of reach.
+  /// Reads a sealed segment's footer; nil if there is none, or it is damaged or cannot be read.
   ///
-  /// - Parameter failure: called when it cannot be read now, which says nothing of what stands there.
+  /// - Parameter failure: called if the footer cannot be read now, which does not mean that it is damaged.
   func readFooter(
     damage: inout [StoreEvent],
     failure: (PlatformError) -> Void = { _ in }
@@ -25,13 +25,13 @@ extension Segment {
     var bytes: [UInt8] = []
     do throws(PlatformError) { bytes = try self.bytes(in: summary.offset..<summary.offset + summary.length) } catch {
       if error.isOutOfDescriptors { failure(error) }
-      // A merge removed the file of a segment that somebody holds: what is left of it are its records.
+      // A merge removed the file of a segment that is still in use: only its mapped records are left.
       if error.isGone || error.isOutOfDescriptors { return nil }
     }
     do throws(FormatError) {
       // Safety: the span is used only during the call, and the array is kept.
       let footer = unsafe try SegmentFooter(decoding: bytes.span.bytes)
-      // A read-only store leaves the end of the last segment open, where the log may go on.
+      // In a read-only store, the last segment's end stays unset, because the log may continue there.
       let end = recordsEnd
       guard footer.segmentID == id, footer.salt == salt, end == 0 || footer.recordsEnd == UInt64(end),
         footer.recordsEnd <= UInt64(granuleCount) * SegmentRow.granuleSize
@@ -46,15 +46,14 @@ extension Segment {
     }
   }
 
-  /// Bytes of the file that mean something, and the page of the word behind them: a reader in another process looks there to
-  /// see whether the log goes on.
+  /// The bytes in use, and the page of the word after them, where a reader in another process checks whether the log continues.
   var usedLength: Int {
     let facts = facts
     let used = max(facts.footer.offset + facts.footer.length, facts.recordsEnd + Self.tailReserve)
     return (used + 4095) & ~4095
   }
 
-  /// Bytes of the file: records and footer.
+  /// The length in bytes of records and footer.
   var fileLength: Int {
     let facts = facts
     return max(facts.recordsEnd, facts.footer.offset + facts.footer.length)

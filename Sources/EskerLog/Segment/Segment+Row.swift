@@ -3,7 +3,7 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Segment {
-  /// What the manifest says of the segment now.
+  /// The segment's current row for the manifest.
   func row() -> SegmentRow {
     var row = SegmentRow(
       id: id,
@@ -19,8 +19,7 @@ extension Segment {
     row.lastSequence = facts.lastSequence
     row.recordsEnd = UInt64(facts.recordsEnd)
     guard facts.isSettled else {
-      // Where the tail of a closed store ends; an opening after a crash looks for itself.
-      // A close gives back what has not been used.
+      // With an end, it is the tail of a closed store, and a close releases unused space. After a crash, the opening finds the end.
       let length = durableLength.load(ordering: .relaxed)
       row.fileLength = UInt64(row.recordsEnd == 0 ? length : min(length, usedLength))
       return row

@@ -1,9 +1,9 @@
 internal import EskerPlatform
 
 extension Segment {
-  /// The first aligned word from `offset` on that is not zero, before `end` and the end of the file.
+  /// The offset of the first nonzero aligned word at or after `offset`, before `end` and the end of the file; nil if none.
   ///
-  /// Most of a long run of zeros was never written. Reading it would bring it into memory, so the file system is asked.
+  /// Asks the file system about long runs of zeros: most were never written, and reading them would bring them into memory.
   func nextNonzeroWord(from offset: Int, end: Int) -> Int? {
     let end = reach(end)
     guard offset >= 0, offset < end else { return nil }
@@ -32,7 +32,7 @@ extension Segment {
     return nil
   }
 
-  /// Where the next readable record begins behind a damaged place.
+  /// The offset of the next readable record after a damaged one; nil if none.
   func nextRecord(after offset: Int, end: Int) -> Int? {
     var position = offset + 8
     while let candidate = nextNonzeroWord(from: position, end: end) {

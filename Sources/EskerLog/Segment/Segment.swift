@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// One segment file and its mapping.
 ///
-/// The mapping lives as long as this object: readers that take no lock are protected by their epoch pin, all others hold a
-/// reference. The address of a byte in the store's address space is `startUnits * 8` plus its offset in the file.
+/// The mapping exists as long as this object: lock-free readers are protected by their epoch pin, all others retain the object. The
+/// address of a byte in the store's address space is `startUnits * 8` plus its offset in the file.
 ///
 /// Safety: threads may share it. Its properties are constants, atomic, or have a lock; `file` and `mapping` are safe for many threads.
 /// Whoever holds the segment may use the memory at `base`, up to what is accessible. Bytes in front of a record that was
@@ -16,39 +16,39 @@ final class Segment: @unchecked Sendable {
   let kind: SegmentKind
   let salt: UInt32
   let layout: SegmentLayout
-  /// Bytes that the records of a packed segment would take in another one; 0 when that is not known.
+  /// Bytes that the records of a packed segment would take unpacked; 0 if unknown.
   let plainBytes: Int
-  /// Where the values of a packed segment are decompressed.
+  /// Buffers for decompressing the values of a packed segment.
   let rooms = UnpackingRooms()
   let path: String
   let file: any File
   let mapping: any Mapping
   let base: UnsafeMutableRawPointer
-  /// The most bytes of records, seal included, that the file may take.
+  /// The maximum length of the file up to and including the seal.
   let capacity: Int
   /// The segment's address range.
   let lease: AddressSpace.Lease
 
-  /// Bytes that may be read and stored to; grows. More may be allocated and mapped. Released after the bytes were mapped.
+  /// How many bytes may be read and stored to; grows. More may be allocated and mapped. Stored, releasing, after they were
+  /// mapped.
   let accessible: Atomic<Int>
-  /// Bytes that the file has on stable storage, whatever happens: it was that long when it was last synced. A shorter file was
-  /// cut short by somebody.
+  /// The file's length on stable storage, as of the last sync. A shorter file was truncated.
   let durableLength = Atomic<Int>(0)
-  /// True when the file was found to be shorter than that.
+  /// True if the file was shorter than the manifest says when it was opened.
   let isShort = Atomic<Bool>(false)
-  /// Bytes whose pages were brought in for writing; a hint.
+  /// How many bytes were prefaulted for writing; a hint.
   let populated: Atomic<Int>
-  /// Where the writer was when it last looked for room; records may go on behind it.
+  /// The writer's offset when it last looked for room; there may be records after it.
   let reached = Atomic<Int>(0)
-  /// Up to where `detach` was called; the leader's.
+  /// The offset up to which pages were detached; used only by the leader of a group commit.
   private let detached = Atomic<Int>(0)
-  /// Serialises growing the file, which the writer and the background both do.
+  /// Serialises growth of the file by writers and background threads.
   private let growth = Lock(.growth)
 
   private let guardedFacts = Guarded<SegmentFacts>(SegmentFacts(), .leaf)
   /// The facts' `recordsEnd`, for those who walk records: they look at it for each, and take no lock.
   private let knownEnd = Atomic<Int>(0)
-  /// Tombstones in it that hide older values, and the segments that hold those.
+  /// Its tombstones that hide older values, and the segments with those values.
   let hiding = Guarded<Hiding>(Hiding(), .leaf)
   /// Store time of creation, in milliseconds.
   let created: Int64
@@ -105,17 +105,17 @@ final class Segment: @unchecked Sendable {
   var isSealed: Bool { facts.isSealed }
   var isSettled: Bool { facts.isSettled }
 
-  /// Bytes kept free behind the last record: the seal, and the zero word that ends the log.
+  /// Bytes kept free after the last record: for the seal, and the zero word that ends the log.
   static let tailReserve = 40
 
-  /// The first granule of the segment's address range, and how many it has.
+  /// The first granule of the segment's address range, and the number of granules.
   var granule: Int { lease.granules.lowerBound }
   var granuleCount: Int { lease.granules.count }
 
   /// The address of the file's first byte, in units of eight bytes.
   var startUnits: UInt64 { UInt64(granule) << GranuleTable.granuleShift }
 
-  /// The end of what may be read: the records' end once it is settled, what is mapped before.
+  /// The end of the readable bytes: the records' end once it is settled; before, the end of what is accessible.
   var readableEnd: Int {
     // Acquiring: the records before the end were written, and the bytes mapped, before these were stored.
     let end = recordsEnd
@@ -123,17 +123,17 @@ final class Segment: @unchecked Sendable {
     return end == 0 ? mapped : min(end, mapped)
   }
 
-  // Whoever reads a segment says how far: to where a manifest, a footer, a checkpoint or a snapshot says that its records end.
-  // That is a claim. The file may be shorter, so all reading goes through these functions, and no further than the mapping.
+  // Readers of a segment pass the end of its records according to a manifest, a footer, a checkpoint or a snapshot. The file may be
+  // shorter, so all reading goes through these functions, which stop at the end of what is accessible.
 
-  /// As much of a claimed end as there is.
+  /// A claimed end, limited to what is accessible.
   @inline(__always)
   func reach(_ end: Int) -> Int { min(end, accessible.load(ordering: .acquiring)) }
 
-  /// Reads the header of what stands at `offset`; the end is at `end`, or where the file ends.
+  /// Reads the header of the record at `offset`, up to `end` or the end of the file.
   func readRecord(at offset: Int, end: Int) -> RecordRead {
     let end = reach(end)
-    // Records stand at multiples of eight bytes, and their first word is read as one.
+    // Records are aligned to eight bytes, and their first word is loaded as one.
     guard offset >= 0, offset <= end, offset & 7 == 0 else { return .end }
     // Safety: the offset is aligned, and the limit ends where the accessible bytes do.
     return unsafe RecordHeader.read(
@@ -144,7 +144,7 @@ final class Segment: @unchecked Sendable {
     )
   }
 
-  /// A view of the record at `offset`; nil when its lengths reach beyond `end`, or the end of the file.
+  /// A view of the record at `offset`; nil if its lengths exceed `end` or the end of the file.
   @inline(__always)
   func view(at offset: Int, end: Int) -> RecordView? {
     let end = reach(end)
@@ -153,10 +153,10 @@ final class Segment: @unchecked Sendable {
     return unsafe RecordView(at: UnsafeRawPointer(base + offset), limit: end - offset)
   }
 
-  /// 0, or for a packed segment one more than the bytes of its dictionary.
+  /// 0, or for a packed segment one more than the length of its dictionary in bytes.
   var packing: Int { layout.isPacked ? 1 + layout.dictionaryLength : 0 }
 
-  /// The records, if the segment is packed, up to `end`, or the end of the file.
+  /// The records of a packed segment, up to `end` or the end of the file; nil if it is not packed.
   func packedView(end: Int) -> PackedSegmentView? {
     guard layout.isPacked else { return nil }
     // Safety: the view ends where the accessible bytes do.
@@ -172,9 +172,9 @@ final class Segment: @unchecked Sendable {
   /// segment is sealed.
   ///
   /// - Parameters:
-  ///   - reservation: Bytes to allocate, if more.
-  ///   - zeroing: Writes zeros where nobody could store before. That puts pages into the page cache, many at a time, at an
-  ///     eighth of what it costs to bring in one after the other through the mapping.
+  ///   - reservation: The length to allocate, if greater.
+  ///   - zeroing: Whether to write zeros to the new bytes. That puts many pages into the page cache at a time, at an eighth of the
+  ///     cost of faulting them in one by one through the mapping.
   func grow(
     to length: Int,
     reserving reservation: Int = 0,
@@ -183,7 +183,7 @@ final class Segment: @unchecked Sendable {
   ) throws(PlatformError) {
     guard waitToGrow(to: length) else { return }
     defer { growth.unlock() }
-    // A footer may stand where the zeros would go.
+    // There may be a footer where the zeros would go.
     guard !isSealed else { return }
     var start = accessible.load(ordering: .relaxed)
     guard length > start else { return }
@@ -195,17 +195,17 @@ final class Segment: @unchecked Sendable {
     while start < length {
       let end = zeroing ? min(length, (start / Self.zeroStep + 1) * Self.zeroStep) : length
       if zeroing { try file.writeZeros(start..<end) }
-      // First for readers: as soon as it is accessible, a record may be there.
+      // Readers first: as soon as the bytes are accessible, there may be a record.
       granules.raiseLimit(of: self, to: end)
       accessible.store(end, ordering: .releasing)
       start = end
     }
   }
 
-  /// Waits for whoever is growing the segment. Once it is sealed nobody begins to.
+  /// Waits for growth in progress. Once the segment is sealed, none begins.
   func awaitGrowth() { growth.withLock {} }
 
-  /// Takes `growth`; false when somebody else meanwhile made `length` bytes accessible, which is not worth falling asleep for.
+  /// Locks `growth`; false if another thread makes `length` bytes accessible meanwhile. Spins first, as that takes little time.
   private func waitToGrow(to length: Int) -> Bool {
     var turns = 0
     while !growth.tryLock() {
@@ -220,23 +220,23 @@ final class Segment: @unchecked Sendable {
     return true
   }
 
-  /// How much is zeroed before those who wait for it go on.
+  /// How many bytes are zeroed before waiting threads may continue.
   private static let zeroStep = 64 << 10
 
-  /// Syncs the file, its length too.
+  /// Syncs the file, including its length.
   func sync() throws(PlatformError) {
     let length = mapping.length
     try file.sync()
     durableLength.max(length, ordering: .relaxed)
   }
 
-  /// The bytes of a range, or as many of them as the file has.
+  /// The bytes in a range, or as many of them as the file has.
   ///
-  /// A file that rests may be out of reach: removed by a merge, while somebody holds the segment, or closed and no descriptor
-  /// left to open it with. What is mapped is there all the same.
+  /// A resting file may be inaccessible: removed by a merge while the segment is in use, or closed with no descriptor left to
+  /// reopen it. Mapped bytes are still available then.
   func bytes(in range: Range<Int>) throws(PlatformError) -> [UInt8] {
     do throws(PlatformError) {
-      // As much as there is: memory is not asked for on the word of who wants it.
+      // Limited to the file's size, so that a damaged range does not allocate excessive memory.
       return try file.bytes(in: range.clamped(to: 0..<file.status().size))
     } catch {
       guard error.isGone || error.isOutOfDescriptors, range.upperBound <= mapping.length else { throw error }
@@ -247,20 +247,19 @@ final class Segment: @unchecked Sendable {
     }
   }
 
-  /// Before a sync of the records below `end`: unmaps the pages stored to since the last one, all at once.
+  /// Before a sync of the records below `end`, unmaps all pages stored to since the last sync at once.
   ///
-  /// The sync would write-protect them one by one, and interrupt the other processors for each. The next reader or writer maps
-  /// them again.
+  /// The sync would write-protect them one by one, interrupting the other processors each time. The next access maps them again.
   func detachUnsynced(below end: Int) {
     let start = detached.exchange(end, ordering: .relaxed)
     if start < end { mapping.detach(start..<end) }
   }
 
-  /// Follows growth that another process made.
+  /// Follows growth of the file by another process.
   func growToFile() throws(PlatformError) {
     let size = try file.status().size
     try growth.withLock { () throws(PlatformError) in
-      // The footer may stand behind what there is address space for; the records never do.
+      // The footer may exceed the reserved address space; the records never do.
       let length = min(size, capacity)
       guard length > accessible.load(ordering: .relaxed) else { return }
       try mapping.extend(to: length)
@@ -268,7 +267,7 @@ final class Segment: @unchecked Sendable {
     }
   }
 
-  /// What is wrong with a file that ends before its records.
+  /// The description of a file that ends before its records.
   func cutShort(_ end: Int) -> String { "the segment is truncated: its records should end at \(end)" }
 
   func location(_ offset: Int? = nil, key: [UInt8]? = nil) -> DamageLocation {
@@ -276,21 +275,21 @@ final class Segment: @unchecked Sendable {
   }
 }
 
-/// What is known of a segment's tombstones.
+/// The tombstones of a segment that are still needed.
 struct Hiding: Sendable {
-  /// Bytes of those that were still needed when they were last looked at.
+  /// Bytes of the tombstones that were needed when last checked.
   var bytes = 0
   /// The segments that held older values of their keys then.
   var blockers: [UInt64] = []
 }
 
 extension Segment {
-  /// Notes that tombstones cannot go as long as those segments are there.
+  /// Notes that tombstones must be kept as long as those segments exist.
   func wait(for blockers: [UInt64], bytes: Int) {
     hiding.withLock { $0 = Hiding(bytes: bytes, blockers: blockers) }
   }
 
-  /// Bytes of tombstones that are taken to be needed: until half of the segments they wait for are gone.
+  /// Bytes of tombstones assumed to be needed, until half of the segments that they wait for are gone.
   func hidingBytes(among listed: Set<UInt64>) -> Int {
     hiding.withLock { hiding in
       let present = hiding.blockers.count { listed.contains($0) }

@@ -2,7 +2,7 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-/// Goes through the records of a sealed segment: by its footer, which spares reading them, or by their headers.
+/// Iterates over the records of a sealed segment: by its footer, without reading the records, or else by their headers.
 struct SegmentWalk {
   private let segment: Segment
   private let end: Int
@@ -10,10 +10,12 @@ struct SegmentWalk {
   private var listed: FooterCursor?
   private let footer: [UInt8]
   private let seed: HashSeed
-  /// Where it stands in a packed segment.
+  /// The position in a packed segment.
   private var packed: PackedWalk?
 
-  /// - Parameter end: where to end; nil: with the last record.
+  /// - Parameters:
+  ///   - end: the offset to stop at; nil to stop after the last record.
+  ///   - damage: gets the damage to the footer, if any.
   init(_ segment: Segment, _ seed: HashSeed, to end: Int? = nil, damage: inout [StoreEvent]) {
     self.segment = segment
     let read = segment.readFooter(damage: &damage)
@@ -25,9 +27,9 @@ struct SegmentWalk {
     packed = packedView.map { PackedWalk($0) }
   }
 
-  /// The next record, nil after the last.
+  /// The next record; nil after the last.
   ///
-  /// - Throws: what is wrong, when the headers are read and one is damaged, or the footer contradicts itself.
+  /// - Throws: the damage, if headers are read and one is damaged, or the footer is inconsistent.
   mutating func next() throws(StoreError) -> FooterEntry? {
     if listed != nil {
       do throws(FormatError) { return try nextListed() } catch {
@@ -53,7 +55,7 @@ struct SegmentWalk {
     return entry(header, at: offset)
   }
 
-  /// The next record whose header can be read; what cannot is reported.
+  /// The next record with a readable header; reports damage in between.
   mutating func nextReadable(reporting damage: inout [StoreEvent]) -> FooterEntry? {
     // The footer's checksum was right, so an entry that makes no sense is where it ends.
     if listed != nil { return try? nextListed() }
@@ -83,7 +85,7 @@ struct SegmentWalk {
     return nil
   }
 
-  /// The footer's next entry. It may list more than is wanted: what was written since the caller looked where the end is.
+  /// The footer's next entry. Stops at `end`: the footer may list records written after the caller determined the end.
   private mutating func nextListed() throws(FormatError) -> FooterEntry? {
     let footer = footer
     // Safety: the span is used only during the call, and the array is kept.

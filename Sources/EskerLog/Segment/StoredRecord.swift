@@ -1,7 +1,7 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// A record that an address leads to, packed or not, for whoever is in no hurry. The caller is pinned.
+/// A record at an address, packed or not, for use outside the hot paths.
 ///
 /// Safety: the caller keeps the segment mapped while it uses the record: by its pin, the writer's lock or a reference. The views
 /// check everything against the place's limit. nil for the address of an empty key is replaced by one that is not read from.
@@ -10,7 +10,7 @@ enum StoredRecord {
   case plain(RecordView, GranuleTable.Place)
   case packed(PackedEntry, PackedSegmentView)
 
-  /// The record at a place; nil when its lengths make no sense.
+  /// The record at a place; nil if its lengths are implausible.
   init?(at place: GranuleTable.Place) {
     if let (view, offset) = place.packed {
       guard let entry = view.entry(at: offset) else { return nil }
@@ -42,7 +42,7 @@ enum StoredRecord {
     }
   }
 
-  /// Bytes of the key.
+  /// The length in bytes of the key.
   var keyLength: Int {
     switch self {
     case .plain(let record, _): record.keyLength
@@ -50,7 +50,7 @@ enum StoredRecord {
     }
   }
 
-  /// Bytes of the value.
+  /// The length in bytes of the value.
   var valueLength: Int {
     switch self {
     case .plain(let record, _): record.valueLength
@@ -58,7 +58,7 @@ enum StoredRecord {
     }
   }
 
-  /// Bytes that the record takes.
+  /// The length in bytes of the record.
   var size: Int {
     switch self {
     case .plain(let record, _): record.size
@@ -66,7 +66,7 @@ enum StoredRecord {
     }
   }
 
-  /// The key, copied.
+  /// A copy of the key.
   var key: [UInt8] {
     switch self {
     case .plain(let record, _): unsafe [UInt8](record.key)
@@ -90,7 +90,7 @@ enum StoredRecord {
     }
   }
 
-  /// Whether this can be a record of a key with that hash: where the key is damaged, its place in the index has to tell.
+  /// Whether this can be a record of a key with that hash. If a packed key is damaged, only its place in the index can tell.
   func mayHave(_ hash: UInt64, _ seed: HashSeed) -> Bool {
     switch self {
     case .plain(let record, _): record.keyHash == hash
@@ -98,7 +98,7 @@ enum StoredRecord {
     }
   }
 
-  /// What is wrong with the record, if anything is.
+  /// The damage to the record, if any.
   var damage: RecordDamage? {
     switch self {
     case .plain(let record, let place): record.damage(salt: place.salt, offsetUnits: place.offsetUnits)
@@ -106,7 +106,7 @@ enum StoredRecord {
     }
   }
 
-  /// Whether key, number and expiry are what was written; a packed value is not looked at.
+  /// Whether key, sequence number and expiry are intact; does not verify a packed value.
   var headIsIntact: Bool {
     switch self {
     case .plain: damage == nil
@@ -116,7 +116,7 @@ enum StoredRecord {
 }
 
 extension Segment {
-  /// The record at `offset`; nil when its lengths make no sense. The caller holds the segment.
+  /// The record at `offset`; nil if its lengths are implausible. The caller retains the segment.
   func storedRecord(at offset: Int) -> StoredRecord? {
     let end = readableEnd
     guard offset >= 0, offset < end, offset & 7 == 0 else { return nil }
@@ -133,7 +133,7 @@ extension Segment {
 }
 
 extension GranuleTable.Place {
-  /// The packed segment this is in, and where; nil in another.
+  /// The packed segment that contains the place, and the offset in it; nil if the segment is not packed.
   var packed: (view: PackedSegmentView, offset: Int)? {
     guard packing != 0 else { return nil }
     let offset = Int(offsetUnits) << 3

@@ -1,11 +1,11 @@
 internal import EskerFormat
 internal import Synchronization
 
-/// Memory in which the values of a packed segment are decompressed.
+/// Buffers for decompressing the values of a packed segment.
 ///
-/// A room is a copy of the segment's dictionary and the space right behind it. There LZ4 takes the dictionary for the
-/// beginning of what it is writing, and needs half the time: 0.17 instead of 0.32 microseconds for 500 bytes. A few rooms are
-/// kept for the next reads; readers that find none make one. Thread safety: any thread.
+/// A room is a copy of the segment's dictionary, followed by space for the output. LZ4 then treats the dictionary as a prefix of the
+/// output, which takes half the time: 0.17 instead of 0.32 microseconds for 500 bytes. A few rooms are kept for later reads;
+/// readers that find none allocate one. Thread safety: any thread.
 ///
 /// Safety: a room is in a slot or with one reader, which took it by an exchange; `deinit` frees those in slots when no reader is
 /// left. Rooms of a segment all have room for its dictionary and `outputLength` bytes. Acquiring and releasing: the next reader
@@ -14,10 +14,10 @@ internal import Synchronization
 struct UnpackingRooms: ~Copyable {
   private typealias Slot = Atomic<UInt>
 
-  /// The longest output that is decompressed in a room. For longer ones the gain is small.
+  /// The longest output, in bytes, that is decompressed in a room. For longer ones the gain is small.
   static let outputLength = 64 << 10
 
-  /// Rooms that nobody is in; threads tend to have a slot of their own.
+  /// Unused rooms; threads tend to use different slots.
   private let slots: UnsafeMutablePointer<Slot>
   private static let count = 4
   /// Slots are a cache line apart.
@@ -35,11 +35,10 @@ struct UnpackingRooms: ~Copyable {
     unsafe slots.deallocate()
   }
 
-  /// Lends a room to a body.
   @inline(__always)
   func withRoom<R>(for dictionary: UnsafeRawBufferPointer, _ body: (UnsafeMutableRawPointer) -> R) -> R {
     var local: UInt8 = 0
-    // Stacks are far apart, so an address on it tells threads apart well enough.
+    // Threads' stacks are far apart, so a stack address distinguishes them well enough.
     let stack = unsafe withUnsafeMutablePointer(to: &local) { UInt(bitPattern: $0) }
     let slot = unsafe slots + Int(stack >> 18 & UInt(Self.count - 1)) * Self.stride
     let room = unsafe Self.room(slot.pointee.exchange(0, ordering: .acquiring)) ?? Self.make(dictionary)
