@@ -1,3 +1,4 @@
+import EskerFormat
 import EskerPlatform
 import EskerTestSupport
 import Testing
@@ -33,6 +34,28 @@ import Testing
     }
     tally.print(withCheckpoint ? "cut" : "cut without checkpoint")
     expectNone(tally.failures)
+  }
+
+  /// Its seal would go where no page is mapped.
+  @Test func aTailCutRightBehindItsRecordsHasRoomForItsSeal() throws {
+    let machine = Machine()
+    var store = try machine.open()
+    let key = "8 bytes."
+    try store.put([UInt8](repeating: 1, count: 4096 - SegmentHeader.length - 32 - 8), forKey: key)
+    let tail = try #require(store.statistics.segments.first)
+    #expect(tail.recordBytes == 4096 - SegmentHeader.length)
+    let name = try #require(tail.path.split(separator: "/").last.map { String($0) })
+    try store.close()
+    store = try DiskImage(of: machine).truncating(name, to: 4096).machine().open()
+    try store.probe.endTail()
+    let segment = try #require(store.probe.hold(tail.id))
+    #expect(segment.recordsEnd == 4096)
+    #expect(segment.accessibleLength >= 4096 + 32)
+    try store.put("v", forKey: "later")
+    #expect(try store.get(key)?.count == 4096 - SegmentHeader.length - 32 - 8)
+    // What was cut off is still reported until the store is opened again.
+    #expect(try store.verify().damage.allSatisfy { $0.reason.contains("the segment is truncated") })
+    try store.close()
   }
 
   @Test func aMissingFileIsNoticedOrMadeAnew() throws {
