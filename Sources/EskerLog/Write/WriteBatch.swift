@@ -27,10 +27,12 @@ public struct WriteBatch: ~Copyable {
     otherwise error: (Int) -> StoreError
   ) throws(StoreError) -> Int {
     let start = bytes.count
-    let length = source.withBytes { (span) in span.byteCount }
+    let length = source.withBytes { (span) in
+      // Safety: the pointer is used only while `source` lends its bytes.
+      if span.byteCount <= limit { unsafe span.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) } }
+      return span.byteCount
+    }
     guard length <= limit else { throw error(length) }
-    // Safety: the pointer is used only while `source` lends its bytes.
-    source.withBytes { (span) in unsafe span.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) } }
     return bytes.count - start
   }
 
