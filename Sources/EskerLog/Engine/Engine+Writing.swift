@@ -1,6 +1,77 @@
-// Writes: make room in a store with a capacity, call the writer, and notify the change feeds.
+internal import EskerPlatform
+internal import Synchronization
+
+// What surrounds a write to the log: fronts first, the expiry, room in a store with a capacity, feeds, and durability.
 //
-// Safety: the caller keeps key and value until the call returns.
+// Safety: the caller keeps key and value until the call returns. A life stays allocated as long as the core.
+
+extension KeyspaceCore {
+  func anticipate(_ key: UnsafeRawBufferPointer) {
+    unsafe keydir.reader.prefetch(life.pointee.hash.hash(key))
+  }
+
+  /// Stores a value; returns its sequence number, or 0 if the condition does not hold.
+  @usableFromInline
+  func put(
+    _ value: UnsafeRawBufferPointer,
+    _ key: UnsafeRawBufferPointer,
+    _ expiry: Expiry?,
+    _ condition: WriteCondition,
+    _ durability: Durability?
+  ) throws(StoreError) -> UInt64 {
+    try letAheadWrite()
+    var isSynced = false
+    if case .synced = durability ?? engine.env.options.durability {
+      // Many tasks share a sync, so the page that they store to is flushed from the TLBs only once.
+      isSynced = durability != nil || !DeferredSyncs.isCollecting
+    }
+    let instant = expiry == nil && !mayExpire ? .max : resolve(expiry)
+    return try unsafe engine.put(value, key, self, expiry: instant, condition, isSynced: isSynced)
+  }
+
+  /// Stores a value, and gives it its durability.
+  @usableFromInline
+  func put(
+    _ value: UnsafeRawBufferPointer,
+    _ key: UnsafeRawBufferPointer,
+    _ expiry: Expiry?,
+    durability: Durability?
+  ) throws(StoreError) -> UInt64 {
+    let start = engine.startOfSample()
+    let sequence = try unsafe put(value, key, expiry, .always, durability)
+    try engine.settle(sequence, durability)
+    engine.endPut(start)
+    return sequence
+  }
+
+  @usableFromInline
+  func remove(_ key: UnsafeRawBufferPointer, _ condition: WriteCondition) throws(StoreError) -> Removal {
+    try letAheadWrite()
+    return try unsafe engine.remove(key, self, condition)
+  }
+}
+
+extension KeyspaceCore {
+  /// Whether values written without an expiry may expire.
+  @inline(__always)
+  private var mayExpire: Bool {
+    keydir.env.hasDefaultExpiry || defaultExpiryMilliseconds.load(ordering: .relaxed) >= 0
+  }
+
+  /// The instant in store time at which a value written now expires; `Int64.max` for never.
+  func resolve(_ expiry: Expiry?) -> Int64 {
+    switch expiry {
+    case .never: return .max
+    case .at(let instant): return instant.millisecondsSince1970
+    case .after(let duration): return keydir.env.checkedNow.addingClamped(duration.wholeMilliseconds)
+    case nil:
+      let milliseconds = defaultExpiryMilliseconds.load(ordering: .relaxed)
+      if milliseconds >= 0 { return keydir.env.checkedNow.addingClamped(milliseconds) }
+      if case .never = keydir.env.options.defaultExpiry { return .max }
+      return resolve(keydir.env.options.defaultExpiry)
+    }
+  }
+}
 
 extension Engine {
   /// Stores a value; returns its sequence number, or 0 if the condition does not hold.
@@ -77,5 +148,94 @@ extension Engine {
       isVolumeFull = true
       do throws(StoreError) { return try write() } catch { failure = error }
     }
+  }
+}
+
+extension Engine {
+  // MARK: Durability
+
+  /// Gives a write its durability. `sequence` is 0 if nothing was written.
+  @usableFromInline
+  @inline(__always)
+  func settle(_ sequence: UInt64, _ durability: Durability?) throws(StoreError) {
+    // The common case: nothing to do.
+    if case .buffered = durability ?? env.options.durability, env.isThreaded {
+      if writer.isOwing { payDelay() }
+      return
+    }
+    try settleSlowly(sequence, durability)
+  }
+
+  @inline(never)
+  private func settleSlowly(_ sequence: UInt64, _ durability: Durability?) throws(StoreError) {
+    defer { env.deliverEvents() }
+    if writer.isOwing { payDelay() }
+    switch durability ?? env.options.durability {
+    case .buffered:
+      break
+    case .synced:
+      guard sequence != 0 else { break }
+      commits.noteDemand()
+      if durability == nil, DeferredSyncs.leave(sequence, of: committer) { break }
+      try waitDurable(logged: sequence)
+    case .periodic(let interval):
+      guard sequence != 0 else { break }
+      if !committer.requestSync(within: interval.wholeNanoseconds) { try waitDurable(logged: sequence) }
+    }
+    if !env.isThreaded { env.workers.runPending() }
+  }
+
+  /// Waits until a logged write is durable; errors say that the write stays in the log.
+  private func waitDurable(logged sequence: UInt64) throws(StoreError) {
+    do throws(StoreError) { try commits.waitDurable(sequence) } catch { throw error.ofLoggedWrite }
+  }
+
+  /// Like `settle`, but suspends the task instead of blocking its thread.
+  @usableFromInline
+  func settleAsync(_ sequence: UInt64, _ durability: Durability?) async throws(StoreError) {
+    if writer.isOwing { await payDelayAsync() }
+    guard case .synced = durability ?? env.options.durability, sequence != 0 else {
+      return try settle(sequence, durability)
+    }
+    commits.noteDemand()
+    defer { env.deliverEvents() }
+    do throws(StoreError) { try await committer.waitDurable(sequence) } catch { throw error.ofLoggedWrite }
+  }
+
+  func waitDurable(_ sequence: UInt64) throws(StoreError) {
+    defer { env.deliverEvents() }
+    try env.checkSyncable()
+    // Clamped: a sequence number that was never assigned would be waited for in vain.
+    try commits.waitDurable(min(sequence, commits.publishedSequence))
+  }
+
+  func waitDurableAsync(_ sequence: UInt64) async throws(StoreError) {
+    try env.checkSyncable()
+    try await committer.waitDurable(min(sequence, commits.publishedSequence))
+  }
+
+  func sync() throws(StoreError) {
+    try waitDurable(commits.publishedSequence)
+    if !env.isThreaded { env.workers.runPending() }
+  }
+
+  /// Waits for the delay that the last step of writes owes, and seals full segments if too many are waiting. Called without
+  /// locks.
+  @inline(never)
+  func payDelay() {
+    let delay = writer.takeOwed()
+    if catalog.isCrowdedUnsealed { keeper.sealFull() }
+    env.deliverEvents()
+    if delay != 0, env.isThreaded { env.workers.merger.nap(nanoseconds: delay) }
+  }
+
+  /// Like `payDelay`, but suspends the task.
+  @inline(never)
+  func payDelayAsync() async {
+    let delay = writer.takeOwed()
+    if catalog.isCrowdedUnsealed { keeper.sealFull() }
+    env.deliverEvents()
+    // Cancellation only ends the sleep: the write is done.
+    if delay != 0, env.isThreaded { try? await Task.sleep(nanoseconds: delay) }
   }
 }

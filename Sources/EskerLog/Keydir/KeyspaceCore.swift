@@ -88,3 +88,17 @@ public final class KeyspaceCore: Sendable {
     return milliseconds < 0 ? nil : .milliseconds(milliseconds)
   }
 }
+
+extension KeyspaceCore {
+  /// Flushes writes that are held back ahead of the keyspace. Must be called before the writer's lock is taken.
+  @inline(__always)
+  func letAheadWrite() throws(StoreError) {
+    // Relaxed: a write that begins after the flag was set sees it; of two at the same time, either may come first.
+    if mayHoldBack.load(ordering: .relaxed) { try writeWaiting() }
+  }
+
+  @inline(never)
+  private func writeWaiting() throws(StoreError) {
+    if let ahead = ahead.withLock({ $0 }) { try ahead.writeWaiting() }
+  }
+}

@@ -75,16 +75,9 @@ extension Writer {
     }
   }
 
-  /// Whether `size` bytes can be written at the tail. Throws unless the store accepts writes.
-  @inline(__always)
-  func hasRoom(for size: Int, isAlone: Bool, _ state: inout WriterState) throws(StoreError) -> Bool {
-    if !env.isUnhindered { try env.checkWritable() }
-    return state.offset &+ size <= state.fastEnd || goOn(for: size, isAlone, &state)
-  }
-
   /// Opens the next part of the tail, if it is allocated, and wakes the background threads that prepare what follows.
   @inline(never)
-  private func goOn(for size: Int, _ isAlone: Bool, _ state: inout WriterState) -> Bool {
+  func goOn(for size: Int, _ isAlone: Bool, _ state: inout WriterState) -> Bool {
     guard state.isMarkedOpen, isAlone || !state.keepsOthersOut, let tail = state.tail else { return false }
     // Acquiring: what is accessible was mapped before.
     let end = min(tail.accessible.load(ordering: .acquiring), tail.capacity) - Segment.tailReserve

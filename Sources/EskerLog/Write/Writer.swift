@@ -59,6 +59,13 @@ final class Writer: @unchecked Sendable {
     return try unsafe body(&state.pointee)
   }
 
+  /// Whether `size` bytes can be written at the tail. Throws unless the store accepts writes.
+  @inline(__always)
+  func hasRoom(for size: Int, isAlone: Bool, _ state: inout WriterState) throws(StoreError) -> Bool {
+    if !env.isUnhindered { try env.checkWritable() }
+    return state.offset &+ size <= state.fastEnd || goOn(for: size, isAlone, &state)
+  }
+
   // MARK: Backpressure
 
   func slowDown(by nanoseconds: UInt64) { delay.store(nanoseconds, ordering: .relaxed) }
