@@ -38,7 +38,7 @@
       case .checkpointWritten(let sequence, let bytes):
         (.debug, "checkpoint written", ["sequence": "\(sequence.rawValue)", "bytes": "\(bytes)"])
       case .syncFailed(let errno):
-        (.critical, "sync failed: the store refuses writes until it is opened again", ["errno": "\(errno)"])
+        (.critical, "sync failed: the store refuses writes until it is reopened", ["errno": "\(errno)"])
       case .backgroundFailure(let operation, let error):
         (
           .warning, "background work failed",

@@ -177,7 +177,7 @@ public final class LogStore: ByteStore {
 
   /// Makes every write that returned before the call durable.
   ///
-  /// - Throws: ``StoreError/syncFailed(errno:)``; from then on, the store rejects writes until it is opened again.
+  /// - Throws: ``StoreError/syncFailed(errno:)``; from then on, the store rejects writes until it is reopened.
   public func sync() throws(StoreError) {
     try engine.sync()
   }

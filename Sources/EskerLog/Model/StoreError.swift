@@ -26,7 +26,7 @@ public enum StoreError: Error, Hashable, Sendable {
   /// The write does not fit within ``Options/capacity``, and eviction cannot make room: it takes more than half of the
   /// capacity, or what is left cannot be merged. The write changed nothing.
   case capacityReached(path: String, capacity: Int, needed: Int)
-  /// A call to the operating system failed; `errno` is the C error number.
+  /// A call to the operating system failed; `errno` is the C error number, or 0 if something else failed, which `operation` names.
   case failed(operation: String, path: String, errno: Int32)
   /// A sync failed, now or earlier; the call itself changed nothing. The store refuses writes until it is reopened,
   /// because the system may have dropped the bytes it could not write.
@@ -100,7 +100,7 @@ extension StoreError: CustomStringConvertible {
         ? "\(path) is an unfinished copy (it contains \(mark)): repeat the same command, or remove the directory"
         : "\(path) is being written by process \(holder) (it contains \(mark)): wait until it is done"
     case .otherStore(let path):
-      "\(path) is not a backup of this store: nothing was touched; use a backup of this store, or none"
+      "\(path) holds another store: nothing was touched; for a backup, name one of this store or none; a reader, open again"
     case .unknownFormat(let path, let version):
       "\(path) has format version \(version), which this version of Esker does not support: nothing was touched; update Esker"
     case .damaged(let location, let reason):
@@ -111,7 +111,7 @@ extension StoreError: CustomStringConvertible {
       "\(needed) bytes do not fit within the capacity of \(path) (\(capacity) bytes): nothing was changed; open it "
         + "with a larger capacity"
     case .failed(let operation, let path, let code):
-      "cannot \(operation) \(path): \(errorMessage(code))"
+      code == 0 ? "cannot \(operation) \(path)" : "cannot \(operation) \(path): \(errorMessage(code))"
     case .syncFailed(let code):
       "a sync failed (\(errorMessage(code))): writes are refused until the store is reopened"
     case .outcomeUnknown(let code):

@@ -169,6 +169,11 @@ import Testing
     #expect(!ofMachine.description.contains("ulimit"))
   }
 
+  @Test func whatIsNoFaultOfTheSystemHasNoWordsOfIt() {
+    let error = StoreError.failed(operation: "flush queued values (not JSON) to", path: "/store", errno: 0)
+    #expect(error.description == "cannot flush queued values (not JSON) to /store")
+  }
+
   @Test func aSnapshotReadsAndABackupCopiesFilesThatAreGone() async {
     await #expect(processExitsWith: .success) {
       Self.limited {
