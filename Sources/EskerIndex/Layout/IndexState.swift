@@ -103,7 +103,7 @@ struct IndexState: BitwiseCopyable {
     Geometry.bucket(hash, count: self[.bucketCount])
   }
 
-  /// A placeholder for a line, which is never read.
+  /// The line of a probe before its first look. Never read.
   var noLine: Line { unsafe Line(at: UInt(bitPattern: words)) }
 
   /// No intact chain is this long; a damaged one may be circular.

@@ -114,10 +114,7 @@ final class Catalog: Sendable {
   /// number at which the log continues after it. So segments are sealed in the order of the log, whenever they were
   /// created.
   var fullSegments: [Segment] {
-    let finished = segments.filter {
-      $0.isSealed && !$0.isSettled
-    }
-    return Self.inOrder(finished)
+    Self.inOrder(segments.filter { $0.facts.state == .sealed })
   }
 
   /// Whether so many full segments are unsealed that descriptors may run out: each keeps its own until it is sealed.

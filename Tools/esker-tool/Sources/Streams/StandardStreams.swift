@@ -1,10 +1,10 @@
 import Foundation
 
 enum StandardStreams {
-  /// Opens a placeholder for each of the descriptors 0 to 2 that was closed when the process started.
+  /// Opens `/dev/null` for each of the descriptors 0 to 2 that was closed when the process started.
   ///
   /// Otherwise the next file opened, a file of the store, would get such a number, and a message to standard error would be
-  /// written into it. The placeholder cannot be used in the stream's own direction, so using it remains an error.
+  /// written into it. It is opened in the wrong direction for the stream, so using the stream remains an error.
   static func occupyClosedDescriptors() {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
       // The lowest free number is `descriptor`, since those below it are in use by now.
