@@ -27,7 +27,7 @@
       label: String = "esker",
       dimensions: [(String, String)] = [],
       to factory: any MetricsFactory = MetricsSystem.factory
-    ) -> Observation {
+    ) -> ObservationToken {
       let instruments = Instruments(label, dimensions, factory)
       return polling(every: interval) { [weak self] in
         guard let self else { return false }

@@ -19,7 +19,7 @@
       label: String = "esker_memory",
       dimensions: [(String, String)] = [],
       to factory: any MetricsFactory = MetricsSystem.factory
-    ) -> Observation {
+    ) -> ObservationToken {
       reporting(every: interval, Instruments(label, dimensions, factory)) { self.statistics }
     }
   }
@@ -31,7 +31,7 @@
       label: String = "esker_memory",
       dimensions: [(String, String)] = [],
       to factory: any MetricsFactory = MetricsSystem.factory
-    ) -> Observation {
+    ) -> ObservationToken {
       reporting(every: interval, Instruments(label, dimensions, factory)) { self.statistics }
     }
   }
@@ -40,7 +40,7 @@
     every interval: Duration,
     _ instruments: Instruments,
     _ statistics: @escaping @Sendable () -> MemoryStatistics
-  ) -> Observation {
+  ) -> ObservationToken {
     polling(every: interval) {
       let now = statistics()
       instruments.set("count", now.count)

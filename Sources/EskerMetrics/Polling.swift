@@ -3,14 +3,14 @@
   internal import Esker
 
   /// Calls `sample` at once and then every `interval`, on its own queue, until it returns false or the observation ends.
-  func polling(every interval: Duration, _ sample: @escaping @Sendable () -> Bool) -> Observation {
+  func polling(every interval: Duration, _ sample: @escaping @Sendable () -> Bool) -> ObservationToken {
     let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "esker-metrics", qos: .utility))
     let nanoseconds = Int(clamping: max(interval, .milliseconds(1)).wholeNanoseconds)
     timer.schedule(deadline: .now(), repeating: .nanoseconds(nanoseconds), leeway: .nanoseconds(nanoseconds / 20))
     let running = Running(timer)
     timer.setEventHandler { if !sample() { running.cancel() } }
     timer.activate()
-    return Observation { running.cancel() }
+    return ObservationToken { running.cancel() }
   }
 
   /// A timer that any thread may stop.

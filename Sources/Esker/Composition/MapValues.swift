@@ -147,7 +147,7 @@ extension MapValues: ObservableStorage where Base: ObservableStorage, Base.Value
   /// Calls `body` with every change, its values turned.
   public func observe(
     _ body: @escaping @Sendable (StorageChange<Base.Key, New>) -> Void
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     try base.observe { body(turned($0)) }
   }
 
@@ -155,7 +155,7 @@ extension MapValues: ObservableStorage where Base: ObservableStorage, Base.Value
   public func observe(
     _ key: Base.Key,
     _ body: @escaping @Sendable (StorageChange<Base.Key, New>) -> Void
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     try base.observe(key) { body(turned($0)) }
   }
 

@@ -55,7 +55,7 @@ extension ReadOnly: ObservableStorage where Base: ObservableStorage {
   /// Calls `body` with every change of what is behind.
   public func observe(
     _ body: @escaping @Sendable (StorageChange<Base.Key, Base.Value>) -> Void
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     try base.observe(body)
   }
 
@@ -63,7 +63,7 @@ extension ReadOnly: ObservableStorage where Base: ObservableStorage {
   public func observe(
     _ key: Base.Key,
     _ body: @escaping @Sendable (StorageChange<Base.Key, Base.Value>) -> Void
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     try base.observe(key, body)
   }
 }

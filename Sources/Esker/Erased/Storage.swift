@@ -170,7 +170,7 @@ extension Storage: EnumerableStorage, ClearableStorage, ObservableStorage {
   /// - Throws: ``StorageError/unsupported(operation:view:)`` if what is behind cannot be observed.
   public func observe(
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     try observable.observe(body)
   }
 
@@ -180,7 +180,7 @@ extension Storage: EnumerableStorage, ClearableStorage, ObservableStorage {
   public func observe(
     _ key: Key,
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     try observable.observe(key, body)
   }
 }

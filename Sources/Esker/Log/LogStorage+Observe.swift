@@ -8,7 +8,7 @@ extension LogStorage: ObservableStorage {
   ///   of the store there.
   public func observe(
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     try hub.observe(key: nil) { body(change($0)) }
   }
 
@@ -16,7 +16,7 @@ extension LogStorage: ObservableStorage {
   public func observe(
     _ key: Key,
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     var keyBytes: [UInt8] = []
     try withBytes(of: key) { (bytes) throws(StorageError) in keyBytes = bytes.copied() }
     return try hub.observe(key: keyBytes) { body(change($0)) }

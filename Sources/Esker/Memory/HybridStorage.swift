@@ -199,7 +199,7 @@ extension HybridStorage: ObservableStorage where Back: ObservableStorage {
   /// Calls `body` with every change behind; see ``ObservableStorage``. Under `.back`, when it is written.
   public func observe(
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     try core.back.observe(body)
   }
 
@@ -207,7 +207,7 @@ extension HybridStorage: ObservableStorage where Back: ObservableStorage {
   public func observe(
     _ key: Key,
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     try core.back.observe(key, body)
   }
 }

@@ -10,7 +10,7 @@ extension MemoryStorage: ObservableStorage {
   /// While somebody observes, writers wait for each other.
   public func observe(
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     try observe(nil, telling: body)
   }
 
@@ -18,14 +18,14 @@ extension MemoryStorage: ObservableStorage {
   public func observe(
     _ key: Key,
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     try observe(key, telling: body)
   }
 
   private func observe(
     _ key: Key?,
     telling body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     try changes.observe(
       key,
       feed: { [cache, changes] (isObserved: Bool) in

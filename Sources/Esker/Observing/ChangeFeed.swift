@@ -11,7 +11,7 @@ final class ChangeFeed<Key: Sendable, Value: Sendable>: Sendable {
   }
 
   /// Ends the observation with the stream.
-  func hold(_ observation: Observation) {
+  func hold(_ observation: ObservationToken) {
     continuation.onTermination = { _ in observation.cancel() }
   }
 

@@ -132,7 +132,7 @@ final class ChangeHub: @unchecked Sendable {
   func observe(
     key: [UInt8]?,
     _ receiver: @escaping ChangeQueue<[UInt8], KeyspaceChange>.Receiver
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     try changes.observe(
       key,
       feed: { [self] (isObserved) throws(StorageError) in

@@ -107,7 +107,7 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
     _ key: Key?,
     feed: @escaping @Sendable (Bool) throws(StorageError) -> Void,
     _ receiver: @escaping Receiver
-  ) throws(StorageError) -> Observation {
+  ) throws(StorageError) -> ObservationToken {
     let observer = try registering.withLock { () throws(StorageError) -> Observer in
       let (observer, isFirst) = try lock.withLock { () throws(StorageError) in
         try start()
@@ -122,7 +122,7 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
       }
       return observer
     }
-    return Observation { [self] in
+    return ObservationToken { [self] in
       observer.isCancelled.store(true, ordering: .relaxed)
       registering.withLock { if remove(observer) { try? feed(false) } }
     }

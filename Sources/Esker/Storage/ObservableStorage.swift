@@ -8,13 +8,13 @@ public protocol ObservableStorage<Key, Value>: ReadableStorage {
   ///
   /// - Throws: ``StorageError/unsupported(operation:view:)`` where changes cannot be told; ``StorageError/back(name:underlying:)``
   ///   when there can be no further thread.
-  func observe(_ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void) throws(StorageError) -> Observation
+  func observe(_ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void) throws(StorageError) -> ObservationToken
 
   /// Calls `body` with every change of one key, as `observe(_:)` does with those of all.
   func observe(
     _ key: Key,
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
-  ) throws(StorageError) -> Observation
+  ) throws(StorageError) -> ObservationToken
 }
 
 extension ObservableStorage {

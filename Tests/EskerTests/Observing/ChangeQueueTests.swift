@@ -148,7 +148,7 @@ import Testing
         ended.add(number)
       }
     }
-    var observation: Observation?
+    var observation: ObservationToken?
     do {
       let held = ending(1)
       observation = try queue.observe(nil, feed: { _ in }) { _ in

@@ -42,7 +42,7 @@ import Testing
     try withTemporaryStore { store in
       let scores = try store.storage("scores", of: Int.self)
       let heard = Collected<Change>()
-      var observation: Observation? = try scores.observe { heard.add($0) }
+      var observation: ObservationToken? = try scores.observe { heard.add($0) }
       try scores.set(1, forKey: "a")
       #expect(heard.reach(1))
       _ = observation

@@ -3,7 +3,7 @@ internal import Synchronization
 /// Keeps an observer registered: until it is cancelled or the last reference to it goes.
 ///
 /// Safe to use from any thread.
-public final class Observation: Sendable {
+public final class ObservationToken: Sendable {
   private let onCancel: @Sendable () -> Void
   /// Relaxed: it only decides which call comes first.
   private let isCancelled = Atomic<Bool>(false)
