@@ -329,6 +329,7 @@ final class Catalog: Sendable {
       var manifest = state.manifest
       fill(&manifest, with: replaced(segments))
       let result = try change(&manifest)
+      if manifest.state == .clean { manifest.forgetBeginnings() }
       env.session?.syncBegan()
       do throws(ManifestFiles.Failure) { env.countWritten(try state.files.write(manifest, env.session)) } catch {
         guard case .nothingWritten(let reason) = error else { return .failure(PlatformFailure(error: error.error)) }

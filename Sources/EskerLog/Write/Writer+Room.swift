@@ -125,22 +125,11 @@ extension Writer {
   /// meanwhile.
   private func begin(for size: Int) throws(StoreError) {
     if let tail = withLock({ $0.tail }) {
-      // Continue the tail of a clean close.
-      let (end, last) = (tail.recordsEnd, tail.lastSequence)
-      tail.change { $0.reopen() }
-      catalog.granules.updateLimit(tail)
-      do throws(StoreError) {
-        // A file that was truncated right behind its records has no room for the seal.
-        do throws(PlatformError) { try grow(tail, to: end + Segment.tailReserve) } catch {
-          throw StoreError(error, needed: Segment.tailReserve)
-        }
-        return try markOpen()
-      } catch {
-        // While the store counts as closed, the row of the tail says where it ends.
-        tail.change { $0.close(at: end, last: last) }
-        catalog.granules.updateLimit(tail)
-        throw error
+      // Continue the tail of a clean close. A file that was truncated right behind its records has no room for the seal.
+      do throws(PlatformError) { try grow(tail, to: tail.recordsEnd + Segment.tailReserve) } catch {
+        throw StoreError(error, needed: Segment.tailReserve)
       }
+      return try markOpen(reopening: tail)
     }
     // Listed, with its first sequence number, by the edit that marks the store.
     let next = withLock { $0.nextSequence }
@@ -159,9 +148,16 @@ extension Writer {
   }
 
   /// Records in the manifest that the store is being written, and the next sequence number.
-  private func markOpen() throws(StoreError) {
+  ///
+  /// The tail is reopened after that, since another edit may come first: as long as the manifest calls the store closed, the
+  /// tail's row must say where it ends.
+  private func markOpen(reopening tail: Segment? = nil) throws(StoreError) {
     let next = withLock { $0.nextSequence }
     try catalog.commit(.beginWriting(nextSequence: next))
+    if let tail {
+      tail.change { $0.reopen() }
+      catalog.granules.updateLimit(tail)
+    }
     withLock { $0.noteMarkedOpen() }
     env.workers.ahead.request(.migrateIndex)
     env.workers.keeper.request(keydir.needsSweep ? [.seal, .sweep] : .seal)

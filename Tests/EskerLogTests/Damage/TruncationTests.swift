@@ -58,6 +58,44 @@ import Testing
     try store.close()
   }
 
+  /// The first write marks the store as open. Until that is on disk, another edit of the manifest still says where the tail ends.
+  @Test func anEditBeforeTheFirstWriteKeepsTheEndOfTheTail() throws {
+    let machine = Machine()
+    var store = try machine.open()
+    try store.put([UInt8](repeating: 1, count: 4096 - SegmentHeader.length - 32 - 8), forKey: "8 bytes.")
+    let tail = try #require(store.statistics.segments.first)
+    let name = try #require(tail.path.split(separator: "/").last.map { String($0) })
+    try store.close()
+    // So that the first write begins by growing the file.
+    var cut = try DiskImage(of: machine).truncating(name, to: 4096).machine()
+    let plan = FaultPlan()
+    let platform = Platform.simulated(
+      fileSystem: FaultyFileSystem(cut.disk, plan: plan), clock: cut.clock, seed: 1
+    )
+    store = try LogStore(at: cut.path, options: cut.options(), host: Host(platform: platform, background: .inline))
+    let crashed = Guarded<SimulatedDisk?>(nil)
+    let (opened, disk) = (store, cut.disk)
+    plan.onCall { call in
+      guard call.path.hasSuffix(name), crashed.withLock({ $0 == nil }) else { return }
+      crashed.withLock { $0 = disk }
+      _ = try? onThreads(1) { _ in
+        _ = try? opened.keyspace("new")
+        let after = try? disk.processKilled()
+        crashed.withLock { $0 = after }
+      }
+    }
+    try store.put("v", forKey: "later")
+    plan.onCall(nil)
+    cut.disk = try #require(crashed.withLock { $0 })
+    #expect(cut.disk !== disk)
+    for _ in 0..<2 {
+      store = try cut.open()
+      #expect(try store.contents().keys.contains(bytes("8 bytes.")))
+      try store.put("v", forKey: "another")
+      try store.close()
+    }
+  }
+
   @Test func aMissingFileIsNoticedOrMadeAnew() throws {
     let store = try DamagedStore(filler: 6000)
     for name in store.image.names {
