@@ -31,11 +31,11 @@ extension Recovery {
     var copied: [(Segment, Int)] = []
     for (segment, start) in zip(doubtful, places) {
       do throws(StoreError) {
-        count += try rewrite(segment, from: start)
+        count += try rewrite(segment, from: start, above: durable)
         copied.append((segment, start))
       } catch {
         guard error.bytesLacking != nil else { throw error }
-        count += try writeAgainDurably(segment, from: start)
+        count += try writeAgainDurably(segment, from: start, above: durable)
       }
     }
     commits.noteDurable(published)
@@ -70,13 +70,31 @@ extension Recovery {
   }
 
   /// Like `writeAgain`, but also syncs; returns the number of records.
-  private func writeAgainDurably(_ segment: Segment, from start: Int) throws(StoreError) -> Int {
+  ///
+  /// - Throws: an input error, if a record cannot be read a second time.
+  private func writeAgainDurably(
+    _ segment: Segment,
+    from start: Int,
+    above durable: UInt64
+  ) throws(StoreError) -> Int {
     try writeAgain(segment, from: start)
     try syncAnew(segment)
     var records = RecordCursor(segment, from: start, to: segment.readableEnd)
     var count = 0
     while let (_, header) = records.next(), header.kind != .seal { count += 1 }
+    try expectAll(count, of: segment, above: durable)
     return count
+  }
+
+  /// Throws unless these are all records of a segment above `durable`.
+  ///
+  /// Replay has read each of them intact, and their numbers have no gap. What the kernel failed to write it may drop at any
+  /// time, so a record that is missing now was never on disk; but whoever wrote it, or read it since, was not told so. Only a
+  /// truncated segment, which was reported, may have lost some before.
+  private func expectAll(_ count: Int, of segment: Segment, above durable: UInt64) throws(StoreError) {
+    let before = max(durable, max(1, segment.firstSequence) - 1)
+    guard UInt64(count) != segment.lastSequence - before, !segment.isShort.load(ordering: .relaxed) else { return }
+    throw StoreError(PlatformError("read", path: segment.path, code: PlatformError.inputOutput))
   }
 
   private func syncAnew(_ segment: Segment) throws(StoreError) {
@@ -89,10 +107,15 @@ extension Recovery {
   /// Copies the records of a segment from `start` on to a new segment and syncs that; returns the number of records.
   ///
   /// Each segment gets its own copy, since numbers may have a gap between two segments, but never within one.
-  private func rewrite(_ segment: Segment, from start: Int) throws(StoreError) -> Int {
+  ///
+  /// - Throws: an input error, if a record cannot be read a second time.
+  private func rewrite(_ segment: Segment, from start: Int, above durable: UInt64) throws(StoreError) -> Int {
     let total = max(0, segment.readableEnd - start)
     var records = RecordCursor(segment, from: start, to: segment.readableEnd)
-    guard case .record(let first) = records.peek() else { return 0 }
+    guard case .record(let first) = records.peek() else {
+      try expectAll(0, of: segment, above: durable)
+      return 0
+    }
     let fresh = try catalog.createSegment(for: total, firstSequence: first.sequence, isRecovery: true)
     do throws(PlatformError) {
       try fresh.grow(to: SegmentHeader.length + total + Segment.tailReserve, in: catalog.granules)
@@ -110,6 +133,7 @@ extension Recovery {
       target += header.size
       count += 1
     }
+    try expectAll(count, of: segment, above: durable)
     settleEnd(of: fresh, at: target, last: last)
     try syncAnew(fresh)
     return count

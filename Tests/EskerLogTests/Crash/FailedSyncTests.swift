@@ -109,6 +109,41 @@ import Testing
     #expect(failures > 0)
   }
 
+  /// The kernel drops a page that it could not write, between the two looks that a recovery takes.
+  @Test(arguments: 0..<4, [false, true])
+  func aRecordThatCannotBeReadTwiceIsNotLostInSilence(lost: Int, isFull: Bool) throws {
+    let bench = FaultBench()
+    var store = try bench.open()
+    try store.put("v", forKey: "durable", durability: .synced)
+    bench.plan.fail(.sync, on: .suffix(".segment"), Self.lie)
+    for number in 0..<4 { try store.put([UInt8](repeating: 7, count: 20), forKey: "key \(number)") }
+    #expect(throws: StoreError.self) { try store.sync() }
+    store.probe.kill()
+    try bench.killProcess()
+    let name = try #require(try bench.names.first { $0.hasSuffix(".segment") })
+    let key = Array("key \(lost)".utf8)
+    let content = try bench.bytes(name)
+    let place = try #require(content.indices.first { content[$0...].starts(with: key) })
+    let file = try bench.disk.open("\(bench.path)/\(name)", .readWrite)
+    defer { file.close() }
+    if isFull { bench.plan.fail(.create, on: .suffix(".segment"), sticky: true, .error(PlatformError.noSpace)) }
+    bench.plan.onCall { call in
+      guard call.operation == .create, call.path.hasSuffix(".segment") else { return }
+      // The record's header stands before its key.
+      try? file.writeAll([UInt8](repeating: 0, count: 32), at: place - 32)
+    }
+    #expect(throws: StoreError.failed(operation: "read", path: "\(bench.path)/\(name)", errno: 5)) {
+      try bench.open(seed: 2)
+    }
+    // Nothing was given up: once the device gives back what it has, all is there.
+    bench.plan.onCall(nil)
+    bench.plan.heal()
+    try file.writeAll(Array(content[place - 32..<place]), at: place - 32)
+    store = try bench.open(seed: 3)
+    #expect(try store.contents().count == 5)
+    try store.close()
+  }
+
   @Test(arguments: Target.allCases)
   func aCloseWhoseSyncFailsLeavesNoCleanMark(target: Target) throws {
     for nth in 1...3 {
