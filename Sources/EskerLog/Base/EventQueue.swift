@@ -10,8 +10,15 @@ final class EventQueue: Sendable {
   private struct State {
     var waiting: [StoreEvent] = []
     var isDelivering = false
-    /// Initially true: the events of an opening wait for `begin`.
-    var isHeld = true
+    /// Initially 1: the events of an opening wait for `begin`.
+    var holds = 1
+
+    /// Whether the caller is to deliver, and nobody else until it has.
+    mutating func beginDelivery() -> Bool {
+      guard holds == 0, !isDelivering else { return false }
+      isDelivering = true
+      return true
+    }
   }
 
   private let handler: (@Sendable (StoreEvent) -> Void)?
@@ -36,13 +43,18 @@ final class EventQueue: Sendable {
 
   /// Holds events back until ``begin()``: the caller is about to take locks that the handler may need.
   func hold() {
-    state.withLock { $0.isHeld = true }
+    state.withLock { $0.holds += 1 }
   }
 
-  /// Delivers what was held back, on the calling thread, before any later event.
+  /// Ends one ``hold()``, or that of the opening. After the last one, delivers what was held back, on the calling thread, before
+  /// any later event.
   func begin() {
-    state.withLock { $0.isHeld = false }
-    deliverWaiting()
+    let isFirst = state.withLock { state in
+      assert(state.holds > 0)
+      state.holds -= 1
+      return state.beginDelivery()
+    }
+    if isFirst { deliverAll() }
   }
 
   /// Calls the handler for each waiting event. Must be called without locks. Returns at once if another thread is
@@ -54,19 +66,17 @@ final class EventQueue: Sendable {
 
   @inline(never)
   private func deliverWaiting() {
-    let isFirst = state.withLock { state in
-      guard !state.isHeld, !state.isDelivering else { return false }
-      state.isDelivering = true
-      return true
-    }
-    guard isFirst else { return }
+    if state.withLock({ $0.beginDelivery() }) { deliverAll() }
+  }
+
+  private func deliverAll() {
     while let event = next() { handler?(event) }
   }
 
   /// The next event; nil, which ends the delivery, if there is none.
   private func next() -> StoreEvent? {
     state.withLock { state in
-      if !state.isHeld, !state.waiting.isEmpty { return state.waiting.removeFirst() }
+      if state.holds == 0, !state.waiting.isEmpty { return state.waiting.removeFirst() }
       state.isDelivering = false
       if state.waiting.isEmpty { isWaiting.store(false, ordering: .relaxed) }
       return nil
