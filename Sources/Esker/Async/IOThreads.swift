@@ -3,15 +3,17 @@ internal import Foundation
 
 /// Threads for calls that may block, so that tasks never do.
 ///
-/// As many as are of use while none is stuck. A supervisor looks in while work waits: if nothing has ended for a while, what
-/// runs may be waiting for what waits, so it adds a thread. Threads end when they have been idle for some time.
+/// As many as are of use, besides those that are stuck: what they run may be waiting for what waits. A supervisor looks in
+/// while work waits, and adds a thread for each call that has been running for a while. Threads end when they have been idle for
+/// some time.
 ///
 /// Safety: threads may share it, since only a holder of `lock` touches what changes.
 final class IOThreads: @unchecked Sendable {
   static let shared = IOThreads()
 
   private static let idleNanoseconds: UInt64 = 5_000_000_000
-  private static let stuckNanoseconds: UInt64 = 20_000_000
+  /// A call is stuck once it has been running for one to two of these.
+  private static let tickNanoseconds: UInt64 = 20_000_000
   private static let most = 256
 
   private let regular = max(4, 2 * ProcessInfo.processInfo.activeProcessorCount)
@@ -23,7 +25,9 @@ final class IOThreads: @unchecked Sendable {
   private var next = 0
   private var threads = 0
   private var idle = 0
-  private var ended: UInt64 = 0
+  /// Calls that are running, by the tick in which they began: the present one, the one before, and earlier.
+  private var running = (now: 0, before: 0, stuck: 0)
+  private var tick: UInt64 = 0
   private var isSupervised = false
 
   private var waiting: Int { jobs.count - next }
@@ -57,12 +61,14 @@ final class IOThreads: @unchecked Sendable {
     while true {
       if waiting > 0 {
         var job = take()
+        let began = tick
+        running.now += 1
         lock.unlock()
         job?()
         // What it holds may submit another as it goes, so none goes under the lock.
         job = nil
         lock.lock()
-        ended += 1
+        noteEnd(ofOneBegunIn: began)
         continue
       }
       idle += 1
@@ -88,12 +94,25 @@ final class IOThreads: @unchecked Sendable {
     return job
   }
 
+  /// Called with the lock held.
+  private func noteEnd(ofOneBegunIn began: UInt64) {
+    switch tick - began {
+    case 0: running.now -= 1
+    case 1: running.before -= 1
+    default: running.stuck -= 1
+    }
+  }
+
   private func supervise() {
     lock.lock()
     while waiting > 0 {
-      let before = ended
-      _ = supervision.wait(lock, nanoseconds: Self.stuckNanoseconds)
-      if waiting > 0, ended == before, threads < Self.most { _ = addThread() }
+      _ = supervision.wait(lock, nanoseconds: Self.tickNanoseconds)
+      tick += 1
+      running = (0, running.now, running.stuck + running.before)
+      let wanted = min(regular + running.stuck, Self.most)
+      // As many more as there is work for.
+      var more = min(waiting, wanted - threads)
+      while more > 0, addThread() { more -= 1 }
     }
     isSupervised = false
     lock.unlock()
