@@ -26,12 +26,10 @@ extension LogStorage: EnumerableStorage {
 
   /// How many entries the keyspace has, expired ones that were not removed yet included. O(1).
   public func count() throws(StorageError) -> Int {
-    try hub.catchUp()
-    return keyspace.count
+    keyspace.count
   }
 
   private func forEachRecord(_ body: (LogEntry) throws(StorageError) -> Void) throws(StorageError) {
-    try hub.catchUp()
     let snapshot: Snapshot
     do throws(StoreError) { snapshot = try keyspace.store.snapshot() } catch { throw .store(error) }
     for record in snapshot.entries(in: keyspace) { try body(record) }

@@ -8,7 +8,6 @@ extension LogStorage: UpdatableStorage {
     expiry: Expiry?,
     _ body: (inout Value?) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    try hub.catchUp()
     var result: R?
     try withBytes(of: key) { (keyBytes) throws(StorageError) in
       while result == nil { result = try attempt(key, keyBytes, expiry, body) }

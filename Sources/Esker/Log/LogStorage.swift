@@ -82,7 +82,6 @@ extension LogStorage {
   ///   ``StorageError/store(_:)``.
   @inlinable
   public func value(forKey key: Key) throws(StorageError) -> Value? {
-    if hub.mayBeBehind { try hub.catchUp() }
     var found: Value?
     try withBytes(of: key) { (bytes) throws(StorageError) in
       do {
@@ -102,13 +101,6 @@ extension LogStorage {
   ///   ``StorageError/store(_:)``.
   @inlinable
   public func entry(forKey key: Key) throws(StorageError) -> Entry<Value>? {
-    if hub.mayBeBehind { try hub.catchUp() }
-    return try storedEntry(key)
-  }
-
-  /// What the log has, whatever waits to be written to it.
-  @inlinable
-  func storedEntry(_ key: Key) throws(StorageError) -> Entry<Value>? {
     var found: Entry<Value>?
     try withBytes(of: key) { (bytes) throws(StorageError) in
       do {
@@ -143,7 +135,6 @@ extension LogStorage {
 
   /// Whether the key is there and not expired. Does not read the value.
   public func contains(_ key: Key) throws(StorageError) -> Bool {
-    try hub.catchUp()
     var isThere = false
     try withBytes(of: key) { (bytes) throws(StorageError) in
       isThere = try translating { () throws(StoreError) in try keyspace.contains(bytes) }
@@ -191,19 +182,6 @@ extension LogStorage: WritableStorage {
     return version
   }
 
-  /// Throws if the value or the key cannot be encoded or is too long, or nothing can be written.
-  func check(_ value: Value, forKey key: Key) throws(StorageError) {
-    try translating { () throws(StoreError) in try keyspace.checkWritable() }
-    try withBytes(of: key) { (bytes) throws(StorageError) in
-      let length = bytes.byteCount
-      if length > LogStore.maximumKeyLength { throw .store(.keyTooLong(length)) }
-    }
-    try withBytes(ofValue: value) { (bytes) throws(StorageError) in
-      let length = bytes.byteCount
-      if length > LogStore.maximumValueLength { throw .store(.valueTooLong(length)) }
-    }
-  }
-
   /// Removes `key`; true when it was there.
   ///
   /// - Throws: ``StorageError/key(_:view:underlying:)``, ``StorageError/store(_:)``.
@@ -230,8 +208,7 @@ extension LogStorage: ClearableStorage {
   /// Removes what is expired in the keyspace now; how much there was. O(entries of the store).
   @discardableResult
   public func removeExpired() throws(StorageError) -> Int {
-    try hub.catchUp()
-    return try translating { () throws(StoreError) in try keyspace.removeExpired() }
+    try translating { () throws(StoreError) in try keyspace.removeExpired() }
   }
 }
 

@@ -82,7 +82,7 @@ public struct HybridStorage<Back: UpdatableStorage>: UpdatableStorage where Back
   /// - Throws: what reading behind throws.
   @inlinable
   public func entry(forKey key: Key) throws(StorageError) -> Entry<Value>? {
-    switch core.residentEntry(key) {
+    switch core.plane.resident(key) {
     case .present(let entry): return entry
     case .absent: return nil
     case .unknown: return try core.entryBehind(key)
@@ -91,31 +91,30 @@ public struct HybridStorage<Back: UpdatableStorage>: UpdatableStorage where Back
 
   /// What memory knows of `key`: asynchronous reads of it do not change threads.
   @inlinable
-  public func residentEntry(forKey key: Key) throws(StorageError) -> Resident<Value> { core.residentEntry(key) }
+  public func residentEntry(forKey key: Key) throws(StorageError) -> Resident<Value> { core.plane.resident(key) }
 
   /// Whether the key is there and not expired. What memory does not know is asked behind, and not brought into memory.
   public func contains(_ key: Key) throws(StorageError) -> Bool {
-    switch core.residentEntry(key) {
+    switch core.plane.resident(key) {
     case .present: return true
     case .absent: return false
     case .unknown:
-      try core.settleSpelling(of: key)
       return try core.back.contains(key)
     }
   }
 
   /// Stores `value` under `key`, as the ``WritePolicy`` says. A value that cannot be encoded changes nothing.
   ///
-  /// - Throws: what writing behind throws; under `.back` also what an earlier write failed of in the background.
+  /// - Throws: what writing behind throws.
   public func set(_ value: Value, forKey key: Key, expiry: Expiry?) throws(StorageError) {
     try core.set(value, key, expiry)
   }
 
-  /// Removes `key` from memory and from behind; true when it was there. Under `.back`, writes first what waits.
+  /// Removes `key` from memory and from behind; true when it was there.
   @discardableResult
   public func removeValue(forKey key: Key) throws(StorageError) -> Bool { try core.remove(key) }
 
-  /// Changes the value behind atomically; see ``UpdatableStorage``. Under `.back`, writes first what waits.
+  /// Changes the value behind atomically; see ``UpdatableStorage``.
   @discardableResult
   public func update<R>(
     forKey key: Key,
@@ -136,15 +135,10 @@ extension HybridStorage {
   /// misses.
   public var statistics: MemoryStatistics { core.pool.statistics }
 
-  /// Writes behind what waits under `.back`, and returns when it is written. Closing the store does so too.
-  ///
-  /// - Throws: what a write failed of, now or in the background before. It keeps waiting, unless it can never be written.
-  public func flush() throws(StorageError) { try core.flush() }
-
-  /// Drops `key` from memory, for all views that share it; what is behind stays, and so does what waits to be written.
+  /// Drops `key` from memory, for all views that share it; what is behind stays.
   public func removeInMemory(forKey key: Key) { core.removeInMemory(key) }
 
-  /// Drops everything from memory, for all views that share it; what is behind stays, and so does what waits to be written.
+  /// Drops everything from memory, for all views that share it; what is behind stays.
   public func removeAllInMemory() { core.pool.removeAll() }
 
   /// Lets go of values in memory, of all views that share it, until they cost at most `cost`: for when the system is short of
@@ -158,25 +152,22 @@ extension HybridStorage {
 // MARK: What the storage behind can do
 
 extension HybridStorage: EnumerableStorage where Back: EnumerableStorage {
-  /// Calls `body` with each key and entry behind; see ``EnumerableStorage``. Under `.back`, writes first what waits.
+  /// Calls `body` with each key and entry behind; see ``EnumerableStorage``.
   public func forEachEntry(
     onFailure failure: (StorageError) throws(StorageError) -> Void,
     _ body: (Key, Entry<Value>) throws(StorageError) -> Void
   ) throws(StorageError) {
-    try core.flush()
     try core.back.forEachEntry(onFailure: failure, body)
   }
 
-  /// Calls `body` with each key behind; see ``EnumerableStorage``. Under `.back`, writes first what waits.
+  /// Calls `body` with each key behind; see ``EnumerableStorage``.
   public func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
-    try core.flush()
     try core.back.forEachKey(body)
   }
 
-  /// How many entries there are behind. Under `.back`, writes first what waits.
+  /// How many entries there are behind.
   public func count() throws(StorageError) -> Int {
-    try core.flush()
-    return try core.back.count()
+    try core.back.count()
   }
 }
 
@@ -189,21 +180,20 @@ extension HybridStorage: ClearableStorage where Back: ClearableStorage {
   /// Removes what is expired in both tiers; how much there was behind.
   @discardableResult
   public func removeExpired() throws(StorageError) -> Int {
-    try core.flush()
     core.pool.removeExpired(now: core.plane.clock())
     return try core.back.removeExpired()
   }
 }
 
 extension HybridStorage: ObservableStorage where Back: ObservableStorage {
-  /// Calls `body` with every change behind; see ``ObservableStorage``. Under `.back`, when it is written.
+  /// Calls `body` with every change behind; see ``ObservableStorage``.
   public func observe(
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
   ) throws(StorageError) -> ObservationToken {
     try core.back.observe(body)
   }
 
-  /// Calls `body` with every change of one key behind; see ``ObservableStorage``. Under `.back`, when it is written.
+  /// Calls `body` with every change of one key behind; see ``ObservableStorage``.
   public func observe(
     _ key: Key,
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void

@@ -5,9 +5,7 @@ internal import EskerPlatform
 extension LockRank {
   static let fence = LockRank(0, "fence", allowsIO: true)
   static let registering = LockRank(9, "registering", allowsIO: true)
-  static let writingBehind = LockRank(12, "writing behind", allowsIO: true)
 
-  static let window = LockRank(41, "window")
   static let hubs = LockRank(43, "hubs")
   static let hub = LockRank(44, "hub")
   static let fenceState = LockRank(45, "state of a fence")

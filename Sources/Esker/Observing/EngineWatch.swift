@@ -13,4 +13,10 @@ final class EngineWatch: WriteWatcher {
   func willEmpty() { front.enterRemovalOfAll() }
   func didEmpty() { front.leaveRemovalOfAll() }
   func afterEmptying() { front.release() }
+
+  func storeDidClose() {
+    // Nobody leaves this removal, so nothing is kept again.
+    front.enterRemovalOfAll()
+    front.release()
+  }
 }

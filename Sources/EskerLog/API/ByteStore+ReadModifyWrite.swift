@@ -13,7 +13,6 @@ extension ByteStore {
     _ body: (RawSpan?) throws(StoreError) -> Update
   ) throws(StoreError) -> SequenceNumber? {
     while true {
-      try core.letAheadWrite()
       let lease = try lease(key)
       let answer: Update
       if let lease {
@@ -33,7 +32,6 @@ extension ByteStore {
     _ body: (RawSpan?) throws -> Update
   ) throws -> SequenceNumber? {
     while true {
-      try core.letAheadWrite()
       let lease = try lease(key)
       let answer: Update
       if let lease { answer = try lease.withBytes { span in try body(span) } } else { answer = try body(nil) }
@@ -119,7 +117,6 @@ extension ByteStore {
     durability: Durability? = nil
   ) throws(StoreError) -> SequenceNumber? {
     while true {
-      try core.letAheadWrite()
       let lease = try lease(key)
       let isExpected = lease.map { lease in expected.map { lease.isEqual(to: $0) } ?? false } ?? (expected == nil)
       guard isExpected else { return nil }
@@ -160,7 +157,6 @@ extension ByteStore {
     durability: Durability? = nil
   ) throws(StoreError) -> Int64 {
     while true {
-      try core.letAheadWrite()
       let lease = try lease(key)
       var sum = amount
       if let lease {
@@ -201,7 +197,6 @@ extension ByteStore {
     durability: Durability? = nil
   ) throws(StoreError) -> SequenceNumber {
     while true {
-      try core.letAheadWrite()
       let lease = try lease(key)
       var bytes = lease?.copy ?? []
       // Safety: the bytes are copied while the suffix lends them.
@@ -228,7 +223,6 @@ extension ByteStore {
     durability: Durability? = nil
   ) throws(StoreError) -> SequenceNumber? {
     while true {
-      try core.letAheadWrite()
       guard let lease = try lease(key) else { return nil }
       // Safety: the lease keeps the value until it has been written.
       defer { withExtendedLifetime(lease) {} }

@@ -1,4 +1,4 @@
-// Hooks with which other modules observe a keyspace or hold back its writes.
+// Hooks with which other modules observe a keyspace.
 
 extension Keyspace {
   /// Notifies a listener of each change from now on, and retains it.
@@ -24,16 +24,4 @@ extension Keyspace {
   package func removeWatcher(_ watcher: any WriteWatcher) {
     core.engine.writer.withLock { _ in core.watchers.remove(watcher, core) }
   }
-}
-
-extension Keyspace {
-  /// Sets what holds back writes ahead of the keyspace, which is retained, and whether it may be holding any now; nil for
-  /// nothing.
-  package func setAhead(_ ahead: (any WritesAhead)?, mayHoldBack: Bool) {
-    core.ahead.withLock { $0 = ahead }
-    core.mayHoldBack.store(mayHoldBack, ordering: .sequentiallyConsistent)
-  }
-
-  /// Throws unless the keyspace accepts writes.
-  package func checkWritable() throws(StoreError) { try core.engine.env.checkWritable() }
 }

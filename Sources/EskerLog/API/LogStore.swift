@@ -240,11 +240,10 @@ public final class LogStore: ByteStore {
 
   /// Syncs, writes an index checkpoint so that the next opening is immediate, and releases unused space. Idempotent.
   ///
-  /// Writes held back in memory, as by `HybridStorage` in `Esker`, are flushed first. Reads and writes that begin afterwards throw
-  /// ``StoreError/closed``; a task whose write is already logged still learns whether it became durable.
+  /// Reads and writes that begin afterwards throw ``StoreError/closed``; a task whose write is already logged still learns whether
+  /// it became durable.
   ///
-  /// The store is closed even if this throws. If a flush or a sync fails, its error is thrown; after a failed sync, the next
-  /// opening recovers. If a sync failed earlier, nothing is written, and ``StoreError/syncFailed(errno:)`` is thrown with the
+  /// The store is closed even if this throws. If a sync fails, its error is thrown, and the next opening recovers. If a sync failed earlier, nothing is written, and ``StoreError/syncFailed(errno:)`` is thrown with the
   /// earlier cause.
   public func close() throws(StoreError) {
     try engine.close()

@@ -6,7 +6,7 @@ extension Engine {
   /// Syncs, writes a checkpoint, marks the manifest clean, and releases everything.
   @usableFromInline
   func close() throws(StoreError) {
-    // Flushing held-back writes would deliver events under a lock that a handler which closes the store waits for.
+    // Otherwise events would be delivered under a lock that a handler which closes the store waits for.
     env.holdEvents()
     defer { env.beginEvents() }
     try closeOnce()
@@ -15,11 +15,12 @@ extension Engine {
   private func closeOnce() throws(StoreError) {
     closing.lock()
     defer { closing.unlock() }
-    let waitingFailure = closeAhead()
     let before = env.markClosed()
     guard !before.contains(.closed) else { return }
-    // Writes held back since then find the store closed, and fail.
-    let lateFailure = closeAhead()
+    // Caches that are added later find the store closed, and nothing to keep.
+    for core in keydir.keyspaces.all {
+      for watcher in core.watchers.watchers { watcher.storeDidClose() }
+    }
     // Released outside the lock: the objects may call the store in their deinit.
     _ = kept.withLock { $0.take() }
     stopPublishing()
@@ -37,7 +38,7 @@ extension Engine {
     }
     follower.end()
     env.emit(.closed)
-    if let failure = failure ?? waitingFailure ?? lateFailure { throw failure }
+    if let failure { throw failure }
   }
 
   /// Ends a store whose background work has stopped; returns the error, if any.
@@ -108,17 +109,5 @@ extension Engine {
     try catalog.commit(.clean(checkpoint: isWritten ? checkpointID : 0, nextSequence: next))
     for path in dropped { catalog.removeFile(path) }
     if oldID != 0 { catalog.removeFile("\(env.path)/\(FileName.checkpoint(oldID))") }
-  }
-}
-
-extension Engine {
-  /// Flushes all held-back writes; returns the first error, if any.
-  func closeAhead() -> StoreError? {
-    var failure: StoreError?
-    for core in keydir.keyspaces.all {
-      guard let ahead = core.ahead.withLock({ $0 }) else { continue }
-      do throws(StoreError) { try ahead.close() } catch { failure = failure ?? error }
-    }
-    return failure
   }
 }

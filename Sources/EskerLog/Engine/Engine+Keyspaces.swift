@@ -31,7 +31,6 @@ extension Engine {
 
   /// Empties a keyspace, and notifies its watchers; see `Writer.reset(_:)`.
   func removeAll(in core: KeyspaceCore) throws(StoreError) -> UInt64 {
-    try core.letAheadWrite()
     let sequence = try makingRoom { () throws(StoreError) in try writer.reset(core) }
     for watcher in core.watchers.watchers { watcher.afterEmptying() }
     feeds.tell()

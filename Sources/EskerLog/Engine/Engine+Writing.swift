@@ -19,7 +19,6 @@ extension KeyspaceCore {
     _ condition: WriteCondition,
     _ durability: Durability?
   ) throws(StoreError) -> UInt64 {
-    try letAheadWrite()
     var isSynced = false
     if case .synced = durability ?? engine.env.options.durability {
       // Many tasks share a sync, so the page that they store to is flushed from the TLBs only once.
@@ -46,8 +45,7 @@ extension KeyspaceCore {
 
   @usableFromInline
   func remove(_ key: UnsafeRawBufferPointer, _ condition: WriteCondition) throws(StoreError) -> Removal {
-    try letAheadWrite()
-    return try unsafe engine.remove(key, self, condition)
+    try unsafe engine.remove(key, self, condition)
   }
 }
 
@@ -111,7 +109,6 @@ extension Engine {
   ///
   /// - Returns: the sequence number of the batch's last record; 0 for an empty batch.
   func commit(_ batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
-    for operation in batch.operations { try operation.keyspace.letAheadWrite() }
     var isAgain = false
     while true {
       do throws(StoreError) {

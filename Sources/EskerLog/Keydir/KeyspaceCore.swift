@@ -29,10 +29,6 @@ public final class KeyspaceCore: Sendable {
   let isWatched = Atomic<Bool>(false)
   let watchers = Watchers()
 
-  /// What holds writes back ahead of the keyspace, if anything, and whether it may be holding any now.
-  let ahead = Guarded<(any WritesAhead)?>(nil, .leaf)
-  let mayHoldBack = Atomic<Bool>(false)
-
   /// Milliseconds until values expire by default; -1 if the store's default applies.
   let defaultExpiryMilliseconds: Atomic<Int64>
 
@@ -86,19 +82,5 @@ public final class KeyspaceCore: Sendable {
   var defaultExpiry: Duration? {
     let milliseconds = defaultExpiryMilliseconds.load(ordering: .relaxed)
     return milliseconds < 0 ? nil : .milliseconds(milliseconds)
-  }
-}
-
-extension KeyspaceCore {
-  /// Flushes writes that are held back ahead of the keyspace. Must be called before the writer's lock is taken.
-  @inline(__always)
-  func letAheadWrite() throws(StoreError) {
-    // Relaxed: a write that begins after the flag was set sees it; of two at the same time, either may come first.
-    if mayHoldBack.load(ordering: .relaxed) { try writeWaiting() }
-  }
-
-  @inline(never)
-  private func writeWaiting() throws(StoreError) {
-    if let ahead = ahead.withLock({ $0 }) { try ahead.writeWaiting() }
   }
 }

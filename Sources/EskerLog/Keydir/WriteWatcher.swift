@@ -6,8 +6,8 @@ internal import Synchronization
 /// coherent with it.
 ///
 /// Each call of `willWrite` is followed by a call of `didWrite` with the same key. In between, the write becomes visible or
-/// fails. All functions except `afterEmptying` are called under the writer's lock, in the order of the writes: they must be quick,
-/// must not call the store, and must not wait for a lock that a caller of the store may hold.
+/// fails. All functions except `afterEmptying` and `storeDidClose` are called under the writer's lock, in the order of the writes:
+/// they must be quick, must not call the store, and must not wait for a lock that a caller of the store may hold.
 ///
 /// There is no notification when a value expires, or when a read-only store reads what its writer has logged.
 package protocol WriteWatcher: AnyObject, Sendable {
@@ -19,8 +19,10 @@ package protocol WriteWatcher: AnyObject, Sendable {
   func willEmpty()
   /// All keys have been removed, or that failed.
   func didEmpty()
-  /// Called after the keyspace was emptied, without the writer's lock: the only function that may take long.
+  /// Called after the keyspace was emptied, without the writer's lock; it may take long.
   func afterEmptying()
+  /// Reads and writes throw from now on, so a cache must have nothing either. Called without the writer's lock; it may take long.
+  func storeDidClose()
 }
 
 /// The watchers and listeners of a keyspace. Changed and used under the writer's lock.

@@ -26,6 +26,7 @@ import Testing
     func willEmpty() { list.withLock { $0.append("will empty") } }
     func didEmpty() { list.withLock { $0.append("did empty") } }
     func afterEmptying() { list.withLock { $0.append("after") } }
+    func storeDidClose() { list.withLock { $0.append("closed") } }
   }
 
   private let machine = Machine()

@@ -54,7 +54,7 @@ import Testing
     try storage.removeAll()
   }
 
-  @Test(arguments: [WritePolicy.through, .around, .back(window: 4)]) func valueMayCallTheHybridStorageItWasIn(
+  @Test(arguments: [WritePolicy.through, .around]) func valueMayCallTheHybridStorageItWasIn(
     _ policy: WritePolicy
   ) throws {
     try withTemporaryStore { store in
@@ -95,42 +95,7 @@ import Testing
         try hybrid.removeAll()
         try keyspace.put([1], forKey: "c")
       }
-      try hybrid.flush()
       #expect(ended.count > 0)
-    }
-  }
-
-  @Test func valueMayCallTheStorageItWaitedToBeWrittenTo() async {
-    await #expect(processExitsWith: .success) {
-      alarm(1200)
-      try withTemporaryStore { store in
-        let ended = Collected<Int>()
-        let calls = Collected<@Sendable () -> Void>()
-        let atEnd: @Sendable () -> Void = {
-          ended.add(1)
-          for call in calls.all { call() }
-        }
-        let transformer = Transformer<Mortal>(id: "mortal") { mortal in
-          [UInt8(truncatingIfNeeded: mortal.number)]
-        } decode: { bytes in
-          Mortal(Int(bytes.copied().first ?? 0)) {}
-        }
-        let log = try LogStorage(store, "mortals", key: String.self, transformer: transformer)
-        let hybrid = HybridStorage(log, writing: .back(window: 2))
-        calls.add {
-          _ = try? log.value(forKey: "a")
-          _ = try? hybrid.value(forKey: "b")
-          try? hybrid.set(Mortal(0) {}, forKey: "end")
-          _ = try? hybrid.removeValue(forKey: "end")
-          _ = try? hybrid.update(forKey: "end") { $0 = nil }
-          try? hybrid.flush()
-        }
-        for round in 0..<2000 { try hybrid.set(Mortal(round, atEnd), forKey: round % 7 == 0 ? "b" : "a") }
-        try hybrid.flush()
-        precondition(ended.count > 1000)
-        let (last, keys) = (try log.value(forKey: "a")?.number, try log.keys())
-        precondition(last == 1999 % 256 && keys.sorted() == ["a", "b"])
-      }
     }
   }
 
@@ -146,13 +111,12 @@ import Testing
           Int(bytes.copied().first ?? 0)
         }
         let log = try LogStorage(store, "n", key: String.self, transformer: curious)
-        let fronts = (0..<2).map { _ in HybridStorage(log, writing: .back(window: 1)) }
+        let fronts = (0..<2).map { _ in HybridStorage(log) }
         calls.add {
           for front in fronts {
             _ = try? front.value(forKey: "a")
             try? front.set(0, forKey: "x")
             try? front.set(0, forKey: "y")
-            try? front.flush()
           }
           _ = try? log.value(forKey: "a")
           _ = try? log.keyspace.put([0], forKey: "z")
@@ -160,7 +124,6 @@ import Testing
         onThreads(2) { thread in
           for number in 1..<300 { try? fronts[thread].set(number, forKey: "\(thread)") }
         }
-        for front in fronts { try front.flush() }
         let (last, keys) = (try ["0", "1"].map { try log.value(forKey: $0) }, try log.keys())
         precondition(last == [299 % 256, 299 % 256] && keys.sorted() == ["0", "1", "x", "y", "z"])
       }

@@ -164,7 +164,7 @@ import Testing
     try store.close()
   }
 
-  @Test(arguments: [WritePolicy.through, .around, .back(window: 4)])
+  @Test(arguments: [WritePolicy.through, .around])
   func valueThatCannotBeEncodedChangesNoTier(policy: WritePolicy) throws {
     try withTemporaryStore { store in
       let log = try LogStorage(store, "n", key: String.self, transformer: Transformer<Double>.json)
@@ -252,7 +252,7 @@ import Testing
     try withTemporaryStore { store in
       let log = try LogStorage(store, "n", key: String.self, of: Int.self)
       do {
-        let hybrid = HybridStorage(log, writing: .back(window: 100))
+        let hybrid = HybridStorage(log)
         try hybrid.set(1, forKey: "a")
       }
       #expect(try log.value(forKey: "a") == 1)

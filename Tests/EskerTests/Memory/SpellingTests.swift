@@ -3,7 +3,7 @@ import Testing
 
 /// Strings that Swift calls equal but that have other bytes are two keys of a log, and one key of memory or a dictionary.
 @Suite struct SpellingTests {
-  private static let policies: [WritePolicy] = [.through, .around, .back(window: 100)]
+  private static let policies: [WritePolicy] = [.through, .around]
   private let composed = "\u{E9}"
   private let decomposed = "e\u{301}"
 
@@ -20,7 +20,6 @@ import Testing
       try hybrid.set(3, forKey: composed)
       try hybrid.set(4, forKey: decomposed)
       try hybrid.set(5, forKey: composed)
-      try hybrid.flush()
       #expect(try back.value(forKey: composed) == 5 && back.count() == 1)
       #expect(try hybrid.removeValue(forKey: decomposed) && hybrid.value(forKey: composed) == nil)
     }
