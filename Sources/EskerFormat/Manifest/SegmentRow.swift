@@ -155,7 +155,7 @@ public struct SegmentRow: Hashable, Sendable {
     try require(lastSequence <= RecordLayout.sequenceLimit, "the highest sequence number", lastSequence, at: 32)
     let range = UInt64(layout.recordsStart)...max(UInt64(layout.recordsStart), UInt64(granules) * Self.granuleSize)
     let isEnd = recordsEnd % 8 == 0 && range.contains(recordsEnd)
-    try require(recordsEnd == 0 || isEnd, "the end of the records", recordsEnd, at: 40)
+    try require(isEnd || recordsEnd == 0 && state == .active, "the end of the records", recordsEnd, at: 40)
     let isFooter = footerOffset % 8 == 0 && footerOffset >= recordsEnd && footerOffset <= 2 * Limit.segmentBytes
     try require(footerOffset == 0 || isFooter, "the offset of the footer", footerOffset, at: 48)
     try require(footerLength <= Limit.segmentBytes, "the length of the footer", footerLength, at: 56)

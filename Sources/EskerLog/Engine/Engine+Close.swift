@@ -87,11 +87,14 @@ extension Engine {
       }
     }
     let tail = writer.withLock { $0.tail }
-    // Everything is durable now, so every sealed segment is settled; empty segments are removed.
-    let unused = catalog.take { segment in
-      segment.change { facts in if facts.state == .sealed { facts.settle(with: facts.footer) } }
-      let isUnusedTail = segment === tail && segment.recordsEnd <= SegmentHeader.length
-      return segment.firstSequence == 0 || isUnusedTail
+    // Everything is durable now, so every sealed segment is settled; empty segments are removed. A thread that writes may be about
+    // to seal what it filled.
+    let unused = keeper.holdingSealing {
+      catalog.take { segment in
+        segment.change { facts in if facts.state == .sealed { facts.settle(with: facts.footer) } }
+        let isUnusedTail = segment === tail && segment.recordsEnd <= SegmentHeader.length
+        return segment.firstSequence == 0 || isUnusedTail
+      }
     }
     dropped += unused.map(\.path)
     for segment in unused { catalog.uninstall(segment) }

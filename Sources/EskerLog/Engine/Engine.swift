@@ -137,8 +137,8 @@ final class Engine: @unchecked Sendable {
     while var segment = list.popLast() {
       // Space that a segment allocated and did not use is cut off once nothing maps it: a mapped page must keep its storage.
       // If an entry of a snapshot still holds the segment, the next close does that. A file shared with a backup is left alone.
-      if givesBack, segment.recordsEnd != 0, isKnownUniquelyReferenced(&segment), segment.mapping.length > segment.usedLength,
-        (try? segment.file.status().linkCount) == 1
+      if givesBack, segment.recordsEnd != 0, isKnownUniquelyReferenced(&segment),
+        segment.mapping.length > segment.usedLength, (try? segment.file.status().linkCount) == 1
       {
         segment.mapping.unmap()
         try? segment.file.truncate(segment.usedLength)

@@ -39,6 +39,11 @@ extension Keeper {
     }
   }
 
+  /// Does something while no segment is being sealed.
+  func holdingSealing<R>(_ body: () -> R) -> R {
+    sealing.withLock { body() }
+  }
+
   /// Appends a segment's footer after its seal. If there is no room, the segment gets none: a footer only saves time
   /// later.
   private func writeFooter(_ segment: Segment) throws(StoreError) -> (footer: FooterSummary, records: Int) {

@@ -172,7 +172,8 @@ extension Recovery {
         expected = checkpoint.header.sequence &+ 1
         first = position
         isFromStart = false
-        offset = max(SegmentHeader.length, Int(clamping: checkpoint.header.replayOffset))
+        let place = Int(clamping: checkpoint.header.replayOffset)
+        offset = max(SegmentHeader.length, min(place, list[position].readableEnd))
       }
     } else {
       keydir.makeRoomInIndex(for: all, durable: manifest.durableSequence)

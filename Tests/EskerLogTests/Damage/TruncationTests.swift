@@ -70,7 +70,9 @@ import Testing
     var cut = try DiskImage(of: machine).truncating(name, to: 4096).machine()
     let plan = FaultPlan()
     let platform = Platform.simulated(
-      fileSystem: FaultyFileSystem(cut.disk, plan: plan), clock: cut.clock, seed: 1
+      fileSystem: FaultyFileSystem(cut.disk, plan: plan),
+      clock: cut.clock,
+      seed: 1
     )
     store = try LogStore(at: cut.path, options: cut.options(), host: Host(platform: platform, background: .inline))
     let crashed = Guarded<SimulatedDisk?>(nil)
