@@ -27,7 +27,7 @@ public struct Renamed<Base: StorageDesign>: StorageDesign {
     case .rejected(let key, _, let underlying): .rejected(key: key, view: name, underlying: underlying)
     case .unsupported(let operation, _): .unsupported(operation: operation, view: name)
     case .back(_, let underlying): .back(name: name, underlying: underlying)
-    case .store, .producer, .cancelled: error
+    case .store, .unnamed, .producer, .cancelled: error
     }
   }
 

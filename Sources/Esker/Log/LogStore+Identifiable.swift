@@ -5,21 +5,28 @@ public protocol PinnedName {
 }
 
 /// The name of the storage in which values of a type are kept by their own id.
+///
+/// A private or local type has none that is the same at the next launch: the runtime tells it apart by an address.
+///
+/// - Throws: ``StorageError/unnamed(type:)``.
 @usableFromInline
-func storageName(of type: (some Any).Type) -> String {
+func storageName(of type: (some Any).Type) throws(StorageError) -> String {
   if let pinned = type as? any PinnedName.Type { return pinned.storageName }
-  return String(reflecting: type)
+  let name = String(reflecting: type)
+  if name.contains("(unknown context at ") { throw .unnamed(type: "\(type)") }
+  return name
 }
 
 /// Values that know their own key. Each type has a storage of its own, named after it, so that equal ids of two types never
-/// meet; ``PinnedName`` keeps the name when the type is renamed.
+/// meet; ``PinnedName`` keeps the name when the type is renamed. A private or local type needs one: its own name is another at
+/// each launch, so without one these calls throw ``StorageError/unnamed(type:)``.
 extension LogStore {
   /// The storage in which values of the type are kept by their own id.
   @inlinable
   public func storage<Value: Identifiable & Codable & Sendable>(
     of type: Value.Type = Value.self
   ) throws(StorageError) -> Storage<Value.ID, Value> where Value.ID: StorageKey {
-    Storage(try LogStorage(self, storageName(of: type), key: Value.ID.self, of: type))
+    Storage(try LogStorage(self, try storageName(of: type), key: Value.ID.self, of: type))
   }
 
   /// Stores `value` under its own id.
@@ -55,7 +62,7 @@ extension LogStore {
     _ type: Value.Type
   ) throws(StorageError) -> LogStorage<Value.ID, Value> where Value.ID: StorageKey {
     let view = try keptView(for: type) { (store) throws(StorageError) -> LogView<Value.ID, Value> in
-      try LogStorage(store, storageName(of: type), key: Value.ID.self, of: type).view
+      try LogStorage(store, try storageName(of: type), key: Value.ID.self, of: type).view
     }
     return LogStorage(view)
   }

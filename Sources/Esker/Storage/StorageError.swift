@@ -15,6 +15,8 @@ public indirect enum StorageError: Error, Sendable {
   case rejected(key: String, view: String, underlying: any Error)
   /// The storage behind an erased one has no such operation.
   case unsupported(operation: String, view: String)
+  /// The type is private or local, so it has no name that is the same at the next launch. ``PinnedName`` gives it one.
+  case unnamed(type: String)
   /// A back of the caller's making failed.
   case back(name: String, underlying: any Error)
   /// The closure that was to produce a missing value failed.
@@ -39,6 +41,9 @@ extension StorageError: CustomStringConvertible {
       "\(view): the value for \(key) was rejected: \(underlying)"
     case .unsupported(let operation, let view):
       "\(view): the storage behind this view cannot \(operation)"
+    case .unnamed(let type):
+      "values of \(type) cannot be kept by their id: a private or local type has no name that is the same at the next launch; "
+        + "make it internal, or conform it to PinnedName"
     case .back(let name, let underlying):
       "\(name) failed: \(underlying)"
     case .producer(let underlying):

@@ -12,6 +12,13 @@ struct Renamed2026: Codable, Identifiable, PinnedName, Equatable, Sendable {
   var id: String
 }
 
+private struct Hidden: Codable, Identifiable, Sendable { var id: Int }
+
+struct Boxed<Content: Codable & Sendable>: Codable, Identifiable, Sendable {
+  var id: Int
+  var content: Content?
+}
+
 @Suite struct IdentifiableTests {
   @Test func equalIdsOfTwoTypesDoNotMeet() throws {
     try withTemporaryStore { store in
@@ -54,6 +61,29 @@ struct Renamed2026: Codable, Identifiable, PinnedName, Equatable, Sendable {
       #expect(try hybrid.value(forKey: 1)?.name == "Berta")
       #expect(heard.reach(1))
       observation.cancel()
+    }
+  }
+
+  @Test func typeWithoutALastingNameIsRefused() throws {
+    struct Draft: Codable, Identifiable, Sendable { var id: Int }
+    struct Note: Codable, Identifiable, PinnedName, Sendable {
+      static let storageName = "notes"
+      var id: Int
+    }
+    try withTemporaryStore { store in
+      for attempt in [
+        { try store.set(Draft(id: 1)) }, { _ = try store.value(Draft.self, id: 1) },
+        { try store.removeValue(Draft.self, id: 1) }, { _ = try store.storage(of: Draft.self) },
+        { try store.set(Hidden(id: 1)) }, { _ = try store.storage(of: Boxed<Hidden>.self) },
+      ] as [() throws -> Void] {
+        guard case .unnamed = failure(of: attempt) else {
+          Issue.record("it was taken")
+          return
+        }
+      }
+      #expect(store.keyspaceNames.isEmpty)
+      try store.set(Note(id: 1))
+      #expect(try store.value(Note.self, id: 1) != nil)
     }
   }
 
