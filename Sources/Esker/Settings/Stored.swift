@@ -9,9 +9,12 @@ internal import EskerPlatform
 /// }
 /// ```
 ///
-/// A property cannot throw. Reading one that cannot be read gives its default, and a write that fails changes nothing; what
-/// went wrong is in ``error`` of the projected value, `$launches.error`. ``load()`` and ``save(_:)`` throw it. Safe to use from any
-/// thread; `+=` on the property is a read and a write, ``update(_:)`` is atomic.
+/// A property cannot throw. Reading one that cannot be read gives its default, and what went wrong is in ``error`` of the
+/// projected value, `$launches.error`. As long as the value cannot be read, writing the property changes nothing and keeps the
+/// error: what is there may be of another version of the program, and `+=` would replace it by its default.
+/// ``replace(_:)`` and ``reset()`` overwrite it on purpose. ``load()``, ``save(_:)`` and ``update(_:)`` throw instead.
+///
+/// Safe to use from any thread; `+=` on the property is a read and a write, ``update(_:)`` is atomic.
 @propertyWrapper
 public struct Stored<Value: Sendable>: Sendable {
   private final class Failure: Sendable {
@@ -69,9 +72,17 @@ public struct Stored<Value: Sendable>: Sendable {
     return standard
   }
 
-  /// Stores the value.
+  /// Stores the value, if what is there can be read.
+  ///
+  /// - Throws: why it cannot be read, and it is still there; or why the value was not stored.
   public func save(_ value: Value) throws(StorageError) {
+    _ = try storage.value()
     try storage.set(value)
+  }
+
+  /// Stores the value, also in place of one that cannot be read.
+  public func replace(_ value: Value) throws(StorageError) {
+    try noting { () throws(StorageError) in try storage.set(value) }
   }
 
   /// Changes the value atomically; what it is then.
@@ -82,6 +93,6 @@ public struct Stored<Value: Sendable>: Sendable {
 
   /// Removes the value: from then on it is the default.
   public func reset() throws(StorageError) {
-    try storage.removeValue()
+    try noting { () throws(StorageError) in _ = try storage.removeValue() }
   }
 }

@@ -41,6 +41,37 @@ import Testing
     }
   }
 
+  @Test func propertyThatCannotBeReadIsNotOverwritten() throws {
+    struct Profile: Codable, Equatable {
+      var name: String
+      var visits = 0
+    }
+    struct LaterProfile: Codable, Equatable {
+      var name: String
+      var visits = 0
+      var email: String
+    }
+    try withTemporaryStore { store in
+      let old = try Stored(wrappedValue: Profile(name: ""), "profile", in: store)
+      old.wrappedValue = Profile(name: "Ada", visits: 41)
+      let new = try Stored(wrappedValue: LaterProfile(name: "", email: ""), "profile", in: store)
+      new.wrappedValue.visits += 1
+      new.wrappedValue = LaterProfile(name: "Eve", email: "")
+      guard case .decoding? = new.error,
+        case .decoding = failure(of: { try new.save(LaterProfile(name: "", email: "")) }),
+        case .decoding = failure(of: { try new.update { $0.visits += 1 } })
+      else {
+        Issue.record("\(String(describing: new.error))")
+        return
+      }
+      #expect(old.wrappedValue == Profile(name: "Ada", visits: 41))
+      try new.replace(LaterProfile(name: "Ada", visits: 42, email: "ada@example.org"))
+      #expect(new.error == nil && new.wrappedValue.visits == 42)
+      try old.reset()
+      #expect(new.wrappedValue == LaterProfile(name: "", email: "") && new.error == nil)
+    }
+  }
+
   @Test func singleKeyIsAStorageWithoutKeys() throws {
     try withTemporaryStore { store in
       let motto = Storage<Void, String>(try store.storage("settings", of: String.self).singleKey("motto"))
