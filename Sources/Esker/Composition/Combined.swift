@@ -131,10 +131,12 @@ extension Combined: UpdatableStorage where Front: UpdatableStorage, Back: Updata
 }
 
 extension Combined: ClearableStorage where Front: ClearableStorage, Back: ClearableStorage {
-  /// Removes everything from both, the back first. Writes that are under way meanwhile may stay.
+  /// Removes everything from both, the back first. Writes that are under way meanwhile may stay in the back.
   public func removeAll() throws(StorageError) {
-    try back.removeAll()
-    try front.removeAll()
+    try tiers.writeAll(front) { () throws(StorageError) in
+      try back.removeAll()
+      try front.removeAll()
+    }
   }
 
   /// Removes what is expired from both; how much there was in the back.

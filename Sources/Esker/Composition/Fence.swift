@@ -68,6 +68,15 @@ final class Fence: Sendable {
     }
   }
 
+  /// Called before a write to all keys; waits for the fills of all stripes.
+  func enterWriteOfAll() { for stripe in boxes.indices { enterWrite(stripe) } }
+
+  /// Called after a write to all keys; whether another write overlapped with it.
+  func didOverlapWriteOfAll() -> Bool { boxes.indices.contains { didOverlap($0) } }
+
+  /// Called last.
+  func leaveWriteOfAll() { for stripe in boxes.indices { leaveWrite(stripe) } }
+
   /// Called after a write; whether another one overlapped with it, so that `settle` has to be run before leaving.
   func didOverlap(_ hash: Int) -> Bool {
     boxes[index(hash)].stripe.state.withLock { $0.didOverlap }

@@ -74,6 +74,17 @@ struct Tiers<Key: Sendable>: Sendable {
     }
   }
 
+  /// Runs a removal of everything; empties the front once more if another write overlapped with it.
+  func writeAll<Front: ClearableStorage>(
+    _ front: Front,
+    _ body: () throws(StorageError) -> Void
+  ) throws(StorageError) where Front.Key == Key {
+    fence.enterWriteOfAll()
+    defer { fence.leaveWriteOfAll() }
+    try body()
+    if fence.didOverlapWriteOfAll() { try front.removeAll() }
+  }
+
   /// Runs a write; drops the key from the front if another write overlapped and both tiers were written.
   func write<Front: WritableStorage, R>(
     _ key: Key,

@@ -29,6 +29,24 @@ import Testing
     #expect(try both.value(forKey: "a") == 11)
   }
 
+  @Test func valueReadBeforeARemovalOfAllIsNotPutInFrontAfterIt() throws {
+    let both = front.combined(with: back)
+    back.onceAfterRead { try? both.removeAll() }
+    #expect(try both.value(forKey: "a") == 1)
+    #expect(front.all.isEmpty)
+    #expect(try both.value(forKey: "a") == nil)
+  }
+
+  @Test func removalOfAllThatOverlapsWithAWriteLeavesTheKeysToTheBack() throws {
+    let slowFront = HookedStorage(front)
+    let both = slowFront.combined(with: back)
+    // The removal comes whole between the two halves of the write.
+    slowFront.onceBeforeSet { try? both.removeAll() }
+    try both.set(2, forKey: "a")
+    #expect(front.all.isEmpty)
+    #expect(try both.value(forKey: "a") == back.base.all["a"])
+  }
+
   @Test func valueReadWhileAWriteIsUnderWayIsNotPutInFront() throws {
     let both = front.combined(with: back, setStrategy: .backOnly)
     let seen = Collected<Bool>()

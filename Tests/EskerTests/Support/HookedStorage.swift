@@ -44,3 +44,9 @@ final class HookedStorage<Key: Hashable & Sendable, Value: Sendable>: UpdatableS
     return hook
   }
 }
+
+extension HookedStorage: ClearableStorage {
+  func removeAll() throws(StorageError) { try base.removeAll() }
+
+  func removeExpired() throws(StorageError) -> Int { try base.removeExpired() }
+}
