@@ -28,6 +28,7 @@ extension LogStorage: ObservableStorage {
     do throws(StorageError) {
       switch told {
       case .missed(let count): return .missed(count)
+      case .ended: return .closed
       case .change(.emptied): return .removedAll
       case .change(.put(let keyBytes, let before, let after)):
         let key = try key(from: keyBytes)

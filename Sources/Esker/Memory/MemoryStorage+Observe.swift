@@ -36,6 +36,8 @@ extension MemoryStorage: ObservableStorage {
         switch told {
         case .change(let change): body(change)
         case .missed(let count): body(.missed(count))
+        // Only a log ends.
+        case .ended: body(.closed)
         }
       }
     )

@@ -16,6 +16,8 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
   enum Told {
     case change(Change)
     case missed(Int)
+    /// Nothing more is told.
+    case ended
   }
 
   typealias Receiver = @Sendable (Told) -> Void
@@ -48,6 +50,9 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
     /// What each observer cannot be told, behind the changes.
     var missed: [ObjectIdentifier: (observer: Observer, count: Int)] = [:]
 
+    /// Whether nothing comes behind it.
+    var isLast = false
+
     var isEmpty: Bool { changes.isEmpty && missed.isEmpty }
     var isObserved: Bool { !ofAll.isEmpty || !ofKey.isEmpty }
 
@@ -69,6 +74,7 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
   private var waitingBytes = 0
   private var isFull = false
   private var isRunning = false
+  private var isEnded = false
 
   /// An empty queue; `bytes` says what a change takes.
   init(bytes: @escaping @Sendable (Change) -> Int) {
@@ -97,6 +103,17 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
     }
   }
 
+  /// Whether anybody is to hear of changes.
+  var isObserved: Bool { lock.withLock { waiting.isObserved } }
+
+  /// Nothing changes any more: observers are told so behind the last change, and let go.
+  func end() {
+    lock.withLock {
+      isEnded = true
+      condition.signal()
+    }
+  }
+
   // MARK: Observers
 
   /// Calls `receiver` with each change from now on, or with those of `key` and those of all keys.
@@ -110,6 +127,7 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
   ) throws(StorageError) -> ObservationToken {
     let observer = try registering.withLock { () throws(StorageError) -> Observer in
       let (observer, isFirst) = try lock.withLock { () throws(StorageError) in
+        if isEnded { throw .store(.closed) }
         try start()
         let isFirst = !waiting.isObserved
         let observer = Observer(key, from: waiting.first + UInt64(waiting.changes.count), receiver)
@@ -164,6 +182,9 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
         for observer in batch.observers(key) where observer.start <= number { tell(observer, .change(change)) }
       }
       for (observer, count) in batch.missed.values { tell(observer, .missed(count)) }
+      guard batch.isLast else { continue }
+      for observer in batch.observers(nil) { tell(observer, .ended) }
+      return
     }
   }
 
@@ -179,19 +200,25 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
     defer { withExtendedLifetime(unheard) {} }
     return lock.withLock {
       while true {
-        if waiting.isObserved, waiting.isEmpty {
+        if waiting.isObserved, waiting.isEmpty, !isEnded {
           condition.wait(lock)
           continue
         }
-        let batch = waiting
+        var batch = waiting
         waiting.first += UInt64(batch.changes.count)
         waiting.changes = []
         waiting.missed = [:]
         waitingBytes = 0
         isFull = false
-        if batch.isObserved { return batch }
-        unheard = batch
+        if batch.isObserved, !isEnded { return batch }
         isRunning = false
+        if batch.isObserved {
+          waiting.ofAll = []
+          waiting.ofKey = [:]
+          batch.isLast = true
+          return batch
+        }
+        unheard = batch
         return nil
       }
     }

@@ -17,6 +17,8 @@ public enum StorageChange<Key: Sendable, Value: Sendable>: Sendable {
   case missed(Int)
   /// A change of a value that the view cannot read, or of a key: that is nil then. What is there now, a look will tell.
   case unreadable(key: Key?, StorageError)
+  /// The store was closed: nothing changes any more, and nothing more is told.
+  case closed
 
   /// The same change with other keys and values; one that cannot be turned becomes `.unreadable`.
   @inlinable
@@ -47,6 +49,7 @@ public enum StorageChange<Key: Sendable, Value: Sendable>: Sendable {
         return .evicted(key: newKey, before: try turnedValue(before, key))
       case .removedAll: return .removedAll
       case .missed(let count): return .missed(count)
+      case .closed: return .closed
       case .unreadable(let key, let error):
         if let key { known = try? turnedKey(key) }
         return .unreadable(key: known, error)
@@ -67,7 +70,7 @@ extension StorageChange: Equatable where Key: Equatable, Value: Equatable {
       (.expired(let key, let before), .expired(let otherKey, let otherBefore)),
       (.evicted(let key, let before), .evicted(let otherKey, let otherBefore)):
       key == otherKey && before == otherBefore
-    case (.removedAll, .removedAll): true
+    case (.removedAll, .removedAll), (.closed, .closed): true
     case (.missed(let count), .missed(let otherCount)): count == otherCount
     default: false
     }

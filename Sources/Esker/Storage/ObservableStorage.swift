@@ -20,19 +20,25 @@ public protocol ObservableStorage<Key, Value>: ReadableStorage {
 extension ObservableStorage {
   /// Every change from now on, for a task to wait for. At most `buffer` of them wait; what comes when it is full is counted
   /// and told as `.missed`.
-  public func changes(buffer: Int = 1024) throws(StorageError) -> AsyncStream<StorageChange<Key, Value>> {
+  ///
+  /// The observation ends when nobody has the sequence or an iterator of it any more, as after `break`, or when the task that
+  /// waits for a change is cancelled. The sequence ends when the store is closed. It is for one task: of two that iterate, each
+  /// gets some of the changes.
+  ///
+  /// - Throws: as `observe(_:)`.
+  public func changes(
+    buffer: Int = 1024
+  ) throws(StorageError) -> some AsyncSequence<StorageChange<Key, Value>, Never> & Sendable {
     let feed = ChangeFeed<Key, Value>(buffer: buffer)
-    feed.hold(try observe { feed.yield($0) })
-    return feed.stream
+    return feed.changes(until: try observe { feed.add($0) })
   }
 
-  /// Every change of one key from now on, for a task to wait for.
+  /// Every change of one key from now on, as ``changes(buffer:)`` tells those of all.
   public func changes(
     forKey key: Key,
     buffer: Int = 1024
-  ) throws(StorageError) -> AsyncStream<StorageChange<Key, Value>> {
+  ) throws(StorageError) -> some AsyncSequence<StorageChange<Key, Value>, Never> & Sendable {
     let feed = ChangeFeed<Key, Value>(buffer: buffer)
-    feed.hold(try observe(key) { feed.yield($0) })
-    return feed.stream
+    return feed.changes(until: try observe(key) { feed.add($0) })
   }
 }

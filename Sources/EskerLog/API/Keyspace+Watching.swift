@@ -3,10 +3,15 @@
 extension Keyspace {
   /// Notifies a listener of each change from now on, and retains it.
   ///
-  /// - Throws: ``StoreError/readOnly``, because such a store does not read its writer's changes one by one.
+  /// - Throws: ``StoreError/readOnly``, because such a store does not read its writer's changes one by one;
+  ///   ``StoreError/closed``.
   package func addListener(_ listener: any ChangeListener) throws(StoreError) {
     if core.engine.env.options.readOnly { throw .readOnly }
-    core.engine.writer.withLock { _ in core.watchers.add(listener, core) }
+    try core.engine.writer.withLock { (_) throws(StoreError) in
+      // Under the lock, so that whoever is added is told that the store was closed.
+      if core.engine.env.isClosed { throw .closed }
+      core.watchers.add(listener, core)
+    }
   }
 
   package func removeListener(_ listener: any ChangeListener) {

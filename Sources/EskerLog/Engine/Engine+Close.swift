@@ -17,9 +17,11 @@ extension Engine {
     defer { closing.unlock() }
     let before = env.markClosed()
     guard !before.contains(.closed) else { return }
-    // Caches that are added later find the store closed, and nothing to keep.
     for core in keydir.keyspaces.all {
-      for watcher in core.watchers.watchers { watcher.storeDidClose() }
+      // Under the lock, so behind every write. Caches that are added later find the store closed, and nothing to keep.
+      let (watchers, listeners) = writer.withLock { _ in core.watchers.removeAll(core) }
+      for watcher in watchers { watcher.storeDidClose() }
+      for listener in listeners { listener.storeDidClose() }
     }
     // Released outside the lock: the objects may call the store in their deinit.
     _ = kept.withLock { $0.take() }

@@ -30,6 +30,13 @@ package protocol ChangeListener: AnyObject, Sendable {
   /// Called on a change to `key`, or to all keys if that is nil. `change` makes a copy of the details, for listeners that need
   /// them.
   func hear(_ key: [UInt8]?, _ change: () -> KeyspaceChange)
+
+  /// Called behind the last change, without the writer's lock.
+  func storeDidClose()
+}
+
+extension ChangeListener {
+  package func storeDidClose() {}
 }
 
 // All of these are called under the writer's lock.

@@ -53,6 +53,15 @@ final class Watchers: Sendable {
     note(core)
   }
 
+  /// Removes all, and returns them.
+  func removeAll(_ core: KeyspaceCore) -> ([any WriteWatcher], [any ChangeListener]) {
+    defer { note(core) }
+    return lists.withLock { lists in
+      defer { lists = ([], []) }
+      return lists
+    }
+  }
+
   private func note(_ core: KeyspaceCore) {
     // Relaxed: under the writer's lock, as the writers' loads.
     core.isWatched.store(lists.withLock { !$0.0.isEmpty || !$0.1.isEmpty }, ordering: .relaxed)

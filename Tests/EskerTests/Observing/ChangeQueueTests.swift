@@ -11,6 +11,7 @@ import Testing
     switch told {
     case .change(let number): heard.add(number)
     case .missed(let count): heard.add(-count)
+    case .ended: break
     }
   }
 

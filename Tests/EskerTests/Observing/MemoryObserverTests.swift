@@ -81,7 +81,7 @@ import Testing
     #expect(heard.reach(3))
     let expected: [Change] = [.set(key: "b", before: nil, after: 4), .set(key: "b", before: 4, after: 5), .removedAll]
     #expect(heard.all == expected)
-    for change in expected { #expect(await stream.next() == change) }
+    for change in expected { #expect(try await stream.next() == change) }
     observation.cancel()
   }
 

@@ -173,13 +173,13 @@ import Testing
     #expect(barrier.reach(10))
     var iterator = stream.makeAsyncIterator()
     for number in 0..<4 {
-      #expect(await iterator.next() == .set(key: "a", before: number == 0 ? nil : number - 1, after: number))
+      #expect(try await iterator.next() == .set(key: "a", before: number == 0 ? nil : number - 1, after: number))
     }
     try scores.set(77, forKey: "b")
-    #expect(await iterator.next() == .missed(6))
-    #expect(await iterator.next() == .set(key: "b", before: nil, after: 77))
+    #expect(try await iterator.next() == .missed(6))
+    #expect(try await iterator.next() == .set(key: "b", before: nil, after: 77))
     var first = ofB.makeAsyncIterator()
-    #expect(await first.next() == .set(key: "b", before: nil, after: 77))
+    #expect(try await first.next() == .set(key: "b", before: nil, after: 77))
     observation.cancel()
     try store.close()
   }

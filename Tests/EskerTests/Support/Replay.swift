@@ -19,7 +19,7 @@ func replayed<Key, Value: Equatable>(
     case .expired(let key, let before), .evicted(let key, let before):
       #expect(mayLose && state.removeValue(forKey: key) == before, sourceLocation: sourceLocation)
     case .removedAll: state = [:]
-    case .missed, .unreadable: Issue.record("\(change)", sourceLocation: sourceLocation)
+    case .missed, .unreadable, .closed: Issue.record("\(change)", sourceLocation: sourceLocation)
     }
   }
   return state
