@@ -104,7 +104,7 @@ let package = Package(
     ),
     .target(
       name: "EskerTestSupport",
-      dependencies: ["EskerPlatform", "CEskerShims"],
+      dependencies: ["EskerPlatform"],
       path: "Tests/TestSupport",
       swiftSettings: strict
     ),
@@ -113,8 +113,8 @@ let package = Package(
       dependencies: ["EskerPlatform", "EskerTestSupport"],
       swiftSettings: strict
     ),
-    .testTarget(name: "EskerFormatTests", dependencies: ["EskerFormat", "EskerTestSupport"], swiftSettings: strict),
-    .testTarget(name: "EskerIndexTests", dependencies: ["EskerIndex", "EskerTestSupport"], swiftSettings: strict),
+    .testTarget(name: "EskerFormatTests", dependencies: ["EskerFormat", "CEskerShims", "CLZ4"], swiftSettings: strict),
+    .testTarget(name: "EskerIndexTests", dependencies: ["EskerIndex", "EskerPlatform"], swiftSettings: strict),
     .testTarget(
       name: "EskerMemoryTests",
       dependencies: ["EskerMemory", "EskerTestSupport"],

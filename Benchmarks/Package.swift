@@ -59,6 +59,7 @@ let package = Package(
         "CPeers",
         "CacheTraces",
         .product(name: "Esker", package: "Esker"),
+        .product(name: "EskerLog", package: "Esker"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + (hasGRDB ? [.product(name: "GRDB", package: "GRDB.swift")] : []),

@@ -39,8 +39,8 @@
     ///
     /// Keys and values are never logged: damage is identified by segment and offset.
     ///
-    /// The logger is called on the thread of the event, in some cases with a lock of the store held: its handler must not
-    /// call the store, and one that waits for a network should do so on a thread of its own.
+    /// The logger is called on the thread that delivers the event, with no lock of the store held. Its handler must return
+    /// quickly and must not close the store; one that waits for a network should do so on a thread of its own.
     public mutating func logEvents(to logger: Logger) {
       let before = onEvent
       onEvent = { event in
