@@ -18,6 +18,6 @@ extension ByteStore {
   /// - Complexity: O(1) and one copy of the value.
   @inlinable
   public func getData<K: ByteSource & ~Copyable & ~Escapable>(_ key: borrowing K) throws(StoreError) -> Data? {
-    try withValue(forKey: key) { (value) throws(StoreError) -> Data in value.copiedData() }
+    try withValue(forKey: key) { (value) throws(StoreError) -> Data in Data(value) }
   }
 }

@@ -12,18 +12,6 @@ extension RawSpan {
     unsafe withUnsafeBytes { unsafe [UInt8]($0) }
   }
 
-  /// The bytes, copied.
-  @inlinable
-  func copiedData() -> Data {
-    unsafe withUnsafeBytes { unsafe Data($0) }
-  }
-
-  /// The bytes as text, nil when they are not UTF-8.
-  @inlinable
-  func text() -> String? {
-    unsafe withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
-  }
-
   func starts(with bytes: [UInt8]) -> Bool {
     unsafe withUnsafeBytes { unsafe $0.starts(with: bytes) }
   }
@@ -64,6 +52,27 @@ extension RawSpan {
   /// Calls `body` with each byte.
   func forEachByte(_ body: (UInt8) -> Void) {
     for offset in 0..<byteCount { body(unsafe unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)) }
+  }
+}
+
+extension Data {
+  /// A copy of the bytes, for what takes data: `Transformer(id: "png", encode: ..., decode: { try Image(data: Data($0)) })`.
+  ///
+  /// - Complexity: O(n).
+  @inlinable
+  public init(_ bytes: RawSpan) {
+    self = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
+  }
+}
+
+extension String {
+  /// The bytes as text; nil when they are not UTF-8.
+  ///
+  /// - Complexity: O(n).
+  @inlinable
+  public init?(validating bytes: RawSpan) {
+    guard let text = unsafe bytes.withUnsafeBytes({ unsafe String(validating: $0, as: UTF8.self) }) else { return nil }
+    self = text
   }
 }
 

@@ -24,7 +24,7 @@ extension Data: StorageKey {
     KeyTransformer(
       id: "bytes",
       lend: { key, body in key.withBytes { body($0) } },
-      decode: { $0.copiedData() }
+      decode: { Data($0) }
     )
   }
 }

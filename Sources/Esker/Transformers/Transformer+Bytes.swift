@@ -15,7 +15,7 @@ extension Transformer where Value == Data {
     Transformer(
       id: "bytes",
       lend: { value, body in value.withBytes { body($0) } },
-      decode: { $0.copiedData() }
+      decode: { Data($0) }
     )
   }
 }
@@ -28,7 +28,7 @@ extension Transformer where Value == String {
       id: "utf8",
       lend: { value, body in value.withBytes { body($0) } },
       decode: { bytes in
-        guard let text = bytes.text() else {
+        guard let text = String(validating: bytes) else {
           throw TransformerError.notText(encoding: "UTF-8")
         }
         return text
@@ -47,7 +47,7 @@ extension Transformer where Value == String {
         return data
       },
       decode: { bytes in
-        guard let text = String(data: bytes.copiedData(), encoding: encoding) else {
+        guard let text = String(data: Data(bytes), encoding: encoding) else {
           throw TransformerError.notText(encoding: "\(encoding)")
         }
         return text

@@ -30,7 +30,7 @@ extension Transformer where Value: Codable {
     Transformer(
       id: "json",
       encode: { value in try encoder.encode(value) },
-      decode: { bytes in try decoder.decode(Value.self, from: bytes.copiedData()) }
+      decode: { bytes in try decoder.decode(Value.self, from: Data(bytes)) }
     )
   }
 
@@ -44,7 +44,7 @@ extension Transformer where Value: Codable {
         return try encoder.encode([value])
       },
       decode: { bytes in
-        let list = try PropertyListDecoder().decode([Value].self, from: bytes.copiedData())
+        let list = try PropertyListDecoder().decode([Value].self, from: Data(bytes))
         guard list.count == 1, let value = list.first else {
           throw TransformerError.malformed("\(list.count) values instead of one")
         }

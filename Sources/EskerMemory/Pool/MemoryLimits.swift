@@ -23,3 +23,12 @@ public struct MemoryLimits: Sendable, Hashable {
     return shards
   }
 }
+
+extension MemoryLimits: CustomStringConvertible {
+  /// Such as `1000 entries at most, cost 65536 at most`, or `no limit`.
+  public var description: String {
+    let limits = [count.map { "\($0) \($0 == 1 ? "entry" : "entries") at most" }, cost.map { "cost \($0) at most" }]
+    let known = limits.compactMap { $0 }
+    return known.isEmpty ? "no limit" : known.joined(separator: ", ")
+  }
+}

@@ -24,3 +24,12 @@ public struct MemoryStatistics: Sendable, Hashable {
   /// The share of gets that were hits, from 0 to 1; 0 before the first get.
   public var hitRatio: Double { hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
 }
+
+extension MemoryStatistics: CustomStringConvertible {
+  /// Such as `812 entries of cost 65536; 940 found, 60 missed (94 % hits), 12 evicted, 3 expired`.
+  public var description: String {
+    let share = hits + misses == 0 ? "" : " (\(Int((hitRatio * 100).rounded())) % hits)"
+    return "\(count) \(count == 1 ? "entry" : "entries") of cost \(cost); \(hits) found, \(misses) missed\(share), "
+      + "\(evictions) evicted, \(expirations) expired"
+  }
+}
