@@ -38,6 +38,8 @@ extension LogStore {
         return PublishedStatistics(try unsafe StatisticsImage(decoding: bytes.span.bytes))
       } catch {
         if case .newerVersion = error { throw StoreError(error, in: name, what: "the statistics") }
+        // The publisher begins with its signature, and waits until that is on disk: it has published nothing yet.
+        if case .damaged = error, bytes.count <= StatisticsImage.signatureLength { return nil }
         failure = error
       }
       platform.pause()

@@ -218,6 +218,35 @@ import Testing
     }
   }
 
+  @Test func aFileThatIsJustBegunHasNothingPublished() throws {
+    let machine = Machine()
+    let plan = FaultPlan()
+    let platform = Platform.simulated(
+      fileSystem: FaultyFileSystem(machine.disk, plan: plan),
+      clock: machine.clock,
+      seed: 1
+    )
+    let looks = SharedCounter()
+    plan.onCall { [disk = machine.disk, path = machine.path, reader = machine.host.platform] call in
+      guard call.operation == .sync, call.path.hasSuffix("/statistics") else { return }
+      #expect((try? disk.status(call.path))??.size == StatisticsImage.signatureLength)
+      do throws(StoreError) {
+        #expect(try LogStore.publishedStatistics(at: path, platform: reader) == nil)
+      } catch {
+        Issue.record("\(error)")
+      }
+      looks.add()
+    }
+    let store = try LogStore(
+      at: machine.path,
+      options: machine.options { $0.statisticsInterval = .seconds(1) },
+      host: Host(platform: platform, background: .inline)
+    )
+    plan.onCall(nil)
+    #expect(looks.value == 1)
+    try store.close()
+  }
+
   @Test func aFailureIsToldOnceAndTheNextTryMayDo() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/store"
