@@ -82,7 +82,7 @@ def main():
                 files.append(os.path.join(directory, re.sub(r"\W", "_", path) + ".swift"))
                 with open(files[-1], "w", encoding="utf-8") as file:
                     file.write(source)
-            headers = [f"-I{path}" for path in glob.glob("Sources/C*/include")]
+            headers = [f"-I{path}" for path in glob.glob("Sources/C*/include") + ["Sources/CLZ4"]]
             # Not only type checking: initialization and isolation are checked when code is generated.
             compile = ["swiftc", "-emit-sil", "-o", os.path.join(directory, "out"), "-module-name", "Snippets", "-swift-version", "6"]
             compile += ["-suppress-warnings", "-parse-as-library", "-wmo", f"-I{products}/Modules", *headers, *files]
