@@ -10,6 +10,7 @@ struct FooterlessFileSystem: FileSystem {
     FooterlessFile(base: try base.open(path, mode), isFooterless: isFooterless)
   }
 
+  func workingDirectory() throws(PlatformError) -> String { try base.workingDirectory() }
   func status(_ path: String) throws(PlatformError) -> FileStatus? { try base.status(path) }
   func list(_ directory: String) throws(PlatformError) -> [String] { try base.list(directory) }
   func createDirectory(_ path: String) throws(PlatformError) { try base.createDirectory(path) }

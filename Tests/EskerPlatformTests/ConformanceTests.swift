@@ -52,6 +52,19 @@ import Testing
     #expect(errorCode { _ = try at.files.open(at("a"), .read).map(capacity: 1, writable: true) } == EACCES)
   }
 
+  @Test(arguments: Kind.allCases) func onlyRelativePathsAreChanged(_ kind: Kind) throws {
+    let files = try Fixture(kind).files
+    let directory = try files.workingDirectory()
+    #expect(directory.hasPrefix("/"))
+    #expect(try files.status(directory)?.kind == .directory)
+    let prefix = directory == "/" ? "" : directory
+    for path in ["a", "a/b", "./a", "../a", "a/../b", ".", "..", "a/", "~/a", "a//b"] {
+      #expect(try files.absolute(path) == "\(prefix)/\(path)")
+    }
+    for path in ["/", "/a", "/a/../b", "//a", "/."] { #expect(try files.absolute(path) == path) }
+    #expect(try files.absolute("") == "")
+  }
+
   @Test(arguments: Kind.allCases) func whatHasNoDataIsZerosAndStoresCountAtOnce(_ kind: Kind) throws {
     let at = try Fixture(kind)
     let file = try at.files.open(at("a"), .create)

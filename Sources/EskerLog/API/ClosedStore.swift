@@ -3,14 +3,14 @@ package import EskerPlatform
 
 /// The directory of a store that is not open, for code that works on its files.
 package struct ClosedStore: Sendable {
-  /// The directory's path, as the caller gave it.
+  /// The directory's absolute path.
   package let path: String
   private let host: Host
 
   private var fileSystem: any FileSystem { host.platform.fileSystem }
 
-  package init(at path: String, host: Host) {
-    self.path = path
+  package init(at path: String, host: Host) throws(StoreError) {
+    self.path = try host.absolute(path)
     self.host = host
   }
 

@@ -77,6 +77,7 @@ extension LogStore {
     host: Host,
     progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> BackupReport {
+    let path = try host.absolute(path)
     var options = Options()
     options.readOnly = true
     let source = try LogStore(at: backup, options: options, host: host)
@@ -102,9 +103,11 @@ extension LogStore {
     to path: String,
     copying: Bool = false
   ) throws(StoreError) -> BackupReport {
+    let host = Host.system
+    let path = try host.absolute(path)
     var options = Options()
     options.readOnly = true
-    let source = try LogStore(at: backup, options: options)
+    let source = try LogStore(at: backup, options: options, host: host)
     let plan = try Backup(of: source.engine).plan(to: path, reusing: nil, sharing: !copying, as: .restore)
     try source.close()
     return plan

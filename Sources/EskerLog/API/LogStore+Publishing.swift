@@ -18,6 +18,7 @@ extension LogStore {
     at path: String,
     platform: Platform
   ) throws(StoreError) -> PublishedStatistics? {
+    let path = try translating { () throws(PlatformError) in try platform.fileSystem.absolute(path) }
     let name = "\(path)/\(FileName.statistics)"
     var failure = FormatError.notThisKind
     // The other process may be writing the file right now.

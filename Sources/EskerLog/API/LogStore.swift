@@ -36,7 +36,8 @@ public final class LogStore: ByteStore {
   /// Opens the store at `path`, or creates it if nothing exists there, or only an empty directory.
   ///
   /// After a clean close, this takes the same time for any number of keys; after a crash, it replays the log since the last
-  /// checkpoint. ``Options/onEvent`` is notified of what was found.
+  /// checkpoint. ``Options/onEvent`` is notified of what was found. A relative path is made absolute here: the process may change
+  /// its working directory while the store is open.
   ///
   /// - Throws: ``StoreError/locked(path:holder:)``, ``StoreError/notAStore(path:)``,
   ///   ``StoreError/unknownFormat(path:version:)``, ``StoreError/damaged(_:reason:)`` if both copies of the manifest or a
@@ -47,13 +48,13 @@ public final class LogStore: ByteStore {
 
   /// Opens a store on a given host, such as one with a simulated disk, a fake clock, and background work done inline.
   package init(at path: String, options: Options, host: Host) throws(StoreError) {
-    engine = try Self.open(path, options, host)
+    engine = try Self.open(host.absolute(path), options, host)
     guard let core = engine.keydir.keyspaces[0] else { throw .closed }
     self.core = core
     closesAtEnd = true
   }
 
-  /// Creates a store in a directory that carries the mark of a copy in progress.
+  /// Creates a store in a directory that carries the mark of a copy in progress; its path is absolute.
   init(building storeID: StoreID, at path: String, options: Options, host: Host) throws(StoreError) {
     engine = try Engine(path: path, options: options, host: host, building: storeID)
     guard let core = engine.keydir.keyspaces[0] else { throw .closed }
@@ -112,7 +113,7 @@ public final class LogStore: ByteStore {
     return try Engine(path: path, options: options, host: host)
   }
 
-  /// The path of the store's directory, as the caller gave it.
+  /// The path of the store's directory, made absolute when the store was opened.
   public var path: String { engine.env.path }
 
   /// The store's identity.

@@ -25,6 +25,14 @@ package struct Host: Sendable {
   package static var system: Host { Host(platform: .system, background: .threads) }
 }
 
+extension Host {
+  /// A path given by a caller, made absolute: a store, and whatever works on its files, goes on with the files that the path
+  /// named at the call, wherever the process goes meanwhile. Every call that takes a path begins with this.
+  package func absolute(_ path: String) throws(StoreError) -> String {
+    try translating { () throws(PlatformError) in try platform.fileSystem.absolute(path) }
+  }
+}
+
 extension StoreClock {
   /// The system's clocks.
   public static let system = StoreClock(

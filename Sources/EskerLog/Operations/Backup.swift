@@ -22,8 +22,9 @@ struct Backup {
     as kind: CopyKind = .backup,
     progress: ((Double) -> Bool)?
   ) throws(StoreError) -> BackupReport {
-    let earlier = try previousBackup(previous)
     let host = Host(platform: env.platform, background: .inline)
+    let directory = try host.absolute(directory)
+    let earlier = try previousBackup(previous, host)
     _ = try StoreDirectory(path: directory, host: host).namesForCopy(of: kind)
     let snapshot = try snapshotAtRest()
     let listed = catalog.manifest
@@ -85,8 +86,9 @@ struct Backup {
     sharing: Bool,
     as kind: CopyKind = .backup
   ) throws(StoreError) -> BackupReport {
-    let earlier = try previousBackup(previous)
     let host = Host(platform: env.platform, background: .inline)
+    let directory = try host.absolute(directory)
+    let earlier = try previousBackup(previous, host)
     _ = try StoreDirectory(path: directory, host: host).namesForCopy(of: kind)
     let snapshot = try snapshotAtRest()
     let plan = BackupPlan(snapshot, listed: catalog.manifest)
@@ -107,9 +109,9 @@ struct Backup {
     return report
   }
 
-  private func previousBackup(_ path: String?) throws(StoreError) -> PreviousBackup? {
+  private func previousBackup(_ path: String?, _ host: Host) throws(StoreError) -> PreviousBackup? {
     guard let path else { return nil }
-    return try PreviousBackup(at: path, of: env.storeID, fileSystem: env.platform.fileSystem)
+    return try PreviousBackup(at: host.absolute(path), of: env.storeID, fileSystem: host.platform.fileSystem)
   }
 
   /// The manifest that the store would have if it had been closed right after the snapshot.

@@ -1,9 +1,12 @@
 /// The one seam between Esker and the operating system's files.
 ///
 /// The engine touches the disk in no other way, so a test can replace it: drop what was not synced, tear a page, fill the
-/// volume or fail the n-th call. Paths are absolute or relative to the working directory, as the caller gave them. Every
-/// function is safe to call from any thread.
+/// volume or fail the n-th call. A relative path counts from the working directory at the time of the call, so whatever keeps
+/// a path makes it absolute first; see ``absolute(_:)``. Every function is safe to call from any thread.
 public protocol FileSystem: Sendable {
+  /// The absolute path of the process's working directory.
+  func workingDirectory() throws(PlatformError) -> String
+
   /// Opens a file. `.create` makes a new one and fails with `EEXIST` if the name is taken.
   func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File
 
@@ -34,6 +37,21 @@ public protocol FileSystem: Sendable {
 
   /// The number of bytes that an unprivileged process can still allocate on the volume holding `path`.
   func freeSpace(at path: String) throws(PlatformError) -> Int
+}
+
+extension FileSystem {
+  /// A path that goes on naming what `path` names now, wherever the process goes.
+  ///
+  /// Puts the working directory before a relative path, and changes nothing else: `..` behind a symbolic link is the parent of
+  /// where the link leads, which only the system knows. An empty path names nothing, and stays empty.
+  public func absolute(_ path: String) throws(PlatformError) -> String {
+    if path.isEmpty || path.hasPrefix("/") { return path }
+    let directory: String
+    do throws(PlatformError) { directory = try workingDirectory() } catch {
+      throw PlatformError("find the working directory for", path: path, code: error.code)
+    }
+    return directory.hasSuffix("/") ? directory + path : "\(directory)/\(path)"
+  }
 }
 
 /// How a file is opened.

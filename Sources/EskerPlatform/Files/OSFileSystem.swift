@@ -11,11 +11,21 @@ import CEskerShims
 /// The operating system's files: one thin function per system call.
 ///
 /// Safety: these calls take pointers to paths, which Swift ends with a zero and keeps during the call, and to locals that
-/// they fill. Only `opendir` returns one. `list` alone uses that stream and closes it, and copies the name of an entry
-/// before it reads the next.
+/// they fill. Two calls return one: `opendir` a stream, which `list` alone uses and closes, copying the name of an entry before
+/// it reads the next; and `getcwd` a text that ends with a zero, which is copied and then freed.
 public struct OSFileSystem: FileSystem {
   /// Creates a view of the process's own file system; it has no state.
   public init() {}
+
+  /// Calls `getcwd(3)`.
+  public func workingDirectory() throws(PlatformError) -> String {
+    LockRank.expectIOAllowed()
+    guard let path = unsafe getcwd(nil, 0) else {
+      throw PlatformError("find", path: "the working directory", code: errno)
+    }
+    defer { unsafe free(path) }
+    return unsafe String(cString: path)
+  }
 
   /// Opens a file with `open(2)`; the descriptor is not inherited across `exec`.
   public func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File {

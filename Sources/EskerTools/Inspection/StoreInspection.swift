@@ -8,7 +8,7 @@ internal import EskerPlatform
 /// opened. It shows the files as they were when it was created, except for what a writer appends. Thread safety: any
 /// thread.
 public struct StoreInspection: Sendable {
-  /// The store's directory, as passed to the initializer.
+  /// The absolute path of the store's directory.
   public let path: String
   /// The contents of the manifest; nil if no copy can be read.
   public let manifest: ManifestDescription?
@@ -31,9 +31,10 @@ public struct StoreInspection: Sendable {
   }
 
   package init(at path: String, host: Host) throws(StoreError) {
-    self.path = path
     self.host = host
-    let files = ClosedStore(at: path, host: host)
+    let files = try ClosedStore(at: path, host: host)
+    let path = files.path
+    self.path = path
     var attempt = 0
     while true {
       // A missing path is a different error than a path that is not a store.

@@ -38,7 +38,7 @@ extension LogStore {
     progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> SalvageReport {
     var salvage = Salvage(try SalvageSource(at: path, host: host))
-    let target = ClosedStore(at: newPath, host: host)
+    let target = try ClosedStore(at: newPath, host: host)
     try target.checkRoomForRepair()
     try salvage.read { progress?($0 / 2) ?? true }
     try target.makeRepaired(options) { (store) throws(StoreError) in

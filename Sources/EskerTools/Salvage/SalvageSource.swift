@@ -15,9 +15,10 @@ struct SalvageSource {
   private var lock: (any File)?
 
   init(at path: String, host: Host) throws(StoreError) {
-    self.path = path
     let fileSystem = host.platform.fileSystem
-    let files = ClosedStore(at: path, host: host)
+    let files = try ClosedStore(at: path, host: host)
+    let path = files.path
+    self.path = path
     let names = try files.names()
     lock = try files.lock(names)
     let found = try Self.readManifest(files)

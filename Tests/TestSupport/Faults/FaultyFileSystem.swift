@@ -15,6 +15,12 @@ public struct FaultyFileSystem: FileSystem {
     self.plan = plan
   }
 
+  /// The working directory; rules see no path.
+  public func workingDirectory() throws(PlatformError) -> String {
+    try plan.check(.workingDirectory, "")
+    return try base.workingDirectory()
+  }
+
   /// Opens a file; `create` counts as an operation of its own.
   public func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File {
     if case .create = mode { try plan.check(.create, path) } else { try plan.check(.open, path) }

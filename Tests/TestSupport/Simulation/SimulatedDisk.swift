@@ -28,6 +28,7 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
   var changes: [DirectoryChange] = []
   var nextNode: NodeID = 1
   let capacity: Int?
+  private var directoryOfProcess = "/"
 
   /// Creates an empty disk of `capacity` bytes; nil for one that never fills up.
   ///
@@ -46,7 +47,15 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
     Platform.simulated(fileSystem: self, clock: clock, seed: seed, processID: processID)
   }
 
+  /// Changes the working directory to an absolute path, as `chdir` does for the whole process.
+  public func changeDirectory(to path: String) {
+    lock.withLock { directoryOfProcess = path }
+  }
+
   // MARK: FileSystem
+
+  /// The directory last changed to; at first the root.
+  public func workingDirectory() -> String { lock.withLock { directoryOfProcess } }
 
   /// Opens a file; fails as the system would, and with `ENOSPC` if a new file is requested on a full disk.
   public func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File {
@@ -205,7 +214,8 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
     LockRank.expectIOAllowed()
     // The directories passed through, to resolve `..`.
     var trail: [Place] = [Place(directory: Self.root, name: "", node: Self.root)]
-    for part in path.split(separator: "/") where part != "." {
+    let full = path.hasPrefix("/") ? path : "\(directoryOfProcess)/\(path)"
+    for part in full.split(separator: "/") where part != "." {
       if part == ".." {
         if trail.count > 1 { trail.removeLast() }
         continue
