@@ -28,7 +28,7 @@ extension Catalog {
     let needed = SegmentHeader.length + size + Segment.tailReserve
     let capacity = max(usualSegmentSize, (needed + 4095) & ~4095)
     if let limit = env.options.capacity, !isRecovery, !hasRoom(forSegment: capacity) {
-      throw .capacityReached(path: env.path, capacity: limit, needed: needed)
+      throw .capacityReached(path: env.path, capacity: limit, needed: size)
     }
     guard let lease = takeAddresses(for: capacity) else {
       throw .noSpace(path: env.path, needed: needed)

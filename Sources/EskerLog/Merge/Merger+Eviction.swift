@@ -13,8 +13,9 @@ extension Merger {
   /// - Parameter isVolumeFull: Evicts even if the capacity leaves room, because the volume does not.
   @inline(never)
   func makeRoom(for needed: Int, isVolumeFull: Bool = false, orThrow error: StoreError) throws(StoreError) {
-    // Evicts nothing for a write that would not fit anyway.
-    guard let capacity = env.options.capacity, needed <= capacity / 2 else { throw error }
+    guard let capacity = env.options.capacity else { throw error }
+    // Evicts nothing for a write that is refused however much room there is.
+    if case .capacityReached(_, _, let needed) = error, needed > capacity / 2 { throw error }
     catalog.closeRemoved()
     keeper.sealFull()
     let isDone = try whileResting { () throws(StoreError) -> Bool in

@@ -23,8 +23,8 @@ public struct Options: Sendable {
   ///
   /// With a limit the store is a cache: to make room for new records it evicts the oldest, except those that were read
   /// since they were written or last spared; see <doc:Capacity>. A write that finds no room evicts before it returns. A
-  /// write that does not fit into half of the capacity is refused with
-  /// ``StoreError/capacityReached(path:capacity:needed:)``. A store opened with a lower capacity than its size is reduced
+  /// write of more than half of the capacity is refused with ``StoreError/capacityReached(path:capacity:needed:)``, by an
+  /// empty store too. A store opened with a lower capacity than its size is reduced
   /// to it in the background.
   public var capacity: Int?
 

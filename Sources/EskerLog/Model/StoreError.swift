@@ -23,8 +23,9 @@ public enum StoreError: Error, Hashable, Sendable {
   case damaged(DamageLocation, reason: String)
   /// The volume is full; `needed` is in bytes. The write changed nothing.
   case noSpace(path: String, needed: Int)
-  /// The write does not fit within ``Options/capacity``, and eviction cannot make room: it takes more than half of the
-  /// capacity, or what is left cannot be merged. The write changed nothing.
+  /// The write does not fit within ``Options/capacity``: it takes more than half of the capacity, which is refused however
+  /// empty the store is, or eviction cannot make room, because what is left cannot be merged. `needed` is in bytes of
+  /// records. The write changed nothing, and in the first case evicted nothing.
   case capacityReached(path: String, capacity: Int, needed: Int)
   /// A call to the operating system failed; `errno` is the C error number, or 0 if something else failed, which `operation` names.
   case failed(operation: String, path: String, errno: Int32)
@@ -108,8 +109,11 @@ extension StoreError: CustomStringConvertible {
     case .noSpace(let path, let needed):
       "not enough space on the volume of \(path): \(needed) bytes needed; nothing was changed; free some space and try again"
     case .capacityReached(let path, let capacity, let needed):
-      "\(needed) bytes do not fit within the capacity of \(path) (\(capacity) bytes): nothing was changed; open it "
-        + "with a larger capacity"
+      needed > capacity / 2
+        ? "a write of \(needed) bytes is more than half of the capacity of \(path) (\(capacity) bytes): nothing was changed; "
+          + "split the write, or open the store with a larger capacity"
+        : "\(needed) bytes do not fit within the capacity of \(path) (\(capacity) bytes): nothing was changed; open it "
+          + "with a larger capacity"
     case .failed(let operation, let path, let code):
       code == 0 ? "cannot \(operation) \(path)" : "cannot \(operation) \(path): \(errorMessage(code))"
     case .syncFailed(let code):

@@ -47,12 +47,18 @@ extension Writer {
   }
 
   /// Makes room for a write that has found none, and runs it again.
+  ///
+  /// Refuses one of more than half of the capacity, of which nothing else has room: whether it is written must not depend on how
+  /// full the store happens to be.
   @inline(never)
   func writeWithRoom<R>(
     for lacking: Int,
     _ use: RoomUse,
     _ attempt: (_ isAlone: Bool) throws(StoreError) -> Attempt<R>
   ) throws(StoreError) -> R {
+    if lacking > mostBytes, let capacity = env.options.capacity {
+      throw .capacityReached(path: env.path, capacity: capacity, needed: lacking)
+    }
     var size = lacking
     for _ in 0..<Self.openRounds {
       try rolling.withLock { () throws(StoreError) in try makeRoom(for: size, use) }
@@ -78,7 +84,9 @@ extension Writer {
   /// Opens the next part of the tail, if it is allocated, and wakes the background threads that prepare what follows.
   @inline(never)
   func goOn(for size: Int, _ isAlone: Bool, _ state: inout WriterState) -> Bool {
-    guard state.isMarkedOpen, isAlone || !state.keepsOthersOut, let tail = state.tail else { return false }
+    guard size <= mostBytes, state.isMarkedOpen, isAlone || !state.keepsOthersOut, let tail = state.tail else {
+      return false
+    }
     // Acquiring: what is accessible was mapped before.
     let end = min(tail.accessible.load(ordering: .acquiring), tail.capacity) - Segment.tailReserve
     guard state.offset + size <= end else { return false }
@@ -89,7 +97,7 @@ extension Writer {
         ? [.growTail, .growIndex, .prepareSegment] : [.growTail, .growIndex]
     )
     // Return here after one step, so that the background threads learn how far the writer is.
-    let step = commits.hasDemand ? Self.syncedStep / 2 : 1 << 20
+    let step = min(commits.hasDemand ? Self.syncedStep / 2 : 1 << 20, mostBytes)
     state.open(to: min(end, max(state.offset + size, state.offset + step)))
     oweDelay()
     if state.passedCheckpoint(every: checkpointInterval) { env.workers.keeper.request(.checkpoint) }

@@ -25,6 +25,8 @@ final class Writer: @unchecked Sendable {
   // Copies, which save a put one indirection.
   let onPublish: (@Sendable () -> Void)?
   let time: StoreTime
+  /// The most bytes of records that one write may take: half of the capacity.
+  let mostBytes: Int
 
   /// Serialises making room: creating, growing and listing the segments that records go to.
   let rolling = Lock(.rolling)
@@ -42,6 +44,7 @@ final class Writer: @unchecked Sendable {
     self.keydir = keydir
     onPublish = env.onPublish
     time = env.time
+    mostBytes = (env.options.capacity ?? .max) / 2
     unsafe state = .allocate(capacity: 1)
     unsafe state.initialize(to: WriterState(nextSequence: nextSequence))
   }
@@ -59,7 +62,7 @@ final class Writer: @unchecked Sendable {
     return try unsafe body(&state.pointee)
   }
 
-  /// Whether `size` bytes can be written at the tail. Throws unless the store accepts writes.
+  /// Whether `size` bytes can be written at the tail; never more than `mostBytes`. Throws unless the store accepts writes.
   @inline(__always)
   func hasRoom(for size: Int, isAlone: Bool, _ state: inout WriterState) throws(StoreError) -> Bool {
     if !env.isUnhindered { try env.checkWritable() }

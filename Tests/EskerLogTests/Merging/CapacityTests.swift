@@ -1,3 +1,4 @@
+import EskerFormat
 import EskerPlatform
 import EskerTestSupport
 import Testing
@@ -127,6 +128,88 @@ import Testing
     #expect(try store.get("large")?.count == Self.capacity / 3)
     #expect(try bytesOnDisk() <= Self.capacity)
     #expect(store.count < count)
+  }
+
+  /// The length of a value whose record takes so many bytes, a multiple of eight.
+  private static func valueLength(forRecordOf size: Int, key: String) -> Int {
+    var length = size - 64
+    while true {
+      let header = RecordHeader(
+        sequence: 0,
+        kind: .put,
+        keyHash: 0,
+        keyLength: key.utf8.count,
+        valueLength: length + 1
+      )
+      if header.size > size { return length }
+      length += 1
+    }
+  }
+
+  private enum Filling: CaseIterable { case empty, halfFull, full }
+
+  private static func fill(_ store: LogStore, _ filling: Filling, capacity: Int) throws {
+    let bytes = filling == .empty ? 0 : filling == .halfFull ? capacity / 2 : 2 * capacity
+    for number in 0..<bytes / 1000 { try store.put([UInt8](repeating: 1, count: 950), forKey: "key \(number)") }
+  }
+
+  @Test(arguments: [256 << 10, 1 << 20, 5 << 20])
+  func halfOfTheCapacityIsTheLimitHoweverFullTheStoreIs(capacity: Int) throws {
+    for filling in Filling.allCases {
+      let fits = try Machine().open { $0.capacity = capacity }
+      try Self.fill(fits, filling, capacity: capacity)
+      let half = Self.valueLength(forRecordOf: capacity / 2, key: "large")
+      try fits.put([UInt8](repeating: 2, count: half), forKey: "large")
+      #expect(try fits.get("large")?.count == half, "\(filling)")
+      try fits.put([UInt8](repeating: 3, count: half), forKey: "large")
+      #expect(try fits.verify().isClean)
+
+      let machine = Machine()
+      let store = try machine.open { $0.capacity = capacity }
+      try Self.fill(store, filling, capacity: capacity)
+      let before = try store.contents()
+      for length in [half + 1, capacity * 2 / 3, capacity - 1, capacity, capacity + 1, 3 * capacity] {
+        let needed = (capacity / 2 + 1)...(length + 100)
+        #expect("\(filling), \(length)") {
+          try store.put([UInt8](repeating: 2, count: length), forKey: "large")
+        } throws: {
+          guard case StoreError.capacityReached(machine.path, capacity, let bytes) = $0 else { return false }
+          return needed ~= bytes && "\($0)".contains("half of the capacity") && "\($0)".contains("\(capacity)")
+        }
+        #expect(throws: StoreError.self) {
+          try store.update(forKey: "large") { (_) throws(StoreError) in .put([UInt8](repeating: 2, count: length)) }
+        }
+      }
+      #expect(throws: StoreError.self) {
+        try store.write { (batch) throws(StoreError) in
+          for part in 0..<4 { try batch.put([UInt8](repeating: 2, count: half / 3), forKey: "part \(part)") }
+        }
+      }
+      #expect(try store.contents() == before, "\(filling)")
+      #expect(store.statistics.merged.recordsEvicted == 0 || filling == .full)
+    }
+  }
+
+  @Test func whatIsLeftOfALargeTailTakesNoMoreThanHalf() throws {
+    // Opened without a limit before, the store goes on in a segment that would hold what the capacity forbids.
+    var store = try machine.open { $0.segmentSize = 8 << 20 }
+    for number in 0..<2_000 { try store.put(Self.value(number), forKey: "key \(number)") }
+    try store.close()
+    store = try machine.open {
+      $0.segmentSize = 8 << 20
+      $0.capacity = Self.capacity
+    }
+    for number in 0..<20 {
+      // Enough for the next part of the tail to be opened.
+      for part in 0..<70 { try store.put(Self.value(part), forKey: "part \(part)") }
+      try store.put("small", forKey: "small \(number)")
+      #expect("\(number)") {
+        try store.put([UInt8](repeating: 1, count: Self.capacity / 2), forKey: "large")
+      } throws: {
+        if case StoreError.capacityReached = $0 { true } else { false }
+      }
+      #expect(try store.get("small \(number)") != nil)
+    }
   }
 
   @Test func aStoreThatIsOpenedWithLessIsBroughtDown() throws {
