@@ -44,7 +44,7 @@ struct Examination {
     if !report.isClean { verdict.isTold = true }
     _ = store.statistics
     _ = try store.usage()
-    for name in store.keyspaceNames + [""] { _ = try store.keyspace(name).countExpired() }
+    for name in try store.keyspaceNames + [""] { _ = try store.keyspace(name).countExpired() }
     do { try store.exportStream { _ in } } catch let error as StoreError { expectDamage(error, "the export") }
     backUp(store, shown, bench)
     try store.close()

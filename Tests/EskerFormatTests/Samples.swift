@@ -92,7 +92,10 @@ struct Sample: CustomTestStringConvertible, Sendable {
 
   static let meta = CheckpointMeta(
     segments: [.init(id: 3, salt: 0x5a17_c0de, granule: 1, liveBytes: 1_000, liveRecords: 4)],
-    keyspaces: [.init(tag: .default, count: 2), .init(tag: KeyspaceTag(id: 3, incarnation: 1), count: 1)]
+    keyspaces: [
+      .init(tag: .default, count: 2, earliestExpiry: .max),
+      .init(tag: KeyspaceTag(id: 3, incarnation: 1), count: 1, earliestExpiry: 1_700_000_060_000),
+    ]
   )
 
   static var checkpoint: CheckpointHeader {

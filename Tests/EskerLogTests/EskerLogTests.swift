@@ -17,11 +17,11 @@ import Testing
       #expect(try store.get("no such key") == nil)
       #expect(try store.remove("key 7"))
       #expect(try store.get("key 7") == nil)
-      #expect(store.count == 9_999)
+      #expect(try store.count() == 9_999)
       try store.close()
     }
     let store = try LogStore(at: path)
-    #expect(store.count == 9_999)
+    #expect(try store.count() == 9_999)
     #expect(try store.get("key 8") == Array("value 8".utf8))
     #expect(try store.get("key 7") == nil)
     try store.put("again", forKey: "key 7")

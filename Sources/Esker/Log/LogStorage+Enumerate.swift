@@ -24,9 +24,11 @@ extension LogStorage: EnumerableStorage {
     try forEachRecord { (record) throws(StorageError) in try body(try key(of: record)) }
   }
 
-  /// How many entries the keyspace has, expired ones that were not removed yet included. O(1).
+  /// How many entries the keyspace has, without expired ones.
+  ///
+  /// - Complexity: O(1) as long as no entry can have expired; see `ByteStore.count()`.
   public func count() throws(StorageError) -> Int {
-    keyspace.count
+    try translating { () throws(StoreError) in try keyspace.count() }
   }
 
   private func forEachRecord(_ body: (LogEntry) throws(StorageError) -> Void) throws(StorageError) {

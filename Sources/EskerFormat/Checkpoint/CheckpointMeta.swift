@@ -27,17 +27,20 @@ public struct CheckpointMeta: Hashable, Sendable {
 
   /// The live data of one keyspace.
   public struct Keyspace: Hashable, Sendable {
-    static let length = 16
+    static let length = 24
 
     /// The keyspace and its incarnation.
     public var tag: KeyspaceTag
     /// The number of its entries.
     public var count: UInt64
+    /// The store time at which the first of them expires, if not later; `Int64.max` if none ever does.
+    public var earliestExpiry: Int64
 
     /// A row with the given fields.
-    public init(tag: KeyspaceTag, count: UInt64) {
+    public init(tag: KeyspaceTag, count: UInt64, earliestExpiry: Int64) {
       self.tag = tag
       self.count = count
+      self.earliestExpiry = earliestExpiry
     }
   }
 
@@ -68,6 +71,7 @@ public struct CheckpointMeta: Hashable, Sendable {
     for row in keyspaces {
       bytes.append(row.tag.rawValue)
       bytes.append(row.count)
+      bytes.append(UInt64(bitPattern: row.earliestExpiry))
     }
     return bytes
   }
@@ -98,7 +102,11 @@ public struct CheckpointMeta: Hashable, Sendable {
     }
     keyspaces = (0..<keyspaceCount).map { index in
       let offset = keyspaceStart + index * Keyspace.length
-      return Keyspace(tag: KeyspaceTag(rawValue: bytes.u64(at: offset)), count: bytes.u64(at: offset + 8))
+      return Keyspace(
+        tag: KeyspaceTag(rawValue: bytes.u64(at: offset)),
+        count: bytes.u64(at: offset + 8),
+        earliestExpiry: Int64(bitPattern: bytes.u64(at: offset + 16))
+      )
     }
   }
 }

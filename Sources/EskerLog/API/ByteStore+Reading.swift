@@ -117,6 +117,7 @@ extension ByteStore {
     // A span lends its elements; an array would retain each of them.
     let lent = keys.span
     var start = 0
+    if lent.isEmpty { try core.checkReadable() }
     while start < lent.count {
       let end = min(start + KeyWindow.capacity, lent.count)
       var window = core.openWindow()
@@ -156,10 +157,22 @@ extension ByteStore {
     }
   }
 
-  /// The number of entries in this keyspace, including expired ones that have not been removed yet. O(1).
-  public var count: Int { core.count }
+  /// The number of entries in this keyspace, without expired ones: what iterating a snapshot would show.
+  ///
+  /// Of entries that are written during the call, some may be counted and others not.
+  ///
+  /// - Throws: ``StoreError/closed``.
+  /// - Complexity: O(1) if nothing in the keyspace can have expired, which the store knows of every keyspace whose values do not
+  ///   expire, and of the others until the first instant at which one may. From then on O(entries of the store), about 100 ns for
+  ///   each, until expired entries are removed, by ``removeExpired()`` or by merges.
+  public func count() throws(StoreError) -> Int {
+    try core.engine.liveCount(of: [core])
+  }
 
-  /// The number of entries in this keyspace that have expired and have not been removed yet. O(entries of the store).
+  /// The number of entries in this keyspace that have expired and have not been removed yet.
+  ///
+  /// - Throws: ``StoreError/closed``.
+  /// - Complexity: that of ``count()``.
   public func countExpired() throws(StoreError) -> Int {
     try core.engine.keeper.countExpired(in: core)
   }

@@ -135,10 +135,19 @@ public final class LogStore: ByteStore {
   }
 
   /// The names of all keyspaces except the default one, in no particular order.
-  public var keyspaceNames: [String] { engine.keyspaceNames }
+  ///
+  /// - Throws: ``StoreError/closed``.
+  public var keyspaceNames: [String] {
+    get throws(StoreError) { try engine.keyspaceNames }
+  }
 
-  /// The number of entries in all keyspaces, including expired ones that have not been removed yet. O(keyspaces).
-  public var totalCount: Int { engine.keydir.keyspaces.count }
+  /// The number of entries in all keyspaces, without expired ones; see ``ByteStore/count()``.
+  ///
+  /// - Throws: ``StoreError/closed``.
+  /// - Complexity: O(keyspaces), or that of ``ByteStore/count()`` where an entry may have expired.
+  public func totalCount() throws(StoreError) -> Int {
+    try engine.liveCount(of: engine.keydir.keyspaces.all)
+  }
 
   /// Commits a batch of writes atomically: after a crash, and in a snapshot, either all of them are there or none.
   ///
@@ -189,13 +198,14 @@ public final class LogStore: ByteStore {
     try engine.waitDurable(sequence.rawValue)
   }
 
-  /// The sequence number of the last write; 0 in a store that was never written.
+  /// The sequence number of the last write; 0 in a store that was never written. Of a closed store, the last before it was closed.
   public var lastSequence: SequenceNumber { SequenceNumber(rawValue: engine.publishedSequence) }
 
-  /// The sequence number up to which every write survives a power failure.
+  /// The sequence number up to which every write survives a power failure. Of a closed store, as its close left it.
   public var durableSequence: SequenceNumber { SequenceNumber(rawValue: engine.durableSequence) }
 
-  /// Statistics of the store, gathered by this call. Cheap enough to poll: O(segments).
+  /// Statistics of the store, gathered by this call. Cheap enough to poll: O(segments). Of a closed store, which holds no keys and
+  /// no segments, the counters are those of its whole life.
   public var statistics: Statistics { Statistics(of: engine) }
 
   /// Reads every byte of the store and verifies its checksums: manifests, segments, footers, checkpoint. Checks that each entry of

@@ -4,7 +4,17 @@ internal import Synchronization
 
 extension Engine {
   var keyspaceNames: [String] {
-    keydir.keyspaces.all.map(\.name).filter { !$0.isEmpty }
+    get throws(StoreError) {
+      try env.checkOpen()
+      return keydir.keyspaces.all.map(\.name).filter { !$0.isEmpty }
+    }
+  }
+
+  /// The number of entries of some keyspaces that have not expired; a read-only store first catches up with its writer.
+  func liveCount(of cores: [KeyspaceCore]) throws(StoreError) -> Int {
+    defer { env.deliverEvents() }
+    try checkBeforeRead()
+    return try keeper.countLive(in: cores)
   }
 
   /// Finds a keyspace, or creates it durably.

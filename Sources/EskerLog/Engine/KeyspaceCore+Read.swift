@@ -95,6 +95,12 @@ extension ValueMetadata {
   }
 }
 
+extension KeyspaceCore {
+  /// Throws if the store is closed: for a call that reads nothing.
+  @usableFromInline
+  func checkReadable() throws(StoreError) { try engine.checkBeforeRead() }
+}
+
 // Safety: the caller keeps the key, and stays pinned.
 extension KeyspaceCore {
   /// The newest record of a key, verified; nil if the key is absent or expired. The caller must be pinned as long as it uses

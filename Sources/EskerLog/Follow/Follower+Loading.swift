@@ -23,7 +23,15 @@ extension Follower {
     writer.withLock { state in
       for row in manifest.keyspaces where row.incarnation > 0 {
         keydir.applyReset(
-          LogRecord(hash: 0, address: 0, sequence: manifest.durableSequence, size: 0, kind: .reset, keyspace: row.tag),
+          LogRecord(
+            hash: 0,
+            address: 0,
+            sequence: manifest.durableSequence,
+            size: 0,
+            kind: .reset,
+            keyspace: row.tag,
+            expiry: .max
+          ),
           state.keys
         )
       }

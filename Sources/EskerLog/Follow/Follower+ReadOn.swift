@@ -77,6 +77,7 @@ extension Follower {
         size: header.size,
         kind: header.kind,
         keyspace: header.keyspace,
+        expiry: header.expiry,
         batchContinues: header.batchContinues
       )
     )

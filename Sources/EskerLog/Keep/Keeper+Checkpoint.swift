@@ -77,7 +77,9 @@ extension Keeper {
           liveRecords: UInt64(max(0, live.records))
         )
       },
-      keyspaces: keydir.keyspaces.all.map { CheckpointMeta.Keyspace(tag: $0.tag, count: UInt64(max(0, $0.count))) }
+      keyspaces: keydir.keyspaces.all.map {
+        CheckpointMeta.Keyspace(tag: $0.tag, count: UInt64(max(0, $0.count)), earliestExpiry: $0.expiry.earliest)
+      }
     )
   }
 

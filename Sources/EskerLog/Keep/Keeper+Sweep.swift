@@ -15,6 +15,7 @@ extension Keeper {
     defer { env.deliverEvents() }
     try env.checkWritable()
     let now = env.checkedNow
+    guard mayHaveExpired(core, at: now) else { return 0 }
     guard try countEntries(where: { $0.expiry <= now && (core == nil || $0.keyspace == core?.tag) }) > 0 else {
       return 0
     }
@@ -24,8 +25,49 @@ extension Keeper {
 
   func countExpired(in core: KeyspaceCore) throws(StoreError) -> Int {
     let now = env.checkedNow
+    try env.checkOpen()
+    guard mayHaveExpired(core, at: now) else { return 0 }
     let tag = core.tag
     return try countEntries { $0.expiry <= now && $0.keyspace == tag }
+  }
+
+  /// Whether a keyspace, or any of them, may have an entry that has expired.
+  private func mayHaveExpired(_ core: KeyspaceCore?, at now: Int64) -> Bool {
+    core?.expiry.mayHavePassed(at: now) ?? keydir.keyspaces.all.contains { $0.expiry.mayHavePassed(at: now) }
+  }
+
+  /// The number of entries of some keyspaces that have not expired.
+  ///
+  /// Walks over the index only if one of them may have: the entries of all are counted, and the expired ones subtracted. What is
+  /// written meanwhile may or may not be counted.
+  func countLive(in cores: [KeyspaceCore]) throws(StoreError) -> Int {
+    try env.checkOpen()
+    let now = env.checkedNow
+    let suspects = cores.filter { $0.expiry.mayHavePassed(at: now) }
+    var expired = 0
+    if !suspects.isEmpty {
+      var walks: [KeyspaceTag: (core: KeyspaceCore, number: UInt64, expired: Int, earliest: Int64)] = [:]
+      writer.withLock { _ in
+        for core in suspects { walks[core.tag] = (core, core.expiry.beginWalk(), 0, .max) }
+      }
+      _ = try countEntries { record in
+        let expiry = record.expiry
+        guard expiry != .max, walks[record.keyspace] != nil else { return false }
+        if expiry <= now {
+          walks[record.keyspace]?.expired += 1
+        } else if expiry < walks[record.keyspace]?.earliest ?? .min {
+          walks[record.keyspace]?.earliest = expiry
+        }
+        return true
+      }
+      writer.withLock { _ in
+        for walk in walks.values where walk.expired == 0 {
+          walk.core.expiry.endWalk(walk.number, earliest: walk.earliest)
+        }
+      }
+      expired = walks.values.reduce(0) { $0 + $1.expired }
+    }
+    return max(0, cores.reduce(0) { $0 + $1.count } - expired)
   }
 
   /// Removes the entries that satisfy a condition from the index, a few buckets at a time; returns how many there were.
@@ -57,7 +99,10 @@ extension Keeper {
     if core.isWatched.load(ordering: .relaxed) { core.tellLoss(record.key, Existing(address: address), .expiry) }
   }
 
+  /// The number of entries that satisfy a condition, which is asked once about each that stays meanwhile.
   private func countEntries(where condition: (StoredRecord) -> Bool) throws(StoreError) -> Int {
+    writer.withLock { state in keydir.pauseSplits(&state.keys) }
+    defer { writer.withLock { state in keydir.resumeSplits(&state.keys) } }
     var count = 0
     var bucket = 0
     while bucket < keydir.bucketCount {

@@ -44,7 +44,16 @@ extension Keydir {
       return
     }
     if record.kind == .put {
-      lead(record.hash, to: record.address, record.size, replacing: existing, at: probe, core, keys)
+      lead(
+        record.hash,
+        to: record.address,
+        record.size,
+        expiring: record.expiry,
+        replacing: existing,
+        at: probe,
+        core,
+        keys
+      )
       // `insert` does not grow the index.
       grow()
     } else if existing.address != 0 {

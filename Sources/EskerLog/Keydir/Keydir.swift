@@ -149,12 +149,25 @@ final class Keydir: @unchecked Sendable {
     index.forEachEntry(inBuckets: buckets, body)
   }
 
+  /// Keeps entries in their buckets, so that a walk which releases the lock in between sees each one once.
+  func pauseSplits(_ keys: inout KeysState) {
+    keys.splitPauses += 1
+    index.splitsPaused = true
+  }
+
+  /// Undoes one call of ``pauseSplits(_:)``.
+  func resumeSplits(_ keys: inout KeysState) {
+    keys.splitPauses -= 1
+    index.splitsPaused = keys.splitPauses > 0
+  }
+
   // MARK: Changes
 
   /// Leads the index to the newest record of a key. Inlined into every put: costs one comparison for checkpoints and one for
   /// snapshots.
   ///
   /// - Parameters:
+  ///   - expiry: when the record expires, or an earlier instant if that is not known; `Int64.max` for never.
   ///   - existing: the result of a search under the same hold of the lock.
   ///   - probe: where that search ended.
   @inline(__always)
@@ -162,12 +175,14 @@ final class Keydir: @unchecked Sendable {
     _ hash: UInt64,
     to address: UInt64,
     _ size: Int,
+    expiring expiry: Int64,
     replacing existing: Existing,
     at probe: WriteProbe,
     _ core: KeyspaceCore?,
     _ keys: borrowing KeysState
   ) {
     saveForCheckpoint(hash, keys)
+    if expiry != .max { core?.expiry.note(expiry) }
     if existing.address == 0 {
       // Fails when out of memory, unless that was reserved, and in a damaged bucket.
       guard index.insert(hash, address: address, after: probe) else {
@@ -316,6 +331,7 @@ final class Keydir: @unchecked Sendable {
     catalog.noteReset(of: tag, from: core.tag.incarnation, at: sequence)
     core.begin(incarnation: tag.incarnation)
     core.setCount(0)
+    core.expiry.set(.max)
     isSwept.store(false, ordering: .relaxed)
   }
 
@@ -328,7 +344,7 @@ final class Keydir: @unchecked Sendable {
     _ meta: CheckpointMeta,
     _ keys: inout KeysState
   ) -> CheckpointCut {
-    index.splitsPaused = true
+    pauseSplits(&keys)
     let cut = CheckpointCut(sequence: sequence, replaying: place, index: index, meta: meta)
     keys.checkpoint = cut
     return cut
@@ -349,7 +365,7 @@ final class Keydir: @unchecked Sendable {
 
   func endCut(_ keys: inout KeysState) {
     keys.checkpoint = nil
-    index.splitsPaused = false
+    resumeSplits(&keys)
   }
 
   /// Adopts the live figures and counts in the checkpoint.
@@ -360,7 +376,9 @@ final class Keydir: @unchecked Sendable {
       granules.setLive(segment, bytes: Int(clamping: row.liveBytes), records: Int(clamping: row.liveRecords))
     }
     for row in checkpoint.meta.keyspaces {
-      keyspaces.core(of: row.tag)?.setCount(Int(clamping: row.count))
+      guard let core = keyspaces.core(of: row.tag) else { continue }
+      core.setCount(Int(clamping: row.count))
+      core.expiry.set(row.earliestExpiry)
     }
   }
 }
@@ -371,6 +389,8 @@ struct KeysState: ~Copyable {
   fileprivate(set) var listeners: [SnapshotState] = []
   /// The checkpoint in progress.
   fileprivate var checkpoint: CheckpointCut?
+  /// The walks that keep buckets from being split.
+  fileprivate var splitPauses = 0
   private(set) var openSnapshots = 0
 
   mutating func open(_ snapshot: SnapshotState) {

@@ -24,6 +24,8 @@ public final class KeyspaceCore: Sendable {
 
   /// Entries in the index; written under the writer's lock.
   private let entryCount = Atomic<Int>(0)
+  /// When the first of them expires, if not later.
+  let expiry = ExpiryBound()
 
   /// Whether there are watchers or listeners. Relaxed: writers read it under the writer's lock, which it is changed under.
   let isWatched = Atomic<Bool>(false)

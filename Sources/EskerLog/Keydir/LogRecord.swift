@@ -8,5 +8,7 @@ struct LogRecord {
   var size: Int
   var kind: RecordKind
   var keyspace: KeyspaceTag
+  /// `Int64.max` for a record that never expires; `Int64.min` if it does, and only its footer was read, which does not say when.
+  var expiry: Int64
   var batchContinues = false
 }

@@ -98,7 +98,6 @@ struct LogScanner: ~Copyable {
   ///
   /// Safety: the array outlives the calls of the cursor, which checks what it reads.
   mutating func take(_ footer: SegmentFooter, _ bytes: [UInt8], of segment: Segment) -> Bool {
-    let start = segment.startUnits
     var cursor = footer.entries(segment.layout)
     var entries: [FooterEntry] = []
     repeat {
@@ -108,16 +107,7 @@ struct LogScanner: ~Copyable {
         return false
       }
       for entry in entries {
-        replay.apply(
-          LogRecord(
-            hash: entry.keyHash,
-            address: start + (entry.offset >> 3),
-            sequence: entry.sequence,
-            size: Int(entry.size),
-            kind: entry.kind,
-            keyspace: entry.keyspace
-          )
-        )
+        replay.apply(LogRecord(entry, of: segment))
       }
     } while !entries.isEmpty
     expected = segment.lastSequence &+ 1
@@ -154,7 +144,8 @@ struct LogScanner: ~Copyable {
       sequence: header.sequence,
       size: header.size,
       kind: header.kind,
-      keyspace: header.keyspace
+      keyspace: header.keyspace,
+      expiry: header.expiry
     )
     expected = header.sequence &+ 1
     highest = max(highest, header.sequence)

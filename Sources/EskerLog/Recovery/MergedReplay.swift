@@ -58,7 +58,8 @@ extension LogRecord {
       sequence: entry.sequence,
       size: Int(entry.size),
       kind: entry.kind,
-      keyspace: entry.keyspace
+      keyspace: entry.keyspace,
+      expiry: entry.expires ? .min : .max
     )
   }
 }

@@ -53,7 +53,16 @@ extension Writer {
             continue
           }
           if operation.isPut {
-            keydir.lead(hash, to: address, size, replacing: existing, at: probe, core, state.keys)
+            keydir.lead(
+              hash,
+              to: address,
+              size,
+              expiring: operation.expiry,
+              replacing: existing,
+              at: probe,
+              core,
+              state.keys
+            )
             if core.isWatched.load(ordering: .relaxed) { unsafe core.tellPut(key, value, replacing: existing) }
           } else if existing.address != 0 {
             keydir.takeOut(hash, existing, core, state.keys)

@@ -89,7 +89,7 @@ extension Writer {
         guard try holds(condition, existing) else { return .done(0) }
         address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
       }
-      keydir.lead(hash, to: address, header.size, replacing: existing, at: probe, core, state.keys)
+      keydir.lead(hash, to: address, header.size, expiring: expiry, replacing: existing, at: probe, core, state.keys)
       commits.publish(header.sequence)
       try checkTail(state)
       if isWatched { unsafe core.tellPut(key, value, replacing: existing) }

@@ -69,7 +69,7 @@ struct ImportReader {
     guard let name = String(validating: bytes, as: UTF8.self), keyspaces[frame.keyspace] == nil,
       name.isEmpty == (frame.keyspace == 0)
     else { throw damaged(start, "a keyspace is invalid or declared twice") }
-    let isNew = name.isEmpty || !store.keyspaceNames.contains(name)
+    let isNew = try name.isEmpty || !store.keyspaceNames.contains(name)
     let keyspace = name.isEmpty ? store.default : try store.keyspace(name)
     if isNew, frame.expiry >= 0, keyspace.defaultExpiry == nil {
       try keyspace.setDefaultExpiry(.milliseconds(frame.expiry))

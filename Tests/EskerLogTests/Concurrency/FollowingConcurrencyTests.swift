@@ -84,7 +84,8 @@ import Testing
           guard report.isClean else { throw Wrong(what: "\(report.damage)") }
         case 4:
           let expired = try reader.countExpired()
-          guard expired == 0, reader.count == Self.keys else { throw Wrong(what: "\(reader.count) keys") }
+          let count = try reader.count()
+          guard expired == 0, count == Self.keys else { throw Wrong(what: "\(count) keys") }
         default:
           // A fresh opening at any moment.
           let fresh = try open(readOnly: true, events)

@@ -75,7 +75,7 @@ import Testing
             throw WentBackwards(what: "statistics: \(figures.keys) keys, \(figures.liveBytes) live bytes")
           }
           _ = try store.metadata(forKey: "key 1")
-          _ = store.keyspaceNames
+          _ = try store.keyspaceNames
         }
       }
     }
@@ -138,7 +138,7 @@ import Testing
       }
     }
     #expect(errors.isEmpty, "\(errors)")
-    #expect(store.count == 200)
+    #expect(try store.count() == 200)
   }
 
   @Test func aReadOnlyFollowerNeverGoesBackwardsAndEndsUpEqual() throws {

@@ -38,7 +38,7 @@ import Testing
     try store.close()
     let again = try LogStore(at: path, options: Self.options)
     #expect(again.lastSequence.rawValue == 6000)
-    #expect(again.count == 3)
+    #expect(try again.count() == 3)
     #expect(try again.verify().isClean)
   }
 
@@ -68,7 +68,7 @@ import Testing
     }
     #expect(errors.isEmpty)
     #expect(winners.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<800).map { ($0, 1) }))
-    #expect(store.count == 800)
+    #expect(try store.count() == 800)
   }
 
   @Test func appendsLoseNothing() throws {
@@ -91,7 +91,7 @@ import Testing
     }
     #expect(errors.isEmpty)
     #expect(removed.value == 500)
-    #expect(store.count == 0)
+    #expect(try store.count() == 0)
     let figures = try store.expectConsistentFigures()
     #expect(figures.live == 0)
   }
@@ -128,14 +128,14 @@ import Testing
     let last = store.time.millisecondsSince1970 + 1
     #expect(eventually { store.time.millisecondsSince1970 >= last })
     try store.removeAllExpired()
-    #expect(try keyspace.count == store.contents(of: keyspace).count)
+    #expect(try keyspace.count() == store.contents(of: keyspace).count)
     store.probe.sweep()
     let figures = try store.expectConsistentFigures()
     #expect(figures.live == figures.recount)
     try store.close()
     let again = try LogStore(at: path, options: Self.options)
     let reopened = try again.keyspace("other")
-    #expect(try reopened.count == again.contents(of: reopened).count)
+    #expect(try reopened.count() == again.contents(of: reopened).count)
   }
 
   @Test func keyspacesAreCreatedOnceByManyThreads() throws {
@@ -144,8 +144,8 @@ import Testing
       for name in 0..<10 { try store.keyspace("space \(name)").put("\(number)", forKey: "\(number)") }
     }
     #expect(errors.isEmpty)
-    #expect(store.keyspaceNames.count == 10)
-    for name in 0..<10 { #expect(try store.keyspace("space \(name)").count == 4) }
+    #expect(try store.keyspaceNames.count == 10)
+    for name in 0..<10 { #expect(try store.keyspace("space \(name)").count() == 4) }
     #expect(store.probe.keyspaceIDs == Set(0...10))
   }
 }

@@ -106,7 +106,7 @@ import Testing
     let runs = store.probe.segments.filter { $0.kind == .log && $0.firstSequence != 0 }.map(\.firstSequence)
     #expect(runs == [1, 21])
     let again = try reopened(store)
-    #expect(again.count == 31 && again.lastSequence.rawValue == 31)
+    #expect(try again.count() == 31 && again.lastSequence.rawValue == 31)
     #expect(try again.verify().isClean)
   }
 

@@ -315,7 +315,7 @@ final class CrashRun: @unchecked Sendable {
   /// Throws unless the store shows exactly what the model does.
   func compare(_ store: LogStore, with history: CrashHistory, _ moment: String, verifies: Bool = true) throws {
     let now = clock.wallMilliseconds()
-    let names = Set(store.keyspaceNames)
+    let names = try Set(store.keyspaceNames)
     for name in CrashHistory.keyspaces {
       let entries = history.present[name] ?? [:]
       if !name.isEmpty, !names.contains(name) {
@@ -323,10 +323,11 @@ final class CrashRun: @unchecked Sendable {
         continue
       }
       let space = try store.space(name)
-      // What has expired may have been merged away.
+      // A store with a capacity may have evicted any.
       let unexpired = entries.values.count { $0.expiry > now }
-      guard (capacity == nil ? unexpired...entries.count : 0...entries.count).contains(space.count) else {
-        throw wrong("\(moment): keyspace '\(name)' counts \(space.count), not \(unexpired) to \(entries.count)")
+      let count = try space.count()
+      guard (capacity == nil ? unexpired...unexpired : 0...unexpired).contains(count) else {
+        throw wrong("\(moment): keyspace '\(name)' counts \(count), not \(unexpired)")
       }
       for key in CrashHistory.keys {
         let value = try space.get(key)

@@ -112,6 +112,6 @@ import Testing
       let found = try store.get(key)
       #expect(found == model.state[key], "\(moment): \(key) \(found?.count ?? -1) \(model.state[key]?.count ?? -1)")
     }
-    #expect(store.count == model.state.count, "\(moment)")
+    #expect(try store.count() == model.state.count, "\(moment)")
   }
 }

@@ -40,7 +40,7 @@ struct KilledStore {
     }
     plan.fail(.write, on: footers, sticky: true, .error(PlatformError.inputOutput))
     try put(200..<470)
-    keys = store.count
+    keys = try store.count()
     var machine = Machine()
     machine.disk = try disk.processKilled()
     image = try DiskImage(of: machine)

@@ -18,7 +18,7 @@ import Testing
       $0.merge.isAutomatic = false
     }
     let report = try store.verify()
-    let keys = store.count
+    let keys = try store.count()
     try store.close()
     return (log, report, keys)
   }
@@ -148,7 +148,7 @@ import Testing
     let reader = try LogStore(at: machine.path, options: options, host: Host(platform: platform, background: .inline))
     #expect(!isArmed.withLock { $0 })
     #expect(log.damage.isEmpty)
-    #expect(reader.count == 10)
+    #expect(try reader.count() == 10)
     #expect(try reader.verify().isClean)
     try reader.close()
   }

@@ -28,7 +28,7 @@ import Testing
     var time: WallTime
 
     init(_ store: LogStore) throws(StoreError) {
-      names = Set(store.keyspaceNames)
+      names = try Set(store.keyspaceNames)
       expiry = try store.keyspace("short").defaultExpiry
       time = store.time
     }

@@ -21,7 +21,7 @@ import Testing
     let report = bench.reported.compactMap { if case .opened(let report) = $0 { report } else { nil } }.last
     #expect(report?.indexSource == (isClosing ? .checkpoint : .checkpointAndReplay))
     #expect(bench.damage.isEmpty)
-    #expect(reopened.count == 200)
+    #expect(try reopened.count() == 200)
     try reopened.close()
   }
 
@@ -36,15 +36,15 @@ import Testing
     bench.clock.advance(milliseconds: 2_000)
     bench.plan.fail(.write, on: .prefix("manifest"), sticky: true, .error(PlatformError.noSpace))
     #expect(throws: StoreError.self) { try store.removeAllExpired() }
-    #expect(store.totalCount == 20)
+    #expect(store.statistics.keys == 20)
     bench.plan.heal()
     // Nor are they gone when the call is seen from within: at each of its calls to the disk all are still there.
     let counts = Guarded<[Int]>([])
-    bench.plan.onCall { _ in counts.withLock { $0.append(store.totalCount) } }
+    bench.plan.onCall { _ in counts.withLock { $0.append(store.core.count) } }
     #expect(try store.removeAllExpired() == 15)
     bench.plan.onCall(nil)
     #expect(counts.withLock { $0.contains(20) && $0.allSatisfy { $0 == 20 } })
-    #expect(store.totalCount == 5)
+    #expect(store.statistics.keys == 5)
     try store.close()
   }
 

@@ -19,7 +19,7 @@ struct StoreState: Hashable, CustomStringConvertible {
       let value = try entry.value()
       entries["\(entry.keyspace)/\(String(decoding: try entry.key(), as: UTF8.self))"] = StoreCall.number(in: value)
     }
-    keyspaces = Set(store.keyspaceNames)
+    keyspaces = try Set(store.keyspaceNames)
     if keyspaces.contains("other") {
       defaultExpiry = try store.keyspace("other").defaultExpiry.map { Int($0.components.seconds) }
     }

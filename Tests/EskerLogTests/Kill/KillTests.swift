@@ -65,7 +65,7 @@ import Testing
         if reached != possible[0] { unacknowledged += 1 }
         last[thread] = reached
       }
-      #expect(store.count == last.indices.reduce(0) { $0 + KillScript.state(after: last[$1], thread: $1).count })
+      #expect(try store.count() == last.indices.reduce(0) { $0 + KillScript.state(after: last[$1], thread: $1).count })
       // A copy of the manifest may have been half written; the next edit replaces it.
       #expect(try store.verify().damage.filter { !$0.location.path.contains("manifest") } == [])
       // Half of the time the next writer finds what the killed one left, recovered once and closed by nobody.

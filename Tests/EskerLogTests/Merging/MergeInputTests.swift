@@ -76,7 +76,7 @@ import Testing
     #expect(log.damage.isEmpty)
     let failures = log.events.filter { if case .backgroundFailure = $0 { true } else { false } }
     #expect(failures.isEmpty, "\(failures)")
-    #expect(store.count == keys)
+    #expect(try store.count() == keys)
     #expect(try store.verify().isClean)
     let contents = try store.contents()
     #expect(contents.count == keys)

@@ -65,7 +65,7 @@ import Testing
     try store.merge(segments: [second])
     // Merged segments are read before the log.
     try expect(nil, in: store)
-    try everyWay(store) { #expect($0.count == 2) }
+    try everyWay(store) { store throws in #expect(try store.count() == 2) }
   }
 
   @Test func anExpiredValueHidesAnOlderOneThatLivesLonger() throws {

@@ -403,10 +403,13 @@ struct History {
           "key \(key.count) in '\(space)': \(metadata as Any)"
         )
       }
+      let indexed = store.statistics.keyspaces[space] ?? 0
       try require(
-        keyspace.count == model.spaces[space]?.count ?? 0,
-        "'\(space)' counts \(keyspace.count), not \(model.spaces[space]?.count ?? 0)"
+        indexed == model.spaces[space]?.count ?? 0,
+        "the index has \(indexed) of '\(space)', not \(model.spaces[space]?.count ?? 0)"
       )
+      let (count, live) = (try keyspace.count(), model.contents(of: space).count)
+      try require(count == live, "'\(space)' counts \(count), not \(live)")
     }
     for (snapshot, contents) in snapshots {
       for space in spaces {

@@ -101,7 +101,7 @@ import Testing
       #expect(try store.get(last) == nil, "\(moment)")
     case .removeAll:
       try store.removeAll()
-      #expect(store.count == 0, "\(moment)")
+      #expect(try store.count() == 0, "\(moment)")
     case .put:
       for number in 0..<40 { try store.put(Self.value, forKey: "more \(number)") }
       #expect(try store.get("more 39") == Self.value, "\(moment)")

@@ -28,6 +28,6 @@ import Testing
       #expect(tail.recordBytes == end && (end ?? 0) > 0, "after session \(session)")
     }
     #expect(try machine.files(".segment").count == 1)
-    #expect(try machine.open().count == written)
+    #expect(try machine.open().count() == written)
   }
 }

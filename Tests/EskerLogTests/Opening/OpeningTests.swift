@@ -158,7 +158,7 @@ import Testing
       #expect(try store.get("65536 3") != nil)
       try store.close()
     }
-    #expect(try LogStore(at: path).count == 240)
+    #expect(try LogStore(at: path).count() == 240)
   }
 
   @Test func aReadOnlyDirectoryIsATypedError() throws {

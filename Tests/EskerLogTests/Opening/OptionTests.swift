@@ -73,7 +73,7 @@ import Testing
     for number in 0..<2_000 { try store.put([UInt8](repeating: 1, count: 900), forKey: "key \(number % 10)") }
     try store.close()
     options.merge.bytesPerSecond = nil
-    #expect(try LogStore(at: directory.appending("store"), options: options).count == 10)
+    #expect(try LogStore(at: directory.appending("store"), options: options).count() == 10)
   }
 
   @Test(arguments: [0, -1, Int.min])

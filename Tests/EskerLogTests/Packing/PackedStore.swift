@@ -58,7 +58,7 @@ struct PackedStore {
     for space in Self.spaces {
       let keyspace = try store.keyspace(space)
       let expected = expected[space] ?? [:]
-      #expect(keyspace.count == expected.count, "\(what)")
+      #expect(try keyspace.count() == expected.count, "\(what)")
       let keys = Array(expected.keys)
       #expect(try keyspace.get(keys) == keys.map { expected[$0] }, "\(what)")
       for (key, value) in expected {

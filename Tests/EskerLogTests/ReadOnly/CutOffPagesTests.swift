@@ -32,7 +32,7 @@ import Testing
     try put(0..<10, to: writer)
     let events = EventLog()
     let reader = try open(readOnly: true, events)
-    #expect(reader.count == 10)
+    #expect(try reader.count() == 10)
     let first = try #require(reader.probe.segments.first)
     let segment = try #require(reader.probe.hold(first.id))
     let length = segment.mappedLength

@@ -30,7 +30,7 @@ struct Boxed<Content: Codable & Sendable>: Codable, Identifiable, Sendable {
       #expect(try store.value(User.self, id: 1) == nil)
       #expect(try store.value(Item.self, id: 1) != nil)
       #expect(try store.storage(of: Item.self).keys() == [1])
-      #expect(store.keyspaceNames.sorted() == ["EskerTests.Item#int64", "EskerTests.User#int64"])
+      #expect(try store.keyspaceNames.sorted() == ["EskerTests.Item#int64", "EskerTests.User#int64"])
     }
   }
 
@@ -81,7 +81,7 @@ struct Boxed<Content: Codable & Sendable>: Codable, Identifiable, Sendable {
           return
         }
       }
-      #expect(store.keyspaceNames.isEmpty)
+      #expect(try store.keyspaceNames.isEmpty)
       try store.set(Note(id: 1))
       #expect(try store.value(Note.self, id: 1) != nil)
     }

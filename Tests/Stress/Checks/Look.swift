@@ -59,7 +59,7 @@ struct Look {
     let times = scene.time
     let before = store.lastSequence.rawValue
     var census = Census(scene.places)
-    let step = max(1, store.count / (pauses + 1))
+    let step = max(1, store.statistics.keys / (pauses + 1))
     var claim = Claim(subject: "dump", sequences: before...before, times: times...times, floor: floor)
     let done: Void? = scene.expectNoError("dump throws", "for entry in store.snapshot()") {
       for entry in try store.snapshot() {

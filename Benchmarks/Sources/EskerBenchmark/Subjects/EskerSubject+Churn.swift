@@ -99,11 +99,12 @@ extension EskerSubject {
     let found = try esker.get(key[0], into: out.mutableBytes)
     let milliseconds = Double(bench_nanoseconds() - begin) * 1e-6
     let isRight = count == 0 ? found == nil : out.bytes.load(as: UInt64.self) == UInt64(last)
-    guard isRight, esker.store.count == count else {
+    let stored = try esker.store.count()
+    guard isRight, stored == count else {
       throw BenchmarkError.wrongResult(
         cell: assignment.workload.rawValue,
         expected: "\(count) entries, the last number \(last)",
-        found: "\(esker.store.count) entries, and number \(out.bytes.load(as: UInt64.self))"
+        found: "\(stored) entries, and number \(out.bytes.load(as: UInt64.self))"
       )
     }
     try esker.store.close()

@@ -22,8 +22,7 @@ struct Count: ParsableCommand {
 
   func run() throws {
     try store.read { store in
-      let keyspace = try keyspace.existing(in: store)
-      let count = try max(0, keyspace.count - keyspace.countExpired())
+      let count = try keyspace.existing(in: store).count()
       try printFigures([("keys", count)], text: "\(count)", asJSON: json)
     }
   }

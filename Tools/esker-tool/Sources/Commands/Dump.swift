@@ -96,7 +96,7 @@ struct Dump: ParsableCommand {
     _ summary: inout DumpSummary
   ) throws {
     var formatter = formatter
-    let count = try keyspace.map { try store.keyspace($0).count } ?? store.totalCount
+    let count = try keyspace.map { try store.keyspace($0).count() } ?? store.totalCount()
     let progress = Progress("writing", of: .named("entries"), total: count, isQuiet: self.store.quiet)
     defer { progress.clear() }
     let header = formatter.header

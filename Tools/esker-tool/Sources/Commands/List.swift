@@ -42,7 +42,7 @@ struct List: ParsableCommand {
       var output = BufferedOutput.standard()
       let isTerminal = output.isTerminal
       var remaining = limit ?? .max
-      let total = limit == nil ? try keyspace.existing(in: store).count : nil
+      let total = limit == nil ? try keyspace.existing(in: store).count() : nil
       // Keys scrolling by on the terminal are progress enough.
       let progress = Progress("listing", of: .named("keys"), total: total, isQuiet: self.store.quiet || isTerminal)
       defer { progress.clear() }

@@ -55,7 +55,7 @@ struct LoadCheckpoint {
 
   /// Drops the position that an earlier load of the input left, because this one starts from the beginning.
   static func forget(input: String, into target: Keyspace) throws(StoreError) {
-    guard target.store.keyspaceNames.contains(keyspaceName) else { return }
+    guard try target.store.keyspaceNames.contains(keyspaceName) else { return }
     try target.store.keyspace(keyspaceName).remove(key(input, target))
   }
 

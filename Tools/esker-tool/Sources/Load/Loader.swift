@@ -46,8 +46,11 @@ struct Loader<Source: RecordSource>: ~Copyable {
     try report(countBefore)
   }
 
-  /// The number of entries in the store, without load positions.
-  private var count: Int { target.store.totalCount - (checkpoint?.keyspace.count ?? 0) }
+  /// The number of entries in the store, without load positions. Includes expired ones: a record that is added may have expired.
+  private var count: Int {
+    let statistics = target.store.statistics
+    return statistics.keys - (checkpoint.flatMap { statistics.keyspaces[$0.keyspace.name] } ?? 0)
+  }
 
   private var stored: Int { tally.earlier + tally.records }
 

@@ -105,7 +105,7 @@ struct KeyspaceOption: ParsableArguments {
   /// The keyspace, which must exist.
   func existing(in store: LogStore) throws -> Keyspace {
     guard let keyspace, !keyspace.isEmpty else { return store.default }
-    guard store.keyspaceNames.contains(keyspace) else { throw ToolError.noKeyspace(keyspace, path: store.path) }
+    guard try store.keyspaceNames.contains(keyspace) else { throw ToolError.noKeyspace(keyspace, path: store.path) }
     return try store.keyspace(keyspace)
   }
 }
