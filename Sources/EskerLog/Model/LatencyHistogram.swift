@@ -72,8 +72,9 @@ public struct LatencyHistogram: Sendable, Hashable {
   }
 
   /// A duration that the given share (0 to 1) of all durations does not exceed; at most a quarter above the exact
-  /// quantile.
+  /// quantile. Another share counts as the nearer of the two, and what is not a number as 1.
   public func quantile(_ share: Double) -> Duration {
+    let share = share.isNaN ? 1 : min(max(share, 0), 1)
     var remaining = Int((Double(count) * share).rounded(.up))
     for (bucket, number) in counts.enumerated() {
       remaining -= number

@@ -146,4 +146,15 @@ import Testing
     #expect(store.statistics.gets.count == 20)
     #expect(store.statistics.puts.count == 10)
   }
+
+  @Test func noShareOfAHistogramIsATrap() {
+    var histogram = LatencyHistogram()
+    for shares in [-Double.infinity, -1, 0, .leastNonzeroMagnitude, 0.5, 1, 2, 1e300, .infinity, .nan] {
+      #expect(histogram.quantile(shares) == .zero)
+    }
+    histogram.record(nanoseconds: 100)
+    histogram.record(nanoseconds: 1_000_000)
+    for share in [1, 1.5, 1e300, .infinity, .nan] { #expect(histogram.quantile(share) == .milliseconds(1)) }
+    for share in [0, -1, -Double.infinity] { #expect(histogram.quantile(share) < .microseconds(1)) }
+  }
 }
