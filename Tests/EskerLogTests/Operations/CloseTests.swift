@@ -1,8 +1,14 @@
 import EskerPlatform
 import EskerTestSupport
+import EskerTools
 import Testing
 
 @testable import EskerLog
+
+/// Hears nothing.
+private final class DeafListener: ChangeListener {
+  func hear(_ key: [UInt8]?, _ change: () -> KeyspaceChange) {}
+}
 
 @Suite struct CloseTests {
   @Test func everyOperationThrowsClosedAfterAClose() throws {
@@ -18,6 +24,12 @@ import Testing
         ("get absent", { _ = try target.get("absent") }),
         ("get into", { _ = try target.get("k", into: UnsafeMutableRawBufferPointer(start: nil, count: 0)) }),
         ("get many", { _ = try target.get(["k"]) }),
+        ("get none", { _ = try target.get([String]()) }),
+        ("get extending", { _ = try target.get("k", extendingBy: .seconds(1)) }),
+        ("withEntry", { _ = try target.withEntry(forKey: "k") { (_, _) throws(StoreError) in 1 } }),
+        ("count", { _ = try target.count() }),
+        ("remove version", { try target.remove("k", ifVersion: version) }),
+        ("listen", { try target.addListener(DeafListener()) }),
         ("withValue", { _ = try target.withValue(forKey: "k") { (_) throws(StoreError) in 1 } }),
         ("withValues", { try target.withValues(forKeys: ["k"]) { (_, _) throws(StoreError) in } }),
         ("contains", { _ = try target.contains("k") }),
@@ -55,13 +67,52 @@ import Testing
       ("removeAllExpired", { try store.removeAllExpired() }),
       ("resetClock", { try store.resetClock() }),
       ("refresh", { try store.refresh() }),
+      ("usage", { _ = try store.usage() }),
+      ("merge", { try store.merge() }),
+      ("merge none", { try store.merge(segments: []) }),
+      ("backup", { try store.backup(to: "/backup") }),
+      ("planBackup", { _ = try store.planBackup(to: "/backup") }),
+      ("export", { try store.exportStream { _ in } }),
+      ("keyspaceNames", { _ = try store.keyspaceNames }),
+      ("totalCount", { _ = try store.totalCount() }),
     ]
     for (name, operation) in operations {
       #expect(throws: StoreError.closed, "\(name)") { try operation() }
     }
-    _ = store.statistics
-    #expect(store.keyspaceNames == [])
+    // What cannot throw shows the end of the store's life.
+    #expect(store.statistics.keys == 0 && store.statistics.segments.isEmpty)
+    #expect(store.lastSequence.rawValue == 2 && store.durableSequence == store.lastSequence)
+    #expect(store.path == machine.path && keyspace.name == "other" && keyspace.defaultExpiry == nil)
+    store.pauseMerging()
+    store.resumeMerging()
+    #expect(try machine.disk.list("/") == ["store"])
     try store.close()
+  }
+
+  @Test func everyReadThrowsClosedInAReadOnlyStoreToo() throws {
+    let machine = Machine()
+    let writer = try machine.open()
+    try writer.put("v", forKey: "k")
+    let reader = try machine.open { $0.readOnly = true }
+    #expect(try reader.count() == 1)
+    try reader.close()
+    let operations: [(String, () throws -> Void)] = [
+      ("get", { _ = try reader.get("k") }),
+      ("get none", { _ = try reader.get([String]()) }),
+      ("count", { _ = try reader.count() }),
+      ("totalCount", { _ = try reader.totalCount() }),
+      ("countExpired", { _ = try reader.countExpired() }),
+      ("keyspaceNames", { _ = try reader.keyspaceNames }),
+      ("keyspace", { _ = try reader.keyspace("k") }),
+      ("snapshot", { _ = try reader.snapshot() }),
+      ("refresh", { try reader.refresh() }),
+      ("verify", { _ = try reader.verify() }),
+      ("usage", { _ = try reader.usage() }),
+      ("put", { try reader.put("v", forKey: "k") }),
+    ]
+    for (name, operation) in operations {
+      #expect(throws: StoreError.closed, "\(name)") { try operation() }
+    }
   }
 
   @Test func everyAsyncOperationThrowsClosedAfterAClose() async throws {
@@ -115,7 +166,7 @@ import Testing
     try machine.open().close()
     #expect(try machine.files(".segment") == [])
     let again = try machine.open()
-    #expect(again.totalCount == 0)
+    #expect(try again.totalCount() == 0)
     try again.put("v", forKey: "k")
     #expect(try again.get("k") == bytes("v"))
   }
