@@ -37,7 +37,7 @@ extension LogStorage: UpdatableStorage {
     if let value {
       try withBytes(ofValue: value) { (bytes) throws(StorageError) in
         isDone = try translating { () throws(StoreError) in
-          try keyspace.compareAndSet(
+          try keyspace.replace(
             bytes,
             forKey: keyBytes,
             ifVersion: found?.version,

@@ -3,7 +3,7 @@ extension UnsafeRawPointer {
   ///
   /// Safety: the caller keeps both during the call.
   @inlinable
-  func equals(_ other: UnsafeRawPointer, count: Int) -> Bool {
+  public func equals(_ other: UnsafeRawPointer, count: Int) -> Bool {
     var offset = 0
     while count &- offset >= 8 {
       let same =

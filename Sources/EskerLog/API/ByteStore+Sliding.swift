@@ -12,23 +12,26 @@ extension ByteStore {
     extendingBy duration: Duration,
     durability: Durability? = nil
   ) throws(StoreError) -> [UInt8]? {
+    let (value, sequence) = try logExtension(key, by: duration, durability)
+    if sequence != 0 { try core.engine.settle(sequence, durability) }
+    return value
+  }
+
+  /// Reads a value and extends its life; the sequence number is 0 if that took no write.
+  func logExtension<K: ByteSource & ~Copyable & ~Escapable>(
+    _ key: borrowing K,
+    by duration: Duration,
+    _ durability: Durability?
+  ) throws(StoreError) -> (value: [UInt8]?, sequence: UInt64) {
     while true {
-      guard let lease = try lease(key) else { return nil }
-      guard case .at(let instant) = lease.expiry else { return lease.copy }
+      guard let lease = try lease(key) else { return (nil, 0) }
+      guard case .at(let instant) = lease.expiry else { return (lease.copy, 0) }
       let wanted = core.resolve(.after(duration))
       let gain = wanted.subtractingClamped(instant.millisecondsSince1970)
-      guard gain > 0, gain >= duration.wholeMilliseconds / 8 else { return lease.copy }
-      // Safety: the lease keeps the value until it has been written.
-      defer { withExtendedLifetime(lease) {} }
-      let sequence = try unsafe compareAndSet(
-        lease.bytes,
-        forKey: key,
-        ifVersion: lease.version,
-        expiry: .at(WallTime(millisecondsSince1970: wanted)),
-        durability: durability
-      )
-      // Another writer was faster: read its value.
-      if sequence != nil { return lease.copy }
+      guard gain > 0, gain >= duration.wholeMilliseconds / 8 else { return (lease.copy, 0) }
+      let sequence = try rewrite(lease, forKey: key, .at(WallTime(millisecondsSince1970: wanted)), durability)
+      // If another writer was faster, reads its value.
+      if sequence != 0 { return (lease.copy, sequence) }
     }
   }
 }

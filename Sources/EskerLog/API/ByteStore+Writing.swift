@@ -3,6 +3,9 @@
 extension ByteStore {
   /// Stores `value` under `key`, replacing any previous value.
   ///
+  /// Always writes, even the bytes that are there already: it reads nothing, so it does not know, and each put has a version of
+  /// its own. To save such writes, use `update`, which compares.
+  ///
   /// - Parameters:
   ///   - value: the bytes to store.
   ///   - key: the key to store them under.

@@ -53,10 +53,11 @@ package final class DeferredSyncs: Sendable {
   }
 
   private func add(_ sequence: UInt64, _ committer: AsyncCommitter) {
-    // Everything before a durable write is durable too, so the last write of a store is enough.
+    // Everything before a durable write is durable too, so the last write of a store is enough. A value that was not written
+    // again adds an earlier one.
     pending.withLock { pending in
       if let place = pending.firstIndex(where: { $0.committer === committer }) {
-        pending[place].sequence = sequence
+        pending[place].sequence = max(pending[place].sequence, sequence)
       } else {
         pending.append((committer, sequence))
       }

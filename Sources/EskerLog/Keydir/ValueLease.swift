@@ -23,7 +23,14 @@ struct ValueLease {
   /// A copy of the value.
   var copy: [UInt8] { withExtendedLifetime(owner) { unsafe [UInt8](bytes) } }
 
-  func isEqual(to other: [UInt8]) -> Bool { withExtendedLifetime(owner) { unsafe bytes.elementsEqual(other) } }
+  func isEqual(to other: RawSpan) -> Bool {
+    // Safety: both are lent during the call, and no more is read than their common count.
+    unsafe other.withUnsafeBytes { other in
+      guard unsafe bytes.count == other.count else { return false }
+      guard let base = unsafe bytes.baseAddress, let otherBase = other.baseAddress else { return true }
+      return withExtendedLifetime(owner) { unsafe base.equals(otherBase, count: other.count) }
+    }
+  }
 
   @inlinable @inline(__always)
   func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {

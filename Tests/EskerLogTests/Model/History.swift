@@ -156,8 +156,9 @@ struct History {
   }
 
   private mutating func compareAndSet() throws {
-    let (key, space, value, expiry) = (anyKey(), anySpace(), anyValue(), anyExpiry())
+    let (key, space) = (anyKey(), anySpace())
     let current = model.visible(key, in: space)
+    let (value, expiry) = anyReplacement(of: current)
     log.append("compareAndSet \(value.count) under \(key.count) in '\(space)' expiry \(String(describing: expiry))")
     let matches = Bool.random(using: &generator)
     let result: SequenceNumber?
@@ -169,19 +170,31 @@ struct History {
         ifVersion: version.map { SequenceNumber(rawValue: $0) },
         expiry: expiry
       )
+      if matches { model.put(value, key, in: space, expiry: model.resolve(expiry, in: space)) }
     } else {
       let expected = matches ? current?.bytes : (current?.bytes ?? []) + [1]
       result = try keyspace(space).compareAndSet(value, forKey: key, ifValue: expected, expiry: expiry)
+      if matches {
+        let version = model.replace(current, with: value, key, in: space, expiry: model.resolve(expiry, in: space))
+        try require(result?.rawValue == version, "compareAndSet answered \(String(describing: result)), not \(version)")
+      }
     }
     try require((result != nil) == matches, "compareAndSet answered \(String(describing: result))")
-    if matches { model.put(value, key, in: space, expiry: model.resolve(expiry, in: space)) }
+  }
+
+  /// A value and an expiry, now and then those that are there already.
+  private mutating func anyReplacement(of current: StoreModel.Value?) -> (value: [UInt8], expiry: Expiry?) {
+    let (value, expiry) = (anyValue(), anyExpiry())
+    guard let current, generator.oneIn(3) else { return (value, expiry) }
+    return (current.bytes, generator.oneIn(3) ? expiry : Expiry(stored: current.expiry))
   }
 
   private mutating func update() throws {
-    let (key, space, value, expiry) = (anyKey(), anySpace(), anyValue(), anyExpiry())
+    let (key, space) = (anyKey(), anySpace())
     let choice = Int(generator.next() % 3)
-    log.append("update \(choice) \(value.count) under \(key.count) in '\(space)' \(String(describing: expiry))")
     let current = model.visible(key, in: space)
+    let (value, expiry) = anyReplacement(of: current)
+    log.append("update \(choice) \(value.count) under \(key.count) in '\(space)' \(String(describing: expiry))")
     let sequence = try keyspace(space).update(forKey: key) { (span) throws(StoreError) in
       let seen = span?.withUnsafeBytes { [UInt8]($0) }
       if seen != current?.bytes { throw .cancelled }
@@ -193,14 +206,14 @@ struct History {
       if current != nil { _ = model.remove(key, in: space) }
       try require((sequence != nil) == (current != nil), "remove answered \(String(describing: sequence))")
     default:
-      model.put(value, key, in: space, expiry: model.resolve(expiry, in: space))
-      try require(sequence?.rawValue == model.lastSequence, "put answered \(String(describing: sequence))")
+      let version = model.replace(current, with: value, key, in: space, expiry: model.resolve(expiry, in: space))
+      try require(sequence?.rawValue == version, "put answered \(String(describing: sequence)), not \(version)")
     }
   }
 
   private mutating func increment() throws {
     let (key, space) = (anyKey(), anySpace())
-    let amount = Int64(truncatingIfNeeded: generator.next())
+    let amount = generator.oneIn(4) ? 0 : Int64(truncatingIfNeeded: generator.next())
     log.append("increment \(key.count) in '\(space)'")
     let current = model.visible(key, in: space)
     guard (current?.bytes.count ?? 8) == 8 else {
@@ -210,31 +223,30 @@ struct History {
     let before = current.map { $0.bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } } ?? 0
     let sum = Int64(bitPattern: before) &+ amount
     let bytes = withUnsafeBytes(of: sum.littleEndian) { [UInt8]($0) }
-    model.put(bytes, key, in: space, expiry: current?.expiry ?? model.resolve(nil, in: space))
+    model.replace(current, with: bytes, key, in: space, expiry: current?.expiry ?? model.resolve(nil, in: space))
     try require(try keyspace(space).increment(key, by: amount) == sum, "the sum is not \(sum)")
   }
 
   private mutating func append() throws {
-    let (key, space, value) = (anyKey(), anySpace(), anyValue())
+    let (key, space, value) = (anyKey(), anySpace(), generator.oneIn(4) ? [] : anyValue())
     let current = model.visible(key, in: space)
     guard (current?.bytes.count ?? 0) < 50_000 else { return }
     log.append("append \(value.count) to \(key.count) in '\(space)'")
     let expiry = current?.expiry ?? model.resolve(nil, in: space)
-    model.put((current?.bytes ?? []) + value, key, in: space, expiry: expiry)
-    try keyspace(space).append(value, toKey: key)
+    let version = model.replace(current, with: (current?.bytes ?? []) + value, key, in: space, expiry: expiry)
+    let answer = try keyspace(space).append(value, toKey: key)
+    try require(answer.rawValue == version, "append answered \(answer), not \(version)")
   }
 
   private mutating func touch() throws {
     let (key, space) = (anyKey(), anySpace())
-    let expiry = anyExpiry() ?? .never
-    log.append("touch \(key.count) in '\(space)' \(expiry)")
     let current = model.visible(key, in: space)
-    if let current { model.put(current.bytes, key, in: space, expiry: model.resolve(expiry, in: space)) }
+    let expiry = anyReplacement(of: current).expiry ?? .never
+    log.append("touch \(key.count) in '\(space)' \(expiry)")
+    let instant = model.resolve(expiry, in: space)
+    let version = current.map { model.replace($0, with: $0.bytes, key, in: space, expiry: instant) }
     let answer = try keyspace(space).touch(key, expiry: expiry)
-    try require(
-      answer?.rawValue == current.map { _ in model.lastSequence },
-      "touch answered \(String(describing: answer))"
-    )
+    try require(answer?.rawValue == version, "touch answered \(String(describing: answer))")
   }
 
   private mutating func removeAll() throws {

@@ -54,6 +54,14 @@ struct StoreModel {
     spaces[space, default: [:]][key] = Value(bytes: bytes, expiry: expiry, version: lastSequence)
   }
 
+  /// A write that depends on what was seen, and is none if it changes nothing; returns the key's version.
+  @discardableResult
+  mutating func replace(_ seen: Value?, with bytes: [UInt8], _ key: Key, in space: String, expiry: Int64) -> UInt64 {
+    if let seen, seen.bytes == bytes, seen.expiry == expiry { return seen.version }
+    put(bytes, key, in: space, expiry: expiry)
+    return lastSequence
+  }
+
   /// True when the key was visible.
   mutating func remove(_ key: Key, in space: String) -> Bool {
     guard spaces[space]?[key] != nil else { return false }
