@@ -48,9 +48,12 @@ public struct AsyncStore: Sendable {
     durability: Durability? = nil,
     _ body: (RawSpan?) throws(StoreError) -> Update
   ) async throws(StoreError) -> SequenceNumber? {
-    let sequence = try CoreView(core: core).update(forKey: key, durability: .buffered, body)
-    if let sequence { try await core.engine.settleAsync(sequence.rawValue, durability) }
-    return sequence
+    try await settled(try CoreView(core: core).logUpdate(forKey: key, .buffered, body), durability)
+  }
+
+  /// Removes every key of the keyspace in constant time; see ``ByteStore/removeAll(durability:)``.
+  public func removeAll(durability: Durability? = nil) async throws(StoreError) {
+    try await core.engine.settleAsync(try core.engine.removeAll(in: core), durability)
   }
 
   /// Commits a batch of writes atomically; see `write` of ``LogStore``.
@@ -73,6 +76,15 @@ public struct AsyncStore: Sendable {
   /// Waits until the write with that sequence number is durable; see ``LogStore/waitDurable(_:)``.
   public func waitDurable(_ sequence: SequenceNumber) async throws(StoreError) {
     try await core.engine.waitDurableAsync(sequence.rawValue)
+  }
+}
+
+extension AsyncStore {
+  /// Gives a write its durability, and returns its number; nil if there was none.
+  func settled(_ sequence: UInt64, _ durability: Durability?) async throws(StoreError) -> SequenceNumber? {
+    guard sequence != 0 else { return nil }
+    try await core.engine.settleAsync(sequence, durability)
+    return SequenceNumber(rawValue: sequence)
   }
 }
 

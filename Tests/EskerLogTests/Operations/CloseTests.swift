@@ -125,6 +125,16 @@ private final class DeafListener: ChangeListener {
     await #expect(throws: StoreError.closed) { _ = try await twin.get("k") }
     await #expect(throws: StoreError.closed) { try await twin.remove("k") }
     await #expect(throws: StoreError.closed) { try await twin.update(forKey: "k") { (_) throws(StoreError) in .keep } }
+    await #expect(throws: StoreError.closed) { try await twin.removeAll() }
+    await #expect(throws: StoreError.closed) { try await twin.compareAndSet("v", forKey: "k", ifVersion: version) }
+    await #expect(throws: StoreError.closed) { try await twin.compareAndSet("v", forKey: "k", ifValue: bytes("v")) }
+    await #expect(throws: StoreError.closed) { try await twin.remove("k", ifVersion: version) }
+    await #expect(throws: StoreError.closed) { try await twin.putIfAbsent("v", forKey: "k") }
+    await #expect(throws: StoreError.closed) { try await twin.increment("k") }
+    await #expect(throws: StoreError.closed) { try await twin.append("v", toKey: "k") }
+    await #expect(throws: StoreError.closed) { try await twin.touch("k", expiry: .never) }
+    await #expect(throws: StoreError.closed) { try await twin.persist("k") }
+    await #expect(throws: StoreError.closed) { _ = try await twin.get("k", extendingBy: .seconds(1)) }
     await #expect(throws: StoreError.closed) { try await twin.write { (_) throws(StoreError) in } }
     await #expect(throws: StoreError.closed) { try await twin.sync() }
     await #expect(throws: StoreError.closed) { try await twin.waitDurable(version) }
