@@ -232,8 +232,7 @@ struct Examination {
     let events = EventLog()
     let isPacked = sample.isPacked
     var store: LogStore
-    do throws(StoreError) { store = try bench.open(events: events) { $0.compression = isPacked ? .lz4 : .none } } catch
-    {
+    do throws(StoreError) { store = try bench.open(events: events) { $0.compression = isPacked ? .lz4 : .off } } catch {
       if !verdict.isRefused { object("opening for writing threw \(error), and opening for reading did not") }
       return expectDamage(error, "opening for writing")
     }

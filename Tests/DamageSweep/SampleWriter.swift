@@ -17,7 +17,7 @@ struct SampleWriter {
     generator = SeededGenerator(seed: seed)
     self.isPacked = isPacked
     bench = Bench(seed: seed)
-    store = try bench.open { $0.compression = isPacked ? .lz4 : .none }
+    store = try bench.open { $0.compression = isPacked ? .lz4 : .off }
   }
 
   /// Writes, and returns the disk as it was left: with the store closed, or with its process dead.
@@ -144,6 +144,6 @@ struct SampleWriter {
       }
     }
     let isPacked = isPacked
-    store = try bench.open { $0.compression = isPacked ? .lz4 : .none }
+    store = try bench.open { $0.compression = isPacked ? .lz4 : .off }
   }
 }

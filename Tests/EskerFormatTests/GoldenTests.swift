@@ -116,23 +116,32 @@ import Testing
     }
   }
 
-  @Test func articleShowsTheSameBytes() throws {
+  /// The bytes that a section of the format article shows.
+  ///
+  /// A line of a dump: four digits of offset, two spaces, bytes in a column of 23, two spaces, words.
+  private func bytesShown(under heading: String) throws -> [UInt8] {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let article = try String(
       contentsOf: root.appendingPathComponent("Sources/EskerLog/EskerLog.docc/Format.md"),
       encoding: .utf8
     )
+    let section = try #require(article.components(separatedBy: "\n## ").first { $0.hasPrefix(heading) })
     var shown: [UInt8] = []
-    // A line of the dump: four digits of offset, two spaces, bytes in a column of 23, two spaces, words.
-    for line in article.split(separator: "\n") {
+    for line in section.split(separator: "\n") {
       let columns = Array(line.utf8)
       guard columns.count >= 8, columns[4] == 0x20, columns[5] == 0x20,
         let offset = Int(String(decoding: columns[..<4], as: UTF8.self), radix: 16), offset == shown.count
       else { continue }
       shown += bytes(hex: String(decoding: columns[6..<min(29, columns.count)], as: UTF8.self))
     }
-    #expect(hex(shown) == hex(bytes(hex: Golden.segment)))
+    return shown
+  }
+
+  @Test func articleShowsTheSameBytes() throws {
+    #expect(try hex(bytesShown(under: "A segment, byte by byte")) == hex(bytes(hex: Golden.segment)))
+    let manifest = Array(bytes(hex: Golden.manifest)[..<192])
+    #expect(try hex(bytesShown(under: "A manifest, byte by byte")) == hex(manifest))
   }
 
   @Test func manifestIsGolden() throws {

@@ -24,18 +24,26 @@ import Testing
     Field(structure: "manifest", name: "the next checkpoint's identifier", offset: 112, least: 1 << 56 + 1),
     Field(structure: "manifest", name: "the checkpoint's identifier", offset: 120, least: 1 << 56 + 1),
     Field(structure: "manifest", name: "the highest merged sequence number", offset: 144, least: 1 << 55 + 1),
-    // The first segment's row stands at 152; it has two granules.
-    Field(structure: "manifest", name: "the identifier", offset: 152, least: 1 << 56 + 1),
-    Field(structure: "manifest", name: "the lowest sequence number", offset: 152 + 24, least: 1 << 55 + 1),
-    Field(structure: "manifest", name: "the highest sequence number", offset: 152 + 32, least: 1 << 55 + 1),
-    Field(structure: "manifest", name: "the end of the records", offset: 152 + 40, least: 32 << 20 + 8),
-    Field(structure: "manifest", name: "the offset of the footer", offset: 152 + 48, least: 2 * addresses + 8),
-    Field(structure: "manifest", name: "the length of the footer", offset: 152 + 56, least: addresses + 8),
-    Field(structure: "manifest", name: "the number of records", offset: 152 + 80, least: 1 << 56 + 1),
-    Field(structure: "manifest", name: "the length of the file", offset: 152 + 88, least: 4 * addresses + 8),
+    // The settings stand at 152, periodic and compressed.
+    Field(structure: "manifest", name: "durability is unknown", offset: 152, width: 1, least: 3),
+    Field(structure: "manifest", name: "compression is unknown", offset: 153, width: 1, least: 2),
+    Field(structure: "manifest", name: "the level of the store's compression", offset: 154, width: 1, least: 13),
+    Field(structure: "manifest", name: "the kind of the store's default expiry", offset: 155, width: 1, least: 3),
+    Field(structure: "manifest", name: "the store's sync period", offset: 160, least: 1 << 63),
+    Field(structure: "manifest", name: "the store's segment size", offset: 176, least: 1 << 30 + 1),
+    Field(structure: "manifest", name: "the store's capacity", offset: 184, least: 1 << 63),
+    // The first segment's row stands at 192; it has two granules.
+    Field(structure: "manifest", name: "the identifier", offset: 192, least: 1 << 56 + 1),
+    Field(structure: "manifest", name: "the lowest sequence number", offset: 192 + 24, least: 1 << 55 + 1),
+    Field(structure: "manifest", name: "the highest sequence number", offset: 192 + 32, least: 1 << 55 + 1),
+    Field(structure: "manifest", name: "the end of the records", offset: 192 + 40, least: 32 << 20 + 8),
+    Field(structure: "manifest", name: "the offset of the footer", offset: 192 + 48, least: 2 * addresses + 8),
+    Field(structure: "manifest", name: "the length of the footer", offset: 192 + 56, least: addresses + 8),
+    Field(structure: "manifest", name: "the number of records", offset: 192 + 80, least: 1 << 56 + 1),
+    Field(structure: "manifest", name: "the length of the file", offset: 192 + 88, least: 4 * addresses + 8),
     // The first keyspace's row follows the second segment's.
-    Field(structure: "manifest", name: "a keyspace's identifier", offset: 344, width: 4, least: 1 << 32 - 1),
-    Field(structure: "manifest", name: "a keyspace's incarnation", offset: 348, width: 4, least: 1 << 31 + 1),
+    Field(structure: "manifest", name: "a keyspace's identifier", offset: 384, width: 4, least: 1 << 32 - 1),
+    Field(structure: "manifest", name: "a keyspace's incarnation", offset: 388, width: 4, least: 1 << 31 + 1),
     Field(structure: "checkpoint header", name: "its identifier", offset: 32, least: 1 << 56 + 1),
     Field(structure: "checkpoint header", name: "its sequence number", offset: 40, least: 1 << 55 + 1),
     Field(structure: "checkpoint header", name: "the offset at which replay starts", offset: 56, least: addresses + 8),
@@ -56,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: fields) func aNumberThatIsTooLargeIsRefusedByName(_ field: Field) throws {
-    let greatest = field.width == 8 ? UInt64.max : 1 << 32 - 1
+    let greatest = UInt64.max >> (64 - 8 * UInt64(field.width))
     for value in [field.least, greatest, greatest - 7] where value >= field.least {
       guard case .failure(.damaged(let reason, _)) = try decoding(field, value) else {
         Issue.record("\(field.name) of \(value) is not refused")
@@ -81,8 +89,8 @@ import Testing
   }
 
   @Test(arguments: [1, 8, 120, 127, 129, 132]) func recordsEndWhereARecordCanEnd(_ end: UInt64) throws {
-    let field = Field(structure: "manifest", name: "the end of the records", offset: 152 + 40, least: 0)
-    guard case .failure(.damaged(let reason, 192)) = try decoding(field, end) else {
+    let field = Field(structure: "manifest", name: "the end of the records", offset: 192 + 40, least: 0)
+    guard case .failure(.damaged(let reason, 232)) = try decoding(field, end) else {
       Issue.record("an end at \(end) is not refused")
       return
     }

@@ -63,6 +63,14 @@ struct Sample: CustomTestStringConvertible, Sendable {
     manifest.nextCheckpointID = 2
     manifest.checkpointID = 1
     manifest.mergedThrough = 200
+    manifest.settings.durability = .periodic
+    manifest.settings.period = 100_000_000
+    manifest.settings.compression = .lz4
+    manifest.settings.level = 4
+    manifest.settings.expiry = .after
+    manifest.settings.expiryMilliseconds = 86_400_000
+    manifest.settings.segmentSize = 1 << 20
+    manifest.settings.capacity = 2 << 30
     manifest.segments = [
       SegmentRow(
         id: 3,

@@ -3,7 +3,7 @@ extension Manifest {
   static let headerLength = 40
 
   /// The length in bytes of the payload before its rows.
-  static let fixedLength = 112
+  static let fixedLength = 112 + StoredSettings.length
 
   static let envelope = Envelope(
     magic: Envelope.magic("ESKRMAN1"),
@@ -35,6 +35,7 @@ extension Manifest {
     bytes.append(UInt32(segments.count))
     bytes.append(0 as UInt32)
     bytes.append(mergedThrough)
+    settings.append(to: &bytes)
     for segment in segments { segment.append(to: &bytes) }
     for keyspace in keyspaces { keyspace.append(to: &bytes) }
     bytes.store(generation, at: 16)
@@ -78,6 +79,7 @@ extension Manifest {
     nextCheckpointID = try bytes.u64(at: 112, notAbove: Limit.count, "the next checkpoint's identifier")
     checkpointID = try bytes.u64(at: 120, notAbove: Limit.count, "the checkpoint's identifier")
     mergedThrough = try bytes.u64(at: 144, notAbove: RecordLayout.sequenceLimit, "the highest merged sequence number")
+    settings = try StoredSettings(decoding: bytes, at: 152)
     try decodeRows(bytes, keyspaceCount: Int(bytes.u32(at: 128)), segmentCount: Int(bytes.u32(at: 136)))
     try checkRows()
   }

@@ -1,4 +1,4 @@
-/// A store's contents: its identity, its segments, its keyspaces and the state of its history.
+/// A store's contents: its identity, its settings, its segments, its keyspaces and the state of its history.
 ///
 /// It is kept in two files; the newest intact one counts.
 public struct Manifest: Hashable, Sendable {
@@ -39,6 +39,8 @@ public struct Manifest: Hashable, Sendable {
   /// The highest sequence number in any log segment that has been merged away, 0 for none: everything after it is still in
   /// the log.
   public var mergedThrough: UInt64 = 0
+  /// What the store remembers of its options.
+  public var settings = StoredSettings()
   /// The segments.
   public var segments: [SegmentRow] = []
   /// The keyspaces; the default one is listed only if there is something to record about it.

@@ -41,6 +41,8 @@ public struct StatisticsImage: Hashable, Sendable {
   public var uptime: UInt64 = 0
   /// Figures in a fixed order; unused slots are zero.
   public var figures = [UInt64](repeating: 0, count: Self.figureCount)
+  /// The store's settings.
+  public var settings = StoredSettings()
   /// Durations of puts, gets and syncs.
   public var histograms = [Histogram](repeating: Histogram(), count: Self.histogramCount)
 
@@ -62,6 +64,7 @@ public struct StatisticsImage: Hashable, Sendable {
   private static let figuresOffset = 80
   private static let histogramsOffset = figuresOffset + 8 * figureCount
   private static let histogramLength = 8 * (bucketCount + 2)
+  private static let settingsOffset = histogramsOffset + histogramCount * histogramLength
 
   /// The file's bytes.
   public func encoded() -> [UInt8] {
@@ -84,6 +87,9 @@ public struct StatisticsImage: Hashable, Sendable {
         bytes.store(count, at: start + 16 + 8 * bucket)
       }
     }
+    var tail: [UInt8] = []
+    settings.append(to: &tail)
+    bytes.replaceSubrange(Self.settingsOffset..<Self.settingsOffset + tail.count, with: tail)
     bytes.store(Self.envelope.magic, at: Self.signatureOffset)
     bytes.store(storeID.low, at: Self.signatureOffset + 8)
     bytes.store(storeID.high, at: Self.signatureOffset + 16)
@@ -110,13 +116,14 @@ public struct StatisticsImage: Hashable, Sendable {
     try Self.envelope.check(bytes)
     try bytes.requireZeros(in: 36..<40)
     try bytes.requireZeros(in: 72..<Self.figuresOffset)
-    let end = Self.histogramsOffset + Self.histogramCount * Self.histogramLength
+    let end = Self.settingsOffset + StoredSettings.length
     try bytes.requireZeros(in: end..<Self.signatureOffset)
     try bytes.requireZeros(in: Self.signatureOffset + 24..<Self.length - 4)
     guard Self.isOurs(bytes, of: StoreID(low: bytes.u64(at: 16), high: bytes.u64(at: 24))),
       bytes.u64(at: Self.signatureOffset) == Self.envelope.magic
     else { throw .damaged(reason: "its beginning and its end do not belong together", offset: Self.signatureOffset) }
     self.init(storeID: StoreID(low: bytes.u64(at: 16), high: bytes.u64(at: 24)))
+    settings = try StoredSettings(decoding: bytes, at: Self.settingsOffset)
     processID = bytes.u32(at: 32)
     openedAt = bytes.i64(at: 40)
     publishedAt = bytes.i64(at: 48)

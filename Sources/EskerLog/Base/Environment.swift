@@ -10,6 +10,8 @@ internal import Synchronization
 final class Environment: Sendable {
   let path: String
   let options: Options
+  /// What the options say, and the store remembers where they say nothing.
+  let settings: StoreSettings
   let platform: Platform
   let storeID: StoreID
   let seed: HashSeed
@@ -44,7 +46,8 @@ final class Environment: Sendable {
     self.path = path
     self.options = options
     self.session = session
-    hasDefaultExpiry = options.defaultExpiry != .never
+    settings = StoreSettings(manifest.settings).changed(by: options)
+    hasDefaultExpiry = settings.defaultExpiry != .never
     platform = host.platform
     storeID = manifest.storeID
     seed = manifest.seed

@@ -27,7 +27,7 @@ extension Catalog {
   ) throws(StoreError) -> Segment {
     let needed = SegmentHeader.length + size + Segment.tailReserve
     let capacity = max(usualSegmentSize, (needed + 4095) & ~4095)
-    if let limit = env.options.capacity, !isRecovery, !hasRoom(forSegment: capacity) {
+    if let limit = env.settings.capacity, !isRecovery, !hasRoom(forSegment: capacity) {
       throw .capacityReached(path: env.path, capacity: limit, needed: size)
     }
     guard let lease = takeAddresses(for: capacity) else {

@@ -9,7 +9,7 @@ extension Catalog {
   /// The size in bytes up to which a segment grows in a store with a capacity limit: a small part of the capacity, so
   /// that little is unused, and little evicted at once.
   func segmentSize(of capacity: Int) -> Int {
-    let whole = max(16 << 10, min(env.options.segmentSize, capacity / Self.segmentsOfCapacity) & ~4095)
+    let whole = max(16 << 10, min(env.settings.segmentSize, capacity / Self.segmentsOfCapacity) & ~4095)
     // The footer goes into the last page too.
     return whole - whole / 64 - 256
   }
@@ -42,14 +42,14 @@ extension Catalog {
 
   /// Whether the files may take this many more bytes.
   func hasRoom(for bytes: Int) -> Bool {
-    guard let capacity = env.options.capacity else { return true }
+    guard let capacity = env.settings.capacity else { return true }
     // The manifest grows with the number of segments.
     return footprint + bytes + 4096 <= capacity
   }
 
   /// Whether a new segment of this many bytes leaves room for the merge that makes room for the next one.
   func hasRoom(forSegment bytes: Int) -> Bool {
-    env.options.capacity == nil || hasRoom(for: bytes + mergeRoom)
+    env.settings.capacity == nil || hasRoom(for: bytes + mergeRoom)
   }
 
   /// Reserves space for removals and merges on a full volume; a small cache evicts without it.
@@ -61,15 +61,15 @@ extension Catalog {
   /// Bytes to reserve for removals and merges: at least twice what a new segment takes at first.
   var reserveLength: Int {
     let length = max(128 << 10, min(usualSegmentSize / 8, recordBytes / 16))
-    return min(length, (env.options.capacity ?? .max) / 64)
+    return min(length, (env.settings.capacity ?? .max) / 64)
   }
 
   /// The size in bytes up to which a new segment grows: an eighth of the store, within limits, so that merging a store of
   /// a few segments does not need as much space again.
   var usualSegmentSize: Int {
-    if let capacity = env.options.capacity { return segmentSize(of: capacity) }
+    if let capacity = env.settings.capacity { return segmentSize(of: capacity) }
     let least = 32 << 20
-    guard env.options.segmentSize > least else { return env.options.segmentSize }
-    return min(env.options.segmentSize, max(least, recordBytes / 8 / least * least))
+    guard env.settings.segmentSize > least else { return env.settings.segmentSize }
+    return min(env.settings.segmentSize, max(least, recordBytes / 8 / least * least))
   }
 }

@@ -36,6 +36,8 @@ final class Catalog: Sendable {
     var leaving: [Segment] = []
     /// The highest number in a segment of the log that was merged away.
     var mergedThrough: UInt64 = 0
+    /// The settings that the manifest records.
+    var settings: StoredSettings
     /// Merged away and waiting to be released in the background: closing a removed file takes long.
     var disposed: [Segment] = []
     /// Files of segments that recovery cut off, to be removed once the cut is durable.
@@ -70,7 +72,7 @@ final class Catalog: Sendable {
     nextSegmentID = Atomic(manifest.nextSegmentID)
     var manifest = manifest
     if !manifest.keyspaces.contains(where: { $0.id == 0 }) { manifest.keyspaces.append(KeyspaceRow(id: 0, name: "")) }
-    present = Guarded(Present(mergedThrough: manifest.mergedThrough), .segments)
+    present = Guarded(Present(mergedThrough: manifest.mergedThrough, settings: manifest.settings), .segments)
     edits = Guarded(ManifestState(files: files, manifest: manifest), .manifests)
   }
 
@@ -88,6 +90,9 @@ final class Catalog: Sendable {
 
   /// The highest sequence number in a segment of the log that was merged away.
   var mergedThrough: UInt64 { present.withLock { $0.mergedThrough } }
+
+  /// The settings that the last manifest records.
+  var settings: StoredSettings { present.withLock { $0.settings } }
 
   /// All segments that the index may point to, and whether a merge is changing that at the moment.
   var shown: (segments: [Segment], isAmidMerge: Bool) {
@@ -340,6 +345,7 @@ final class Catalog: Sendable {
       state.manifest = manifest
       present.withLock { present in
         present.mergedThrough = manifest.mergedThrough
+        present.settings = manifest.settings
         // Applied to the current list: a segment may have been created meanwhile.
         present.segments = replaced(present.segments)
         guard !merge.removed.isEmpty else { return }
@@ -367,6 +373,7 @@ final class Catalog: Sendable {
     manifest.durableSequence = max(manifest.durableSequence, durable)
     manifest.storeTime = max(manifest.storeTime, env.time.now)
     manifest.nextSegmentID = firstFreeSegmentID
+    manifest.settings = StoredSettings(env.settings)
     manifest.segments = list.map { $0.row() }
     resets.withLock { resets in
       for position in manifest.keyspaces.indices {
@@ -407,6 +414,7 @@ final class Catalog: Sendable {
   func adopt(_ manifest: Manifest, without leaving: [Segment]) {
     edits.withLock { state in
       state.manifest = manifest
+      present.withLock { $0.settings = manifest.settings }
       remove(leaving)
     }
   }

@@ -6,6 +6,8 @@ internal import Synchronization
 enum Edit {
   /// Writing begins: until the next clean close, an opening must look for a crash.
   case beginWriting(nextSequence: UInt64)
+  /// The opening chose other settings than the store remembers.
+  case settings(nextSequence: UInt64)
   /// The list of segments changed, or the store time is to be saved.
   case listed
   /// A merge is durable: its outputs replace its inputs. The checkpoint points to the inputs, so it is dropped too.
@@ -80,6 +82,9 @@ extension Edit {
     switch self {
     case .beginWriting(let nextSequence):
       manifest.state = .open
+      manifest.nextSequence = max(manifest.nextSequence, nextSequence)
+    case .settings(let nextSequence):
+      // The list may already lack what a cut discards, and with it the numbers that were used there.
       manifest.nextSequence = max(manifest.nextSequence, nextSequence)
     case .listed:
       break

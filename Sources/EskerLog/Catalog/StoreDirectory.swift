@@ -8,6 +8,8 @@ struct StoreDirectory {
   let host: Host
   /// The identity of the store that a copy is creating here: the mark of the copy is then no obstacle.
   var building: StoreID?
+  /// The settings of a store that is created.
+  var settings = StoredSettings()
 
   struct Opened {
     var session: Session?
@@ -153,6 +155,7 @@ struct StoreDirectory {
     )
     manifest.generation = 1
     manifest.state = .clean
+    manifest.settings = settings
     manifest.keyspaces = [KeyspaceRow(id: 0, name: "")]
     try finishCreation(manifest, files, session)
     var result = Opened(session: session, files: files, manifest: manifest)

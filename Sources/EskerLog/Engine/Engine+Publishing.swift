@@ -14,7 +14,7 @@ extension Engine {
       everyNanoseconds: milliseconds * 1_000_000,
       isThreaded: env.isThreaded
     ) { [unowned self] in
-      var image = StatisticsImage(Statistics(of: self), storeID: env.storeID, capacity: env.options.capacity)
+      var image = StatisticsImage(Statistics(of: self), storeID: env.storeID)
       image.processID = UInt32(bitPattern: env.platform.processID)
       image.openedAt = openedAt
       image.publishedAt = env.options.clock.now().millisecondsSince1970

@@ -20,7 +20,7 @@ extension KeyspaceCore {
     _ durability: Durability?
   ) throws(StoreError) -> UInt64 {
     var isSynced = false
-    if case .synced = durability ?? engine.env.options.durability {
+    if case .synced = durability ?? engine.env.settings.durability {
       // Many tasks share a sync, so the page that they store to is flushed from the TLBs only once.
       isSynced = durability != nil || !DeferredSyncs.isCollecting
     }
@@ -65,8 +65,8 @@ extension KeyspaceCore {
     case nil:
       let milliseconds = defaultExpiryMilliseconds.load(ordering: .relaxed)
       if milliseconds >= 0 { return keydir.env.checkedNow.addingClamped(milliseconds) }
-      if case .never = keydir.env.options.defaultExpiry { return .max }
-      return resolve(keydir.env.options.defaultExpiry)
+      if case .never = keydir.env.settings.defaultExpiry { return .max }
+      return resolve(keydir.env.settings.defaultExpiry)
     }
   }
 }
@@ -116,7 +116,7 @@ extension Engine {
         feeds.tell()
         return sequence
       } catch {
-        guard env.options.capacity != nil, let needed = error.bytesLacking else { throw error }
+        guard env.settings.capacity != nil, let needed = error.bytesLacking else { throw error }
         try merger.makeRoom(for: needed, isVolumeFull: isAgain, orThrow: error)
         isAgain = true
       }
@@ -137,7 +137,7 @@ extension Engine {
     var failure = first
     var isVolumeFull = false
     while true {
-      guard env.options.capacity != nil, let needed = failure.bytesLacking else {
+      guard env.settings.capacity != nil, let needed = failure.bytesLacking else {
         env.deliverEvents()
         throw failure
       }
@@ -156,7 +156,7 @@ extension Engine {
   @inline(__always)
   func settle(_ sequence: UInt64, _ durability: Durability?) throws(StoreError) {
     // The common case: nothing to do.
-    if case .buffered = durability ?? env.options.durability, env.isThreaded {
+    if case .buffered = durability ?? env.settings.durability, env.isThreaded {
       if writer.isOwing { payDelay() }
       return
     }
@@ -167,7 +167,7 @@ extension Engine {
   private func settleSlowly(_ sequence: UInt64, _ durability: Durability?) throws(StoreError) {
     defer { env.deliverEvents() }
     if writer.isOwing { payDelay() }
-    switch durability ?? env.options.durability {
+    switch durability ?? env.settings.durability {
     case .buffered:
       break
     case .synced:
@@ -191,7 +191,7 @@ extension Engine {
   @usableFromInline
   func settleAsync(_ sequence: UInt64, _ durability: Durability?) async throws(StoreError) {
     if writer.isOwing { await payDelayAsync() }
-    guard case .synced = durability ?? env.options.durability, sequence != 0 else {
+    guard case .synced = durability ?? env.settings.durability, sequence != 0 else {
       return try settle(sequence, durability)
     }
     commits.noteDemand()

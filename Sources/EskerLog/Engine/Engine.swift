@@ -35,7 +35,8 @@ final class Engine: @unchecked Sendable {
   init(path: String, options: Options, host: Host, building: StoreID? = nil) throws(StoreError) {
     let start = host.platform.clock.monotonicNanoseconds()
     try options.check(for: path)
-    let directory = StoreDirectory(path: path, host: host, building: building)
+    let settings = StoredSettings(StoreSettings().changed(by: options))
+    let directory = StoreDirectory(path: path, host: host, building: building, settings: settings)
     var opened = try directory.open(readOnly: options.readOnly)
     let manifest = opened.manifest
     env = Environment(path: path, options: options, host: host, manifest: manifest, session: opened.session)
@@ -80,10 +81,21 @@ final class Engine: @unchecked Sendable {
     for case .damaged(let location, let reason) in recovery.findings where location.segment != nil {
       findings.append(.init(location: location, length: 0, reason: reason))
     }
-    if env.options.readOnly { follower.begin(at: recovery.place) }
+    if env.options.readOnly { follower.begin(at: recovery.place) } else { try recordSettings() }
     merger.begin()
     startPublishing()
     env.beginEvents()
+  }
+
+  /// Records the settings if the opening changed them.
+  private func recordSettings() throws(StoreError) {
+    guard catalog.settings != StoredSettings(env.settings) else { return }
+    do throws(StoreError) {
+      try catalog.commit(.settings(nextSequence: writer.withLock { $0.nextSequence }))
+    } catch {
+      // A full store can be opened, perhaps with a capacity that makes room; any later edit records the settings too.
+      guard error.bytesLacking != nil else { throw error }
+    }
   }
 
   @usableFromInline var publishedSequence: UInt64 { commits.publishedSequence }

@@ -14,6 +14,7 @@ extension Statistics {
       result.openSnapshots = state.keys.openSnapshots
       return (state.tail, state.offset)
     }
+    result.settings = StoreSettings(catalog.settings)
     result.merges = engine.merger.figures.count
     result.merged = engine.merger.figures.report
     result.pinnedBytes = catalog.pinnedBytes

@@ -9,7 +9,7 @@ extension Keeper {
 
   func writePeriodicCheckpoint() {
     // In a store that evicts, the next eviction would invalidate it.
-    guard env.options.capacity == nil else { return }
+    guard env.settings.capacity == nil else { return }
     holdingImages {
       guard env.isWritable else { return }
       do throws(StoreError) {

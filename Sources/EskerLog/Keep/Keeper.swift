@@ -78,7 +78,7 @@ final class Keeper: Sendable {
   // MARK: Bursts
 
   /// The most bytes of full segments that may wait to be sealed during a burst of writes.
-  private var sealBacklog: Int { 2 * env.options.segmentSize }
+  private var sealBacklog: Int { 2 * env.settings.segmentSize }
   /// A burst: at least this many writes in this time.
   private static let burst = (writes: 10_000 as UInt64, nanoseconds: 100_000_000 as UInt64)
 
@@ -88,7 +88,7 @@ final class Keeper: Sendable {
   ///
   /// False if another job was requested; sealing is then requested again.
   private func awaitCalm() -> Bool {
-    while env.isThreaded, !commits.hasDemand, env.options.capacity == nil, !isHurried.load(ordering: .relaxed),
+    while env.isThreaded, !commits.hasDemand, env.settings.capacity == nil, !isHurried.load(ordering: .relaxed),
       catalog.fullBytes <= sealBacklog
     {
       let before = commits.publishedSequence

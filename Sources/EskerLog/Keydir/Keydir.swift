@@ -59,7 +59,7 @@ final class Keydir: @unchecked Sendable {
     epochs = env.epochs
     time = env.time
     verifiesReads = env.options.verification == .everyRead
-    readMarks = env.options.capacity.map { ReadMarks(capacity: $0) }
+    readMarks = env.options.readOnly ? nil : env.settings.capacity.map { ReadMarks(capacity: $0) }
     loadedCheckpoint = checkpoint
     guard let index = checkpoint?.makeIndex(epochs: env.epochs) ?? HashIndex(epochs: env.epochs) else {
       throw Self.outOfMemory(env)

@@ -56,7 +56,9 @@ struct MergeWriter: ~Copyable {
   }
 
   private mutating func makeOutput(for size: Int) throws(StoreError) -> any MergeOutput {
-    guard let level = keydir.env.options.compression.codecLevel else { return try RawOutput(keydir.catalog, for: size) }
+    guard let level = keydir.env.settings.compression.codecLevel else {
+      return try RawOutput(keydir.catalog, for: size)
+    }
     let dictionary = self.dictionary ?? keydir.dictionary(for: inputs)
     self.dictionary = dictionary
     return try PackedOutput(keydir.catalog, dictionary: dictionary, level: level)

@@ -13,7 +13,7 @@ extension Merger {
   /// - Parameter isVolumeFull: Evicts even if the capacity leaves room, because the volume does not.
   @inline(never)
   func makeRoom(for needed: Int, isVolumeFull: Bool = false, orThrow error: StoreError) throws(StoreError) {
-    guard let capacity = env.options.capacity else { throw error }
+    guard let capacity = env.settings.capacity else { throw error }
     // Evicts nothing for a write that is refused however much room there is.
     if case .capacityReached(_, _, let needed) = error, needed > capacity / 2 { throw error }
     catalog.closeRemoved()
@@ -33,7 +33,7 @@ extension Merger {
 
   /// Evicts ahead of the writers, so that they find room. True if anything was done. Called with `merging` held.
   func evictIfDue() throws(StoreError) -> Bool {
-    guard env.options.capacity != nil else { return false }
+    guard env.settings.capacity != nil else { return false }
     // A small cache has no room for evicting ahead.
     if catalog.isSmallCache ? catalog.hasRoom(for: 0) : catalog.hasRoom(forSegment: catalog.usualSegmentSize) {
       return false
@@ -77,6 +77,6 @@ extension Merger {
 
   /// Leaves unused sparing to later evictions, up to a limit.
   func leaveSparing(_ bytes: Int) {
-    sparingLeft = min(bytes, (env.options.capacity ?? 0) / 16)
+    sparingLeft = min(bytes, (env.settings.capacity ?? 0) / 16)
   }
 }

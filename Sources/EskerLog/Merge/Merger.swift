@@ -175,7 +175,7 @@ final class Merger: @unchecked Sendable {
   }
 
   /// Whether a merge would pack a segment.
-  private func isUnpacked(_ segment: Segment) -> Bool { env.options.compression != .none && !segment.layout.isPacked }
+  private func isUnpacked(_ segment: Segment) -> Bool { env.settings.compression != .off && !segment.layout.isPacked }
 
   /// The listed segments that can be merged and satisfy a condition. Called with `merging` held, since only a merge takes
   /// such a segment off the list.

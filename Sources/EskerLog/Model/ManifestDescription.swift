@@ -30,6 +30,8 @@ public struct ManifestDescription: Sendable, Hashable {
   public var nextSegment: UInt64
   /// The id of the index checkpoint that the next opening uses; nil for none.
   public var checkpoint: UInt64?
+  /// What the store remembers of its options.
+  public var settings: StoreSettings
   /// The keyspaces, the default one first.
   public var keyspaces: [KeyspaceDescription]
 
@@ -43,6 +45,7 @@ public struct ManifestDescription: Sendable, Hashable {
     time = WallTime(millisecondsSince1970: manifest.storeTime)
     nextSegment = manifest.nextSegmentID
     checkpoint = manifest.checkpointID == 0 ? nil : manifest.checkpointID
+    settings = StoreSettings(manifest.settings)
     keyspaces = manifest.keyspaces.sorted { $0.id < $1.id }.map { KeyspaceDescription($0) }
     if keyspaces.first?.id != 0 { keyspaces.insert(KeyspaceDescription(KeyspaceRow(id: 0, name: "")), at: 0) }
   }

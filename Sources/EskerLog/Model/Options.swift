@@ -1,25 +1,25 @@
-/// The settings of a store. Every option can be changed from one opening to the next.
+/// How a store is opened.
+///
+/// A store remembers its durability, default expiry, segment size, compression and capacity: nil, the default of these
+/// options, keeps what it remembers, or for a new store the default given here. Any other value is recorded when the store
+/// is opened for writing, and applies from then on; see ``Statistics/settings``. A read-only store uses what is recorded. The
+/// other options apply to one opening.
 public struct Options: Sendable {
-  /// The durability of writes that do not specify one. `.buffered` by default.
-  public var durability: Durability = .buffered
+  /// The durability of writes that do not specify one. `.buffered` in a new store.
+  public var durability: Durability?
 
-  /// The expiry of a value if neither the call nor the keyspace specifies one. `.never` by default.
-  public var defaultExpiry: Expiry = .never
+  /// The expiry of a value if neither the call nor the keyspace specifies one. `.never` in a new store.
+  public var defaultExpiry: Expiry?
 
   /// The size in bytes up to which a segment file grows; at least 64 KiB, at most 1 GiB. Larger segments mean fewer open
-  /// files; smaller ones are sealed and merged sooner. A small store limits itself to 32 MiB. 64 MiB by default.
-  public var segmentSize: Int = 64 << 20
+  /// files; smaller ones are sealed and merged sooner. A small store limits itself to 32 MiB. 64 MiB in a new store.
+  public var segmentSize: Int?
 
-  /// When the store reclaims the space of records that were replaced, removed or expired.
-  public var merge = MergeOptions()
+  /// How values are compressed when segments are merged. `.off` in a new store; what is already packed stays readable.
+  public var compression: Compression?
 
-  /// Whether a read checks the record's checksum. `.everyRead` by default.
-  public var verification: Verification = .everyRead
-
-  /// How values are compressed when segments are merged. `.none` by default; what is already packed stays readable.
-  public var compression: Compression = .none
-
-  /// The most bytes that the store's files may take together; at least 256 KiB. Nil, the default, means no limit.
+  /// The most bytes that the store's files may take together; at least 256 KiB, or `.max` for no limit. No limit in a new
+  /// store.
   ///
   /// With a limit the store is a cache: to make room for new records it evicts the oldest, except those that were read
   /// since they were written or last spared; see <doc:Capacity>. A write that finds no room evicts before it returns. A
@@ -27,6 +27,12 @@ public struct Options: Sendable {
   /// empty store too. A store opened with a lower capacity than its size is reduced
   /// to it in the background.
   public var capacity: Int?
+
+  /// When the store reclaims the space of records that were replaced, removed or expired.
+  public var merge = MergeOptions()
+
+  /// Whether a read checks the record's checksum. `.everyRead` by default.
+  public var verification: Verification = .everyRead
 
   /// Opens the store without changing it, even while a writer has it open, and follows what the writer logs. False by
   /// default.
@@ -43,16 +49,33 @@ public struct Options: Sendable {
   /// Called for each event; see ``StoreEvent``.
   public var onEvent: (@Sendable (StoreEvent) -> Void)?
 
-  /// Creates the default options.
-  public init() {}
+  /// Creates options; what is left out has its default.
+  public init(
+    durability: Durability? = nil,
+    defaultExpiry: Expiry? = nil,
+    segmentSize: Int? = nil,
+    compression: Compression? = nil,
+    capacity: Int? = nil,
+    readOnly: Bool = false,
+    onEvent: (@Sendable (StoreEvent) -> Void)? = nil
+  ) {
+    self.durability = durability
+    self.defaultExpiry = defaultExpiry
+    self.segmentSize = segmentSize
+    self.compression = compression
+    self.capacity = capacity
+    self.readOnly = readOnly
+    self.onEvent = onEvent
+  }
 }
 
 /// How values are compressed when they are merged into packed segments.
 public struct Compression: Sendable, Hashable {
-  let level: Int?
+  /// The level of LZ4; nil without compression.
+  public let level: Int?
 
   /// No compression.
-  public static let none = Compression(level: nil)
+  public static let off = Compression(level: nil)
 
   /// LZ4 at level 4, which gives most of the ratio in half of the time.
   public static let lz4 = Compression(level: 4)

@@ -23,6 +23,4 @@ public struct PublishedStatistics: Sendable, Hashable {
   public var packedSegmentCount: Int
   /// The number of keyspaces, including the default one.
   public var keyspaceCount: Int
-  /// The store's ``Options/capacity``; nil for no limit.
-  public var capacity: Int?
 }

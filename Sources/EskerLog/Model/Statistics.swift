@@ -1,5 +1,7 @@
 /// Statistics of a store at one moment.
 public struct Statistics: Sendable, Hashable {
+  /// What the store remembers of its options.
+  public var settings = StoreSettings()
   /// The number of entries in all keyspaces, including expired ones that have not been removed yet.
   public var keys = 0
   /// Bytes of the newest records of all keys, including headers and padding.

@@ -119,6 +119,7 @@ struct Backup {
     var manifest = Manifest(storeID: env.storeID, seed: env.seed)
     let sequence = snapshot.sequence.rawValue
     manifest.generation = 1
+    manifest.settings = listed.settings
     manifest.state = .clean
     manifest.durableSequence = sequence
     manifest.nextSequence = sequence + 1

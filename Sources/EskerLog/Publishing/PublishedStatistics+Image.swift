@@ -27,14 +27,13 @@ private enum Figure: Int {
   case sealedSegments = 21
   case packedSegments = 22
   case keyspaces = 23
-  /// 0 means no limit.
-  case capacity = 24
 }
 
 extension StatisticsImage {
   /// Creates an image of a store's statistics, without the process and the times.
-  init(_ statistics: Statistics, storeID: StoreID, capacity: Int?) {
+  init(_ statistics: Statistics, storeID: StoreID) {
     self.init(storeID: storeID)
+    settings = StoredSettings(statistics.settings)
     func set(_ figure: Figure, _ value: Int) { figures[figure.rawValue] = UInt64(clamping: value) }
     set(.keys, statistics.keys)
     set(.liveBytes, statistics.liveBytes)
@@ -60,7 +59,6 @@ extension StatisticsImage {
     set(.sealedSegments, statistics.segments.count { $0.isSealed })
     set(.packedSegments, statistics.segments.count { $0.isPacked })
     set(.keyspaces, statistics.keyspaces.count)
-    set(.capacity, capacity ?? 0)
     histograms = [statistics.puts, statistics.gets, statistics.syncs].map { Histogram($0) }
   }
 }
@@ -87,8 +85,8 @@ extension PublishedStatistics {
     sealedSegmentCount = value(.sealedSegments)
     packedSegmentCount = value(.packedSegments)
     keyspaceCount = value(.keyspaces)
-    capacity = value(.capacity) == 0 ? nil : value(.capacity)
     var figures = Statistics()
+    figures.settings = StoreSettings(image.settings)
     figures.keys = value(.keys)
     figures.liveBytes = value(.liveBytes)
     figures.deadBytes = value(.deadBytes)

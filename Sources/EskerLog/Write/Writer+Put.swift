@@ -144,7 +144,7 @@ extension Writer {
       let existing = try unsafe keydir.findForWrite(hash, key, life.pointee.tag, &probe)
       let isThere = existing.address != 0
       // A reader in another process may still show what was just evicted: the tombstone in the log tells it.
-      guard isThere || (env.options.capacity != nil && condition.isAlways) else {
+      guard isThere || (env.settings.capacity != nil && condition.isAlways) else {
         return .done(Removal(sequence: 0, wasVisible: false))
       }
       let wasVisible = isThere && (existing.damage != nil || existing.visibleVersion(at: time.now) != nil)

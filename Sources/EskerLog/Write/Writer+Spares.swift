@@ -33,7 +33,7 @@ extension Writer {
   func prepareSegment() {
     guard withLock({ $0.spares.isEmpty && $0.tail != nil }) else { return }
     // A store with a small capacity cannot spare an empty segment.
-    if env.options.capacity != nil,
+    if env.settings.capacity != nil,
       catalog.usualSegmentSize < 1 << 20 || !catalog.hasRoom(forSegment: catalog.usualSegmentSize)
     {
       return

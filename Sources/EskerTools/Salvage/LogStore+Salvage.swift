@@ -12,7 +12,7 @@ extension LogStore {
   /// - Parameters:
   ///   - path: The damaged store. No process may have it open for writing.
   ///   - newPath: A path that does not exist, an empty directory, or what an interrupted salvage left.
-  ///   - options: The options for writing the new store.
+  ///   - options: The options for writing the new store. What they leave open is as the damaged store remembers it.
   ///   - progress: Called with the share done, from 0 to 1; returns false to stop.
   /// - Throws: `StoreError.notAStore(path:)` if `path` contains no file of a store,
   ///   `StoreError.directoryNotEmpty(path:)`, `StoreError.locked(path:holder:)`,
@@ -41,7 +41,8 @@ extension LogStore {
     let target = try ClosedStore(at: newPath, host: host)
     try target.checkRoomForRepair()
     try salvage.read { progress?($0 / 2) ?? true }
-    try target.makeRepaired(options) { (store) throws(StoreError) in
+    let settings = salvage.source.manifest.map { StoreSettings($0.settings) }
+    try target.makeRepaired(settings.map { options.completed(by: $0) } ?? options) { (store) throws(StoreError) in
       try salvage.write(to: store) { progress?(0.5 + $0 / 2) ?? true }
     }
     return salvage.report

@@ -6,7 +6,7 @@ internal import EskerLog
 /// Safety: `source` keeps the files that records point into, and the store has copied key and value when a put returns.
 /// Arrays outlive the calls that borrow their bytes.
 struct Salvage {
-  private let source: SalvageSource
+  let source: SalvageSource
   private var census: SalvageCensus
   private(set) var report = SalvageReport()
   /// Records with an intact header but a damaged key or value.

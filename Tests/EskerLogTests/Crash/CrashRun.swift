@@ -101,7 +101,7 @@ final class CrashRun: @unchecked Sendable {
     if checksPoints { plan.onCall { [unowned self] call in lookBefore(call) } }
     var options = Options()
     options.segmentSize = 64 << 10
-    options.compression = generator.oneIn(2) ? .lz4 : .none
+    options.compression = generator.oneIn(2) ? .lz4 : .off
     options.capacity = capacity
     options.clock = .fake(clock)
     options.onEvent = { [unowned self] event in events.append(event) }

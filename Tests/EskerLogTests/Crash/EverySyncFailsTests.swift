@@ -51,7 +51,7 @@ import Testing
     do {
       for isPacked in [false, true] {
         let store: LogStore
-        do throws(StoreError) { store = try open { $0.compression = isPacked ? .lz4 : .none } } catch {
+        do throws(StoreError) { store = try open { $0.compression = isPacked ? .lz4 : .off } } catch {
           throw Failed()
         }
         for step in 0..<6 {

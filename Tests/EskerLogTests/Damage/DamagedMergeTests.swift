@@ -14,7 +14,7 @@ import Testing
     let machine = Machine()
     var random = SeededGenerator(seed: 3)
     let store = try machine.open {
-      $0.compression = isPacked ? .lz4 : .none
+      $0.compression = isPacked ? .lz4 : .off
       $0.merge.isAutomatic = false
     }
     for number in 0..<60 { try store.put(random.bytes(400), forKey: "key \(number)") }

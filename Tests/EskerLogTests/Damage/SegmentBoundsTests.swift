@@ -10,7 +10,7 @@ import Testing
   /// A segment whose file was cut to a page, behind which nothing can be read.
   private func cutSegment(isPacked: Bool) throws -> (store: LogStore, segment: HeldSegment) {
     let machine = Machine()
-    let store = try machine.open { $0.compression = isPacked ? .lz4 : .none }
+    let store = try machine.open { $0.compression = isPacked ? .lz4 : .off }
     var random = SeededGenerator(seed: 4)
     for number in 0..<60 { try store.put(random.bytes(number % 7 * 60), forKey: "key \(number % 50)") }
     if isPacked { try store.merge() } else { try store.probe.endTail() }

@@ -57,7 +57,7 @@ import Testing
     let seed = UInt64.random(in: .min ... .max)
     var random = SeededGenerator(seed: seed)
     let machine = Machine()
-    let store = try machine.open { $0.compression = isPacked ? .lz4 : .none }
+    let store = try machine.open { $0.compression = isPacked ? .lz4 : .off }
     for round in 0..<4 {
       for _ in 0..<150 {
         let key = "key \(Int.random(in: 0..<40, using: &random))"

@@ -13,7 +13,7 @@ import Testing
   func everyByteOfEachSegmentIsCountedOnce(isPacked: Bool) throws {
     let machine = isPacked ? try PackedStore(600).machine : Machine()
     let store = try machine.open {
-      $0.compression = isPacked ? .lz4 : .none; $0.readOnly = isPacked
+      $0.compression = isPacked ? .lz4 : .off; $0.readOnly = isPacked
     }
     if !isPacked {
       for number in 0..<300 {

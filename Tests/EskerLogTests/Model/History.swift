@@ -26,7 +26,7 @@ struct History {
     let keyCount = Int.random(in: 1...8, using: &generator)
     keys = (0..<keyCount).map { [UInt8](repeating: UInt8($0), count: $0 * 3) }
     spaces = generator.oneIn(2) ? [""] : ["", "one", "two"]
-    let compression = generator.oneIn(2) ? Compression.lz4 : .none
+    let compression = generator.oneIn(2) ? Compression.lz4 : .off
     self.compression = compression
     store = try machine.open { $0.compression = compression }
     model = StoreModel(time: machine.clock.wallMilliseconds())
@@ -332,7 +332,7 @@ struct History {
   // MARK: Reopening
 
   private mutating func reopenClean(deletingCheckpoint: Bool) throws {
-    compression = generator.oneIn(2) ? .lz4 : .none
+    compression = generator.oneIn(2) ? .lz4 : .off
     log.append("close and open" + (deletingCheckpoint ? " without the checkpoint" : ""))
     try store.close()
     if deletingCheckpoint { try machine.deleteCheckpoint() }

@@ -76,7 +76,7 @@ import Testing
   @Test(arguments: [true, false], [true, false])
   func whatMergesWroteComesOutWhole(isPacked: Bool, hasManifest: Bool) throws {
     var machine = try large().0.machine()
-    let store = try machine.open { $0.compression = isPacked ? .lz4 : .none }
+    let store = try machine.open { $0.compression = isPacked ? .lz4 : .off }
     let expected = try contents(of: store)
     try store.probe.endTail()
     try store.sync()

@@ -100,7 +100,7 @@ import Testing
     #expect(notes.heard == ["put: 1 expiry", "put: - > 2", "removed: 1 expiry", "reaped: 1 expiry"])
   }
 
-  @Test(arguments: [Compression.none, .lz4]) func mergesTellWhatExpiredAndNothingElse(_ compression: Compression) throws
+  @Test(arguments: [Compression.off, .lz4]) func mergesTellWhatExpiredAndNothingElse(_ compression: Compression) throws
   {
     let store = try machine.open { $0.compression = compression }
     for number in 0..<2000 {

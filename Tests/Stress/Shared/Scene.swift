@@ -46,7 +46,7 @@ final class Scene: Sendable {
     options.merge.isAutomatic = configuration.merging != 0
     options.merge.spaceAmplification = Double(configuration.amplification) / 10
     options.capacity = configuration.capacity > 0 ? configuration.capacity : nil
-    options.compression = configuration.packing != 0 ? .lz4 : .none
+    options.compression = configuration.packing != 0 ? .lz4 : .off
     let ledger = ledger
     options.clock = StoreClock(
       now: { WallTime(millisecondsSince1970: Int64(bitPattern: ledger[.clock])) },

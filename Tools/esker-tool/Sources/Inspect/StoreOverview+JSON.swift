@@ -40,6 +40,7 @@ extension StoreOverview {
     writer.field("time", timestamp(manifest.time))
     writer.field("nextSegment", manifest.nextSegment)
     writer.field("checkpoint", manifest.checkpoint)
+    writer.field("settings", manifest.settings)
     writer.name("keyspaces")
     writer.beginArray()
     for keyspace in manifest.keyspaces {

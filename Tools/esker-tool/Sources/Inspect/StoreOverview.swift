@@ -60,6 +60,7 @@ struct StoreOverview {
       pairs.add("next write", .word(manifest.nextSequence.description))
       pairs.add("store time", .instant(manifest.time))
       pairs.add("checkpoint", manifest.checkpoint.map { .number($0) } ?? .none)
+      pairs.add(manifest.settings)
       pairs.add("keyspaces", .count(manifest.keyspaces.count))
       pairs.add("segments", .count(inspection.segments.count))
     }

@@ -24,6 +24,7 @@ struct StatisticsReport {
     pairs.add("last write", .word(statistics.lastSequence.description))
     pairs.add("last durable write", .word(statistics.durableSequence.description))
     pairs.add("segments", .word("\(HumanUnits.count(statistics.segments.count)), \(HumanUnits.count(sealed)) sealed"))
+    pairs.add(statistics.settings)
     for name in keyspaceNames where !name.isEmpty {
       pairs.add(
         "keyspace \(escaped(Array(name.utf8)))",
@@ -53,6 +54,7 @@ struct StatisticsReport {
     writer.value(statistics.lastSequence.rawValue)
     writer.name("durableSequence")
     writer.value(statistics.durableSequence.rawValue)
+    writer.field("settings", statistics.settings)
     writer.name("keyspaces")
     writer.beginObject()
     for name in keyspaceNames { writer.field(name, statistics.keyspaces[name] ?? 0) }

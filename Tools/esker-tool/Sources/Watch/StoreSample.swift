@@ -19,7 +19,6 @@ struct StoreSample {
   /// Of the publishing process.
   var processID: Int32?
   var uptime: Duration?
-  var capacity: Int?
   /// Whether the figures are old: the process has ended without closing the store, or is hanging.
   var isStale = false
 
@@ -31,7 +30,6 @@ struct StoreSample {
     seconds = published.uptime.seconds
     processID = published.processID
     uptime = published.uptime
-    capacity = published.capacity
     let age = (Double(now.millisecondsSince1970) - Double(published.publishedAt.millisecondsSince1970)) / 1000
     isStale = age > max(2, published.interval.seconds * 5)
   }

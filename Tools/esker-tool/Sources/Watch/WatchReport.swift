@@ -37,7 +37,7 @@ struct WatchReport {
       "space",
       "\(HumanUnits.bytes(figures.bytesOnDisk)) on disk, \(HumanUnits.bytes(figures.liveBytes)) live, "
         + "\(HumanUnits.bytes(figures.deadBytes)) dead"
-        + (sample.capacity.map { ", of \(HumanUnits.bytes($0)) at most" } ?? "")
+        + (sample.statistics.settings.capacity.map { ", of \(HumanUnits.bytes($0)) at most" } ?? "")
     )
     add("segments", "\(HumanUnits.count(sample.segments)), \(HumanUnits.count(sample.sealedSegments)) sealed")
     add("writes", "\(perSecond(rates?.writes))/s \(sparkline)")
@@ -58,7 +58,7 @@ struct WatchReport {
       "\(HumanUnits.count(figures.merges)), \(HumanUnits.bytes(merged.bytesFreed)) reclaimed, "
         + "\(HumanUnits.bytes(merged.bytesWritten)) copied"
     )
-    if sample.capacity != nil || merged.recordsEvicted > 0 {
+    if sample.statistics.settings.capacity != nil || merged.recordsEvicted > 0 {
       add("evicted", "\(HumanUnits.count(merged.recordsEvicted, "record")), \(HumanUnits.bytes(merged.bytesEvicted))")
     }
     add(

@@ -9,7 +9,7 @@ enum SampleStore {
     var options = Options()
     options.segmentSize = segmentSize
     options.merge.isAutomatic = false
-    options.compression = isPacked ? .lz4 : .none
+    options.compression = isPacked ? .lz4 : .off
     let store = try LogStore(at: path, options: options)
     let other = try store.keyspace("names")
     for number in 0..<entries {

@@ -1,0 +1,64 @@
+import Esker
+
+// What a store remembers of its options, as text and JSON.
+
+extension Pairs {
+  /// Adds a line for each setting.
+  mutating func add(_ settings: StoreSettings) {
+    add("durability", .word(settings.durability.words))
+    add("default expiry", .word(settings.defaultExpiry.words))
+    add("segment size", .size(settings.segmentSize))
+    add("compression", .word(settings.compression.level.map { "LZ4, level \($0)" } ?? "none"))
+    add("capacity", settings.capacity.map { .size($0) } ?? .word("no limit"))
+  }
+}
+
+extension JSONWriter {
+  /// Adds an object of the settings; null stands for never, none and no limit.
+  mutating func field(_ name: String, _ settings: StoreSettings) {
+    self.name(name)
+    beginObject()
+    var period: Double?
+    switch settings.durability {
+    case .buffered: field("durability", "buffered")
+    case .synced: field("durability", "synced")
+    case .periodic(let time):
+      field("durability", "periodic")
+      period = time.seconds
+    }
+    field("syncPeriodSeconds", period)
+    var (lifetime, instant): (Double?, String?)
+    switch settings.defaultExpiry {
+    case .never: break
+    case .after(let time): lifetime = time.seconds
+    case .at(let time): instant = timestamp(time)
+    }
+    field("defaultExpirySeconds", lifetime)
+    field("defaultExpiryInstant", instant)
+    field("segmentSize", settings.segmentSize)
+    field("compression", settings.compression.level == nil ? nil : "lz4")
+    field("compressionLevel", settings.compression.level.map { UInt64($0) })
+    field("capacity", settings.capacity.map { UInt64(clamping: $0) })
+    endObject()
+  }
+}
+
+extension Durability {
+  fileprivate var words: String {
+    switch self {
+    case .buffered: "buffered"
+    case .synced: "synced"
+    case .periodic(let time): "periodic, \(HumanUnits.duration(seconds: time.seconds))"
+    }
+  }
+}
+
+extension Expiry {
+  fileprivate var words: String {
+    switch self {
+    case .never: "never"
+    case .after(let time): "after \(HumanUnits.duration(seconds: time.seconds))"
+    case .at(let time): "at \(timestamp(time))"
+    }
+  }
+}
