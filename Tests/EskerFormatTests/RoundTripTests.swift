@@ -122,7 +122,19 @@ import Testing
     for length in Array(0...25) + [65_535] {
       manifest.keyspaces.append(KeyspaceRow(id: UInt32(length), name: String(repeating: "k", count: length)))
     }
+    manifest.nextKeyspaceID = 65_536
     #expect(try Manifest(decoding: manifest.encoded().span.bytes) == manifest)
+  }
+
+  @Test func manifestRefusesANextKeyspaceThatIsListed() {
+    var manifest = Sample.manifest
+    for next in [0, 1, 4] as [UInt32] {
+      manifest.nextKeyspaceID = next
+      let reason = "the next keyspace's identifier is impossible: \(next)"
+      #expect(throws: FormatError.damaged(reason: reason, offset: 132)) {
+        try Manifest(decoding: manifest.encoded().span.bytes)
+      }
+    }
   }
 
   @Test func manifestRefusesSegmentsThatShareAnAddress() {

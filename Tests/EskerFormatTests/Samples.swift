@@ -62,6 +62,7 @@ struct Sample: CustomTestStringConvertible, Sendable {
     manifest.nextSegmentID = 5
     manifest.nextCheckpointID = 2
     manifest.checkpointID = 1
+    manifest.nextKeyspaceID = 5
     manifest.mergedThrough = 200
     manifest.settings.durability = .periodic
     manifest.settings.period = 100_000_000
@@ -101,8 +102,13 @@ struct Sample: CustomTestStringConvertible, Sendable {
   static let meta = CheckpointMeta(
     segments: [.init(id: 3, salt: 0x5a17_c0de, granule: 1, liveBytes: 1_000, liveRecords: 4)],
     keyspaces: [
-      .init(tag: .default, count: 2, earliestExpiry: .max),
-      .init(tag: KeyspaceTag(id: 3, incarnation: 1), count: 1, earliestExpiry: 1_700_000_060_000),
+      .init(tag: .default, count: 2, earliestExpiry: .max, hashes: nil),
+      .init(
+        tag: KeyspaceTag(id: 3, incarnation: 1),
+        count: 1,
+        earliestExpiry: 1_700_000_060_000,
+        hashes: [0xdddd, 0xcccc]
+      ),
     ]
   )
 

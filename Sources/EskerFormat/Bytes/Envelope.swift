@@ -51,8 +51,8 @@ enum Limit {
   static let count: UInt64 = 1 << 56
   /// For offsets and lengths within a segment: a store's whole address space, of 40-bit addresses in units of eight bytes.
   static let segmentBytes: UInt64 = 8 << 40
-  /// For how often a keyspace has been emptied.
-  static let incarnation: UInt32 = 1 << 31
+  /// For how often a keyspace has been emptied; the number above says that it was removed.
+  static let incarnation: UInt32 = (1 << 31) - 1
 }
 
 extension RawSpan {

@@ -27,7 +27,7 @@ public struct CheckpointMeta: Hashable, Sendable {
 
   /// The live data of one keyspace.
   public struct Keyspace: Hashable, Sendable {
-    static let length = 24
+    static let length = 32
 
     /// The keyspace and its incarnation.
     public var tag: KeyspaceTag
@@ -35,12 +35,15 @@ public struct CheckpointMeta: Hashable, Sendable {
     public var count: UInt64
     /// The store time at which the first of them expires, if not later; `Int64.max` if none ever does.
     public var earliestExpiry: Int64
+    /// The hashes of all its keys, and perhaps of others that it had; nil if it has too many.
+    public var hashes: [UInt64]?
 
     /// A row with the given fields.
-    public init(tag: KeyspaceTag, count: UInt64, earliestExpiry: Int64) {
+    public init(tag: KeyspaceTag, count: UInt64, earliestExpiry: Int64, hashes: [UInt64]?) {
       self.tag = tag
       self.count = count
       self.earliestExpiry = earliestExpiry
+      self.hashes = hashes
     }
   }
 
@@ -72,6 +75,10 @@ public struct CheckpointMeta: Hashable, Sendable {
       bytes.append(row.tag.rawValue)
       bytes.append(row.count)
       bytes.append(UInt64(bitPattern: row.earliestExpiry))
+      bytes.append(row.hashes.map { UInt64($0.count) } ?? .max)
+    }
+    for row in keyspaces {
+      for hash in row.hashes ?? [] { bytes.append(hash) }
     }
     return bytes
   }
@@ -87,7 +94,8 @@ public struct CheckpointMeta: Hashable, Sendable {
     let segmentCount = Int(bytes.u32(at: 0))
     let keyspaceCount = Int(bytes.u32(at: 4))
     let keyspaceStart = 8 + segmentCount * Segment.length
-    guard bytes.byteCount == keyspaceStart + keyspaceCount * Keyspace.length else {
+    var end = keyspaceStart + keyspaceCount * Keyspace.length
+    guard bytes.byteCount >= end else {
       throw .damaged(reason: "the meta section's counts do not match its length", offset: 0)
     }
     segments = (0..<segmentCount).map { index in
@@ -100,13 +108,28 @@ public struct CheckpointMeta: Hashable, Sendable {
         liveRecords: bytes.u64(at: offset + 24)
       )
     }
-    keyspaces = (0..<keyspaceCount).map { index in
+    keyspaces = []
+    keyspaces.reserveCapacity(keyspaceCount)
+    for index in 0..<keyspaceCount {
       let offset = keyspaceStart + index * Keyspace.length
-      return Keyspace(
+      var row = Keyspace(
         tag: KeyspaceTag(rawValue: bytes.u64(at: offset)),
         count: bytes.u64(at: offset + 8),
-        earliestExpiry: Int64(bitPattern: bytes.u64(at: offset + 16))
+        earliestExpiry: Int64(bitPattern: bytes.u64(at: offset + 16)),
+        hashes: nil
       )
+      let count = bytes.u64(at: offset + 24)
+      if count != .max {
+        guard count <= UInt64((bytes.byteCount - end) / 8) else {
+          throw .damaged(reason: "the meta section has fewer hashes than it declares", offset: offset + 24)
+        }
+        row.hashes = (0..<Int(count)).map { bytes.u64(at: end + 8 * $0) }
+        end += 8 * Int(count)
+      }
+      keyspaces.append(row)
+    }
+    guard end == bytes.byteCount else {
+      throw .damaged(reason: "the meta section's counts do not match its length", offset: 0)
     }
   }
 }

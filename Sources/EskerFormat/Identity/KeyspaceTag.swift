@@ -22,6 +22,14 @@ public struct KeyspaceTag: RawRepresentable, Hashable, Sendable {
   @inlinable
   public var id: UInt32 { UInt32(truncatingIfNeeded: rawValue) }
 
+  /// The incarnation of a keyspace that was removed: it is above every other.
+  @inlinable
+  public static var removal: UInt32 { 1 << 31 }
+
+  /// Whether the keyspace was removed.
+  @inlinable
+  public var isRemoved: Bool { incarnation >= Self.removal }
+
   /// How often the keyspace has been emptied.
   @inlinable
   public var incarnation: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 32) }

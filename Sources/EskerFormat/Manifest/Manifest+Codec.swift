@@ -31,7 +31,7 @@ extension Manifest {
     bytes.append(nextCheckpointID)
     bytes.append(checkpointID)
     bytes.append(UInt32(keyspaces.count))
-    bytes.append(0 as UInt32)
+    bytes.append(nextKeyspaceID)
     bytes.append(UInt32(segments.count))
     bytes.append(0 as UInt32)
     bytes.append(mergedThrough)
@@ -69,7 +69,7 @@ extension Manifest {
       throw .damaged(reason: "its state is unknown", offset: 72)
     }
     self.state = state
-    for offset in [76, 132, 140] { try bytes.requireZeros(in: offset..<(offset + 4)) }
+    for offset in [76, 140] { try bytes.requireZeros(in: offset..<(offset + 4)) }
     generation = try bytes.u64(at: 16, notAbove: Limit.count, "its generation")
     durableSequence = try bytes.u64(at: 80, notAbove: RecordLayout.sequenceLimit, "the durable sequence number")
     nextSequence = try bytes.u64(at: 88, notAbove: RecordLayout.sequenceLimit, "the next sequence number")
@@ -78,6 +78,7 @@ extension Manifest {
     nextSegmentID = try bytes.u64(at: 104, notAbove: Limit.count, "the next segment's identifier")
     nextCheckpointID = try bytes.u64(at: 112, notAbove: Limit.count, "the next checkpoint's identifier")
     checkpointID = try bytes.u64(at: 120, notAbove: Limit.count, "the checkpoint's identifier")
+    nextKeyspaceID = bytes.u32(at: 132)
     mergedThrough = try bytes.u64(at: 144, notAbove: RecordLayout.sequenceLimit, "the highest merged sequence number")
     settings = try StoredSettings(decoding: bytes, at: 152)
     try decodeRows(bytes, keyspaceCount: Int(bytes.u32(at: 128)), segmentCount: Int(bytes.u32(at: 136)))
@@ -122,5 +123,8 @@ extension Manifest {
     guard Set(keyspaces.map(\.id)).count == keyspaces.count,
       Set(keyspaces.map { Array($0.name.utf8) }).count == keyspaces.count
     else { throw .damaged(reason: "two keyspaces have the same identifier or name", offset: 128) }
+    guard nextKeyspaceID > keyspaces.map(\.id).max() ?? 0 else {
+      throw .damaged(reason: "the next keyspace's identifier is impossible: \(nextKeyspaceID)", offset: 132)
+    }
   }
 }

@@ -36,6 +36,8 @@ public struct Manifest: Hashable, Sendable {
   public var nextCheckpointID: UInt64 = 1
   /// The identifier of the checkpoint to open with, 0 for none.
   public var checkpointID: UInt64 = 0
+  /// The identifier of the next keyspace: one below it that is not listed was removed.
+  public var nextKeyspaceID: UInt32 = 1
   /// The highest sequence number in any log segment that has been merged away, 0 for none: everything after it is still in
   /// the log.
   public var mergedThrough: UInt64 = 0

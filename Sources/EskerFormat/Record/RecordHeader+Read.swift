@@ -67,7 +67,8 @@ extension RecordHeader {
     switch kind {
     case .put: return true
     case .tombstone: return valueLength == 0 && expiry == .max
-    case .reset: return keyLength == 0 && valueLength == 0 && keyHash == 0 && expiry == .max
+    // One that removes a keyspace has its name for a key.
+    case .reset: return (keyLength == 0 || keyspace.isRemoved) && valueLength == 0 && keyHash == 0 && expiry == .max
     case .seal: return keyLength == 0 && valueLength == 0 && keyHash == 0 && flags.isEmpty
     }
   }

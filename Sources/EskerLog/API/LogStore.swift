@@ -131,7 +131,37 @@ public final class LogStore: ByteStore {
   /// - Throws: ``StoreError/invalidKeyspace(_:)`` for a name of more than 255 bytes; ``StoreError/readOnly`` if a read-only store
   ///   has no such keyspace; what an edit of the manifest throws.
   public func keyspace(_ name: String) throws(StoreError) -> Keyspace {
-    Keyspace(core: try engine.keyspace(named: name), store: self)
+    if let core = engine.keydir.keyspaces[name] { return Keyspace(core: core, store: self) }
+    return try keyspaces([name])[0]
+  }
+
+  /// The keyspaces with these names, in their order, created if there are none. However many are created, that takes one
+  /// durable edit of the manifest.
+  ///
+  /// - Throws: what ``keyspace(_:)`` throws; then none was created.
+  /// - Complexity: O(keyspaces of the store) if one is created.
+  public func keyspaces(_ names: [String]) throws(StoreError) -> [Keyspace] {
+    try engine.keyspaces(named: names).map { Keyspace(core: $0, store: self) }
+  }
+
+  /// Removes a keyspace with all its entries, in constant time. Space is reclaimed, and the index swept, in the background.
+  ///
+  /// Operations of existing ``Keyspace`` values then throw ``StoreError/keyspaceRemoved(_:)``, also if a keyspace of that name
+  /// is created again, which is another one. Snapshots taken before still show the entries; feeds report
+  /// ``LogChange/Kind/removeAll``. In a store that is not synced, a power failure may undo the removal, as it may any write.
+  ///
+  /// - Returns: false if there is no such keyspace.
+  /// - Throws: ``StoreError/invalidKeyspace(_:)`` for the default keyspace, which cannot be removed; what a put throws.
+  @discardableResult
+  public func removeKeyspace(_ name: String, durability: Durability? = nil) throws(StoreError) -> Bool {
+    guard !name.isEmpty else { throw .invalidKeyspace(name) }
+    guard let core = engine.keydir.keyspaces[name] else {
+      try engine.env.checkWritable()
+      return false
+    }
+    let sequence = try engine.remove(core)
+    try engine.settle(sequence, durability)
+    return sequence != 0
   }
 
   /// The names of all keyspaces except the default one, in no particular order.

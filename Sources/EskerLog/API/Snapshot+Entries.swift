@@ -1,8 +1,10 @@
 extension Snapshot {
   /// The entries of one keyspace, in no particular order. The sequence keeps the snapshot open.
+  ///
+  /// - Complexity: O(entries of the keyspace, and writes since the snapshot) for a named keyspace of up to a few hundred keys,
+  ///   else O(entries of the store).
   public func entries(in keyspace: Keyspace) -> some Sequence<LogEntry> {
-    let name = keyspace.name
-    return lazy.filter { $0.keyspace == name }
+    KeyspaceEntries(of: keyspace.core, in: self)
   }
 
   /// The entries of the default keyspace, or of `keyspace`, whose keys begin with `prefix`. Reads every entry, because keys are not

@@ -276,7 +276,7 @@ final class Catalog: Sendable {
 
   // MARK: Keyspaces
 
-  /// Notes that a keyspace was emptied by the record with this number, which may not be durable yet; 0 if it is.
+  /// Notes that a keyspace was emptied or removed by the record with this number, which may not be durable yet; 0 if it is.
   func noteReset(of keyspace: KeyspaceTag, from old: UInt32, at sequence: UInt64) {
     let durable = commits.durableSequence
     resets.withLock { resets in
@@ -380,6 +380,7 @@ final class Catalog: Sendable {
         guard let reset = resets[manifest.keyspaces[position].id] else { continue }
         manifest.keyspaces[position].incarnation = reset.sequence > durable ? reset.before : reset.after
       }
+      manifest.keyspaces.removeAll { $0.tag.isRemoved }
     }
   }
 

@@ -32,17 +32,18 @@ extension Catalog {
     try write(replacing: (removed, added)) { manifest in edit.apply(to: &manifest) }
   }
 
-  /// Returns the keyspace with this name, creating it if needed.
-  func addKeyspace(named name: String) throws(StoreError) -> KeyspaceRow {
-    // In one edit, so that no other thread creates one of this name or id in between.
-    try write(isAll: true) { (manifest) throws(StoreError) -> KeyspaceRow in
+  /// Lists keyspaces with these names, unless there are some already; returns the manifest that lists them.
+  func addKeyspaces(named names: [String]) throws(StoreError) -> Manifest {
+    // In one edit, so that no other thread creates one of these names or ids in between.
+    try write(isAll: true) { (manifest) throws(StoreError) -> Manifest in
       try env.checkWritable()
-      if let row = manifest.keyspaces.first(where: { $0.name == name }) { return row }
-      let highest = manifest.keyspaces.map(\.id).max() ?? 0
-      guard highest < .max - 1 else { throw .invalidKeyspace(name) }
-      let row = KeyspaceRow(id: highest + 1, name: name)
-      manifest.keyspaces.append(row)
-      return row
+      var known = Set(manifest.keyspaces.map(\.name))
+      for name in names where known.insert(name).inserted {
+        guard manifest.nextKeyspaceID < .max - 1 else { throw .invalidKeyspace(name) }
+        manifest.keyspaces.append(KeyspaceRow(id: manifest.nextKeyspaceID, name: name))
+        manifest.nextKeyspaceID += 1
+      }
+      return manifest
     }
   }
 

@@ -96,14 +96,20 @@ struct ChangeReader {
       case .record(let header) where header.sequence > published:
         next = header.sequence
       case .record(let header):
-        guard let name = name(of: header.keyspace, writer) else {
+        guard let name = name(of: header.keyspace, writer) ?? nameOfRemoved(header, of: segment, limit) else {
+          if writer.keydir.keyspaces.isRemoved(header.keyspace.id) {
+            // The record that removed the keyspace follows, and says all that is left to say of it.
+            offset += header.size
+            next = header.sequence &+ 1
+            continue
+          }
           if !isRefreshed { return .unknownKeyspace }
           let place = offset
           offset += header.size
           next = header.sequence &+ 1
           throw .damaged(segment.location(place), reason: "a record's keyspace is not in the manifest")
         }
-        return .change(try take(header, of: segment, name, limit))
+        return .change(try take(header, of: segment, name, limit, writer))
       case .end where offset >= limit && offset >= segment.recordsEnd && segment.isSealed:
         leaveSegment()
       case .end, .damaged:
@@ -125,7 +131,8 @@ struct ChangeReader {
     _ header: RecordHeader,
     of segment: Segment,
     _ name: String,
-    _ limit: Int
+    _ limit: Int,
+    _ writer: Writer
   ) throws(StoreError) -> LogChange {
     let place = offset
     offset += header.size
@@ -149,9 +156,9 @@ struct ChangeReader {
     return LogChange(
       sequence: SequenceNumber(rawValue: header.sequence),
       keyspace: name,
-      key: unsafe [UInt8](record.key),
+      key: header.kind == .reset ? [] : unsafe [UInt8](record.key),
       kind: kind,
-      batchContinues: header.batchContinues
+      batchContinues: goesOn(header, in: segment, limit, writer)
     )
   }
 
@@ -192,6 +199,26 @@ struct ChangeReader {
     let name = writer.keydir.keyspaces[keyspace.id]?.name
     names[keyspace.id] = name
     return name
+  }
+
+  /// The name in the record that removes a keyspace; nil if it is another one, or damaged.
+  private func nameOfRemoved(_ header: RecordHeader, of segment: Segment, _ limit: Int) -> String? {
+    guard header.kind == .reset, header.keyspace.isRemoved, let record = segment.view(at: offset, end: limit),
+      record.bodyIsIntact
+    else { return nil }
+    // Safety: the view is within `limit`, and `segment` keeps the mapping until the bytes are copied.
+    return unsafe String(validating: [UInt8](record.key), as: UTF8.self)
+  }
+
+  /// Whether another record of the same batch follows that is reported: those of keyspaces that were removed may not be.
+  private mutating func goesOn(_ header: RecordHeader, in segment: Segment, _ limit: Int, _ writer: Writer) -> Bool {
+    guard header.batchContinues else { return false }
+    var records = RecordCursor(segment, from: offset, to: limit)
+    while let (_, next) = records.next() {
+      if name(of: next.keyspace, writer) != nil || !writer.keydir.keyspaces.isRemoved(next.keyspace.id) { return true }
+      if !next.batchContinues { return false }
+    }
+    return true
   }
 
   // MARK: Segments

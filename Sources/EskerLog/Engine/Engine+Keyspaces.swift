@@ -17,25 +17,52 @@ extension Engine {
     return try keeper.countLive(in: cores)
   }
 
-  /// Finds a keyspace, or creates it durably.
-  func keyspace(named name: String) throws(StoreError) -> KeyspaceCore {
-    guard name.utf8.count <= 255 else { throw .invalidKeyspace(name) }
-    if let core = keydir.keyspaces[name] { return core }
+  /// Finds keyspaces, and creates those that do not exist, durably and in one edit of the manifest.
+  func keyspaces(named names: [String]) throws(StoreError) -> [KeyspaceCore] {
+    for name in names where name.utf8.count > 255 { throw .invalidKeyspace(name) }
+    if let cores = known(names) { return cores }
     if env.options.readOnly { try follower.refresh() }
-    if let core = keydir.keyspaces[name] { return core }
+    if let cores = known(names) { return cores }
     defer { env.deliverEvents() }
-    try env.checkWritable()
-    // Listed in the manifest first: a record must never be on disk without the name of its keyspace.
-    let row = try catalog.addKeyspace(named: name)
-    guard keydir.keyspaces.add([row]), let core = keydir.keyspaces[name] else { throw .closed }
-    return core
+    // Again only if another thread removes one of them meanwhile.
+    while true {
+      try env.checkWritable()
+      // The names of keyspaces are free once their removal is durable: until then, a crash may bring them back.
+      let listed = catalog.manifest.keyspaces.filter { keydir.keyspaces.isRemoved($0.id) }.map(\.name)
+      if !listed.isEmpty, !Set(listed).isDisjoint(with: names) { try commits.waitDurable(publishedSequence) }
+      // Listed in the manifest first: a record must never be on disk without the name of its keyspace.
+      guard keydir.keyspaces.add(try catalog.addKeyspaces(named: names)) else { throw .closed }
+      if let cores = known(names) { return cores }
+    }
+  }
+
+  /// The keyspaces with these names; nil unless all of them exist.
+  private func known(_ names: [String]) -> [KeyspaceCore]? {
+    var cores: [KeyspaceCore] = []
+    cores.reserveCapacity(names.count)
+    for name in names {
+      guard let core = keydir.keyspaces[name] else { return nil }
+      cores.append(core)
+    }
+    return cores
+  }
+
+  /// Removes a keyspace, and notifies its watchers as if it were emptied; returns 0 if it was removed before.
+  func remove(_ core: KeyspaceCore) throws(StoreError) -> UInt64 {
+    let sequence = try makingRoom { () throws(StoreError) in try writer.removeKeyspace(core) }
+    for watcher in core.watchers.watchers { watcher.afterEmptying() }
+    feeds.tell()
+    env.workers.keeper.request(.sweep)
+    return sequence
   }
 
   func setDefaultExpiry(_ duration: Duration?, of core: KeyspaceCore) throws(StoreError) {
     defer { env.deliverEvents() }
     try env.checkWritable()
+    try core.checkPresent()
     let milliseconds = duration.map { max(0, $0.wholeMilliseconds) } ?? -1
     try catalog.setDefaultExpiry(milliseconds, of: core.id)
+    try core.checkPresent()
     core.defaultExpiryMilliseconds.store(milliseconds, ordering: .relaxed)
   }
 

@@ -74,7 +74,7 @@ final class Engine: @unchecked Sendable {
     commits.begin { [writer] segment in writer.withLock { $0.end(of: segment) } }
     // Parts that refer to the engine hold a strong reference until it is released: a weak one would move the engine's reference
     // count to a side table and slow down every retain.
-    keydir.keyspaces.begin(catalog.manifest.keyspaces) { [self] row in KeyspaceCore(row, of: self) }
+    keydir.keyspaces.begin(catalog.manifest) { [self] row in KeyspaceCore(row, of: self) }
     keeper.begin()
     var recovery = Recovery(writer)
     try recovery.recover(manifest, opened, startedAt: start)
@@ -90,6 +90,9 @@ final class Engine: @unchecked Sendable {
   /// Records the settings if the opening changed them.
   private func recordSettings() throws(StoreError) {
     guard catalog.settings != StoredSettings(env.settings) else { return }
+    // If a crash left nothing of the log, the number at which the next write begins is recorded with its segment, not before:
+    // until then it would pass for the end of history. That edit records the settings too.
+    guard catalog.lastLogSegment != nil || catalog.manifest.state == .clean else { return }
     do throws(StoreError) {
       try catalog.commit(.settings(nextSequence: writer.withLock { $0.nextSequence }))
     } catch {

@@ -108,6 +108,9 @@ extension KeyspaceCore {
   @inline(__always)
   func lookup(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) throws(StoreError) -> Found? {
     try engine.checkBeforeRead()
-    return try unsafe keydir.lookup(hash, key, tag)
+    if let found = try unsafe keydir.lookup(hash, key, tag) { return found }
+    // Nothing is found in a keyspace that was removed, so only a miss pays for the check.
+    if tag.isRemoved { throw .keyspaceRemoved(name) }
+    return nil
   }
 }

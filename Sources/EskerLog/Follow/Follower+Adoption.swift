@@ -31,7 +31,7 @@ extension Follower {
 
   /// Adds segments to the list, so that reading the log can continue in them, and keyspaces.
   func enter(_ opened: [Segment], _ manifest: Manifest) {
-    keydir.keyspaces.add(manifest.keyspaces)
+    keydir.keyspaces.add(manifest)
     let rows = Dictionary(manifest.segments.lazy.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for segment in catalog.segments where !segment.isSettled {
       // A segment left empty no longer has the number that it was to begin with: it has no place in the log.

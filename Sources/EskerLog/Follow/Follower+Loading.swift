@@ -19,8 +19,13 @@ extension Follower {
   ) {
     env.beginLoading()
     defer { env.endLoading() }
-    // The record that emptied a keyspace may have been merged away.
+    // The record that emptied or removed a keyspace may have been merged away.
+    let left = Set(manifest.keyspaces.map(\.id))
     writer.withLock { state in
+      for core in keydir.keyspaces.all
+      where core.id != 0 && core.id < manifest.nextKeyspaceID && !left.contains(core.id) {
+        keydir.remove(core, at: manifest.durableSequence, state.keys)
+      }
       for row in manifest.keyspaces where row.incarnation > 0 {
         keydir.applyReset(
           LogRecord(

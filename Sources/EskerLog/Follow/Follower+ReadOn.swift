@@ -19,7 +19,7 @@ extension Follower {
       switch next(of: &follower) {
       case .record(let record):
         if record.keyspace.id != known, !acceptsAll {
-          guard keydir.keyspaces[record.keyspace.id] != nil else {
+          guard !keydir.keyspaces.isUnknown(record.keyspace.id) else {
             // A keyspace is listed before it is written to.
             isKnown = false
             break loop

@@ -31,10 +31,11 @@ extension Keeper {
   func writeCheckpoint(id: UInt64) throws(StoreError) -> (sequence: UInt64, bytes: Int)? {
     let cut = writer.withLock { state -> CheckpointCut in
       let last = catalog.lastLogSegment
+      let meta = checkpointMeta(state.keys)
       return keydir.beginCut(
         at: min(state.nextSequence &- 1, commits.publishedSequence),
         replaying: state.tail.map { ($0.id, state.offset) } ?? (last?.id ?? 0, last?.readableEnd ?? 0),
-        checkpointMeta(),
+        meta,
         &state.keys
       )
     }
@@ -65,7 +66,7 @@ extension Keeper {
     return (cut.sequence, length)
   }
 
-  private func checkpointMeta() -> CheckpointMeta {
+  private func checkpointMeta(_ keys: borrowing KeysState) -> CheckpointMeta {
     CheckpointMeta(
       segments: catalog.segments.map { segment in
         let live = catalog.granules.live(segment)
@@ -77,8 +78,13 @@ extension Keeper {
           liveRecords: UInt64(max(0, live.records))
         )
       },
-      keyspaces: keydir.keyspaces.all.map {
-        CheckpointMeta.Keyspace(tag: $0.tag, count: UInt64(max(0, $0.count)), earliestExpiry: $0.expiry.earliest)
+      keyspaces: keydir.keyspaces.all.map { core in
+        CheckpointMeta.Keyspace(
+          tag: core.tag,
+          count: UInt64(max(0, core.count)),
+          earliestExpiry: core.expiry.earliest,
+          hashes: keydir.roster(of: core, core.tag, keys)
+        )
       }
     )
   }

@@ -14,21 +14,54 @@ extension Keeper {
   func removeExpired(in core: KeyspaceCore?) throws(StoreError) -> Int {
     defer { env.deliverEvents() }
     try env.checkWritable()
+    try core?.checkPresent()
     let now = env.checkedNow
     guard mayHaveExpired(core, at: now) else { return 0 }
-    guard try countEntries(where: { $0.expiry <= now && (core == nil || $0.keyspace == core?.tag) }) > 0 else {
-      return 0
+    if let core {
+      guard try countExpired(in: core, at: now) > 0 else { return 0 }
+      try catalog.saveTime()
+      if let removed = try reapExpired(in: core, at: now) { return removed }
+    } else {
+      guard try countEntries(where: { $0.expiry <= now }) > 0 else { return 0 }
+      try catalog.saveTime()
     }
-    try catalog.saveTime()
     return reap { record in record.expiry <= now && (core == nil || record.keyspace == core?.tag) }
   }
 
+  /// Removes the expired entries of a small keyspace, found by its roster; nil if it has none.
+  private func reapExpired(in core: KeyspaceCore, at now: Int64) throws(StoreError) -> Int? {
+    var removed = 0
+    let tag = core.tag
+    let isSmall = try writer.withAddresses(of: core, tag) { (hash, address, state) throws(StoreError) in
+      guard let record = record(at: address), record.headIsIntact, record.keyspace == tag, record.expiry <= now,
+        keydir.takeOut(hash, at: address, record.size, of: tag, state.keys)
+      else { return }
+      tellExpiry(core, record, address)
+      state.noteReaped()
+      removed += 1
+    }
+    return isSmall ? removed : nil
+  }
+
+  private func record(at address: UInt64) -> StoredRecord? {
+    catalog.granules.place(of: address).flatMap { StoredRecord(at: $0) }
+  }
+
   func countExpired(in core: KeyspaceCore) throws(StoreError) -> Int {
+    try core.checkPresent()
     let now = env.checkedNow
     try env.checkOpen()
     guard mayHaveExpired(core, at: now) else { return 0 }
+    return try countExpired(in: core, at: now)
+  }
+
+  private func countExpired(in core: KeyspaceCore, at now: Int64) throws(StoreError) -> Int {
     let tag = core.tag
-    return try countEntries { $0.expiry <= now && $0.keyspace == tag }
+    var expired: Set<UInt64> = []
+    let isSmall = try writer.withAddresses(of: core, tag) { (_, address, _) throws(StoreError) in
+      if let record = record(at: address), record.expiry <= now, record.keyspace == tag { expired.insert(address) }
+    }
+    return try isSmall ? expired.count : countEntries { $0.expiry <= now && $0.keyspace == tag }
   }
 
   /// Whether a keyspace, or any of them, may have an entry that has expired.
@@ -120,10 +153,12 @@ extension Keeper {
     return count
   }
 
-  /// Removes the entries of emptied keyspaces from the index, a few buckets at a time.
+  /// Removes the entries of emptied and removed keyspaces from the index, a few buckets at a time.
   func sweepEmptiedKeyspaces() {
     reap { record in
-      guard let core = keydir.keyspaces[record.keyspace.id] else { return false }
+      guard let core = keydir.keyspaces[record.keyspace.id] else {
+        return keydir.keyspaces.isRemoved(record.keyspace.id)
+      }
       return record.keyspace.incarnation < core.tag.incarnation
     }
   }

@@ -20,6 +20,8 @@ extension Keydir {
       }
       // Records from before the keyspace was emptied are skipped; those of an unknown keyspace are kept.
       guard core.tag == tag else { return }
+    } else if keyspaces.isRemoved(tag.id) {
+      return
     }
     for position in run {
       // If the bucket has a match, both records are about to be compared.
@@ -113,6 +115,10 @@ extension Keydir {
   func applyReset(_ record: LogRecord, _ keys: borrowing KeysState) {
     guard let core = keyspaces[record.keyspace.id] else { return }
     guard record.keyspace.incarnation > core.tag.incarnation else { return }
-    empty(core, beginning: record.keyspace, at: record.sequence, keys)
+    if record.keyspace.isRemoved {
+      if core.id != 0 { remove(core, at: record.sequence, keys) }
+    } else {
+      empty(core, beginning: record.keyspace, at: record.sequence, keys)
+    }
   }
 }

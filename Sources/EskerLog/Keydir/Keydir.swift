@@ -41,12 +41,14 @@ final class Keydir: @unchecked Sendable {
   let loadedCheckpoint: LoadedCheckpoint?
 
   private let index: HashIndex
-  // Relaxed, all three: flags that are set once, and nothing is read through them.
+  // Relaxed, all of them: nothing is read through them.
   /// False once entries of emptied keyspaces may be in the index.
   private let isSwept = Atomic<Bool>(true)
   /// True once a record could not be indexed for lack of memory: a record may then be live although the index does not lead to
   /// it.
   private let lacksEntries = Atomic<Bool>(false)
+  /// The hashes that all rosters have room for. Changed under the writer's lock.
+  let rostered = Atomic<Int>(0)
   /// True once the log turned out to have implausibly many keys with one hash, not all of which are in the index.
   private let forged = Atomic<Bool>(false)
 
@@ -189,7 +191,10 @@ final class Keydir: @unchecked Sendable {
         noteIncomplete()
         return
       }
-      if let core { core.countEntries(1) }
+      if let core {
+        core.countEntries(1)
+        if core.hasRoster.load(ordering: .relaxed) { enlist(hash, in: core, keys) }
+      }
     } else {
       note(existing.address, existing.sequence, keys)
       probe.replaceCurrent(with: address)
@@ -332,7 +337,14 @@ final class Keydir: @unchecked Sendable {
     core.begin(incarnation: tag.incarnation)
     core.setCount(0)
     core.expiry.set(.max)
+    beginRoster(of: core)
     isSwept.store(false, ordering: .relaxed)
+  }
+
+  /// Removes a keyspace. Its entries are swept later, like those of an emptied one.
+  func remove(_ core: KeyspaceCore, at sequence: UInt64, _ keys: borrowing KeysState) {
+    empty(core, beginning: KeyspaceTag(id: core.id, incarnation: KeyspaceTag.removal), at: sequence, keys)
+    keyspaces.remove(core)
   }
 
   // MARK: Checkpoints
@@ -379,6 +391,7 @@ final class Keydir: @unchecked Sendable {
       guard let core = keyspaces.core(of: row.tag) else { continue }
       core.setCount(Int(clamping: row.count))
       core.expiry.set(row.earliestExpiry)
+      adoptRoster(row.hashes, of: core)
     }
   }
 }

@@ -27,6 +27,11 @@ public final class KeyspaceCore: Sendable {
   /// When the first of them expires, if not later.
   let expiry = ExpiryBound()
 
+  /// The hashes of the keyspace's keys, while it is small. Changed under the writer's lock, as the flag.
+  let roster = Guarded(KeyRoster(), .leaf)
+  /// Whether there is a roster. Relaxed: read and changed under the writer's lock.
+  let hasRoster: Atomic<Bool>
+
   /// Whether there are watchers or listeners. Relaxed: writers read it under the writer's lock, which it is changed under.
   let isWatched = Atomic<Bool>(false)
   let watchers = Watchers()
@@ -40,6 +45,7 @@ public final class KeyspaceCore: Sendable {
     id = row.id
     name = row.name
     defaultExpiryMilliseconds = Atomic(row.defaultExpiry)
+    hasRoster = Atomic(row.id != 0)
     present = Atomic(0)
     begin(incarnation: row.incarnation)
   }
@@ -70,6 +76,11 @@ public final class KeyspaceCore: Sendable {
 
   // Safety: a life stays allocated as long as this object.
   var tag: KeyspaceTag { unsafe life.pointee.tag }
+
+  /// Throws if the keyspace was removed.
+  func checkPresent() throws(StoreError) {
+    if tag.isRemoved { throw .keyspaceRemoved(name) }
+  }
 
   @inline(__always)
   var count: Int { entryCount.load(ordering: .relaxed) }

@@ -3,11 +3,15 @@ internal import EskerPlatform
 
 /// The keyspaces of an open store, by name and by number.
 ///
+/// Invariant: numbers ascend, and none is used twice. So one below the next number that is not here was removed.
+///
 /// Thread safety: any thread.
 final class KeyspaceTable: Sendable {
   private struct State {
     var byName: [String: KeyspaceCore] = [:]
     var byID: [UInt32: KeyspaceCore] = [:]
+    /// The number of the next keyspace.
+    var next: UInt32 = 0
     /// Makes a keyspace, which refers to the whole store; nil once the store is closed.
     var make: (@Sendable (KeyspaceRow) -> KeyspaceCore)?
   }
@@ -24,29 +28,48 @@ final class KeyspaceTable: Sendable {
   /// The number of entries in all keyspaces.
   var count: Int { state.withLock { $0.byID.values.reduce(0) { $0 + $1.count } } }
 
+  /// The number of the next keyspace.
+  var nextID: UInt32 { state.withLock { $0.next } }
+
   /// The keyspace that counts a record with that tag; nil if it is unknown or has been emptied since.
   func core(of keyspace: KeyspaceTag) -> KeyspaceCore? {
     guard let core = self[keyspace.id], core.tag == keyspace else { return nil }
     return core
   }
 
+  /// Whether the keyspace with this number was removed.
+  func isRemoved(_ id: UInt32) -> Bool { state.withLock { $0.byID[id] == nil && id < $0.next } }
+
+  /// Whether no keyspace with this number is known: a writer in another process has created it.
+  func isUnknown(_ id: UInt32) -> Bool { state.withLock { $0.byID[id] == nil && id >= $0.next } }
+
   /// Sets how keyspaces are made, and makes the listed ones.
-  func begin(_ rows: [KeyspaceRow], making make: @escaping @Sendable (KeyspaceRow) -> KeyspaceCore) {
+  func begin(_ manifest: Manifest, making make: @escaping @Sendable (KeyspaceRow) -> KeyspaceCore) {
     state.withLock { $0.make = make }
-    add(rows)
+    add(manifest)
   }
 
-  /// Makes the listed keyspaces that do not exist yet; false if the store is closed.
+  /// Makes the keyspaces that a manifest lists and that were created since the last one; false if the store is closed.
   @discardableResult
-  func add(_ rows: [KeyspaceRow]) -> Bool {
+  func add(_ manifest: Manifest) -> Bool {
     state.withLock { state in
       guard let make = state.make else { return false }
-      for row in rows where state.byID[row.id] == nil {
+      for row in manifest.keyspaces where row.id >= state.next {
         let core = make(row)
         state.byID[row.id] = core
         state.byName[row.name] = core
       }
+      state.next = max(state.next, manifest.nextKeyspaceID)
       return true
+    }
+  }
+
+  /// Forgets a keyspace that was removed.
+  func remove(_ core: KeyspaceCore) {
+    // Released outside the lock.
+    _ = state.withLock { state in
+      if state.byName[core.name] === core { state.byName[core.name] = nil }
+      return state.byID.removeValue(forKey: core.id)
     }
   }
 

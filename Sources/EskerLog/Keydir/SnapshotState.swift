@@ -17,6 +17,8 @@ class SnapshotState: @unchecked Sendable {
   let count: Int
   /// The keyspaces, each with its incarnation.
   let keyspaces: [UInt32: (name: String, tag: KeyspaceTag)]
+  /// The number of the next keyspace.
+  let nextKeyspaceID: UInt32
   /// The segments, each with the offset up to which it was written.
   let segments: [(segment: Segment, end: Int)]
   /// Whether the index led to some outputs of a merge, which are shown, and might be led back to the inputs.
@@ -28,6 +30,7 @@ class SnapshotState: @unchecked Sendable {
     time: Int64,
     count: Int,
     keyspaces: [UInt32: (name: String, tag: KeyspaceTag)],
+    nextKeyspaceID: UInt32 = 1,
     segments: [(segment: Segment, end: Int)],
     isAmidMerge: Bool = false
   ) {
@@ -35,6 +38,7 @@ class SnapshotState: @unchecked Sendable {
     self.time = time
     self.count = count
     self.keyspaces = keyspaces
+    self.nextKeyspaceID = nextKeyspaceID
     self.segments = segments
     self.isAmidMerge = isAmidMerge
   }
@@ -62,6 +66,9 @@ class SnapshotState: @unchecked Sendable {
   func wasSuperseded(_ address: UInt64) -> Bool {
     notes.withLock { $0.left.contains(address) }
   }
+
+  /// The addresses that the index led to and may have left since.
+  var superseded: Set<UInt64> { notes.withLock { $0.left } }
 
   /// Whether the index was led to an address that it did not lead to before.
   func hasEntered(_ address: UInt64) -> Bool {

@@ -234,9 +234,9 @@ struct MergeSurvey: ~Copyable {
 
   private mutating func isCurrent(_ tag: KeyspaceTag) -> Bool {
     if let known, known.tag == tag { return known.isCurrent }
-    // Records of an unknown keyspace are kept.
+    // Records of an unknown keyspace are kept, unless it was removed.
     let core = merger.keydir.keyspaces[tag.id]
-    let isCurrent = core.map { $0.tag.incarnation <= tag.incarnation } ?? true
+    let isCurrent = core.map { $0.tag.incarnation <= tag.incarnation } ?? !merger.keydir.keyspaces.isRemoved(tag.id)
     known = (tag, isCurrent)
     return isCurrent
   }

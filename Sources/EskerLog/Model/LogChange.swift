@@ -6,7 +6,7 @@ public struct LogChange: Hashable, Sendable {
     case put(value: [UInt8], expiry: Expiry)
     /// The key has no value.
     case remove
-    /// The keyspace was emptied; the change has no key.
+    /// The keyspace was emptied, or removed; the change has no key.
     case removeAll
   }
 

@@ -44,8 +44,11 @@ public enum StoreError: Error, Hashable, Sendable {
   /// The log no longer contains all changes since that write, or the write is not one of this store; changes since
   /// `oldest` are available. Take a snapshot, and resume from its sequence number.
   case historyGone(since: SequenceNumber, oldest: SequenceNumber)
-  /// The keyspace's name is longer than 255 bytes of UTF-8, or there are too many keyspaces.
+  /// The keyspace's name is longer than 255 bytes of UTF-8, or there are too many keyspaces; or it is the default keyspace,
+  /// which cannot be removed.
   case invalidKeyspace(String)
+  /// The keyspace was removed. The call changed nothing.
+  case keyspaceRemoved(String)
 }
 
 /// Where damage was found.
@@ -131,7 +134,11 @@ extension StoreError: CustomStringConvertible {
       "the log no longer holds all changes since \(since) (oldest available: \(oldest)): take a snapshot and resume from its "
         + "sequence number"
     case .invalidKeyspace(let name):
-      "the keyspace name \"\(name)\" cannot be used: it is longer than 255 bytes, or the store has too many keyspaces"
+      name.isEmpty
+        ? "the default keyspace cannot be removed: empty it instead"
+        : "the keyspace name \"\(name)\" cannot be used: it is longer than 255 bytes, or the store has too many keyspaces"
+    case .keyspaceRemoved(let name):
+      "the keyspace \"\(name)\" was removed: ask the store for it again to create a new one"
     }
   }
 }

@@ -129,6 +129,7 @@ struct Backup {
     manifest.nextSegmentID = catalog.firstFreeSegmentID
     manifest.segments = plan.parts.map(\.row)
     manifest.keyspaces = snapshot.keyspaceRows
+    manifest.nextKeyspaceID = snapshot.nextKeyspaceID
     return manifest
   }
 }

@@ -252,7 +252,7 @@ struct LogScanner: ~Copyable {
 
   private mutating func isKnown(_ keyspace: UInt32) -> Bool {
     if keyspace == lastKeyspace { return true }
-    guard writer.keydir.keyspaces[keyspace] != nil else { return false }
+    guard !writer.keydir.keyspaces.isUnknown(keyspace) else { return false }
     lastKeyspace = keyspace
     return true
   }

@@ -10,10 +10,13 @@ internal import EskerPlatform
 public final class Snapshot: Sequence, Sendable {
   fileprivate let writer: Writer
   fileprivate let state: SnapshotState
+  /// The segments shown, in the order of their addresses.
+  private let places: [(segment: Segment, end: Int)]
 
   init(of writer: Writer, _ state: SnapshotState) {
     self.writer = writer
     self.state = state
+    places = state.segments.sorted { $0.segment.startUnits < $1.segment.startUnits }
   }
 
   deinit {
@@ -29,6 +32,9 @@ public final class Snapshot: Sequence, Sendable {
   /// The keyspaces at that instant, each with its incarnation.
   var keyspaces: [UInt32: (name: String, tag: KeyspaceTag)] { state.keyspaces }
 
+  /// The number of the next keyspace at that instant.
+  var nextKeyspaceID: UInt32 { state.nextKeyspaceID }
+
   /// The keyspaces shown, as a manifest lists them.
   package var keyspaceRows: [KeyspaceRow] {
     keyspaces.map { id, keyspace in
@@ -43,6 +49,42 @@ public final class Snapshot: Sequence, Sendable {
 
   /// Whether the snapshot shows the record at an address, provided that it is not too new and has not expired.
   func isLive(_ hash: UInt64, at address: UInt64) -> Bool { writer.keydir.leads(to: address, hash: hash, in: state) }
+
+  /// The addresses, in order, that entries of a keyspace may have; nil if only reading everything tells.
+  func addresses(of core: KeyspaceCore, _ tag: KeyspaceTag) throws(StoreError) -> [UInt64]? {
+    var found: Set<UInt64> = []
+    let isSmall = try writer.withAddresses(of: core, tag) { (_, address, _) throws(StoreError) in found.insert(address)
+    }
+    return isSmall ? found.union(state.superseded).sorted() : nil
+  }
+
+  /// The entry at an address, if the snapshot shows one of that keyspace there.
+  func entry(at address: UInt64, ofKeyspace id: UInt32) -> LogEntry? {
+    var (low, high) = (0, places.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if places[middle].segment.startUnits <= address { low = middle + 1 } else { high = middle }
+    }
+    guard low > 0, let keyspace = state.keyspaces[id] else { return nil }
+    let (segment, end) = places[low - 1]
+    let offset = Int(truncatingIfNeeded: (address &- segment.startUnits) &<< 3)
+    guard offset < end else { return nil }
+    if let view = segment.packedView(end: end) {
+      guard let entry = view.entry(at: offset), entry.kind == .put, entry.keyspace == keyspace.tag,
+        shows(entry.sequence, entry.expiry), isLive(entry.keyHash(writer.env.seed), at: address)
+      else { return nil }
+      return LogEntry(segment: segment, entry, keyspace: keyspace.name)
+    }
+    guard case .record(let header) = segment.readRecord(at: offset, end: end), header.kind == .put,
+      header.keyspace == keyspace.tag, shows(header.sequence, header.expiry), isLive(header.keyHash, at: address)
+    else { return nil }
+    return LogEntry(segment: segment, offset: offset, header: header, keyspace: keyspace.name)
+  }
+
+  /// Whether a record with this number and expiry may be shown.
+  fileprivate func shows(_ sequence: UInt64, _ expiry: Int64) -> Bool {
+    sequence <= state.sequence && (expiry == .max || expiry > state.time)
+  }
 
   /// The sequence number of the last write that the snapshot shows.
   public var sequence: SequenceNumber { SequenceNumber(rawValue: state.sequence) }
@@ -131,8 +173,7 @@ public final class Snapshot: Sequence, Sendable {
     }
 
     private func isShown(_ sequence: UInt64, _ expiry: Int64, _ keyspace: KeyspaceTag) -> Bool {
-      sequence <= state.sequence && (expiry == .max || expiry > state.time)
-        && state.keyspaces[keyspace.id]?.tag == keyspace
+      snapshot.shows(sequence, expiry) && state.keyspaces[keyspace.id]?.tag == keyspace
     }
 
     private func name(of keyspace: KeyspaceTag) -> String {
@@ -157,6 +198,7 @@ extension SnapshotState {
         time: writer.env.time.now,
         count: writer.keydir.keyspaces.count,
         keyspaces: Dictionary(uniqueKeysWithValues: keyspaces),
+        nextKeyspaceID: writer.keydir.keyspaces.nextID,
         segments: shown.segments.compactMap { segment in
           let end = state.end(of: segment) ?? segment.recordsEnd
           return end == 0 ? nil : (segment, end)

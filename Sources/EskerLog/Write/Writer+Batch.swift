@@ -23,7 +23,10 @@ extension Writer {
   ) throws(StoreError) -> Attempt<UInt64> {
     try withLock { (state) throws(StoreError) -> Attempt<UInt64> in
       var total = 0
-      for operation in batch.operations { total += header(operation, hash: 0, isLast: true).size }
+      for operation in batch.operations {
+        try operation.keyspace.checkPresent()
+        total += header(operation, hash: 0, isLast: true).size
+      }
       guard try hasRoom(for: total, isAlone: isAlone, &state) else { return .lacksRoom(total) }
       try keydir.reserve(batch.operations.count)
       var addresses: [(hash: UInt64, address: UInt64, size: Int)] = []

@@ -61,6 +61,7 @@ extension Writer {
         unsafe life = core.life
         unsafe hash = life.pointee.hash.hash(key)
       }
+      guard unsafe !life.pointee.tag.isRemoved else { throw .keyspaceRemoved(core.name) }
       var header = unsafe RecordHeader(
         sequence: 0,
         kind: .put,
@@ -140,6 +141,7 @@ extension Writer {
         unsafe hash = life.pointee.hash.hash(key)
       }
       try env.checkWritable()
+      guard unsafe !life.pointee.tag.isRemoved else { throw .keyspaceRemoved(core.name) }
       var probe = keydir.writeProbe(hash)
       let existing = try unsafe keydir.findForWrite(hash, key, life.pointee.tag, &probe)
       let isThere = existing.address != 0

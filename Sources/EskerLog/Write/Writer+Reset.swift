@@ -12,33 +12,67 @@ extension Writer {
     try writing(.removal) { (isAlone) throws(StoreError) in try reset(core, isAlone) }
   }
 
+  /// Removes a keyspace in constant time: the same, with an incarnation that no other follows. The record has the name, for
+  /// readers of changes. Returns its sequence number, or 0 if another thread has removed the keyspace.
+  func removeKeyspace(_ core: KeyspaceCore) throws(StoreError) -> UInt64 {
+    try writing(.removal) { (isAlone) throws(StoreError) in
+      try withLock { (state) throws(StoreError) -> Attempt<UInt64> in
+        try env.checkWritable()
+        if core.tag.isRemoved { return .done(0) }
+        let tag = KeyspaceTag(id: core.id, incarnation: KeyspaceTag.removal)
+        return try append(core, beginning: tag, name: core.name, isAlone, &state) { (sequence, state) in
+          keydir.remove(core, at: sequence, state.keys)
+        }
+      }
+    }
+  }
+
   private func reset(_ core: KeyspaceCore, _ isAlone: Bool) throws(StoreError) -> Attempt<UInt64> {
     try withLock { (state) throws(StoreError) -> Attempt<UInt64> in
       try env.checkWritable()
+      try core.checkPresent()
       let old = core.tag
-      guard old.incarnation < .max else {
+      guard old.incarnation + 1 < KeyspaceTag.removal else {
         throw .damaged(DamageLocation(path: env.path), reason: "a keyspace has an impossible incarnation")
       }
       let tag = KeyspaceTag(id: core.id, incarnation: old.incarnation + 1)
-      var header = RecordHeader(
-        sequence: 0,
-        kind: .reset,
-        keyHash: 0,
-        keyLength: 0,
-        valueLength: 0,
-        keyspace: tag
-      )
-      guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksRoom(header.size) }
-      core.tellWillEmpty()
-      defer { core.tellDidEmpty() }
-      // Safety: nothing is read from an empty buffer, and there is room for the record.
-      let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-      _ = try unsafe append(&header, empty, empty, RecordEncoder.bodyChecksum(key: empty, value: empty), false, &state)
-      keydir.empty(core, beginning: tag, at: header.sequence, state.keys)
-      commits.publish(header.sequence)
-      try checkTail(state)
-      core.tellEmptied()
-      return .done(header.sequence)
+      return try append(core, beginning: tag, name: "", isAlone, &state) { (sequence, state) in
+        keydir.empty(core, beginning: tag, at: sequence, state.keys)
+      }
     }
+  }
+
+  /// Appends the record that begins an incarnation, with the keyspace's name if that removes it, and tells watchers.
+  private func append(
+    _ core: KeyspaceCore,
+    beginning tag: KeyspaceTag,
+    name: String,
+    _ isAlone: Bool,
+    _ state: inout WriterState,
+    _ change: (UInt64, inout WriterState) -> Void
+  ) throws(StoreError) -> Attempt<UInt64> {
+    let name = Array(name.utf8)
+    var header = RecordHeader(
+      sequence: 0,
+      kind: .reset,
+      keyHash: 0,
+      keyLength: name.count,
+      valueLength: 0,
+      keyspace: tag
+    )
+    guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksRoom(header.size) }
+    core.tellWillEmpty()
+    defer { core.tellDidEmpty() }
+    // Safety: the array is kept during the call, nothing is read from an empty buffer, and there is room for the record.
+    try unsafe name.withUnsafeBytesTyped { (name) throws(StoreError) in
+      let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+      let checksum = unsafe RecordEncoder.bodyChecksum(key: name, value: empty)
+      _ = try unsafe append(&header, name, empty, checksum, false, &state)
+    }
+    change(header.sequence, &state)
+    commits.publish(header.sequence)
+    try checkTail(state)
+    core.tellEmptied()
+    return .done(header.sequence)
   }
 }

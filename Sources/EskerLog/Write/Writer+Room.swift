@@ -56,7 +56,7 @@ extension Writer {
     _ use: RoomUse,
     _ attempt: (_ isAlone: Bool) throws(StoreError) -> Attempt<R>
   ) throws(StoreError) -> R {
-    if lacking > mostBytes, let capacity = env.options.capacity {
+    if lacking > mostBytes, let capacity = env.settings.capacity {
       throw .capacityReached(path: env.path, capacity: capacity, needed: lacking)
     }
     var size = lacking

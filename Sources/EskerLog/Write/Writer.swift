@@ -44,7 +44,7 @@ final class Writer: @unchecked Sendable {
     self.keydir = keydir
     onPublish = env.onPublish
     time = env.time
-    mostBytes = (env.options.capacity ?? .max) / 2
+    mostBytes = (env.settings.capacity ?? .max) / 2
     unsafe state = .allocate(capacity: 1)
     unsafe state.initialize(to: WriterState(nextSequence: nextSequence))
   }

@@ -24,7 +24,12 @@ struct SalvageCensus {
   /// How often each keyspace was emptied: older records do not count.
   private var incarnations: [UInt32: UInt32] = [:]
 
+  /// Whether a keyspace was removed before the manifest was written.
+  private let isRemoved: (UInt32) -> Bool
+
   init(_ manifest: Manifest?) {
+    let (listed, next) = (Set((manifest?.keyspaces ?? []).map(\.id)), manifest?.nextKeyspaceID ?? 0)
+    isRemoved = { id in id != 0 && id < next && !listed.contains(id) }
     for row in manifest?.keyspaces ?? [] { incarnations[row.id] = row.incarnation }
   }
 
@@ -66,7 +71,7 @@ struct SalvageCensus {
   }
 
   func isCurrent(_ incarnation: UInt32, of keyspace: UInt32) -> Bool {
-    incarnation >= incarnations[keyspace] ?? 0
+    incarnation >= incarnations[keyspace] ?? 0 && !isRemoved(keyspace)
   }
 
   /// The contents of the store, oldest first.

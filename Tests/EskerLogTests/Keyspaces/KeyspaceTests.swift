@@ -138,7 +138,7 @@ import Testing
     #expect(try store.get("store") == nil)
     #expect(try keyspace.get("never") != nil)
     try store.close()
-    let again = try machine.open()
+    let again = try machine.open { $0.defaultExpiry = .never }
     let kept = try again.keyspace("brief")
     #expect(kept.defaultExpiry == .seconds(10))
     try kept.setDefaultExpiry(nil)

@@ -3,7 +3,7 @@ import Esker
 
 struct Keyspaces: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print the keyspaces and how many keys each has.",
+    abstract: "Print the keyspaces and how many keys each has, or remove one.",
     discussion: """
       The default keyspace has no name; it is shown as "(default)" on a terminal, and as an empty name elsewhere. With --sizes, \
       the bytes of records that can be read, that will expire, and that a merge can reclaim are counted too, which takes about \
@@ -11,6 +11,7 @@ struct Keyspaces: ParsableCommand {
 
       Examples:
         esker keyspaces cities.esker
+        esker keyspaces cities.esker --drop sessions
         esker keyspaces cities.esker --sizes --json | jq .name
       """
   )
@@ -23,7 +24,21 @@ struct Keyspaces: ParsableCommand {
   @Flag(help: "Print JSON, one object per line.")
   var json = false
 
+  @Option(help: ArgumentHelp("Remove this keyspace and everything in it.", valueName: "name"))
+  var drop: String?
+
+  func validate() throws {
+    guard drop == nil || !sizes && !json else { throw ValidationError("--drop goes without --sizes and --json.") }
+  }
+
   func run() throws {
+    if let drop {
+      let isDropped = try store.write(creating: false) { store in
+        try store.removeKeyspace(drop, durability: .synced)
+      }
+      guard isDropped else { throw ToolError.noKeyspace(drop, path: store.store) }
+      return
+    }
     let inspection = try store.inspection()
     try store.read { store in
       let usage = sizes ? try self.store.usage(of: store) : nil

@@ -13,6 +13,16 @@ import Testing
     #expect(shown.text.contains(" 0     1               -        0  (default)\n"))
   }
 
+  @Test func aKeyspaceIsDropped() throws {
+    let scratch = try Scratch()
+    _ = try scratch.run("put", scratch.store, "a", "1")
+    _ = try scratch.run("put", scratch.store, "x", "1", "--keyspace", "names")
+    #expect(try scratch.run("keyspaces", scratch.store, "--drop", "names").status == 0)
+    #expect(try scratch.run("keyspaces", scratch.store).lines.dropFirst() == ["0\t1\t\t0\t"])
+    #expect(try scratch.run("keyspaces", scratch.store, "--drop", "names").status != 0)
+    #expect(try scratch.run("keyspaces", scratch.store, "--drop", "").status == 64)
+  }
+
   @Test func sizesAreCountedWhenAskedFor() throws {
     let scratch = try Scratch()
     try SampleStore.make(at: scratch.store)
