@@ -228,6 +228,7 @@ import Testing
       func willEmpty() { note("willEmpty") }
       func didEmpty() { note("didEmpty") }
       func afterEmptying() { note("afterEmptying") }
+      func storeDidClose() {}
     }
     let store = try machine.open()
     let space = try store.keyspace("gone")
