@@ -22,6 +22,12 @@ import Testing
     #expect(try store.keyspace("kept").get("key 7") == bytes("kept 7"), "\(moment)")
     #expect(try store.snapshot().reduce(0) { count, _ in count + 1 } == 100, "\(moment)")
     #expect(try store.verify().isClean, "\(moment)")
+    guard !store.engine.env.options.readOnly else { return }
+    // What was swept is counted as dead, and nothing is in the index that no keyspace has.
+    store.engine.keeper.sweepEmptiedKeyspaces()
+    #expect(store.engine.keydir.count == 100, "\(moment)")
+    let figures = try store.expectConsistentFigures()
+    #expect(figures.live == figures.recount, "\(moment)")
   }
 
   @Test func aKeyspaceIsRemovedWithOneRecordAndStaysSo() throws {
@@ -36,6 +42,11 @@ import Testing
     try expectGone(store, "at once")
     store = try machine.reopenAfterKill()
     try expectGone(store, "killed")
+    // The manifest no longer lists it, and its records are read again.
+    try store.sync()
+    try store.probe.writeManifest()
+    store = try machine.reopenAfterKill()
+    try expectGone(store, "killed when the manifest had forgotten it")
     try store.close()
     store = try machine.open()
     try expectGone(store, "closed")
