@@ -12,8 +12,8 @@ import Testing
     try SampleStore.make(at: scratch.store)
     let result = try scratch.run("inspect", scratch.store)
     #expect(result.status == 0 && result.errors.isEmpty)
-    #expect(result.lines.first == "store          \(scratch.store)")
-    #expect(result.lines.contains("state          closed"))
+    #expect(result.lines.first == "store           \(scratch.store)")
+    #expect(result.lines.contains("state           closed"))
     let table = result.lines.drop { !$0.hasPrefix("ID\t") }
     #expect(table.count == 1 + (try SampleStore.segments(scratch.store).count))
     for row in table.dropFirst() {

@@ -13,12 +13,15 @@ import Testing
     #expect(
       report.keys.sorted() == [
         "bytesOnDisk", "deadBytes", "durableSequence", "indexBytes", "indexLoad", "keys", "keyspaces", "lastSequence",
-        "liveBytes", "path", "segments", "spaceAmplification",
+        "liveBytes", "path", "segments", "settings", "spaceAmplification",
       ]
     )
     #expect(report["path"] as? String == scratch.store)
     #expect(report["keys"] as? Int == 4)
     #expect(report["keyspaces"] as? [String: Int] == ["": 3, "names": 1])
+    let settings = try #require(report["settings"] as? [String: Any])
+    #expect(settings["durability"] as? String == "buffered")
+    #expect(settings["capacity"] is NSNull)
     let segments = try #require(report["segments"] as? [[String: Any]])
     for segment in segments {
       #expect(
