@@ -25,14 +25,16 @@ extension StoreError: LocalizedError {
     case .valueTooLong: "The value is too long."
     case .batchTooLarge: "There are too many changes at once."
     case .historyGone: "Earlier changes are no longer available."
-    case .invalidKeyspace(let name): "The name “\(name)” cannot be used."
+    case .invalidKeyspace(let name):
+      name.isEmpty ? "The default keyspace cannot be removed." : "The name “\(name)” cannot be used."
+    case .keyspaceRemoved(let name): "The keyspace “\(name)” was removed."
     }
   }
 
   /// Why it happened; nil where there is nothing to add.
   public var failureReason: String? {
     switch self {
-    case .closed, .cancelled: nil
+    case .closed, .cancelled, .keyspaceRemoved: nil
     case .readOnly: "It was opened for reading only."
     case .locked(_, let holder):
       holder == 0 ? "Another process has it open." : "Process \(holder) has it open."
@@ -53,7 +55,8 @@ extension StoreError: LocalizedError {
     case .valueTooLong(let length): tooLong(length, LogStore.maximumValueLength)
     case .batchTooLarge(let length): tooLong(length, LogStore.maximumBatchLength)
     case .historyGone(_, let oldest): "The oldest change that is kept is \(oldest)."
-    case .invalidKeyspace: "It is longer than 255 bytes, or there are too many names."
+    case .invalidKeyspace(let name):
+      name.isEmpty ? nil : "It is longer than 255 bytes, or there are too many names."
     }
   }
 
@@ -76,7 +79,8 @@ extension StoreError: LocalizedError {
     case .keyTooLong, .valueTooLong: "Use a shorter one."
     case .batchTooLarge: "Make fewer changes at a time."
     case .historyGone: "Read everything again."
-    case .invalidKeyspace: "Use a shorter name, or fewer of them."
+    case .invalidKeyspace(let name): name.isEmpty ? "Empty it instead." : "Use a shorter name, or fewer of them."
+    case .keyspaceRemoved: "Use another one."
     }
   }
 }
