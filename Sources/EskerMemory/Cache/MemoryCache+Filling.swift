@@ -1,15 +1,3 @@
-import Synchronization
-
-/// The state in which a fill began: see ``MemoryCache/beginFill(_:)``.
-public struct FillTicket: Sendable {
-  @usableFromInline let fence: UInt64
-
-  @inlinable
-  init(fence: UInt64) {
-    self.fence = fence
-  }
-}
-
 // A cache in front of a store must not keep a value that the store no longer has. Code that changes the store therefore
 // encloses the change:
 //
@@ -23,8 +11,6 @@ public struct FillTicket: Sendable {
 // store has. A generation number alone would admit a value that was read after a writer had entered but before it changed
 // the store.
 extension MemoryCache {
-  @inlinable static var writers: UInt64 { 0xF_FFFF }
-
   /// Announces that the caller is about to change the store's value of `key`, and drops the key.
   ///
   /// Until ``leaveWrite(_:)`` no fill of the key's shard is admitted.
@@ -35,15 +21,14 @@ extension MemoryCache {
     let hash = Self.hash(key)
     let shard = shard(hash)
     withLocked(shard, releases: releases) { garbage in
-      shard.pointee.noteWrite()
-      shard.pointee.fence.wrappingAdd(1, ordering: .releasing)
+      shard.pointee.fence.enter()
       _ = remove(key, hash, in: shard, garbage)
     }
   }
 
   /// Reports that the change announced by ``enterWrite(_:releases:)`` has been made, or has failed.
   public func leaveWrite(_ key: Key) {
-    shard(Self.hash(key)).pointee.fence.wrappingSubtract(1, ordering: .releasing)
+    shard(Self.hash(key)).pointee.fence.leave()
   }
 
   /// Begins to fill a key from the store; must be called before the store is read.
@@ -51,7 +36,7 @@ extension MemoryCache {
   /// Complexity: constant; takes no lock.
   @inlinable
   public func beginFill(_ key: Key) -> FillTicket {
-    FillTicket(fence: shard(Self.hash(key)).pointee.fence.load(ordering: .acquiring))
+    shard(Self.hash(key)).pointee.fence.ticket
   }
 
   /// Keeps a value that was read from the store after `ticket` was taken; returns whether it was kept.
@@ -68,22 +53,14 @@ extension MemoryCache {
     now: Int64,
     ticket: FillTicket
   ) -> Bool {
-    if ticket.fence & Self.writers != 0 { return false }
+    if ticket.hadWriters { return false }
     let hash = Self.hash(key)
     let shard = shard(hash)
     return withLocked(shard) { garbage in
-      if shard.pointee.fence.load(ordering: .acquiring) != ticket.fence { return false }
+      guard shard.pointee.fence.admits(ticket) else { return false }
       let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
       let entry = MemoryEntry(value, cost: cost, expiry: expiry)
       return store(entry, key, hash, slot, in: shard, now: now, &garbage)
     }
-  }
-}
-
-extension Shard {
-  /// Invalidates all fills in progress; under the lock.
-  @inlinable
-  func noteWrite() {
-    fence.wrappingAdd(0x10_0000, ordering: .releasing)
   }
 }

@@ -21,7 +21,7 @@ extension MemoryCache {
     let hash = Self.hash(key)
     let shard = shard(hash)
     return withLocked(shard) { garbage in
-      shard.pointee.noteWrite()
+      shard.pointee.fence.noteWrite()
       let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
       let entry = MemoryEntry(value, cost: cost, expiry: expiry)
       return store(entry, key, hash, slot, in: shard, now: now, &garbage)
@@ -37,7 +37,7 @@ extension MemoryCache {
     let hash = Self.hash(key)
     let shard = shard(hash)
     return withLocked(shard) { garbage in
-      shard.pointee.noteWrite()
+      shard.pointee.fence.noteWrite()
       return remove(key, hash, in: shard, garbage)
     }
   }
@@ -70,7 +70,7 @@ extension MemoryCache {
         }
       }
       let result = try body(&entry)
-      shard.pointee.noteWrite()
+      shard.pointee.fence.noteWrite()
       if let entry {
         _ = store(entry, key, hash, slot, in: shard, now: now, &garbage)
       } else if slot != 0 {
@@ -94,7 +94,7 @@ extension MemoryCache {
       for index in 0...shards.mask {
         let shard = shards[index]
         shard.pointee.lock.withLock {
-          shard.pointee.noteWrite()
+          shard.pointee.fence.noteWrite()
           shard.pointee.forEachSlot { slot in shard.pointee.drop(slot, commons) }
         }
       }

@@ -30,13 +30,8 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchecked S
   @usableFromInline let arrivals = Atomic<UInt32>(0)
   /// The number of further arrivals during which a new entry's uses do not count.
   @usableFromInline let window = Atomic<UInt32>(0)
-  /// The number of writers in flight in the low bits, and above them a count of all writes; see `FillTicket`.
-  ///
-  /// A writer raises it before it changes the store, and lowers it with release afterwards. A ticket is acquired before the
-  /// store is read, so one without writers in flight sees all that writers have changed. A fill compares it under the lock,
-  /// under which writers raise it, and so finds every writer that entered before; a writer that enters later drops what was
-  /// filled.
-  @usableFromInline let fence = Atomic<UInt64>(0)
+  /// Keeps fills and writes of the store apart.
+  @usableFromInline let fence = WriteFence()
   /// Entries held, evicted and found to be expired; written under the lock. Counters: relaxed.
   @usableFromInline let population = Atomic<Int>(0)
   @usableFromInline let evictions = Atomic<Int>(0)

@@ -1,0 +1,58 @@
+import Synchronization
+
+/// The state in which a fill began: see ``MemoryCache/beginFill(_:)``.
+public struct FillTicket: Sendable {
+  @usableFromInline let word: UInt64
+
+  @inlinable
+  init(word: UInt64) {
+    self.word = word
+  }
+
+  /// Whether writers were in flight, so that the fill is not admitted whatever comes.
+  @inlinable var hadWriters: Bool { word & WriteFence.writers != 0 }
+}
+
+/// Keeps what was read from the store before a write from being kept after it.
+///
+/// A ticket is acquired before the store is read, so one without writers in flight sees all that writers have changed. A fill
+/// compares it under the shard's lock, under which writers enter, and so finds every writer that entered before; a writer that
+/// enters later drops what was filled.
+@usableFromInline
+struct WriteFence: ~Copyable, Sendable {
+  /// The number of writers in flight in the low bits, and above them a count of all writes.
+  @usableFromInline let word = Atomic<UInt64>(0)
+
+  @inlinable static var writers: UInt64 { 0xF_FFFF }
+  @inlinable static var write: UInt64 { 0x10_0000 }
+
+  @inlinable
+  init() {}
+
+  /// Called before the store changes; under the lock.
+  ///
+  /// Writer and count are raised in one step: of a ticket taken between two, nothing would tell that the writer was about to
+  /// change the store, once it has left.
+  @inlinable
+  func enter() { word.wrappingAdd(Self.write + 1, ordering: .releasing) }
+
+  /// Called after the store has changed, or has failed to.
+  @inlinable
+  func leave() {
+    let before = word.wrappingSubtract(1, ordering: .releasing).oldValue
+    assert(before & Self.writers != 0, "a writer left that had not entered")
+  }
+
+  /// Invalidates all fills in progress; under the lock.
+  @inlinable
+  func noteWrite() { word.wrappingAdd(Self.write, ordering: .releasing) }
+
+  /// For a fill that begins now.
+  @inlinable var ticket: FillTicket { FillTicket(word: word.load(ordering: .acquiring)) }
+
+  /// Whether nobody has written since the ticket was taken, or was writing then; under the lock.
+  @inlinable
+  func admits(_ ticket: FillTicket) -> Bool {
+    !ticket.hadWriters && word.load(ordering: .acquiring) == ticket.word
+  }
+}
