@@ -49,14 +49,15 @@ import Testing
       var random = generators[thread]
       do {
         while thread < writers ? effort.step() : effort.isLeft, objections.count == 0 {
-          let view = views[Int.random(in: 0..<views.count, using: &random)]
+          let number = Int.random(in: 0..<views.count, using: &random)
+          let view = views[number]
           if thread < writers {
             let index = thread * keysOfWriter + Int.random(in: 0..<keysOfWriter, using: &random)
             let (key, history) = (keys[index], histories[index])
             gates[thread].lock()
             defer { gates[thread].unlock() }
             let kind = Int.random(in: 0..<10, using: &random)
-            let version = history.begin(mayBeAbsent: kind < 2)
+            let version = history.begin(mayBeAbsent: kind < 2, step: "kind \(kind) view \(number)")
             switch kind {
             case 0:
               try view.removeValue(forKey: key)
@@ -81,7 +82,7 @@ import Testing
           } else if thread == writers {
             for gate in gates { gate.lock() }
             defer { for gate in gates { gate.unlock() } }
-            for history in histories { _ = history.begin(mayBeAbsent: true) }
+            for history in histories { _ = history.begin(mayBeAbsent: true, step: "all, view \(number)") }
             try view.removeAll()
             for history in histories { history.finishAll() }
             for gate in gates { gate.unlock() }
@@ -96,9 +97,10 @@ import Testing
             let index = Int.random(in: 0..<keys.count, using: &random)
             let history = histories[index]
             let floor = history.floor
-            let found = try view.value(forKey: keys[index])
-            if let objection = history.objection(to: found, floor) {
-              objections.add("\(keys[index]) in \(view.name): \(objection)")
+            let found = try view.entry(forKey: keys[index])
+            history.note("read \(found.map { "\($0.value) \($0.origin)" } ?? "none") view \(number)")
+            if let objection = history.objection(to: found?.value, floor) {
+              objections.add("\(keys[index]) in view \(number): \(objection), after: \(history.lastSteps)")
             }
           }
         }

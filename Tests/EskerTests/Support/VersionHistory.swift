@@ -1,3 +1,4 @@
+import EskerPlatform
 import Synchronization
 
 /// What is known of a key whose versions, ascending numbers, one writer at a time writes one after the other.
@@ -16,18 +17,34 @@ final class VersionHistory: Sendable {
   private let absent = Atomic<Int>(0)
   /// The last version that had been seen before somebody found none.
   private let gone = Atomic<Int>(0)
+  /// What the last few steps were, for the message of an objection.
+  private let steps = Guarded([String]())
 
-  /// Begins the write of the next version; one that `mayBeAbsent` is a removal, or is gone soon.
-  func begin(mayBeAbsent: Bool) -> Int {
+  /// Begins the write of the next version, which is done by `step`; one that `mayBeAbsent` is a removal, or is gone soon.
+  func begin(mayBeAbsent: Bool, step: @autoclosure () -> String = "") -> Int {
     let version = begun.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
     if mayBeAbsent { absent.max(version, ordering: .sequentiallyConsistent) }
+    note("begin \(version) \(step())")
     return version
   }
+
+  /// Remembers a step for the message of an objection.
+  func note(_ step: String) {
+    steps.withLock { steps in
+      if steps.count >= 24 { steps.removeFirst() }
+      steps.append(step)
+    }
+  }
+
+  var lastSteps: String { steps.withLock { $0.joined(separator: "; ") } }
 
   /// Any version may be absent, as where the storage evicts.
   func mayAlwaysBeAbsent() { absent.store(.max, ordering: .sequentiallyConsistent) }
 
-  func finish(_ version: Int) { seen.max(version, ordering: .sequentiallyConsistent) }
+  func finish(_ version: Int) {
+    seen.max(version, ordering: .sequentiallyConsistent)
+    note("end \(version)")
+  }
 
   func finishAll() { finish(begun.load(ordering: .sequentiallyConsistent)) }
 
@@ -48,7 +65,7 @@ final class VersionHistory: Sendable {
     if found < floor.seen { return "version \(found) after version \(floor.seen) was seen" }
     if found <= floor.gone { return "version \(found) after it was found to be gone" }
     if found > begun { return "version \(found) before its write began" }
-    finish(found)
+    seen.max(found, ordering: .sequentiallyConsistent)
     return nil
   }
 }
