@@ -18,8 +18,9 @@ final class StoreTime: Sendable {
 
   init(clock: StoreClock, atLeast milliseconds: Int64) {
     self.clock = clock
+    let wall = clock.now().millisecondsSince1970
     startNanoseconds = clock.uptimeNanoseconds()
-    offset = Atomic(min(Self.latest, max(milliseconds, clock.now().millisecondsSince1970)))
+    offset = Atomic(min(Self.latest, max(milliseconds, wall)))
   }
 
   /// One less than the stored expiry of values that never expire.
@@ -34,9 +35,11 @@ final class StoreTime: Sendable {
   var now: Int64 { min(Self.latest, unlimited) }
 
   private var unlimited: Int64 {
+    // The wall clock first: a thread that is held up between the two readings would otherwise get ahead of it for good.
+    let wall = clock.now().millisecondsSince1970
     let elapsed = elapsedMilliseconds
     let known = offset.load(ordering: .relaxed)
-    let (candidate, overflow) = clock.now().millisecondsSince1970.subtractingReportingOverflow(elapsed)
+    let (candidate, overflow) = wall.subtractingReportingOverflow(elapsed)
     guard !overflow, candidate > known else { return known.addingClamped(elapsed) }
     let (before, after) = offset.max(candidate, ordering: .relaxed)
     let step = after.subtractingClamped(before)
@@ -53,8 +56,8 @@ final class StoreTime: Sendable {
 
   /// Accepts the wall clock's time even if it is earlier; returns what to `restore` if that does not last.
   func reset() -> Int64 {
-    let wall = clock.now().millisecondsSince1970.subtractingClamped(elapsedMilliseconds)
-    return offset.exchange(wall, ordering: .relaxed)
+    let wall = clock.now().millisecondsSince1970
+    return offset.exchange(wall.subtractingClamped(elapsedMilliseconds), ordering: .relaxed)
   }
 
   /// Undoes a reset.
