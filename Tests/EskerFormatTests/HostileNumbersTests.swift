@@ -88,7 +88,7 @@ import Testing
     #expect(try decoding(field, 0) == .failure(expected))
   }
 
-  @Test(arguments: [1, 8, 120, 127, 129, 132]) func recordsEndWhereARecordCanEnd(_ end: UInt64) throws {
+  @Test(arguments: [0, 1, 8, 120, 127, 129, 132]) func recordsEndWhereARecordCanEnd(_ end: UInt64) throws {
     let field = Field(structure: "manifest", name: "the end of the records", offset: 192 + 40, least: 0)
     guard case .failure(.damaged(let reason, 232)) = try decoding(field, end) else {
       Issue.record("an end at \(end) is not refused")
