@@ -127,7 +127,7 @@ import Testing
     #expect(try space.removeExpired() == 100)
     #expect(try space.countExpired() == 0)
     #expect(try space.removeExpired() == 0)
-    #expect(try space.count() == 200 && store.count() == 300)
+    #expect(try space.count() == 200 && store.count() == 0)
     #expect(try Self.listed(store.snapshot(), space).count == 200)
     #expect(try Self.listed(snapshot, space).count == 300)
     #expect(try store.removeExpired() == 300)
