@@ -284,8 +284,8 @@ public final class LogStore: ByteStore {
   /// Reads and writes that begin afterwards throw ``StoreError/closed``; a task whose write is already logged still learns whether
   /// it became durable.
   ///
-  /// The store is closed even if this throws. If a sync fails, its error is thrown, and the next opening recovers. If a sync failed earlier, nothing is written, and ``StoreError/syncFailed(errno:)`` is thrown with the
-  /// earlier cause.
+  /// The store is closed even if this throws. If a sync fails, its error is thrown, and the next opening recovers. If a sync failed
+  /// earlier, nothing is written, and ``StoreError/syncFailed(errno:)`` is thrown with the earlier cause.
   public func close() throws(StoreError) {
     try engine.close()
   }
