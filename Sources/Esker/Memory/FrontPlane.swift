@@ -61,7 +61,7 @@ final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   func value(_ key: Key) -> Value?? {
     switch distinction {
     case .none: cache.get(key, now: now)
-    case .text, .unknownText: cache.get(key, now: now) { haveSameText($0, key) }
+    case .text: cache.get(key, now: now) { haveSameText($0, key) }
     case .bytes(let keys): entry(key, keys).map { $0.value }
     }
   }
@@ -78,7 +78,7 @@ final class FrontPlane<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let held =
       switch distinction {
       case .none: cache.entry(key, now: now)
-      case .text, .unknownText: cache.entry(key, now: now) { haveSameText($0, key) }
+      case .text: cache.entry(key, now: now) { haveSameText($0, key) }
       case .bytes(let keys): entry(key, keys)
       }
     guard let found = held else { return .unknown }

@@ -8,17 +8,15 @@ internal import Foundation
 enum KeyDistinction<Key: Sendable>: Sendable {
   /// Equal keys are one key.
   case none
-  /// Keys are strings, one for each sequence of bytes.
+  /// Keys are strings: two of them that are equal and have other bytes may be two keys behind.
   case text
-  /// Keys are strings. Whether two of them that are equal and have other bytes are one key is known only behind.
-  case unknownText
   /// Keys are one for each sequence of bytes that they become.
   case bytes(KeyTransformer<Key>)
 
   /// How a log tells apart the keys that `keys` turns into bytes; without them, how a storage of unknown kind may.
   init(of keys: KeyTransformer<Key>?) {
     switch Key.self {
-    case is String.Type: self = keys == nil ? .unknownText : .text
+    case is String.Type: self = .text
     case is any FixedWidthInteger.Type, is [UInt8].Type, is UUID.Type, is Data.Type: self = .none
     default: self = keys.map { .bytes($0) } ?? .none
     }

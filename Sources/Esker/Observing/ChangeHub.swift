@@ -1,5 +1,4 @@
 internal import EskerPlatform
-internal import Synchronization
 
 /// What all views of a keyspace of an open store share: their identities, the memory ahead of it, and who observes it.
 ///
