@@ -13,13 +13,13 @@ func printFrontMemory(_ kind: String, count: Int) throws {
   }
 }
 
-private func measure<Key: Hashable & Sendable>(
+private func measure<Key: StorageKey>(
   _ kind: String,
   _ count: Int,
   keyBytes: Int,
   _ key: (Int) -> Key
 ) throws {
-  let back = Storage<Key, Int>(name: "made up", get: { $0.hashValue }, set: { _, _ in })
+  let back = CustomStorage<Key, Int>(name: "made up", get: { $0.hashValue }, set: { _, _ in })
   let front = HybridStorage(back, limits: MemoryLimits(count: count))
   guard let before = heapBytes() else {
     print("this system does not say how much memory a process has in /proc/self/status")

@@ -1,4 +1,3 @@
-#include "esker_deferred.h"
 #include "esker_epoch.h"
 #include "esker_held.h"
 #include "esker_sample.h"
@@ -8,7 +7,6 @@
 
 _Thread_local struct esker_epoch_slot *esker_epoch_own ESKER_TLS_MODEL = 0;
 _Thread_local uint32_t esker_calls ESKER_TLS_MODEL = 0;
-_Thread_local void *esker_deferred ESKER_TLS_MODEL = 0;
 _Thread_local struct esker_held esker_held ESKER_TLS_MODEL = {0};
 _Alignas(128) uint64_t esker_epoch_word[16] = {1};
 

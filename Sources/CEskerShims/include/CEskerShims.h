@@ -4,7 +4,6 @@
 #include "esker_crc32c.h"
 #include "esker_memory.h"
 #include "esker_epoch.h"
-#include "esker_deferred.h"
 #include "esker_held.h"
 #include "esker_os.h"
 #include "esker_sample.h"

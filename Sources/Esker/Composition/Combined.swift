@@ -1,170 +1,251 @@
-/// A fast storage in front of one that lasts; see `combined` of ``StorageProtocol``.
+/// A fast storage in front of one that lasts; see `combined(with:pullStrategy:setStrategy:)`.
 ///
 /// The two never disagree for longer than a write takes, whoever writes through this storage and its copies at the same time:
 /// a value read from the back is not put in front if a write came in between, and writes that overlap leave the key to be
 /// fetched again. Writes that go past it, to the back itself, are not seen in front.
+///
+/// A write on a condition is made where the policy says that values last, and so is an update. Entries that come from the front
+/// have no version there.
 public struct Combined<Front: StorageProtocol, Back: StorageProtocol>: StorageProtocol
-where Front.Key == Back.Key, Front.Value == Back.Value {
+where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
+  /// What values are found by.
+  public typealias Key = Front.Key
+  /// What is kept.
+  public typealias Value = Front.Value
+
   /// What is asked first.
   public let front: Front
-  /// What lasts.
+  /// What is behind.
   public let back: Back
-  /// What is done with what only the back has.
-  public let pullStrategy: PullStrategy
-  /// Where writes go.
-  public let setStrategy: SetStrategy
-  /// An identity of its own.
-  public let identity = StorageIdentity()
-  @usableFromInline let tiers: Tiers<Front.Key>
+  /// What is done with reads and writes.
+  public let policy: TierPolicy
+  private let fence = Fence(stripes: 64)
 
-  @usableFromInline
-  init(_ front: Front, _ back: Back, _ pull: PullStrategy, _ set: SetStrategy, _ tiers: Tiers<Front.Key>) {
+  init(_ front: Front, _ back: Back, _ policy: TierPolicy) {
     self.front = front
     self.back = back
-    pullStrategy = pull
-    setStrategy = set
-    self.tiers = tiers
+    self.policy = policy
   }
 
   /// Both names.
   public var name: String { "\(front.name)-\(back.name)" }
 
-  /// Whether either may wait.
-  public var mayBlock: Bool { front.mayBlock || back.mayBlock }
+  /// The identity of the storage that decides what is there.
+  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
+    policy.isLedByFront ? try front.identity(of: key) : try back.identity(of: key)
+  }
+
+  private func hash(_ key: Key) throws(StorageError) -> Int {
+    do { return try key.held().hashValue } catch { throw .key("\(key)", view: name, underlying: error) }
+  }
+
+  /// Whether the front is passed over by a read.
+  private func passesFront(_ call: StorageCall.Read) -> Bool { call.needsVersion && !policy.isLedByFront }
+
+  /// What the front found, as an entry of this storage.
+  private func fromFront(_ entry: Entry<Value>) -> Entry<Value> {
+    if policy.isLedByFront { return entry }
+    var entry = entry
+    entry.version = nil
+    return entry
+  }
+
+  /// What the back found, as an entry of this storage.
+  private func fromBack(_ entry: Entry<Value>?) -> Entry<Value>? {
+    guard policy.isLedByFront, var entry else { return entry }
+    // The front, which decides, does not have it.
+    entry.version = nil
+    return entry
+  }
+}
+
+// MARK: Reading
+
+extension Combined: AsyncReadableStorage
+where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage {
+  /// What the memory of the front knows, or else that of the back.
+  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+    if !passesFront(call) {
+      switch try front.held(key, call) {
+      case .entry(let found): return .entry(fromFront(found))
+      case .unknown: return .unknown
+      case .absent where policy.pull == .neverAsk: return .absent
+      case .absent: break
+      }
+    }
+    switch try back.held(key, call) {
+    case .entry(let found): return fromBack(found).map { .entry($0) } ?? .absent
+    case let other: return other
+    }
+  }
 
   /// The front's entry, or the back's. A front that fails is passed over; its error is thrown if the back has nothing.
-  @inlinable
-  public func entry(forKey key: Front.Key) throws(StorageError) -> Entry<Front.Value>? {
+  public nonisolated(nonsending) func asyncRead(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
     var failure: StorageError?
-    do throws(StorageError) {
-      if let found = try front.entry(forKey: key) { return found }
-    } catch {
-      failure = error
-    }
-    return try tiers.entryOfBack(key, front, back, pullStrategy, failure)
-  }
-
-  /// The front's value, or the back's. A front that fails is passed over; its error is thrown if the back has nothing.
-  @inlinable
-  public func value(forKey key: Front.Key) throws(StorageError) -> Front.Value? {
-    var failure: StorageError?
-    do throws(StorageError) {
-      if let found = try front.value(forKey: key) { return found }
-    } catch {
-      failure = error
-    }
-    return try tiers.entryOfBack(key, front, back, pullStrategy, failure)?.value
-  }
-
-  /// What the memory of the front knows, or else that of the back.
-  @inlinable
-  public func residentEntry(forKey key: Front.Key) throws(StorageError) -> Resident<Front.Value> {
-    switch try front.residentEntry(forKey: key) {
-    case .present(let found): return .present(found)
-    case .unknown: return .unknown
-    case .absent: return try back.residentEntry(forKey: key)
-    }
-  }
-
-  /// Stores the value where the strategy says.
-  public func set(_ value: Front.Value, forKey key: Front.Key, expiry: Expiry?) throws(StorageError) {
-    try tiers.write(key, front, bothTiers: setStrategy != .frontOnly) { () throws(StorageError) in
-      switch setStrategy {
-      case .frontFirst:
-        try front.set(value, forKey: key, expiry: expiry)
-        do throws(StorageError) {
-          try back.set(value, forKey: key, expiry: expiry)
-        } catch {
-          try front.removeValue(forKey: key)
-          throw error
-        }
-      case .backFirst:
-        try back.set(value, forKey: key, expiry: expiry)
-        do throws(StorageError) {
-          try front.set(value, forKey: key, expiry: expiry)
-        } catch {
-          // The value is where it lasts. What matters is that the front does not have the old one.
-          try front.removeValue(forKey: key)
-        }
-      case .frontOnly:
-        try front.set(value, forKey: key, expiry: expiry)
-      case .backOnly:
-        try back.set(value, forKey: key, expiry: expiry)
-        try front.removeValue(forKey: key)
+    if !passesFront(call) {
+      do throws(StorageError) {
+        if let found = try await front.found(key, call) { return fromFront(found) }
+      } catch {
+        failure = error
       }
     }
+    if policy.pull != .neverAsk {
+      let ticket = fence.beginRead(try hash(key))
+      if let found = try await back.found(key, call) {
+        pull(found, key, call, ticket)
+        return fromBack(found)
+      }
+    }
+    if let failure { throw failure }
+    return nil
   }
 
-  /// Removes the key from both; with `.frontOnly` from the front, so that what the back has is seen again.
-  @discardableResult
-  public func removeValue(forKey key: Front.Key) throws(StorageError) -> Bool {
-    try tiers.write(key, front, bothTiers: setStrategy != .frontOnly) { () throws(StorageError) in
-      if setStrategy == .frontOnly { return try front.removeValue(forKey: key) }
-      let wasInBack = try back.removeValue(forKey: key)
-      let wasInFront = try front.removeValue(forKey: key)
-      return wasInBack || wasInFront
+  /// Puts in the front what the back has. The value is there whether or not the front takes it.
+  private func pull(_ found: Entry<Value>, _ key: Key, _ call: StorageCall.Read, _ ticket: Fence.Ticket) {
+    if call.allowsExpired || call.needsVersion { return }
+    switch policy.pull {
+    case .pullThenComplete: fill(found, key, ticket)
+    case .completeThenPull: IOThreads.shared.submit { fill(found, key, ticket) }
+    case .neverPull, .neverAsk: break
+    }
+  }
+
+  private func fill(_ found: Entry<Value>, _ key: Key, _ ticket: Fence.Ticket) {
+    _ = try? fence.fill(ticket) { () throws(StorageError) in
+      try front.write(key, StorageCall.Write(.set(found.value), expiry: found.expiry))
     }
   }
 }
 
-extension Combined: UpdatableStorage where Front: UpdatableStorage, Back: UpdatableStorage {
-  /// Changes the value atomically where it lasts, and drops it from the front; with `.frontOnly` changes the front's, beginning
-  /// with what the back has.
-  @discardableResult
-  public func update<R>(
-    forKey key: Front.Key,
-    expiry: Expiry?,
-    _ body: (inout Front.Value?) throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    try tiers.write(key, front, bothTiers: false) { () throws(StorageError) -> R in
-      if setStrategy == .frontOnly {
-        return try front.update(forKey: key, expiry: expiry) { (value: inout Front.Value?) throws(StorageError) -> R in
-          if value == nil { value = try back.value(forKey: key) }
-          return try body(&value)
-        }
+extension Combined: ReadableStorage
+where Front: ReadableStorage, Front: WritableStorage, Back: ReadableStorage {
+  /// The front's entry, or the back's. A front that fails is passed over; its error is thrown if the back has nothing.
+  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+    var failure: StorageError?
+    if !passesFront(call) {
+      do throws(StorageError) {
+        if let found = try front.read(key, call) { return fromFront(found) }
+      } catch {
+        failure = error
       }
-      let result = try back.update(forKey: key, expiry: expiry, body)
-      try front.removeValue(forKey: key)
-      return result
     }
+    if policy.pull != .neverAsk {
+      let ticket = fence.beginRead(try hash(key))
+      if let found = try back.read(key, call) {
+        pull(found, key, call, ticket)
+        return fromBack(found)
+      }
+    }
+    if let failure { throw failure }
+    return nil
   }
 }
+
+// MARK: Writing
+
+extension Combined: AsyncWritableStorage where Front: AsyncWritableStorage, Back: AsyncWritableStorage {
+  /// Writes where the policy says.
+  public nonisolated(nonsending) func asyncWrite(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) async throws(StorageError) -> StorageCall.Receipt {
+    let hash = try hash(key)
+    fence.enterWrite(hash)
+    defer { fence.leaveWrite(hash) }
+    var plan = TierWrite(call, policy)
+    while let step = plan.next {
+      do throws(StorageError) {
+        switch step {
+        case .front(let call): plan.frontDid(try await front.asyncWrite(key, call))
+        case .back(let call): plan.backDid(try await back.asyncWrite(key, call))
+        }
+      } catch {
+        try plan.failed(error)
+      }
+    }
+    if plan.wroteBoth, fence.didOverlap(hash) { _ = try await front.asyncWrite(key, StorageCall.Write(.remove)) }
+    return try plan.receipt()
+  }
+}
+
+extension Combined: WritableStorage where Front: WritableStorage, Back: WritableStorage {
+  /// Writes where the policy says.
+  public func write(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) throws(StorageError) -> StorageCall.Receipt {
+    let hash = try hash(key)
+    fence.enterWrite(hash)
+    defer { fence.leaveWrite(hash) }
+    var plan = TierWrite(call, policy)
+    while let step = plan.next {
+      do throws(StorageError) {
+        switch step {
+        case .front(let call): plan.frontDid(try front.write(key, call))
+        case .back(let call): plan.backDid(try back.write(key, call))
+        }
+      } catch {
+        try plan.failed(error)
+      }
+    }
+    if plan.wroteBoth, fence.didOverlap(hash) { _ = try front.write(key, StorageCall.Write(.remove)) }
+    return try plan.receipt()
+  }
+}
+
+extension Combined: UpdatableStorage where Front: UpdatableStorage, Back: UpdatableStorage {}
 
 extension Combined: ClearableStorage where Front: ClearableStorage, Back: ClearableStorage {
   /// Removes everything from both, the back first. Writes that are under way meanwhile may stay in the back.
   public func removeAll() throws(StorageError) {
-    try tiers.writeAll(front) { () throws(StorageError) in
-      try back.removeAll()
-      try front.removeAll()
-    }
+    fence.enterWriteOfAll()
+    defer { fence.leaveWriteOfAll() }
+    if policy.set != .frontOnly { try back.removeAll() }
+    try front.removeAll()
+    if fence.didOverlapWriteOfAll() { try front.removeAll() }
   }
 
   /// Removes what is expired from both; how much there was in the back.
   @discardableResult
   public func removeExpired() throws(StorageError) -> Int {
-    try front.removeExpired()
-    return try back.removeExpired()
+    let inFront = try front.removeExpired()
+    return policy.set == .frontOnly ? inFront : try back.removeExpired()
   }
 }
 
-extension StorageProtocol {
+// MARK: Making
+
+extension StorageProtocol where Key: StorageKey {
   /// This storage in front of `back`: reads ask it first, writes go to both, the back first unless `setStrategy` says
   /// otherwise, so that a value the back refuses changes nothing.
   public func combined<Back: StorageProtocol>(
     with back: Back,
-    pullStrategy: PullStrategy = .pullThenComplete,
-    setStrategy: SetStrategy = .backFirst
+    pullStrategy: TierPolicy.Pull = .pullThenComplete,
+    setStrategy: TierPolicy.Set = .backFirst
   ) -> Combined<Self, Back> where Back.Key == Key, Back.Value == Value {
-    Combined(self, back, pullStrategy, setStrategy, Tiers())
+    Combined(self, back, TierPolicy(pull: pullStrategy, set: setStrategy))
   }
 
-  /// This storage in front of `back`: reads ask it first, writes go to both, the back first unless `setStrategy` says
-  /// otherwise, so that a value the back refuses changes nothing.
-  public func combined<Back: StorageProtocol>(
-    with back: Back,
-    pullStrategy: PullStrategy = .pullThenComplete,
-    setStrategy: SetStrategy = .backFirst
-  ) -> Combined<Self, Back> where Back.Key == Key, Back.Value == Value, Key: Hashable {
-    Combined(self, back, pullStrategy, setStrategy, Tiers())
+  /// This storage, fetching what it does not have from `back` and keeping it. `back` is only read.
+  public func backed<Back: ReadableStorage>(
+    by back: Back,
+    pullStrategy: TierPolicy.Pull = .pullThenComplete
+  ) -> Combined<Self, Fallback<EmptyStorage<Key, Value>, Back>> where Back.Key == Key, Back.Value == Value {
+    combined(
+      with: EmptyStorage<Key, Value>(name: back.name).fallback(with: back),
+      pullStrategy: pullStrategy,
+      setStrategy: .frontOnly
+    )
+  }
+
+  /// This storage, with every write going to `target` too, which is never read. If a value is refused here it is not stored
+  /// there; if it is refused there, the error says so and it stays here.
+  public func pushing<Target: StorageProtocol>(
+    to target: Target
+  ) -> Combined<Self, Target> where Target.Key == Key, Target.Value == Value {
+    combined(with: target, pullStrategy: .neverAsk, setStrategy: .frontFirst)
   }
 }

@@ -1,98 +1,103 @@
-/// Makes a value where there is none or it cannot be read; see ``ReadableStorage/fallback(with:)``.
-public struct Fallback<Base: ReadableStorage>: ReadableStorage {
-  /// What is behind.
-  public let base: Base
-  /// An identity of its own.
-  public let identity = StorageIdentity()
-  @usableFromInline let produce: @Sendable (Base.Key, StorageError?) throws -> Base.Value
+/// Asks a second storage for what the first does not have; see `fallback(with:)`.
+///
+/// Writes go to the first. What only the second has counts as absent for a write on a condition, so an update of it begins with
+/// its value and stores the result in the first.
+public struct Fallback<First: StorageProtocol, Second: StorageProtocol>: StorageProtocol
+where First.Key == Second.Key, First.Value == Second.Value {
+  /// What values are found by.
+  public typealias Key = First.Key
+  /// What is kept.
+  public typealias Value = First.Value
 
-  @inlinable
-  init(_ base: Base, _ produce: @escaping @Sendable (Base.Key, StorageError?) throws -> Base.Value) {
-    self.base = base
-    self.produce = produce
+  /// What is asked first, and written.
+  public let first: First
+  /// What is asked next.
+  public let second: Second
+
+  /// The name of the first.
+  public var name: String { first.name }
+
+  /// The identity of the first.
+  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try first.identity(of: key) }
+
+  private func ofSecond(_ entry: Entry<Value>) -> Entry<Value> {
+    var entry = entry
+    entry.version = nil
+    return entry
   }
+}
 
-  /// The name of what is behind.
-  @inlinable public var name: String { base.name }
-  /// As what is behind.
-  @inlinable public var mayBlock: Bool { base.mayBlock }
-
-  @usableFromInline
-  func made(_ key: Base.Key, _ failure: StorageError?) throws(StorageError) -> Base.Value {
-    do {
-      return try produce(key, failure)
-    } catch {
-      throw .producer(error)
+extension Fallback: AsyncReadableStorage where First: AsyncReadableStorage, Second: AsyncReadableStorage {
+  /// What the memory of the first knows, or else that of the second.
+  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+    switch try first.held(key, call) {
+    case .entry(let found): return .entry(found)
+    case .unknown: return .unknown
+    case .absent: break
     }
+    if case .entry(let found) = try second.held(key, call) { return .entry(ofSecond(found)) }
+    return try second.held(key, call)
   }
 
-  /// The entry of what is behind, or one that was made.
-  @inlinable
-  public func entry(forKey key: Base.Key) throws(StorageError) -> Entry<Base.Value>? {
+  /// The entry of the first, or of the second. A first that fails is passed over; its error is thrown if the second has nothing.
+  public nonisolated(nonsending) func asyncRead(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
     var failure: StorageError?
     do throws(StorageError) {
-      if let found = try base.entry(forKey: key) { return found }
+      if let found = try await first.found(key, call) { return found }
     } catch {
       failure = error
     }
-    return Entry(try made(key, failure), origin: .produced)
+    if let found = try await second.found(key, call) { return ofSecond(found) }
+    if let failure { throw failure }
+    return nil
   }
+}
 
-  /// The value of what is behind, or one that was made.
-  @inlinable
-  public func value(forKey key: Base.Key) throws(StorageError) -> Base.Value? {
+extension Fallback: ReadableStorage where First: ReadableStorage, Second: ReadableStorage {
+  /// The entry of the first, or of the second. A first that fails is passed over; its error is thrown if the second has nothing.
+  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
     var failure: StorageError?
     do throws(StorageError) {
-      if let found = try base.value(forKey: key) { return found }
+      if let found = try first.read(key, call) { return found }
     } catch {
       failure = error
     }
-    return try made(key, failure)
-  }
-
-  /// What memory has; what it does not have is not made here, since making it may take its time.
-  @inlinable
-  public func residentEntry(forKey key: Base.Key) throws(StorageError) -> Resident<Base.Value> {
-    if case .present(let found) = try? base.residentEntry(forKey: key) { return .present(found) }
-    return .unknown
+    if let found = try second.read(key, call) { return ofSecond(found) }
+    if let failure { throw failure }
+    return nil
   }
 }
 
-extension Fallback: WritableStorage, StorageProtocol where Base: StorageProtocol {
-  /// Stores the value.
-  @inlinable
-  public func set(_ value: Base.Value, forKey key: Base.Key, expiry: Expiry?) throws(StorageError) {
-    try base.set(value, forKey: key, expiry: expiry)
-  }
-
-  /// Removes the key.
-  @inlinable @discardableResult
-  public func removeValue(forKey key: Base.Key) throws(StorageError) -> Bool { try base.removeValue(forKey: key) }
-}
-
-extension Fallback: UpdatableStorage where Base: UpdatableStorage {
-  /// Changes the value atomically, beginning with one that was made where there is none. A value that cannot be read is not
-  /// replaced by an update.
-  @inlinable @discardableResult
-  public func update<R>(
-    forKey key: Base.Key,
-    expiry: Expiry?,
-    _ body: (inout Base.Value?) throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    try base.update(forKey: key, expiry: expiry) { (value: inout Base.Value?) throws(StorageError) -> R in
-      if value == nil { value = try made(key, nil) }
-      return try body(&value)
-    }
+extension Fallback: AsyncWritableStorage where First: AsyncWritableStorage {
+  /// Writes to the first.
+  public nonisolated(nonsending) func asyncWrite(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) async throws(StorageError) -> StorageCall.Receipt {
+    try await first.asyncWrite(key, call)
   }
 }
 
-extension ReadableStorage {
-  /// The same storage, with a value made by `produce` where there is none, or where reading fails: then it is given the
-  /// error. What is made is not stored.
-  @inlinable
-  public func fallback(
-    with produce: @escaping @Sendable (Key, StorageError?) throws -> Value
-  ) -> Fallback<Self> {
-    Fallback(self, produce)
+extension Fallback: WritableStorage where First: WritableStorage {
+  /// Writes to the first.
+  public func write(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) throws(StorageError) -> StorageCall.Receipt {
+    try first.write(key, call)
+  }
+}
+
+extension Fallback: UpdatableStorage where First: UpdatableStorage, Second: ReadableStorage {}
+
+extension AsyncReadableStorage {
+  /// This storage, and `second` for what it does not have. `second` is only read, and what it has is not kept here.
+  public func fallback<Second: StorageProtocol>(
+    with second: Second
+  ) -> Fallback<Self, Second> where Second.Key == Key, Second.Value == Value {
+    Fallback(first: self, second: second)
   }
 }

@@ -1,13 +1,17 @@
-/// Two storages with the same keys as one of pairs; see ``zip(_:_:)``.
-public struct Zip2<First: StorageDesign, Second: StorageDesign>: StorageDesign {
+/// Two storages with the same keys as one of pairs; see ``zip(_:_:)``. A pair is there when both halves are.
+public struct Zip<First: StorageProtocol, Second: StorageProtocol>: StorageProtocol where First.Key == Second.Key {
+  /// Keys are those of both.
+  public typealias Key = First.Key
+  /// Values are pairs.
+  public typealias Value = (First.Value, Second.Value)
+
   /// Where the first half of a pair is.
   public let first: First
   /// Where the second half of a pair is.
   public let second: Second
-  /// An identity of its own.
-  public let identity = StorageIdentity()
+  private let number = StorageCall.newStorage()
 
-  @inlinable
+  @usableFromInline
   init(_ first: First, _ second: Second) {
     self.first = first
     self.second = second
@@ -15,22 +19,25 @@ public struct Zip2<First: StorageDesign, Second: StorageDesign>: StorageDesign {
 
   /// Both names.
   public var name: String { "\(first.name)+\(second.name)" }
-  /// Whether either may wait.
-  @inlinable public var mayBlock: Bool { first.mayBlock || second.mayBlock }
 
-  @inlinable
-  func pair<A, B>(_ one: Entry<A>, _ other: Entry<B>) -> Entry<(A, B)> {
-    Entry(
+  /// An identity of its own, and the key's bytes.
+  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
+    StorageCall.Identity(storage: number, key: try first.identity(of: key).key)
+  }
+
+  /// Entries of pairs have no version: no condition could be checked for both halves.
+  private func pair(_ one: Entry<First.Value>?, _ other: Entry<Second.Value>?) -> Entry<Value>? {
+    guard let one, let other else { return nil }
+    return Entry(
       (one.value, other.value),
-      origin: one.origin == other.origin ? one.origin : .back(name),
+      origin: one.origin == other.origin ? one.origin : .back,
       expiry: earlier(one.expiry, other.expiry)
     )
   }
 }
 
 /// The expiry that comes first. A duration, which no stored entry has, counts as never.
-@usableFromInline
-func earlier(_ one: Expiry, _ other: Expiry) -> Expiry {
+private func earlier(_ one: Expiry, _ other: Expiry) -> Expiry {
   switch (one, other) {
   case (.at(let left), .at(let right)): .at(min(left, right))
   case (.at, _): one
@@ -38,60 +45,114 @@ func earlier(_ one: Expiry, _ other: Expiry) -> Expiry {
   }
 }
 
-extension Zip2: ReadableStorage
-where First: ReadableStorage, Second: ReadableStorage, First.Key == Second.Key {
-  /// Keys are those of both.
-  public typealias Key = First.Key
-  /// Values are pairs.
-  public typealias Value = (First.Value, Second.Value)
-
-  /// Both entries, if both are there. They are read one after the other: together they are no snapshot.
-  @inlinable
-  public func entry(forKey key: First.Key) throws(StorageError) -> Entry<(First.Value, Second.Value)>? {
-    guard let one = try first.entry(forKey: key), let other = try second.entry(forKey: key) else { return nil }
-    return pair(one, other)
-  }
-
+extension Zip: AsyncReadableStorage where First: AsyncReadableStorage, Second: AsyncReadableStorage {
   /// What memory knows of both.
-  @inlinable
-  public func residentEntry(forKey key: First.Key) throws(StorageError) -> Resident<(First.Value, Second.Value)> {
-    switch (try first.residentEntry(forKey: key), try second.residentEntry(forKey: key)) {
-    case (.present(let one), .present(let other)): .present(pair(one, other))
+  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+    switch (try first.held(key, call), try second.held(key, call)) {
+    case (.entry(let one), .entry(let other)): pair(one, other).map { .entry($0) } ?? .absent
     case (.absent, _), (_, .absent): .absent
     default: .unknown
     }
   }
+
+  /// Both entries, if both are there. They are read one after the other: together they are no snapshot.
+  public nonisolated(nonsending) func asyncRead(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
+    guard let one = try await first.found(key, call) else { return nil }
+    return pair(one, try await second.found(key, call))
+  }
 }
 
-extension Zip2: WritableStorage, StorageProtocol
-where First: StorageProtocol, Second: StorageProtocol, First.Key == Second.Key {
-  /// Stores both halves, the first one first. If the second is refused, the first is put back as it was; a write of somebody
-  /// else in between is lost then.
-  public func set(_ value: (First.Value, Second.Value), forKey key: First.Key, expiry: Expiry?) throws(StorageError) {
-    let putBack = try first.restorer(forKey: key)
-    try first.set(value.0, forKey: key, expiry: expiry)
+extension Zip: ReadableStorage where First: ReadableStorage, Second: ReadableStorage {
+  /// Both entries, if both are there. They are read one after the other: together they are no snapshot.
+  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+    guard let one = try first.read(key, call) else { return nil }
+    return pair(one, try second.read(key, call))
+  }
+}
+
+extension Zip: AsyncWritableStorage, WritableStorage
+where First: ReadableStorage, First: WritableStorage, Second: WritableStorage {
+  /// Stores or removes both halves, the first one first. If the second is refused, the first is put back as it was; a write of
+  /// somebody else in between is lost then.
+  ///
+  /// - Throws: ``StorageError/unsupported(operation:view:)`` for a write on a condition, which could not be made in one step.
+  public func write(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) throws(StorageError) -> StorageCall.Receipt {
+    guard call.condition == .always || call.condition == .present else {
+      throw .unsupported(operation: "be written on a condition", view: name)
+    }
+    let before = try first.read(key, StorageCall.Read())
+    let one = try first.write(key, call.map { $0.0 })
+    guard one.isDone else { return one }
+    let other: StorageCall.Receipt
     do throws(StorageError) {
-      try second.set(value.1, forKey: key, expiry: expiry)
+      other = try second.write(key, call.map { $0.1 })
     } catch {
-      try putBack()
+      _ = try first.write(
+        key,
+        before.map { StorageCall.Write(.set($0.value), expiry: $0.expiry) } ?? StorageCall.Write(.remove)
+      )
       throw error
     }
-  }
-
-  /// Removes both halves; true when there was one.
-  @discardableResult
-  public func removeValue(forKey key: First.Key) throws(StorageError) -> Bool {
-    let one = try first.removeValue(forKey: key)
-    let other = try second.removeValue(forKey: key)
-    return one || other
+    return StorageCall.Receipt(
+      isDone: other.isDone,
+      wasThere: one.wasThere || other.wasThere,
+      expiry: earlier(one.expiry, other.expiry)
+    )
   }
 }
 
 /// Two storages with the same keys as one of pairs. A pair is there when both halves are.
-@inlinable
-public func zip<First: ReadableStorage, Second: ReadableStorage>(
+public func zip<First: StorageProtocol, Second: StorageProtocol>(
   _ first: First,
   _ second: Second
-) -> Zip2<First, Second> where First.Key == Second.Key {
-  Zip2(first, second)
+) -> Zip<First, Second> where First.Key == Second.Key {
+  Zip(first, second)
+}
+
+/// Three storages with the same keys as one of triples. A triple is there when all its parts are.
+public func zip<First: StorageProtocol, Second: StorageProtocol, Third: StorageProtocol>(
+  _ first: First,
+  _ second: Second,
+  _ third: Third
+) -> Composed<
+  Zip<Zip<First, Second>, Third>,
+  StorageStep.MapValues<First.Key, ((First.Value, Second.Value), Third.Value), (First.Value, Second.Value, Third.Value)>
+> where First.Key == Second.Key, First.Key == Third.Key {
+  Composed(
+    Zip(Zip(first, second), third),
+    StorageStep.MapValues(
+      view: "\(first.name)+\(second.name)+\(third.name)",
+      decode: { ($0.0.0, $0.0.1, $0.1) },
+      encode: { (($0.0, $0.1), $0.2) }
+    )
+  )
+}
+
+/// Four storages with the same keys as one of quadruples. A quadruple is there when all its parts are.
+public func zip<First: StorageProtocol, Second: StorageProtocol, Third: StorageProtocol, Fourth: StorageProtocol>(
+  _ first: First,
+  _ second: Second,
+  _ third: Third,
+  _ fourth: Fourth
+) -> Composed<
+  Zip<Zip<First, Second>, Zip<Third, Fourth>>,
+  StorageStep.MapValues<
+    First.Key, ((First.Value, Second.Value), (Third.Value, Fourth.Value)),
+    (First.Value, Second.Value, Third.Value, Fourth.Value)
+  >
+> where First.Key == Second.Key, First.Key == Third.Key, First.Key == Fourth.Key {
+  Composed(
+    Zip(Zip(first, second), Zip(third, fourth)),
+    StorageStep.MapValues(
+      view: "\(first.name)+\(second.name)+\(third.name)+\(fourth.name)",
+      decode: { ($0.0.0, $0.0.1, $0.1.0, $0.1.1) },
+      encode: { (($0.0, $0.1), ($0.2, $0.3)) }
+    )
+  )
 }

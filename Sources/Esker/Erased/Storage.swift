@@ -1,7 +1,8 @@
 /// Typed keys and values, whatever is behind them: the type to write in properties and parameters.
 ///
 /// It holds one reference to a table of closures that were specialised where it was made: a call costs a few nanoseconds more
-/// than one of what is behind.
+/// than one of what is behind. What is behind can do all that this type can, so nothing fails for want of it; for a storage that
+/// can do less there is ``PartialStorage``.
 ///
 /// ```swift
 /// struct Sessions {
@@ -10,177 +11,134 @@
 /// ```
 public struct Storage<Key: Sendable, Value: Sendable>: UpdatableStorage {
   @usableFromInline let table: StorageTable<Key, Value>
+  @usableFromInline let listing: ListingTable<Key, Value>
 
-  /// Hides the type of `base`. What `base` can do beyond reading, writing and updating, the storage can too.
+  /// Hides the type of `base`.
   @inlinable
-  public init<Base: UpdatableStorage<Key, Value>>(_ base: Base) {
-    if let storage = base as? Storage { self = storage } else { table = StorageTable(base) }
-  }
-
-  /// A back of the caller's making, from two functions: `get` answers nil for an absent key, `set` removes when given nil.
-  ///
-  /// Updates through this storage and its copies are serialised; the back need not know of them. Errors that the functions
-  /// throw come out as ``StorageError/back(name:underlying:)``.
-  public init(
-    name: String,
-    get: @escaping @Sendable (Key) throws -> Value?,
-    set: @escaping @Sendable (Value?, Key) throws -> Void
-  ) {
-    self.init(CustomStorage(name: name, get: get, set: set).serialized())
+  public init<Base: UpdatableStorage & EnumerableStorage & ClearableStorage & ObservableStorage>(
+    _ base: Base
+  ) where Base.Key == Key, Base.Value == Value {
+    if let storage = base as? Storage {
+      self = storage
+    } else {
+      table = StorageTable(base)
+      listing = ListingTable(base)
+    }
   }
 
   /// What the storage behind is called.
   public var name: String { table.name }
 
-  /// Which storage is behind.
-  public var identity: StorageIdentity { table.identity }
+  /// The identity of what is behind.
+  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try table.identity(key) }
 
-  /// Whether the storage behind may wait.
-  public var mayBlock: Bool { table.mayBlock }
-
-  /// The value under `key` and what is known of it; nil when the key is absent or expired.
+  /// What is found behind.
   @inlinable
-  public func entry(forKey key: Key) throws(StorageError) -> Entry<Value>? { try table.entry(key) }
+  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+    try table.read(key, call)
+  }
 
-  /// The value under `key`; nil when the key is absent or expired.
-  @inlinable
-  public func value(forKey key: Key) throws(StorageError) -> Value? { try table.value(key) }
+  /// What is found behind.
+  public func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
+    try table.base.read(several: keys, call)
+  }
 
-  /// Whether the key is there and not expired.
-  public func contains(_ key: Key) throws(StorageError) -> Bool { try table.contains(key) }
+  /// What is known behind.
+  public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
+    try table.base.peek(key, call)
+  }
 
   /// What memory alone knows of `key`.
   @inlinable
-  public func residentEntry(forKey key: Key) throws(StorageError) -> Resident<Value> { try table.resident(key) }
-
-  /// Stores `value` under `key`, replacing what was there.
-  @inlinable
-  public func set(_ value: Value, forKey key: Key, expiry: Expiry?) throws(StorageError) {
-    try table.set(value, key, expiry)
+  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+    try table.held(key, call)
   }
 
-  /// Removes `key`; true when it was there.
-  @inlinable @discardableResult
-  public func removeValue(forKey key: Key) throws(StorageError) -> Bool { try table.remove(key) }
+  /// What is found behind.
+  public nonisolated(nonsending) func asyncRead(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
+    try await table.base.asyncRead(key, call)
+  }
 
-  /// Gives `body` the value under `key`, nil when there is none, and stores what it leaves; see ``UpdatableStorage``.
-  @inlinable @discardableResult
-  public func update<R>(
-    forKey key: Key,
-    expiry: Expiry?,
-    _ body: (inout Value?) throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    var result: R?
-    try table.update(key, expiry) { (value: inout Value?) throws(StorageError) in result = try body(&value) }
-    guard let result else { throw .unsupported(operation: "update without calling its body", view: name) }
-    return result
+  /// Writes behind.
+  @inlinable
+  public func write(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) throws(StorageError) -> StorageCall.Receipt {
+    try table.write(key, call)
+  }
+
+  /// Writes behind.
+  public nonisolated(nonsending) func asyncWrite(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) async throws(StorageError) -> StorageCall.Receipt {
+    try await table.base.asyncWrite(key, call)
   }
 
   /// Another typed view of the same bytes: both see each other's writes.
   ///
   /// - Throws: ``StorageError/unsupported(operation:view:)`` if what is behind does not keep bytes.
   public func transform<New: Sendable>(to transformer: Transformer<New>) throws(StorageError) -> Storage<Key, New> {
-    guard let base = table.base as? any TransformableStorage<Key> else {
-      throw .unsupported(operation: "show its values as another type", view: name)
-    }
-    return base.erasedTransform(to: transformer)
-  }
-}
-
-/// A storage that keeps bytes, of which there can be other views.
-public protocol TransformableStorage<Key>: StorageDesign {
-  /// What values are found by.
-  associatedtype Key: Sendable
-
-  /// Another typed view of the same bytes.
-  func erasedTransform<New: Sendable>(to transformer: Transformer<New>) -> Storage<Key, New>
-}
-
-extension LogStorage: TransformableStorage {
-  /// Another typed view of the same bytes; ``transform(to:)`` has the concrete one.
-  @inlinable
-  public func erasedTransform<New: Sendable>(to transformer: Transformer<New>) -> Storage<Key, New> {
-    Storage<Key, New>(transform(to: transformer))
+    try viewed(as: transformer)
   }
 }
 
 extension Storage: EnumerableStorage, ClearableStorage, ObservableStorage {
-  private var enumerable: any EnumerableStorage<Key, Value> {
-    get throws(StorageError) {
-      guard let base = table.base as? any EnumerableStorage<Key, Value> else {
-        throw .unsupported(operation: "list its entries", view: name)
-      }
-      return base
-    }
-  }
-
-  private var clearable: any ClearableStorage<Key, Value> {
-    get throws(StorageError) {
-      guard let base = table.base as? any ClearableStorage<Key, Value> else {
-        throw .unsupported(operation: "be emptied", view: name)
-      }
-      return base
-    }
-  }
-
-  private var observable: any ObservableStorage<Key, Value> {
-    get throws(StorageError) {
-      guard let base = table.base as? any ObservableStorage<Key, Value> else {
-        throw .unsupported(operation: "be observed", view: name)
-      }
-      return base
-    }
-  }
-
   /// Calls `body` with each key and entry; see ``EnumerableStorage``.
-  ///
-  /// - Throws: ``StorageError/unsupported(operation:view:)`` if what is behind cannot list its entries.
   public func forEachEntry(
     onFailure failure: (StorageError) throws(StorageError) -> Void,
     _ body: (Key, Entry<Value>) throws(StorageError) -> Void
   ) throws(StorageError) {
-    try enumerable.forEachEntry(onFailure: failure, body)
+    try listing.enumerable.forEachEntry(onFailure: failure, body)
   }
 
   /// Calls `body` with each key; see ``EnumerableStorage``.
-  ///
-  /// - Throws: ``StorageError/unsupported(operation:view:)`` if what is behind cannot list its entries.
   public func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
-    try enumerable.forEachKey(body)
+    try listing.enumerable.forEachKey(body)
   }
 
   /// How many entries there are.
-  ///
-  /// - Throws: ``StorageError/unsupported(operation:view:)`` if what is behind cannot list its entries.
-  public func count() throws(StorageError) -> Int { try enumerable.count() }
+  public func count() throws(StorageError) -> Int { try listing.enumerable.count() }
 
   /// Removes everything.
-  ///
-  /// - Throws: ``StorageError/unsupported(operation:view:)`` if what is behind cannot be emptied.
-  public func removeAll() throws(StorageError) { try clearable.removeAll() }
+  public func removeAll() throws(StorageError) { try listing.clearable.removeAll() }
 
   /// Removes what is expired now; how much there was.
-  ///
-  /// - Throws: ``StorageError/unsupported(operation:view:)`` if what is behind cannot be emptied.
   @discardableResult
-  public func removeExpired() throws(StorageError) -> Int { try clearable.removeExpired() }
+  public func removeExpired() throws(StorageError) -> Int { try listing.clearable.removeExpired() }
 
-  /// Calls `body` with every change from now on; see ``ObservableStorage``.
-  ///
-  /// - Throws: ``StorageError/unsupported(operation:view:)`` if what is behind cannot be observed.
+  /// Calls `body` with every change from now on, or with those of one key; see ``ObservableStorage``.
   public func observe(
+    only key: Key?,
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
   ) throws(StorageError) -> ObservationToken {
-    try observable.observe(body)
+    try listing.observable.observe(only: key, body)
+  }
+}
+
+extension Storage: ByteBacked {
+  private var bytes: any ByteBacked<Key, Value> {
+    get throws(StorageError) {
+      guard let base = table.base as? any ByteBacked<Key, Value> else {
+        throw .unsupported(operation: "show its values as another type, or be written in a batch", view: name)
+      }
+      return base
+    }
   }
 
-  /// Calls `body` with every change of one key from now on; see ``ObservableStorage``.
-  ///
-  /// - Throws: ``StorageError/unsupported(operation:view:)`` if what is behind cannot be observed.
-  public func observe(
-    _ key: Key,
-    _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
-  ) throws(StorageError) -> ObservationToken {
-    try observable.observe(key, body)
+  func viewed<New: Sendable>(as transformer: Transformer<New>) throws(StorageError) -> Storage<Key, New> {
+    try bytes.viewed(as: transformer)
   }
+
+  func add(_ write: StorageCall.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError) {
+    try bytes.add(write, key, to: &batch)
+  }
+}
+
+extension Storage: LogBacked {
+  var logView: LogBacking? { (table.base as? any LogBacked)?.logView }
 }

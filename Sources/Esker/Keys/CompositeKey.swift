@@ -8,6 +8,9 @@
 /// As bytes, each part but the last has its zero bytes written `00 FF` and ends with `00 01`: no two keys are spelled alike,
 /// and bytes compare as the parts do.
 public struct CompositeKey<each Part: StorageKey>: StorageKey {
+  /// The bytes.
+  public typealias Held = HeldBytes
+
   /// The parts.
   public let parts: (repeat each Part)
 

@@ -60,12 +60,3 @@ public struct KeyTransformer<Key: Sendable>: Sendable {
     )
   }
 }
-
-/// A type that can be a key by itself.
-///
-/// `String`, the integers, `UUID`, `Data` and `[UInt8]` are. A type that is `Codable` or `RawRepresentable` over one of them
-/// needs no more than the conformance; a ``CompositeKey`` is made of several.
-public protocol StorageKey: Hashable, Sendable {
-  /// The form that keys of this type have as bytes.
-  static var keyTransformer: KeyTransformer<Self> { get }
-}

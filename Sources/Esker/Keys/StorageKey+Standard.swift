@@ -1,6 +1,9 @@
 public import Foundation
 
 extension String: StorageKey {
+  /// The text, compared by its UTF-8.
+  public typealias Held = HeldText
+
   /// UTF-8. Strings that Swift calls equal but that have other scalars, such as é in one or in two, are two keys.
   public static var keyTransformer: KeyTransformer<String> {
     KeyTransformer(
@@ -12,6 +15,9 @@ extension String: StorageKey {
 }
 
 extension Array: StorageKey where Element == UInt8 {
+  /// Itself.
+  public typealias Held = [UInt8]
+
   /// The bytes as they are.
   public static var keyTransformer: KeyTransformer<[UInt8]> {
     KeyTransformer(id: "bytes", lend: { key, body in key.withBytes { body($0) } }, decode: { $0.copied() })
@@ -19,6 +25,9 @@ extension Array: StorageKey where Element == UInt8 {
 }
 
 extension Data: StorageKey {
+  /// Itself.
+  public typealias Held = Data
+
   /// The bytes as they are.
   public static var keyTransformer: KeyTransformer<Data> {
     KeyTransformer(
@@ -30,6 +39,9 @@ extension Data: StorageKey {
 }
 
 extension UUID: StorageKey {
+  /// Itself.
+  public typealias Held = UUID
+
   /// The 16 bytes of the identifier.
   public static var keyTransformer: KeyTransformer<UUID> {
     let values = Transformer<UUID>.uuid

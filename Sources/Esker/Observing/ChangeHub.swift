@@ -1,6 +1,6 @@
 internal import EskerPlatform
 
-/// What all views of a keyspace of an open store share: their identities, the memory ahead of it, and who observes it.
+/// What all views of a keyspace of an open store share: their numbers, the memory ahead of it, and who observes it.
 ///
 /// The engine tells of every write to the keyspace, be it made by a view or past all views: fronts before and after it takes
 /// effect, observers what it changed.
@@ -12,7 +12,7 @@ final class ChangeHub: @unchecked Sendable {
   private let changes = ChangeQueue<[UInt8], KeyspaceChange> { $0.byteCount }
   private let lock = Lock(.hub)
   // Guarded by `lock`.
-  private var identities: [String: StorageIdentity] = [:]
+  private var numbers: [String: UInt64] = [:]
   private var watches: [EngineWatch] = []
   /// The memory that all fronts share.
   let frontMemory = KeyspaceMemory()
@@ -25,15 +25,14 @@ final class ChangeHub: @unchecked Sendable {
   @usableFromInline
   static func hub(of keyspace: Keyspace) -> ChangeHub { HubRegistry.hub(of: keyspace) }
 
-  /// The identity that all views of this keyspace with the same types and forms share.
+  /// The number that all views of this keyspace share whose values have that form.
   @usableFromInline
-  func identity<Key, Value>(keys: KeyTransformer<Key>, values: Transformer<Value>) -> StorageIdentity {
-    let view = "\(keys.id) \(ObjectIdentifier(Key.self)) \(values.id) \(ObjectIdentifier(Value.self))"
-    return lock.withLock {
-      if let identity = identities[view] { return identity }
-      let identity = StorageIdentity()
-      identities[view] = identity
-      return identity
+  func number(ofForm form: String) -> UInt64 {
+    lock.withLock {
+      if let number = numbers[form] { return number }
+      let number = StorageCall.newStorage()
+      numbers[form] = number
+      return number
     }
   }
 
@@ -59,7 +58,7 @@ final class ChangeHub: @unchecked Sendable {
   func drop(_ key: RawSpan) {
     for watch in lock.withLock({ watches }) {
       watch.front.enterWrite(key)
-      watch.front.leaveWrite(key)
+      watch.front.leaveWrite(key, number: nil)
       watch.front.release()
     }
   }

@@ -9,7 +9,7 @@ final class EngineWatch: WriteWatcher {
   }
 
   func willWrite(_ key: RawSpan) { front.enterWrite(key) }
-  func didWrite(_ key: RawSpan) { front.leaveWrite(key) }
+  func didWrite(_ key: RawSpan, _ sequence: UInt64?) { front.leaveWrite(key, number: sequence) }
   func willEmpty() { front.enterRemovalOfAll() }
   func didEmpty() { front.leaveRemovalOfAll() }
   func afterEmptying() { front.release() }

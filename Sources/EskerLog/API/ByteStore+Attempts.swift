@@ -58,7 +58,7 @@ extension ByteStore {
   }
 
   /// Stores `value` in place of what was read, unless that is the same until the same instant; nil if another writer was faster.
-  private func replace<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
+  func replace<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
     _ lease: ValueLease?,
     with value: borrowing V,
     forKey key: borrowing K,
@@ -194,24 +194,5 @@ extension ByteStore {
       condition: .version(lease.version),
       durability: durability
     ).rawValue
-  }
-}
-
-extension ByteStore {
-  /// Stores `value` if the key's version is still `version`, unless that is the same until the same instant: for views that have
-  /// read the value in a form of their own.
-  ///
-  /// - Returns: the key's version after the call, or nil if it was different and nothing was written.
-  package func replace<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
-    _ value: borrowing V,
-    forKey key: borrowing K,
-    ifVersion version: SequenceNumber?,
-    expiry: Expiry?
-  ) throws(StoreError) -> SequenceNumber? {
-    let lease = version == nil ? nil : try lease(key)
-    guard lease?.version == version else { return nil }
-    guard let sequence = try replace(lease, with: value, forKey: key, expiry, nil) else { return nil }
-    try core.engine.settle(sequence, nil)
-    return SequenceNumber(rawValue: sequence)
   }
 }

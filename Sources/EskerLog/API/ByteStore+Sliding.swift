@@ -25,13 +25,20 @@ extension ByteStore {
   ) throws(StoreError) -> (value: [UInt8]?, sequence: UInt64) {
     while true {
       guard let lease = try lease(key) else { return (nil, 0) }
-      guard case .at(let instant) = lease.expiry else { return (lease.copy, 0) }
-      let wanted = core.resolve(.after(duration))
-      let gain = wanted.subtractingClamped(instant.millisecondsSince1970)
-      guard gain > 0, gain >= duration.wholeMilliseconds / 8 else { return (lease.copy, 0) }
-      let sequence = try rewrite(lease, forKey: key, .at(WallTime(millisecondsSince1970: wanted)), durability)
+      guard let instant = core.extended(lease.expiry, by: duration) else { return (lease.copy, 0) }
+      let sequence = try rewrite(lease, forKey: key, Expiry(stored: instant), durability)
       // If another writer was faster, reads its value.
       if sequence != 0 { return (lease.copy, sequence) }
     }
+  }
+}
+
+extension KeyspaceCore {
+  /// The expiry that a value gets whose life is extended to `duration` from now; nil if it keeps its own.
+  func extended(_ expiry: Expiry, by duration: Duration) -> Int64? {
+    guard case .at(let instant) = expiry else { return nil }
+    let wanted = resolve(.after(duration))
+    let gain = wanted.subtractingClamped(instant.millisecondsSince1970)
+    return gain > 0 && gain >= duration.wholeMilliseconds / 8 ? wanted : nil
   }
 }

@@ -19,12 +19,20 @@ extension KeyspaceCore {
     _ condition: WriteCondition,
     _ durability: Durability?
   ) throws(StoreError) -> UInt64 {
+    try unsafe put(value, key, at: instant(of: expiry), condition, durability)
+  }
+
+  /// Stores a value that expires at an instant.
+  @inline(__always)
+  func put(
+    _ value: UnsafeRawBufferPointer,
+    _ key: UnsafeRawBufferPointer,
+    at instant: Int64,
+    _ condition: WriteCondition,
+    _ durability: Durability?
+  ) throws(StoreError) -> UInt64 {
     var isSynced = false
-    if case .synced = durability ?? engine.env.settings.durability {
-      // Many tasks share a sync, so the page that they store to is flushed from the TLBs only once.
-      isSynced = durability != nil || !DeferredSyncs.isCollecting
-    }
-    let instant = expiry == nil && !mayExpire ? .max : resolve(expiry)
+    if case .synced = durability ?? engine.env.settings.durability { isSynced = true }
     return try unsafe engine.put(value, key, self, expiry: instant, condition, isSynced: isSynced)
   }
 
@@ -55,6 +63,10 @@ extension KeyspaceCore {
   private var mayExpire: Bool {
     keydir.env.hasDefaultExpiry || defaultExpiryMilliseconds.load(ordering: .relaxed) >= 0
   }
+
+  /// The same as `resolve`, at once where nothing expires.
+  @inline(__always)
+  func instant(of expiry: Expiry?) -> Int64 { expiry == nil && !mayExpire ? .max : resolve(expiry) }
 
   /// The instant in store time at which a value written now expires; `Int64.max` for never.
   func resolve(_ expiry: Expiry?) -> Int64 {
@@ -173,7 +185,6 @@ extension Engine {
     case .synced:
       guard sequence != 0 else { break }
       commits.noteDemand()
-      if durability == nil, DeferredSyncs.leave(sequence, of: committer) { break }
       try waitDurable(logged: sequence)
     case .periodic(let interval):
       guard sequence != 0 else { break }
@@ -189,14 +200,22 @@ extension Engine {
 
   /// Like `settle`, but suspends the task instead of blocking its thread.
   @usableFromInline
-  func settleAsync(_ sequence: UInt64, _ durability: Durability?) async throws(StoreError) {
+  func settleAsync(
+    _ sequence: UInt64,
+    _ durability: Durability?,
+    isAbandonable: Bool = true
+  ) async throws(StoreError) {
     if writer.isOwing { await payDelayAsync() }
     guard case .synced = durability ?? env.settings.durability, sequence != 0 else {
       return try settle(sequence, durability)
     }
     commits.noteDemand()
     defer { env.deliverEvents() }
-    do throws(StoreError) { try await committer.waitDurable(sequence) } catch { throw error.ofLoggedWrite }
+    do throws(StoreError) {
+      try await committer.waitDurable(sequence, isAbandonable: isAbandonable)
+    } catch {
+      throw error.ofLoggedWrite
+    }
   }
 
   func waitDurable(_ sequence: UInt64) throws(StoreError) {

@@ -89,6 +89,30 @@ extension KeyspaceCore {
   }
 }
 
+// Safety: the caller keeps the key until the call returns, and the record is used only under the pin that it was looked up under;
+// the lease takes a reference to its segment under that pin.
+extension KeyspaceCore {
+  /// The same, also of a value that has expired and that nobody has removed yet.
+  func leaseEvenExpired(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueLease? {
+    if let lease = try unsafe lease(key) { return lease }
+    let life = unsafe life
+    let hash = unsafe life.pointee.hash.hash(key)
+    let pin = keydir.epochs.enter()
+    defer { keydir.epochs.exit(pin) }
+    switch unsafe keydir.expiredRecord(hash, key, life.pointee.tag) {
+    case .plain(let record, let address):
+      return unsafe ValueLease(
+        record.value,
+        version: record.sequence,
+        expiry: record.expiry,
+        keptAliveBy: keydir.granules.segment(of: address)
+      )
+    case .packed(let address): return try keydir.packedLease(at: address)
+    case nil: return nil
+    }
+  }
+}
+
 extension ValueMetadata {
   fileprivate init(_ length: Int, version: UInt64, expiry: Int64) {
     self.init(length: length, version: SequenceNumber(rawValue: version), expiry: Expiry(stored: expiry))

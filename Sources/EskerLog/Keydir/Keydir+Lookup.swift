@@ -95,6 +95,22 @@ extension Keydir {
     return record
   }
 
+  /// The intact record of a key that a look-up passed over because it has expired.
+  func expiredRecord(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) -> Found? {
+    var probe = reader.probe(hash)
+    while let address = probe.next() {
+      guard let place = granules.place(of: address), let record = StoredRecord(at: place),
+        unsafe record.isFor(hash, key, tag), record.headIsIntact
+      else { continue }
+      switch record {
+      case .plain(let record, _):
+        return record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil ? .plain(record, address) : nil
+      case .packed: return .packed(address)
+      }
+    }
+    return nil
+  }
+
   /// Marks the key as read, in a store that evicts.
   @inline(__always)
   private func noteRead(_ hash: UInt64) {

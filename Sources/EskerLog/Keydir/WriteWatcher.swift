@@ -13,8 +13,8 @@ internal import Synchronization
 package protocol WriteWatcher: AnyObject, Sendable {
   /// The value of a key is about to change.
   func willWrite(_ key: RawSpan)
-  /// The value has changed, or the write failed.
-  func didWrite(_ key: RawSpan)
+  /// The value has changed by the write with that number. nil: by another kind of change, or not at all, since the write failed.
+  func didWrite(_ key: RawSpan, _ sequence: UInt64?)
   /// All keys are about to be removed.
   func willEmpty()
   /// All keys have been removed, or that failed.
@@ -78,8 +78,8 @@ extension KeyspaceCore {
   }
 
   @inline(never)
-  func tellDidWrite(_ key: UnsafeRawBufferPointer) {
-    for watcher in watchers.watchers { unsafe watcher.didWrite(key.bytes) }
+  func tellDidWrite(_ key: UnsafeRawBufferPointer, _ sequence: UInt64?) {
+    for watcher in watchers.watchers { unsafe watcher.didWrite(key.bytes, sequence) }
   }
 
   func tellWillEmpty() {

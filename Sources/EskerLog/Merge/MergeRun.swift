@@ -225,7 +225,7 @@ private struct WatchedKey {
   var key: [UInt8]
 
   func tellWillWrite() { unsafe key.withUnsafeBytes { unsafe core.tellWillWrite($0) } }
-  func tellDidWrite() { unsafe key.withUnsafeBytes { unsafe core.tellDidWrite($0) } }
+  func tellDidWrite() { unsafe key.withUnsafeBytes { unsafe core.tellDidWrite($0, nil) } }
 
   func tellLoss(at address: UInt64, _ cause: KeyspaceChange.Cause) {
     core.tellLoss(key, Existing(address: address), cause)

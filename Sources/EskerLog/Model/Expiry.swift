@@ -36,6 +36,12 @@ extension Expiry {
   package init(stored milliseconds: Int64) {
     self = milliseconds == .max ? .never : .at(WallTime(millisecondsSince1970: milliseconds))
   }
+
+  /// The form of an instant in a record; a duration has none, and counts as never.
+  package var stored: Int64 {
+    if case .at(let instant) = self { return instant.millisecondsSince1970 }
+    return .max
+  }
 }
 
 extension Duration {

@@ -36,7 +36,7 @@ extension Writer {
       // room for all records together, and each one is appended once.
       try unsafe batch.bytes.withUnsafeBytesTyped { (bytes) throws(StoreError) in
         unsafe tellWatchers(of: batch, bytes) { core, key in unsafe core.tellWillWrite(key) }
-        defer { unsafe tellWatchers(of: batch, bytes) { core, key in unsafe core.tellDidWrite(key) } }
+        defer { unsafe tellWatchers(of: batch, bytes) { core, key in unsafe core.tellDidWrite(key, nil) } }
         for (position, operation) in batch.operations.enumerated() {
           let (key, value) = unsafe Self.parts(operation, of: bytes)
           let hash = unsafe operation.keyspace.life.pointee.hash.hash(key)

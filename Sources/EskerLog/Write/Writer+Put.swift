@@ -74,8 +74,9 @@ extension Writer {
       guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksRoom(header.size) }
       try keydir.reserve()
       let isWatched = core.isWatched.load(ordering: .relaxed)
+      var written: UInt64?
       if isWatched { unsafe core.tellWillWrite(key) }
-      defer { if isWatched { unsafe core.tellDidWrite(key) } }
+      defer { if isWatched { unsafe core.tellDidWrite(key, written) } }
       let address: UInt64
       let existing: Existing
       var probe: WriteProbe
@@ -91,6 +92,7 @@ extension Writer {
         address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
       }
       keydir.lead(hash, to: address, header.size, expiring: expiry, replacing: existing, at: probe, core, state.keys)
+      written = header.sequence
       commits.publish(header.sequence)
       try checkTail(state)
       if isWatched { unsafe core.tellPut(key, value, replacing: existing) }
@@ -161,10 +163,12 @@ extension Writer {
       )
       guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksRoom(header.size) }
       let isWatched = core.isWatched.load(ordering: .relaxed)
+      var written: UInt64?
       if isWatched { unsafe core.tellWillWrite(key) }
-      defer { if isWatched { unsafe core.tellDidWrite(key) } }
+      defer { if isWatched { unsafe core.tellDidWrite(key, written) } }
       _ = try unsafe append(&header, key, UnsafeRawBufferPointer(start: nil, count: 0), bodyChecksum, false, &state)
       if isThere { keydir.takeOut(hash, existing, core, state.keys) }
+      written = header.sequence
       commits.publish(header.sequence)
       try checkTail(state)
       if isThere, isWatched { unsafe core.tellRemoval(key, of: existing) }

@@ -27,8 +27,11 @@ extension MemoryCache {
   }
 
   /// Reports that the change announced by ``enterWrite(_:releases:)`` has been made, or has failed.
-  public func leaveWrite(_ key: Key) {
-    shard(Self.hash(key)).pointee.fence.leave()
+  ///
+  /// - Parameter number: tells this write from all others, for ``beginFill(_:ofWrite:)``; not `UInt64.max`. Only for writers of
+  ///   which one at a time is between the two calls.
+  public func leaveWrite(_ key: Key, number: UInt64? = nil) {
+    shard(Self.hash(key)).pointee.fence.leave(number)
   }
 
   /// Begins to fill a key from the store; must be called before the store is read.
@@ -37,6 +40,14 @@ extension MemoryCache {
   @inlinable
   public func beginFill(_ key: Key) -> FillTicket {
     shard(Self.hash(key)).pointee.fence.ticket
+  }
+
+  /// Begins to fill a key with what a write stored; nil if there may have been another one since.
+  ///
+  /// Complexity: constant; takes no lock.
+  @inlinable
+  public func beginFill(_ key: Key, ofWrite number: UInt64) -> FillTicket? {
+    shard(Self.hash(key)).pointee.fence.ticket(ofWrite: number)
   }
 
   /// Keeps a value that was read from the store after `ticket` was taken; returns whether it was kept.

@@ -22,6 +22,9 @@ public struct FillTicket: Sendable {
 struct WriteFence: ~Copyable, Sendable {
   /// The number of writers in flight in the low bits, and above them a count of all writes.
   @usableFromInline let word = Atomic<UInt64>(0)
+  /// The number of the last write that has left; `.max` if that had none. A writer stores it before it leaves, so a ticket
+  /// without writers in flight, acquired first, is followed by the number of the last of them: relaxed.
+  @usableFromInline let last = Atomic<UInt64>(.max)
 
   @inlinable static var writers: UInt64 { 0xF_FFFF }
   @inlinable static var write: UInt64 { 0x10_0000 }
@@ -36,19 +39,30 @@ struct WriteFence: ~Copyable, Sendable {
   @inlinable
   func enter() { word.wrappingAdd(Self.write + 1, ordering: .releasing) }
 
-  /// Called after the store has changed, or has failed to.
+  /// Called after the store has changed, or has failed to; `number` is the write's own, and nil if it has none.
   @inlinable
-  func leave() {
+  func leave(_ number: UInt64?) {
+    last.store(number ?? .max, ordering: .relaxed)
     let before = word.wrappingSubtract(1, ordering: .releasing).oldValue
     assert(before & Self.writers != 0, "a writer left that had not entered")
   }
 
   /// Invalidates all fills in progress; under the lock.
   @inlinable
-  func noteWrite() { word.wrappingAdd(Self.write, ordering: .releasing) }
+  func noteWrite() {
+    last.store(.max, ordering: .relaxed)
+    word.wrappingAdd(Self.write, ordering: .releasing)
+  }
 
   /// For a fill that begins now.
   @inlinable var ticket: FillTicket { FillTicket(word: word.load(ordering: .acquiring)) }
+
+  /// For a fill with what the write of that number stored; nil if another write was told since, or is in flight.
+  @inlinable
+  func ticket(ofWrite number: UInt64) -> FillTicket? {
+    let ticket = ticket
+    return !ticket.hadWriters && last.load(ordering: .relaxed) == number ? ticket : nil
+  }
 
   /// Whether nobody has written since the ticket was taken, or was writing then; under the lock.
   @inlinable

@@ -235,7 +235,7 @@ import Testing
       let calls = Guarded<[String]>([])
       private func note(_ call: String) { calls.withLock { $0.append(call) } }
       func willWrite(_ key: RawSpan) { note("willWrite") }
-      func didWrite(_ key: RawSpan) { note("didWrite") }
+      func didWrite(_ key: RawSpan, _ sequence: UInt64?) { note("didWrite") }
       func willEmpty() { note("willEmpty") }
       func didEmpty() { note("didEmpty") }
       func afterEmptying() { note("afterEmptying") }

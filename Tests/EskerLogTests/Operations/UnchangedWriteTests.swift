@@ -151,18 +151,4 @@ import Testing
     #expect(store.lastSequence.rawValue == 3)
     #expect(try store.count() == 3)
   }
-
-  @Test func aTaskThatCollectsSyncsStillWaitsForItsLastWrite() async throws {
-    let store = try machine.open { $0.durability = .synced }
-    try store.put("v", forKey: "old")
-    #expect(store.durableSequence.rawValue == 1)
-    let syncs = DeferredSyncs()
-    let last = try syncs.collect { () throws(StoreError) in
-      let last = try store.put("v", forKey: "new")
-      try store.update(forKey: "old") { (_) throws(StoreError) in .put(bytes("v")) }
-      return last
-    }
-    try await syncs.settle()
-    #expect(store.durableSequence >= last)
-  }
 }

@@ -22,7 +22,7 @@ import Testing
     }
 
     func willWrite(_ key: RawSpan) { note("will", key) }
-    func didWrite(_ key: RawSpan) { note("did", key) }
+    func didWrite(_ key: RawSpan, _ sequence: UInt64?) { note("did", key) }
     func willEmpty() { list.withLock { $0.append("will empty") } }
     func didEmpty() { list.withLock { $0.append("did empty") } }
     func afterEmptying() { list.withLock { $0.append("after") } }

@@ -115,7 +115,7 @@ import Testing
       Int($0) ?? 0
     }
     #expect(try await mapped.value(forKey: "a") == "1")
-    #expect(base.reads == 0 && base.residentReads == 1)
+    #expect(base.reads == 0 && base.heldReads == 1)
   }
 }
 

@@ -62,7 +62,7 @@ import Testing
 
   @Test func cancelledTaskThatHasNotBegunDoesNothing() async throws {
     let base = DictionaryStorage<String, Int>(mayBlock: true)
-    for storage in [Storage(base), Storage(DictionaryStorage<String, Int>())] {
+    for storage in [PartialStorage(base), PartialStorage(DictionaryStorage<String, Int>())] {
       let task = Task {
         while !Task.isCancelled { await Task.yield() }
         try await storage.async.set(1, forKey: "a")
@@ -76,20 +76,29 @@ import Testing
   @Test func operationThatHasBegunEndsAndItsOutcomeIsReturned() async throws {
     let began = DispatchSemaphore(value: 0)
     let goOn = DispatchSemaphore(value: 0)
-    let base = DictionaryStorage<String, Int>(mayBlock: true)
-    let task = Task {
-      try await base.async.update(forKey: "a") { (value: inout Int?) throws(StorageError) -> Int in
-        began.signal()
-        goOn.wait()
-        value = 1
-        return 7
-      }
+    let hooked = HookedStorage(DictionaryStorage<String, Int>(mayBlock: true))
+    hooked.onceBeforeSet {
+      began.signal()
+      goOn.wait()
     }
+    let task = Task { try await hooked.async.update(forKey: "a", default: 0) { $0 += 1 } }
     await onADispatchThread { began.wait() }
     task.cancel()
     goOn.signal()
-    #expect(try await task.value == 7)
-    #expect(base.all == ["a": 1])
+    #expect(try await task.value == 1)
+    #expect(hooked.base.all == ["a": 1])
+  }
+
+  @Test func updateThatIsCancelledBeforeItsWriteChangesNothing() async throws {
+    let base = DictionaryStorage<String, Int>(mayBlock: true)
+    let task = Task {
+      try await base.async.update(forKey: "a") { (value: inout Int?) throws(StorageError) in
+        withUnsafeCurrentTask { $0?.cancel() }
+        value = 1
+      }
+    }
+    await #expect(throws: StorageError.self) { try await task.value }
+    #expect(base.all.isEmpty)
   }
 
   @Test func manyStuckCallsDoNotKeepOthersFromRunning() async throws {
@@ -121,15 +130,20 @@ import Testing
 
 /// Answers only when it is let.
 final class BlockingStorage: ReadableStorage {
+  typealias Key = Int
+  typealias Value = Int
   let name = "blocking"
-  let identity = StorageIdentity()
   let gate = DispatchSemaphore(value: 0)
   let entered = Collected<Int>()
 
-  func entry(forKey key: Int) throws(StorageError) -> Entry<Int>? {
+  func identity(of key: Int) throws(StorageError) -> StorageCall.Identity {
+    StorageCall.Identity(storage: 0, key: [UInt8(truncatingIfNeeded: key)])
+  }
+
+  func read(_ key: Int, _ call: StorageCall.Read) throws(StorageError) -> Entry<Int>? {
     entered.add(key)
     gate.wait()
-    return Entry(key, origin: .back(name))
+    return Entry(key, origin: .back)
   }
 }
 

@@ -92,7 +92,7 @@ import Testing
     }
     await gate.wait(for: 1)
     let second = Task { try await storage.async.value(forKey: "a") { 2 } }
-    let key = FlightKey(storage: storage.identity, key: "a")
+    let key = FlightKey(identity: try storage.identity(of: "a"), value: ObjectIdentifier(Int.self))
     while FlightTable.shared.waiterCount(for: key) < 2 { await Task.yield() }
     first.cancel()
     await #expect(throws: StorageError.self) { try await first.value }

@@ -58,8 +58,8 @@ import Testing
     #expect(seen.all == [true])
   }
 
-  @Test(arguments: [SetStrategy.frontFirst, .backFirst])
-  func writesThatOverlapLeaveTheKeyToTheBack(strategy: SetStrategy) throws {
+  @Test(arguments: [TierPolicy.Set.frontFirst, .backFirst])
+  func writesThatOverlapLeaveTheKeyToTheBack(strategy: TierPolicy.Set) throws {
     let slowFront = HookedStorage(front)
     let both = slowFront.combined(with: back, setStrategy: strategy)
     // The other write comes whole between the first one's two halves.

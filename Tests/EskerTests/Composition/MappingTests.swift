@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  enum Name: String, Sendable { case a, b }
+  enum Name: String, StorageKey { case a, b }
 
   @Test func rawValuesAreMappedToTheirTypes() throws {
     #expect(try base.mapKeys(toRaw: Name.self).value(forKey: .b) == 2)
@@ -106,7 +106,7 @@ import Testing
       Issue.record("another error")
       return
     }
-    #expect(underlying is InvalidValue)
+    #expect("\(underlying)" == "the value is not valid")
     #expect(base.all == ["a": 1, "b": 2])
   }
 
@@ -123,7 +123,7 @@ import Testing
     let counts = base.defaulting(to: 0)
     #expect(try counts.value(forKey: "a") == 1)
     #expect(try counts.entry(forKey: "z") == Entry(0, origin: .produced))
-    #expect(try counts.update(forKey: "z") { $0? += 3 } != nil)
+    try counts.update(forKey: "z") { $0? += 3 }
     #expect(base.all["z"] == 3)
     base.refuse(reads: true)
     _ = failure { try counts.value(forKey: "a") }
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test func tapHearsEveryCall() throws {
-    let calls = Collected<StorageCall>()
+    let calls = Collected<StorageCall.Record>()
     let tapped = base.tap { calls.add($0) }
     _ = try tapped.value(forKey: "a")
     _ = try tapped.entry(forKey: "z")
@@ -165,9 +165,13 @@ import Testing
     base.refuse(writes: true)
     _ = failure { try tapped.set(1, forKey: "c") }
     #expect(
-      calls.all.map(\.kind) == [.read(found: true), .read(found: false), .set, .remove(found: true), .update, .set]
+      calls.all.map(\.kind) == [
+        .read(found: true), .read(found: false), .set(isDone: true), .remove(found: true),
+        // An update is a read and a write.
+        .read(found: true), .set(isDone: true), .set(isDone: false),
+      ]
     )
-    #expect(calls.all.map { $0.error == nil } == [true, true, true, true, true, false])
+    #expect(calls.all.map { $0.error == nil } == [true, true, true, true, true, true, false])
     #expect(calls.all.allSatisfy { $0.storage == "base" && $0.duration >= .zero })
   }
 }

@@ -33,6 +33,6 @@ import Testing
     let entry = Entry("Vienna", origin: .log, expiry: .after(.seconds(60)), version: SequenceNumber(rawValue: 3))
     #expect("\(entry)" == "Vienna (from the log, version #3, expires after 60.0 seconds)")
     #expect("\(Entry(7, origin: .memory))" == "7 (from memory)")
-    #expect("\(Entry(7, origin: .back("the server")))" == "7 (from the server)")
+    #expect("\(Entry(7, origin: .back))" == "7 (from behind)")
   }
 }

@@ -3,8 +3,8 @@ import Foundation
 import Testing
 
 @Suite struct BadInputTests {
-  @Test(arguments: [SetStrategy.frontFirst, .backFirst, .backOnly])
-  func numberThatJSONCannotWriteChangesNothingInAnyTier(strategy: SetStrategy) throws {
+  @Test(arguments: [TierPolicy.Set.frontFirst, .backFirst, .backOnly])
+  func numberThatJSONCannotWriteChangesNothingInAnyTier(strategy: TierPolicy.Set) throws {
     try withTemporaryStore { store in
       let front = DictionaryStorage<String, Double>()
       let back = try store.storage("heights", transformer: Transformer<Double>.json)
@@ -81,8 +81,8 @@ import Testing
         try here.set(2, forKey: "here")
         #expect(heard.reach(1))
         #expect(heard.all == [.set(key: "here", before: nil, after: 2)])
-        #expect(here.identity != there.identity)
-        #expect(try here.identity == one.storage("scores", of: Int.self).identity)
+        #expect(try here.identity(of: "a") != there.identity(of: "a"))
+        #expect(try here.identity(of: "a") == one.storage("scores", of: Int.self).identity(of: "a"))
         observation.cancel()
       }
     }

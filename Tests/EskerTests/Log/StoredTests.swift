@@ -74,7 +74,7 @@ import Testing
 
   @Test func singleKeyIsAStorageWithoutKeys() throws {
     try withTemporaryStore { store in
-      let motto = Storage<Void, String>(try store.storage("settings", of: String.self).singleKey("motto"))
+      let motto = PartialStorage<Void, String>(try store.storage("settings", of: String.self).singleKey("motto"))
       #expect(try motto.value() == nil)
       try motto.set("layer by layer")
       #expect(try motto.value() == "layer by layer")

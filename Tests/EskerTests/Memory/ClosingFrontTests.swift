@@ -31,15 +31,15 @@ import Testing
     if case .store(.closed) = failure(of: body) { true } else { false }
   }
 
-  @Test(arguments: [WritePolicy.through, .around])
-  func closedStoreIsClosedInMemoryToo(policy: WritePolicy) throws {
+  @Test(arguments: [true, false])
+  func closedStoreIsClosedInMemoryToo(policy: Bool) throws {
     let store = try Bench().open()
     let log = try log(store)
-    let hybrid = HybridStorage(log, writing: policy, remembersAbsence: true)
+    let hybrid = HybridStorage(log, keepsWrites: policy, remembersAbsence: true)
     try hybrid.set(1, forKey: "a")
     #expect(try hybrid.value(forKey: "a") == 1 && hybrid.value(forKey: "b") == nil)
     try store.close()
-    let late = HybridStorage(log, writing: policy)
+    let late = HybridStorage(log, keepsWrites: policy)
     for front in [hybrid, late] {
       for key in ["a", "b"] {
         #expect(isRefused { try front.value(forKey: key) })

@@ -54,8 +54,8 @@ import Testing
     try storage.removeAll()
   }
 
-  @Test(arguments: [WritePolicy.through, .around]) func valueMayCallTheHybridStorageItWasIn(
-    _ policy: WritePolicy
+  @Test(arguments: [true, false]) func valueMayCallTheHybridStorageItWasIn(
+    _ policy: Bool
   ) throws {
     try withTemporaryStore { store in
       let ended = Collected<Int>()
@@ -70,7 +70,7 @@ import Testing
         Mortal(Int(bytes.copied().first ?? 0), atEnd)
       }
       let log = try LogStorage(store, "mortals", key: String.self, transformer: transformer)
-      let hybrid = HybridStorage(log, limits: MemoryLimits(count: 10), writing: policy)
+      let hybrid = HybridStorage(log, limits: MemoryLimits(count: 10), keepsWrites: policy)
       let keyspace = log.keyspace
       calls.add {
         _ = try? keyspace.get("a")

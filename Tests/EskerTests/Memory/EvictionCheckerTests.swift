@@ -8,8 +8,8 @@ import Testing
 @Suite(.serialized) struct EvictionCheckerTests {
   private struct Text: Sendable { let version: Int }
 
-  @Test(arguments: [WritePolicy.through, .around])
-  func tiersAgreeWhileBothEvict(policy: WritePolicy) async throws {
+  @Test(arguments: [true, false])
+  func tiersAgreeWhileBothEvict(policy: Bool) async throws {
     var seeds = SeededGenerator(announcedFor: "tiersAgreeWhileBothEvict \(policy)")
     let clock = FakeClock()
     let path = temporaryPath()
@@ -23,7 +23,7 @@ import Testing
     let store = try LogStore(at: path, options: options)
     let log = try LogStorage(store, "n", key: String.self, of: Int.self)
     let fillers = try store.keyspace("fillers")
-    let front = HybridStorage(log, limits: MemoryLimits(count: 7), writing: policy, remembersAbsence: true)
+    let front = HybridStorage(log, limits: MemoryLimits(count: 7), keepsWrites: policy, remembersAbsence: true)
     let texts = front.transform(
       to: Transformer<Int>.standard.map(to: { Text(version: $0) }, from: { $0.version })
     )

@@ -9,8 +9,8 @@ import Testing
 @Suite(.serialized) struct HybridCheckerTests {
   private struct Wrapped: Sendable { let version: Int }
 
-  @Test(arguments: [WritePolicy.through, .around])
-  func nobodyReadsWhatIsOlderThanWhatWasSeen(policy: WritePolicy) async throws {
+  @Test(arguments: [true, false])
+  func nobodyReadsWhatIsOlderThanWhatWasSeen(policy: Bool) async throws {
     var seeds = SeededGenerator(announcedFor: "nobodyReadsWhatIsOlderThanWhatWasSeen \(policy)")
     let path = temporaryPath()
     defer { try? FileManager.default.removeItem(atPath: path) }
@@ -21,7 +21,7 @@ import Testing
     let front = HybridStorage(
       log,
       limits: MemoryLimits(count: 12),
-      writing: policy,
+      keepsWrites: policy,
       remembersAbsence: true
     )
     let wrapped = front.transform(

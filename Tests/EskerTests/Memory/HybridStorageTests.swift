@@ -24,7 +24,7 @@ import Testing
     try withTemporaryStore { store in
       let log = try LogStorage(store, "users", key: String.self, of: Int.self)
       try log.set(1, forKey: "a")
-      let hybrid = HybridStorage(log, writing: .around)
+      let hybrid = HybridStorage(log, keepsWrites: false)
       #expect(try origin(hybrid, "a") == .log && origin(hybrid, "a") == .memory)
       try hybrid.set(2, forKey: "a")
       #expect(try origin(hybrid, "a") == .log && hybrid.value(forKey: "a") == 2)
@@ -125,7 +125,7 @@ import Testing
     let hybrid = HybridStorage(back, remembersAbsence: true)
     #expect(try hybrid.value(forKey: "a") == nil && hybrid.value(forKey: "a") == nil)
     #expect(back.reads == 1)
-    guard case .absent = try hybrid.residentEntry(forKey: "a") else {
+    guard case .absent = try hybrid.held("a", StorageCall.Read()) else {
       Issue.record("absence is not known")
       return
     }
@@ -133,7 +133,7 @@ import Testing
     #expect(try hybrid.value(forKey: "a") == 1)
     let forgetful = HybridStorage(DictionaryStorage<String, Int>())
     _ = try forgetful.value(forKey: "a")
-    guard case .unknown = try forgetful.residentEntry(forKey: "a") else {
+    guard case .unknown = try forgetful.held("a", StorageCall.Read()) else {
       Issue.record("absence is remembered unasked")
       return
     }
@@ -164,11 +164,11 @@ import Testing
     try store.close()
   }
 
-  @Test(arguments: [WritePolicy.through, .around])
-  func valueThatCannotBeEncodedChangesNoTier(policy: WritePolicy) throws {
+  @Test(arguments: [true, false])
+  func valueThatCannotBeEncodedChangesNoTier(policy: Bool) throws {
     try withTemporaryStore { store in
       let log = try LogStorage(store, "n", key: String.self, transformer: Transformer<Double>.json)
-      let hybrid = HybridStorage(log, writing: policy)
+      let hybrid = HybridStorage(log, keepsWrites: policy)
       try hybrid.set(1, forKey: "a")
       guard case .encoding = failure(of: { try hybrid.set(.nan, forKey: "a") }) else {
         Issue.record("it was encoded")
@@ -223,11 +223,11 @@ import Testing
     let hybrid = HybridStorage(back)
     #expect(try await hybrid.async.value(forKey: "a") == 1)
     #expect(try await hybrid.async.value(forKey: "a") == 1)
-    #expect(try await Storage(hybrid).mapValues(to: Int.self) { $0 + 1 }.async.value(forKey: "a") == 2)
-    #expect(back.reads == 1 && back.residentReads == 0)
+    #expect(try await PartialStorage(hybrid).mapValues(to: Int.self) { $0 + 1 }.async.value(forKey: "a") == 2)
+    #expect(back.reads == 1 && back.heldReads == 0)
     // What memory answers needs no other thread.
-    guard case .present = try hybrid.residentEntry(forKey: "a"),
-      case .present = try Storage(hybrid).mapValues(to: Int.self, { $0 + 1 }).residentEntry(forKey: "a")
+    guard case .entry = try hybrid.held("a", StorageCall.Read()),
+      case .entry = try PartialStorage(hybrid).mapValues(to: Int.self, { $0 + 1 }).held("a", StorageCall.Read())
     else {
       Issue.record("memory does not say what it has")
       return

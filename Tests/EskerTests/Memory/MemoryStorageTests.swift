@@ -19,7 +19,8 @@ extension FakeClock {
     #expect(try storage.value(forKey: "a") == nil)
     try storage.set(1, forKey: "a")
     try storage.set(2, forKey: "a")
-    #expect(try storage.entry(forKey: "a") == Entry(2, origin: .memory))
+    let entry = try #require(try storage.entry(forKey: "a"))
+    #expect(entry.value == 2 && entry.origin == .memory && entry.expiry == .never && entry.version != nil)
     #expect(try storage.count() == 1 && storage.keys() == ["a"] && storage.values() == [2])
     #expect(try storage.removeValue(forKey: "a") && !storage.removeValue(forKey: "a"))
     try storage.set(3, forKey: "b")
@@ -87,9 +88,9 @@ extension FakeClock {
 
   @Test func memoryIsNeverWaitedFor() async throws {
     let storage = MemoryStorage<String, Int>()
-    #expect(!storage.mayBlock)
     try await storage.async.set(1, forKey: "a")
-    guard case .present = try storage.residentEntry(forKey: "a"), case .absent = try storage.residentEntry(forKey: "b")
+    guard case .entry = try storage.held("a", StorageCall.Read()),
+      case .absent = try storage.held("b", StorageCall.Read())
     else {
       Issue.record("memory does not say what it has")
       return

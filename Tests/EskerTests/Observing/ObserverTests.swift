@@ -222,12 +222,12 @@ import Testing
   }
 
   @Test func writesOfAFrontAreHeardOnce() throws {
-    for policy in [WritePolicy.through, .around] {
+    for policy in [true, false] {
       try withTemporaryStore { store in
         let front = HybridStorage(
           try LogStorage(store, "scores", key: String.self, of: Int.self),
           limits: MemoryLimits(count: 10),
-          writing: policy
+          keepsWrites: policy
         )
         let heard = Collected<Change>()
         let observation = try store.storage("scores", of: Int.self).observe { heard.add($0) }

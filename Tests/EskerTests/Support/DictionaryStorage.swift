@@ -2,24 +2,26 @@ import Esker
 import Foundation
 
 /// The simplest storage in memory, for composing. It can be made to fail, and counts what is asked of it.
-final class DictionaryStorage<Key: Hashable & Sendable, Value: Sendable>: UpdatableStorage, EnumerableStorage,
-  ClearableStorage, @unchecked Sendable
+final class DictionaryStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage, EnumerableStorage, ClearableStorage,
+  @unchecked Sendable
 {
   struct Refusal: Error, Equatable {}
 
   let name: String
-  let identity = StorageIdentity()
-  let mayBlock: Bool
+  private let number = StorageCall.newStorage()
+  /// Whether tasks change threads to ask it.
+  private let mayBlock: Bool
   private let lock = NSRecursiveLock()
   private var content: [Key: Entry<Value>] = [:]
+  private var lastWrite: UInt64 = 0
   private var refusesReads = false
   private var refusesWrites = false
-  private var counted = (reads: 0, residentReads: 0, writes: 0)
+  private var counted = (reads: 0, held: 0, writes: 0)
 
   init(_ content: [Key: Value] = [:], name: String = "dictionary", mayBlock: Bool = false) {
     self.name = name
     self.mayBlock = mayBlock
-    self.content = content.mapValues { Entry($0, origin: .memory) }
+    self.content = content.mapValues { Entry($0, origin: .memory, version: SequenceNumber(rawValue: 0)) }
   }
 
   private func locked<R>(_ body: () throws(StorageError) -> R) throws(StorageError) -> R {
@@ -36,13 +38,21 @@ final class DictionaryStorage<Key: Hashable & Sendable, Value: Sendable>: Updata
   }
 
   var reads: Int { lock.withLock { counted.reads } }
-  var residentReads: Int { lock.withLock { counted.residentReads } }
+  var heldReads: Int { lock.withLock { counted.held } }
   var writes: Int { lock.withLock { counted.writes } }
 
   /// What is there, without counting.
   var all: [Key: Value] { lock.withLock { content.mapValues(\.value) } }
 
-  func entry(forKey key: Key) throws(StorageError) -> Entry<Value>? {
+  func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
+    do {
+      return StorageCall.Identity(storage: number, key: try Key.keyTransformer.encode(key))
+    } catch {
+      throw .key("\(key)", view: name, underlying: error)
+    }
+  }
+
+  func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
     try locked { () throws(StorageError) in
       counted.reads += 1
       if refusesReads { throw .back(name: name, underlying: Refusal()) }
@@ -50,40 +60,39 @@ final class DictionaryStorage<Key: Hashable & Sendable, Value: Sendable>: Updata
     }
   }
 
-  func residentEntry(forKey key: Key) throws(StorageError) -> Resident<Value> {
+  func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
     try locked { () throws(StorageError) in
-      counted.residentReads += 1
-      if let entry = content[key] { return .present(entry) }
-      return .absent
+      counted.held += 1
+      if let entry = content[key] { return .entry(entry) }
+      return mayBlock ? .unknown : .absent
     }
   }
 
-  func set(_ value: Value, forKey key: Key, expiry: Expiry?) throws(StorageError) {
+  func write(_ key: Key, _ call: StorageCall.Write<Value>) throws(StorageError) -> StorageCall.Receipt {
     try locked { () throws(StorageError) in
       counted.writes += 1
-      if refusesWrites { throw .back(name: name, underlying: Refusal()) }
-      content[key] = Entry(value, origin: .memory, expiry: expiry ?? .never)
-    }
-  }
-
-  func removeValue(forKey key: Key) throws(StorageError) -> Bool {
-    try locked { () throws(StorageError) in
-      counted.writes += 1
-      return content.removeValue(forKey: key) != nil
-    }
-  }
-
-  func update<R>(
-    forKey key: Key,
-    expiry: Expiry?,
-    _ body: (inout Value?) throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    try locked { () throws(StorageError) in
-      var value = content[key]?.value
-      let result = try body(&value)
-      if refusesWrites { throw .back(name: name, underlying: Refusal()) }
-      content[key] = value.map { Entry($0, origin: .memory, expiry: expiry ?? content[key]?.expiry ?? .never) }
-      return result
+      let found = content[key]
+      let holds =
+        switch call.condition {
+        case .always: true
+        case .absent: found == nil
+        case .present: found != nil
+        case .version(let version): found?.version == version
+        }
+      guard holds else { return StorageCall.Receipt(isDone: false) }
+      // What it has it lets go of all the same.
+      if refusesWrites, case .set = call.action { throw .back(name: name, underlying: Refusal()) }
+      lastWrite += 1
+      let version = SequenceNumber(rawValue: lastWrite)
+      let expiry = call.expiry ?? .never
+      switch call.action {
+      case .set(let value): content[key] = Entry(value, origin: .memory, expiry: expiry, version: version)
+      case .touch, .extend:
+        guard let found else { return StorageCall.Receipt(isDone: false) }
+        content[key] = Entry(found.value, origin: .memory, expiry: expiry, version: version)
+      case .remove: content[key] = nil
+      }
+      return StorageCall.Receipt(isDone: true, wasThere: found != nil, version: version, expiry: expiry)
     }
   }
 

@@ -2,9 +2,8 @@ import Esker
 import Foundation
 
 /// Calls a hook once, at a chosen moment within a call: what another thread might do just then.
-final class HookedStorage<Key: Hashable & Sendable, Value: Sendable>: UpdatableStorage, @unchecked Sendable {
+final class HookedStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage, @unchecked Sendable {
   let base: DictionaryStorage<Key, Value>
-  let identity = StorageIdentity()
   var name: String { base.name }
   private let lock = NSLock()
   private var afterRead: (() -> Void)?
@@ -18,25 +17,17 @@ final class HookedStorage<Key: Hashable & Sendable, Value: Sendable>: UpdatableS
 
   func onceBeforeSet(_ hook: @escaping () -> Void) { lock.withLock { beforeSet = hook } }
 
-  func entry(forKey key: Key) throws(StorageError) -> Entry<Value>? {
-    let found = try base.entry(forKey: key)
+  func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try base.identity(of: key) }
+
+  func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+    let found = try base.read(key, call)
     lock.withLock { take(&afterRead) }?()
     return found
   }
 
-  func set(_ value: Value, forKey key: Key, expiry: Expiry?) throws(StorageError) {
-    lock.withLock { take(&beforeSet) }?()
-    try base.set(value, forKey: key, expiry: expiry)
-  }
-
-  func removeValue(forKey key: Key) throws(StorageError) -> Bool { try base.removeValue(forKey: key) }
-
-  func update<R>(
-    forKey key: Key,
-    expiry: Expiry?,
-    _ body: (inout Value?) throws(StorageError) -> R
-  ) throws(StorageError) -> R {
-    try base.update(forKey: key, expiry: expiry, body)
+  func write(_ key: Key, _ call: StorageCall.Write<Value>) throws(StorageError) -> StorageCall.Receipt {
+    if case .set = call.action { lock.withLock { take(&beforeSet) }?() }
+    return try base.write(key, call)
   }
 
   private func take(_ hook: inout (() -> Void)?) -> (() -> Void)? {

@@ -1,0 +1,65 @@
+public import Foundation
+
+/// Where an entry was found.
+public enum EntryOrigin: UInt8, Sendable {
+  /// In memory.
+  case memory
+  /// In the log.
+  case log
+  /// In a storage of the caller's making, or in several.
+  case back
+  /// Nowhere: it was made for the occasion, as a default or by a producer.
+  case produced
+}
+
+/// A value and what is known of it.
+public struct Entry<Value> {
+  /// The value.
+  public var value: Value
+  /// Where it was found.
+  public var origin: EntryOrigin
+  /// When it goes.
+  public var expiry: Expiry
+  /// Which write stored it; nil where it is not stored, as of a default.
+  public var version: SequenceNumber?
+
+  /// An entry from its parts.
+  @inlinable
+  public init(_ value: Value, origin: EntryOrigin, expiry: Expiry = .never, version: SequenceNumber? = nil) {
+    self.value = value
+    self.origin = origin
+    self.expiry = expiry
+    self.version = version
+  }
+
+  /// The same entry with another value.
+  @inlinable
+  public func map<New, Failure: Error>(_ transform: (Value) throws(Failure) -> New) throws(Failure) -> Entry<New> {
+    Entry<New>(try transform(value), origin: origin, expiry: expiry, version: version)
+  }
+
+  /// Whether the entry's time is over at `instant`. A duration counts from the write, so an entry that has one is not.
+  public func isExpired(at instant: Date = Date()) -> Bool {
+    guard case .at(let end) = expiry else { return false }
+    return end <= WallTime(instant)
+  }
+
+  /// How long the entry still lives at `instant`, not less than zero; nil if it does not go by itself.
+  public func remaining(at instant: Date = Date()) -> Duration? {
+    switch expiry {
+    case .never:
+      return nil
+    case .after(let duration):
+      return duration
+    case .at(let end):
+      let (difference, overflow) = end.millisecondsSince1970.subtractingReportingOverflow(
+        WallTime(instant).millisecondsSince1970
+      )
+      if overflow { return .milliseconds(end.millisecondsSince1970 < 0 ? 0 : Int64.max) }
+      return .milliseconds(max(0, difference))
+    }
+  }
+}
+
+extension Entry: Sendable where Value: Sendable {}
+extension Entry: Equatable where Value: Equatable {}

@@ -1,0 +1,178 @@
+internal import Synchronization
+
+/// What one call of a storage carries and what it is answered: for those who write a storage or an operator of their own.
+///
+/// Calls are values, so that a storage has two functions, one that reads and one that writes, and every operation is written
+/// once above them.
+public enum StorageCall {
+  /// What a read asks for.
+  public struct Read: Hashable, Sendable {
+    /// Whether a value that has expired, and that nobody has removed yet, is returned.
+    public var allowsExpired: Bool
+    /// Whether memory in front of a storage is passed over.
+    public var skipsMemory: Bool
+
+    /// Whether the entry's version is needed, for a write on the condition that it is still there. A front that does not keep
+    /// the versions of what is behind does not answer then.
+    public var needsVersion: Bool
+
+    /// A read of what is there now.
+    @inlinable
+    public init(allowsExpired: Bool = false, skipsMemory: Bool = false, needsVersion: Bool = false) {
+      self.allowsExpired = allowsExpired
+      self.skipsMemory = skipsMemory
+      self.needsVersion = needsVersion
+    }
+  }
+
+  /// On what condition a write takes effect. It is checked and the write made in one step.
+  public enum Condition: Hashable, Sendable {
+    /// On none.
+    case always
+    /// There is no value.
+    case absent
+    /// There is a value.
+    case present
+    /// The value is still the one with this ``Entry/version``.
+    case version(SequenceNumber)
+  }
+
+  /// What a write asks for.
+  public struct Write<Value: Sendable>: Sendable {
+    /// What is done.
+    public enum Action: Sendable {
+      /// The value is stored.
+      case set(Value)
+      /// The value that is there gets another expiry.
+      case touch
+      /// The value that is there stays for most of the duration of the expiry: one that does not expire, or that would gain less
+      /// than an eighth of the duration, stays as it is.
+      case extend
+      /// The value that is there is removed.
+      case remove
+    }
+
+    /// What is done.
+    public var action: Action
+    /// On what condition.
+    public var condition: Condition
+    /// When the value expires; nil: as the storage's default says.
+    public var expiry: Expiry?
+    /// What the write survives once the call has returned; nil: as the store's default says.
+    public var durability: Durability?
+    /// Whether a value that is there already, with the expiry that it would have, need not be written again.
+    public var skipsUnchanged = false
+
+    /// A write from its parts.
+    @inlinable
+    public init(
+      _ action: Action,
+      if condition: Condition = .always,
+      expiry: Expiry? = nil,
+      durability: Durability? = nil
+    ) {
+      self.action = action
+      self.condition = condition
+      self.expiry = expiry
+      self.durability = durability
+    }
+
+    /// The same with another value.
+    @inlinable
+    public func map<New, Failure: Error>(
+      _ transform: (Value) throws(Failure) -> New
+    ) throws(Failure) -> Write<New> {
+      let turned: Write<New>.Action
+      switch action {
+      case .set(let value): turned = .set(try transform(value))
+      case .touch: turned = .touch
+      case .extend: turned = .extend
+      case .remove: turned = .remove
+      }
+      var write = Write<New>(turned, if: condition, expiry: expiry, durability: durability)
+      write.skipsUnchanged = skipsUnchanged
+      return write
+    }
+  }
+
+  /// What a write did.
+  public struct Receipt: Hashable, Sendable {
+    /// Whether the condition held; if not, nothing has changed.
+    public var isDone: Bool
+    /// Whether there was a value, of a removal or a touch.
+    public var wasThere: Bool
+    /// The version of what is there now, where the storage has versions.
+    public var version: SequenceNumber?
+    /// When what was stored expires.
+    public var expiry: Expiry
+
+    /// A receipt from its parts.
+    @inlinable
+    public init(isDone: Bool, wasThere: Bool = false, version: SequenceNumber? = nil, expiry: Expiry = .never) {
+      self.isDone = isDone
+      self.wasThere = wasThere
+      self.version = version
+      self.expiry = expiry
+    }
+  }
+
+  /// What memory alone knows of a key.
+  public enum Held<Value: Sendable>: Sendable {
+    /// The entry.
+    case entry(Entry<Value>)
+    /// The key is absent.
+    case absent
+    /// Nothing: the storage has to be asked.
+    case unknown
+  }
+
+  /// One entry of the process, by its bytes: tasks that produce the same one wait for each other.
+  public struct Identity: Hashable, Sendable {
+    /// The storage's number, from ``StorageCall/newStorage()``.
+    public var storage: UInt64
+    /// The key's bytes.
+    public var key: [UInt8]
+
+    /// An identity from its parts.
+    public init(storage: UInt64, key: [UInt8]) {
+      self.storage = storage
+      self.key = key
+    }
+  }
+
+  /// A number that no other storage of the process has.
+  public static func newStorage() -> UInt64 { StorageNumbers.next() }
+
+  /// A call, as a tap hears of it; see ``StorageProtocol/tap(_:)``.
+  public struct Record: Sendable {
+    /// The storage's name.
+    public let storage: String
+    /// What was called.
+    public let kind: Kind
+    /// How long it took.
+    public let duration: Duration
+    /// Why it failed, if it did.
+    public let error: StorageError?
+  }
+
+  /// What was called. A call that failed counts as one that found nothing.
+  public enum Kind: Hashable, Sendable {
+    /// A read; whether there was a value.
+    case read(found: Bool)
+    /// A read from memory alone that found nothing there; the storage itself may be asked next.
+    case missedMemory
+    /// A store of a value; whether its condition held.
+    case set(isDone: Bool)
+    /// A new expiry; whether the value has it.
+    case touch(isDone: Bool)
+    /// A removal; whether there was a value.
+    case remove(found: Bool)
+  }
+}
+
+/// Numbers for storages. A counter: relaxed.
+enum StorageNumbers {
+  private static let last = Atomic<UInt64>(0)
+
+  static func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
+}

@@ -1,0 +1,279 @@
+/// A storage seen through a step: the type of every operator, such as `tap`, `mapValues` and `readOnly`.
+///
+/// It can do what its base can do and its step keeps: written as `some UpdatableStorage<Key, Value>`, or hidden in a
+/// ``Storage``.
+public struct Composed<Base: StorageProtocol, Step: StorageStep.Turning>: StorageProtocol
+where Step.InnerKey == Base.Key, Step.InnerValue == Base.Value {
+  /// What values are found by.
+  public typealias Key = Step.Key
+  /// What is kept.
+  public typealias Value = Step.Value
+
+  /// What is behind.
+  public let base: Base
+  /// What is done with calls and entries.
+  public let step: Step
+
+  /// `base`, seen through `step`.
+  @inlinable
+  public init(_ base: Base, _ step: Step) {
+    self.base = base
+    self.step = step
+  }
+
+  /// The name of what is behind, or that which the step gives it.
+  public var name: String { step.name(base.name) }
+
+  /// The identity of what is behind, unless the step turns values.
+  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
+    var identity = try base.identity(of: try step.inner(key))
+    if let number = step.number { identity.storage = number }
+    return identity
+  }
+}
+
+// MARK: Reading
+
+extension Composed: AsyncReadableStorage where Base: AsyncReadableStorage, Step: StorageStep.Reading {
+  /// What memory knows behind, as the step shows it.
+  @inlinable
+  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+    let mark = step.began()
+    do throws(StorageError) {
+      let known: Entry<Base.Value>?
+      switch try base.held(try step.inner(key), call) {
+      case .entry(let entry): known = entry
+      case .absent where !step.mayTakeLong: known = nil
+      default:
+        step.ended(mark, .missedMemory, nil)
+        return .unknown
+      }
+      let found = try step.outer(known, key)
+      step.ended(mark, .read(found: found != nil), nil)
+      if let found { return .entry(found) }
+      return .absent
+    } catch {
+      // The read that follows says so too, or comes to the rescue.
+      if step.mayTakeLong { return .unknown }
+      let error = step.told(error)
+      step.ended(mark, .missedMemory, error)
+      throw error
+    }
+  }
+
+  /// What is found behind, as the step shows it.
+  public nonisolated(nonsending) func asyncRead(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
+    let mark = step.began()
+    do throws(StorageError) {
+      let found: Entry<Value>?
+      do throws(StorageError) {
+        found = try step.outer(try await base.asyncRead(try step.inner(key), call), key)
+      } catch {
+        found = try step.rescue(step.told(error), key)
+      }
+      step.ended(mark, .read(found: found != nil), nil)
+      return found
+    } catch {
+      step.ended(mark, .read(found: false), error)
+      throw error
+    }
+  }
+}
+
+extension Composed: ReadableStorage where Base: ReadableStorage, Step: StorageStep.Reading {
+  /// What is found behind, as the step shows it.
+  @inlinable
+  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+    let mark = step.began()
+    do throws(StorageError) {
+      let found: Entry<Value>?
+      do throws(StorageError) {
+        found = try step.outer(try base.read(try step.inner(key), call), key)
+      } catch {
+        found = try step.rescue(step.told(error), key)
+      }
+      step.ended(mark, .read(found: found != nil), nil)
+      return found
+    } catch {
+      step.ended(mark, .read(found: false), error)
+      throw error
+    }
+  }
+
+  /// What is found behind, as the step shows it.
+  public func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
+    // One of them may need rescue, or is to be told of.
+    if step.mayTakeLong || Step.Mark.self != Void.self {
+      var entries: [Entry<Value>?] = []
+      for key in keys { entries.append(try read(key, call)) }
+      return entries
+    }
+    do throws(StorageError) {
+      var inner: [Base.Key] = []
+      inner.reserveCapacity(keys.count)
+      for key in keys { inner.append(try step.inner(key)) }
+      var entries: [Entry<Value>?] = []
+      entries.reserveCapacity(keys.count)
+      for (key, found) in zip(keys, try base.read(several: inner, call)) { entries.append(try step.outer(found, key)) }
+      return entries
+    } catch {
+      throw step.told(error)
+    }
+  }
+
+  /// What is known behind, as the step shows it.
+  public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
+    let mark = step.began()
+    do throws(StorageError) {
+      let found = step.outer(peeked: try base.peek(try step.inner(key), call))
+      step.ended(mark, .read(found: found != nil), nil)
+      return found
+    } catch {
+      let error = step.told(error)
+      step.ended(mark, .read(found: false), error)
+      throw error
+    }
+  }
+}
+
+// MARK: Writing
+
+extension StorageCall.Write {
+  /// The kind of the call, when it has ended.
+  @usableFromInline
+  func kind(_ receipt: StorageCall.Receipt?) -> StorageCall.Kind {
+    switch action {
+    case .set: .set(isDone: receipt?.isDone ?? false)
+    case .touch, .extend: .touch(isDone: receipt?.isDone ?? false)
+    case .remove: .remove(found: receipt?.wasThere ?? false)
+    }
+  }
+}
+
+extension Composed: AsyncWritableStorage where Base: AsyncWritableStorage, Step: StorageStep.Writing {
+  /// Writes behind what the step makes of it.
+  public nonisolated(nonsending) func asyncWrite(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) async throws(StorageError) -> StorageCall.Receipt {
+    let mark = step.began()
+    do throws(StorageError) {
+      let receipt = try await base.asyncWrite(try step.inner(key), try step.inner(call, key))
+      step.ended(mark, call.kind(receipt), nil)
+      return receipt
+    } catch {
+      let error = step.told(error)
+      step.ended(mark, call.kind(nil), error)
+      throw error
+    }
+  }
+}
+
+extension Composed: WritableStorage where Base: WritableStorage, Step: StorageStep.Writing {
+  /// Writes behind what the step makes of it.
+  @inlinable
+  public func write(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) throws(StorageError) -> StorageCall.Receipt {
+    let mark = step.began()
+    do throws(StorageError) {
+      let receipt = try base.write(try step.inner(key), try step.inner(call, key))
+      step.ended(mark, call.kind(receipt), nil)
+      return receipt
+    } catch {
+      let error = step.told(error)
+      step.ended(mark, call.kind(nil), error)
+      throw error
+    }
+  }
+}
+
+extension Composed: UpdatableStorage
+where Base: UpdatableStorage, Step: StorageStep.Reading, Step: StorageStep.Writing {}
+
+// MARK: All keys
+
+extension Composed: EnumerableStorage where Base: EnumerableStorage, Step: StorageStep.Listing {
+  /// Calls `body` with each key and entry behind, as the step shows them.
+  public func forEachEntry(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key, Entry<Value>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try base.forEachEntry { (error) throws(StorageError) in
+      try failure(step.told(error))
+    } _: { (innerKey, entry) throws(StorageError) in
+      let key: Key
+      let found: Entry<Value>?
+      do throws(StorageError) {
+        key = try step.outer(innerKey)
+        found = try step.outer(entry, key)
+      } catch {
+        return try failure(step.told(error))
+      }
+      if let found { try body(key, found) }
+    }
+  }
+
+  /// Calls `body` with each key behind, as the step shows it.
+  public func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
+    try base.forEachKey { (key) throws(StorageError) in try body(try step.outer(key)) }
+  }
+
+  /// How many entries there are behind.
+  public func count() throws(StorageError) -> Int { try base.count() }
+}
+
+extension Composed: ClearableStorage where Base: ClearableStorage, Step: StorageStep.Writing, Step: StorageStep.Whole {
+  /// Removes everything behind.
+  public func removeAll() throws(StorageError) { try base.removeAll() }
+
+  /// Removes what is expired behind; how much there was.
+  @discardableResult
+  public func removeExpired() throws(StorageError) -> Int { try base.removeExpired() }
+}
+
+extension Composed: ObservableStorage where Base: ObservableStorage, Step: StorageStep.Listing {
+  /// Calls `body` with every change behind, as the step shows it.
+  public func observe(
+    only key: Key?,
+    _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
+  ) throws(StorageError) -> ObservationToken {
+    var innerKey: Base.Key?
+    if let key { innerKey = try step.inner(key) }
+    return try base.observe(only: innerKey) { [step] change in
+      body(
+        change.map(
+          key: { (key) throws(StorageError) in try step.outer(key) },
+          value: { (value, innerKey) throws(StorageError) in
+            let key = try step.outer(innerKey)
+            guard let shown = try step.outer(Entry(value, origin: .back), key) else {
+              throw .unsupported(operation: "show this value", view: step.name(""))
+            }
+            return shown.value
+          }
+        )
+      )
+    }
+  }
+}
+
+// MARK: What is behind
+
+extension Composed: LogBacked where Base: LogBacked {
+  var logView: LogBacking? { step.keepsKeys ? base.logView : nil }
+}
+
+extension Composed: ByteBacked
+where Base: ByteBacked, Step: StorageStep.Writing, Step.Key == Step.InnerKey {
+  func viewed<New: Sendable>(as transformer: Transformer<New>) throws(StorageError) -> Storage<Key, New> {
+    try base.viewed(as: transformer)
+  }
+
+  func add(_ write: StorageCall.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError) {
+    try base.add(try step.inner(write, key), try step.inner(key), to: &batch)
+  }
+}

@@ -1,0 +1,96 @@
+/// The steps of one write to a front and a back, for calls that wait and for calls that suspend.
+struct TierWrite<Value: Sendable> {
+  enum Step {
+    case front(StorageCall.Write<Value>)
+    case back(StorageCall.Write<Value>)
+  }
+
+  private let call: StorageCall.Write<Value>
+  private let policy: TierPolicy
+  private var steps: [Step] = []
+  /// What the tier that decides did.
+  private var decided: StorageCall.Receipt?
+  private var wasInOther = false
+  private var failure: StorageError?
+  private var isUndoing = false
+
+  init(_ call: StorageCall.Write<Value>, _ policy: TierPolicy) {
+    self.call = call
+    self.policy = policy
+    steps = isFrontFirst ? [.front(call)] : [.back(call)]
+  }
+
+  /// A condition holds or not in the tier that decides, which is therefore written first.
+  private var isFrontFirst: Bool {
+    if policy.isLedByFront { return true }
+    guard policy.set == .frontFirst, call.condition == .always else { return false }
+    if case .set = call.action { return true }
+    return false
+  }
+
+  /// Whether writes that overlapped may have reached the tiers in different orders.
+  var wroteBoth: Bool { !policy.isLedByFront && policy.set != .backOnly }
+
+  /// What is to be done next; nil at the end.
+  var next: Step? { steps.first }
+
+  mutating func frontDid(_ receipt: StorageCall.Receipt) {
+    steps.removeFirst()
+    if !isFrontFirst {
+      wasInOther = receipt.wasThere
+    } else if decided == nil {
+      decided = receipt
+      if receipt.isDone, policy.set != .frontOnly { steps = [.back(mirrored(receipt))] }
+    }
+  }
+
+  mutating func backDid(_ receipt: StorageCall.Receipt) {
+    steps.removeFirst()
+    if isFrontFirst {
+      wasInOther = receipt.wasThere
+      // The back decides where it is read.
+      if !policy.isLedByFront { decided = receipt }
+    } else {
+      decided = receipt
+      if receipt.isDone { steps = [.front(mirrored(receipt))] }
+    }
+  }
+
+  /// What the other tier is to do once one has written: without a condition, and with the expiry as it was resolved.
+  private func mirrored(_ receipt: StorageCall.Receipt) -> StorageCall.Write<Value> {
+    var write = call
+    write.condition = .always
+    if !isFrontFirst {
+      // What the front does not get it must not keep either.
+      guard case .set = call.action, policy.set != .backOnly else { return StorageCall.Write(.remove) }
+      write.expiry = receipt.expiry
+    }
+    write.skipsUnchanged = false
+    return write
+  }
+
+  /// A step failed. Throws if nothing is left to be done.
+  mutating func failed(_ error: StorageError) throws(StorageError) {
+    let step = steps.removeFirst()
+    if isUndoing || decided == nil { throw failure ?? error }
+    switch step {
+    case .front:
+      // The value is where it lasts. What matters is that the front does not have the old one.
+      steps = [.front(StorageCall.Write(.remove))]
+      isUndoing = true
+    case .back:
+      failure = error
+      if policy.isLedByFront { throw error }
+      steps = [.front(StorageCall.Write(.remove))]
+      isUndoing = true
+    }
+  }
+
+  /// What the write did.
+  func receipt() throws(StorageError) -> StorageCall.Receipt {
+    if let failure { throw failure }
+    var receipt = decided ?? StorageCall.Receipt(isDone: false)
+    if case .remove = call.action, wasInOther { receipt.wasThere = true }
+    return receipt
+  }
+}

@@ -1,0 +1,68 @@
+/// Typed keys and values that can be read, written and updated, whatever is behind them: as ``Storage``, for what can be neither
+/// listed nor emptied nor observed, such as a back of two functions or a view of some keys.
+public struct PartialStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
+  @usableFromInline let table: StorageTable<Key, Value>
+
+  /// Hides the type of `base`.
+  @inlinable
+  public init<Base: UpdatableStorage<Key, Value>>(_ base: Base) {
+    if let storage = base as? PartialStorage { self = storage } else { table = StorageTable(base) }
+  }
+
+  /// What the storage behind is called.
+  public var name: String { table.name }
+
+  /// The identity of what is behind.
+  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try table.identity(key) }
+
+  /// What is found behind.
+  @inlinable
+  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+    try table.read(key, call)
+  }
+
+  /// What is found behind.
+  public func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
+    try table.base.read(several: keys, call)
+  }
+
+  /// What is known behind.
+  public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
+    try table.base.peek(key, call)
+  }
+
+  /// What memory alone knows of `key`.
+  @inlinable
+  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+    try table.held(key, call)
+  }
+
+  /// What is found behind.
+  public nonisolated(nonsending) func asyncRead(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
+    try await table.base.asyncRead(key, call)
+  }
+
+  /// Writes behind.
+  @inlinable
+  public func write(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) throws(StorageError) -> StorageCall.Receipt {
+    try table.write(key, call)
+  }
+
+  /// Writes behind.
+  public nonisolated(nonsending) func asyncWrite(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) async throws(StorageError) -> StorageCall.Receipt {
+    try await table.base.asyncWrite(key, call)
+  }
+}
+
+extension PartialStorage: LogBacked {
+  var logView: LogBacking? { (table.base as? any LogBacked)?.logView }
+}

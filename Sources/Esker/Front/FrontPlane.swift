@@ -1,0 +1,167 @@
+public import EskerMemory
+public import Synchronization
+
+/// What a front is told of writes to the storage behind it: by whoever makes them, by the bytes of the key.
+///
+/// A writer *enters before its write can be seen* and *leaves after*. Until then nothing that was read is kept. He may hold a lock
+/// meanwhile, so no value ends then: its `deinit` may call the store.
+@usableFromInline
+protocol WriteFront: AnyObject, Sendable {
+  func enterWrite(_ key: RawSpan)
+  func leaveWrite(_ key: RawSpan, number: UInt64?)
+  func enterRemovalOfAll()
+  func leaveRemovalOfAll()
+  /// Lets go of what was dropped; called without a lock, after a removal of everything.
+  func release()
+}
+
+/// The values of one type that a front holds; an absent one is nil. Its limits are those of the pool, with the other planes.
+@usableFromInline
+final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
+  /// What is held of a key.
+  @usableFromInline
+  struct Held: Sendable {
+    /// nil for a key that is absent.
+    @usableFromInline let value: Value?
+    /// The write that stored it; 0 if it has no number.
+    @usableFromInline let version: UInt64
+
+    @inlinable
+    init(_ value: Value?, version: UInt64) {
+      self.value = value
+      self.version = version
+    }
+  }
+
+  @usableFromInline let cache: MemoryCache<Key.Held, Held>
+  /// Milliseconds of the time that the storage behind follows.
+  @usableFromInline let clock: @Sendable () -> Int64
+  /// Whether there was ever anything in it that expires. Reading the clock takes as long as finding the value. Relaxed: it
+  /// is set before the first such entry is put, and a read that finds it unset may count as one from before that.
+  @usableFromInline let mayExpire = Atomic<Bool>(false)
+  private let cost: (@Sendable (Value) -> Int)?
+  /// Removals of everything under way in the low bits, above them how many there were. A ticket acquires what removals
+  /// released that are over; a removal that begins later empties the cache after the fill.
+  private let removals = Atomic<UInt64>(0)
+
+  /// What an absent key counts where values are counted by what they take.
+  private static var costOfAbsence: Int { 64 }
+
+  init(pool: MemoryPool, cost: (@Sendable (Value) -> Int)?, clock: @escaping @Sendable () -> Int64) {
+    cache = MemoryCache(sharing: pool)
+    self.cost = cost
+    self.clock = clock
+  }
+
+  deinit {
+    cache.leave()
+  }
+
+  /// The instant that decides what is expired, as far as anything can be.
+  @inlinable @inline(__always)
+  var now: Int64 { mayExpire.load(ordering: .relaxed) ? clock() : .min }
+
+  /// What is held of a key.
+  @inlinable @inline(__always)
+  func entry(_ key: Key.Held) -> StorageCall.Held<Value> {
+    guard let found = cache.entry(key, now: now) else { return .unknown }
+    guard let value = found.value.value else { return .absent }
+    let version = found.value.version
+    return .entry(
+      Entry(
+        value,
+        origin: .memory,
+        expiry: Expiry(milliseconds: found.expiry),
+        version: version == 0 ? nil : SequenceNumber(rawValue: version)
+      )
+    )
+  }
+
+  // MARK: Filling
+
+  struct Ticket {
+    let fill: FillTicket
+    let removals: UInt64
+  }
+
+  /// Called before the storage behind is read.
+  func beginFill(_ key: Key.Held) -> Ticket {
+    let removals = removals.load(ordering: .acquiring)
+    return Ticket(fill: cache.beginFill(key), removals: removals)
+  }
+
+  /// Called after a write, for what it stored; nil if there may have been another one since.
+  func beginFill(_ key: Key.Held, ofWrite number: SequenceNumber) -> Ticket? {
+    let removals = removals.load(ordering: .acquiring)
+    guard let fill = cache.beginFill(key, ofWrite: number.rawValue) else { return nil }
+    return Ticket(fill: fill, removals: removals)
+  }
+
+  /// Keeps what was read, unless it may have been written since.
+  func fill(_ key: Key.Held, _ value: Value?, expiry: Expiry, version: SequenceNumber?, _ ticket: Ticket) {
+    guard let expiry = expiry.milliseconds, ticket.removals & 0xFFFF == 0 else { return }
+    guard removals.load(ordering: .acquiring) == ticket.removals else { return }
+    if expiry != .max { mayExpire.store(true, ordering: .relaxed) }
+    var weight = 1
+    if let cost { weight = value.map(cost) ?? Self.costOfAbsence }
+    cache.fill(
+      Held(value, version: version?.rawValue ?? 0),
+      forKey: key,
+      cost: weight,
+      expiry: expiry,
+      now: now,
+      ticket: ticket.fill
+    )
+  }
+
+  func enterWrite(_ key: Key.Held) { cache.enterWrite(key) }
+  func leaveWrite(_ key: Key.Held) { cache.leaveWrite(key) }
+}
+
+extension FrontPlane: WriteFront {
+  @usableFromInline
+  func enterWrite(_ key: RawSpan) {
+    if let key = Key.held(from: key) { cache.enterWrite(key, releases: false) }
+  }
+
+  @usableFromInline
+  func leaveWrite(_ key: RawSpan, number: UInt64?) {
+    if let key = Key.held(from: key) { cache.leaveWrite(key, number: number) }
+  }
+
+  @usableFromInline
+  func enterRemovalOfAll() {
+    removals.wrappingAdd(0x1_0001, ordering: .acquiringAndReleasing)
+    cache.removeAll(releases: false)
+  }
+
+  @usableFromInline
+  func leaveRemovalOfAll() {
+    removals.wrappingSubtract(1, ordering: .acquiringAndReleasing)
+  }
+
+  @usableFromInline
+  func release() { cache.release() }
+}
+
+extension Expiry {
+  /// Milliseconds since 1970, `Int64.max` for never; nil where it counts from a write that nobody knows.
+  var milliseconds: Int64? {
+    switch self {
+    case .never: .max
+    case .at(let end): end.millisecondsSince1970
+    case .after: nil
+    }
+  }
+
+  @inlinable
+  init(milliseconds: Int64) {
+    self = milliseconds == .max ? .never : .at(WallTime(millisecondsSince1970: milliseconds))
+  }
+
+  /// The same with an instant in place of a duration.
+  func resolved(at now: Int64) -> Expiry {
+    guard case .after(let duration) = self else { return self }
+    return .at(WallTime(millisecondsSince1970: now).advanced(by: duration))
+  }
+}

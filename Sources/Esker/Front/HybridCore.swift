@@ -1,0 +1,136 @@
+internal import EskerMemory
+internal import EskerPlatform
+
+/// What all copies of a hybrid storage share.
+@usableFromInline
+final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageKey {
+  @usableFromInline typealias Key = Back.Key
+  @usableFromInline typealias Value = Back.Value
+
+  @usableFromInline let back: Back
+  @usableFromInline let plane: FrontPlane<Key, Value>
+  let pool: MemoryPool
+  let clock: StoreClock
+  let keepsWrites: Bool
+  let remembersAbsence: Bool
+  /// The keyspace behind, if there is one: it tells the plane of all writes.
+  let hub: ChangeHub?
+  /// False of a view whose keys have another form than their type's: what is told of its keys would not be understood.
+  @usableFromInline let isUsable: Bool
+
+  init(
+    _ back: Back,
+    _ memory: FrontMemory,
+    keepsWrites: Bool,
+    remembersAbsence: Bool,
+    _ clock: StoreClock,
+    _ cost: (@Sendable (Value) -> Int)?
+  ) {
+    let log = (back as? any LogBacked)?.logView
+    let hub = log?.hub
+    var now: @Sendable () -> Int64 = { clock.now().millisecondsSince1970 }
+    if let store = hub?.keyspace.store { now = { store.time.millisecondsSince1970 } }
+    let pool =
+      switch memory {
+      case .shared(let pool): pool
+      case .limited(let limits): hub?.frontMemory.pool(limits) ?? MemoryPool(limits: limits)
+      }
+    let plane = FrontPlane<Key, Value>(pool: pool, cost: cost, clock: now)
+    self.back = back
+    self.pool = pool
+    self.clock = clock
+    self.keepsWrites = keepsWrites
+    self.remembersAbsence = remembersAbsence
+    self.hub = hub
+    self.plane = plane
+    isUsable = log.map { $0.formOfKeys == Key.keyTransformer.id } ?? true
+    hub?.add(plane)
+  }
+
+  deinit {
+    hub?.remove(plane)
+  }
+
+  @usableFromInline
+  func unusable(_ key: Key, _ error: any Error) -> StorageError { .key("\(key)", view: back.name, underlying: error) }
+
+  @inlinable @inline(__always)
+  func held(_ key: Key) throws(StorageError) -> Key.Held {
+    do { return try key.held() } catch { throw unusable(key, error) }
+  }
+
+  // MARK: Reading
+
+  /// Whether a read goes past memory.
+  @inlinable @inline(__always)
+  func passes(_ call: StorageCall.Read) -> Bool { call.skipsMemory || !isUsable }
+
+  /// Keeps what was read behind.
+  func keep(_ found: Entry<Value>?, _ key: Key.Held, _ call: StorageCall.Read, _ ticket: FrontPlane<Key, Value>.Ticket)
+  {
+    guard isUsable, !call.allowsExpired else { return }
+    if let found {
+      plane.fill(key, found.value, expiry: found.expiry, version: found.version, ticket)
+    } else if remembersAbsence {
+      plane.fill(key, nil, expiry: .never, version: nil, ticket)
+    }
+  }
+
+  // MARK: Writing
+
+  /// Called before a write behind. A log tells the plane of its writes itself.
+  func begin(_ key: Key.Held) {
+    if hub == nil { plane.enterWrite(key) }
+  }
+
+  /// Called after a write behind; `receipt` is nil if it failed.
+  func end(_ key: Key.Held, _ call: StorageCall.Write<Value>, _ receipt: StorageCall.Receipt?) {
+    guard hub != nil else { return plane.leaveWrite(key) }
+    if isUsable, keepsWrites, let receipt, receipt.isDone, let version = receipt.version,
+      case .set(let value) = call.action, let ticket = plane.beginFill(key, ofWrite: version)
+    {
+      plane.fill(key, value, expiry: receipt.expiry, version: version, ticket)
+    } else {
+      plane.cache.release(key)
+    }
+  }
+
+  func removingAll(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+    if hub != nil { return try body() }
+    plane.enterRemovalOfAll()
+    defer {
+      plane.leaveRemovalOfAll()
+      plane.release()
+    }
+    try body()
+  }
+
+  // MARK: Memory
+
+  /// Drops a key from the memory of all views.
+  func removeInMemory(_ key: Key) {
+    // A key that cannot become bytes is nowhere.
+    guard let hub else {
+      if let held = try? key.held() { plane.cache.remove(held) }
+      return
+    }
+    guard let identity = try? back.identity(of: key) else { return }
+    identity.key.withBytes { hub.drop($0) }
+  }
+}
+
+/// A view of a log, also behind an erased storage or operators that change nothing of keys and values.
+protocol LogBacked {
+  /// nil if there is no log behind after all.
+  var logView: LogBacking? { get }
+}
+
+/// What a front must know of the log behind it.
+struct LogBacking {
+  let hub: ChangeHub
+  let formOfKeys: String
+}
+
+extension LogStorage: LogBacked {
+  var logView: LogBacking? { LogBacking(hub: hub, formOfKeys: keys.id) }
+}

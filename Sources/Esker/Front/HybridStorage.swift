@@ -1,0 +1,294 @@
+public import EskerMemory
+
+/// Memory ahead of another storage, a log in the first place: what was read or written lately is answered without it.
+///
+/// ```swift
+/// let users = HybridStorage(
+///   try LogStorage(store, "users", key: String.self, of: User.self),
+///   limits: MemoryLimits(count: 10_000)
+/// )
+/// try users.set(anna, forKey: "anna")         // in the log and in memory
+/// let user = try users.value(forKey: "anna")  // from memory, decoded once
+/// ```
+///
+/// **The tiers do not disagree.** Over a ``LogStorage``, or a ``Storage`` that hides one, the front is told of every write to
+/// the keyspace before it can be seen, through whatever view or past all of them; memory then never gives a value older than
+/// one that somebody has finished reading or writing. Over any other storage, all writes must be made through this one.
+/// Keys are their bytes in memory as they are behind; over a view whose keys have another form than their type's,
+/// ``StorageKey/keyTransformer``, nothing is kept.
+///
+/// **There is one memory for a keyspace.** Views of other values that ``transform(to:cost:)`` makes, and all other hybrid storages over
+/// the same keyspace, share its limits and its ``statistics``: together they hold at most what the narrowest limits allow that any of
+/// them was made with. What is in use through one view makes what is not used through another go.
+///
+/// A hit takes no lock. Safe to use from any thread; copies share everything.
+public struct HybridStorage<Back: StorageProtocol>: StorageProtocol where Back.Key: StorageKey {
+  /// What values are found by.
+  public typealias Key = Back.Key
+  /// What is found.
+  public typealias Value = Back.Value
+
+  @usableFromInline let core: HybridCore<Back>
+
+  /// Memory ahead of `back`.
+  ///
+  /// - Parameters:
+  ///   - back: what is asked for all that is not in memory.
+  ///   - limits: what memory may hold at most, over a log together with all other fronts of the keyspace; without limits it only grows.
+  ///   - keepsWrites: over a log, whether a value is in memory once it is written; else once it is read.
+  ///   - remembersAbsence: whether memory also keeps that a key was not there when it was asked for.
+  ///   - clock: the clock that expiry follows over anything but a log, which has its own.
+  ///   - cost: what a value counts towards the cost limit; 1 for each value if there is no such closure. With one, an absent
+  ///     key counts 64.
+  public init(
+    _ back: Back,
+    limits: MemoryLimits = MemoryLimits(),
+    keepsWrites: Bool = true,
+    remembersAbsence: Bool = false,
+    clock: StoreClock = .system,
+    cost: (@Sendable (Value) -> Int)? = nil
+  ) {
+    core = HybridCore(
+      back,
+      .limited(limits),
+      keepsWrites: keepsWrites,
+      remembersAbsence: remembersAbsence,
+      clock,
+      cost
+    )
+  }
+
+  /// Memory ahead of `back` that is part of another front's, with its manners.
+  init<Other>(_ back: Back, sharing other: HybridCore<Other>, cost: (@Sendable (Value) -> Int)? = nil) {
+    core = HybridCore(
+      back,
+      .shared(other.pool),
+      keepsWrites: other.keepsWrites,
+      remembersAbsence: other.remembersAbsence,
+      other.clock,
+      cost
+    )
+  }
+
+  /// What is behind memory.
+  @inlinable public var back: Back { core.back }
+
+  /// The name of what is behind.
+  public var name: String { core.back.name }
+
+  /// The identity of what is behind: both give the same values.
+  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try core.back.identity(of: key) }
+}
+
+// MARK: Reading
+
+extension HybridStorage: AsyncReadableStorage where Back: AsyncReadableStorage {
+  /// What memory knows of `key`: reads by tasks do not change threads for it.
+  @inlinable
+  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+    if core.passes(call) { return try core.back.held(key, call) }
+    let held = core.plane.entry(try core.held(key))
+    if case .absent = held, call.allowsExpired { return .unknown }
+    return held
+  }
+
+  /// What memory has not is read behind, and kept.
+  public nonisolated(nonsending) func asyncRead(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
+    let held = try core.held(key)
+    if !core.passes(call) {
+      switch core.plane.entry(held) {
+      case .entry(let entry): return entry
+      case .absent where !call.allowsExpired: return nil
+      default: break
+      }
+    }
+    let ticket = core.plane.beginFill(held)
+    let found = try await core.back.asyncRead(key, call)
+    core.keep(found, held, call, ticket)
+    return found
+  }
+}
+
+extension HybridStorage: ReadableStorage where Back: ReadableStorage {
+  /// The value under `key`, from memory or from behind, and what is known of it; nil when the key is absent or expired.
+  ///
+  /// - Throws: what reading behind throws.
+  @inlinable
+  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+    let held = try core.held(key)
+    if !core.passes(call) {
+      switch core.plane.entry(held) {
+      case .entry(let entry): return entry
+      case .absent where !call.allowsExpired: return nil
+      default: break
+      }
+    }
+    return try readBehind(key, held, call)
+  }
+
+  @usableFromInline
+  func readBehind(_ key: Key, _ held: Key.Held, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+    let ticket = core.plane.beginFill(held)
+    let found = try core.back.read(key, call)
+    core.keep(found, held, call, ticket)
+    return found
+  }
+
+  /// What is known of the value under `key`. What memory does not know is asked behind, and not brought into memory.
+  public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
+    if !core.passes(call) {
+      switch core.plane.entry(try core.held(key)) {
+      case .entry(let entry): return entry.map { _ in }
+      case .absent where !call.allowsExpired: return nil
+      default: break
+      }
+    }
+    return try core.back.peek(key, call)
+  }
+}
+
+// MARK: Writing
+
+extension HybridStorage: AsyncWritableStorage where Back: AsyncWritableStorage {
+  /// Writes behind; see `write`.
+  public nonisolated(nonsending) func asyncWrite(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) async throws(StorageError) -> StorageCall.Receipt {
+    let held = try core.held(key)
+    core.begin(held)
+    var receipt: StorageCall.Receipt?
+    defer { core.end(held, call, receipt) }
+    let done = try await core.back.asyncWrite(key, call)
+    receipt = done
+    return done
+  }
+}
+
+extension HybridStorage: WritableStorage where Back: WritableStorage {
+  /// Writes behind; over a log the value is in memory then, unless another write came at the same time.
+  ///
+  /// - Throws: what writing behind throws.
+  public func write(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) throws(StorageError) -> StorageCall.Receipt {
+    let held = try core.held(key)
+    core.begin(held)
+    var receipt: StorageCall.Receipt?
+    defer { core.end(held, call, receipt) }
+    let done = try core.back.write(key, call)
+    receipt = done
+    return done
+  }
+}
+
+extension HybridStorage: UpdatableStorage where Back: UpdatableStorage {}
+
+// MARK: Memory
+
+extension HybridStorage {
+  /// What memory may hold at most, with all views that share it.
+  public var limits: MemoryLimits { core.pool.limits }
+
+  /// What memory holds and what it did, with all views that share it.
+  public var statistics: MemoryStatistics { core.pool.statistics }
+
+  /// Drops `key` from memory, for all views that share it; what is behind stays.
+  public func removeInMemory(forKey key: Key) { core.removeInMemory(key) }
+
+  /// Drops everything from memory, for all views that share it; what is behind stays.
+  public func removeAllInMemory() { core.pool.removeAll() }
+
+  /// Lets go of values in memory, of all views that share it, until they cost at most `cost`: for when the system is short of
+  /// memory.
+  public func trim(toCost cost: Int) { core.pool.trim(toCost: cost) }
+
+  /// Lets go of values in memory, of all views that share it, until there are at most `count`.
+  public func trim(toCount count: Int) { core.pool.trim(toCount: count) }
+}
+
+// MARK: What the storage behind can do
+
+extension HybridStorage: EnumerableStorage where Back: EnumerableStorage {
+  /// Calls `body` with each key and entry behind; see ``EnumerableStorage``.
+  public func forEachEntry(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key, Entry<Value>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try core.back.forEachEntry(onFailure: failure, body)
+  }
+
+  /// Calls `body` with each key behind; see ``EnumerableStorage``.
+  public func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
+    try core.back.forEachKey(body)
+  }
+
+  /// How many entries there are behind.
+  public func count() throws(StorageError) -> Int {
+    try core.back.count()
+  }
+}
+
+extension HybridStorage: ClearableStorage where Back: ClearableStorage {
+  /// Empties both tiers.
+  public func removeAll() throws(StorageError) {
+    try core.removingAll { () throws(StorageError) in try core.back.removeAll() }
+  }
+
+  /// Removes what is expired in both tiers; how much there was behind.
+  @discardableResult
+  public func removeExpired() throws(StorageError) -> Int {
+    core.pool.removeExpired(now: core.plane.clock())
+    return try core.back.removeExpired()
+  }
+}
+
+extension HybridStorage: ObservableStorage where Back: ObservableStorage {
+  /// Calls `body` with every change behind; see ``ObservableStorage``.
+  public func observe(
+    only key: Key?,
+    _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
+  ) throws(StorageError) -> ObservationToken {
+    try core.back.observe(only: key, body)
+  }
+}
+
+extension HybridStorage: ByteBacked where Back: ByteBacked {
+  func viewed<New: Sendable>(as transformer: Transformer<New>) throws(StorageError) -> Storage<Key, New> {
+    Storage(HybridStorage<Storage<Key, New>>(try core.back.viewed(as: transformer), sharing: core))
+  }
+
+  func add(_ write: StorageCall.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError) {
+    try core.back.add(write, key, to: &batch)
+  }
+}
+
+extension HybridStorage {
+  /// Another typed view of the same bytes and the same memory: both views' values count towards the same limits.
+  ///
+  /// - Parameters:
+  ///   - transformer: the form of the values.
+  ///   - cost: what a value counts towards the cost limit, in the unit that this view counts in; 1 for each value if there is no such
+  ///     closure.
+  public func transform<LogKey, LogValue, New>(
+    to transformer: Transformer<New>,
+    cost: (@Sendable (New) -> Int)? = nil
+  ) -> HybridStorage<LogStorage<LogKey, New>> where Back == LogStorage<LogKey, LogValue> {
+    HybridStorage<LogStorage<LogKey, New>>(
+      core.back.transform(to: transformer),
+      sharing: core,
+      cost: cost
+    )
+  }
+}
+
+extension StorageProtocol where Key: StorageKey {
+  /// This storage with memory ahead of it; ``HybridStorage`` says what that does, and has more to choose.
+  public func cached(_ limits: MemoryLimits = MemoryLimits(), remembersAbsence: Bool = false) -> HybridStorage<Self> {
+    HybridStorage(self, limits: limits, remembersAbsence: remembersAbsence)
+  }
+}

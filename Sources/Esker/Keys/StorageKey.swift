@@ -1,0 +1,127 @@
+public import Foundation
+
+/// A type that can be a key by itself.
+///
+/// `String`, the integers, `UUID`, `Data` and `[UInt8]` are. A type that is `Codable` or `RawRepresentable` over one of them
+/// needs no more than the conformance; a ``CompositeKey`` is made of several.
+///
+/// **Keys are their bytes**, everywhere: two are one key where ``keyTransformer`` makes the same bytes of them, whatever `==`
+/// says. Memory compares ``Held`` keys instead, which are equal where the bytes are.
+public protocol StorageKey: Hashable, Sendable {
+  /// What memory keeps of a key: equal, and only then, where the bytes are. A key's bytes, unless its type has something faster.
+  associatedtype Held: Hashable & Sendable = HeldBytes
+
+  /// The form that keys of this type have as bytes.
+  static var keyTransformer: KeyTransformer<Self> { get }
+
+  /// What memory keeps of the key; throws for one that cannot become bytes.
+  func held() throws -> Held
+
+  /// What memory keeps of the key with those bytes; nil if there is no such key.
+  static func held(from bytes: RawSpan) -> Held?
+
+  /// The key of which memory keeps `held`.
+  static func key(of held: Held) throws -> Self
+}
+
+/// A key's bytes, as memory keeps them.
+public struct HeldBytes: Hashable, Sendable {
+  @usableFromInline let bytes: [UInt8]
+
+  @inlinable
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+}
+
+extension StorageKey where Held == HeldBytes {
+  /// The bytes.
+  public func held() throws -> HeldBytes { HeldBytes(try Self.keyTransformer.encode(self)) }
+
+  /// The bytes.
+  public static func held(from bytes: RawSpan) -> HeldBytes? { HeldBytes(bytes.copied()) }
+
+  /// The key that the bytes stand for.
+  public static func key(of held: HeldBytes) throws -> Self { try keyTransformer.decode(held.bytes) }
+}
+
+extension FixedWidthInteger where Self: StorageKey, Self: BitwiseCopyable {
+  /// The key itself.
+  @inlinable @inline(__always)
+  public func held() -> Self { self }
+
+  /// The key that the bytes stand for.
+  public static func held(from bytes: RawSpan) -> Self? { try? keyTransformer.decode(bytes) }
+
+  /// The key itself.
+  public static func key(of held: Self) -> Self { held }
+}
+
+extension Data {
+  /// The key itself.
+  public func held() -> Data { self }
+
+  /// The bytes.
+  public static func held(from bytes: RawSpan) -> Data? { Data(bytes) }
+
+  /// The key itself.
+  public static func key(of held: Data) -> Data { held }
+}
+
+extension UUID {
+  /// The key itself.
+  public func held() -> UUID { self }
+
+  /// The key with those bytes; nil unless there are 16.
+  public static func held(from bytes: RawSpan) -> UUID? { try? keyTransformer.decode(bytes) }
+
+  /// The key itself.
+  public static func key(of held: UUID) -> UUID { held }
+}
+
+extension Array where Element == UInt8 {
+  /// The key itself.
+  public func held() -> [UInt8] { self }
+
+  /// The bytes.
+  public static func held(from bytes: RawSpan) -> [UInt8]? { bytes.copied() }
+
+  /// The key itself.
+  public static func key(of held: [UInt8]) -> [UInt8] { held }
+}
+
+/// A text as memory keeps it: equal where the UTF-8 is, while a `String` also equals one of other scalars, such as é in one or
+/// in two.
+public struct HeldText: Hashable, Sendable {
+  @usableFromInline let text: String
+
+  @inlinable @inline(__always)
+  init(_ text: String) {
+    self.text = text
+  }
+
+  /// Whether both have the same UTF-8.
+  @inlinable @inline(__always)
+  public static func == (left: HeldText, right: HeldText) -> Bool {
+    // Takes no time for short strings and for those that share their storage. The standard library compiles this into its
+    // clients, so it fits whatever layout strings have; from Swift 6.4 on its name is `isTriviallyIdentical(to:)` (SE-0494).
+    if left.text._isIdentical(to: right.text) { return true }
+    return left.text.withBytes { left in right.text.withBytes { right in left.hasSameBytes(as: right) } }
+  }
+
+  /// That of the text: texts of the same UTF-8 are equal, so their hashes are.
+  @inlinable @inline(__always)
+  public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+}
+
+extension String {
+  /// The text.
+  @inlinable @inline(__always)
+  public func held() -> HeldText { HeldText(self) }
+
+  /// The text with those bytes; nil unless they are UTF-8.
+  public static func held(from bytes: RawSpan) -> HeldText? { (try? keyTransformer.decode(bytes)).map { HeldText($0) } }
+
+  /// The text.
+  public static func key(of held: HeldText) -> String { held.text }
+}

@@ -1,0 +1,48 @@
+/// A storage that has nothing and keeps nothing: the end of a chain, a stand-in where a storage is asked for.
+public struct EmptyStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage {
+  /// What it is called.
+  public let name: String
+  private let number = StorageCall.newStorage()
+
+  /// An empty storage.
+  public init(name: String = "empty") {
+    self.name = name
+  }
+
+  /// The storage and the key's bytes.
+  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
+    do {
+      return StorageCall.Identity(storage: number, key: try Key.keyTransformer.encode(key))
+    } catch {
+      throw .key("\(key)", view: name, underlying: error)
+    }
+  }
+
+  /// Nil.
+  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? { nil }
+
+  /// Absent.
+  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> { .absent }
+
+  /// Keeps nothing. Conditions hold as they do where there is nothing.
+  public func write(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) throws(StorageError) -> StorageCall.Receipt {
+    StorageCall.Receipt(isDone: call.condition.holds(nil))
+  }
+
+  /// As `read`, where it is called.
+  public nonisolated(nonsending) func asyncRead(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? { nil }
+
+  /// As `write`, where it is called.
+  public nonisolated(nonsending) func asyncWrite(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) async throws(StorageError) -> StorageCall.Receipt {
+    try write(key, call)
+  }
+}

@@ -1,0 +1,330 @@
+/// Typed keys and values in a keyspace of a store.
+///
+/// The concrete type: calls through it specialise. ``Storage`` is the same behind one reference, for properties.
+///
+/// ```swift
+/// let scores = try LogStorage(store, "scores", key: String.self, of: Int.self)
+/// try scores.set(3, forKey: "anna")
+/// try scores.update(forKey: "anna", default: 0) { $0 += 1 }
+/// ```
+///
+/// Several views of one keyspace, of the same or of other types, see each other's writes at once, those with memory ahead
+/// included; see ``HybridStorage``. Safe to use from any thread.
+public struct LogStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
+  // One reference: a closure that captures the storage, as the erased one does, copies and releases nothing else.
+  @usableFromInline let view: LogView<Key, Value>
+
+  /// The keyspace.
+  @inlinable public var keyspace: Keyspace { view.keyspace }
+  /// How keys become bytes.
+  @inlinable public var keys: KeyTransformer<Key> { view.keys }
+  /// How values become bytes.
+  @inlinable public var values: Transformer<Value> { view.values }
+  /// The keyspace's name.
+  @inlinable public var name: String { view.name }
+  @inlinable var hub: ChangeHub { view.hub }
+
+  @inlinable
+  init(_ view: LogView<Key, Value>) {
+    self.view = view
+  }
+
+  /// A view of `keyspace` through these transformers.
+  ///
+  /// It is the caller's to see that all views of a keyspace have the same form of keys; ``EskerLog/LogStore/storage(_:key:of:)``
+  /// does so by itself.
+  @inlinable
+  public init(keyspace: Keyspace, keys: KeyTransformer<Key>, values: Transformer<Value>) {
+    view = LogView(keyspace: keyspace, keys: keys, values: values)
+  }
+
+  /// A view of the keyspace called `name` for the type of key; see ``EskerLog/LogStore/storage(_:key:of:)``.
+  @inlinable
+  public init(
+    _ store: LogStore,
+    _ name: String,
+    key: Key.Type = Key.self,
+    transformer: Transformer<Value>
+  ) throws(StorageError) where Key: StorageKey {
+    let keys = Key.keyTransformer
+    let keyspace = try translating { () throws(StoreError) in
+      try store.keyspace(keyspaceName(name, keys: keys.id))
+    }
+    self.init(keyspace: keyspace, keys: keys, values: transformer)
+  }
+
+  /// A view of the keyspace called `name` for the types of key and value; see ``EskerLog/LogStore/storage(_:key:of:)``.
+  @inlinable
+  public init(
+    _ store: LogStore,
+    _ name: String,
+    key: Key.Type = Key.self,
+    of value: Value.Type = Value.self
+  ) throws(StorageError) where Key: StorageKey, Value: Codable {
+    try self.init(store, name, transformer: .standard)
+  }
+
+  /// Another view of the same bytes.
+  @inlinable
+  public func transform<New>(to transformer: Transformer<New>) -> LogStorage<Key, New> {
+    LogStorage<Key, New>(keyspace: keyspace, keys: keys, values: transformer)
+  }
+}
+
+// MARK: Calls
+
+extension LogStorage {
+  /// The keyspace and the form of the values, and the key's bytes.
+  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
+    var identity = StorageCall.Identity(storage: view.number, key: [])
+    try withBytes(of: key) { (bytes) throws(StorageError) in identity.key = bytes.copied() }
+    return identity
+  }
+
+  /// The value under `key`, when it expires and which write stored it; nil when the key is absent or expired. Takes no lock.
+  ///
+  /// - Throws: ``StorageError/decoding(key:view:expected:underlying:)``, ``StorageError/key(_:view:underlying:)``,
+  ///   ``StorageError/store(_:)``.
+  @inlinable
+  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+    var found: Entry<Value>?
+    try withBytes(of: key) { (bytes) throws(StorageError) in
+      do {
+        if call.allowsExpired {
+          found = try seenEvenExpired(bytes)
+        } else {
+          try keyspace.withEntry(forKey: bytes) { (value: RawSpan, known) throws in
+            found = Entry(try values.decoding(value), origin: .log, expiry: known.expiry, version: known.version)
+          }
+        }
+      } catch let error as StoreError {
+        throw .store(error)
+      } catch {
+        throw undecodable(key, error)
+      }
+    }
+    return found
+  }
+
+  /// The value under `key`; nil when the key is absent or expired. Takes no lock.
+  @inlinable
+  public func value(forKey key: Key) throws(StorageError) -> Value? {
+    var found: Value?
+    try withBytes(of: key) { (bytes) throws(StorageError) in
+      do {
+        try keyspace.withValue(forKey: bytes) { (value: RawSpan) throws in found = try values.decoding(value) }
+      } catch let error as StoreError {
+        throw .store(error)
+      } catch {
+        throw undecodable(key, error)
+      }
+    }
+    return found
+  }
+
+  @usableFromInline
+  func seenEvenExpired(_ key: RawSpan) throws -> Entry<Value>? {
+    try keyspace.withEntryEvenExpired(forKey: key) { value, known in
+      Entry(try values.decoding(value), origin: .log, expiry: known.expiry, version: known.version)
+    }
+  }
+
+  /// The entries of several keys: the waits for memory of their look-ups overlap.
+  public func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
+    var found: [Entry<Value>?] = []
+    found.reserveCapacity(keys.count)
+    for key in keys { try withBytes(of: key) { (bytes) throws(StorageError) in view.anticipate(bytes) } }
+    for key in keys { found.append(try read(key, call)) }
+    return found
+  }
+
+  /// What is known of the value under `key`; the value is not read.
+  public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
+    if call.allowsExpired { return try read(key, call)?.map { _ in } }
+    var found: Entry<Void>?
+    try withBytes(of: key) { (bytes) throws(StorageError) in
+      let known = try translating { () throws(StoreError) in try keyspace.metadata(forKey: bytes) }
+      if let known { found = Entry((), origin: .log, expiry: known.expiry, version: known.version) }
+    }
+    return found
+  }
+
+  /// Writes; see ``WritableStorage``.
+  ///
+  /// - Throws: ``StorageError/encoding(view:type:underlying:)``, ``StorageError/key(_:view:underlying:)``,
+  ///   ``StorageError/store(_:)``; nothing is changed then.
+  @inlinable
+  public func write(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) throws(StorageError) -> StorageCall.Receipt {
+    let written = try logged(key, call, durability: call.durability)
+    do throws(StoreError) { try keyspace.settle(written, call.durability) } catch { throw .store(error) }
+    return StorageCall.Receipt(written)
+  }
+
+  /// Writes; the task, not its thread, waits for the disk, and all that wait at the same time share a sync.
+  public nonisolated(nonsending) func asyncWrite(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) async throws(StorageError) -> StorageCall.Receipt {
+    if Task.isCancelled { throw .cancelled }
+    // Buffered: a page that many tasks store to is flushed from the TLBs only once, with the sync that they share.
+    let written = try logged(key, call, durability: .buffered)
+    do throws(StoreError) { try await keyspace.settleAsync(written, call.durability) } catch { throw .store(error) }
+    return StorageCall.Receipt(written)
+  }
+
+  /// Does everything but wait for durability; `durability` says how the record is written.
+  @inlinable
+  func logged(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>,
+    durability: Durability?
+  ) throws(StorageError) -> Written {
+    var written = Written()
+    try withBytes(of: key) { (keyBytes) throws(StorageError) in
+      guard case .set(let value) = call.action else {
+        written = try loggedWithoutValue(keyBytes, call, durability)
+        return
+      }
+      if values.encodingTakesTime { view.anticipate(keyBytes) }
+      try withBytes(ofValue: value) { (bytes) throws(StorageError) in
+        do throws(StoreError) {
+          written = try keyspace.log(
+            bytes,
+            forKey: keyBytes,
+            if: ViewCondition(call.condition),
+            expiry: call.expiry,
+            durability: durability,
+            skipsUnchanged: call.skipsUnchanged
+          )
+        } catch {
+          throw .store(error)
+        }
+      }
+    }
+    return written
+  }
+
+  @usableFromInline
+  func loggedWithoutValue(
+    _ key: RawSpan,
+    _ call: StorageCall.Write<Value>,
+    _ durability: Durability?
+  ) throws(StorageError) -> Written {
+    let condition = ViewCondition(call.condition)
+    do throws(StoreError) {
+      switch call.action {
+      case .remove:
+        return try keyspace.logRemoval(key, if: condition)
+      case .extend:
+        guard case .after(let duration) = call.expiry else { return Written() }
+        return try keyspace.logExtension(ofKey: key, by: duration, durability: durability)
+      case .touch, .set:
+        return try keyspace.logExpiry(call.expiry, ofKey: key, if: condition, durability: durability)
+      }
+    } catch {
+      throw .store(error)
+    }
+  }
+}
+
+extension ViewCondition {
+  @usableFromInline
+  init(_ condition: StorageCall.Condition) {
+    switch condition {
+    case .always: self = .always
+    case .absent: self = .absent
+    case .present: self = .present
+    case .version(let version): self = .version(version)
+    }
+  }
+}
+
+extension StorageCall.Receipt {
+  @usableFromInline
+  init(_ written: Written) {
+    self.init(
+      isDone: written.isDone,
+      wasThere: written.wasThere,
+      version: written.isDone && written.sequence != 0 ? SequenceNumber(rawValue: written.sequence) : nil,
+      expiry: Expiry(milliseconds: written.expiry)
+    )
+  }
+}
+
+extension LogStorage: ClearableStorage {
+  /// Empties the keyspace, whatever views wrote to it. Takes constant time.
+  public func removeAll() throws(StorageError) {
+    try translating { () throws(StoreError) in try keyspace.removeAll() }
+  }
+
+  /// Removes what is expired in the keyspace now; how much there was.
+  @discardableResult
+  public func removeExpired() throws(StorageError) -> Int {
+    try translating { () throws(StoreError) in try keyspace.removeExpired() }
+  }
+}
+
+// MARK: Bytes
+
+extension LogStorage {
+  /// Calls `body` with the key's bytes.
+  @inlinable @inline(__always)
+  func withBytes(of key: Key, _ body: (RawSpan) throws(StorageError) -> Void) throws(StorageError) {
+    var failure: StorageError?
+    do {
+      try keys.lending(key) { bytes in
+        do throws(StorageError) { try body(bytes) } catch { failure = error }
+      }
+    } catch {
+      throw .key("\(key)", view: name, underlying: error)
+    }
+    if let failure { throw failure }
+  }
+
+  /// Calls `body` with the value's bytes.
+  @inlinable @inline(__always)
+  func withBytes(ofValue value: Value, _ body: (RawSpan) throws(StorageError) -> Void) throws(StorageError) {
+    var failure: StorageError?
+    do {
+      try values.lending(value) { bytes in
+        do throws(StorageError) { try body(bytes) } catch { failure = error }
+      }
+    } catch {
+      throw .encoding(view: name, type: "\(Value.self)", underlying: error)
+    }
+    if let failure { throw failure }
+  }
+
+  @usableFromInline
+  func undecodable(_ key: Key, _ error: any Error) -> StorageError {
+    .decoding(key: "\(key)", view: name, expected: "\(Value.self) (\(values.id))", underlying: error)
+  }
+}
+
+/// What a view of a keyspace consists of.
+@usableFromInline
+final class LogView<Key: Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let keyspace: Keyspace
+  @usableFromInline let keys: KeyTransformer<Key>
+  @usableFromInline let values: Transformer<Value>
+  @usableFromInline let name: String
+  /// Shared by all views of the keyspace with the same form of values.
+  @usableFromInline let number: UInt64
+  @usableFromInline let hub: ChangeHub
+
+  @inlinable
+  init(keyspace: Keyspace, keys: KeyTransformer<Key>, values: Transformer<Value>) {
+    self.keyspace = keyspace
+    self.keys = keys
+    self.values = values
+    name = keyspace.name
+    hub = ChangeHub.hub(of: keyspace)
+    number = hub.number(ofForm: values.id)
+  }
+  /// Has the key's place in the index brought in while the value is encoded, so that the write need not wait for it.
+  @usableFromInline
+  func anticipate(_ key: RawSpan) { keyspace.anticipate(key) }
+}

@@ -1,0 +1,59 @@
+internal import EskerMemory
+
+extension MemoryStorage: ObservableStorage {
+  /// Calls `body` with every change, or with those of one key; see ``ObservableStorage``.
+  ///
+  /// Told are also values that make room and those found to be expired, when they are taken out. A value that is not kept,
+  /// since it costs more than the whole limit, evicts the one that it was to replace. Changes that wait to be told keep their
+  /// values alive, beyond the limits: at most 8,192 of them, besides those that are just being told.
+  ///
+  /// While somebody observes, writers wait for each other.
+  public func observe(
+    only key: Key?,
+    _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
+  ) throws(StorageError) -> ObservationToken {
+    var heldKey: Key.Held?
+    if let key { heldKey = try held(key) }
+    return try changes.observe(
+      heldKey,
+      feed: { [cache, changes, name] (isObserved: Bool) in
+        guard isObserved else { return cache.observe(nil) }
+        cache.observe { Self.add($0, to: changes, name) }
+      },
+      { (told: ChangeQueue<Key.Held, StorageChange<Key, Value>>.Told) in
+        switch told {
+        case .change(let change): body(change)
+        case .missed(let count): body(.missed(count))
+        // Only a log ends.
+        case .ended: body(.closed)
+        }
+      }
+    )
+  }
+
+  private static func add(
+    _ change: MemoryChange<Key.Held, Held>,
+    to changes: ChangeQueue<Key.Held, StorageChange<Key, Value>>,
+    _ name: String
+  ) {
+    func tell(_ held: Key.Held, _ change: (Key) -> StorageChange<Key, Value>) {
+      changes.add(held) {
+        do {
+          return change(try Key.key(of: held))
+        } catch {
+          return .unreadable(key: nil, .key("\(held)", view: name, underlying: error))
+        }
+      }
+    }
+    switch change {
+    case .put(let held, let before, let after):
+      // A write whose condition did not hold leaves the value where it is.
+      if before?.write == after.write { return }
+      tell(held) { .set(key: $0, before: before?.value, after: after.value) }
+    case .removed(let held, let before): tell(held) { .removed(key: $0, before: before.value) }
+    case .expired(let held, let before): tell(held) { .expired(key: $0, before: before.value) }
+    case .evicted(let held, let before): tell(held) { .evicted(key: $0, before: before.value) }
+    case .removedAll: changes.add(nil) { .removedAll }
+    }
+  }
+}

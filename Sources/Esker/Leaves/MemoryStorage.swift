@@ -1,0 +1,247 @@
+public import EskerMemory
+public import Synchronization
+
+/// Values kept in memory, as they are: nothing is encoded, and nothing survives the process.
+///
+/// ```swift
+/// let covers = MemoryStorage<String, Image>(limits: MemoryLimits(cost: 64 << 20)) { $0.byteCount }
+/// try covers.set(image, forKey: "blue", expiry: .after(.seconds(3600)))
+/// ```
+///
+/// The limits hold at every moment: what is least likely to be asked for again goes when room is needed. A value that costs
+/// more than all that is allowed is not kept. Reading takes no lock. Safe to use from any thread.
+public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage {
+  /// What the storage is called in errors and measurements.
+  public let name: String
+  @usableFromInline let cache: MemoryCache<Key.Held, Held>
+  /// Whether there was ever anything in it that expires. Reading the clock takes as long as finding the value. Relaxed: it
+  /// is set before the first such entry is put, and a read that finds it unset may count as one from before that.
+  @usableFromInline let mayExpire = Atomic<Bool>(false)
+  @usableFromInline let clock: StoreClock
+  private let defaultExpiry: Expiry
+  private let cost: (@Sendable (Value) -> Int)?
+  private let number = StorageCall.newStorage()
+  /// A counter: relaxed.
+  private let lastWrite = Atomic<UInt64>(0)
+  let changes = ChangeQueue<Key.Held, StorageChange<Key, Value>> { _ in 0 }
+
+  /// A value and the number of the write that brought it.
+  @usableFromInline
+  struct Held: Sendable {
+    @usableFromInline let value: Value
+    @usableFromInline let write: UInt64
+
+    init(value: Value, write: UInt64) {
+      self.value = value
+      self.write = write
+    }
+  }
+
+  /// An empty storage.
+  ///
+  /// - Parameters:
+  ///   - name: what it is called in errors.
+  ///   - limits: what it may hold at most; without limits it only grows.
+  ///   - defaultExpiry: when values expire that are set without an expiry.
+  ///   - clock: the clock that expiry follows; its wall clock is used.
+  ///   - cost: what a value counts towards the cost limit, in any unit; 1 for each value if there is no such closure.
+  public init(
+    name: String = "memory",
+    limits: MemoryLimits = MemoryLimits(),
+    defaultExpiry: Expiry = .never,
+    clock: StoreClock = .system,
+    cost: (@Sendable (Value) -> Int)? = nil
+  ) {
+    self.name = name
+    self.defaultExpiry = defaultExpiry
+    self.clock = clock
+    self.cost = cost
+    cache = MemoryCache(limits: limits)
+  }
+
+  /// The storage and the key's bytes.
+  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
+    do {
+      return StorageCall.Identity(storage: number, key: try Key.keyTransformer.encode(key))
+    } catch {
+      throw .key("\(key)", view: name, underlying: error)
+    }
+  }
+
+  @inlinable @inline(__always)
+  var now: Int64 { mayExpire.load(ordering: .relaxed) ? clock.now().millisecondsSince1970 : .min }
+
+  @inlinable @inline(__always)
+  func held(_ key: Key) throws(StorageError) -> Key.Held {
+    do { return try key.held() } catch { throw .key("\(key)", view: name, underlying: error) }
+  }
+
+  // MARK: Reading
+
+  /// The value under `key`, when it expires and which write stored it; nil when the key is absent or expired. Takes no lock.
+  @inlinable
+  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+    guard let found = cache.entry(try held(key), now: call.allowsExpired ? .min : now) else { return nil }
+    return Self.entry(found.value, found.expiry)
+  }
+
+  /// The entry: memory is all there is.
+  @inlinable
+  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+    guard let found = try read(key, call) else { return .absent }
+    return .entry(found)
+  }
+
+  /// As `read`, where it is called.
+  public nonisolated(nonsending) func asyncRead(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
+    try read(key, call)
+  }
+
+  @inlinable
+  static func entry(_ held: Held, _ expiry: Int64) -> Entry<Value> {
+    Entry(
+      held.value,
+      origin: .memory,
+      expiry: Expiry(milliseconds: expiry),
+      version: SequenceNumber(rawValue: held.write)
+    )
+  }
+
+  // MARK: Writing
+
+  /// Writes; see ``WritableStorage``. A value that is not kept, since it costs more than the whole limit, is gone.
+  public func write(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) throws(StorageError) -> StorageCall.Receipt {
+    let held = try held(key)
+    if case (.always, .set(let value)) = (call.condition, call.action) {
+      let entry = made(value, expires(call.expiry ?? defaultExpiry))
+      cache.put(entry.value, forKey: held, cost: entry.cost, expiry: entry.expiry, now: now)
+      return StorageCall.Receipt(
+        isDone: true,
+        version: SequenceNumber(rawValue: entry.value.write),
+        expiry: Expiry(milliseconds: entry.expiry)
+      )
+    }
+    let now = now
+    return cache.update(held, now: now) { current in
+      var receipt = StorageCall.Receipt(isDone: call.condition.holds(current?.value.write), wasThere: current != nil)
+      guard receipt.isDone else { return receipt }
+      switch call.action {
+      case .set(let value):
+        current = made(value, expires(call.expiry ?? defaultExpiry))
+      case .remove:
+        current = nil
+      case .touch, .extend:
+        receipt.isDone = current != nil
+        guard let entry = current else { return receipt }
+        let expiry = expires(call.expiry ?? defaultExpiry)
+        if call.action.changes(entry.expiry, to: expiry, now) { current = made(entry.value.value, expiry) }
+      }
+      if let current {
+        receipt.version = SequenceNumber(rawValue: current.value.write)
+        receipt.expiry = Expiry(milliseconds: current.expiry)
+      }
+      return receipt
+    }
+  }
+
+  /// As `write`, where it is called.
+  public nonisolated(nonsending) func asyncWrite(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) async throws(StorageError) -> StorageCall.Receipt {
+    if Task.isCancelled { throw .cancelled }
+    return try write(key, call)
+  }
+
+  private func made(_ value: Value, _ expiry: Int64) -> MemoryEntry<Held> {
+    let write = lastWrite.wrappingAdd(1, ordering: .relaxed).newValue
+    return MemoryEntry(Held(value: value, write: write), cost: cost?(value) ?? 1, expiry: expiry)
+  }
+
+  private func expires(_ expiry: Expiry) -> Int64 {
+    if expiry == .never { return .max }
+    mayExpire.store(true, ordering: .relaxed)
+    return expiry.resolved(at: clock.now().millisecondsSince1970).milliseconds ?? .max
+  }
+}
+
+extension StorageCall.Condition {
+  /// Whether the condition holds where the present value was stored by the write with that number.
+  func holds(_ write: UInt64?) -> Bool {
+    switch self {
+    case .always: true
+    case .absent: write == nil
+    case .present: write != nil
+    case .version(let version): write == version.rawValue
+    }
+  }
+}
+
+extension StorageCall.Write.Action {
+  /// Whether a value gets the new expiry, in milliseconds.
+  func changes(_ old: Int64, to new: Int64, _ now: Int64) -> Bool {
+    guard case .extend = self else { return old != new }
+    let (gain, overflow) = new.subtractingReportingOverflow(old)
+    return old != .max && !overflow && gain > 0 && gain >= (new - now) / 8
+  }
+}
+
+extension MemoryStorage {
+  /// What the storage holds and what it did since it was made.
+  public var statistics: MemoryStatistics { cache.statistics }
+
+  /// Lets go of values until they cost at most `cost`: for when the system is short of memory.
+  public func trim(toCost cost: Int) { cache.trim(toCost: cost) }
+
+  /// Lets go of values until there are at most `count`.
+  public func trim(toCount count: Int) { cache.trim(toCount: count) }
+}
+
+extension MemoryStorage: EnumerableStorage, ClearableStorage {
+  /// Calls `body` with each key and entry; those that come or go meanwhile may be seen or not.
+  ///
+  /// - Complexity: O(entries).
+  public func forEachEntry(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key, Entry<Value>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try cache.forEach(now: now) { (held, found) throws(StorageError) in
+      let key: Key
+      do throws(StorageError) { key = try self.key(of: held) } catch { return try failure(error) }
+      try body(key, Self.entry(found.value, found.expiry))
+    }
+  }
+
+  /// Calls `body` with each key; those that come or go meanwhile may be seen or not.
+  public func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
+    try cache.forEach(now: now) { (held, _) throws(StorageError) in try body(try key(of: held)) }
+  }
+
+  func key(of held: Key.Held) throws(StorageError) -> Key {
+    do { return try Key.key(of: held) } catch { throw .key("\(held)", view: name, underlying: error) }
+  }
+
+  /// How many values there are.
+  ///
+  /// - Complexity: O(1) as long as nothing in it expires, O(entries) from then on.
+  public func count() throws(StorageError) -> Int {
+    let now = now
+    if now == .min { return cache.count }
+    var count = 0
+    cache.forEach(now: now) { _, _ in count += 1 }
+    return count
+  }
+
+  /// Removes everything. A value that is set meanwhile may stay.
+  public func removeAll() throws(StorageError) { cache.removeAll() }
+
+  /// Removes what is expired now; how much there was.
+  @discardableResult
+  public func removeExpired() throws(StorageError) -> Int { cache.removeExpired(now: now) }
+}

@@ -1,0 +1,50 @@
+extension EnumerableStorage {
+  /// Calls `body` with each key and entry; throws at the first entry that cannot be read.
+  @inlinable
+  public func forEachEntry(_ body: (Key, Entry<Value>) throws(StorageError) -> Void) throws(StorageError) {
+    try forEachEntry(onFailure: { (error) throws(StorageError) in throw error }, body)
+  }
+
+  /// Calls `body`, which may throw any error, with each key and entry; throws at the first entry that cannot be read.
+  public func forEachEntry(_ body: (Key, Entry<Value>) throws -> Void) throws {
+    var failure: (any Error)?
+    do throws(StorageError) {
+      try forEachEntry { (key: Key, entry: Entry<Value>) throws(StorageError) in
+        do {
+          try body(key, entry)
+        } catch {
+          failure = error
+          throw .cancelled
+        }
+      }
+    } catch {
+      throw failure ?? error
+    }
+  }
+
+  /// All keys with their entries, as they were at one instant, in no promised order.
+  ///
+  /// - Parameter skippingUnreadable: whether entries that cannot be read, such as those of another form, are left out; otherwise
+  ///   the first of them throws.
+  public func entries(skippingUnreadable: Bool = false) throws(StorageError) -> [(key: Key, entry: Entry<Value>)] {
+    var all: [(key: Key, entry: Entry<Value>)] = []
+    try forEachEntry { (error) throws(StorageError) in
+      if !skippingUnreadable { throw error }
+    } _: { (key, entry) throws(StorageError) in
+      all.append((key, entry))
+    }
+    return all
+  }
+
+  /// All keys, as they were at one instant, in no promised order.
+  public func keys() throws(StorageError) -> [Key] {
+    var all: [Key] = []
+    try forEachKey { (key) throws(StorageError) in all.append(key) }
+    return all
+  }
+
+  /// All values, as they were at one instant, in no promised order.
+  public func values(skippingUnreadable: Bool = false) throws(StorageError) -> [Value] {
+    try entries(skippingUnreadable: skippingUnreadable).map { $0.entry.value }
+  }
+}

@@ -1,0 +1,40 @@
+extension ObservableStorage {
+  /// Calls `body` with every change from now on, until the observation is cancelled or released; see ``observe(only:_:)``.
+  public func observe(
+    _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
+  ) throws(StorageError) -> ObservationToken {
+    try observe(only: nil, body)
+  }
+
+  /// Calls `body` with every change of one key from now on; see ``observe(only:_:)``.
+  public func observe(
+    _ key: Key,
+    _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
+  ) throws(StorageError) -> ObservationToken {
+    try observe(only: key, body)
+  }
+
+  /// Every change from now on, for a task to wait for. At most `buffer` of them wait; what comes when it is full is counted
+  /// and told as `.missed`.
+  ///
+  /// The observation ends when nobody has the sequence or an iterator of it any more, as after `break`, or when the task that
+  /// waits for a change is cancelled. The sequence ends when the store is closed. It is for one task: of two that iterate, each
+  /// gets some of the changes.
+  ///
+  /// - Throws: as ``observe(only:_:)``.
+  public func changes(
+    buffer: Int = 1024
+  ) throws(StorageError) -> some AsyncSequence<StorageChange<Key, Value>, Never> & Sendable {
+    let feed = ChangeFeed<Key, Value>(buffer: buffer)
+    return feed.changes(until: try observe { feed.add($0) })
+  }
+
+  /// Every change of one key from now on, as ``changes(buffer:)`` tells those of all.
+  public func changes(
+    forKey key: Key,
+    buffer: Int = 1024
+  ) throws(StorageError) -> some AsyncSequence<StorageChange<Key, Value>, Never> & Sendable {
+    let feed = ChangeFeed<Key, Value>(buffer: buffer)
+    return feed.changes(until: try observe(key) { feed.add($0) })
+  }
+}

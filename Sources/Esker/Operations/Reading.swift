@@ -1,0 +1,64 @@
+// What can be read of any storage that can be read; `AsyncStorage` has the same for tasks.
+
+extension ReadableStorage {
+  /// The value under `key`; nil when the key is absent or expired.
+  @inlinable
+  public func value(forKey key: Key) throws(StorageError) -> Value? {
+    guard let found = try read(key, StorageCall.Read()) else { return nil }
+    return found.value
+  }
+
+  /// The value under `key` and what is known of it; nil when the key is absent or expired.
+  ///
+  /// - Parameter allowExpired: whether a value is returned that has expired and that nobody has removed yet, to be used until
+  ///   there is a new one. ``Entry/isExpired(at:)`` tells.
+  @inlinable
+  public func entry(forKey key: Key, allowExpired: Bool = false) throws(StorageError) -> Entry<Value>? {
+    try read(key, StorageCall.Read(allowsExpired: allowExpired))
+  }
+
+  /// The values under several keys, in their order; nil for those that are absent or expired. Not together a snapshot.
+  public func values(forKeys keys: [Key]) throws(StorageError) -> [Value?] {
+    try read(several: keys, StorageCall.Read()).map { $0?.value }
+  }
+
+  /// Whether the storage still has a value under `key` whose time is over: what `allowExpired` would return.
+  public func isExpired(forKey key: Key) throws(StorageError) -> Bool {
+    guard try peek(key, StorageCall.Read(skipsMemory: true)) == nil else { return false }
+    return try peek(key, StorageCall.Read(allowsExpired: true, skipsMemory: true)) != nil
+  }
+
+  /// Whether there is a value under `key`. Storages that can tell without reading the value do.
+  public func contains(_ key: Key) throws(StorageError) -> Bool {
+    guard try peek(key, StorageCall.Read()) != nil else { return false }
+    return true
+  }
+}
+
+extension UpdatableStorage {
+  /// The value under `key`, which then stays for at least seven eighths of `duration`: sessions that end when they are not used.
+  ///
+  /// A value that does not expire, or that expires later, keeps its expiry, and one that gains less than an eighth of `duration`
+  /// is not written again.
+  public func value(
+    forKey key: Key,
+    extendingBy duration: Duration,
+    durability: Durability? = nil
+  ) throws(StorageError) -> Value? {
+    guard let found = try read(key, StorageCall.Read()) else { return nil }
+    if found.expiry != .never {
+      _ = try write(key, StorageCall.Write(.extend, if: .present, expiry: .after(duration), durability: durability))
+    }
+    return found.value
+  }
+}
+
+extension ReadableStorage where Key == Void {
+  /// The value; nil when there is none.
+  @inlinable
+  public func value() throws(StorageError) -> Value? { try value(forKey: ()) }
+
+  /// The value and what is known of it; nil when there is none.
+  @inlinable
+  public func entry() throws(StorageError) -> Entry<Value>? { try entry(forKey: ()) }
+}

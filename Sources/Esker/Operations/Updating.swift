@@ -1,0 +1,142 @@
+extension UpdatableStorage {
+  /// Gives `body` the value under `key`, nil when there is none, and stores what it leaves; nil removes the key.
+  ///
+  /// No other write to the key comes between. `body` may run again when another writer was first, so it should have no effect
+  /// besides its result; no lock is held meanwhile, so it may call the storage. A value that was there keeps its expiry unless
+  /// `expiry` says otherwise; a new one gets the storage's default. What a log has already is not written again.
+  ///
+  /// - Returns: what `body` returned in the end.
+  /// - Throws: what `body` throws, having changed nothing; what a read and a write throw.
+  @inlinable @discardableResult
+  public func update<R>(
+    forKey key: Key,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil,
+    _ body: (inout Value?) throws(StorageError) -> R
+  ) throws(StorageError) -> R {
+    var call = StorageCall.Read(needsVersion: true)
+    while true {
+      let found = try read(key, call)
+      var value = found?.value
+      let result = try body(&value)
+      guard let write = storing(value, found, expiry, durability) else { return result }
+      if try self.write(key, write).isDone { return result }
+      call.skipsMemory = true
+    }
+  }
+
+  /// Changes the value under `key` atomically, with a body that may throw errors of its own; any error changes nothing.
+  @discardableResult
+  public func update<R>(
+    forKey key: Key,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil,
+    _ body: (inout Value?) throws -> R
+  ) throws -> R {
+    var failure: (any Error)?
+    do throws(StorageError) {
+      return try update(forKey: key, expiry: expiry, durability: durability) {
+        (stored: inout Value?) throws(StorageError) -> R in
+        do {
+          return try body(&stored)
+        } catch {
+          failure = error
+          throw .cancelled
+        }
+      }
+    } catch {
+      throw failure ?? error
+    }
+  }
+
+  /// Changes the value under `key` atomically, beginning with `value` when there is none; the value stored.
+  @inlinable @discardableResult
+  public func update(
+    forKey key: Key,
+    default value: @autoclosure () -> Value,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil,
+    _ body: (inout Value) throws(StorageError) -> Void
+  ) throws(StorageError) -> Value {
+    try update(forKey: key, expiry: expiry, durability: durability) {
+      (stored: inout Value?) throws(StorageError) -> Value in
+      var changed: Value
+      if let stored { changed = stored } else { changed = value() }
+      try body(&changed)
+      stored = changed
+      return changed
+    }
+  }
+
+  /// Changes the value under `key` atomically, beginning with `value` when there is none, with a body that may throw errors of
+  /// its own; the value stored.
+  @discardableResult
+  public func update(
+    forKey key: Key,
+    default value: @autoclosure () -> Value,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil,
+    _ body: (inout Value) throws -> Void
+  ) throws -> Value {
+    try update(forKey: key, expiry: expiry, durability: durability) { (stored: inout Value?) throws -> Value in
+      var changed: Value
+      if let stored { changed = stored } else { changed = value() }
+      try body(&changed)
+      stored = changed
+      return changed
+    }
+  }
+
+  /// The write of what a body left; nil if there is nothing to write. What was found without a version, such as a default, is
+  /// not there.
+  @usableFromInline
+  func storing(
+    _ value: Value?,
+    _ found: Entry<Value>?,
+    _ expiry: Expiry?,
+    _ durability: Durability?
+  ) -> StorageCall.Write<Value>? {
+    let version = found?.version
+    let condition: StorageCall.Condition = version.map { .version($0) } ?? .absent
+    guard let value else {
+      return version == nil ? nil : StorageCall.Write(.remove, if: condition, durability: durability)
+    }
+    let kept = version == nil ? expiry : expiry ?? found?.expiry
+    var write = StorageCall.Write(.set(value), if: condition, expiry: kept, durability: durability)
+    write.skipsUnchanged = true
+    return write
+  }
+}
+
+extension UpdatableStorage where Value: FixedWidthInteger {
+  /// Adds `amount` to the number under `key`, which is 0 when there is none, wrapping on overflow; the sum.
+  @discardableResult
+  public func increment(
+    _ key: Key,
+    by amount: Value = 1,
+    durability: Durability? = nil
+  ) throws(StorageError) -> Value {
+    try update(forKey: key, durability: durability) { (number: inout Value?) throws(StorageError) -> Value in
+      let sum = (number ?? 0) &+ amount
+      number = sum
+      return sum
+    }
+  }
+}
+
+extension UpdatableStorage where Value: RangeReplaceableCollection {
+  /// Appends to the text or list under `key`, which is empty when there is none. The whole value is written again.
+  public func append(_ more: Value, toKey key: Key, durability: Durability? = nil) throws(StorageError) {
+    try update(forKey: key, durability: durability) { (value: inout Value?) throws(StorageError) in
+      value = (value ?? Value()) + more
+    }
+  }
+}
+
+extension UpdatableStorage where Key == Void {
+  /// Changes the value atomically; see `update(forKey:expiry:durability:_:)`.
+  @inlinable @discardableResult
+  public func update<R>(_ body: (inout Value?) throws(StorageError) -> R) throws(StorageError) -> R {
+    try update(forKey: (), body)
+  }
+}

@@ -1,0 +1,174 @@
+/// What every storage says of itself, whatever it can do; ``ReadableStorage`` and its kin say what that is.
+///
+/// Calls may come from any thread.
+public protocol StorageProtocol<Key, Value>: Sendable {
+  /// What values are found by.
+  associatedtype Key: Sendable
+  /// What is kept.
+  associatedtype Value: Sendable
+
+  /// What the storage is called in errors and measurements.
+  var name: String { get }
+
+  /// Which entry of the process is meant by `key`. Two calls that have the same identity are about the same value: one that a
+  /// task produces, others wait for.
+  ///
+  /// - Throws: ``StorageError/key(_:view:underlying:)`` for a key that cannot become bytes.
+  func identity(of key: Key) throws(StorageError) -> StorageCall.Identity
+}
+
+/// A storage that tasks can read.
+///
+/// One that is no more than this has no call that blocks: a storage on another machine, for instance.
+public protocol AsyncReadableStorage<Key, Value>: StorageProtocol {
+  /// What memory alone knows of `key`. Never waits: tasks call it where they run.
+  func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value>
+
+  /// The value under `key` and what is known of it; nil when the key is absent or expired.
+  nonisolated(nonsending) func asyncRead(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>?
+}
+
+/// A storage that can be read.
+public protocol ReadableStorage<Key, Value>: AsyncReadableStorage {
+  /// The value under `key` and what is known of it; nil when the key is absent or expired.
+  func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>?
+
+  /// The entries of several keys, in their order. Not together a snapshot.
+  func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?]
+
+  /// What is known of the value under `key`, without the value; nil when the key is absent or expired.
+  func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>?
+}
+
+/// A storage that tasks can write.
+public protocol AsyncWritableStorage<Key, Value>: StorageProtocol {
+  /// Writes. A storage that cannot do what is asked, such as keep an expiry, throws
+  /// ``StorageError/unsupported(operation:view:)``.
+  ///
+  /// A task that is cancelled before the write began throws ``StorageError/cancelled``; once begun, the write ends.
+  nonisolated(nonsending) func asyncWrite(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) async throws(StorageError) -> StorageCall.Receipt
+}
+
+/// A storage that can be written. What a write survives once it has returned is up to what is underneath.
+public protocol WritableStorage<Key, Value>: AsyncWritableStorage {
+  /// Writes. A storage that cannot do what is asked, such as keep an expiry, throws
+  /// ``StorageError/unsupported(operation:view:)``.
+  func write(_ key: Key, _ call: StorageCall.Write<Value>) throws(StorageError) -> StorageCall.Receipt
+}
+
+/// A storage that can change a value depending on what it is, atomically.
+///
+/// A promise rather than a function: what is read has its version, and between the check of a write's condition and the write no
+/// other one comes.
+public protocol UpdatableStorage<Key, Value>: ReadableStorage, WritableStorage {}
+
+/// A storage that can tell what it has.
+public protocol EnumerableStorage<Key, Value>: ReadableStorage {
+  /// Calls `body` with each key and entry, in no promised order, as they were at one instant.
+  ///
+  /// An entry that cannot be read is given to `failure`, which may throw to end the enumeration.
+  ///
+  /// - Complexity: O(what is stored underneath).
+  func forEachEntry(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key, Entry<Value>) throws(StorageError) -> Void
+  ) throws(StorageError)
+
+  /// Calls `body` with each key, in no promised order, as they were at one instant. Values are not decoded.
+  func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError)
+
+  /// How many entries there are.
+  func count() throws(StorageError) -> Int
+}
+
+/// A storage that can be emptied at once.
+public protocol ClearableStorage<Key, Value>: WritableStorage {
+  /// Removes everything.
+  func removeAll() throws(StorageError)
+
+  /// Removes what is expired now; how much there was.
+  @discardableResult
+  func removeExpired() throws(StorageError) -> Int
+}
+
+/// A storage that tells of its changes; <doc:Observing> says which, and what it costs.
+public protocol ObservableStorage<Key, Value>: ReadableStorage {
+  /// Calls `body` with every change from now on, or with those of one key, until the observation is cancelled or released.
+  ///
+  /// `body` runs on a thread of Esker's own, one change after the other, in the order in which they took effect. No lock is
+  /// held meanwhile: it may take its time and call the storage; other observers wait for it, writers do not. If more changes
+  /// wait for it than Esker keeps, the rest is counted and told as `.missed`.
+  ///
+  /// - Throws: ``StorageError/unsupported(operation:view:)`` where changes cannot be told; ``StorageError/store(_:)`` with
+  ///   `.closed` for a store that is closed; ``StorageError/back(name:underlying:)`` when there can be no further thread.
+  func observe(
+    only key: Key?,
+    _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
+  ) throws(StorageError) -> ObservationToken
+}
+
+// MARK: Defaults
+
+extension AsyncReadableStorage {
+  /// Nothing: a storage without memory of its own does not know.
+  @inlinable
+  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> { .unknown }
+}
+
+extension ReadableStorage {
+  /// One after the other.
+  public func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
+    var entries: [Entry<Value>?] = []
+    entries.reserveCapacity(keys.count)
+    for key in keys { entries.append(try read(key, call)) }
+    return entries
+  }
+
+  /// What a read finds.
+  public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
+    try read(key, call)?.map { _ in }
+  }
+
+  /// Reads on a thread of Esker's: a storage of unknown kind may wait.
+  public nonisolated(nonsending) func asyncRead(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
+    try await IOThreads.shared.run { () throws(StorageError) in try read(key, call) }
+  }
+}
+
+extension WritableStorage {
+  /// Writes on a thread of Esker's: a storage of unknown kind may wait.
+  public nonisolated(nonsending) func asyncWrite(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) async throws(StorageError) -> StorageCall.Receipt {
+    try await IOThreads.shared.run { () throws(StorageError) in try write(key, call) }
+  }
+}
+
+extension AsyncReadableStorage {
+  /// What every read of a task does: memory is asked here and now, and once, so that a miss counts once; the rest where it waits.
+  @usableFromInline
+  nonisolated(nonsending) func found(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
+    var call = call
+    if !call.skipsMemory {
+      switch try held(key, call) {
+      case .entry(let entry): return entry
+      case .absent: return nil
+      case .unknown: call.skipsMemory = true
+      }
+    }
+    return try await asyncRead(key, call)
+  }
+}

@@ -1,0 +1,54 @@
+extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStorage {
+  /// The value under `key`; where there is none, `producer` makes it, and it is stored.
+  ///
+  /// However many tasks ask for one missing key at the same time, through however many views of the same storage, one
+  /// producer runs and all get its value. It runs in a task of its own that inherits the task-local values of who came first.
+  ///
+  /// - If it throws, all who wait get ``StorageError/producer(_:)``, and the next to ask runs its own.
+  /// - If storing its value fails, all who wait get that error.
+  /// - A waiting task that is cancelled stops waiting with ``StorageError/cancelled``. The producer goes on for the others; when
+  ///   nobody is left it is cancelled, and what it may still return is not stored.
+  /// - It may use the storage. If it asks for the very value it is producing, directly or by way of other producers, that
+  ///   call throws ``StorageError/producer(_:)`` at once.
+  ///
+  /// Tasks meet where ``StorageProtocol/identity(of:)`` is the same, by the bytes of the key and the storage behind: operators hand
+  /// on that of their base, except those that turn values, which have one of their own for each time they are made.
+  ///
+  /// - Parameters:
+  ///   - key: what to look for.
+  ///   - expiry: when the produced value expires; nil: as the storage's default says.
+  ///   - producer: makes the value.
+  public func value(
+    forKey key: Base.Key,
+    expiry: Expiry? = nil,
+    orProduce producer: @escaping @Sendable () async throws -> Base.Value
+  ) async throws(StorageError) -> Base.Value {
+    if let found = try await base.found(key, StorageCall.Read()) { return found.value }
+    let flight = FlightKey(identity: try base.identity(of: key), value: ObjectIdentifier(Base.Value.self))
+    let outcome = await FlightTable.shared.value(of: flight) { await produced(key, expiry, producer) }
+    guard let value = try outcome.get() as? Base.Value else { throw .cancelled }
+    return value
+  }
+
+  private func produced(
+    _ key: Base.Key,
+    _ expiry: Expiry?,
+    _ producer: @Sendable () async throws -> Base.Value
+  ) async -> Flight.Outcome {
+    do throws(StorageError) {
+      // Another producer may have ended since the look before.
+      if let found = try await base.found(key, StorageCall.Read()) { return .success(found.value) }
+      let value: Base.Value
+      do {
+        value = try await producer()
+      } catch {
+        throw StorageError.producer(error)
+      }
+      // Throws if nobody waits any more: then this task is cancelled.
+      try await set(value, forKey: key, expiry: expiry)
+      return .success(value)
+    } catch {
+      return .failure(error)
+    }
+  }
+}

@@ -1,0 +1,176 @@
+extension AsyncStorage where Base: UpdatableStorage {
+  /// Changes the value under `key` atomically, in the isolation of the caller; see `update(forKey:expiry:durability:_:)` of
+  /// ``UpdatableStorage``.
+  @discardableResult
+  public nonisolated(nonsending) func update<R>(
+    forKey key: Base.Key,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil,
+    _ body: (inout Base.Value?) throws(StorageError) -> R
+  ) async throws(StorageError) -> R {
+    var call = StorageCall.Read(needsVersion: true)
+    while true {
+      let found = try await base.found(key, call)
+      var value = found?.value
+      let result = try body(&value)
+      guard let write = base.storing(value, found, expiry, durability) else { return result }
+      if try await base.asyncWrite(key, write).isDone { return result }
+      call.skipsMemory = true
+    }
+  }
+
+  /// Changes the value under `key` atomically, with a body that may throw errors of its own; any error changes nothing.
+  @discardableResult
+  public nonisolated(nonsending) func update<R>(
+    forKey key: Base.Key,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil,
+    _ body: (inout Base.Value?) throws -> R
+  ) async throws -> R {
+    var failure: (any Error)?
+    do throws(StorageError) {
+      return try await update(forKey: key, expiry: expiry, durability: durability) {
+        (stored: inout Base.Value?) throws(StorageError) -> R in
+        do {
+          return try body(&stored)
+        } catch {
+          failure = error
+          throw .cancelled
+        }
+      }
+    } catch {
+      throw failure ?? error
+    }
+  }
+
+  /// Changes the value under `key` atomically, beginning with `value` when there is none; the value stored.
+  @discardableResult
+  public nonisolated(nonsending) func update(
+    forKey key: Base.Key,
+    default value: @autoclosure () -> Base.Value,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil,
+    _ body: (inout Base.Value) throws(StorageError) -> Void
+  ) async throws(StorageError) -> Base.Value {
+    try await update(forKey: key, expiry: expiry, durability: durability) {
+      (stored: inout Base.Value?) throws(StorageError) -> Base.Value in
+      var changed: Base.Value
+      if let stored { changed = stored } else { changed = value() }
+      try body(&changed)
+      stored = changed
+      return changed
+    }
+  }
+
+  /// Stores `value` under `key` if there is none; whether it did.
+  @discardableResult
+  public nonisolated(nonsending) func setIfAbsent(
+    _ value: Base.Value,
+    forKey key: Base.Key,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil
+  ) async throws(StorageError) -> Bool {
+    try await base.asyncWrite(
+      key,
+      StorageCall.Write(.set(value), if: .absent, expiry: expiry, durability: durability)
+    ).isDone
+  }
+
+  /// Stores `value` under `key` if the value there still has that ``Entry/version``; nil means that there must be none.
+  ///
+  /// - Returns: the new version; nil if another write came first, and nothing was stored.
+  @discardableResult
+  public nonisolated(nonsending) func compareAndSet(
+    _ value: Base.Value,
+    forKey key: Base.Key,
+    ifVersion version: SequenceNumber?,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil
+  ) async throws(StorageError) -> SequenceNumber? {
+    let condition: StorageCall.Condition = version.map { .version($0) } ?? .absent
+    let receipt = try await base.asyncWrite(
+      key,
+      StorageCall.Write(.set(value), if: condition, expiry: expiry, durability: durability)
+    )
+    return receipt.isDone ? receipt.version : nil
+  }
+
+  /// Removes `key` if the value there still has that ``Entry/version``; whether it did.
+  @discardableResult
+  public nonisolated(nonsending) func removeValue(
+    forKey key: Base.Key,
+    ifVersion version: SequenceNumber,
+    durability: Durability? = nil
+  ) async throws(StorageError) -> Bool {
+    try await base.asyncWrite(key, StorageCall.Write(.remove, if: .version(version), durability: durability)).isDone
+  }
+
+  /// Gives the value under `key` another expiry; false when there is none.
+  @discardableResult
+  public nonisolated(nonsending) func touch(
+    _ key: Base.Key,
+    expiry: Expiry,
+    durability: Durability? = nil
+  ) async throws(StorageError) -> Bool {
+    try await base.asyncWrite(
+      key,
+      StorageCall.Write(.touch, if: .present, expiry: expiry, durability: durability)
+    ).isDone
+  }
+
+  /// Makes the value under `key` never expire; false when there is none.
+  @discardableResult
+  public nonisolated(nonsending) func persist(
+    _ key: Base.Key,
+    durability: Durability? = nil
+  ) async throws(StorageError) -> Bool {
+    try await touch(key, expiry: .never, durability: durability)
+  }
+
+  /// The value under `key`, which then stays for at least seven eighths of `duration`; see `value(forKey:extendingBy:)` of
+  /// ``UpdatableStorage``.
+  public nonisolated(nonsending) func value(
+    forKey key: Base.Key,
+    extendingBy duration: Duration,
+    durability: Durability? = nil
+  ) async throws(StorageError) -> Base.Value? {
+    guard let found = try await base.found(key, StorageCall.Read()) else { return nil }
+    if found.expiry != .never {
+      _ = try await base.asyncWrite(
+        key,
+        StorageCall.Write(.extend, if: .present, expiry: .after(duration), durability: durability)
+      )
+    }
+    return found.value
+  }
+}
+
+extension AsyncStorage where Base: UpdatableStorage, Base.Value: FixedWidthInteger {
+  /// Adds `amount` to the number under `key`, which is 0 when there is none, wrapping on overflow; the sum.
+  @discardableResult
+  public nonisolated(nonsending) func increment(
+    _ key: Base.Key,
+    by amount: Base.Value = 1,
+    durability: Durability? = nil
+  ) async throws(StorageError) -> Base.Value {
+    try await update(forKey: key, durability: durability) {
+      (number: inout Base.Value?) throws(StorageError) -> Base.Value in
+      let sum = (number ?? 0) &+ amount
+      number = sum
+      return sum
+    }
+  }
+}
+
+extension AsyncStorage where Base: UpdatableStorage, Base.Value: RangeReplaceableCollection {
+  /// Appends to the text or list under `key`, which is empty when there is none. The whole value is written again.
+  public nonisolated(nonsending) func append(
+    _ more: Base.Value,
+    toKey key: Base.Key,
+    durability: Durability? = nil
+  ) async throws(StorageError) {
+    try await update(forKey: key, durability: durability) { (value: inout Base.Value?) throws(StorageError) in
+      value = (value ?? Base.Value()) + more
+    }
+  }
+}

@@ -1,0 +1,144 @@
+/// The suspending twins of a storage's operations.
+///
+/// What memory knows is answered at once, where the task runs. What may wait for a disk runs on threads of Esker's own, so a task
+/// never blocks Swift's cooperative pool. Synchronous and asynchronous calls may be mixed freely, from anywhere.
+///
+/// A write to a log is logged where the task runs. Then the task, and no thread, waits for the disk if the write is to be durable,
+/// and all that wait at the same time share one sync.
+///
+/// A task that is cancelled before its operation has begun, an update before its write, throws ``StorageError/cancelled`` and
+/// nothing has happened; once begun, the operation ends, durability included, and its outcome is returned.
+public struct AsyncStorage<Base: StorageProtocol>: Sendable {
+  /// The storage.
+  public let base: Base
+
+  @inlinable
+  init(_ base: Base) {
+    self.base = base
+  }
+}
+
+extension StorageProtocol {
+  /// The suspending twins of the operations.
+  @inlinable
+  public var async: AsyncStorage<Self> { AsyncStorage(self) }
+}
+
+extension AsyncStorage where Base: AsyncReadableStorage {
+  /// The value under `key`; nil when the key is absent or expired.
+  public nonisolated(nonsending) func value(forKey key: Base.Key) async throws(StorageError) -> Base.Value? {
+    guard let found = try await base.found(key, StorageCall.Read()) else { return nil }
+    return found.value
+  }
+
+  /// The value under `key` and what is known of it; nil when the key is absent, or expired and not allowed to be.
+  public nonisolated(nonsending) func entry(
+    forKey key: Base.Key,
+    allowExpired: Bool = false
+  ) async throws(StorageError) -> Entry<Base.Value>? {
+    try await base.found(key, StorageCall.Read(allowsExpired: allowExpired))
+  }
+
+  /// The values under several keys, in their order; nil for those that are absent or expired. Not together a snapshot.
+  public nonisolated(nonsending) func values(
+    forKeys keys: [Base.Key]
+  ) async throws(StorageError) -> [Base.Value?] {
+    var values: [Base.Value?] = []
+    values.reserveCapacity(keys.count)
+    for key in keys { values.append(try await value(forKey: key)) }
+    return values
+  }
+}
+
+extension AsyncStorage where Base: ReadableStorage {
+  /// Whether there is a value under `key`. Storages that can tell without reading the value do.
+  public func contains(_ key: Base.Key) async throws(StorageError) -> Bool {
+    switch try base.held(key, StorageCall.Read()) {
+    case .entry: return true
+    case .absent: return false
+    case .unknown: break
+    }
+    return try await IOThreads.shared.run { [base] () throws(StorageError) in
+      try base.peek(key, StorageCall.Read(skipsMemory: true)) != nil
+    }
+  }
+}
+
+extension AsyncStorage where Base: AsyncWritableStorage {
+  /// Stores `value` under `key`, replacing what was there.
+  public nonisolated(nonsending) func set(
+    _ value: Base.Value,
+    forKey key: Base.Key,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil
+  ) async throws(StorageError) {
+    _ = try await base.asyncWrite(key, StorageCall.Write(.set(value), expiry: expiry, durability: durability))
+  }
+
+  /// Removes `key`; true when it was there.
+  @discardableResult
+  public nonisolated(nonsending) func removeValue(
+    forKey key: Base.Key,
+    durability: Durability? = nil
+  ) async throws(StorageError) -> Bool {
+    try await base.asyncWrite(key, StorageCall.Write(.remove, durability: durability)).wasThere
+  }
+}
+
+extension AsyncStorage where Base: AsyncReadableStorage, Base.Key == Void {
+  /// The value; nil when there is none.
+  public nonisolated(nonsending) func value() async throws(StorageError) -> Base.Value? {
+    try await value(forKey: ())
+  }
+}
+
+extension AsyncStorage where Base: AsyncWritableStorage, Base.Key == Void {
+  /// Stores the value.
+  public nonisolated(nonsending) func set(
+    _ value: Base.Value,
+    expiry: Expiry? = nil
+  ) async throws(StorageError) {
+    try await set(value, forKey: (), expiry: expiry)
+  }
+}
+
+extension AsyncStorage where Base: EnumerableStorage {
+  /// All keys, as they were at one instant, in no promised order.
+  public func keys() async throws(StorageError) -> [Base.Key] {
+    try await IOThreads.shared.run { [base] () throws(StorageError) in try base.keys() }
+  }
+
+  /// All keys with their entries, as they were at one instant, in no promised order.
+  public func entries(
+    skippingUnreadable: Bool = false
+  ) async throws(StorageError) -> [(key: Base.Key, entry: Entry<Base.Value>)] {
+    try await IOThreads.shared.run { [base] () throws(StorageError) in
+      try base.entries(skippingUnreadable: skippingUnreadable)
+    }
+  }
+
+  /// All values, as they were at one instant, in no promised order.
+  public func values(skippingUnreadable: Bool = false) async throws(StorageError) -> [Base.Value] {
+    try await IOThreads.shared.run { [base] () throws(StorageError) in
+      try base.values(skippingUnreadable: skippingUnreadable)
+    }
+  }
+
+  /// How many entries there are.
+  public func count() async throws(StorageError) -> Int {
+    try await IOThreads.shared.run { [base] () throws(StorageError) in try base.count() }
+  }
+}
+
+extension AsyncStorage where Base: ClearableStorage {
+  /// Removes everything.
+  public func removeAll() async throws(StorageError) {
+    try await IOThreads.shared.run { [base] () throws(StorageError) in try base.removeAll() }
+  }
+
+  /// Removes what is expired now; how much there was.
+  @discardableResult
+  public func removeExpired() async throws(StorageError) -> Int {
+    try await IOThreads.shared.run { [base] () throws(StorageError) in try base.removeExpired() }
+  }
+}

@@ -1,0 +1,165 @@
+// What typed views are made of: writes on a condition, that tell what was stored, and reads that may show what has expired.
+//
+// Safety: pointers to keys and values are used only while the caller's spans are lent. The engine copies what it stores.
+
+/// On what condition a view's write takes effect.
+@usableFromInline
+package enum ViewCondition: Sendable {
+  case always
+  case absent
+  case present
+  case version(SequenceNumber)
+}
+
+/// What a view's write did.
+@usableFromInline
+package struct Written: Sendable {
+  /// Whether the condition held.
+  package var isDone = false
+  /// Whether there was a value; known of removals only.
+  package var wasThere = false
+  /// The key's newest write; 0 if there is none.
+  package var sequence: UInt64 = 0
+  /// When the value expires, in milliseconds since 1970; `Int64.max` for never.
+  package var expiry = Int64.max
+
+  @usableFromInline
+  package init(isDone: Bool = false, wasThere: Bool = false, sequence: UInt64 = 0, expiry: Int64 = .max) {
+    self.isDone = isDone
+    self.wasThere = wasThere
+    self.sequence = sequence
+    self.expiry = expiry
+  }
+}
+
+// None of these waits for durability; `settle` does.
+extension Keyspace {
+  /// Stores `value` if the condition holds.
+  ///
+  /// - Parameter skipsUnchanged: whether a value that is there already, with the expiry that it would have, is not written again.
+  @usableFromInline
+  package func log(
+    _ value: RawSpan,
+    forKey key: RawSpan,
+    if condition: ViewCondition,
+    expiry: Expiry?,
+    durability: Durability?,
+    skipsUnchanged: Bool
+  ) throws(StoreError) -> Written {
+    let instant = core.instant(of: expiry)
+    switch condition {
+    case .always:
+      return try logged(value, key, instant, .always, durability)
+    case .absent:
+      return try logged(value, key, instant, .version(nil), durability)
+    case .version(let version):
+      guard skipsUnchanged else { return try logged(value, key, instant, .version(version), durability) }
+      guard let lease = try lease(key), lease.version == version else { return Written() }
+      let sequence = try replace(lease, with: value, forKey: key, Expiry(stored: instant), durability)
+      guard let sequence else { return Written() }
+      return Written(isDone: true, sequence: sequence, expiry: instant)
+    case .present:
+      while let lease = try lease(key) {
+        let written = try logged(value, key, instant, .version(lease.version), durability)
+        if written.isDone { return written }
+      }
+      return Written()
+    }
+  }
+
+  private func logged(
+    _ value: RawSpan,
+    _ key: RawSpan,
+    _ instant: Int64,
+    _ condition: WriteCondition,
+    _ durability: Durability?
+  ) throws(StoreError) -> Written {
+    let sequence = try unsafe key.withKeyPointer { (key) throws(StoreError) in
+      try unsafe value.withKeyPointer { (value) throws(StoreError) in
+        try unsafe core.put(value, key, at: instant, condition, durability)
+      }
+    }
+    return Written(isDone: sequence != 0, sequence: sequence, expiry: instant)
+  }
+
+  /// Sets the expiry of a value if the condition holds, which it does not where there is none.
+  package func logExpiry(
+    _ expiry: Expiry?,
+    ofKey key: RawSpan,
+    if condition: ViewCondition,
+    durability: Durability?
+  ) throws(StoreError) -> Written {
+    let instant = core.instant(of: expiry)
+    while let lease = try lease(key) {
+      switch condition {
+      case .absent: return Written()
+      case .version(let version) where version != lease.version: return Written()
+      default: break
+      }
+      var written = Written(isDone: true, wasThere: true, sequence: lease.version.rawValue, expiry: instant)
+      if lease.expiry == Expiry(stored: instant) {
+        try core.engine.env.checkWritable()
+        return written
+      }
+      written.sequence = try rewrite(lease, forKey: key, Expiry(stored: instant), durability)
+      if written.sequence != 0 { return written }
+    }
+    return Written()
+  }
+
+  /// Extends a value's life to `duration` from now, unless it does not expire, or would gain less than an eighth of that.
+  package func logExtension(
+    ofKey key: RawSpan,
+    by duration: Duration,
+    durability: Durability?
+  ) throws(StoreError) -> Written {
+    while let lease = try lease(key) {
+      var written = Written(isDone: true, wasThere: true, sequence: lease.version.rawValue)
+      written.expiry = lease.expiry.stored
+      guard let instant = core.extended(lease.expiry, by: duration) else { return written }
+      written.expiry = instant
+      written.sequence = try rewrite(lease, forKey: key, Expiry(stored: instant), durability)
+      if written.sequence != 0 { return written }
+    }
+    return Written()
+  }
+
+  /// Removes `key` if the condition holds.
+  package func logRemoval(_ key: RawSpan, if condition: ViewCondition) throws(StoreError) -> Written {
+    switch condition {
+    case .always, .present:
+      let removal = try writeRemoval(key, condition: .always)
+      var isDone = removal.wasVisible
+      if case .always = condition { isDone = true }
+      return Written(isDone: isDone, wasThere: removal.wasVisible, sequence: removal.sequence)
+    case .version(let version):
+      let removal = try writeRemoval(key, condition: .version(version))
+      let isDone = removal.sequence != 0
+      return Written(isDone: isDone, wasThere: isDone, sequence: removal.sequence)
+    case .absent:
+      try core.engine.env.checkWritable()
+      return Written(isDone: try metadata(forKey: key) == nil)
+    }
+  }
+
+  /// Gives a write its durability.
+  @usableFromInline
+  package func settle(_ written: Written, _ durability: Durability?) throws(StoreError) {
+    try core.engine.settle(written.sequence, durability)
+  }
+
+  /// The same without blocking the task's thread. Once a write is logged, its task waits even if it is cancelled.
+  package func settleAsync(_ written: Written, _ durability: Durability?) async throws(StoreError) {
+    try await core.engine.settleAsync(written.sequence, durability, isAbandonable: false)
+  }
+
+  /// A value in place, with what is known of it, also if it has expired and nobody has removed it yet.
+  package func withEntryEvenExpired<R>(
+    forKey key: RawSpan,
+    _ body: (RawSpan, ValueMetadata) throws -> R
+  ) throws -> R? {
+    let lease = try unsafe key.withKeyPointer { (key) throws(StoreError) in try unsafe core.leaseEvenExpired(key) }
+    guard let lease else { return nil }
+    return try lease.withBytes { span in try body(span, lease.metadata) }
+  }
+}
