@@ -13,7 +13,7 @@
     private let factory: any MetricsFactory
     private var meters: [String: Meter] = [:]
     private var counters: [String: (counter: Counter, last: Int)] = [:]
-    private var timers: [String: (timer: Timer, last: LatencyHistogram)] = [:]
+    private var timers: [String: (timer: Timer, last: Statistics.Histogram)] = [:]
 
     init(_ label: String, _ dimensions: [(String, String)], _ factory: any MetricsFactory) {
       self.label = label
@@ -40,9 +40,9 @@
     }
 
     /// Records the durations added to a histogram since the last call.
-    func record(_ name: String, _ histogram: LatencyHistogram) {
+    func record(_ name: String, _ histogram: Statistics.Histogram) {
       let (timer, last) =
-        timers[name] ?? (Timer(label: named(name), dimensions: dimensions, factory: factory), LatencyHistogram())
+        timers[name] ?? (Timer(label: named(name), dimensions: dimensions, factory: factory), Statistics.Histogram())
       for duration in histogram.spread(since: last, most: Self.mostDurations) {
         timer.recordNanoseconds(duration.wholeNanoseconds)
       }
@@ -50,10 +50,10 @@
     }
   }
 
-  extension LatencyHistogram {
+  extension Statistics.Histogram {
     /// At most `most` durations that represent those counted since `earlier`: evenly spaced quantiles, each rounded to the
     /// middle of its bucket.
-    func spread(since earlier: LatencyHistogram, most: Int) -> [Duration] {
+    func spread(since earlier: Statistics.Histogram, most: Int) -> [Duration] {
       let counts = zip(counts, earlier.counts).map { max(0, $0 - $1) }
       let total = counts.reduce(0, +)
       let wanted = min(total, most)

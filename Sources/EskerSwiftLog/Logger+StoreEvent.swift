@@ -52,7 +52,7 @@
     }
   }
 
-  extension OpeningReport {
+  extension Report.Opening {
     fileprivate var metadata: Logger.Metadata {
       [
         "keys": "\(keys)", "index_source": "\(indexSource)", "replayed_records": "\(replayedRecords)",
@@ -61,7 +61,7 @@
     }
   }
 
-  extension MergeReport {
+  extension Report.Merge {
     fileprivate var metadata: Logger.Metadata {
       [
         "segments_removed": "\(segmentsRemoved)", "segments_written": "\(segmentsWritten)",
@@ -71,7 +71,7 @@
     }
   }
 
-  extension DamageLocation {
+  extension StoreError.Location {
     fileprivate var metadata: Logger.Metadata {
       var metadata: Logger.Metadata = ["path": "\(path)"]
       if let segment { metadata["segment"] = "\(segment)" }

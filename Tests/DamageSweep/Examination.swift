@@ -153,7 +153,7 @@ struct Examination {
   }
 
   /// Reads the changes that a closed store has.
-  private mutating func follow(_ feed: LogChanges) async {
+  private mutating func follow(_ feed: LogStore.Changes) async {
     var iterator = feed.makeAsyncIterator()
     for _ in 0..<100_000 {
       do throws(StoreError) {

@@ -59,7 +59,7 @@ struct Bench {
     var options = Options()
     options.segmentSize = 64 << 10
     let clock = clock
-    options.clock = StoreClock(
+    options.clock = Options.Clock(
       now: { WallTime(millisecondsSince1970: clock.wallMilliseconds()) },
       uptimeNanoseconds: { clock.monotonicNanoseconds() }
     )

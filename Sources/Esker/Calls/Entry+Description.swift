@@ -8,7 +8,7 @@ extension Entry: CustomStringConvertible {
   }
 }
 
-extension EntryOrigin: CustomStringConvertible {
+extension StorageCall.Origin: CustomStringConvertible {
   /// `from memory`, `from the log`, `from behind`, or `made now`.
   public var description: String {
     switch self {

@@ -1,15 +1,17 @@
 public import Foundation
 
-/// Where an entry was found.
-public enum EntryOrigin: UInt8, Sendable {
-  /// In memory.
-  case memory
-  /// In the log.
-  case log
-  /// In a storage of the caller's making, or in several.
-  case back
-  /// Nowhere: it was made for the occasion, as a default or by a producer.
-  case produced
+extension StorageCall {
+  /// Where an entry was found.
+  public enum Origin: UInt8, Sendable {
+    /// In memory.
+    case memory
+    /// In the log.
+    case log
+    /// In a storage of the caller's making, or in several.
+    case back
+    /// Nowhere: it was made for the occasion, as a default or by a producer.
+    case produced
+  }
 }
 
 /// A value and what is known of it.
@@ -17,7 +19,7 @@ public struct Entry<Value> {
   /// The value.
   public var value: Value
   /// Where it was found.
-  public var origin: EntryOrigin
+  public var origin: StorageCall.Origin
   /// When it goes.
   public var expiry: Expiry
   /// Which write stored it; nil where it is not stored, as of a default.
@@ -25,7 +27,7 @@ public struct Entry<Value> {
 
   /// An entry from its parts.
   @inlinable
-  public init(_ value: Value, origin: EntryOrigin, expiry: Expiry = .never, version: SequenceNumber? = nil) {
+  public init(_ value: Value, origin: StorageCall.Origin, expiry: Expiry = .never, version: SequenceNumber? = nil) {
     self.value = value
     self.origin = origin
     self.expiry = expiry

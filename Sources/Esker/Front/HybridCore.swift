@@ -10,7 +10,7 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   @usableFromInline let back: Back
   @usableFromInline let plane: FrontPlane<Key, Value>
   let pool: MemoryPool
-  let clock: StoreClock
+  let clock: Options.Clock
   let keepsWrites: Bool
   let remembersAbsence: Bool
   /// The keyspace behind, if there is one: it tells the plane of all writes.
@@ -23,7 +23,7 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
     _ memory: FrontMemory,
     keepsWrites: Bool,
     remembersAbsence: Bool,
-    _ clock: StoreClock,
+    _ clock: Options.Clock,
     _ cost: (@Sendable (Value) -> Int)?
   ) {
     let log = (back as? any LogBacked)?.logView

@@ -45,7 +45,7 @@ public struct HybridStorage<Back: StorageProtocol>: StorageProtocol where Back.K
     limits: MemoryLimits = MemoryLimits(),
     keepsWrites: Bool = true,
     remembersAbsence: Bool = false,
-    clock: StoreClock = .system,
+    clock: Options.Clock = .system,
     cost: (@Sendable (Value) -> Int)? = nil
   ) {
     core = HybridCore(

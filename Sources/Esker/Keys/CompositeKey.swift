@@ -9,7 +9,7 @@
 /// and bytes compare as the parts do.
 public struct CompositeKey<each Part: StorageKey>: StorageKey {
   /// The bytes.
-  public typealias Held = HeldBytes
+  public typealias Held = StorageCall.HeldBytes
 
   /// The parts.
   public let parts: (repeat each Part)

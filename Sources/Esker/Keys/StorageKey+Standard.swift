@@ -2,7 +2,7 @@ public import Foundation
 
 extension String: StorageKey {
   /// The text, compared by its UTF-8.
-  public typealias Held = HeldText
+  public typealias Held = StorageCall.HeldText
 
   /// UTF-8. Strings that Swift calls equal but that have other scalars, such as é in one or in two, are two keys.
   public static var keyTransformer: KeyTransformer<String> {

@@ -9,7 +9,7 @@ public import Foundation
 /// says. Memory compares ``Held`` keys instead, which are equal where the bytes are.
 public protocol StorageKey: Hashable, Sendable {
   /// What memory keeps of a key: equal, and only then, where the bytes are. A key's bytes, unless its type has something faster.
-  associatedtype Held: Hashable & Sendable = HeldBytes
+  associatedtype Held: Hashable & Sendable = StorageCall.HeldBytes
 
   /// The form that keys of this type have as bytes.
   static var keyTransformer: KeyTransformer<Self> { get }
@@ -24,25 +24,27 @@ public protocol StorageKey: Hashable, Sendable {
   static func key(of held: Held) throws -> Self
 }
 
-/// A key's bytes, as memory keeps them.
-public struct HeldBytes: Hashable, Sendable {
-  @usableFromInline let bytes: [UInt8]
+extension StorageCall {
+  /// A key's bytes, as memory keeps them.
+  public struct HeldBytes: Hashable, Sendable {
+    @usableFromInline let bytes: [UInt8]
 
-  @inlinable
-  init(_ bytes: [UInt8]) {
-    self.bytes = bytes
+    @inlinable
+    init(_ bytes: [UInt8]) {
+      self.bytes = bytes
+    }
   }
 }
 
-extension StorageKey where Held == HeldBytes {
+extension StorageKey where Held == StorageCall.HeldBytes {
   /// The bytes.
-  public func held() throws -> HeldBytes { HeldBytes(try Self.keyTransformer.encode(self)) }
+  public func held() throws -> StorageCall.HeldBytes { StorageCall.HeldBytes(try Self.keyTransformer.encode(self)) }
 
   /// The bytes.
-  public static func held(from bytes: RawSpan) -> HeldBytes? { HeldBytes(bytes.copied()) }
+  public static func held(from bytes: RawSpan) -> StorageCall.HeldBytes? { StorageCall.HeldBytes(bytes.copied()) }
 
   /// The key that the bytes stand for.
-  public static func key(of held: HeldBytes) throws -> Self { try keyTransformer.decode(held.bytes) }
+  public static func key(of held: StorageCall.HeldBytes) throws -> Self { try keyTransformer.decode(held.bytes) }
 }
 
 extension FixedWidthInteger where Self: StorageKey, Self: BitwiseCopyable {
@@ -90,38 +92,42 @@ extension Array where Element == UInt8 {
   public static func key(of held: [UInt8]) -> [UInt8] { held }
 }
 
-/// A text as memory keeps it: equal where the UTF-8 is, while a `String` also equals one of other scalars, such as é in one or
-/// in two.
-public struct HeldText: Hashable, Sendable {
-  @usableFromInline let text: String
+extension StorageCall {
+  /// A text as memory keeps it: equal where the UTF-8 is, while a `String` also equals one of other scalars, such as é in one or
+  /// in two.
+  public struct HeldText: Hashable, Sendable {
+    @usableFromInline let text: String
 
-  @inlinable @inline(__always)
-  init(_ text: String) {
-    self.text = text
+    @inlinable @inline(__always)
+    init(_ text: String) {
+      self.text = text
+    }
+
+    /// Whether both have the same UTF-8.
+    @inlinable @inline(__always)
+    public static func == (left: StorageCall.HeldText, right: StorageCall.HeldText) -> Bool {
+      // Takes no time for short strings and for those that share their storage. The standard library compiles this into its
+      // clients, so it fits whatever layout strings have; from Swift 6.4 on its name is `isTriviallyIdentical(to:)` (SE-0494).
+      if left.text._isIdentical(to: right.text) { return true }
+      return left.text.withBytes { left in right.text.withBytes { right in left.hasSameBytes(as: right) } }
+    }
+
+    /// That of the text: texts of the same UTF-8 are equal, so their hashes are.
+    @inlinable @inline(__always)
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
   }
-
-  /// Whether both have the same UTF-8.
-  @inlinable @inline(__always)
-  public static func == (left: HeldText, right: HeldText) -> Bool {
-    // Takes no time for short strings and for those that share their storage. The standard library compiles this into its
-    // clients, so it fits whatever layout strings have; from Swift 6.4 on its name is `isTriviallyIdentical(to:)` (SE-0494).
-    if left.text._isIdentical(to: right.text) { return true }
-    return left.text.withBytes { left in right.text.withBytes { right in left.hasSameBytes(as: right) } }
-  }
-
-  /// That of the text: texts of the same UTF-8 are equal, so their hashes are.
-  @inlinable @inline(__always)
-  public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 extension String {
   /// The text.
   @inlinable @inline(__always)
-  public func held() -> HeldText { HeldText(self) }
+  public func held() -> StorageCall.HeldText { StorageCall.HeldText(self) }
 
   /// The text with those bytes; nil unless they are UTF-8.
-  public static func held(from bytes: RawSpan) -> HeldText? { (try? keyTransformer.decode(bytes)).map { HeldText($0) } }
+  public static func held(from bytes: RawSpan) -> StorageCall.HeldText? {
+    (try? keyTransformer.decode(bytes)).map { StorageCall.HeldText($0) }
+  }
 
   /// The text.
-  public static func key(of held: HeldText) -> String { held.text }
+  public static func key(of held: StorageCall.HeldText) -> String { held.text }
 }

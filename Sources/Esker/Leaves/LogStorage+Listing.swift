@@ -31,13 +31,13 @@ extension LogStorage: EnumerableStorage {
     try translating { () throws(StoreError) in try keyspace.count() }
   }
 
-  private func forEachRecord(_ body: (LogEntry) throws(StorageError) -> Void) throws(StorageError) {
+  private func forEachRecord(_ body: (Snapshot.Entry) throws(StorageError) -> Void) throws(StorageError) {
     let snapshot: Snapshot
     do throws(StoreError) { snapshot = try keyspace.store.snapshot() } catch { throw .store(error) }
     for record in snapshot.entries(in: keyspace) { try body(record) }
   }
 
-  private func decode(_ record: LogEntry) throws(StorageError) -> (Key, Entry<Value>) {
+  private func decode(_ record: Snapshot.Entry) throws(StorageError) -> (Key, Entry<Value>) {
     let key = try key(of: record)
     var decoded: Result<Value, any Error>?
     do throws(StoreError) {
@@ -55,7 +55,7 @@ extension LogStorage: EnumerableStorage {
     }
   }
 
-  private func key(of record: LogEntry) throws(StorageError) -> Key {
+  private func key(of record: Snapshot.Entry) throws(StorageError) -> Key {
     let bytes: [UInt8]
     do throws(StoreError) { bytes = try record.key() } catch { throw .store(error) }
     return try key(from: bytes)

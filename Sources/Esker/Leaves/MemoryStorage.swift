@@ -17,7 +17,7 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
   /// Whether there was ever anything in it that expires. Reading the clock takes as long as finding the value. Relaxed: it
   /// is set before the first such entry is put, and a read that finds it unset may count as one from before that.
   @usableFromInline let mayExpire = Atomic<Bool>(false)
-  @usableFromInline let clock: StoreClock
+  @usableFromInline let clock: Options.Clock
   private let defaultExpiry: Expiry
   private let cost: (@Sendable (Value) -> Int)?
   private let number = StorageCall.newStorage()
@@ -49,7 +49,7 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
     name: String = "memory",
     limits: MemoryLimits = MemoryLimits(),
     defaultExpiry: Expiry = .never,
-    clock: StoreClock = .system,
+    clock: Options.Clock = .system,
     cost: (@Sendable (Value) -> Int)? = nil
   ) {
     self.name = name

@@ -136,7 +136,7 @@ extension ByteStore {
     // Safety: the bytes are copied while the key lends them.
     let bytes = key.withBytes { (span) in unsafe span.withUnsafeBytes { unsafe [UInt8]($0) } }
     return .damaged(
-      DamageLocation(path: core.engine.env.path, key: bytes),
+      StoreError.Location(path: core.engine.env.path, key: bytes),
       reason: "not a counter: the value has \(length) bytes instead of 8"
     )
   }

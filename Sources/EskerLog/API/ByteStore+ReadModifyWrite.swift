@@ -1,5 +1,5 @@
 // Each of these reads a value, and writes only if nobody has written the key meanwhile; `ByteStore+Attempts` does both, and here
-// the write gets its durability. `AsyncStore` has the same calls for tasks.
+// the write gets its durability. `Keyspace.Async` has the same calls for tasks.
 
 extension ByteStore {
   /// Replaces, removes or keeps a value depending on its current content, atomically.

@@ -60,7 +60,7 @@ package struct ClosedStore: Sendable {
   }
 
   /// The same while a writer may be in the middle of an edit, with a description of each copy.
-  package func manifestBesideWriter() throws(StoreError) -> (newest: Manifest?, copies: [ManifestDescription.Copy]) {
+  package func manifestBesideWriter() throws(StoreError) -> (newest: Manifest?, copies: [Report.Manifest.Copy]) {
     let reading = try ManifestFiles(directory: path, fileSystem: fileSystem).readBesideWriter(host.platform)
     return (reading.newest, reading.copies)
   }

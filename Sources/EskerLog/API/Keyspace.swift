@@ -25,5 +25,5 @@ public struct Keyspace: ByteStore {
   }
 
   /// Suspending versions of the operations that wait for the disk.
-  public var async: AsyncStore { AsyncStore(core: core) }
+  public var async: Keyspace.Async { Keyspace.Async(core: core) }
 }

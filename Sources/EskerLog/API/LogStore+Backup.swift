@@ -28,7 +28,7 @@ extension LogStore {
     reusing previous: String? = nil,
     copying: Bool = false,
     progress: ((Double) -> Bool)? = nil
-  ) throws(StoreError) -> BackupReport {
+  ) throws(StoreError) -> Report.Backup {
     try Backup(of: engine).make(to: directory, reusing: previous, sharing: !copying, progress: progress)
   }
 
@@ -44,7 +44,7 @@ extension LogStore {
     to directory: String,
     reusing previous: String? = nil,
     copying: Bool = false
-  ) throws(StoreError) -> BackupReport {
+  ) throws(StoreError) -> Report.Backup {
     try Backup(of: engine).plan(to: directory, reusing: previous, sharing: !copying)
   }
 
@@ -65,7 +65,7 @@ extension LogStore {
     to path: String,
     copying: Bool = false,
     progress: ((Double) -> Bool)? = nil
-  ) throws(StoreError) -> BackupReport {
+  ) throws(StoreError) -> Report.Backup {
     try restore(from: backup, to: path, copying: copying, host: .system, progress: progress)
   }
 
@@ -76,7 +76,7 @@ extension LogStore {
     copying: Bool,
     host: Host,
     progress: ((Double) -> Bool)? = nil
-  ) throws(StoreError) -> BackupReport {
+  ) throws(StoreError) -> Report.Backup {
     let path = try host.absolute(path)
     var options = Options()
     options.readOnly = true
@@ -102,7 +102,7 @@ extension LogStore {
     from backup: String,
     to path: String,
     copying: Bool = false
-  ) throws(StoreError) -> BackupReport {
+  ) throws(StoreError) -> Report.Backup {
     let host = Host.system
     let path = try host.absolute(path)
     var options = Options()

@@ -19,7 +19,7 @@ extension LogStore {
   public func merge(
     segments: [UInt64]? = nil,
     progress: ((Double) -> Bool)? = nil
-  ) throws(StoreError) -> MergeReport {
+  ) throws(StoreError) -> Report.Merge {
     try engine.merger.merge(segments.map { Set($0) }, progress: progress)
   }
 

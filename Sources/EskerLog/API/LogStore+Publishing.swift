@@ -6,18 +6,18 @@ extension LogStore {
   /// any, has not done so yet, or has closed the store.
   ///
   /// Reads one file of 8 KiB and does not open the store: cheap enough to poll. A killed process leaves its last statistics
-  /// behind: to detect that, compare ``PublishedStatistics/publishedAt`` with ``PublishedStatistics/interval``.
+  /// behind: to detect that, compare ``Statistics/Published/publishedAt`` with ``Statistics/Published/interval``.
   ///
   /// - Throws: ``StoreError/unknownFormat(path:version:)`` for statistics of a newer version of Esker,
   ///   ``StoreError/damaged(_:reason:)``, ``StoreError/failed(operation:path:errno:)``.
-  public static func publishedStatistics(at path: String) throws(StoreError) -> PublishedStatistics? {
+  public static func publishedStatistics(at path: String) throws(StoreError) -> Statistics.Published? {
     try publishedStatistics(at: path, platform: .system)
   }
 
   package static func publishedStatistics(
     at path: String,
     platform: Platform
-  ) throws(StoreError) -> PublishedStatistics? {
+  ) throws(StoreError) -> Statistics.Published? {
     let path = try translating { () throws(PlatformError) in try platform.fileSystem.absolute(path) }
     let name = "\(path)/\(FileName.statistics)"
     var failure = FormatError.notThisKind
@@ -36,7 +36,7 @@ extension LogStore {
       guard let bytes, !bytes.isEmpty else { return nil }
       do throws(FormatError) {
         // Safety: the span is used only during the call, and the array is kept.
-        return PublishedStatistics(try unsafe StatisticsImage(decoding: bytes.span.bytes))
+        return Statistics.Published(try unsafe StatisticsImage(decoding: bytes.span.bytes))
       } catch {
         if case .newerVersion = error { throw StoreError(error, in: name, what: "the statistics") }
         // The publisher begins with its signature, and waits until that is on disk: it has published nothing yet.

@@ -7,7 +7,7 @@ extension LogStore {
   /// - Parameter progress: called with the share done, from 0 to 1; returns false to stop.
   /// - Throws: ``StoreError/cancelled`` if `progress` stopped it; ``StoreError/closed``; what a snapshot throws.
   /// - Complexity: O(records), about 100 ns per record.
-  public func usage(progress: ((Double) -> Bool)? = nil) throws(StoreError) -> StoreUsage {
+  public func usage(progress: ((Double) -> Bool)? = nil) throws(StoreError) -> Statistics.Usage {
     try UsageCount.run(in: engine, progress: progress)
   }
 }

@@ -246,7 +246,7 @@ public final class LogStore: ByteStore {
   /// - Throws: ``StoreError/cancelled`` if `progress` stopped it, or another error, such as ``StoreError/closed``, if the check
   ///   cannot continue; damage is in the report.
   /// - Complexity: O(bytes on disk).
-  public func verify(progress: ((Double) -> Bool)? = nil) throws(StoreError) -> VerificationReport {
+  public func verify(progress: ((Double) -> Bool)? = nil) throws(StoreError) -> Report.Verification {
     try StoreVerification(of: engine).run(progress: progress)
   }
 
@@ -291,5 +291,5 @@ public final class LogStore: ByteStore {
   }
 
   /// Suspending versions of the operations that wait for the disk.
-  public var async: AsyncStore { AsyncStore(core: core) }
+  public var async: Keyspace.Async { Keyspace.Async(core: core) }
 }

@@ -11,7 +11,7 @@ final class Environment: Sendable {
   let path: String
   let options: Options
   /// What the options say, and the store remembers where they say nothing.
-  let settings: StoreSettings
+  let settings: Options.Settings
   let platform: Platform
   let storeID: StoreID
   let seed: HashSeed
@@ -46,7 +46,7 @@ final class Environment: Sendable {
     self.path = path
     self.options = options
     self.session = session
-    settings = StoreSettings(manifest.settings).changed(by: options)
+    settings = Options.Settings(manifest.settings).changed(by: options)
     hasDefaultExpiry = settings.defaultExpiry != .never
     platform = host.platform
     storeID = manifest.storeID

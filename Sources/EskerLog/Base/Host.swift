@@ -33,9 +33,9 @@ extension Host {
   }
 }
 
-extension StoreClock {
+extension Options.Clock {
   /// The system's clocks.
-  public static let system = StoreClock(
+  public static let system = Options.Clock(
     now: { WallTime(millisecondsSince1970: OSClock().wallMilliseconds()) },
     uptimeNanoseconds: { OSClock().monotonicNanoseconds() }
   )

@@ -9,7 +9,7 @@ final class LatencyRecorder: @unchecked Sendable {
   /// The histogram's buckets, the sum and the maximum.
   private let words: UnsafeMutablePointer<Atomic<UInt64>>
 
-  private static let total = LatencyHistogram.bucketCount
+  private static let total = Statistics.Histogram.bucketCount
   private static let maximum = total + 1
 
   init() {
@@ -23,15 +23,15 @@ final class LatencyRecorder: @unchecked Sendable {
   }
 
   func record(nanoseconds: UInt64) {
-    unsafe words[LatencyHistogram.bucket(of: nanoseconds)].wrappingAdd(1, ordering: .relaxed)
+    unsafe words[Statistics.Histogram.bucket(of: nanoseconds)].wrappingAdd(1, ordering: .relaxed)
     unsafe words[Self.total].wrappingAdd(nanoseconds, ordering: .relaxed)
     unsafe words[Self.maximum].max(nanoseconds, ordering: .relaxed)
   }
 
   /// The durations counted so far; one recorded concurrently may be counted only in part.
-  var histogram: LatencyHistogram {
-    var result = LatencyHistogram()
-    for bucket in 0..<LatencyHistogram.bucketCount {
+  var histogram: Statistics.Histogram {
+    var result = Statistics.Histogram()
+    for bucket in 0..<Statistics.Histogram.bucketCount {
       let number = unsafe words[bucket].load(ordering: .relaxed)
       if number > 0 { result.add(Int(clamping: number), to: bucket) }
     }

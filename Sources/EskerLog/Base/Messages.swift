@@ -18,16 +18,16 @@ extension StoreError {
   package init(_ error: FormatError, in path: String, base: Int = 0, what: String) {
     switch error {
     case .notThisKind:
-      self = .damaged(DamageLocation(path: path, offset: base), reason: "this is not \(what)")
+      self = .damaged(StoreError.Location(path: path, offset: base), reason: "this is not \(what)")
     case .newerVersion(let version):
       self = .unknownFormat(path: path, version: version)
     case .unknownFeatures(let features):
       self = .damaged(
-        DamageLocation(path: path, offset: base),
+        StoreError.Location(path: path, offset: base),
         reason: "\(what) needs features this version of Esker does not have (\(features))"
       )
     case .damaged(let reason, let offset):
-      self = .damaged(DamageLocation(path: path, offset: base + offset), reason: "\(what): \(reason)")
+      self = .damaged(StoreError.Location(path: path, offset: base + offset), reason: "\(what): \(reason)")
     }
   }
 }

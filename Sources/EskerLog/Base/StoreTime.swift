@@ -6,7 +6,7 @@ internal import Synchronization
 /// wall clock back does not revive expired values. The manifest keeps it while the store is closed. Thread safety: any
 /// thread. Relaxed: each atomic is a number by itself, and nothing is read through it.
 final class StoreTime: Sendable {
-  private let clock: StoreClock
+  private let clock: Options.Clock
   private let startNanoseconds: UInt64
   /// Store time minus the monotonic milliseconds since the start; never shrinks, except by `reset`.
   private let offset: Atomic<Int64>
@@ -16,7 +16,7 @@ final class StoreTime: Sendable {
   /// How far the wall clock must get ahead of the monotonic clock between two readings to count as a jump.
   private static let jumpMilliseconds: Int64 = 60_000
 
-  init(clock: StoreClock, atLeast milliseconds: Int64) {
+  init(clock: Options.Clock, atLeast milliseconds: Int64) {
     self.clock = clock
     let wall = clock.now().millisecondsSince1970
     startNanoseconds = clock.uptimeNanoseconds()

@@ -18,7 +18,7 @@ extension Catalog {
     } catch {
       guard error.code == PlatformError.notFound else { throw StoreError(error) }
       throw .damaged(
-        DamageLocation(path: segmentPath, segment: row.id),
+        StoreError.Location(path: segmentPath, segment: row.id),
         reason: "the segment is missing; put the file back, \(StoreError.remedy)"
       )
     }
@@ -30,7 +30,7 @@ extension Catalog {
     case .success(let header):
       guard header.storeID == env.storeID, header.segmentID == row.id, header.salt == row.salt else {
         throw .damaged(
-          DamageLocation(path: segmentPath, segment: row.id, offset: 0),
+          StoreError.Location(path: segmentPath, segment: row.id, offset: 0),
           reason: "this is not the segment that the manifest lists: the file was replaced; put the right one back"
         )
       }
@@ -39,12 +39,12 @@ extension Catalog {
       plainBytes = Int(clamping: header.plainBytes)
     case .failure(let error):
       if case .newerVersion(let version) = error { throw .unknownFormat(path: segmentPath, version: version) }
-      let location = DamageLocation(path: segmentPath, segment: row.id, offset: 0)
+      let location = StoreError.Location(path: segmentPath, segment: row.id, offset: 0)
       damage.append(.damaged(location, reason: "the segment's header is damaged; its records are still read"))
     }
     guard let lease = takeGranules(of: row) else {
       throw .damaged(
-        DamageLocation(path: env.path),
+        StoreError.Location(path: env.path),
         reason: "the manifest assigns segment \(row.id) an address range already in use"
       )
     }

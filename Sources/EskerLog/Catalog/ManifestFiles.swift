@@ -33,7 +33,7 @@ final class ManifestFiles: @unchecked Sendable {
     /// Whether both copies are intact and the same.
     var isUnanimous = false
     /// Each copy, including missing ones.
-    var copies: [ManifestDescription.Copy] = []
+    var copies: [Report.Manifest.Copy] = []
   }
 
   /// Reads both copies until they are intact, or damaged while no process writes them. If a write takes long, or its

@@ -69,7 +69,7 @@ struct StoreDirectory {
     // Segments without a manifest belong to a store that has lost both copies: it must not be replaced by a new one.
     if let segment = names.first(where: { FileName.segmentID($0) != nil }) {
       throw .damaged(
-        DamageLocation(path: "\(path)/\(segment)"),
+        StoreError.Location(path: "\(path)/\(segment)"),
         reason: "both copies of the manifest are missing; \(StoreError.remedy)"
       )
     }
@@ -115,14 +115,14 @@ struct StoreDirectory {
     result.isKnownDurable = reading.isUnanimous && session?.distrustsCache == false
     result.damage = reading.damage.map { path, error in
       guard case .damaged(let location, let reason) = StoreError(error, in: path, what: "a copy of the manifest") else {
-        return .damaged(DamageLocation(path: path), reason: "a copy of the manifest cannot be read")
+        return .damaged(StoreError.Location(path: path), reason: "a copy of the manifest cannot be read")
       }
       return .damaged(location, reason: "\(reason); the other copy is intact and will replace it")
     }
     // While a store is being created, the other copy is about to be written.
     if reading.found < FileName.manifests.count, try !isUnfinishedCreation(reading) {
       let reason = "one copy of the manifest is missing; the other copy is intact and will replace it"
-      result.damage.append(.damaged(DamageLocation(path: path), reason: reason))
+      result.damage.append(.damaged(StoreError.Location(path: path), reason: reason))
     }
     return result
   }

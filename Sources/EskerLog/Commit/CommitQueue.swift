@@ -48,7 +48,7 @@ final class CommitQueue: @unchecked Sendable {
   private var unsynced: [Segment] = []
   /// The current end of a segment's records, if it is the tail.
   private var endOfTail: (@Sendable (Segment) -> Int?)?
-  private var histogram = LatencyHistogram()
+  private var histogram = Statistics.Histogram()
   /// When the segments' link counts were last checked; used by the leader only.
   private var lastLook: UInt64 = 0
 
@@ -120,7 +120,7 @@ final class CommitQueue: @unchecked Sendable {
   /// Whether a sync covers so many records that they fill whole pages.
   var coversMany: Bool { coveredRecords.load(ordering: .relaxed) >= 64 }
 
-  var latencies: LatencyHistogram { lock.withLock { histogram } }
+  var latencies: Statistics.Histogram { lock.withLock { histogram } }
 
   /// Waits until everything up to `sequence` is durable. Must not be called with the writer's lock held.
   ///

@@ -23,7 +23,7 @@ final class Engine: @unchecked Sendable {
   let merger: Merger
   let follower: Follower
   /// The damage to segments found on opening; see `addFindings(to:)`. Constant once the store is open.
-  private(set) var findings: [VerificationReport.Damage] = []
+  private(set) var findings: [Report.Verification.Damage] = []
   /// Objects that other modules attach to the store, by type; nil once it is closed, since they may refer to the store.
   let kept = Guarded<[ObjectIdentifier: any AnyObject & Sendable]?>([:], .kept)
   /// Serialises calls of `close()`; taken before all other locks.
@@ -35,7 +35,7 @@ final class Engine: @unchecked Sendable {
   init(path: String, options: Options, host: Host, building: StoreID? = nil) throws(StoreError) {
     let start = host.platform.clock.monotonicNanoseconds()
     try options.check(for: path)
-    let settings = StoredSettings(StoreSettings().changed(by: options))
+    let settings = StoredSettings(Options.Settings().changed(by: options))
     let directory = StoreDirectory(path: path, host: host, building: building, settings: settings)
     var opened = try directory.open(readOnly: options.readOnly)
     let manifest = opened.manifest

@@ -14,7 +14,7 @@ extension Statistics {
       result.openSnapshots = state.keys.openSnapshots
       return (state.tail, state.offset)
     }
-    result.settings = StoreSettings(catalog.settings)
+    result.settings = Options.Settings(catalog.settings)
     result.merges = engine.merger.figures.count
     result.merged = engine.merger.figures.report
     result.pinnedBytes = catalog.pinnedBytes
@@ -38,7 +38,7 @@ extension Statistics {
       let live = catalog.granules.live(segment)
       let first = segment.firstSequence
       let last = segment === tail ? commits.publishedSequence : segment.lastSequence
-      var row = SegmentStatistics(
+      var row = Statistics.SegmentFigures(
         id: segment.id,
         path: segment.path,
         isMerged: segment.kind != .log,

@@ -171,7 +171,7 @@ final class Follower: @unchecked Sendable {
         if manifest.generation >= generation { return manifest }
         guard isTorn else {
           throw .damaged(
-            DamageLocation(path: env.path),
+            StoreError.Location(path: env.path),
             reason: "the store was replaced by an older copy of itself; reopen it"
           )
         }
@@ -180,6 +180,6 @@ final class Follower: @unchecked Sendable {
       env.platform.pause()
     }
     let reason = "no intact copy of the manifest is as recent as the last one read; \(StoreError.remedy)"
-    throw .damaged(DamageLocation(path: env.path), reason: reason)
+    throw .damaged(StoreError.Location(path: env.path), reason: reason)
   }
 }

@@ -139,7 +139,7 @@ extension Keeper {
   func forgetCheckpoint() {
     env.emit(
       .damaged(
-        DamageLocation(path: keydir.loadedCheckpoint?.path ?? env.path),
+        StoreError.Location(path: keydir.loadedCheckpoint?.path ?? env.path),
         reason: "a page of the index checkpoint is damaged"
       )
     )

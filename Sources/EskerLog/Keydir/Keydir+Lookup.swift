@@ -147,7 +147,7 @@ extension Keydir {
     defer { epochs.exit(pin) }
     guard let segment = granules.segment(of: address) else {
       return .damaged(
-        DamageLocation(path: env.path, key: key),
+        StoreError.Location(path: env.path, key: key),
         reason: "the index points outside the log; delete the checkpoint file and reopen the store"
       )
     }
@@ -157,7 +157,7 @@ extension Keydir {
 
   func indexDamage() -> StoreError {
     .damaged(
-      DamageLocation(path: loadedCheckpoint?.path ?? env.path),
+      StoreError.Location(path: loadedCheckpoint?.path ?? env.path),
       reason: "a page of the index checkpoint does not match its checksum; delete the file and reopen the store"
     )
   }

@@ -63,7 +63,7 @@ struct LoadedCheckpoint {
       return (try LoadedCheckpoint(file, path, manifest, verifyingAll), nil)
     } catch {
       return (
-        nil, .damaged(DamageLocation(path: path), reason: "\(error.reason); the index is built from the segments")
+        nil, .damaged(StoreError.Location(path: path), reason: "\(error.reason); the index is built from the segments")
       )
     }
   }

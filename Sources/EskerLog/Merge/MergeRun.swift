@@ -250,7 +250,7 @@ extension Segment {
   fileprivate var recordBytes: Int { recordsEnd - SegmentHeader.length }
 }
 
-extension MergeReport {
+extension Report.Merge {
   mutating func add(_ result: MergeResult) {
     segmentsRemoved += result.inputs
     segmentsWritten += result.outputs

@@ -21,7 +21,7 @@ final class Merger: @unchecked Sendable {
   /// Serialises merges.
   private let merging = Lock(.merging)
   /// The number of merges since the store was opened, and their total.
-  private let total = Guarded((count: 0, report: MergeReport()), .leaf)
+  private let total = Guarded((count: 0, report: Report.Merge()), .leaf)
   // Guarded by `merging`.
   /// Bytes that earlier evictions could have spared but did not.
   var sparingLeft = 0
@@ -50,7 +50,7 @@ final class Merger: @unchecked Sendable {
   }
 
   /// The number of merges since the store was opened, and their total.
-  var figures: (count: Int, report: MergeReport) { total.withLock { $0 } }
+  var figures: (count: Int, report: Report.Merge) { total.withLock { $0 } }
 
   /// Ends the tail, and seals it so that it can be merged.
   func endTail() throws(StoreError) {
@@ -261,14 +261,14 @@ final class Merger: @unchecked Sendable {
 
   // MARK: On demand
 
-  func merge(_ ids: Set<UInt64>?, progress: ((Double) -> Bool)?) throws(StoreError) -> MergeReport {
+  func merge(_ ids: Set<UInt64>?, progress: ((Double) -> Bool)?) throws(StoreError) -> Report.Merge {
     defer {
       // Removed files take space until they are closed.
       catalog.closeRemoved()
       env.deliverEvents()
     }
     try env.checkWritable()
-    return try merging.withLock { () throws(StoreError) -> MergeReport in
+    return try merging.withLock { () throws(StoreError) -> Report.Merge in
       // The store may have been closed while this waited for the lock.
       try env.checkWritable()
       if ids == nil {
@@ -278,7 +278,7 @@ final class Merger: @unchecked Sendable {
         }
       }
       let chosen = chosenSegments(ids)
-      var report = MergeReport()
+      var report = Report.Merge()
       let total = max(1, chosen.reduce(0) { $0 + $1.fileLength })
       var done = 0
       var rest = chosen[...]
@@ -333,7 +333,7 @@ final class Merger: @unchecked Sendable {
       total.count += 1
       total.report.add(result)
     }
-    var report = MergeReport()
+    var report = Report.Merge()
     report.add(result)
     let duration = Duration.nanoseconds(Int64(clamping: env.platform.clock.monotonicNanoseconds() &- start))
     env.emit(.mergeEnded(report, duration: duration))

@@ -121,7 +121,7 @@ final class PackedOutput: MergeOutput {
   }
 }
 
-extension Compression {
+extension Options.Compression {
   var codecLevel: LZ4Level? {
     guard let level else { return nil }
     return level < 3 ? .fast : .high(Int32(level))

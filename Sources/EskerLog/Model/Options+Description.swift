@@ -30,7 +30,7 @@ extension Durability: CustomStringConvertible {
   }
 }
 
-extension Compression: CustomStringConvertible {
+extension Options.Compression: CustomStringConvertible {
   /// `off`, or `LZ4 level 4`.
   public var description: String {
     level.map { "LZ4 level \($0)" } ?? "off"

@@ -16,7 +16,7 @@ public struct Options: Sendable {
   public var segmentSize: Int?
 
   /// How values are compressed when segments are merged. `.off` in a new store; what is already packed stays readable.
-  public var compression: Compression?
+  public var compression: Options.Compression?
 
   /// The most bytes that the store's files may take together; at least 256 KiB, or `.max` for no limit. No limit in a new
   /// store.
@@ -29,17 +29,17 @@ public struct Options: Sendable {
   public var capacity: Int?
 
   /// When the store reclaims the space of records that were replaced, removed or expired.
-  public var merge = MergeOptions()
+  public var merge = Options.Merge()
 
   /// Whether a read checks the record's checksum. `.everyRead` by default.
-  public var verification: Verification = .everyRead
+  public var verification: Options.Verification = .everyRead
 
   /// Opens the store without changing it, even while a writer has it open, and follows what the writer logs. False by
   /// default.
   public var readOnly: Bool = false
 
   /// The clock that expiry follows. The system clock by default.
-  public var clock: StoreClock = .system
+  public var clock: Options.Clock = .system
 
   /// How often statistics are written to a file in the store's directory, for other processes to read with `esker watch`
   /// or ``LogStore/publishedStatistics(at:)``. Nil, the default, means never; at least 10 milliseconds. Each time takes a
@@ -54,7 +54,7 @@ public struct Options: Sendable {
     durability: Durability? = nil,
     defaultExpiry: Expiry? = nil,
     segmentSize: Int? = nil,
-    compression: Compression? = nil,
+    compression: Options.Compression? = nil,
     capacity: Int? = nil,
     readOnly: Bool = false,
     onEvent: (@Sendable (StoreEvent) -> Void)? = nil
@@ -69,42 +69,48 @@ public struct Options: Sendable {
   }
 }
 
-/// How values are compressed when they are merged into packed segments.
-public struct Compression: Sendable, Hashable {
-  /// The level of LZ4; nil without compression.
-  public let level: Int?
+extension Options {
+  /// How values are compressed when they are merged into packed segments.
+  public struct Compression: Sendable, Hashable {
+    /// The level of LZ4; nil without compression.
+    public let level: Int?
 
-  /// No compression.
-  public static let off = Compression(level: nil)
+    /// No compression.
+    public static let off = Options.Compression(level: nil)
 
-  /// LZ4 at level 4, which gives most of the ratio in half of the time.
-  public static let lz4 = Compression(level: 4)
+    /// LZ4 at level 4, which gives most of the ratio in half of the time.
+    public static let lz4 = Options.Compression(level: 4)
 
-  /// LZ4 at a level from 0 to 12: up to 2 is fast; from 3 on, each level takes longer and compresses better. Reading
-  /// takes the same time at every level.
-  public static func lz4(level: Int) -> Compression {
-    Compression(level: min(max(level, 0), 12))
+    /// LZ4 at a level from 0 to 12: up to 2 is fast; from 3 on, each level takes longer and compresses better. Reading
+    /// takes the same time at every level.
+    public static func lz4(level: Int) -> Options.Compression {
+      Options.Compression(level: min(max(level, 0), 12))
+    }
   }
 }
 
-/// Whether reads verify checksums.
-public enum Verification: Sendable, Hashable {
-  /// Every read verifies the whole record. Damage is an error, never a wrong value.
-  case everyRead
-  /// Reads trust the bytes, as a hash table in memory would. Opening and `verify()` still verify.
-  case openingOnly
+extension Options {
+  /// Whether reads verify checksums.
+  public enum Verification: Sendable, Hashable {
+    /// Every read verifies the whole record. Damage is an error, never a wrong value.
+    case everyRead
+    /// Reads trust the bytes, as a hash table in memory would. Opening and `verify()` still verify.
+    case openingOnly
+  }
 }
 
-/// The clocks that a store follows.
-public struct StoreClock: Sendable {
-  /// The current civil time.
-  public var now: @Sendable () -> WallTime
-  /// The monotonic time since any fixed start, in nanoseconds.
-  public var uptimeNanoseconds: @Sendable () -> UInt64
+extension Options {
+  /// The clocks that a store follows.
+  public struct Clock: Sendable {
+    /// The current civil time.
+    public var now: @Sendable () -> WallTime
+    /// The monotonic time since any fixed start, in nanoseconds.
+    public var uptimeNanoseconds: @Sendable () -> UInt64
 
-  /// Creates a clock from two functions, for tests. They may be called on any thread.
-  public init(now: @escaping @Sendable () -> WallTime, uptimeNanoseconds: @escaping @Sendable () -> UInt64) {
-    self.now = now
-    self.uptimeNanoseconds = uptimeNanoseconds
+    /// Creates a clock from two functions, for tests. They may be called on any thread.
+    public init(now: @escaping @Sendable () -> WallTime, uptimeNanoseconds: @escaping @Sendable () -> UInt64) {
+      self.now = now
+      self.uptimeNanoseconds = uptimeNanoseconds
+    }
   }
 }

@@ -29,7 +29,7 @@ extension Statistics: CustomStringConvertible {
   }
 }
 
-extension SegmentStatistics: CustomStringConvertible {
+extension Statistics.SegmentFigures: CustomStringConvertible {
   /// The segment in one line, such as `segment 3: 64.0 MB, 12.1 MB live, merged, packed from 130 MB`.
   public var description: String {
     var text = "segment \(id): \(Figures.bytes(fileBytes)), \(Figures.bytes(liveBytes)) live"
@@ -40,7 +40,7 @@ extension SegmentStatistics: CustomStringConvertible {
   }
 }
 
-extension LatencyHistogram: CustomStringConvertible {
+extension Statistics.Histogram: CustomStringConvertible {
   /// The number, the median, the 99th percentile and the longest, such as
   /// `1,204 timed: median 640 ns, p99 4.10 µs, longest 1.25 ms`.
   public var description: String {
@@ -50,7 +50,7 @@ extension LatencyHistogram: CustomStringConvertible {
   }
 }
 
-extension MergeReport: CustomStringConvertible {
+extension Report.Merge: CustomStringConvertible {
   /// What was removed, written and freed, such as `4 segments into 1, 120 MB freed`.
   public var description: String {
     var text =

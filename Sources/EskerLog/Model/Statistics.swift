@@ -1,7 +1,7 @@
 /// Statistics of a store at one moment.
 public struct Statistics: Sendable, Hashable {
   /// What the store remembers of its options.
-  public var settings = StoreSettings()
+  public var settings = Options.Settings()
   /// The number of entries in all keyspaces, including expired ones that have not been removed yet.
   public var keys = 0
   /// Bytes of the newest records of all keys, including headers and padding.
@@ -11,7 +11,7 @@ public struct Statistics: Sendable, Hashable {
   /// Bytes allocated for the store's files.
   public var bytesOnDisk = 0
   /// The segments, oldest first.
-  public var segments: [SegmentStatistics] = []
+  public var segments: [Statistics.SegmentFigures] = []
   /// The number of entries by keyspace; the default keyspace has the empty name.
   public var keyspaces: [String: Int] = [:]
   /// The memory that the index uses, in bytes.
@@ -29,15 +29,15 @@ public struct Statistics: Sendable, Hashable {
   /// Bytes written to disk for all purposes since the store was opened: records, footers, checkpoints, manifests.
   public var bytesWritten = 0
   /// How long syncs took since the store was opened.
-  public var syncs = LatencyHistogram()
+  public var syncs = Statistics.Histogram()
   /// How long puts took since the store was opened, including the wait for durability; one call in 128 is measured.
-  public var puts = LatencyHistogram()
+  public var puts = Statistics.Histogram()
   /// How long gets that copied the value took since the store was opened; one call in 128 is measured.
-  public var gets = LatencyHistogram()
+  public var gets = Statistics.Histogram()
   /// The number of merges since the store was opened.
   public var merges = 0
   /// What these merges did in total.
-  public var merged = MergeReport()
+  public var merged = Report.Merge()
   /// Bytes of files that were merged away but are kept for snapshots, entries or values still in use. Not part of
   /// ``bytesOnDisk``.
   public var pinnedBytes = 0
@@ -51,56 +51,60 @@ public struct Statistics: Sendable, Hashable {
   public var writeAmplification: Double { bytesLogged == 0 ? 0 : Double(bytesWritten) / Double(bytesLogged) }
 }
 
-/// Statistics of one segment.
-public struct SegmentStatistics: Sendable, Hashable {
-  /// The segment's id.
-  public var id: UInt64
-  /// The file's path.
-  public var path: String
-  /// True if a merge wrote it.
-  public var isMerged: Bool
-  /// True once the segment takes no more records.
-  public var isSealed: Bool
-  /// Bytes of records, including dead ones.
-  public var recordBytes: Int
-  /// Bytes of records that are the newest of their keys.
-  public var liveBytes: Int
-  /// Bytes allocated for the file.
-  public var fileBytes: Int
-  /// The first and last sequence numbers; nil while the segment is empty.
-  public var sequences: ClosedRange<UInt64>?
-  /// True if the segment is packed.
-  public var isPacked = false
-  /// Bytes that the records would take unpacked; ``recordBytes`` unless the segment is packed.
-  public var unpackedBytes = 0
+extension Statistics {
+  /// Statistics of one segment.
+  public struct SegmentFigures: Sendable, Hashable {
+    /// The segment's id.
+    public var id: UInt64
+    /// The file's path.
+    public var path: String
+    /// True if a merge wrote it.
+    public var isMerged: Bool
+    /// True once the segment takes no more records.
+    public var isSealed: Bool
+    /// Bytes of records, including dead ones.
+    public var recordBytes: Int
+    /// Bytes of records that are the newest of their keys.
+    public var liveBytes: Int
+    /// Bytes allocated for the file.
+    public var fileBytes: Int
+    /// The first and last sequence numbers; nil while the segment is empty.
+    public var sequences: ClosedRange<UInt64>?
+    /// True if the segment is packed.
+    public var isPacked = false
+    /// Bytes that the records would take unpacked; ``recordBytes`` unless the segment is packed.
+    public var unpackedBytes = 0
 
-  /// ``unpackedBytes`` per byte of records, including the dictionary; 1 unless the segment is packed.
-  public var compressionRatio: Double {
-    isPacked && recordBytes > 0 ? Double(unpackedBytes) / Double(recordBytes) : 1
+    /// ``unpackedBytes`` per byte of records, including the dictionary; 1 unless the segment is packed.
+    public var compressionRatio: Double {
+      isPacked && recordBytes > 0 ? Double(unpackedBytes) / Double(recordBytes) : 1
+    }
   }
 }
 
-/// What a verification found.
-public struct VerificationReport: Sendable, Hashable {
-  /// A damaged range.
-  public struct Damage: Sendable, Hashable {
-    /// Where the range begins.
-    public var location: DamageLocation
-    /// The length of the range in bytes, as far as known.
-    public var length: Int
-    /// What is wrong.
-    public var reason: String
+extension Report {
+  /// What a verification found.
+  public struct Verification: Sendable, Hashable {
+    /// A damaged range.
+    public struct Damage: Sendable, Hashable {
+      /// Where the range begins.
+      public var location: StoreError.Location
+      /// The length of the range in bytes, as far as known.
+      public var length: Int
+      /// What is wrong.
+      public var reason: String
+    }
+
+    /// The number of files read.
+    public var files = 0
+    /// The number of bytes read.
+    public var bytes = 0
+    /// The number of records checked.
+    public var records = 0
+    /// All damaged ranges.
+    public var damage: [Damage] = []
+
+    /// True if nothing is damaged.
+    public var isClean: Bool { damage.isEmpty }
   }
-
-  /// The number of files read.
-  public var files = 0
-  /// The number of bytes read.
-  public var bytes = 0
-  /// The number of records checked.
-  public var records = 0
-  /// All damaged ranges.
-  public var damage: [Damage] = []
-
-  /// True if nothing is damaged.
-  public var isClean: Bool { damage.isEmpty }
 }

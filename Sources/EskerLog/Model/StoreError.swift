@@ -20,7 +20,7 @@ public enum StoreError: Error, Hashable, Sendable {
   /// The file was written by a newer Esker. Nothing was touched.
   case unknownFormat(path: String, version: UInt32)
   /// Bytes on disk do not match their checksum. Everything else in the store stays readable.
-  case damaged(DamageLocation, reason: String)
+  case damaged(StoreError.Location, reason: String)
   /// The volume is full; `needed` is in bytes. The write changed nothing.
   case noSpace(path: String, needed: Int)
   /// The write does not fit within ``Options/capacity``: it takes more than half of the capacity, which is refused however
@@ -51,23 +51,25 @@ public enum StoreError: Error, Hashable, Sendable {
   case keyspaceRemoved(String)
 }
 
-/// Where damage was found.
-public struct DamageLocation: Hashable, Sendable {
-  /// The damaged file.
-  public var path: String
-  /// The segment's id, if the file is a segment.
-  public var segment: UInt64?
-  /// The offset of the first damaged byte in the file, if known.
-  public var offset: Int?
-  /// The key whose record is damaged, if known.
-  public var key: [UInt8]?
+extension StoreError {
+  /// Where damage was found.
+  public struct Location: Hashable, Sendable {
+    /// The damaged file.
+    public var path: String
+    /// The segment's id, if the file is a segment.
+    public var segment: UInt64?
+    /// The offset of the first damaged byte in the file, if known.
+    public var offset: Int?
+    /// The key whose record is damaged, if known.
+    public var key: [UInt8]?
 
-  /// Creates a location from its parts.
-  public init(path: String, segment: UInt64? = nil, offset: Int? = nil, key: [UInt8]? = nil) {
-    self.path = path
-    self.segment = segment
-    self.offset = offset
-    self.key = key
+    /// Creates a location from its parts.
+    public init(path: String, segment: UInt64? = nil, offset: Int? = nil, key: [UInt8]? = nil) {
+      self.path = path
+      self.segment = segment
+      self.offset = offset
+      self.key = key
+    }
   }
 }
 
@@ -143,7 +145,7 @@ extension StoreError: CustomStringConvertible {
   }
 }
 
-extension DamageLocation: CustomStringConvertible {
+extension StoreError.Location: CustomStringConvertible {
   /// The file, the offset and the key, as far as known, in one line.
   public var description: String {
     var text = "damage in \(path)"

@@ -6,19 +6,19 @@
 @nonexhaustive
 public enum StoreEvent: Sendable, Hashable {
   /// The store is open.
-  case opened(OpeningReport)
+  case opened(Report.Opening)
   /// The log was cut at a hole that a crash had left: records from `sequence` on had never become durable and are lost. A
   /// read-only store skips them, and leaves the files as they are.
   case cut(segment: UInt64, offset: Int, sequence: SequenceNumber, discardedSegments: Int)
   /// Damage was found. Everything else stays readable.
-  case damaged(DamageLocation, reason: String)
+  case damaged(StoreError.Location, reason: String)
   /// A segment takes no more records and is durable.
   case segmentSealed(id: UInt64, bytes: Int, records: Int)
   /// A merge of some segments begins.
   case mergeBegan(segments: [UInt64])
   /// A merge has ended: its segments have been replaced or, if the report counts none as removed, must wait until older
   /// ones have been.
-  case mergeEnded(MergeReport, duration: Duration)
+  case mergeEnded(Report.Merge, duration: Duration)
   /// A store with a capacity limit evicted live records to make room for others.
   case evicted(records: Int, bytes: Int)
   /// An index checkpoint is durable: the next opening starts from it.
@@ -35,30 +35,32 @@ public enum StoreEvent: Sendable, Hashable {
   case closed
 }
 
-/// The state in which a store was found when it was opened, and what was needed to restore it.
-public struct OpeningReport: Sendable, Hashable {
-  /// Where the index came from.
-  public enum IndexSource: Sendable, Hashable {
-    /// The store is new or empty.
-    case empty
-    /// The checkpoint of a clean close, unchanged.
-    case checkpoint
-    /// A checkpoint, and a replay of the log written since.
-    case checkpointAndReplay
-    /// All segments, read from the start.
-    case segments
-  }
+extension Report {
+  /// The state in which a store was found when it was opened, and what was needed to restore it.
+  public struct Opening: Sendable, Hashable {
+    /// Where the index came from.
+    public enum IndexSource: Sendable, Hashable {
+      /// The store is new or empty.
+      case empty
+      /// The checkpoint of a clean close, unchanged.
+      case checkpoint
+      /// A checkpoint, and a replay of the log written since.
+      case checkpointAndReplay
+      /// All segments, read from the start.
+      case segments
+    }
 
-  /// True if the last writer closed the store.
-  public var wasClean: Bool
-  /// Where the index came from.
-  public var indexSource: IndexSource
-  /// The number of records replayed from the log.
-  public var replayedRecords: Int
-  /// The number of records in the unsynced tail that were rewritten because a sync of them may have failed.
-  public var rewrittenRecords: Int
-  /// The number of keys in the store.
-  public var keys: Int
-  /// How long the opening took.
-  public var duration: Duration
+    /// True if the last writer closed the store.
+    public var wasClean: Bool
+    /// Where the index came from.
+    public var indexSource: IndexSource
+    /// The number of records replayed from the log.
+    public var replayedRecords: Int
+    /// The number of records in the unsynced tail that were rewritten because a sync of them may have failed.
+    public var rewrittenRecords: Int
+    /// The number of keys in the store.
+    public var keys: Int
+    /// How long the opening took.
+    public var duration: Duration
+  }
 }

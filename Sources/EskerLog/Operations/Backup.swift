@@ -21,7 +21,7 @@ struct Backup {
     sharing: Bool,
     as kind: CopyKind = .backup,
     progress: ((Double) -> Bool)?
-  ) throws(StoreError) -> BackupReport {
+  ) throws(StoreError) -> Report.Backup {
     let host = Host(platform: env.platform, background: .inline)
     let directory = try host.absolute(directory)
     let earlier = try previousBackup(previous, host)
@@ -31,7 +31,7 @@ struct Backup {
     var plan = BackupPlan(snapshot, listed: listed)
     try requireIntact(snapshot) { progress?($0 / 2) ?? true }
     var target = try BackupDirectory(at: directory, for: kind, of: env.storeID, host: host)
-    var report = BackupReport(
+    var report = Report.Backup(
       sequence: snapshot.sequence,
       segments: plan.parts.count,
       sharedSegments: 0,
@@ -85,14 +85,14 @@ struct Backup {
     reusing previous: String?,
     sharing: Bool,
     as kind: CopyKind = .backup
-  ) throws(StoreError) -> BackupReport {
+  ) throws(StoreError) -> Report.Backup {
     let host = Host(platform: env.platform, background: .inline)
     let directory = try host.absolute(directory)
     let earlier = try previousBackup(previous, host)
     _ = try StoreDirectory(path: directory, host: host).namesForCopy(of: kind)
     let snapshot = try snapshotAtRest()
     let plan = BackupPlan(snapshot, listed: catalog.manifest)
-    var report = BackupReport(
+    var report = Report.Backup(
       sequence: snapshot.sequence,
       segments: plan.parts.count,
       sharedSegments: 0,

@@ -11,7 +11,7 @@ internal import Synchronization
 struct IndexTargets: Sendable {
   /// For each segment of the round, the offsets of records in units of eight bytes.
   private(set) var lists: [[UInt32]]
-  private(set) var report = VerificationReport()
+  private(set) var report = Report.Verification()
   /// The bucket after the last one examined.
   private var next: Int
 

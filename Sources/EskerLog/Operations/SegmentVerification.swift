@@ -17,7 +17,7 @@ struct SegmentVerification {
   private let done: VerificationProgress
   /// Bytes of this segment that `done` already includes.
   private var counted = 0
-  private var report = VerificationReport()
+  private var report = Report.Verification()
   private var places: RecordPlaces
 
   init(of env: Environment, _ segment: Segment, _ end: Int, _ done: VerificationProgress) {
@@ -30,7 +30,7 @@ struct SegmentVerification {
   }
 
   /// - Parameter targets: The offsets in this segment that the index points to, in units of eight bytes.
-  mutating func run(_ targets: [[UInt32]]) -> VerificationReport {
+  mutating func run(_ targets: [[UInt32]]) -> Report.Verification {
     report.files += 1
     report.bytes += reach
     let header = (try? segment.bytes(in: 0..<SegmentHeader.length)) ?? []

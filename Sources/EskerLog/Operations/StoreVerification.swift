@@ -14,9 +14,9 @@ struct StoreVerification: Sendable {
   }
 
   /// Verifies everything, on as many threads as there are processors, at most ``mostVerifiers``.
-  func run(progress: ((Double) -> Bool)?) throws(StoreError) -> VerificationReport {
+  func run(progress: ((Double) -> Bool)?) throws(StoreError) -> Report.Verification {
     try engine.checkBeforeRead()
-    var report = VerificationReport()
+    var report = Report.Verification()
     verifyManifests(&report)
     let snapshot = try engine.snapshot()
     let extents = snapshot.extents
@@ -27,7 +27,7 @@ struct StoreVerification: Sendable {
       done.report(to: progress)
       let targets = IndexTargets.all(engine.writer, round) { jobs in work(jobs) { done.report(to: progress) } }
       for part in targets { report.add(part.report) }
-      var jobs = round.extents.indices.map { position -> Crew<VerificationReport>.Job in
+      var jobs = round.extents.indices.map { position -> Crew<Report.Verification>.Job in
         {
           let (segment, end) = round.extents[position]
           var verification = SegmentVerification(of: env, segment, end, done)
@@ -46,16 +46,16 @@ struct StoreVerification: Sendable {
   }
 
   /// Verifies the segments of a snapshot, as far as it includes them. The report includes damage that the opening found.
-  func verifySegments(of snapshot: Snapshot, progress: (Double) -> Bool) throws(StoreError) -> VerificationReport {
+  func verifySegments(of snapshot: Snapshot, progress: (Double) -> Bool) throws(StoreError) -> Report.Verification {
     let extents = snapshot.extents
     let done = VerificationProgress(total: extents.reduce(0) { $0 + $1.end })
-    let jobs = extents.map { extent -> Crew<VerificationReport>.Job in
+    let jobs = extents.map { extent -> Crew<Report.Verification>.Job in
       {
         var verification = SegmentVerification(of: env, extent.segment, extent.end, done)
         return verification.run([])
       }
     }
-    var report = VerificationReport()
+    var report = Report.Verification()
     withoutActuallyEscaping(progress) { progress in
       for part in work(jobs, { done.report(to: progress) }) { report.add(part) }
       done.report(to: progress)
@@ -74,7 +74,7 @@ struct StoreVerification: Sendable {
   /// More threads would only wait for memory.
   private static var mostVerifiers: Int { 8 }
 
-  private func verifyManifests(_ report: inout VerificationReport) {
+  private func verifyManifests(_ report: inout Report.Verification) {
     // Only if this store is read-only may another process be editing them. In a writer, edits wait until they are read.
     let found = env.options.readOnly ? try? catalog.readCopiesBesideWriter() : try? catalog.readCopies()
     guard let reading = found else { return }
@@ -87,13 +87,13 @@ struct StoreVerification: Sendable {
     }
     if reading.found < FileName.manifests.count {
       report.damage.append(
-        .init(location: DamageLocation(path: env.path), length: 0, reason: "one copy of the manifest is missing")
+        .init(location: StoreError.Location(path: env.path), length: 0, reason: "one copy of the manifest is missing")
       )
     }
   }
 
-  private func verifyCheckpoint() -> VerificationReport {
-    var report = VerificationReport()
+  private func verifyCheckpoint() -> Report.Verification {
+    var report = Report.Verification()
     let manifest = catalog.manifest
     guard manifest.checkpointID != 0 else { return report }
     report.files += 1
@@ -109,7 +109,7 @@ struct StoreVerification: Sendable {
   // MARK: Findings of the opening
 
   /// Adds the opening's findings to a report, unless it already covers them.
-  private func addFindings(to report: inout VerificationReport) {
+  private func addFindings(to report: inout Report.Verification) {
     for finding in engine.findings where !report.covers(finding.location) && !isReadable(finding.location) {
       report.damage.append(finding)
     }
@@ -117,7 +117,7 @@ struct StoreVerification: Sendable {
 
   /// Whether a record can now be read where a read-only store could not read one at its opening, since the writer has
   /// written it meanwhile.
-  private func isReadable(_ location: DamageLocation) -> Bool {
+  private func isReadable(_ location: StoreError.Location) -> Bool {
     guard env.options.readOnly, let offset = location.offset else { return false }
     let segment = catalog.segments.first { $0.id == location.segment }
     guard let segment, segment.kind == .log, case .record = segment.readRecord(at: offset, end: .max) else {
@@ -127,8 +127,8 @@ struct StoreVerification: Sendable {
   }
 }
 
-extension VerificationReport {
-  fileprivate mutating func add(_ part: VerificationReport) {
+extension Report.Verification {
+  fileprivate mutating func add(_ part: Report.Verification) {
     files += part.files
     bytes += part.bytes
     records += part.records
@@ -136,9 +136,9 @@ extension VerificationReport {
   }
 }
 
-extension VerificationReport {
+extension Report.Verification {
   /// Whether a damaged range of the report contains a location.
-  fileprivate func covers(_ location: DamageLocation) -> Bool {
+  fileprivate func covers(_ location: StoreError.Location) -> Bool {
     damage.contains { known in
       guard known.location.path == location.path else { return false }
       guard let start = known.location.offset, let offset = location.offset else { return true }

@@ -7,8 +7,8 @@ struct UsageCount {
   private let keydir: Keydir
   private let snapshot: Snapshot
   /// By keyspace id.
-  private var keyspaces: [UInt32: StoreUsage.Figures] = [:]
-  private var segments: [UInt64: StoreUsage.Figures] = [:]
+  private var keyspaces: [UInt32: Statistics.Usage.Figures] = [:]
+  private var segments: [UInt64: Statistics.Usage.Figures] = [:]
   private var window: [FooterEntry] = []
 
   /// How many waits for memory overlap.
@@ -20,7 +20,7 @@ struct UsageCount {
     for id in snapshot.keyspaces.keys { keyspaces[id] = .init() }
   }
 
-  static func run(in engine: Engine, progress: ((Double) -> Bool)?) throws(StoreError) -> StoreUsage {
+  static func run(in engine: Engine, progress: ((Double) -> Bool)?) throws(StoreError) -> Statistics.Usage {
     try engine.checkBeforeRead()
     let snapshot = try engine.snapshot()
     var count = UsageCount(engine.keydir, snapshot)
@@ -35,8 +35,8 @@ struct UsageCount {
     return count.usage
   }
 
-  private var usage: StoreUsage {
-    var usage = StoreUsage()
+  private var usage: Statistics.Usage {
+    var usage = Statistics.Usage()
     usage.segments = segments
     for (id, figures) in keyspaces {
       guard let name = snapshot.keyspaces[id]?.name else { continue }
@@ -46,7 +46,7 @@ struct UsageCount {
   }
 
   private mutating func take(_ segment: Segment, _ end: Int) {
-    var figures = StoreUsage.Figures()
+    var figures = Statistics.Usage.Figures()
     var damage: [StoreEvent] = []
     var walk = SegmentWalk(segment, keydir.env.seed, to: end, damage: &damage)
     while let entry = walk.nextReadable(reporting: &damage) {
@@ -58,7 +58,7 @@ struct UsageCount {
     segments[segment.id] = figures
   }
 
-  private mutating func drain(_ segment: Segment, _ figures: inout StoreUsage.Figures) {
+  private mutating func drain(_ segment: Segment, _ figures: inout Statistics.Usage.Figures) {
     for entry in window where entry.kind != .seal {
       let purpose = purpose(of: entry, segment)
       figures.add(Int(entry.size), purpose)
@@ -67,7 +67,7 @@ struct UsageCount {
     window.removeAll(keepingCapacity: true)
   }
 
-  private func purpose(of entry: FooterEntry, _ segment: Segment) -> StoreUsage.Purpose {
+  private func purpose(of entry: FooterEntry, _ segment: Segment) -> Statistics.Usage.Purpose {
     guard entry.kind == .put else { return .tombstone }
     guard snapshot.keyspaces[entry.keyspace.id]?.tag == entry.keyspace,
       snapshot.isLive(entry.keyHash, at: segment.startUnits + entry.offset >> 3)

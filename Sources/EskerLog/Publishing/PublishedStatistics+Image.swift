@@ -64,7 +64,7 @@ extension StatisticsImage {
 }
 
 extension StatisticsImage.Histogram {
-  fileprivate init(_ histogram: LatencyHistogram) {
+  fileprivate init(_ histogram: Statistics.Histogram) {
     self.init()
     counts = histogram.counts.map { UInt64(clamping: $0) }
     total = histogram.total.wholeNanoseconds
@@ -72,7 +72,7 @@ extension StatisticsImage.Histogram {
   }
 }
 
-extension PublishedStatistics {
+extension Statistics.Published {
   init(_ image: StatisticsImage) {
     // No real figure is as large, and adding up several does not overflow.
     func value(_ figure: Figure) -> Int { Int(min(image.figures[figure.rawValue], 1 << 54)) }
@@ -86,7 +86,7 @@ extension PublishedStatistics {
     packedSegmentCount = value(.packedSegments)
     keyspaceCount = value(.keyspaces)
     var figures = Statistics()
-    figures.settings = StoreSettings(image.settings)
+    figures.settings = Options.Settings(image.settings)
     figures.keys = value(.keys)
     figures.liveBytes = value(.liveBytes)
     figures.deadBytes = value(.deadBytes)
@@ -107,14 +107,14 @@ extension PublishedStatistics {
     figures.merged.bytesEvicted = value(.bytesEvicted)
     figures.pinnedBytes = value(.pinnedBytes)
     figures.openSnapshots = value(.openSnapshots)
-    figures.puts = LatencyHistogram(image.histograms[0])
-    figures.gets = LatencyHistogram(image.histograms[1])
-    figures.syncs = LatencyHistogram(image.histograms[2])
+    figures.puts = Statistics.Histogram(image.histograms[0])
+    figures.gets = Statistics.Histogram(image.histograms[1])
+    figures.syncs = Statistics.Histogram(image.histograms[2])
     statistics = figures
   }
 }
 
-extension LatencyHistogram {
+extension Statistics.Histogram {
   init(_ image: StatisticsImage.Histogram) {
     self.init()
     for (bucket, count) in image.counts.enumerated() where count > 0 {

@@ -41,7 +41,7 @@ extension Recovery {
     let highestID = names.compactMap { FileName.segmentID($0) }.max() ?? 0
     catalog.passSegmentIDs(through: highestID)
     try openSegments(manifest, &damage)
-    var report = OpeningReport(
+    var report = Report.Opening(
       wasClean: manifest.state == .clean,
       indexSource: .empty,
       replayedRecords: 0,
@@ -81,7 +81,7 @@ extension Recovery {
 
   /// Throws if the log contains something that no real store reaches: then it was forged, and could not be continued.
   private func requirePossibleLog() throws(StoreError) {
-    let location = DamageLocation(path: catalog.lastLogSegment?.path ?? env.path)
+    let location = StoreError.Location(path: catalog.lastLogSegment?.path ?? env.path)
     if keydir.isLogForged {
       throw .damaged(location, reason: "\(Keydir.tooManyAlike); \(StoreError.remedy)")
     }
@@ -96,7 +96,7 @@ extension Recovery {
     for row in manifest.segments {
       guard Int(row.granule) + Int(row.granules) <= GranuleTable.capacity, row.granules > 0 else {
         throw .damaged(
-          DamageLocation(path: env.path),
+          StoreError.Location(path: env.path),
           reason: "the manifest assigns segment \(row.id) an impossible address range"
         )
       }
@@ -149,7 +149,7 @@ extension Recovery {
   /// Reads what the index lacks from the log, and finds where history ends.
   private mutating func replayLog(
     _ manifest: Manifest,
-    _ report: inout OpeningReport,
+    _ report: inout Report.Opening,
     _ damage: inout [StoreEvent]
   ) throws(StoreError) -> [StoreEvent] {
     let all = catalog.segments
@@ -237,7 +237,7 @@ extension Recovery {
   private func conclude(
     _ manifest: Manifest,
     _ scanner: borrowing LogScanner,
-    _ report: inout OpeningReport
+    _ report: inout Report.Opening
   ) throws(StoreError) -> [StoreEvent] {
     // What is durable and not in the log was merged away.
     let published = scanner.cut == nil ? max(scanner.expected &- 1, manifest.durableSequence) : scanner.expected &- 1

@@ -270,8 +270,8 @@ final class Segment: @unchecked Sendable {
   /// The description of a file that ends before its records.
   func cutShort(_ end: Int) -> String { "the segment is truncated: its records should end at \(end)" }
 
-  func location(_ offset: Int? = nil, key: [UInt8]? = nil) -> DamageLocation {
-    DamageLocation(path: path, segment: id, offset: offset, key: key)
+  func location(_ offset: Int? = nil, key: [UInt8]? = nil) -> StoreError.Location {
+    StoreError.Location(path: path, segment: id, offset: offset, key: key)
   }
 }
 

@@ -37,7 +37,7 @@ struct KeyspaceEntries: Sequence {
       id = core.id
     }
 
-    mutating func next() -> LogEntry? {
+    mutating func next() -> Snapshot.Entry? {
       guard addresses != nil else {
         while let entry = all.next() {
           if entry.keyspace == name { return entry }

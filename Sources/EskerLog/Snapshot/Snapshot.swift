@@ -59,7 +59,7 @@ public final class Snapshot: Sequence, Sendable {
   }
 
   /// The entry at an address, if the snapshot shows one of that keyspace there.
-  func entry(at address: UInt64, ofKeyspace id: UInt32) -> LogEntry? {
+  func entry(at address: UInt64, ofKeyspace id: UInt32) -> Snapshot.Entry? {
     var (low, high) = (0, places.count)
     while low < high {
       let middle = (low + high) / 2
@@ -73,12 +73,12 @@ public final class Snapshot: Sequence, Sendable {
       guard let entry = view.entry(at: offset), entry.kind == .put, entry.keyspace == keyspace.tag,
         shows(entry.sequence, entry.expiry), isLive(entry.keyHash(writer.env.seed), at: address)
       else { return nil }
-      return LogEntry(segment: segment, entry, keyspace: keyspace.name)
+      return Snapshot.Entry(segment: segment, entry, keyspace: keyspace.name)
     }
     guard case .record(let header) = segment.readRecord(at: offset, end: end), header.kind == .put,
       header.keyspace == keyspace.tag, shows(header.sequence, header.expiry), isLive(header.keyHash, at: address)
     else { return nil }
-    return LogEntry(segment: segment, offset: offset, header: header, keyspace: keyspace.name)
+    return Snapshot.Entry(segment: segment, offset: offset, header: header, keyspace: keyspace.name)
   }
 
   /// Whether a record with this number and expiry may be shown.
@@ -116,7 +116,7 @@ public final class Snapshot: Sequence, Sendable {
     private var state: SnapshotState { snapshot.state }
 
     /// The next live entry, or a damaged range; nil at the end. O(records skipped).
-    public mutating func next() -> LogEntry? {
+    public mutating func next() -> Snapshot.Entry? {
       while position < state.segments.count {
         let (segment, end) = state.segments[position]
         if let view = segment.packedView(end: end) {
@@ -132,13 +132,13 @@ public final class Snapshot: Sequence, Sendable {
             writer.keydir.leads(to: segment.startUnits + UInt64(place >> 3), hash: header.keyHash, in: state)
           {
             offset = records.offset
-            return LogEntry(segment: segment, offset: place, header: header, keyspace: name(of: header.keyspace))
+            return Snapshot.Entry(segment: segment, offset: place, header: header, keyspace: name(of: header.keyspace))
           }
         }
         guard records.offset >= end else {
           let damaged = records.seek()
           offset = records.offset
-          return LogEntry(damagedIn: segment, offset: damaged.lowerBound, length: damaged.count)
+          return Snapshot.Entry(damagedIn: segment, offset: damaged.lowerBound, length: damaged.count)
         }
         position += 1
         offset = SegmentHeader.length
@@ -147,7 +147,7 @@ public final class Snapshot: Sequence, Sendable {
     }
 
     /// The next live entry of a packed segment; nil at its end.
-    private mutating func next(in segment: Segment, _ view: PackedSegmentView, to end: Int) -> LogEntry? {
+    private mutating func next(in segment: Segment, _ view: PackedSegmentView, to end: Int) -> Snapshot.Entry? {
       var walk = self.walk ?? PackedWalk(view)
       defer { self.walk = walk }
       while let step = walk.next(in: view) {
@@ -160,16 +160,16 @@ public final class Snapshot: Sequence, Sendable {
               in: state
             )
           {
-            return LogEntry(segment: segment, entry, keyspace: name(of: entry.keyspace))
+            return Snapshot.Entry(segment: segment, entry, keyspace: name(of: entry.keyspace))
           }
         case .damaged(let range):
-          return LogEntry(damagedIn: segment, offset: range.lowerBound, length: range.count)
+          return Snapshot.Entry(damagedIn: segment, offset: range.lowerBound, length: range.count)
         }
       }
       let reach = segment.reach(end)
       guard reach < end, !isPastEnd else { return nil }
       isPastEnd = true
-      return LogEntry(damagedIn: segment, offset: reach, length: end - reach)
+      return Snapshot.Entry(damagedIn: segment, offset: reach, length: end - reach)
     }
 
     private func isShown(_ sequence: UInt64, _ expiry: Int64, _ keyspace: KeyspaceTag) -> Bool {

@@ -33,7 +33,7 @@ extension Writer {
       try core.checkPresent()
       let old = core.tag
       guard old.incarnation + 1 < KeyspaceTag.removal else {
-        throw .damaged(DamageLocation(path: env.path), reason: "a keyspace has an impossible incarnation")
+        throw .damaged(StoreError.Location(path: env.path), reason: "a keyspace has an impossible incarnation")
       }
       let tag = KeyspaceTag(id: core.id, incarnation: old.incarnation + 1)
       return try append(core, beginning: tag, name: "", isAlone, &state) { (sequence, state) in

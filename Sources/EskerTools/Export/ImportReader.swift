@@ -115,6 +115,6 @@ struct ImportReader {
   }
 
   private func damaged(_ offset: Int, _ reason: String) -> StoreError {
-    .damaged(DamageLocation(path: Self.name, offset: offset), reason: reason)
+    .damaged(StoreError.Location(path: Self.name, offset: offset), reason: reason)
   }
 }

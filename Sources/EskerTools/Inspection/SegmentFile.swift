@@ -150,7 +150,7 @@ final class SegmentFile: @unchecked Sendable {
     return (footer, bytes)
   }
 
-  func location(_ offset: Int, key: [UInt8]? = nil) -> DamageLocation {
-    DamageLocation(path: path, segment: id, offset: offset, key: key)
+  func location(_ offset: Int, key: [UInt8]? = nil) -> StoreError.Location {
+    StoreError.Location(path: path, segment: id, offset: offset, key: key)
   }
 }

@@ -55,7 +55,7 @@ extension StoreInspection {
       }
     }
     if search.seed == nil, !listed.isEmpty {
-      throw .damaged(DamageLocation(path: path), reason: "no file contains the seed of the store's key hashes")
+      throw .damaged(StoreError.Location(path: path), reason: "no file contains the seed of the store's key hashes")
     }
     return standings(of: search)
   }

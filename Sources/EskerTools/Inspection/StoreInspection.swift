@@ -11,9 +11,9 @@ public struct StoreInspection: Sendable {
   /// The absolute path of the store's directory.
   public let path: String
   /// The contents of the manifest; nil if no copy can be read.
-  public let manifest: ManifestDescription?
+  public let manifest: Report.Manifest?
   /// The two copies of the manifest.
-  public let manifestCopies: [ManifestDescription.Copy]
+  public let manifestCopies: [Report.Manifest.Copy]
   /// The segments, ordered by the first write in each, followed by segment files that are not listed.
   public let segments: [SegmentDescription]
 
@@ -53,7 +53,7 @@ public struct StoreInspection: Sendable {
       }
       self.segments = segments
       decoded = reading.newest
-      manifest = reading.newest.map { ManifestDescription($0) }
+      manifest = reading.newest.map { Report.Manifest($0) }
       manifestCopies = reading.copies
       return
     }
@@ -93,7 +93,7 @@ public struct StoreInspection: Sendable {
   /// - Throws: `StoreError.damaged(_:reason:)` if it is missing, or nothing in it can be recognised.
   func open(_ id: UInt64) throws(StoreError) -> SegmentFile {
     guard let segment = segments.first(where: { $0.id == id }) else {
-      throw .damaged(DamageLocation(path: path, segment: id), reason: "the store has no segment \(id)")
+      throw .damaged(StoreError.Location(path: path, segment: id), reason: "the store has no segment \(id)")
     }
     let row = decoded?.segments.first { $0.id == id }
     let end = segment.recordBytes.map { SegmentHeader.length + $0 }
@@ -102,10 +102,10 @@ public struct StoreInspection: Sendable {
       if let file { return file }
     } catch {
       guard error.code == PlatformError.notFound else { throw StoreError(error) }
-      throw .damaged(DamageLocation(path: segment.path, segment: id), reason: "the segment is missing")
+      throw .damaged(StoreError.Location(path: segment.path, segment: id), reason: "the segment is missing")
     }
     throw .damaged(
-      DamageLocation(path: segment.path, segment: id),
+      StoreError.Location(path: segment.path, segment: id),
       reason: "nothing recognisable in the segment"
     )
   }

@@ -41,7 +41,7 @@ extension LogStore {
     let target = try ClosedStore(at: newPath, host: host)
     try target.checkRoomForRepair()
     try salvage.read { progress?($0 / 2) ?? true }
-    let settings = salvage.source.manifest.map { StoreSettings($0.settings) }
+    let settings = salvage.source.manifest.map { Options.Settings($0.settings) }
     try target.makeRepaired(settings.map { options.completed(by: $0) } ?? options) { (store) throws(StoreError) in
       try salvage.write(to: store) { progress?(0.5 + $0 / 2) ?? true }
     }

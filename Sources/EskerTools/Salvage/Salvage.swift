@@ -198,7 +198,7 @@ struct Salvage {
       }
       return
     }
-    let location = DamageLocation(
+    let location = StoreError.Location(
       path: "\(source.path)/\(name)",
       segment: gap.segment,
       offset: gap.isAhead ? run?.start : run?.end

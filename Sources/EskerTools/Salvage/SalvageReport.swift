@@ -5,7 +5,7 @@ public struct SalvageReport: Sendable, Hashable {
   /// A range that could not be read, and what it contained, as far as known.
   public struct Loss: Sendable, Hashable {
     /// The file, the segment, the first byte, and the key if known.
-    public var location: DamageLocation
+    public var location: StoreError.Location
     /// The length of the range in bytes; 0 if something is missing altogether.
     public var length: Int
     /// What is wrong with the range.

@@ -79,7 +79,7 @@ struct SalvageSource {
   var seed: HashSeed? { manifest?.seed ?? segments.lazy.compactMap(\.seed).first }
 
   private mutating func lose(_ id: UInt64, _ path: String, _ reason: String) {
-    losses.append(SalvageReport.Loss(location: DamageLocation(path: path, segment: id), length: 0, reason: reason))
+    losses.append(SalvageReport.Loss(location: StoreError.Location(path: path, segment: id), length: 0, reason: reason))
   }
 
   private static func range(of row: SegmentRow) -> String {

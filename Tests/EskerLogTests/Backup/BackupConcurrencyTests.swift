@@ -18,7 +18,7 @@ import Testing
     let store = try LogStore(at: directory.appending("store"), options: Self.options())
     let writes = Guarded<[UInt64: (key: [UInt8], value: [UInt8]?)]>([:])
     let isDone = Atomic<Bool>(false)
-    let reports = Guarded<[(String, BackupReport)]>([])
+    let reports = Guarded<[(String, Report.Backup)]>([])
     let errors = try onThreads(3) { thread in
       if thread == 2 {
         for round in 0..<5 {

@@ -42,7 +42,7 @@ final class CopyBench: Sendable {
   private static func options(_ clock: FakeClock) -> Options {
     var options = Options()
     options.segmentSize = 64 << 10
-    options.clock = StoreClock(clock)
+    options.clock = Options.Clock(clock)
     return options
   }
 

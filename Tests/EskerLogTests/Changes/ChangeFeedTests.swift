@@ -163,7 +163,7 @@ import Testing
 
   @Test func aDroppedFeedKeepsNothing() async throws {
     let store = try open(machine)
-    var feed: LogChanges? = store.changes(since: Self.start)
+    var feed: LogStore.Changes? = store.changes(since: Self.start)
     try fill(store)
     try store.merge()
     #expect(try await feed?.take(1).count == 1)

@@ -18,7 +18,7 @@ struct ChangeHistory {
   private(set) var losses = 0
 
   private struct Reader {
-    var feed: LogChanges
+    var feed: LogStore.Changes
     var replica: Replica
     /// What it may keep; nil for all.
     var keeping: Int?

@@ -35,7 +35,7 @@ extension Expiry {
   }
 }
 
-extension LogChanges {
+extension LogStore.Changes {
   /// The changes up to a write that is there.
   func take(through last: SequenceNumber, after start: SequenceNumber = SequenceNumber(rawValue: 0)) async throws
     -> [LogChange]

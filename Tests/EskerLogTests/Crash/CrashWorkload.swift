@@ -113,10 +113,10 @@ extension LogStore {
   }
 }
 
-extension StoreClock {
+extension Options.Clock {
   /// The clock of a simulated platform.
-  static func fake(_ clock: FakeClock) -> StoreClock {
-    StoreClock(
+  static func fake(_ clock: FakeClock) -> Options.Clock {
+    Options.Clock(
       now: { WallTime(millisecondsSince1970: clock.wallMilliseconds()) },
       uptimeNanoseconds: { clock.monotonicNanoseconds() }
     )

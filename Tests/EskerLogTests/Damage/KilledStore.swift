@@ -20,7 +20,7 @@ struct KilledStore {
     let clock = FakeClock()
     let plan = FaultPlan()
     var options = Machine().options()
-    options.clock = StoreClock(clock)
+    options.clock = Options.Clock(clock)
     options.merge.isAutomatic = false
     let platform = Platform.simulated(fileSystem: FaultyFileSystem(disk, plan: plan), clock: clock)
     let store = try LogStore(at: "/store", options: options, host: Host(platform: platform, background: .inline))

@@ -10,7 +10,7 @@ import Testing
   private func outcome(
     of image: DiskImage,
     readOnly: Bool = true
-  ) throws -> (log: EventLog, report: VerificationReport, keys: Int) {
+  ) throws -> (log: EventLog, report: Report.Verification, keys: Int) {
     let log = EventLog()
     let store = try image.machine().open {
       $0.readOnly = readOnly

@@ -11,8 +11,8 @@ import Testing
     /// What passes after the next reading.
     private let pause = Atomic<Int64>(0)
 
-    var clock: StoreClock {
-      StoreClock {
+    var clock: Options.Clock {
+      Options.Clock {
         WallTime(millisecondsSince1970: self.read())
       } uptimeNanoseconds: {
         UInt64(self.read()) * 1_000_000

@@ -5,7 +5,9 @@ import Testing
 @testable import EskerLog
 
 @Suite struct UsageTests {
-  private func total(_ usage: StoreUsage, _ part: KeyPath<StoreUsage.Figures, StoreUsage.Amount>) -> Int {
+  private func total(_ usage: Statistics.Usage, _ part: KeyPath<Statistics.Usage.Figures, Statistics.Usage.Amount>)
+    -> Int
+  {
     usage.segments.values.reduce(0) { $0 + $1[keyPath: part].bytes }
   }
 

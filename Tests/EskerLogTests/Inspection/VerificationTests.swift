@@ -39,7 +39,7 @@ import Testing
     for (position, name) in segments.enumerated() {
       image = image.flipping(name, 128 + 336 * (2 + position) + (position % 2 == 0 ? 9 : 100), bit: position % 8)
     }
-    var reports: [VerificationReport] = []
+    var reports: [Report.Verification] = []
     for background in [Host.Background.inline, .threads, .threads] {
       var machine = try image.machine()
       machine.background = background

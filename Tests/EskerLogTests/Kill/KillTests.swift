@@ -36,7 +36,7 @@ import Testing
       let writer = try KilledWriter(path: path, from: last, killedAfter: delay)
       acknowledged += zip(writer.acknowledged, last).reduce(0) { $0 + $1.0 - $1.1 }
       let logged = try LoggedRecords(of: path)
-      let report = Guarded<OpeningReport?>(nil)
+      let report = Guarded<Report.Opening?>(nil)
       var options = Options()
       options.segmentSize = 256 << 10
       options.onEvent = { event in

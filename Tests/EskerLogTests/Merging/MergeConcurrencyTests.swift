@@ -77,7 +77,7 @@ import Testing
     let clock = FakeClock()
     let store = try open {
       $0.segmentSize = 1 << 20
-      $0.clock = StoreClock(clock)
+      $0.clock = Options.Clock(clock)
     }
     for key in 0..<20_000 {
       try store.put([UInt8](repeating: 1, count: 400), forKey: "key \(key)", expiry: .after(.milliseconds(1500)))

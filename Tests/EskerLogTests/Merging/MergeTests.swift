@@ -240,7 +240,7 @@ import Testing
     _ = try fill(store)
     let report = try store.merge()
     var began: [UInt64] = []
-    var ended = MergeReport()
+    var ended = Report.Merge()
     for event in log.events {
       if case .mergeBegan(let segments) = event { began += segments }
       if case .mergeEnded(let part, _) = event {

@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func aSegmentIsOneLine() {
-    let segment = SegmentStatistics(
+    let segment = Statistics.SegmentFigures(
       id: 3,
       path: "/a",
       isMerged: true,

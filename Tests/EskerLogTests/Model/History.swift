@@ -14,7 +14,7 @@ struct History {
   /// What was done, for the message of a failure.
   var log: [String] = []
   let keys: [[UInt8]]
-  var compression: Compression
+  var compression: Options.Compression
   let spaces: [String]
 
   struct Disagreement: Error, CustomStringConvertible {
@@ -26,7 +26,7 @@ struct History {
     let keyCount = Int.random(in: 1...8, using: &generator)
     keys = (0..<keyCount).map { [UInt8](repeating: UInt8($0), count: $0 * 3) }
     spaces = generator.oneIn(2) ? [""] : ["", "one", "two"]
-    let compression = generator.oneIn(2) ? Compression.lz4 : .off
+    let compression = generator.oneIn(2) ? Options.Compression.lz4 : .off
     self.compression = compression
     store = try machine.open { $0.compression = compression }
     model = StoreModel(time: machine.clock.wallMilliseconds())

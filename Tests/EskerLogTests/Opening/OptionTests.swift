@@ -167,8 +167,8 @@ import Testing
     let wall = Atomic<Int64>(0)
     let uptime = Atomic<UInt64>(0)
 
-    var clock: StoreClock {
-      StoreClock(
+    var clock: Options.Clock {
+      Options.Clock(
         now: { [self] in WallTime(millisecondsSince1970: wall.load(ordering: .relaxed)) },
         uptimeNanoseconds: { [self] in uptime.load(ordering: .relaxed) }
       )

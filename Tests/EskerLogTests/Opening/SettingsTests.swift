@@ -28,7 +28,7 @@ import Testing
   /// Options that say nothing.
   private static func saying(_ machine: Machine, readOnly: Bool = false) -> Options {
     var options = Options(readOnly: readOnly)
-    options.clock = StoreClock(machine.clock)
+    options.clock = Options.Clock(machine.clock)
     return options
   }
 
@@ -36,10 +36,10 @@ import Testing
     try LogStore(at: machine.path, options: Self.saying(machine, readOnly: readOnly), host: machine.host)
   }
 
-  private static func settings(_ change: (inout Options) -> Void) -> StoreSettings {
+  private static func settings(_ change: (inout Options) -> Void) -> Options.Settings {
     var options = Options()
     change(&options)
-    return StoreSettings().changed(by: options)
+    return Options.Settings().changed(by: options)
   }
 
   private static let first = settings(change)
@@ -60,7 +60,7 @@ import Testing
     try machine.open(Self.change).close()
     var store = try openSayingNothing(machine)
     #expect(store.statistics.settings == Self.first)
-    #expect(Self.first != StoreSettings())
+    #expect(Self.first != Options.Settings())
     try store.close()
     store = try machine.open(Self.changeAgain)
     #expect(store.statistics.settings == Self.second)
@@ -80,12 +80,12 @@ import Testing
   @Test func aNewStoreHasTheDefaults() throws {
     let machine = Machine()
     let store = try openSayingNothing(machine)
-    #expect(store.statistics.settings == StoreSettings())
-    #expect(StoreSettings().durability == .buffered)
-    #expect(StoreSettings().defaultExpiry == .never)
-    #expect(StoreSettings().segmentSize == 64 << 20)
-    #expect(StoreSettings().compression == .off)
-    #expect(StoreSettings().capacity == nil)
+    #expect(store.statistics.settings == Options.Settings())
+    #expect(Options.Settings().durability == .buffered)
+    #expect(Options.Settings().defaultExpiry == .never)
+    #expect(Options.Settings().segmentSize == 64 << 20)
+    #expect(Options.Settings().compression == .off)
+    #expect(Options.Settings().capacity == nil)
   }
 
   @Test(arguments: [
@@ -201,7 +201,7 @@ import Testing
 
   /// A crash at each call of an opening that changes the settings leaves the old ones or the new ones.
   @Test(arguments: [false, true]) func aCrashAmidAChangeLeavesTheOldOrTheNew(afterCrash: Bool) throws {
-    var found: Set<StoreSettings> = []
+    var found: Set<Options.Settings> = []
     for policy in [CrashPolicy.drop, .tear, .reorder, .keep] {
       let taken = Guarded<[SimulatedDisk]>([])
       let bench = FaultBench()

@@ -10,7 +10,7 @@ import Testing
   private struct Pair: Sendable {
     var name: String
     var call: @Sendable (Keyspace, Durability?) throws -> String
-    var twin: @Sendable (AsyncStore, Durability?) async throws -> String
+    var twin: @Sendable (Keyspace.Async, Durability?) async throws -> String
   }
 
   private static let version = SequenceNumber(rawValue: 1)

@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test func aHistogramKnowsCountTotalMaximumAndQuantiles() {
-    var histogram = LatencyHistogram()
+    var histogram = Statistics.Histogram()
     for microseconds: UInt64 in 1...1000 { histogram.record(nanoseconds: microseconds * 1000) }
     #expect(histogram.count == 1000)
     #expect(histogram.total == .microseconds(500_500))
@@ -120,20 +120,20 @@ import Testing
     let median = histogram.quantile(0.5)
     #expect(median >= .microseconds(500) && median <= .microseconds(625))
     #expect(histogram.quantile(1) == .microseconds(1000))
-    #expect(LatencyHistogram().quantile(0.5) == .zero)
+    #expect(Statistics.Histogram().quantile(0.5) == .zero)
     histogram.record(nanoseconds: .max)
     #expect(histogram.counts.last == 1)
   }
 
   @Test func bucketsOfAHistogramFollowEachOther() {
-    for bucket in 0..<LatencyHistogram.bucketCount - 1 {
-      let range = LatencyHistogram.range(of: bucket)
-      #expect(range.upperBound == LatencyHistogram.range(of: bucket + 1).lowerBound)
+    for bucket in 0..<Statistics.Histogram.bucketCount - 1 {
+      let range = Statistics.Histogram.range(of: bucket)
+      #expect(range.upperBound == Statistics.Histogram.range(of: bucket + 1).lowerBound)
       guard let lowest = UInt64(exactly: range.lowerBound / .nanoseconds(1)) else { continue }
-      #expect(LatencyHistogram.bucket(of: lowest) == bucket)
-      if lowest > 0 { #expect(LatencyHistogram.bucket(of: lowest - 1) == bucket - 1) }
+      #expect(Statistics.Histogram.bucket(of: lowest) == bucket)
+      if lowest > 0 { #expect(Statistics.Histogram.bucket(of: lowest - 1) == bucket - 1) }
     }
-    #expect(LatencyHistogram.bucket(of: .max) == LatencyHistogram.bucketCount - 1)
+    #expect(Statistics.Histogram.bucket(of: .max) == Statistics.Histogram.bucketCount - 1)
   }
 
   @Test func everySoManyCallsAreTimed() throws {
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test func noShareOfAHistogramIsATrap() {
-    var histogram = LatencyHistogram()
+    var histogram = Statistics.Histogram()
     for shares in [-Double.infinity, -1, 0, .leastNonzeroMagnitude, 0.5, 1, 2, 1e300, .infinity, .nan] {
       #expect(histogram.quantile(shares) == .zero)
     }

@@ -51,7 +51,7 @@ struct PackedStore {
   }
 
   /// Segments that are packed.
-  static func packed(_ store: LogStore) -> [SegmentStatistics] { store.statistics.segments.filter(\.isPacked) }
+  static func packed(_ store: LogStore) -> [Statistics.SegmentFigures] { store.statistics.segments.filter(\.isPacked) }
 
   /// Asks a store for everything, in every way.
   func check(_ store: LogStore, _ what: String) throws {

@@ -15,8 +15,8 @@ import Testing
   }
 
   /// Looks until `condition` holds.
-  private func wait(_ path: String, _ condition: (PublishedStatistics) -> Bool) throws -> PublishedStatistics? {
-    var found: PublishedStatistics?
+  private func wait(_ path: String, _ condition: (Statistics.Published) -> Bool) throws -> Statistics.Published? {
+    var found: Statistics.Published?
     let isFound = try eventually {
       found = try LogStore.publishedStatistics(at: path)
       return found.map(condition) ?? false
@@ -331,7 +331,7 @@ import Testing
   }
 
   @Test func aHistogramTellsWhatCameSince() {
-    var earlier = LatencyHistogram()
+    var earlier = Statistics.Histogram()
     earlier.record(.microseconds(10))
     earlier.record(.microseconds(20))
     earlier.record(.seconds(1))
@@ -352,7 +352,7 @@ import Testing
   @Test func theLongestDurationsAreCountedAsSuch() {
     // One more nanosecond than 64 bits tell, and far more.
     for duration in [.seconds(18_446_744_073) + .nanoseconds(709_551_616), Duration.seconds(Int64.max)] {
-      var histogram = LatencyHistogram()
+      var histogram = Statistics.Histogram()
       histogram.record(duration)
       #expect(histogram.counts.last == 1)
       #expect(histogram.maximum == .nanoseconds(Int64.max))

@@ -24,7 +24,7 @@ final class ReaderBench: @unchecked Sendable {
   func options(_ change: (inout Options) -> Void = { _ in }) -> Options {
     var options = Options()
     options.segmentSize = 64 << 10
-    options.clock = StoreClock(clock)
+    options.clock = Options.Clock(clock)
     options.merge.isAutomatic = false
     change(&options)
     return options

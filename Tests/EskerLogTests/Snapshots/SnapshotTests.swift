@@ -172,7 +172,7 @@ import Testing
   }
 
   /// How many old values a loop shows of a hundred entries that are overwritten in its first turn.
-  private func old<I: IteratorProtocol<LogEntry>>(_ iterator: I) throws -> Int {
+  private func old<I: IteratorProtocol<Snapshot.Entry>>(_ iterator: I) throws -> Int {
     var iterator = iterator
     var old = 0
     while let entry = iterator.next() {

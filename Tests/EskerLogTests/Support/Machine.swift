@@ -25,7 +25,7 @@ struct Machine {
   func options(_ change: (inout Options) -> Void = { _ in }) -> Options {
     var options = Options()
     options.segmentSize = 64 << 10
-    options.clock = StoreClock(clock)
+    options.clock = Options.Clock(clock)
     change(&options)
     return options
   }
@@ -52,7 +52,7 @@ struct Machine {
   }
 }
 
-extension StoreClock {
+extension Options.Clock {
   /// Follows a fake clock.
   init(_ clock: FakeClock) {
     self.init(
@@ -72,11 +72,11 @@ final class EventLog: Sendable {
     list.withLock { $0.append(event) }
   }
 
-  var opening: OpeningReport? {
+  var opening: Report.Opening? {
     events.lazy.compactMap { if case .opened(let report) = $0 { report } else { nil } }.last
   }
 
-  var damage: [DamageLocation] {
+  var damage: [StoreError.Location] {
     events.compactMap { if case .damaged(let location, _) = $0 { location } else { nil } }
   }
 }

@@ -60,7 +60,7 @@ struct StoreProbe: Sendable {
   func dropCheckpoint() throws(StoreError) -> Bool { try engine.keeper.dropCheckpoint() }
 
   /// Verifies the segments that a snapshot shows, and nothing else.
-  func verifySegments(of snapshot: Snapshot) throws(StoreError) -> VerificationReport {
+  func verifySegments(of snapshot: Snapshot) throws(StoreError) -> Report.Verification {
     try StoreVerification(of: engine).verifySegments(of: snapshot) { _ in true }
   }
 

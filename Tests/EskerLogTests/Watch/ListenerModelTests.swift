@@ -14,7 +14,7 @@ import Testing
     let mirrors = [Mirror(), Mirror()]
     var random: SeededGenerator
 
-    init(_ random: SeededGenerator, capacity: Int? = nil, compression: Compression = .off) throws {
+    init(_ random: SeededGenerator, capacity: Int? = nil, compression: Options.Compression = .off) throws {
       machine = Machine()
       self.random = random
       store = try machine.open {
@@ -84,7 +84,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [Compression.off, .lz4]) func whatIsHeardOfRandomWritesIsWhatIsThere(_ compression: Compression)
+  @Test(arguments: [Options.Compression.off, .lz4]) func whatIsHeardOfRandomWritesIsWhatIsThere(
+    _ compression: Options.Compression
+  )
     throws
   {
     var seeds = SeededGenerator(announcedFor: "whatIsHeardOfRandomWritesIsWhatIsThere")

@@ -100,8 +100,9 @@ import Testing
     #expect(notes.heard == ["put: 1 expiry", "put: - > 2", "removed: 1 expiry", "reaped: 1 expiry"])
   }
 
-  @Test(arguments: [Compression.off, .lz4]) func mergesTellWhatExpiredAndNothingElse(_ compression: Compression) throws
-  {
+  @Test(arguments: [Options.Compression.off, .lz4]) func mergesTellWhatExpiredAndNothingElse(
+    _ compression: Options.Compression
+  ) throws {
     let store = try machine.open { $0.compression = compression }
     for number in 0..<2000 {
       try store.put("value \(number)", forKey: "key \(number)", expiry: .after(.seconds(number % 2 == 0 ? 5 : 5000)))

@@ -8,7 +8,7 @@ import Testing
     .notAStore(path: "/a/b"), .directoryNotEmpty(path: "/a/b"), .unfinishedCopy(path: "/a/b", mark: "m", holder: 0),
     .unfinishedCopy(path: "/a/b", mark: "m", holder: 7), .otherStore(path: "/a/b"),
     .unknownFormat(path: "/a/b", version: 9),
-    .damaged(DamageLocation(path: "/a/b.segment", offset: 4), reason: "the checksum is wrong"),
+    .damaged(StoreError.Location(path: "/a/b.segment", offset: 4), reason: "the checksum is wrong"),
     .noSpace(path: "/a/b", needed: 1_000_000), .capacityReached(path: "/a/b", capacity: 2_000_000, needed: 3_000_000),
     .failed(operation: "open", path: "/a/b", errno: 2), .failed(operation: "open", path: "/a/b", errno: 0),
     .syncFailed(errno: 5), .outcomeUnknown(errno: 5), .keyTooLong(70_000), .valueTooLong(2 << 30),

@@ -11,7 +11,7 @@ import Testing
       for variable in ["HOME", "CFFIXED_USER_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
         setenv(variable, variable.hasPrefix("XDG") ? home.appending(path: variable).path : home.path, 1)
       }
-      for location in StoreLocation.allCases {
+      for location in LogStore.Location.allCases {
         let directory = try location.directory(named: "cities & más")
         #expect(directory.path.hasPrefix(home.path))
         #expect(directory.lastPathComponent == "cities & más")
@@ -34,7 +34,7 @@ import Testing
   @Test(arguments: ["", ".", "..", "a/b", "../a", "/", "a\0"])
   func aNameIsThatOfOneFile(name: String) {
     #expect(throws: StoreError.failed(operation: "name a directory", path: name, errno: 0)) {
-      try StoreLocation.caches.directory(named: name)
+      try LogStore.Location.caches.directory(named: name)
     }
   }
 

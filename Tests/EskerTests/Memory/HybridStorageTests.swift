@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct HybridStorageTests {
-  private func origin<S: ReadableStorage>(_ storage: S, _ key: S.Key) throws -> EntryOrigin? {
+  private func origin<S: ReadableStorage>(_ storage: S, _ key: S.Key) throws -> StorageCall.Origin? {
     try storage.entry(forKey: key)?.origin
   }
 

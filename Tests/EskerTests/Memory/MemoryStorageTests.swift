@@ -5,8 +5,8 @@ import Testing
 
 extension FakeClock {
   /// The clock as a store takes it.
-  var storeClock: StoreClock {
-    StoreClock(
+  var storeClock: Options.Clock {
+    Options.Clock(
       now: { WallTime(millisecondsSince1970: self.wallMilliseconds()) },
       uptimeNanoseconds: { self.monotonicNanoseconds() }
     )

@@ -85,7 +85,7 @@ struct Backups {
       // In it, nothing expires before it is looked at.
       var options = Options()
       options.segmentSize = scene.configuration.segment
-      options.clock = StoreClock(
+      options.clock = Options.Clock(
         now: { WallTime(millisecondsSince1970: before.time) },
         uptimeNanoseconds: { 0 }
       )

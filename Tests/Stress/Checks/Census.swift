@@ -30,7 +30,7 @@ struct Census: Equatable {
   /// The version of what is not compared by it.
   static let unknown: UInt64 = 0
 
-  mutating func add(_ entry: LogEntry, _ places: Places) throws(StoreError) {
+  mutating func add(_ entry: Snapshot.Entry, _ places: Places) throws(StoreError) {
     count += 1
     try entry.withBytes { (key, value) in
       key.withUnsafeBytes { key in
@@ -42,7 +42,7 @@ struct Census: Equatable {
   private mutating func take(
     _ key: UnsafeRawBufferPointer,
     _ value: UnsafeRawBufferPointer,
-    _ entry: LogEntry,
+    _ entry: Snapshot.Entry,
     _ places: Places
   ) {
     var name: String { String(decoding: key, as: UTF8.self) }

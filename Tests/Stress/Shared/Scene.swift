@@ -48,7 +48,7 @@ final class Scene: Sendable {
     options.capacity = configuration.capacity > 0 ? configuration.capacity : nil
     options.compression = configuration.packing != 0 ? .lz4 : .off
     let ledger = ledger
-    options.clock = StoreClock(
+    options.clock = Options.Clock(
       now: { WallTime(millisecondsSince1970: Int64(bitPattern: ledger[.clock])) },
       uptimeNanoseconds: { 0 }
     )

@@ -9,8 +9,8 @@ final class WriteClock: Sendable {
     milliseconds.add(1, ordering: .relaxed)
   }
 
-  var storeClock: StoreClock {
-    StoreClock(
+  var storeClock: Options.Clock {
+    Options.Clock(
       now: { WallTime(millisecondsSince1970: self.milliseconds.load(ordering: .relaxed)) },
       uptimeNanoseconds: { UInt64(self.milliseconds.load(ordering: .relaxed)) * 1_000_000 }
     )

@@ -84,7 +84,7 @@ extension EskerSubject {
 
 /// A merge of everything on its own thread.
 private final class MergeInBackground: Sendable {
-  private let outcome = Mutex<(result: Result<MergeReport, any Error>, seconds: Double)>(
+  private let outcome = Mutex<(result: Result<Report.Merge, any Error>, seconds: Double)>(
     (.failure(CancellationError()), 0)
   )
   private let ended = Atomic<Bool>(false)
@@ -103,7 +103,7 @@ private final class MergeInBackground: Sendable {
   var seconds: Double { outcome.withLock { $0.seconds } }
 
   /// Waits for the end of the merge.
-  func result() throws -> MergeReport {
+  func result() throws -> Report.Merge {
     while !isDone { Thread.sleep(forTimeInterval: 0.001) }
     return try outcome.withLock { try $0.result.get() }
   }

@@ -32,7 +32,7 @@ extension EskerSubject {
     return measurement
   }
 
-  private func store(_ documents: DocumentFile, _ compression: Compression, at path: String) throws {
+  private func store(_ documents: DocumentFile, _ compression: Options.Compression, at path: String) throws {
     var options = Options()
     options.compression = compression
     let store = try LogStore(at: path, options: options)

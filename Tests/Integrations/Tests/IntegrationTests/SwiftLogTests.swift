@@ -52,13 +52,14 @@ import Testing
     arguments: [
       (.syncFailed(errno: 5), .critical, ["errno": "5"]),
       (
-        .damaged(DamageLocation(path: "/x", segment: 3, offset: 64, key: Array("k".utf8)), reason: "checksum"), .error,
+        .damaged(StoreError.Location(path: "/x", segment: 3, offset: 64, key: Array("k".utf8)), reason: "checksum"),
+        .error,
         ["path": "/x", "segment": "3", "offset": "64", "reason": "checksum"]
       ),
       (
         .backgroundFailure(
           operation: "merge",
-          .damaged(DamageLocation(path: "/x", offset: 64, key: Array("secret".utf8)), reason: "checksum")
+          .damaged(StoreError.Location(path: "/x", offset: 64, key: Array("secret".utf8)), reason: "checksum")
         ), .warning,
         ["operation": "merge", "error": "damage in /x at offset 64: checksum"]
       ),
@@ -117,7 +118,7 @@ import Testing
       let picky = texts.validate { text in throw Objection(text: text) }
       #expect(throws: StorageError.self) { try picky.logging(to: book.logger).set("secret", forKey: "secret") }
       #expect(book.lines.last?.metadata["error"] == "texts: a value was rejected: Objection")
-      let damaged = StoreError.damaged(DamageLocation(path: "/x", key: Array("secret".utf8)), reason: "checksum")
+      let damaged = StoreError.damaged(StoreError.Location(path: "/x", key: Array("secret".utf8)), reason: "checksum")
       let failing = CustomStorage<String, Int>(name: "remote", get: { _ in throw damaged }, set: { _, _ in })
       #expect(throws: StorageError.self) { try failing.logging(to: book.logger).value(forKey: "secret") }
       #expect(book.lines.last?.level == .error && !"\(book.lines)".contains("secret"))

@@ -43,7 +43,7 @@ struct BenchRun {
 /// One thread's part of a workload.
 private struct BenchWorker {
   private(set) var operations = 0
-  private(set) var latencies = LatencyHistogram()
+  private(set) var latencies = Statistics.Histogram()
 
   private let store: LogStore
   private let plan: BenchPlan

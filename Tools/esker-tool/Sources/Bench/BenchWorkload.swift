@@ -30,7 +30,7 @@ struct BenchResult {
   var workload: BenchWorkload
   var operations = 0
   var seconds = 0.0
-  var latencies = LatencyHistogram()
+  var latencies = Statistics.Histogram()
 
   var rate: Double { Double(operations) / max(seconds, 1e-9) }
 }

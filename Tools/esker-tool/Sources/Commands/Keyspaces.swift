@@ -68,8 +68,8 @@ struct Keyspaces: ParsableCommand {
     let name: String
     let keys: Int
     /// nil if the keyspace has only just been created.
-    let keyspace: KeyspaceDescription?
-    let figures: StoreUsage.Figures?
+    let keyspace: Report.Keyspace?
+    let figures: Statistics.Usage.Figures?
 
     func cells(_ sizes: Bool) -> [Cell] {
       let bytes = [figures?.liveBytes, figures?.expiring.bytes, figures?.reclaimableBytes]

@@ -59,7 +59,7 @@ struct Merge: ParsableCommand {
     )
   }
 
-  private func report(_ report: MergeReport, before: Int, after: Int) throws {
+  private func report(_ report: Report.Merge, before: Int, after: Int) throws {
     guard json || !store.quiet else { return }
     try printFigures(
       [

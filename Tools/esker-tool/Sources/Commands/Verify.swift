@@ -34,7 +34,7 @@ struct Verify: ParsableCommand {
     }
   }
 
-  private func verify(_ store: LogStore) throws(StoreError) -> VerificationReport {
+  private func verify(_ store: LogStore) throws(StoreError) -> Report.Verification {
     Interruption.install()
     let progress = Progress("checking", bytes: store.statistics.bytesOnDisk, isQuiet: self.store.quiet)
     defer { progress.clear() }
@@ -44,7 +44,7 @@ struct Verify: ParsableCommand {
     }
   }
 
-  private static func text(_ report: VerificationReport) -> String {
+  private static func text(_ report: Report.Verification) -> String {
     var text = ""
     for damage in report.damage {
       // Missing data has no length.
@@ -56,7 +56,7 @@ struct Verify: ParsableCommand {
       + "\(HumanUnits.count(report.files, "file")): \(found)\n"
   }
 
-  private static func json(_ report: VerificationReport) -> [UInt8] {
+  private static func json(_ report: Report.Verification) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("files", report.files)

@@ -52,7 +52,7 @@ struct Watch: ParsableCommand {
         history = (history + [rates?.writes ?? 0]).suffix(40)
       }
       last = sample
-      var report = WatchReport(path: store.store, sample: sample, rates: rates, time: StoreClock.system.now())
+      var report = WatchReport(path: store.store, sample: sample, rates: rates, time: Options.Clock.system.now())
       report.history = history
       if isLive {
         try screen.show(report.screen)

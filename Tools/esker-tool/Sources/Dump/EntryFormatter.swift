@@ -6,7 +6,7 @@ protocol EntryFormatter {
   var header: [UInt8] { get }
 
   /// The text of an entry, including the line feed.
-  mutating func text(of entry: LogEntry) throws -> [UInt8]
+  mutating func text(of entry: Snapshot.Entry) throws -> [UInt8]
 }
 
 /// Entries as lines of JSON.
@@ -25,7 +25,7 @@ struct JSONEntries: EntryFormatter {
 
   var header: [UInt8] { [] }
 
-  mutating func text(of entry: LogEntry) throws -> [UInt8] {
+  mutating func text(of entry: Snapshot.Entry) throws -> [UInt8] {
     writer.removeAll()
     writer.beginObject()
     if namesKeyspaces, !entry.keyspace.isEmpty {
@@ -84,7 +84,7 @@ struct CSVEntries: EntryFormatter {
     return writer.bytes
   }
 
-  mutating func text(of entry: LogEntry) throws -> [UInt8] {
+  mutating func text(of entry: Snapshot.Entry) throws -> [UInt8] {
     writer.removeAll()
     if namesKeyspaces { writer.field(entry.keyspace) }
     var unsuitable: ToolError?

@@ -29,7 +29,7 @@ extension StoreOverview {
     return writer.bytes
   }
 
-  private func add(_ manifest: ManifestDescription, to writer: inout JSONWriter) {
+  private func add(_ manifest: Report.Manifest, to writer: inout JSONWriter) {
     writer.beginObject()
     writer.field("generation", manifest.generation)
     writer.field("storeID", manifest.storeID)
@@ -85,7 +85,7 @@ extension StoreOverview {
 
 extension JSONWriter {
   /// A breakdown of record bytes.
-  mutating func value(_ figures: StoreUsage.Figures) {
+  mutating func value(_ figures: Statistics.Usage.Figures) {
     beginObject()
     for (name, amount) in [
       ("lasting", figures.lasting), ("expiring", figures.expiring), ("expired", figures.expired),

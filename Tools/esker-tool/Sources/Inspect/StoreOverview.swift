@@ -6,7 +6,7 @@ import Foundation
 struct StoreOverview {
   let inspection: StoreInspection
   /// nil if the store cannot be opened.
-  private(set) var usage: StoreUsage?
+  private(set) var usage: Statistics.Usage?
   /// The error from opening it.
   private(set) var openError: StoreError?
   /// The damage found while opening it.

@@ -34,7 +34,7 @@ extension JSONWriter {
   }
 
   /// The fields that describe damage.
-  mutating func fields(_ location: DamageLocation, length: Int, reason: String) {
+  mutating func fields(_ location: StoreError.Location, length: Int, reason: String) {
     field("path", location.path)
     field("segment", location.segment)
     field("offset", location.offset)

@@ -161,7 +161,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
     _ progress: Progress,
     _ put: (Keyspace, Span<UInt8>, Span<UInt8>, Expiry?) throws -> Void
   ) throws {
-    if case .at(let time) = source.expiry, time <= StoreClock.system.now() {
+    if case .at(let time) = source.expiry, time <= Options.Clock.system.now() {
       tally.expired += 1
       return
     }

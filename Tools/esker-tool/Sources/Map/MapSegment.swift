@@ -25,7 +25,7 @@ struct MapSegment {
   let age: Double?
 
   /// - Parameter recordBytes: The bytes of records in an active segment, which cannot be read from the files.
-  init(_ description: SegmentDescription, _ figures: StoreUsage.Figures?, recordBytes: Int?, now: Double) {
+  init(_ description: SegmentDescription, _ figures: Statistics.Usage.Figures?, recordBytes: Int?, now: Double) {
     self.description = description
     age = description.created.map { max(0, now - Double($0.millisecondsSince1970) / 1000) }
     let file = description.fileBytes ?? 0

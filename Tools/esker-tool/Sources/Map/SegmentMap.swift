@@ -44,7 +44,7 @@ struct SegmentMap {
   var moment: String { timestamp(WallTime(millisecondsSince1970: Int64(date.timeIntervalSince1970 * 1000))) }
 }
 
-extension StoreUsage.Figures {
+extension Statistics.Usage.Figures {
   /// The bytes of all records.
   fileprivate var recordBytes: Int { liveBytes + reclaimableBytes }
 }

@@ -2,7 +2,7 @@ import Esker
 import Foundation
 
 /// Prints the result of a backup or restore, or of planning one, as text or JSON.
-func printSummary(of report: BackupReport, path: String, isPlan: Bool = false, asJSON: Bool) throws {
+func printSummary(of report: Report.Backup, path: String, isPlan: Bool = false, asJSON: Bool) throws {
   var output = BufferedOutput.standard()
   if asJSON {
     var writer = JSONWriter()

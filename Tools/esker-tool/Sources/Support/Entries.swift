@@ -11,7 +11,7 @@ func forEachEntry(
   of store: LogStore,
   in keyspace: String?,
   _ progress: Progress,
-  _ body: (LogEntry) throws -> Bool
+  _ body: (Snapshot.Entry) throws -> Bool
 ) throws -> Bool {
   var isIntact = true
   var done = 0

@@ -4,7 +4,7 @@ import Esker
 
 extension Pairs {
   /// Adds a line for each setting.
-  mutating func add(_ settings: StoreSettings) {
+  mutating func add(_ settings: Options.Settings) {
     add("durability", .word(settings.durability.words))
     add("default expiry", .word(settings.defaultExpiry.words))
     add("segment size", .size(settings.segmentSize))
@@ -15,7 +15,7 @@ extension Pairs {
 
 extension JSONWriter {
   /// Adds an object of the settings; null stands for never, none and no limit.
-  mutating func field(_ name: String, _ settings: StoreSettings) {
+  mutating func field(_ name: String, _ settings: Options.Settings) {
     self.name(name)
     beginObject()
     var period: Double?

@@ -68,7 +68,7 @@ struct StatisticsReport {
     return writer.bytes
   }
 
-  private func add(_ segment: SegmentStatistics, to writer: inout JSONWriter) {
+  private func add(_ segment: Statistics.SegmentFigures, to writer: inout JSONWriter) {
     writer.beginObject()
     writer.name("id")
     writer.value(segment.id)

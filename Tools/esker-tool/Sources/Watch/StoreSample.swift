@@ -22,7 +22,7 @@ struct StoreSample {
   /// Whether the figures are old: the process has ended without closing the store, or is hanging.
   var isStale = false
 
-  init(_ published: PublishedStatistics, now: WallTime) {
+  init(_ published: Statistics.Published, now: WallTime) {
     source = .published
     statistics = published.statistics
     segments = published.segmentCount
@@ -51,9 +51,9 @@ struct StoreRates {
   /// Gets that returned a value, estimated from those that were timed.
   var gets: Double?
   var syncs: Double?
-  var puts = LatencyHistogram()
-  var getTimes = LatencyHistogram()
-  var syncTimes = LatencyHistogram()
+  var puts = Statistics.Histogram()
+  var getTimes = Statistics.Histogram()
+  var syncTimes = Statistics.Histogram()
 
   /// One in this many calls is timed.
   private static let sampling = 128.0

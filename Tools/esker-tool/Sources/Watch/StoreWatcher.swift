@@ -16,7 +16,7 @@ final class StoreWatcher {
   func sample() throws(StoreError) -> StoreSample {
     if let published = try LogStore.publishedStatistics(at: path) {
       close()
-      return StoreSample(published, now: StoreClock.system.now())
+      return StoreSample(published, now: Options.Clock.system.now())
     }
     do throws(StoreError) {
       return try follow()

@@ -87,7 +87,7 @@ struct WatchReport {
   /// A rate as an integer; the file it comes from may contain any value.
   private func whole(_ rate: Double) -> Int { Int(exactly: rate.rounded()) ?? .max }
 
-  private func latencies(_ histogram: LatencyHistogram?) -> String {
+  private func latencies(_ histogram: Statistics.Histogram?) -> String {
     guard let histogram, histogram.count > 0 else { return "-" }
     let quantiles = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].map { name, share in
       "\(name) \(HumanUnits.latency(histogram.quantile(share)))"
@@ -165,7 +165,7 @@ struct WatchReport {
 
 extension JSONWriter {
   /// An object of quantiles in microseconds.
-  mutating func value(latencies histogram: LatencyHistogram) {
+  mutating func value(latencies histogram: Statistics.Histogram) {
     beginObject()
     for (name, duration) in [
       ("p50", histogram.quantile(0.5)), ("p99", histogram.quantile(0.99)), ("p99.9", histogram.quantile(0.999)),

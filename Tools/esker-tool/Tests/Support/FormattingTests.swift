@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test func exitCodesAreThoseDocumented() {
-    let location = DamageLocation(path: "s")
+    let location = StoreError.Location(path: "s")
     let expected: [(StoreError, Int32)] = [
       (.damaged(location, reason: "bad"), 1), (.keyTooLong(1), 64), (.valueTooLong(1), 64), (.batchTooLarge(1), 64),
       (.invalidKeyspace("k"), 64), (.notAStore(path: "s"), 66), (.unknownFormat(path: "s", version: 9), 66),

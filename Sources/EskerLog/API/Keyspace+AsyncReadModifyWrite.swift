@@ -1,4 +1,4 @@
-extension AsyncStore {
+extension Keyspace.Async {
   /// Stores `value` if the key's version is still `version`; see
   /// ``ByteStore/compareAndSet(_:forKey:ifVersion:expiry:durability:)``.
   @discardableResult

@@ -1,47 +1,49 @@
 internal import EskerPlatform
 
-/// The writes of a store after one point in its history, in order, each once; see
-/// ``LogStore/changes(since:keeping:includingUnsynced:)``.
-///
-/// All iterators share one position: after a loop was left or ended with an error, another loop continues where it stopped. Thread
-/// safety: any task; if several iterate at once, each change goes to one of them.
-public struct LogChanges: AsyncSequence, Sendable {
-  private let feed: ChangeFeed
-
-  init(_ feed: ChangeFeed) {
-    self.feed = feed
-  }
-
-  /// An iterator that continues where the last one stopped.
-  public func makeAsyncIterator() -> Iterator {
-    Iterator(feed)
-  }
-
-  /// Reads changes from the log.
-  public struct Iterator: AsyncIteratorProtocol {
+extension LogStore {
+  /// The writes of a store after one point in its history, in order, each once; see
+  /// ``LogStore/changes(since:keeping:includingUnsynced:)``.
+  ///
+  /// All iterators share one position: after a loop was left or ended with an error, another loop continues where it stopped. Thread
+  /// safety: any task; if several iterate at once, each change goes to one of them.
+  public struct Changes: AsyncSequence, Sendable {
     private let feed: ChangeFeed
 
-    fileprivate init(_ feed: ChangeFeed) {
+    init(_ feed: ChangeFeed) {
       self.feed = feed
     }
 
-    /// The next change; suspends until there is one. nil if the task was cancelled, or the store is closed and everything was
-    /// delivered.
-    ///
-    /// - Throws: ``StoreError/historyGone(since:oldest:)``, on every call from then on; ``StoreError/damaged(_:reason:)``, once
-    ///   for each damaged range, which the next call skips; ``StoreError/closed`` for a feed of a closed store;
-    ///   ``StoreError/syncFailed(errno:)`` if the next change cannot be made durable.
-    /// - Complexity: O(size of the change). The first call after `since` reads the headers of one segment up to that write.
-    public mutating func next(
-      isolation actor: isolated (any Actor)? = #isolation
-    ) async throws(StoreError) -> LogChange? {
-      while true {
-        if Task.isCancelled { return nil }
-        switch try feed.read() {
-        case .change(let change): return change
-        case .end: return nil
-        case .nothing(let next): try await feed.wait(for: next)
-        case .unknownKeyspace: break
+    /// An iterator that continues where the last one stopped.
+    public func makeAsyncIterator() -> Iterator {
+      Iterator(feed)
+    }
+
+    /// Reads changes from the log.
+    public struct Iterator: AsyncIteratorProtocol {
+      private let feed: ChangeFeed
+
+      fileprivate init(_ feed: ChangeFeed) {
+        self.feed = feed
+      }
+
+      /// The next change; suspends until there is one. nil if the task was cancelled, or the store is closed and everything was
+      /// delivered.
+      ///
+      /// - Throws: ``StoreError/historyGone(since:oldest:)``, on every call from then on; ``StoreError/damaged(_:reason:)``, once
+      ///   for each damaged range, which the next call skips; ``StoreError/closed`` for a feed of a closed store;
+      ///   ``StoreError/syncFailed(errno:)`` if the next change cannot be made durable.
+      /// - Complexity: O(size of the change). The first call after `since` reads the headers of one segment up to that write.
+      public mutating func next(
+        isolation actor: isolated (any Actor)? = #isolation
+      ) async throws(StoreError) -> LogChange? {
+        while true {
+          if Task.isCancelled { return nil }
+          switch try feed.read() {
+          case .change(let change): return change
+          case .end: return nil
+          case .nothing(let next): try await feed.wait(for: next)
+          case .unknownKeyspace: break
+          }
         }
       }
     }
@@ -82,8 +84,8 @@ extension LogStore {
     since: SequenceNumber? = nil,
     keeping: Int = 256 << 20,
     includingUnsynced: Bool = false
-  ) -> LogChanges {
-    LogChanges(
+  ) -> LogStore.Changes {
+    LogStore.Changes(
       ChangeFeed(engine, since: since?.rawValue, keeping: keeping, includingUnsynced: includingUnsynced)
     )
   }

@@ -1,0 +1,102 @@
+extension Keyspace {
+  /// The operations of a keyspace for tasks: a task that waits for durability is suspended and blocks no thread, and all tasks that
+  /// wait at the same time share one sync.
+  ///
+  /// They are separate from the synchronous operations, under `async`, so that synchronous calls remain possible in asynchronous
+  /// code. Both may be mixed freely. Cancelling a waiting task ends the wait and throws ``StoreError/cancelled``; the write itself
+  /// stays. Thread safety: any task.
+  public struct Async: Sendable {
+    @usableFromInline let core: KeyspaceCore
+
+    /// Stores `value` under `key`; see ``ByteStore/put(_:forKey:expiry:durability:)``.
+    @inlinable @discardableResult
+    public func put<V: ByteSource, K: ByteSource>(
+      _ value: V,
+      forKey key: K,
+      expiry: Expiry? = nil,
+      durability: Durability? = nil
+    ) async throws(StoreError) -> SequenceNumber {
+      let sequence = try CoreView(core: core).writeValue(
+        value,
+        forKey: key,
+        expiry: expiry,
+        condition: .always,
+        // Many tasks share a sync, so the page that they store to is flushed from the TLBs only once.
+        durability: .buffered
+      )
+      try await core.engine.settleAsync(sequence.rawValue, durability)
+      return sequence
+    }
+
+    /// A copy of the value of `key`; see ``ByteStore/get(_:)-(K)``. Never suspends.
+    @inlinable
+    public func get<K: ByteSource>(_ key: K) async throws(StoreError) -> [UInt8]? {
+      try CoreView(core: core).get(key)
+    }
+
+    /// Removes `key`; see ``ByteStore/remove(_:durability:)``.
+    @inlinable @discardableResult
+    public func remove<K: ByteSource>(_ key: K, durability: Durability? = nil) async throws(StoreError) -> Bool {
+      let removal = try CoreView(core: core).writeRemoval(key, condition: .always)
+      try await core.engine.settleAsync(removal.sequence, durability)
+      return removal.wasVisible
+    }
+
+    /// Replaces, removes or keeps a value depending on its current content; see `update` of ``ByteStore``.
+    @discardableResult
+    public func update<K: ByteSource>(
+      forKey key: K,
+      durability: Durability? = nil,
+      _ body: (RawSpan?) throws(StoreError) -> Update
+    ) async throws(StoreError) -> SequenceNumber? {
+      try await settled(try CoreView(core: core).logUpdate(forKey: key, .buffered, body), durability)
+    }
+
+    /// Removes every key of the keyspace in constant time; see ``ByteStore/removeAll(durability:)``.
+    public func removeAll(durability: Durability? = nil) async throws(StoreError) {
+      try await core.engine.settleAsync(try core.engine.removeAll(in: core), durability)
+    }
+
+    /// Commits a batch of writes atomically; see `write` of ``LogStore``.
+    public func write<R>(
+      durability: Durability? = nil,
+      _ body: (inout WriteBatch) throws(StoreError) -> R
+    ) async throws(StoreError) -> R {
+      var batch = WriteBatch(defaultKeyspace: core)
+      let result = try body(&batch)
+      let sequence = try core.engine.commit(batch)
+      try await core.engine.settleAsync(sequence, durability)
+      return result
+    }
+
+    /// Makes every write that returned before the call durable; see ``LogStore/sync()``.
+    public func sync() async throws(StoreError) {
+      try await core.engine.waitDurableAsync(core.engine.publishedSequence)
+    }
+
+    /// Waits until the write with that sequence number is durable; see ``LogStore/waitDurable(_:)``.
+    public func waitDurable(_ sequence: SequenceNumber) async throws(StoreError) {
+      try await core.engine.waitDurableAsync(sequence.rawValue)
+    }
+  }
+}
+
+extension Keyspace.Async {
+  /// Gives a write its durability, and returns its number; nil if there was none.
+  func settled(_ sequence: UInt64, _ durability: Durability?) async throws(StoreError) -> SequenceNumber? {
+    guard sequence != 0 else { return nil }
+    try await core.engine.settleAsync(sequence, durability)
+    return SequenceNumber(rawValue: sequence)
+  }
+}
+
+/// Lends the operations of ``ByteStore`` to code that holds only a keyspace's core.
+@usableFromInline
+struct CoreView: ByteStore {
+  @usableFromInline let core: KeyspaceCore
+
+  @inlinable
+  init(core: KeyspaceCore) {
+    self.core = core
+  }
+}

@@ -1,0 +1,126 @@
+internal import EskerFormat
+internal import EskerPlatform
+
+extension Snapshot {
+  /// One entry of a snapshot. Its key and value are read on demand, and stay readable as long as the entry exists. Thread safety: any
+  /// thread.
+  ///
+  /// Safety: the entry keeps its segment and with it the mapping, where records do not change. Views and spans are used only inside
+  /// the functions below, within the segment's end as its functions check, and what is returned is copied.
+  public struct Entry: Sendable {
+    private let segment: Segment
+    private let offset: Int
+    /// The length in bytes of the record, or of the damaged range.
+    let length: Int
+    /// nil if the record's header is damaged.
+    private let facts: Facts?
+
+    /// The fields of a record's header.
+    private struct Facts {
+      var sequence: UInt64
+      var expiry: Int64
+      var valueLength: Int
+    }
+
+    /// The keyspace's name; empty for the default keyspace.
+    public let keyspace: String
+
+    init(segment: Segment, offset: Int, header: RecordHeader, keyspace: String) {
+      self.segment = segment
+      self.offset = offset
+      self.keyspace = keyspace
+      length = header.size
+      facts = Facts(sequence: header.sequence, expiry: header.expiry, valueLength: Int(header.valueLength))
+    }
+
+    init(segment: Segment, _ entry: PackedEntry, keyspace: String) {
+      self.segment = segment
+      self.keyspace = keyspace
+      offset = entry.offset
+      length = entry.size
+      facts = Facts(sequence: entry.sequence, expiry: entry.expiry, valueLength: entry.valueLength)
+    }
+
+    init(damagedIn segment: Segment, offset: Int, length: Int) {
+      self.segment = segment
+      self.offset = offset
+      self.length = length
+      facts = nil
+      keyspace = ""
+    }
+
+    /// The sequence number of the write that stored the value; 0 if the record's header is damaged.
+    public var version: SequenceNumber { SequenceNumber(rawValue: facts?.sequence ?? 0) }
+
+    /// When the value expires: `.never` or `.at`.
+    public var expiry: Expiry { Expiry(stored: facts?.expiry ?? .max) }
+
+    /// The length in bytes of the value; 0 if the record's header is damaged.
+    public var valueLength: Int { facts?.valueLength ?? 0 }
+
+    /// A copy of the key.
+    ///
+    /// - Throws: ``StoreError/damaged(_:reason:)``.
+    public func key() throws(StoreError) -> [UInt8] {
+      if let (entry, view) = try packed() {
+        guard entry.headIsIntact(salt: view.salt) else { throw damaged(.headerChecksum) }
+        return entry.key
+      }
+      return unsafe [UInt8](try intactRecord().key)
+    }
+
+    /// A copy of the value.
+    ///
+    /// - Throws: ``StoreError/damaged(_:reason:)``.
+    public func value() throws(StoreError) -> [UInt8] {
+      if let (entry, view) = try packed() { return try value(of: entry, in: view) }
+      return unsafe [UInt8](try intactRecord().value)
+    }
+
+    /// Calls `body` with the key and the value: in place, or copies of packed ones. The spans are valid only during the call.
+    ///
+    /// - Throws: what `body` throws; ``StoreError/damaged(_:reason:)``.
+    public func withBytes<R: ~Copyable>(_ body: (RawSpan, RawSpan) throws(StoreError) -> R) throws(StoreError) -> R {
+      if let (entry, view) = try packed() {
+        let value = try value(of: entry, in: view)
+        let key = entry.key
+        return try unsafe body(key.span.bytes, value.span.bytes)
+      }
+      let record = try intactRecord()
+      return try unsafe body(record.key.bytes, record.value.bytes)
+    }
+
+    /// The record, if its segment is packed.
+    private func packed() throws(StoreError) -> (PackedEntry, PackedSegmentView)? {
+      guard let view = segment.packedView(end: segment.readableEnd) else { return nil }
+      guard facts != nil, let entry = view.entry(at: offset) else { throw unreadable() }
+      return (entry, view)
+    }
+
+    private func value(of entry: PackedEntry, in view: PackedSegmentView) throws(StoreError) -> [UInt8] {
+      var value = [UInt8](repeating: 0, count: entry.valueLength)
+      let damage = unsafe value.withUnsafeMutableBytes { unsafe view.copyValue(of: entry, into: $0, isVerified: true) }
+      if let damage { throw damaged(damage) }
+      return value
+    }
+
+    private func intactRecord() throws(StoreError) -> RecordView {
+      guard facts != nil, let record = segment.view(at: offset, end: offset + length) else { throw unreadable() }
+      if let damage = record.damage(salt: segment.salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) {
+        throw damaged(damage)
+      }
+      return record
+    }
+
+    private func damaged(_ damage: RecordDamage) -> StoreError {
+      .damaged(segment.location(offset), reason: damage.reason)
+    }
+
+    private func unreadable() -> StoreError {
+      .damaged(
+        segment.location(offset),
+        reason: "the header of a record is damaged; \(length) bytes cannot be read"
+      )
+    }
+  }
+}
