@@ -2,26 +2,14 @@
   public import CoreMetrics
   public import Esker
 
-  extension ReadableStorage {
+  extension StorageProtocol {
     /// The same storage with its calls timed: the timer `label` has the dimensions `storage` and `call` (`read`,
-    /// `missed_memory`, `set`, `remove`, `update`), and the counter `label` with the suffix `_failures` counts failed calls
-    /// with the same dimensions.
+    /// `missed_memory`, `set`, `touch`, `remove`; an update is a read and a set), and the counter `label` with the suffix
+    /// `_failures` counts failed calls with the same dimensions.
     public func metered(
       label: String = "esker_storage_call",
       to factory: any MetricsFactory = MetricsSystem.factory
-    ) -> Tapped<Self> {
-      let instruments = CallInstruments(label, name, factory)
-      return tap { instruments.record($0) }
-    }
-  }
-
-  extension WritableStorage {
-    /// The same storage with its calls timed, for a storage that may be write-only.
-    @_disfavoredOverload
-    public func metered(
-      label: String = "esker_storage_call",
-      to factory: any MetricsFactory = MetricsSystem.factory
-    ) -> Tapped<Self> {
+    ) -> Composed<Self, StorageStep.Tap<Key, Value>> {
       let instruments = CallInstruments(label, name, factory)
       return tap { instruments.record($0) }
     }
@@ -38,7 +26,7 @@
 
     init(_ label: String, _ storage: String, _ factory: any MetricsFactory) {
       var pairs: [String: Pair] = [:]
-      for call in ["read", "missed_memory", "set", "remove", "update"] {
+      for call in ["read", "missed_memory", "set", "touch", "remove"] {
         let dimensions = [("storage", storage), ("call", call)]
         pairs[call] = Pair(
           durations: Timer(label: label, dimensions: dimensions, factory: factory),
@@ -48,14 +36,14 @@
       self.pairs = pairs
     }
 
-    func record(_ call: StorageCall) {
+    func record(_ call: StorageCall.Record) {
       let name =
         switch call.kind {
         case .read: "read"
         case .missedMemory: "missed_memory"
         case .set: "set"
+        case .touch: "touch"
         case .remove: "remove"
-        case .update: "update"
         }
       pairs[name]?.durations.recordNanoseconds(call.duration.wholeNanoseconds)
       if call.error != nil { pairs[name]?.failures.increment() }
