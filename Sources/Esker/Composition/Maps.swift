@@ -227,6 +227,7 @@ extension AsyncReadableStorage {
 
 extension AsyncWritableStorage {
   /// Stores values of another type as what they turn into, for writing only.
+  @_disfavoredOverload
   public func mapValues<New: Sendable>(
     from encode: @escaping @Sendable (New) throws -> Value
   ) -> Composed<Self, StorageStep.WriteValues<Key, Value, New>> {

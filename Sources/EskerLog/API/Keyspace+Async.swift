@@ -52,6 +52,16 @@ extension Keyspace {
       try await settled(try CoreView(core: core).logUpdate(forKey: key, .buffered, body), durability)
     }
 
+    /// Replaces, removes or keeps a value depending on its current content; `body` may throw any error.
+    @discardableResult
+    public func update<K: ByteSource>(
+      forKey key: K,
+      durability: Durability? = nil,
+      _ body: (RawSpan?) throws -> Update
+    ) async throws -> SequenceNumber? {
+      try await settled(try CoreView(core: core).logUpdate(forKey: key, .buffered, body), durability)
+    }
+
     /// Removes every key of the keyspace in constant time; see ``ByteStore/removeAll(durability:)``.
     public func removeAll(durability: Durability? = nil) async throws(StoreError) {
       try await core.engine.settleAsync(try core.engine.removeAll(in: core), durability)

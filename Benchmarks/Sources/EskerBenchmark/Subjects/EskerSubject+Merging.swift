@@ -40,7 +40,7 @@ extension EskerSubject {
     let before = esker.store.statistics
     // Every key is live: a header of 32 bytes, key, value, padding, and eleven bytes in a footer.
     let live = Double(assignment.keys * ((32 + KeyBuffer.keyLength + assignment.valueLength + 7) / 8 * 8 + 11))
-    let room = Double(2 * Options().segmentSize)
+    let room = Double(2 * esker.store.statistics.settings.segmentSize)
     for step in 0..<operations {
       random = bench_mix(random &+ UInt64(step))
       let key = stored[Int(random % UInt64(assignment.keys))]

@@ -9,7 +9,7 @@ extension EskerSubject {
     var measurement = Measurement(operations: 0, seconds: 0, hits: 0, checksum: 0)
     for documents in try DocumentFile.all(assignment) {
       let path = assignment.storePath + "." + documents.name
-      try store(documents, .none, at: path)
+      try store(documents, .off, at: path)
       try store(documents, .lz4, at: path + ".packed")
       try store(documents, .lz4(level: 1), at: path + ".1")
       try store(documents, .lz4(level: 9), at: path + ".9")
