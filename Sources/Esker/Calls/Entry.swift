@@ -24,6 +24,8 @@ public struct Entry<Value> {
   public var expiry: Expiry
   /// Which write stored it; nil where it is not stored, as of a default.
   public var version: SequenceNumber?
+  /// Whether it stands in for one that could not be read, so that no tier may keep it.
+  @usableFromInline var isTentative = false
 
   /// An entry from its parts.
   @inlinable
@@ -37,7 +39,9 @@ public struct Entry<Value> {
   /// The same entry with another value.
   @inlinable
   public func map<New, Failure: Error>(_ transform: (Value) throws(Failure) -> New) throws(Failure) -> Entry<New> {
-    Entry<New>(try transform(value), origin: origin, expiry: expiry, version: version)
+    var entry = Entry<New>(try transform(value), origin: origin, expiry: expiry, version: version)
+    entry.isTentative = isTentative
+    return entry
   }
 
   /// Whether the entry's time is over at `instant`. A duration counts from the write, so an entry that has one is not.

@@ -20,6 +20,7 @@ where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
   /// What is done with reads and writes.
   public let policy: TierPolicy
   private let fence = Fence(stripes: 64)
+  private let keys = Key.keyTransformer
 
   init(_ front: Front, _ back: Back, _ policy: TierPolicy) {
     self.front = front
@@ -36,11 +37,23 @@ where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
   }
 
   private func hash(_ key: Key) throws(StorageError) -> Int {
-    do { return try key.held().hashValue } catch { throw .key("\(key)", view: name, underlying: error) }
+    do { return try key.held(by: keys).hashValue } catch { throw .key("\(key)", view: name, underlying: error) }
   }
 
   /// Whether the front is passed over by a read.
   private func passesFront(_ call: StorageCall.Read) -> Bool { call.needsVersion && !policy.isLedByFront }
+
+  /// Whether a failure of the front is passed over. What is to be changed on condition of what is there must not be replaced
+  /// where it cannot be read.
+  private func passesOver(_ error: StorageError, _ call: StorageCall.Read) -> Bool {
+    if case .cancelled = error { return false }
+    return !(call.needsVersion && policy.isLedByFront)
+  }
+
+  /// Whether the front may get what the back has. Not if it could not be read: it may have something else.
+  private func mayKeep(_ found: Entry<Value>, _ call: StorageCall.Read, _ failure: StorageError?) -> Bool {
+    failure == nil && !found.isTentative && !call.allowsExpired && !call.needsVersion
+  }
 
   /// What the front found, as an entry of this storage.
   private func fromFront(_ entry: Entry<Value>) -> Entry<Value> {
@@ -65,18 +78,19 @@ extension Combined: AsyncReadableStorage
 where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage {
   /// What the memory of the front knows, or else that of the back.
   public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
-    if !passesFront(call) {
-      switch try front.held(key, call) {
-      case .entry(let found): return .entry(fromFront(found))
-      case .unknown: return .unknown
-      case .absent where policy.pull == .neverAsk: return .absent
-      case .absent: break
+    do throws(StorageError) {
+      if !passesFront(call) {
+        switch try front.held(key, call) {
+        case .entry(let found): return .entry(fromFront(found))
+        case .unknown: return .unknown
+        case .absent where policy.pull == .neverAsk: return .absent
+        case .absent: break
+        }
       }
-    }
-    switch try back.held(key, call) {
-    case .entry(let found): return fromBack(found).map { .entry($0) } ?? .absent
-    case let other: return other
-    }
+      if case .entry(let found) = try back.held(key, call) { return fromBack(found).map { .entry($0) } ?? .unknown }
+    } catch {}
+    // The read passes over what fails.
+    return .unknown
   }
 
   /// The front's entry, or the back's. A front that fails is passed over; its error is thrown if the back has nothing.
@@ -89,13 +103,24 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
       do throws(StorageError) {
         if let found = try await front.found(key, call) { return fromFront(found) }
       } catch {
+        guard passesOver(error, call) else { throw error }
         failure = error
       }
     }
     if policy.pull != .neverAsk {
       let ticket = fence.beginRead(try hash(key))
-      if let found = try await back.found(key, call) {
-        pull(found, key, call, ticket)
+      var next = call
+      next.skipsMemory = false
+      if let found = try await back.found(key, next) {
+        if mayKeep(found, call, failure) {
+          switch policy.pull {
+          // The front may wait for its disk.
+          case .pullThenComplete:
+            try? await IOThreads.shared.run { () throws(StorageError) in fill(found, key, ticket) }
+          case .completeThenPull: IOThreads.shared.submit { fill(found, key, ticket) }
+          case .neverPull, .neverAsk: break
+          }
+        }
         return fromBack(found)
       }
     }
@@ -104,15 +129,6 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
   }
 
   /// Puts in the front what the back has. The value is there whether or not the front takes it.
-  private func pull(_ found: Entry<Value>, _ key: Key, _ call: StorageCall.Read, _ ticket: Fence.Ticket) {
-    if call.allowsExpired || call.needsVersion { return }
-    switch policy.pull {
-    case .pullThenComplete: fill(found, key, ticket)
-    case .completeThenPull: IOThreads.shared.submit { fill(found, key, ticket) }
-    case .neverPull, .neverAsk: break
-    }
-  }
-
   private func fill(_ found: Entry<Value>, _ key: Key, _ ticket: Fence.Ticket) {
     _ = try? fence.fill(ticket) { () throws(StorageError) in
       try front.write(key, StorageCall.Write(.set(found.value), expiry: found.expiry))
@@ -129,13 +145,20 @@ where Front: ReadableStorage, Front: WritableStorage, Back: ReadableStorage {
       do throws(StorageError) {
         if let found = try front.read(key, call) { return fromFront(found) }
       } catch {
+        guard passesOver(error, call) else { throw error }
         failure = error
       }
     }
     if policy.pull != .neverAsk {
       let ticket = fence.beginRead(try hash(key))
       if let found = try back.read(key, call) {
-        pull(found, key, call, ticket)
+        if mayKeep(found, call, failure) {
+          switch policy.pull {
+          case .pullThenComplete: fill(found, key, ticket)
+          case .completeThenPull: IOThreads.shared.submit { fill(found, key, ticket) }
+          case .neverPull, .neverAsk: break
+          }
+        }
         return fromBack(found)
       }
     }
@@ -156,18 +179,34 @@ extension Combined: AsyncWritableStorage where Front: AsyncWritableStorage, Back
     fence.enterWrite(hash)
     defer { fence.leaveWrite(hash) }
     var plan = TierWrite(call, policy)
-    while let step = plan.next {
+    try await take(&plan, key)
+    if plan.next == nil, !plan.wroteBoth { return try plan.receipt() }
+    // Once one tier is written the rest is done, also for a task that is cancelled meanwhile.
+    let begun = plan
+    let outcome: Result<StorageCall.Receipt, StorageError> = await Task {
+      var plan = begun
       do throws(StorageError) {
-        switch step {
-        case .front(let call): plan.frontDid(try await front.asyncWrite(key, call))
-        case .back(let call): plan.backDid(try await back.asyncWrite(key, call))
-        }
+        while plan.next != nil { try await take(&plan, key) }
+        if plan.wroteBoth, fence.didOverlap(hash) { _ = try await front.asyncWrite(key, StorageCall.Write(.remove)) }
+        return .success(try plan.receipt())
       } catch {
-        try plan.failed(error)
+        return .failure(error)
       }
+    }.value
+    return try outcome.get()
+  }
+
+  /// Takes the next step of a write.
+  private nonisolated(nonsending) func take(_ plan: inout TierWrite<Value>, _ key: Key) async throws(StorageError) {
+    guard let step = plan.next else { return }
+    do throws(StorageError) {
+      switch step {
+      case .front(let call): plan.frontDid(try await front.asyncWrite(key, call))
+      case .back(let call): plan.backDid(try await back.asyncWrite(key, call))
+      }
+    } catch {
+      try plan.failed(error)
     }
-    if plan.wroteBoth, fence.didOverlap(hash) { _ = try await front.asyncWrite(key, StorageCall.Write(.remove)) }
-    return try plan.receipt()
   }
 }
 

@@ -69,10 +69,14 @@ extension Composed: AsyncReadableStorage where Base: AsyncReadableStorage, Step:
     let mark = step.began()
     do throws(StorageError) {
       let found: Entry<Value>?
-      do throws(StorageError) {
-        found = try step.outer(try await base.asyncRead(try step.inner(key), call), key)
-      } catch {
-        found = try step.rescue(step.told(error), key)
+      if step.mayTakeLong {
+        found = try await outerElsewhere(key, call)
+      } else {
+        do throws(StorageError) {
+          found = try step.outer(try await base.asyncRead(try step.inner(key), call), key)
+        } catch {
+          found = try rescued(error, key, call)
+        }
       }
       step.ended(mark, .read(found: found != nil), nil)
       return found
@@ -93,7 +97,7 @@ extension Composed: ReadableStorage where Base: ReadableStorage, Step: StorageSt
       do throws(StorageError) {
         found = try step.outer(try base.read(try step.inner(key), call), key)
       } catch {
-        found = try step.rescue(step.told(error), key)
+        found = try rescued(error, key, call)
       }
       step.ended(mark, .read(found: found != nil), nil)
       return found
@@ -135,6 +139,42 @@ extension Composed: ReadableStorage where Base: ReadableStorage, Step: StorageSt
       let error = step.told(error)
       step.ended(mark, .read(found: false), error)
       throw error
+    }
+  }
+}
+
+extension Composed where Step: StorageStep.Reading {
+  /// What the step makes of a failure. A task that was cancelled is told so, and what is to be changed on condition of what is
+  /// there must not be replaced where it cannot be read.
+  @inlinable
+  func rescued(_ error: StorageError, _ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+    if case .cancelled = error { throw error }
+    let error = step.told(error)
+    if call.needsVersion { throw error }
+    var entry = try step.rescue(error, key)
+    entry?.isTentative = true
+    return entry
+  }
+}
+
+extension Composed where Base: AsyncReadableStorage, Step: StorageStep.Reading {
+  /// Reads, and has the step do its part on a thread of Esker's.
+  private nonisolated(nonsending) func outerElsewhere(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
+    let inner: Result<Entry<Base.Value>?, StorageError>
+    do throws(StorageError) {
+      inner = .success(try await base.asyncRead(try step.inner(key), call))
+    } catch {
+      inner = .failure(error)
+    }
+    return try await IOThreads.shared.run { () throws(StorageError) in
+      do throws(StorageError) {
+        return try step.outer(try inner.get(), key)
+      } catch {
+        return try rescued(error, key, call)
+      }
     }
   }
 }
@@ -270,7 +310,8 @@ extension Composed: LogBacked where Base: LogBacked {
 extension Composed: ByteBacked
 where Base: ByteBacked, Step: StorageStep.Writing, Step.Key == Step.InnerKey {
   func viewed<New: Sendable>(as transformer: Transformer<New>) throws(StorageError) -> Storage<Key, New> {
-    try base.viewed(as: transformer)
+    guard step.keepsKeys else { throw .unsupported(operation: "show its values as another type", view: name) }
+    return try base.viewed(as: transformer)
   }
 
   func add(_ write: StorageCall.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError) {

@@ -20,23 +20,35 @@ where First.Key == Second.Key, First.Value == Second.Value {
   /// The identity of the first.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try first.identity(of: key) }
 
-  private func ofSecond(_ entry: Entry<Value>) -> Entry<Value> {
+  /// What the second has, of which `failure` kept the first from telling.
+  private func ofSecond(_ entry: Entry<Value>, _ failure: StorageError?) -> Entry<Value> {
     var entry = entry
     entry.version = nil
+    if failure != nil { entry.isTentative = true }
     return entry
+  }
+
+  /// Whether a failure of the first is passed over. What is to be changed on condition of what is there must not be replaced
+  /// where it cannot be read.
+  private func passesOver(_ error: StorageError, _ call: StorageCall.Read) -> Bool {
+    if case .cancelled = error { return false }
+    return !call.needsVersion
   }
 }
 
 extension Fallback: AsyncReadableStorage where First: AsyncReadableStorage, Second: AsyncReadableStorage {
   /// What the memory of the first knows, or else that of the second.
   public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
-    switch try first.held(key, call) {
-    case .entry(let found): return .entry(found)
-    case .unknown: return .unknown
-    case .absent: break
-    }
-    if case .entry(let found) = try second.held(key, call) { return .entry(ofSecond(found)) }
-    return try second.held(key, call)
+    do throws(StorageError) {
+      switch try first.held(key, call) {
+      case .entry(let found): return .entry(found)
+      case .unknown: return .unknown
+      case .absent: break
+      }
+      if case .entry(let found) = try second.held(key, call) { return .entry(ofSecond(found, nil)) }
+    } catch {}
+    // The read passes over what fails.
+    return .unknown
   }
 
   /// The entry of the first, or of the second. A first that fails is passed over; its error is thrown if the second has nothing.
@@ -48,9 +60,12 @@ extension Fallback: AsyncReadableStorage where First: AsyncReadableStorage, Seco
     do throws(StorageError) {
       if let found = try await first.found(key, call) { return found }
     } catch {
+      guard passesOver(error, call) else { throw error }
       failure = error
     }
-    if let found = try await second.found(key, call) { return ofSecond(found) }
+    var next = call
+    next.skipsMemory = false
+    if let found = try await second.found(key, next) { return ofSecond(found, failure) }
     if let failure { throw failure }
     return nil
   }
@@ -63,9 +78,10 @@ extension Fallback: ReadableStorage where First: ReadableStorage, Second: Readab
     do throws(StorageError) {
       if let found = try first.read(key, call) { return found }
     } catch {
+      guard passesOver(error, call) else { throw error }
       failure = error
     }
-    if let found = try second.read(key, call) { return ofSecond(found) }
+    if let found = try second.read(key, call) { return ofSecond(found, failure) }
     if let failure { throw failure }
     return nil
   }

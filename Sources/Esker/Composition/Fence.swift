@@ -4,7 +4,7 @@ internal import EskerPlatform
 ///
 /// A writer *enters before it writes* and *leaves after*. A reader takes a ticket before it asks the back; it may fill the front
 /// with what it got only if no writer was in flight then and none has entered since. Writers that overlapped cannot know in
-/// which order their values reached the two tiers: the later one to leave is told so, and drops the key from the front.
+/// which order their values reached the two tiers: each of them is told so, and drops the key from the front.
 ///
 /// No lock is held while a writer writes. A fill holds its stripe's, so that no writer enters during it; a fill that finds the
 /// stripe taken is dropped, as it may be.
@@ -32,7 +32,6 @@ final class Fence: Sendable {
 
   private let boxes: [Box]
 
-  /// With one stripe all keys share it: what cannot be hashed is no worse kept, only filled less often under writes.
   init(stripes: Int) {
     boxes = (0..<stripes).map { _ in Box() }
   }
@@ -53,7 +52,8 @@ final class Fence: Sendable {
     guard let generation = ticket.generation, box.stripe.lock.tryLock() else { return nil }
     defer { box.stripe.lock.unlock() }
     guard box.stripe.state.withLock({ $0.writers == 0 && $0.generation == generation }) else { return nil }
-    return try fill()
+    // The front may have a fence of its own.
+    return try LockRank.apart { () throws(StorageError) in try fill() }
   }
 
   /// Called before a write; waits for a fill of the stripe.
@@ -77,7 +77,7 @@ final class Fence: Sendable {
   /// Called last.
   func leaveWriteOfAll() { for stripe in boxes.indices { leaveWrite(stripe) } }
 
-  /// Called after a write; whether another one overlapped with it, so that `settle` has to be run before leaving.
+  /// Called after a write; whether another one overlapped with it, so that the key has to be dropped from the front before leaving.
   func didOverlap(_ hash: Int) -> Bool {
     boxes[index(hash)].stripe.state.withLock { $0.didOverlap }
   }

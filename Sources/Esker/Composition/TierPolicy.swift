@@ -25,14 +25,14 @@ public struct TierPolicy: Hashable, Sendable {
   }
 
   /// What is done with what only the back has.
-  public var pull: Pull
+  public let pull: Pull
   /// Where writes go.
-  public var set: Set
+  public let set: Set
 
-  /// A policy from its parts.
+  /// A policy from its parts. With `.neverAsk`, the front alone decides what is there: it is written first, or only.
   public init(pull: Pull = .pullThenComplete, set: Set = .backFirst) {
     self.pull = pull
-    self.set = set
+    self.set = pull == .neverAsk && set != .frontOnly ? .frontFirst : set
   }
 
   /// Whether the front decides what is there, and so whether the condition of a write holds.

@@ -1,6 +1,6 @@
 /// The steps of one write to a front and a back, for calls that wait and for calls that suspend.
-struct TierWrite<Value: Sendable> {
-  enum Step {
+struct TierWrite<Value: Sendable>: Sendable {
+  enum Step: Sendable {
     case front(StorageCall.Write<Value>)
     case back(StorageCall.Write<Value>)
   }
@@ -36,6 +36,7 @@ struct TierWrite<Value: Sendable> {
 
   mutating func frontDid(_ receipt: StorageCall.Receipt) {
     steps.removeFirst()
+    if isUndoing { return }
     if !isFrontFirst {
       wasInOther = receipt.wasThere
     } else if decided == nil {
@@ -48,31 +49,46 @@ struct TierWrite<Value: Sendable> {
     steps.removeFirst()
     if isFrontFirst {
       wasInOther = receipt.wasThere
-      // The back decides where it is read.
-      if !policy.isLedByFront { decided = receipt }
+      // The back decides where it is read. What it keeps for another time than the front must not be in front.
+      if !policy.isLedByFront {
+        if receipt.expiry != decided?.expiry { steps = [.front(StorageCall.Write(.remove))] }
+        decided = receipt
+      }
     } else {
       decided = receipt
       if receipt.isDone { steps = [.front(mirrored(receipt))] }
     }
   }
 
-  /// What the other tier is to do once one has written: without a condition, and with the expiry as it was resolved.
+  /// What the other tier is to do once one has written: without a condition, and with the expiry as it was resolved, unless that
+  /// is each tier's own default.
   private func mirrored(_ receipt: StorageCall.Receipt) -> StorageCall.Write<Value> {
-    var write = call
-    write.condition = .always
-    if !isFrontFirst {
-      // What the front does not get it must not keep either.
-      guard case .set = call.action, policy.set != .backOnly else { return StorageCall.Write(.remove) }
-      write.expiry = receipt.expiry
+    if !isFrontFirst, policy.set == .backOnly { return StorageCall.Write(.remove) }
+    switch call.action {
+    case .remove: return StorageCall.Write(.remove, durability: call.durability)
+    case .touch, .extend:
+      return StorageCall.Write(.touch, if: .present, expiry: receipt.expiry, durability: call.durability)
+    case .set:
+      var write = call
+      write.condition = .always
+      write.skipsUnchanged = false
+      if !isFrontFirst || call.expiry != nil { write.expiry = receipt.expiry }
+      return write
     }
-    write.skipsUnchanged = false
-    return write
   }
 
   /// A step failed. Throws if nothing is left to be done.
   mutating func failed(_ error: StorageError) throws(StorageError) {
     let step = steps.removeFirst()
-    if isUndoing || decided == nil { throw failure ?? error }
+    if isUndoing { throw failure ?? error }
+    if decided == nil {
+      guard case .back = step else { throw error }
+      // It may have been written all the same, so the front must not go on answering with what was there before.
+      failure = error
+      steps = [.front(StorageCall.Write(.remove))]
+      isUndoing = true
+      return
+    }
     switch step {
     case .front:
       // The value is where it lasts. What matters is that the front does not have the old one.

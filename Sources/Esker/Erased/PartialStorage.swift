@@ -63,6 +63,25 @@ public struct PartialStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
   }
 }
 
+extension PartialStorage: ByteBacked {
+  private var bytes: any ByteBacked<Key, Value> {
+    get throws(StorageError) {
+      guard let base = table.base as? any ByteBacked<Key, Value> else {
+        throw .unsupported(operation: "be written in a batch", view: name)
+      }
+      return base
+    }
+  }
+
+  func viewed<New: Sendable>(as transformer: Transformer<New>) throws(StorageError) -> Storage<Key, New> {
+    try bytes.viewed(as: transformer)
+  }
+
+  func add(_ write: StorageCall.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError) {
+    try bytes.add(write, key, to: &batch)
+  }
+}
+
 extension PartialStorage: LogBacked {
   var logView: LogBacking? { (table.base as? any LogBacked)?.logView }
 }

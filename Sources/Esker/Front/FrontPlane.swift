@@ -61,6 +61,10 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
   @inlinable @inline(__always)
   var now: Int64 { mayExpire.load(ordering: .relaxed) ? clock() : .min }
 
+  /// What is held of a key; nil for nothing.
+  @inlinable @inline(__always)
+  func value(_ key: Key.Held) -> Held? { cache.get(key, now: now) }
+
   /// What is held of a key.
   @inlinable @inline(__always)
   func entry(_ key: Key.Held) -> StorageCall.Held<Value> {
@@ -79,9 +83,10 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
 
   // MARK: Filling
 
+  @usableFromInline
   struct Ticket {
-    let fill: FillTicket
-    let removals: UInt64
+    @usableFromInline let fill: FillTicket
+    @usableFromInline let removals: UInt64
   }
 
   /// Called before the storage behind is read.
@@ -91,6 +96,7 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
   }
 
   /// Called after a write, for what it stored; nil if there may have been another one since.
+  @usableFromInline
   func beginFill(_ key: Key.Held, ofWrite number: SequenceNumber) -> Ticket? {
     let removals = removals.load(ordering: .acquiring)
     guard let fill = cache.beginFill(key, ofWrite: number.rawValue) else { return nil }
@@ -98,6 +104,7 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
   }
 
   /// Keeps what was read, unless it may have been written since.
+  @usableFromInline
   func fill(_ key: Key.Held, _ value: Value?, expiry: Expiry, version: SequenceNumber?, _ ticket: Ticket) {
     guard let expiry = expiry.milliseconds, ticket.removals & 0xFFFF == 0 else { return }
     guard removals.load(ordering: .acquiring) == ticket.removals else { return }
@@ -114,8 +121,15 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
     )
   }
 
+  @usableFromInline
   func enterWrite(_ key: Key.Held) { cache.enterWrite(key) }
+
+  @usableFromInline
   func leaveWrite(_ key: Key.Held) { cache.leaveWrite(key) }
+
+  /// Lets go of what was dropped of the key.
+  @usableFromInline
+  func release(_ key: Key.Held) { cache.release(key) }
 }
 
 extension FrontPlane: WriteFront {

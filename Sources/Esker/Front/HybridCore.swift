@@ -11,12 +11,13 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   @usableFromInline let plane: FrontPlane<Key, Value>
   let pool: MemoryPool
   let clock: Options.Clock
-  let keepsWrites: Bool
+  @usableFromInline let keepsWrites: Bool
   let remembersAbsence: Bool
   /// The keyspace behind, if there is one: it tells the plane of all writes.
-  let hub: ChangeHub?
+  @usableFromInline let hub: ChangeHub?
   /// False of a view whose keys have another form than their type's: what is told of its keys would not be understood.
   @usableFromInline let isUsable: Bool
+  @usableFromInline let keys: KeyTransformer<Key>
 
   init(
     _ back: Back,
@@ -43,7 +44,8 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
     self.remembersAbsence = remembersAbsence
     self.hub = hub
     self.plane = plane
-    isUsable = log.map { $0.formOfKeys == Key.keyTransformer.id } ?? true
+    keys = Key.keyTransformer
+    isUsable = log.map { [id = keys.id] in $0.formOfKeys == id } ?? true
     hub?.add(plane)
   }
 
@@ -56,7 +58,7 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
 
   @inlinable @inline(__always)
   func held(_ key: Key) throws(StorageError) -> Key.Held {
-    do { return try key.held() } catch { throw unusable(key, error) }
+    do { return try key.held(by: keys) } catch { throw unusable(key, error) }
   }
 
   // MARK: Reading
@@ -70,6 +72,8 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   {
     guard isUsable, !call.allowsExpired else { return }
     if let found {
+      // What was made for the occasion is not kept, nor what stands in for something that could not be read.
+      if found.origin == .produced || found.isTentative { return }
       plane.fill(key, found.value, expiry: found.expiry, version: found.version, ticket)
     } else if remembersAbsence {
       plane.fill(key, nil, expiry: .never, version: nil, ticket)
@@ -79,11 +83,13 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   // MARK: Writing
 
   /// Called before a write behind. A log tells the plane of its writes itself.
+  @inlinable
   func begin(_ key: Key.Held) {
     if hub == nil { plane.enterWrite(key) }
   }
 
   /// Called after a write behind; `receipt` is nil if it failed.
+  @inlinable
   func end(_ key: Key.Held, _ call: StorageCall.Write<Value>, _ receipt: StorageCall.Receipt?) {
     guard hub != nil else { return plane.leaveWrite(key) }
     if isUsable, keepsWrites, let receipt, receipt.isDone, let version = receipt.version,
@@ -91,7 +97,7 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
     {
       plane.fill(key, value, expiry: receipt.expiry, version: version, ticket)
     } else {
-      plane.cache.release(key)
+      plane.release(key)
     }
   }
 
@@ -111,7 +117,7 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   func removeInMemory(_ key: Key) {
     // A key that cannot become bytes is nowhere.
     guard let hub else {
-      if let held = try? key.held() { plane.cache.remove(held) }
+      if let held = try? key.held(by: keys) { plane.cache.remove(held) }
       return
     }
     guard let identity = try? back.identity(of: key) else { return }

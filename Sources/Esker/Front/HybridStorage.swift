@@ -106,7 +106,10 @@ extension HybridStorage: AsyncReadableStorage where Back: AsyncReadableStorage {
       }
     }
     let ticket = core.plane.beginFill(held)
-    let found = try await core.back.asyncRead(key, call)
+    // Memory was asked here, and not behind.
+    var behind = call
+    behind.skipsMemory = false
+    let found = try await core.back.asyncRead(key, behind)
     core.keep(found, held, call, ticket)
     return found
   }
@@ -127,6 +130,14 @@ extension HybridStorage: ReadableStorage where Back: ReadableStorage {
       }
     }
     return try readBehind(key, held, call)
+  }
+
+  /// The value under `key`, from memory or from behind; nil when the key is absent or expired. As `read`, with less to copy.
+  @inlinable
+  public func value(forKey key: Key) throws(StorageError) -> Value? {
+    let held = try core.held(key)
+    if core.isUsable, let found = core.plane.value(held) { return found.value }
+    return try readBehind(key, held, StorageCall.Read())?.value
   }
 
   @usableFromInline
@@ -172,6 +183,7 @@ extension HybridStorage: WritableStorage where Back: WritableStorage {
   /// Writes behind; over a log the value is in memory then, unless another write came at the same time.
   ///
   /// - Throws: what writing behind throws.
+  @inlinable
   public func write(
     _ key: Key,
     _ call: StorageCall.Write<Value>
@@ -263,6 +275,7 @@ extension HybridStorage: ByteBacked where Back: ByteBacked {
   }
 
   func add(_ write: StorageCall.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError) {
+    guard core.hub != nil else { throw .unsupported(operation: "be written in a batch", view: name) }
     try core.back.add(write, key, to: &batch)
   }
 }
@@ -284,6 +297,10 @@ extension HybridStorage {
       cost: cost
     )
   }
+}
+
+extension HybridStorage: LogBacked where Back: LogBacked {
+  var logView: LogBacking? { core.back.logView }
 }
 
 extension StorageProtocol where Key: StorageKey {

@@ -14,14 +14,14 @@ public protocol StorageKey: Hashable, Sendable {
   /// The form that keys of this type have as bytes.
   static var keyTransformer: KeyTransformer<Self> { get }
 
-  /// What memory keeps of the key; throws for one that cannot become bytes.
-  func held() throws -> Held
+  /// What memory keeps of the key, whose form is `keys`; throws for one that cannot become bytes.
+  func held(by keys: KeyTransformer<Self>) throws -> Held
 
   /// What memory keeps of the key with those bytes; nil if there is no such key.
   static func held(from bytes: RawSpan) -> Held?
 
-  /// The key of which memory keeps `held`.
-  static func key(of held: Held) throws -> Self
+  /// The key of which memory keeps `held`, in the form `keys`.
+  static func key(of held: Held, by keys: KeyTransformer<Self>) throws -> Self
 }
 
 extension StorageCall {
@@ -38,58 +38,66 @@ extension StorageCall {
 
 extension StorageKey where Held == StorageCall.HeldBytes {
   /// The bytes.
-  public func held() throws -> StorageCall.HeldBytes { StorageCall.HeldBytes(try Self.keyTransformer.encode(self)) }
+  public func held(by keys: KeyTransformer<Self>) throws -> StorageCall.HeldBytes {
+    StorageCall.HeldBytes(try keys.encode(self))
+  }
 
   /// The bytes.
   public static func held(from bytes: RawSpan) -> StorageCall.HeldBytes? { StorageCall.HeldBytes(bytes.copied()) }
 
   /// The key that the bytes stand for.
-  public static func key(of held: StorageCall.HeldBytes) throws -> Self { try keyTransformer.decode(held.bytes) }
+  public static func key(of held: StorageCall.HeldBytes, by keys: KeyTransformer<Self>) throws -> Self {
+    try keys.decode(held.bytes)
+  }
 }
 
 extension FixedWidthInteger where Self: StorageKey, Self: BitwiseCopyable {
   /// The key itself.
   @inlinable @inline(__always)
-  public func held() -> Self { self }
+  public func held(by keys: KeyTransformer<Self>) -> Self { self }
 
   /// The key that the bytes stand for.
-  public static func held(from bytes: RawSpan) -> Self? { try? keyTransformer.decode(bytes) }
+  public static func held(from bytes: RawSpan) -> Self? {
+    (try? bytes.load(as: Self.self)).map { Self(bigEndian: $0) ^ Self.min }
+  }
 
   /// The key itself.
-  public static func key(of held: Self) -> Self { held }
+  public static func key(of held: Self, by keys: KeyTransformer<Self>) -> Self { held }
 }
 
 extension Data {
   /// The key itself.
-  public func held() -> Data { self }
+  public func held(by keys: KeyTransformer<Data>) -> Data { self }
 
   /// The bytes.
   public static func held(from bytes: RawSpan) -> Data? { Data(bytes) }
 
   /// The key itself.
-  public static func key(of held: Data) -> Data { held }
+  public static func key(of held: Data, by keys: KeyTransformer<Data>) -> Data { held }
 }
 
 extension UUID {
   /// The key itself.
-  public func held() -> UUID { self }
+  public func held(by keys: KeyTransformer<UUID>) -> UUID { self }
 
   /// The key with those bytes; nil unless there are 16.
-  public static func held(from bytes: RawSpan) -> UUID? { try? keyTransformer.decode(bytes) }
+  public static func held(from bytes: RawSpan) -> UUID? {
+    (try? bytes.load(as: uuid_t.self)).map { UUID(uuid: $0) }
+  }
 
   /// The key itself.
-  public static func key(of held: UUID) -> UUID { held }
+  public static func key(of held: UUID, by keys: KeyTransformer<UUID>) -> UUID { held }
 }
 
 extension Array where Element == UInt8 {
   /// The key itself.
-  public func held() -> [UInt8] { self }
+  public func held(by keys: KeyTransformer<[UInt8]>) -> [UInt8] { self }
 
   /// The bytes.
   public static func held(from bytes: RawSpan) -> [UInt8]? { bytes.copied() }
 
   /// The key itself.
-  public static func key(of held: [UInt8]) -> [UInt8] { held }
+  public static func key(of held: [UInt8], by keys: KeyTransformer<[UInt8]>) -> [UInt8] { held }
 }
 
 extension StorageCall {
@@ -121,13 +129,13 @@ extension StorageCall {
 extension String {
   /// The text.
   @inlinable @inline(__always)
-  public func held() -> StorageCall.HeldText { StorageCall.HeldText(self) }
+  public func held(by keys: KeyTransformer<String>) -> StorageCall.HeldText { StorageCall.HeldText(self) }
 
   /// The text with those bytes; nil unless they are UTF-8.
   public static func held(from bytes: RawSpan) -> StorageCall.HeldText? {
-    (try? keyTransformer.decode(bytes)).map { StorageCall.HeldText($0) }
+    String(validating: bytes).map { StorageCall.HeldText($0) }
   }
 
   /// The text.
-  public static func key(of held: StorageCall.HeldText) -> String { held.text }
+  public static func key(of held: StorageCall.HeldText, by keys: KeyTransformer<String>) -> String { held.text }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// A back of the caller's making, from two functions. Their errors come out as ``StorageError/back(name:underlying:)``.
 ///
@@ -16,22 +17,28 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
   private let put: @Sendable (Key, Value?, Expiry) throws -> Void
   private let keepsExpiry: Bool
   private let number = StorageCall.newStorage()
+  private let keys = Key.keyTransformer
   private let stripes = (0..<64).map { _ in Stripe() }
 
   /// The keys of a stripe are written one at a time. The number of writes is the version of what is there: the functions know
   /// none.
-  ///
-  /// Safety: threads may share it, since only a holder of the lock touches the number.
-  private final class Stripe: @unchecked Sendable {
-    // Recursive: a function may use the storage, for another key of the stripe perhaps.
+  private final class Stripe: Sendable {
+    // Recursive: a function may use the storage, for the same key or another one of the stripe.
     private let lock = NSRecursiveLock()
-    private var writes: UInt64 = 1
+    /// Raised by a holder of the lock before a write is tried, so that one that failed, and may have been made, counts too.
+    private let writes = Atomic<UInt64>(1)
 
-    func alone<R>(_ body: (inout UInt64) throws -> R) rethrows -> R {
+    /// The number of writes so far. Acquired before the back is read: a write that comes in between makes a condition fail,
+    /// never hold.
+    var version: UInt64 { writes.load(ordering: .acquiring) }
+
+    func alone<R>(_ body: () throws -> R) rethrows -> R {
       lock.lock()
       defer { lock.unlock() }
-      return try body(&writes)
+      return try body()
     }
+
+    func countWrite() -> UInt64 { writes.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
   }
 
   /// A back that reads by `get`, which answers nil for an absent key, and writes by `set`, which removes when given nil.
@@ -64,7 +71,7 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
   /// The back and the key's bytes.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
     do {
-      return StorageCall.Identity(storage: number, key: try Key.keyTransformer.encode(key))
+      return StorageCall.Identity(storage: number, key: try keys.encode(key))
     } catch {
       throw .key("\(key)", view: name, underlying: error)
     }
@@ -72,7 +79,7 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
 
   private func stripe(of key: Key) throws(StorageError) -> Stripe {
     do {
-      return stripes[Int(UInt(bitPattern: try key.held().hashValue) % UInt(stripes.count))]
+      return stripes[Int(UInt(bitPattern: try key.held(by: keys).hashValue) % UInt(stripes.count))]
     } catch {
       throw .key("\(key)", view: name, underlying: error)
     }
@@ -80,12 +87,11 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
 
   /// What the function for reading answers.
   public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
-    // Before the value: a write that comes in between makes a condition fail, never hold.
-    let writes = try stripe(of: key).alone { $0 }
+    let version = try stripe(of: key).version
     do {
       guard var found = try get(key) else { return nil }
       found.origin = .back
-      found.version = SequenceNumber(rawValue: writes)
+      found.version = SequenceNumber(rawValue: version)
       return found
     } catch {
       throw .back(name: name, underlying: error)
@@ -103,30 +109,38 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
     let expiry = call.expiry ?? .never
     let stripe = try stripe(of: key)
     do {
-      return try stripe.alone { writes in
+      return try stripe.alone {
         // Not asked for what nothing depends on: it may take its time.
         let isPlain = if case (.always, .set) = (call.condition, call.action) { true } else { false }
         let found = isPlain ? nil : try get(key)
         var receipt = StorageCall.Receipt(
-          isDone: call.condition.holds(found == nil ? nil : writes),
+          isDone: call.condition.holds(found == nil ? nil : stripe.version),
           wasThere: found != nil,
           expiry: expiry
         )
         guard receipt.isDone else { return receipt }
+        var value: Value?
+        var end = expiry
         switch call.action {
-        case .set(let value):
-          try put(key, value, expiry)
+        case .set(let new):
+          value = new
         case .remove:
-          if found != nil { try put(key, nil, .never) }
+          guard found != nil else { return receipt }
+          end = .never
         case .touch, .extend:
-          guard let found else {
-            receipt.isDone = false
-            return receipt
-          }
-          if keepsExpiry { try put(key, found.value, expiry) }
+          receipt.isDone = found != nil
+          guard let found else { return receipt }
+          value = found.value
+          receipt.expiry = found.expiry
+          let now = Options.Clock.system.now().millisecondsSince1970
+          guard keepsExpiry, let new = expiry.resolved(at: now).milliseconds,
+            call.action.changes(found.expiry.milliseconds ?? .max, to: new, now)
+          else { return receipt }
+          end = expiry.resolved(at: now)
         }
-        writes += 1
-        receipt.version = SequenceNumber(rawValue: writes)
+        receipt.expiry = end
+        receipt.version = SequenceNumber(rawValue: stripe.countWrite())
+        try put(key, value, end)
         return receipt
       }
     } catch {

@@ -29,7 +29,10 @@ public struct EmptyStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage {
     _ key: Key,
     _ call: StorageCall.Write<Value>
   ) throws(StorageError) -> StorageCall.Receipt {
-    StorageCall.Receipt(isDone: call.condition.holds(nil))
+    switch call.action {
+    case .set, .remove: StorageCall.Receipt(isDone: call.condition.holds(nil))
+    case .touch, .extend: StorageCall.Receipt(isDone: false)
+    }
   }
 
   /// As `read`, where it is called.

@@ -16,9 +16,9 @@ extension MemoryStorage: ObservableStorage {
     if let key { heldKey = try held(key) }
     return try changes.observe(
       heldKey,
-      feed: { [cache, changes, name] (isObserved: Bool) in
+      feed: { [cache, changes, name, keys] (isObserved: Bool) in
         guard isObserved else { return cache.observe(nil) }
-        cache.observe { Self.add($0, to: changes, name) }
+        cache.observe { Self.add($0, to: changes, name, keys) }
       },
       { (told: ChangeQueue<Key.Held, StorageChange<Key, Value>>.Told) in
         switch told {
@@ -34,12 +34,13 @@ extension MemoryStorage: ObservableStorage {
   private static func add(
     _ change: MemoryChange<Key.Held, Held>,
     to changes: ChangeQueue<Key.Held, StorageChange<Key, Value>>,
-    _ name: String
+    _ name: String,
+    _ keys: KeyTransformer<Key>
   ) {
     func tell(_ held: Key.Held, _ change: (Key) -> StorageChange<Key, Value>) {
       changes.add(held) {
         do {
-          return change(try Key.key(of: held))
+          return change(try Key.key(of: held, by: keys))
         } catch {
           return .unreadable(key: nil, .key("\(held)", view: name, underlying: error))
         }

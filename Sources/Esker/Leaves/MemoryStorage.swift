@@ -18,6 +18,7 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
   /// is set before the first such entry is put, and a read that finds it unset may count as one from before that.
   @usableFromInline let mayExpire = Atomic<Bool>(false)
   @usableFromInline let clock: Options.Clock
+  @usableFromInline let keys = Key.keyTransformer
   private let defaultExpiry: Expiry
   private let cost: (@Sendable (Value) -> Int)?
   private let number = StorageCall.newStorage()
@@ -62,7 +63,7 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
   /// The storage and the key's bytes.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
     do {
-      return StorageCall.Identity(storage: number, key: try Key.keyTransformer.encode(key))
+      return StorageCall.Identity(storage: number, key: try keys.encode(key))
     } catch {
       throw .key("\(key)", view: name, underlying: error)
     }
@@ -73,12 +74,13 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
 
   @inlinable @inline(__always)
   func held(_ key: Key) throws(StorageError) -> Key.Held {
-    do { return try key.held() } catch { throw .key("\(key)", view: name, underlying: error) }
+    do { return try key.held(by: keys) } catch { throw .key("\(key)", view: name, underlying: error) }
   }
 
   // MARK: Reading
 
-  /// The value under `key`, when it expires and which write stored it; nil when the key is absent or expired. Takes no lock.
+  /// The value under `key`, when it expires and which write stored it; nil when the key is absent or expired. Takes no lock,
+  /// unless it meets a value that has expired: that is let go, so whoever wants it even so asks for it first.
   @inlinable
   public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
     guard let found = cache.entry(try held(key), now: call.allowsExpired ? .min : now) else { return nil }
@@ -127,20 +129,29 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
         expiry: Expiry(milliseconds: entry.expiry)
       )
     }
-    let now = now
+    let now = call.expiry == nil ? now : clock.now().millisecondsSince1970
+    // What a value costs is the caller's code, which must not run under the lock.
+    var new: MemoryEntry<Held>?
+    if case .set(let value) = call.action { new = made(value, expires(call.expiry ?? defaultExpiry)) }
     return cache.update(held, now: now) { current in
       var receipt = StorageCall.Receipt(isDone: call.condition.holds(current?.value.write), wasThere: current != nil)
       guard receipt.isDone else { return receipt }
       switch call.action {
-      case .set(let value):
-        current = made(value, expires(call.expiry ?? defaultExpiry))
+      case .set:
+        current = new
       case .remove:
         current = nil
       case .touch, .extend:
         receipt.isDone = current != nil
         guard let entry = current else { return receipt }
         let expiry = expires(call.expiry ?? defaultExpiry)
-        if call.action.changes(entry.expiry, to: expiry, now) { current = made(entry.value.value, expiry) }
+        if call.action.changes(entry.expiry, to: expiry, now) {
+          current = MemoryEntry(
+            Held(value: entry.value.value, write: nextWrite()),
+            cost: entry.cost,
+            expiry: expiry
+          )
+        }
       }
       if let current {
         receipt.version = SequenceNumber(rawValue: current.value.write)
@@ -160,9 +171,10 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
   }
 
   private func made(_ value: Value, _ expiry: Int64) -> MemoryEntry<Held> {
-    let write = lastWrite.wrappingAdd(1, ordering: .relaxed).newValue
-    return MemoryEntry(Held(value: value, write: write), cost: cost?(value) ?? 1, expiry: expiry)
+    MemoryEntry(Held(value: value, write: nextWrite()), cost: cost?(value) ?? 1, expiry: expiry)
   }
+
+  private func nextWrite() -> UInt64 { lastWrite.wrappingAdd(1, ordering: .relaxed).newValue }
 
   private func expires(_ expiry: Expiry) -> Int64 {
     if expiry == .never { return .max }
@@ -224,7 +236,7 @@ extension MemoryStorage: EnumerableStorage, ClearableStorage {
   }
 
   func key(of held: Key.Held) throws(StorageError) -> Key {
-    do { return try Key.key(of: held) } catch { throw .key("\(held)", view: name, underlying: error) }
+    do { return try Key.key(of: held, by: keys) } catch { throw .key("\(held)", view: name, underlying: error) }
   }
 
   /// How many values there are.

@@ -24,8 +24,8 @@ extension ReadableStorage {
 
   /// Whether the storage still has a value under `key` whose time is over: what `allowExpired` would return.
   public func isExpired(forKey key: Key) throws(StorageError) -> Bool {
-    guard try peek(key, StorageCall.Read(skipsMemory: true)) == nil else { return false }
-    return try peek(key, StorageCall.Read(allowsExpired: true, skipsMemory: true)) != nil
+    guard try peek(key, StorageCall.Read(allowsExpired: true, skipsMemory: true)) != nil else { return false }
+    return try peek(key, StorageCall.Read(skipsMemory: true)) == nil
   }
 
   /// Whether there is a value under `key`. Storages that can tell without reading the value do.
@@ -36,6 +36,15 @@ extension ReadableStorage {
 }
 
 extension UpdatableStorage {
+  /// The value under `key` and what is known of it, its version included; nil when the key is absent or expired.
+  ///
+  /// - Parameter allowExpired: whether a value is returned that has expired and that nobody has removed yet, to be used until
+  ///   there is a new one. ``Entry/isExpired(at:)`` tells.
+  @inlinable
+  public func entry(forKey key: Key, allowExpired: Bool = false) throws(StorageError) -> Entry<Value>? {
+    try read(key, StorageCall.Read(allowsExpired: allowExpired, needsVersion: true))
+  }
+
   /// The value under `key`, which then stays for at least seven eighths of `duration`: sessions that end when they are not used.
   ///
   /// A value that does not expire, or that expires later, keeps its expiry, and one that gains less than an eighth of `duration`

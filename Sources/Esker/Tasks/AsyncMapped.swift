@@ -53,7 +53,7 @@ public struct AsyncMapped<Base: StorageProtocol, Key: Sendable, Value: Sendable>
   }
 }
 
-extension AsyncMapped where Base: ReadableStorage {
+extension AsyncMapped where Base: AsyncReadableStorage {
   /// The value under `key`, turned, and what is known of it; nil when the key is absent or expired.
   public func entry(forKey key: Key) async throws(StorageError) -> Entry<Value>? {
     guard let found = try await base.entry(forKey: try await turned(key)) else { return nil }
@@ -73,7 +73,7 @@ extension AsyncMapped where Base: ReadableStorage {
 
   /// Whether there is a value under `key`; it is not turned.
   public func contains(_ key: Key) async throws(StorageError) -> Bool {
-    try await base.contains(try await turned(key))
+    try await base.entry(forKey: try await turned(key)) != nil
   }
 
   private func decoded(_ value: Base.Value, _ key: Key) async throws(StorageError) -> Value {

@@ -62,6 +62,26 @@ extension AsyncStorage where Base: UpdatableStorage {
     }
   }
 
+  /// Changes the value under `key` atomically, beginning with `value` when there is none, with a body that may throw errors of
+  /// its own; the value stored.
+  @discardableResult
+  public nonisolated(nonsending) func update(
+    forKey key: Base.Key,
+    default value: @autoclosure () -> Base.Value,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil,
+    _ body: (inout Base.Value) throws -> Void
+  ) async throws -> Base.Value {
+    try await update(forKey: key, expiry: expiry, durability: durability) {
+      (stored: inout Base.Value?) throws -> Base.Value in
+      var changed: Base.Value
+      if let stored { changed = stored } else { changed = value() }
+      try body(&changed)
+      stored = changed
+      return changed
+    }
+  }
+
   /// Stores `value` under `key` if there is none; whether it did.
   @discardableResult
   public nonisolated(nonsending) func setIfAbsent(

@@ -38,19 +38,36 @@ extension AsyncStorage where Base: AsyncReadableStorage {
   ) async throws(StorageError) -> Entry<Base.Value>? {
     try await base.found(key, StorageCall.Read(allowsExpired: allowExpired))
   }
-
-  /// The values under several keys, in their order; nil for those that are absent or expired. Not together a snapshot.
-  public nonisolated(nonsending) func values(
-    forKeys keys: [Base.Key]
-  ) async throws(StorageError) -> [Base.Value?] {
-    var values: [Base.Value?] = []
-    values.reserveCapacity(keys.count)
-    for key in keys { values.append(try await value(forKey: key)) }
-    return values
-  }
 }
 
 extension AsyncStorage where Base: ReadableStorage {
+  /// The values under several keys, in their order; nil for those that are absent or expired. Not together a snapshot.
+  public func values(forKeys keys: [Base.Key]) async throws(StorageError) -> [Base.Value?] {
+    let call = StorageCall.Read()
+    var values: [Base.Value?] = []
+    var unknown: [(position: Int, key: Base.Key)] = []
+    for (position, key) in keys.enumerated() {
+      values.append(nil)
+      switch try base.held(key, call) {
+      case .entry(let found): values[position] = found.value
+      case .absent: break
+      case .unknown: unknown.append((position, key))
+      }
+    }
+    if unknown.isEmpty { return values }
+    let asked = unknown.map(\.key)
+    let found = try await IOThreads.shared.run { [base] () throws(StorageError) in
+      try base.read(several: asked, StorageCall.Read(skipsMemory: true))
+    }
+    for (place, entry) in zip(unknown, found) { values[place.position] = entry?.value }
+    return values
+  }
+
+  /// Whether the storage still has a value under `key` whose time is over.
+  public func isExpired(forKey key: Base.Key) async throws(StorageError) -> Bool {
+    try await IOThreads.shared.run { [base] () throws(StorageError) in try base.isExpired(forKey: key) }
+  }
+
   /// Whether there is a value under `key`. Storages that can tell without reading the value do.
   public func contains(_ key: Base.Key) async throws(StorageError) -> Bool {
     switch try base.held(key, StorageCall.Read()) {
@@ -96,9 +113,16 @@ extension AsyncStorage where Base: AsyncWritableStorage, Base.Key == Void {
   /// Stores the value.
   public nonisolated(nonsending) func set(
     _ value: Base.Value,
-    expiry: Expiry? = nil
+    expiry: Expiry? = nil,
+    durability: Durability? = nil
   ) async throws(StorageError) {
-    try await set(value, forKey: (), expiry: expiry)
+    try await set(value, forKey: (), expiry: expiry, durability: durability)
+  }
+
+  /// Removes the value; true when there was one.
+  @discardableResult
+  public nonisolated(nonsending) func removeValue(durability: Durability? = nil) async throws(StorageError) -> Bool {
+    try await removeValue(forKey: (), durability: durability)
   }
 }
 

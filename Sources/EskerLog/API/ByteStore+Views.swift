@@ -9,6 +9,15 @@ package enum ViewCondition: Sendable {
   case absent
   case present
   case version(SequenceNumber)
+
+  /// Whether the condition holds where there is a value of that version.
+  func holds(for present: SequenceNumber) -> Bool {
+    switch self {
+    case .always, .present: true
+    case .absent: false
+    case .version(let version): version == present
+    }
+  }
 }
 
 /// What a view's write did.
@@ -91,11 +100,7 @@ extension Keyspace {
   ) throws(StoreError) -> Written {
     let instant = core.instant(of: expiry)
     while let lease = try lease(key) {
-      switch condition {
-      case .absent: return Written()
-      case .version(let version) where version != lease.version: return Written()
-      default: break
-      }
+      guard condition.holds(for: lease.version) else { return Written() }
       var written = Written(isDone: true, wasThere: true, sequence: lease.version.rawValue, expiry: instant)
       if lease.expiry == Expiry(stored: instant) {
         try core.engine.env.checkWritable()
@@ -111,9 +116,11 @@ extension Keyspace {
   package func logExtension(
     ofKey key: RawSpan,
     by duration: Duration,
+    if condition: ViewCondition,
     durability: Durability?
   ) throws(StoreError) -> Written {
     while let lease = try lease(key) {
+      guard condition.holds(for: lease.version) else { return Written() }
       var written = Written(isDone: true, wasThere: true, sequence: lease.version.rawValue)
       written.expiry = lease.expiry.stored
       guard let instant = core.extended(lease.expiry, by: duration) else { return written }
@@ -141,6 +148,9 @@ extension Keyspace {
       return Written(isDone: try metadata(forKey: key) == nil)
     }
   }
+
+  /// Whether a write may have to wait until there is room.
+  package var mayMakeRoom: Bool { core.engine.env.settings.capacity != nil }
 
   /// Gives a write its durability.
   @usableFromInline

@@ -1,14 +1,15 @@
 extension WriteBatch {
   /// Adds a put of `value` under `key` to the batch. The last operation on a key wins. Copies both.
   ///
-  /// - Throws: ``StoreError/keyTooLong(_:)``, ``StoreError/valueTooLong(_:)``, ``StoreError/batchTooLarge(_:)``.
+  /// - Throws: ``StoreError/keyTooLong(_:)``, ``StoreError/valueTooLong(_:)``, ``StoreError/batchTooLarge(_:)``,
+  ///   ``StoreError/otherStore(path:)`` for a keyspace of another store.
   public mutating func put<V: ByteSource & ~Copyable & ~Escapable, K: ByteSource & ~Copyable & ~Escapable>(
     _ value: borrowing V,
     forKey key: borrowing K,
     in keyspace: Keyspace? = nil,
     expiry: Expiry? = nil
   ) throws(StoreError) {
-    let target = keyspace?.core ?? defaultKeyspace
+    let target = try target(keyspace)
     let start = bytes.count
     do throws(StoreError) {
       let keyLength = try append(key, limit: LogStore.maximumKeyLength) { .keyTooLong($0) }
@@ -22,18 +23,27 @@ extension WriteBatch {
 
   /// Adds a removal of `key` to the batch.
   ///
-  /// - Throws: ``StoreError/keyTooLong(_:)``, ``StoreError/batchTooLarge(_:)``.
+  /// - Throws: ``StoreError/keyTooLong(_:)``, ``StoreError/batchTooLarge(_:)``,
+  ///   ``StoreError/otherStore(path:)`` for a keyspace of another store.
   public mutating func remove<K: ByteSource & ~Copyable & ~Escapable>(
     _ key: borrowing K,
     in keyspace: Keyspace? = nil
   ) throws(StoreError) {
+    let target = try target(keyspace)
     let start = bytes.count
     do throws(StoreError) {
       let keyLength = try append(key, limit: LogStore.maximumKeyLength) { .keyTooLong($0) }
-      try add(false, start, keyLength, 0, .max, keyspace?.core ?? defaultKeyspace)
+      try add(false, start, keyLength, 0, .max, target)
     } catch {
       bytes.removeSubrange(start...)
       throw error
     }
+  }
+
+  /// The keyspace to write to, which must be one of the batch's own store.
+  private func target(_ keyspace: Keyspace?) throws(StoreError) -> KeyspaceCore {
+    guard let core = keyspace?.core else { return defaultKeyspace }
+    guard core.engine === defaultKeyspace.engine else { throw .otherStore(path: core.engine.env.path) }
+    return core
   }
 }

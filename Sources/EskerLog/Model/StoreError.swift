@@ -15,7 +15,7 @@ public enum StoreError: Error, Hashable, Sendable {
   /// The directory holds an unfinished copy: process `holder` is writing it, or it was interrupted (0). The file `mark`
   /// says which kind of copy it is. Nothing was touched. Repeat the same call, or remove the directory.
   case unfinishedCopy(path: String, mark: String, holder: Int32)
-  /// The backup belongs to another store. Nothing was touched.
+  /// The backup, or the keyspace, belongs to another store. Nothing was touched.
   case otherStore(path: String)
   /// The file was written by a newer Esker. Nothing was touched.
   case unknownFormat(path: String, version: UInt32)

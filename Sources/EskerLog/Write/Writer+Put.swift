@@ -74,13 +74,14 @@ extension Writer {
       guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksRoom(header.size) }
       try keydir.reserve()
       let isWatched = core.isWatched.load(ordering: .relaxed)
-      var written: UInt64?
-      if isWatched { unsafe core.tellWillWrite(key) }
-      defer { if isWatched { unsafe core.tellDidWrite(key, written) } }
+      var (isTold, written): (Bool, UInt64?) = (false, nil)
+      defer { if isTold { unsafe core.tellDidWrite(key, written) } }
       let address: UInt64
       let existing: Existing
       var probe: WriteProbe
       if case .always = condition, !keydir.needsMigration {
+        isTold = isWatched
+        if isTold { unsafe core.tellWillWrite(key) }
         // The record first: the bucket arrives while it is copied. Nothing can reject the write from here on.
         address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
         probe = keydir.writeProbe(hash)
@@ -89,6 +90,8 @@ extension Writer {
         probe = keydir.writeProbe(hash)
         existing = try unsafe keydir.findForWrite(hash, key, life.pointee.tag, &probe)
         guard try holds(condition, existing) else { return .done(0) }
+        isTold = isWatched
+        if isTold { unsafe core.tellWillWrite(key) }
         address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
       }
       keydir.lead(hash, to: address, header.size, expiring: expiry, replacing: existing, at: probe, core, state.keys)

@@ -75,7 +75,10 @@ import Testing
         #expect(try await space.async.remove("a", ifVersion: version))
       case "touch": #expect(try await space.async.touch("a", expiry: hour) != nil)
       case "persist": #expect(try await space.async.persist("a") != nil)
-      case "update": #expect(try await space.async.update(forKey: "a") { (_) throws(StoreError) in .put(Array("3".utf8)) } != nil)
+      case "update":
+        #expect(
+          try await space.async.update(forKey: "a") { (_) throws(StoreError) in .put(Array("3".utf8)) } != nil
+        )
       case "update with errors of its own":
         await #expect(throws: Own.self) { try await space.async.update(forKey: "a") { (_) throws in throw Own() } }
       case "increment": #expect(try await space.async.increment("n", by: 5) == 5)
