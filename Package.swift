@@ -14,6 +14,7 @@ let package = Package(
     .library(name: "Esker", targets: ["Esker"]),
     .library(name: "EskerLog", targets: ["EskerLog"]),
     .library(name: "EskerTools", targets: ["EskerTools"]),
+    .library(name: "EskerUI", targets: ["EskerUI"]),
     .library(name: "EskerCBOR", targets: ["EskerCBOR"]),
     .library(name: "EskerProtobuf", targets: ["EskerProtobuf"]),
     .library(name: "EskerSwiftLog", targets: ["EskerSwiftLog"]),
@@ -54,6 +55,7 @@ let package = Package(
       dependencies: ["EskerLog", "EskerFormat", "EskerPlatform", "CEskerShims"],
       swiftSettings: shipped
     ),
+    .target(name: "EskerUI", dependencies: ["Esker"], swiftSettings: shipped),
     .target(name: "EskerCBOR", swiftSettings: shipped),
     .target(
       name: "Esker",
@@ -152,6 +154,7 @@ let package = Package(
       dependencies: ["Esker", "EskerLog", "EskerPlatform", "EskerTestSupport"],
       swiftSettings: strict
     ),
+    .testTarget(name: "EskerUITests", dependencies: ["EskerUI"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11

@@ -1,0 +1,74 @@
+public import Esker
+public import Observation
+
+/// The value under one key of a storage, for a view that shows it: it follows every change, whoever makes it.
+///
+/// ```swift
+/// struct Greeting: View {
+///   @State var user: ObservedValue<User>        // ObservedValue(users, forKey: "anna")
+///   var body: some View { Text(user.value?.name ?? "…") }
+/// }
+/// ```
+///
+/// Nothing is read on the main actor: what memory ahead of the storage does not have arrives a moment later. The storage is
+/// observed as long as the object lives. Changes come in their order; of a storage that is not observed without gaps, the value is
+/// read again.
+@MainActor @Observable
+public final class ObservedValue<Value: Sendable> {
+  /// The value; nil when there is none, or before it was read.
+  public private(set) var value: Value?
+  /// Why the value cannot be shown: it could not be read, or the storage not be observed. nil once it could.
+  public private(set) var error: StorageError?
+  /// Whether the value was read.
+  public private(set) var isLoaded = false
+
+  @ObservationIgnored private let following = Following()
+
+  /// Follows the value under `key` of `storage`.
+  public init<Key: Sendable>(_ storage: some ObservableStorage<Key, Value>, forKey key: Key) {
+    // First the changes, then the value, so that none is missed in between.
+    do throws(StorageError) {
+      let changes = try storage.changes(forKey: key)
+      if case .entry(let entry) = try storage.held(key, StorageCall.Read()) { show(entry.value) }
+      following.task = Task { [weak self] in
+        await self?.load { () async throws(StorageError) in try await storage.async.value(forKey: key) }
+        for await change in changes {
+          switch change {
+          case .set(_, _, let after): self?.show(after)
+          case .removed, .removedAll, .expired, .evicted: self?.show(nil)
+          case .missed: await self?.load { () async throws(StorageError) in try await storage.async.value(forKey: key) }
+          case .unreadable(_, let error): self?.error = error
+          case .closed: break
+          }
+        }
+        // Changes end when the store is closed.
+        if !Task.isCancelled { self?.error = .store(.closed) }
+      }
+    } catch {
+      self.error = error
+    }
+  }
+
+  private func show(_ value: Value?) {
+    self.value = value
+    error = nil
+    isLoaded = true
+  }
+
+  private func load(_ read: () async throws(StorageError) -> Value?) async {
+    do throws(StorageError) {
+      show(try await read())
+    } catch {
+      if case .cancelled = error { return }
+      self.error = error
+    }
+  }
+}
+
+/// A task that ends with its owner.
+@MainActor
+final class Following {
+  var task: Task<Void, Never>?
+
+  isolated deinit { task?.cancel() }
+}
