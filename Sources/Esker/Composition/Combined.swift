@@ -280,7 +280,7 @@ extension StorageProtocol where Key: StorageKey {
     )
   }
 
-  /// This storage, with every write going to `target` too, which is never read. If a value is refused here it is not stored
+  /// This storage, with every write going to `target` too, which must be readable and is never read. If a value is refused here it is not stored
   /// there; if it is refused there, the error says so and it stays here.
   public func pushing<Target: StorageProtocol>(
     to target: Target

@@ -47,7 +47,7 @@ extension StorageStep {
     }
   }
 
-  /// For reading only; see ``ReadableStorage/readOnly()``.
+  /// For reading only; see ``AsyncReadableStorage/readOnly()``.
   public struct ReadOnly<Key: Sendable, Value: Sendable>: Listing {
     /// Unchanged.
     public typealias InnerKey = Key
@@ -57,7 +57,7 @@ extension StorageStep {
     init() {}
   }
 
-  /// For writing only; see ``WritableStorage/writeOnly()``.
+  /// For writing only; see ``AsyncWritableStorage/writeOnly()``.
   public struct WriteOnly<Key: Sendable, Value: Sendable>: Writing, Whole {
     /// Unchanged.
     public typealias InnerKey = Key

@@ -36,6 +36,37 @@ public struct Zip<First: StorageProtocol, Second: StorageProtocol>: StorageProto
   }
 }
 
+/// A storage of parts, of which some may be there without the others.
+private protocol Parted<Key>: StorageProtocol {
+  /// Puts back what each part has now under `key`.
+  func partsRestorer(_ key: Key) throws(StorageError) -> () throws(StorageError) -> Void
+}
+
+/// Puts back what a storage has now under `key`.
+private func restorer<Base: ReadableStorage & WritableStorage>(
+  of base: Base,
+  _ key: Base.Key
+) throws(StorageError) -> () throws(StorageError) -> Void {
+  if let parted = base as? any Parted<Base.Key> { return try parted.partsRestorer(key) }
+  guard let before = try base.read(key, StorageCall.Read()) else {
+    return { () throws(StorageError) in _ = try base.write(key, StorageCall.Write(.remove)) }
+  }
+  return { () throws(StorageError) in
+    _ = try base.write(key, StorageCall.Write(.set(before.value), expiry: before.expiry))
+  }
+}
+
+extension Zip: Parted
+where First: ReadableStorage, First: WritableStorage, Second: ReadableStorage, Second: WritableStorage {
+  fileprivate func partsRestorer(_ key: Key) throws(StorageError) -> () throws(StorageError) -> Void {
+    let (one, other) = (try restorer(of: first, key), try restorer(of: second, key))
+    return { () throws(StorageError) in
+      try one()
+      try other()
+    }
+  }
+}
+
 /// The expiry that comes first. A duration, which no stored entry has, counts as never.
 private func earlier(_ one: Expiry, _ other: Expiry) -> Expiry {
   switch (one, other) {
@@ -86,17 +117,14 @@ where First: ReadableStorage, First: WritableStorage, Second: WritableStorage {
     guard call.condition == .always || call.condition == .present else {
       throw .unsupported(operation: "be written on a condition", view: name)
     }
-    let before = try first.read(key, StorageCall.Read())
+    let restore = try restorer(of: first, key)
     let one = try first.write(key, call.map { $0.0 })
     guard one.isDone else { return one }
     let other: StorageCall.Receipt
     do throws(StorageError) {
       other = try second.write(key, call.map { $0.1 })
     } catch {
-      _ = try first.write(
-        key,
-        before.map { StorageCall.Write(.set($0.value), expiry: $0.expiry) } ?? StorageCall.Write(.remove)
-      )
+      try restore()
       throw error
     }
     return StorageCall.Receipt(

@@ -125,7 +125,7 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   }
 }
 
-/// A view of a log, also behind an erased storage or operators that change nothing of keys and values.
+/// A view of a log, also behind an erased storage or operators that keep keys.
 protocol LogBacked {
   /// nil if there is no log behind after all.
   var logView: LogBacking? { get }

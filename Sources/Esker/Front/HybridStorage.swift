@@ -11,8 +11,8 @@ public import EskerMemory
 /// let user = try users.value(forKey: "anna")  // from memory, decoded once
 /// ```
 ///
-/// **The tiers do not disagree.** Over a ``LogStorage``, or a ``Storage`` that hides one, the front is told of every write to
-/// the keyspace before it can be seen, through whatever view or past all of them; memory then never gives a value older than
+/// **The tiers do not disagree.** Over a ``LogStorage``, also behind a ``Storage``, another front or operators that keep
+/// keys, it is told of every write to the keyspace before it can be seen, through whatever view or past all of them; memory then never gives a value older than
 /// one that somebody has finished reading or writing. Over any other storage, all writes must be made through this one.
 /// Keys are their bytes in memory as they are behind; over a view whose keys have another form than their type's,
 /// ``StorageKey/keyTransformer``, nothing is kept.

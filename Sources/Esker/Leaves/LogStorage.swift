@@ -31,14 +31,14 @@ public struct LogStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
 
   /// A view of `keyspace` through these transformers.
   ///
-  /// It is the caller's to see that all views of a keyspace have the same form of keys; ``EskerLog/LogStore/storage(_:key:of:)``
+  /// It is the caller's to see that all views of a keyspace have the same form of keys; ``EskerLog/LogStore/storage(_:key:of:memory:)``
   /// does so by itself.
   @inlinable
   public init(keyspace: Keyspace, keys: KeyTransformer<Key>, values: Transformer<Value>) {
     view = LogView(keyspace: keyspace, keys: keys, values: values)
   }
 
-  /// A view of the keyspace called `name` for the type of key; see ``EskerLog/LogStore/storage(_:key:of:)``.
+  /// A view of the keyspace called `name` for the type of key; see ``EskerLog/LogStore/storage(_:key:of:memory:)``.
   @inlinable
   public init(
     _ store: LogStore,
@@ -53,7 +53,7 @@ public struct LogStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
     self.init(keyspace: keyspace, keys: keys, values: transformer)
   }
 
-  /// A view of the keyspace called `name` for the types of key and value; see ``EskerLog/LogStore/storage(_:key:of:)``.
+  /// A view of the keyspace called `name` for the types of key and value; see ``EskerLog/LogStore/storage(_:key:of:memory:)``.
   @inlinable
   public init(
     _ store: LogStore,

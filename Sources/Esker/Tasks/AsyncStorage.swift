@@ -3,8 +3,8 @@
 /// What memory knows is answered at once, where the task runs. What may wait for a disk runs on threads of Esker's own, so a task
 /// never blocks Swift's cooperative pool. Synchronous and asynchronous calls may be mixed freely, from anywhere.
 ///
-/// A write to a log is logged where the task runs. Then the task, and no thread, waits for the disk if the write is to be durable,
-/// and all that wait at the same time share one sync.
+/// A write to a log is logged where the task runs, unless the store has a capacity, so that room may have to be made first. Then
+/// the task, and no thread, waits for the disk if the write is to be durable, and all that wait at the same time share one sync.
 ///
 /// A task that is cancelled before its operation has begun, an update before its write, throws ``StorageError/cancelled`` and
 /// nothing has happened; once begun, the operation ends, durability included, and its outcome is returned.

@@ -159,12 +159,20 @@ import Testing
     let three = zip(front, back, last)
     try front.set(1, forKey: "a")
     try back.set(2, forKey: "a")
-    // The second one cannot be put back, and is named; the first one stays with it.
+    // The second one cannot be put back, and is named; the first one is.
     guard case .back(name: "back", _) = failure(of: { try three.set((3, 4, "y"), forKey: "a") }) else {
       Issue.record("not told which")
       return
     }
-    #expect(front.all == ["a": 3] && back.all == ["a": 4])
+    #expect(front.all == ["a": 1] && back.all == ["a": 4])
+  }
+
+  @Test func zipPutsBackPartsOfWhichSomeWereMissing() throws {
+    let texts = DictionaryStorage<String, String>()
+    try front.set(1, forKey: "q")
+    texts.refuse(writes: true)
+    _ = failure { try zip(front, back, texts).set((5, 6, "x"), forKey: "q") }
+    #expect(front.all == ["q": 1] && back.all == ["a": 1])
   }
 
   @Test func backOfABackedStorageIsNeverWritten() throws {
