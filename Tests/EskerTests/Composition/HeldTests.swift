@@ -2,7 +2,7 @@ import Esker
 import Testing
 
 /// Asynchronous reads are answered from memory without changing threads only if every wrapper passes the question on.
-@Suite struct ResidentTests {
+@Suite struct HeldTests {
   private func answers<S: ReadableStorage>(
     _ storage: S,
     _ base: DictionaryStorage<String, Int>,

@@ -3,7 +3,7 @@ import EskerTestSupport
 import Foundation
 import Testing
 
-@Suite struct AsyncViewTests {
+@Suite struct AsyncStorageTests {
   @Test func everyOperationHasItsTwin() async throws {
     try await withTemporaryStore { store in
       let scores = try store.storage("scores", of: Int.self).async

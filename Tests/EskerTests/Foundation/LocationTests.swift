@@ -2,7 +2,7 @@ import Esker
 import Foundation
 import Testing
 
-@Suite struct StoreLocationTests {
+@Suite struct LocationTests {
   /// In a process of its own, whose home is a temporary directory.
   @Test func storesAreInTheDirectoriesOfTheProgram() async {
     await #expect(processExitsWith: .success) {
