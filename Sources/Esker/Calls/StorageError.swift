@@ -13,7 +13,8 @@ public indirect enum StorageError: Error, Sendable {
   case key(String, view: String, underlying: any Error)
   /// A condition on the value, set when the storage was composed, does not hold.
   case rejected(key: String, view: String, underlying: any Error)
-  /// The storage behind an erased one has no such operation.
+  /// A storage of this kind cannot do what was asked: keep an expiry, check a condition, be written in a batch, be observed, or
+  /// show its bytes in another form.
   case unsupported(operation: String, view: String)
   /// The type is private or local, so it has no name that is the same at the next launch. ``PinnedName`` gives it one.
   case unnamed(type: String)

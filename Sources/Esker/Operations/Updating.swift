@@ -60,11 +60,7 @@ extension UpdatableStorage {
   ) throws(StorageError) -> Value {
     try update(forKey: key, expiry: expiry, durability: durability) {
       (stored: inout Value?) throws(StorageError) -> Value in
-      var changed: Value
-      if let stored { changed = stored } else { changed = value() }
-      try body(&changed)
-      stored = changed
-      return changed
+      try changing(&stored, from: value, body)
     }
   }
 
@@ -79,11 +75,7 @@ extension UpdatableStorage {
     _ body: (inout Value) throws -> Void
   ) throws -> Value {
     try update(forKey: key, expiry: expiry, durability: durability) { (stored: inout Value?) throws -> Value in
-      var changed: Value
-      if let stored { changed = stored } else { changed = value() }
-      try body(&changed)
-      stored = changed
-      return changed
+      try changing(&stored, from: value, body)
     }
   }
 
@@ -106,6 +98,20 @@ extension UpdatableStorage {
     write.skipsUnchanged = true
     return write
   }
+}
+
+/// Changes what is stored, or `value` where nothing is; what it is then.
+@inlinable
+func changing<Value, Failure: Error>(
+  _ stored: inout Value?,
+  from value: () -> Value,
+  _ body: (inout Value) throws(Failure) -> Void
+) throws(Failure) -> Value {
+  var changed: Value
+  if let stored { changed = stored } else { changed = value() }
+  try body(&changed)
+  stored = changed
+  return changed
 }
 
 extension UpdatableStorage where Value: FixedWidthInteger {

@@ -70,7 +70,8 @@ public protocol UpdatableStorage<Key, Value>: ReadableStorage, WritableStorage {
 
 /// A storage that can tell what it has.
 public protocol EnumerableStorage<Key, Value>: ReadableStorage {
-  /// Calls `body` with each key and entry, in no promised order, as they were at one instant.
+  /// Calls `body` with each key and entry, in no promised order: of a log as they were at one instant, of memory as they are when
+  /// it comes to them.
   ///
   /// An entry that cannot be read is given to `failure`, which may throw to end the enumeration.
   ///
@@ -80,7 +81,7 @@ public protocol EnumerableStorage<Key, Value>: ReadableStorage {
     _ body: (Key, Entry<Value>) throws(StorageError) -> Void
   ) throws(StorageError)
 
-  /// Calls `body` with each key, in no promised order, as they were at one instant. Values are not decoded.
+  /// Calls `body` with each key, as `forEachEntry` does. Values are not decoded.
   func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError)
 
   /// How many entries there are.

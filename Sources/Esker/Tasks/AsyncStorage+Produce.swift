@@ -12,7 +12,7 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
   ///   call throws ``StorageError/producer(_:)`` at once.
   ///
   /// Tasks meet where ``StorageProtocol/identity(of:)`` is the same, by the bytes of the key and the storage behind: operators hand
-  /// on that of their base, except those that turn values, which have one of their own for each time they are made.
+  /// on that of their base, except those that turn values and zips, which have one of their own for each time they are made.
   ///
   /// - Parameters:
   ///   - key: what to look for.

@@ -54,11 +54,7 @@ extension AsyncStorage where Base: UpdatableStorage {
   ) async throws(StorageError) -> Base.Value {
     try await update(forKey: key, expiry: expiry, durability: durability) {
       (stored: inout Base.Value?) throws(StorageError) -> Base.Value in
-      var changed: Base.Value
-      if let stored { changed = stored } else { changed = value() }
-      try body(&changed)
-      stored = changed
-      return changed
+      try changing(&stored, from: value, body)
     }
   }
 
@@ -74,11 +70,7 @@ extension AsyncStorage where Base: UpdatableStorage {
   ) async throws -> Base.Value {
     try await update(forKey: key, expiry: expiry, durability: durability) {
       (stored: inout Base.Value?) throws -> Base.Value in
-      var changed: Base.Value
-      if let stored { changed = stored } else { changed = value() }
-      try body(&changed)
-      stored = changed
-      return changed
+      try changing(&stored, from: value, body)
     }
   }
 

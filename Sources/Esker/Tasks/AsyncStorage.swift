@@ -127,12 +127,12 @@ extension AsyncStorage where Base: AsyncWritableStorage, Base.Key == Void {
 }
 
 extension AsyncStorage where Base: EnumerableStorage {
-  /// All keys, as they were at one instant, in no promised order.
+  /// All keys, in no promised order.
   public func keys() async throws(StorageError) -> [Base.Key] {
     try await IOThreads.shared.run { [base] () throws(StorageError) in try base.keys() }
   }
 
-  /// All keys with their entries, as they were at one instant, in no promised order.
+  /// All keys with their entries, in no promised order.
   public func entries(
     skippingUnreadable: Bool = false
   ) async throws(StorageError) -> [(key: Base.Key, entry: Entry<Base.Value>)] {
@@ -141,7 +141,7 @@ extension AsyncStorage where Base: EnumerableStorage {
     }
   }
 
-  /// All values, as they were at one instant, in no promised order.
+  /// All values, in no promised order.
   public func values(skippingUnreadable: Bool = false) async throws(StorageError) -> [Base.Value] {
     try await IOThreads.shared.run { [base] () throws(StorageError) in
       try base.values(skippingUnreadable: skippingUnreadable)

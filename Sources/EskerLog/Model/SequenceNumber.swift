@@ -1,7 +1,7 @@
 /// The position of a write in the history of a store.
 ///
 /// Every write gets the next number, so numbers order all writes of a store, and a value's number changes exactly when
-/// the value is written again: it is the version that ``Keyspace/compareAndSet(_:forKey:ifVersion:expiry:durability:)``
+/// the value is written again: it is the version that ``ByteStore/compareAndSet(_:forKey:ifVersion:expiry:durability:)``
 /// compares. Numbers are never reused; after a crash some may be skipped.
 public struct SequenceNumber: Comparable, Hashable, Sendable {
   /// The number itself; the first write of a store is 1.
