@@ -18,22 +18,8 @@ protocol WriteFront: AnyObject, Sendable {
 /// The values of one type that a front holds; an absent one is nil. Its limits are those of the pool, with the other planes.
 @usableFromInline
 final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
-  /// What is held of a key.
-  @usableFromInline
-  struct Held: Sendable {
-    /// nil for a key that is absent.
-    @usableFromInline let value: Value?
-    /// The write that stored it; 0 if it has no number.
-    @usableFromInline let version: UInt64
-
-    @inlinable
-    init(_ value: Value?, version: UInt64) {
-      self.value = value
-      self.version = version
-    }
-  }
-
-  @usableFromInline let cache: MemoryCache<Key.Held, Held>
+  /// Values with the numbers of the writes that stored them; nil for a key that is absent.
+  @usableFromInline let cache: MemoryCache<Key.Held, Value?>
   /// Milliseconds of the time that the storage behind follows.
   @usableFromInline let clock: @Sendable () -> Int64
   /// Whether there was ever anything in it that expires. Reading the clock takes as long as finding the value. Relaxed: it
@@ -61,22 +47,21 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
   @inlinable @inline(__always)
   var now: Int64 { mayExpire.load(ordering: .relaxed) ? clock() : .min }
 
-  /// What is held of a key; nil for nothing.
+  /// What is held of a key, which may be that it is absent; nil for nothing.
   @inlinable @inline(__always)
-  func value(_ key: Key.Held) -> Held? { cache.get(key, now: now) }
+  func value(_ key: Key.Held) -> Value?? { cache.get(key, now: now) }
 
   /// What is held of a key.
   @inlinable @inline(__always)
   func entry(_ key: Key.Held) -> StorageCall.Held<Value> {
     guard let found = cache.entry(key, now: now) else { return .unknown }
-    guard let value = found.value.value else { return .absent }
-    let version = found.value.version
+    guard let value = found.value else { return .absent }
     return .entry(
       Entry(
         value,
         origin: .memory,
         expiry: Expiry(milliseconds: found.expiry),
-        version: version == 0 ? nil : SequenceNumber(rawValue: version)
+        version: found.version == 0 ? nil : SequenceNumber(rawValue: found.version)
       )
     )
   }
@@ -112,10 +97,11 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
     var weight = 1
     if let cost { weight = value.map(cost) ?? Self.costOfAbsence }
     cache.fill(
-      Held(value, version: version?.rawValue ?? 0),
+      value,
       forKey: key,
       cost: weight,
       expiry: expiry,
+      version: version?.rawValue ?? 0,
       now: now,
       ticket: ticket.fill
     )

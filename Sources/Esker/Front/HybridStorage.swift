@@ -136,7 +136,7 @@ extension HybridStorage: ReadableStorage where Back: ReadableStorage {
   @inlinable
   public func value(forKey key: Key) throws(StorageError) -> Value? {
     let held = try core.held(key)
-    if core.isUsable, let found = core.plane.value(held) { return found.value }
+    if core.isUsable, let found = core.plane.value(held) { return found }
     return try readBehind(key, held, StorageCall.Read())?.value
   }
 

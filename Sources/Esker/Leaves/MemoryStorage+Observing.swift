@@ -32,7 +32,7 @@ extension MemoryStorage: ObservableStorage {
   }
 
   private static func add(
-    _ change: MemoryChange<Key.Held, Held>,
+    _ change: MemoryChange<Key.Held, Value>,
     to changes: ChangeQueue<Key.Held, StorageChange<Key, Value>>,
     _ name: String,
     _ keys: KeyTransformer<Key>
@@ -48,12 +48,10 @@ extension MemoryStorage: ObservableStorage {
     }
     switch change {
     case .put(let held, let before, let after):
-      // A write whose condition did not hold leaves the value where it is.
-      if before?.write == after.write { return }
-      tell(held) { .set(key: $0, before: before?.value, after: after.value) }
-    case .removed(let held, let before): tell(held) { .removed(key: $0, before: before.value) }
-    case .expired(let held, let before): tell(held) { .expired(key: $0, before: before.value) }
-    case .evicted(let held, let before): tell(held) { .evicted(key: $0, before: before.value) }
+      tell(held) { .set(key: $0, before: before, after: after) }
+    case .removed(let held, let before): tell(held) { .removed(key: $0, before: before) }
+    case .expired(let held, let before): tell(held) { .expired(key: $0, before: before) }
+    case .evicted(let held, let before): tell(held) { .evicted(key: $0, before: before) }
     case .removedAll: changes.add(nil) { .removedAll }
     }
   }

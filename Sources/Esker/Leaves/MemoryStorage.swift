@@ -13,7 +13,7 @@ public import Synchronization
 public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage {
   /// What the storage is called in errors and measurements.
   public let name: String
-  @usableFromInline let cache: MemoryCache<Key.Held, Held>
+  @usableFromInline let cache: MemoryCache<Key.Held, Value>
   /// Whether there was ever anything in it that expires. Reading the clock takes as long as finding the value. Relaxed: it
   /// is set before the first such entry is put, and a read that finds it unset may count as one from before that.
   @usableFromInline let mayExpire = Atomic<Bool>(false)
@@ -25,18 +25,6 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
   /// A counter: relaxed.
   private let lastWrite = Atomic<UInt64>(0)
   let changes = ChangeQueue<Key.Held, StorageChange<Key, Value>> { _ in 0 }
-
-  /// A value and the number of the write that brought it.
-  @usableFromInline
-  struct Held: Sendable {
-    @usableFromInline let value: Value
-    @usableFromInline let write: UInt64
-
-    init(value: Value, write: UInt64) {
-      self.value = value
-      self.write = write
-    }
-  }
 
   /// An empty storage.
   ///
@@ -84,7 +72,7 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
   @inlinable
   public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
     guard let found = cache.entry(try held(key), now: call.allowsExpired ? .min : now) else { return nil }
-    return Self.entry(found.value, found.expiry)
+    return Self.entry(found.value, found.expiry, found.version)
   }
 
   /// The entry: memory is all there is.
@@ -103,12 +91,12 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
   }
 
   @inlinable
-  static func entry(_ held: Held, _ expiry: Int64) -> Entry<Value> {
+  static func entry(_ value: Value, _ expiry: Int64, _ version: UInt64) -> Entry<Value> {
     Entry(
-      held.value,
+      value,
       origin: .memory,
       expiry: Expiry(milliseconds: expiry),
-      version: SequenceNumber(rawValue: held.write)
+      version: SequenceNumber(rawValue: version)
     )
   }
 
@@ -122,19 +110,26 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
     let held = try held(key)
     if case (.always, .set(let value)) = (call.condition, call.action) {
       let entry = made(value, expires(call.expiry ?? defaultExpiry))
-      cache.put(entry.value, forKey: held, cost: entry.cost, expiry: entry.expiry, now: now)
+      cache.put(
+        entry.value,
+        forKey: held,
+        cost: entry.cost,
+        expiry: entry.expiry,
+        version: entry.version,
+        now: now
+      )
       return StorageCall.Receipt(
         isDone: true,
-        version: SequenceNumber(rawValue: entry.value.write),
+        version: SequenceNumber(rawValue: entry.version),
         expiry: Expiry(milliseconds: entry.expiry)
       )
     }
     let now = call.expiry == nil ? now : clock.now().millisecondsSince1970
     // What a value costs is the caller's code, which must not run under the lock.
-    var new: MemoryEntry<Held>?
+    var new: MemoryEntry<Value>?
     if case .set(let value) = call.action { new = made(value, expires(call.expiry ?? defaultExpiry)) }
     return cache.update(held, now: now) { current in
-      var receipt = StorageCall.Receipt(isDone: call.condition.holds(current?.value.write), wasThere: current != nil)
+      var receipt = StorageCall.Receipt(isDone: call.condition.holds(current?.version), wasThere: current != nil)
       guard receipt.isDone else { return receipt }
       switch call.action {
       case .set:
@@ -146,15 +141,11 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
         guard let entry = current else { return receipt }
         let expiry = expires(call.expiry ?? defaultExpiry)
         if call.action.changes(entry.expiry, to: expiry, now) {
-          current = MemoryEntry(
-            Held(value: entry.value.value, write: nextWrite()),
-            cost: entry.cost,
-            expiry: expiry
-          )
+          current = MemoryEntry(entry.value, cost: entry.cost, expiry: expiry, version: nextWrite())
         }
       }
       if let current {
-        receipt.version = SequenceNumber(rawValue: current.value.write)
+        receipt.version = SequenceNumber(rawValue: current.version)
         receipt.expiry = Expiry(milliseconds: current.expiry)
       }
       return receipt
@@ -170,8 +161,8 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
     return try write(key, call)
   }
 
-  private func made(_ value: Value, _ expiry: Int64) -> MemoryEntry<Held> {
-    MemoryEntry(Held(value: value, write: nextWrite()), cost: cost?(value) ?? 1, expiry: expiry)
+  private func made(_ value: Value, _ expiry: Int64) -> MemoryEntry<Value> {
+    MemoryEntry(value, cost: cost?(value) ?? 1, expiry: expiry, version: nextWrite())
   }
 
   private func nextWrite() -> UInt64 { lastWrite.wrappingAdd(1, ordering: .relaxed).newValue }
@@ -226,7 +217,7 @@ extension MemoryStorage: EnumerableStorage, ClearableStorage {
     try cache.forEach(now: now) { (held, found) throws(StorageError) in
       let key: Key
       do throws(StorageError) { key = try self.key(of: held) } catch { return try failure(error) }
-      try body(key, Self.entry(found.value, found.expiry))
+      try body(key, Self.entry(found.value, found.expiry, found.version))
     }
   }
 

@@ -52,7 +52,7 @@ extension MemoryCache {
 
   /// Keeps a value that was read from the store after `ticket` was taken; returns whether it was kept.
   ///
-  /// A value is not kept if a writer may have changed it meanwhile, or if ``put(_:forKey:cost:expiry:now:)`` would not keep
+  /// A value is not kept if a writer may have changed it meanwhile, or if ``put(_:forKey:cost:expiry:version:now:)`` would not keep
   /// it.
   @inlinable
   @discardableResult
@@ -61,6 +61,7 @@ extension MemoryCache {
     forKey key: Key,
     cost: Int = 1,
     expiry: Int64 = .max,
+    version: UInt64 = 0,
     now: Int64,
     ticket: FillTicket
   ) -> Bool {
@@ -70,7 +71,7 @@ extension MemoryCache {
     return withLocked(shard) { garbage in
       guard shard.pointee.fence.admits(ticket) else { return false }
       let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
-      let entry = MemoryEntry(value, cost: cost, expiry: expiry)
+      let entry = MemoryEntry(value, cost: cost, expiry: expiry, version: version)
       return store(entry, key, hash, slot, in: shard, now: now, &garbage)
     }
   }

@@ -42,10 +42,10 @@ extension MemoryCache {
     _ pin: EpochPin,
     now: Int64,
     where isMeant: (Key) -> Bool = { _ in true }
-  ) -> (value: Value, expiry: Int64)? {
+  ) -> (value: Value, expiry: Int64, version: UInt64)? {
     commons.epochs.exit(pin)
     let shard = shard(hash)
-    let found = withLocked(shard) { garbage -> (value: Value, expiry: Int64)? in
+    let found = withLocked(shard) { garbage -> (value: Value, expiry: Int64, version: UInt64)? in
       let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
       if slot == 0 { return nil }
       let node = shard.pointee.node(slot)
@@ -55,19 +55,19 @@ extension MemoryCache {
       }
       guard isMeant(node.key) else { return nil }
       shard.pointee.noteUse(node)
-      return (value: node.value, expiry: node.expiry)
+      return (value: node.value, expiry: node.expiry, version: shard.pointee.version(slot))
     }
     counters.count(hit: found != nil, pin)
     return found
   }
 
-  /// The value of a key with its expiry, unless it is missing or expired; otherwise like ``get(_:now:where:)``.
+  /// The value of a key with its expiry and version, unless it is missing or expired; otherwise like ``get(_:now:where:)``.
   @inlinable
   public func entry(
     _ key: Key,
     now: Int64,
     where isMeant: (Key) -> Bool = { _ in true }
-  ) -> (value: Value, expiry: Int64)? {
+  ) -> (value: Value, expiry: Int64, version: UInt64)? {
     let hash = Self.hash(key)
     let shard = shard(hash)
     let pin = commons.epochs.enter()
@@ -77,7 +77,7 @@ extension MemoryCache {
       let node = shard.pointee.node(slot)
       if node.expiry > now && isMeant(node.key) {
         shard.pointee.noteUse(node)
-        let found = (value: node.value, expiry: node.expiry)
+        let found = (value: node.value, expiry: node.expiry, version: shard.pointee.version(slot))
         counters.count(hit: true, pin)
         commons.epochs.exit(pin)
         return found
@@ -123,7 +123,8 @@ extension MemoryCache {
           let entry = MemoryEntry(
             node.value,
             cost: cost,
-            expiry: node.expiry
+            expiry: node.expiry,
+            version: shard.pointee.version(slot)
           )
           entries.append((node.key, entry))
         }

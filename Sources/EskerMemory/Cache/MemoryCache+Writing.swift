@@ -11,19 +11,25 @@ extension MemoryCache {
   ///   - cost: What the entry counts towards the cost limit, in the caller's unit; a negative cost counts as 0.
   ///   - expiry: The time from which on it is no longer returned, in milliseconds of the caller's clock; `Int64.max` for
   ///     never.
+  ///   - version: Kept with the value, in the caller's numbers.
   ///
   /// Complexity: constant on average.
   @inlinable
   @discardableResult
-  public func put(_ value: Value, forKey key: Key, cost: Int = 1, expiry: Int64 = .max, now: Int64)
-    -> Bool
-  {
+  public func put(
+    _ value: Value,
+    forKey key: Key,
+    cost: Int = 1,
+    expiry: Int64 = .max,
+    version: UInt64 = 0,
+    now: Int64
+  ) -> Bool {
     let hash = Self.hash(key)
     let shard = shard(hash)
     return withLocked(shard) { garbage in
       shard.pointee.fence.noteWrite()
       let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
-      let entry = MemoryEntry(value, cost: cost, expiry: expiry)
+      let entry = MemoryEntry(value, cost: cost, expiry: expiry, version: version)
       return store(entry, key, hash, slot, in: shard, now: now, &garbage)
     }
   }
@@ -45,9 +51,10 @@ extension MemoryCache {
   /// Reads and writes a key's entry atomically: no other write to the key comes between.
   ///
   /// `body` gets the entry, or `nil` if it is missing or expired, and may change, create or remove it. If it throws, nothing
-  /// changes. It runs under a lock and must not call the cache.
+  /// changes; likewise if the entry has the same version afterwards, and that is not 0. It runs under a lock and must not call
+  /// the cache.
   ///
-  /// An entry that cannot be kept, for one of the reasons given for ``put(_:forKey:cost:expiry:now:)``, is dropped.
+  /// An entry that cannot be kept, for one of the reasons given for ``put(_:forKey:cost:expiry:version:now:)``, is dropped.
   /// Complexity: constant on average, besides `body`.
   @inlinable
   public func update<Result, Failure: Error>(
@@ -66,10 +73,17 @@ extension MemoryCache {
         let node = shard.pointee.node(slot)
         if node.expiry > now {
           let cost = shard.pointee.upkeep(slot).cost
-          entry = MemoryEntry(node.value, cost: cost, expiry: node.expiry)
+          entry = MemoryEntry(
+            node.value,
+            cost: cost,
+            expiry: node.expiry,
+            version: shard.pointee.version(slot)
+          )
         }
       }
+      let before = entry?.version ?? 0
       let result = try body(&entry)
+      if before != 0, entry?.version == before { return result }
       shard.pointee.fence.noteWrite()
       if let entry {
         _ = store(entry, key, hash, slot, in: shard, now: now, &garbage)
@@ -217,7 +231,7 @@ extension MemoryCache {
           key: key,
           value: entry.value
         )
-        shard.pointee.substitute(slot, by: node, cost: cost, commons)
+        shard.pointee.substitute(slot, by: node, cost: cost, version: entry.version, commons)
         commons.pool.cost.giveBack(max(0, old - cost))
         return true
       }
@@ -250,7 +264,7 @@ extension MemoryCache {
       key: key,
       value: entry.value
     )
-    shard.pointee.enter(node, cost: cost, commons)
+    shard.pointee.enter(node, cost: cost, version: entry.version, commons)
     if hadRoom { shard.pointee.settle() }
     return true
   }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A node in place; see ``Shard/node(_:)``.
 ///
-/// Safety: slots live as long as their shard. A node stays in its slot from ``Shard/place(_:cost:_:)`` until
+/// Safety: slots live as long as their shard. A node stays in its slot from ``Shard/place(_:cost:version:_:)`` until
 /// ``Shard/reclaim(into:_:)``, which waits for every pin that was there when the node was retired. So a thread may use it if
 /// it holds the lock, or has been pinned since before it read the slot's number. Everything is constant but the standing,
 /// which is atomic.

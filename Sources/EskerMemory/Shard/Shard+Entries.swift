@@ -64,9 +64,9 @@ extension Shard {
 
   /// Adds a node for which the budgets have been drawn.
   @inlinable
-  func enter(_ node: consuming Node<Key, Value>, cost: Int, _ commons: borrowing Commons) {
+  func enter(_ node: consuming Node<Key, Value>, cost: Int, version: UInt64, _ commons: borrowing Commons) {
     let inMain = Standing(bits: node.standing.load(ordering: .relaxed)).isInMain
-    let slot = place(node, cost: cost, commons)
+    let slot = place(node, cost: cost, version: version, commons)
     if inMain {
       push(slot, to: &state.main)
     } else {
@@ -90,11 +90,12 @@ extension Shard {
     _ slot: UInt32,
     by node: consuming Node<Key, Value>,
     cost: Int,
+    version: UInt64,
     _ commons: borrowing Commons
   ) {
     let old = standing(slot)
     let hash = node.hash
-    let new = place(node, cost: cost, commons)
+    let new = place(node, cost: cost, version: version, commons)
     nextLink(of: new).prepare(nextLink(of: slot).current)
     if old.isInMain {
       replace(slot, by: new, in: &state.main)

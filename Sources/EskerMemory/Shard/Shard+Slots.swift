@@ -14,8 +14,11 @@ extension Shard {
   /// without touching their cache lines.
   @inlinable static var linkBytes: Int { 4 * nodesPerChunk }
 
-  /// The upkeep follows, then the nodes, aligned to a cache line.
-  @inlinable static var headerBytes: Int { linkBytes + 16 * nodesPerChunk }
+  /// The versions follow, apart from the nodes since most reads do not ask for them, and the upkeep.
+  @inlinable static var upkeepOffset: Int { linkBytes + 8 * nodesPerChunk }
+
+  /// Then the nodes, aligned to a cache line.
+  @inlinable static var headerBytes: Int { upkeepOffset + 16 * nodesPerChunk }
 
   /// The node in a slot; the caller must be pinned or hold the lock.
   @inlinable
@@ -29,8 +32,16 @@ extension Shard {
   @inlinable
   @inline(__always)
   func upkeep(_ slot: UInt32) -> UpkeepHandle {
-    let upkeeps = unsafe (chunk(of: slot) + Self.linkBytes).assumingMemoryBound(to: Upkeep.self)
+    let upkeeps = unsafe (chunk(of: slot) + Self.upkeepOffset).assumingMemoryBound(to: Upkeep.self)
     return unsafe UpkeepHandle(upkeeps + Int(slot) % Self.nodesPerChunk)
+  }
+
+  /// The version of a slot's node: as constant as the node.
+  @inlinable
+  @inline(__always)
+  func version(_ slot: UInt32) -> UInt64 {
+    let versions = unsafe (chunk(of: slot) + Self.linkBytes).assumingMemoryBound(to: UInt64.self)
+    return unsafe versions[Int(slot) % Self.nodesPerChunk]
   }
 
   /// The location of the link to the next node in the chain.
@@ -58,7 +69,12 @@ extension Shard {
 
   /// Puts a node into a free slot, without linking it into a chain or queue.
   @inlinable
-  func place(_ node: consuming Node<Key, Value>, cost: Int, _ commons: borrowing Commons) -> UInt32 {
+  func place(
+    _ node: consuming Node<Key, Value>,
+    cost: Int,
+    version: UInt64,
+    _ commons: borrowing Commons
+  ) -> UInt32 {
     let slot: UInt32
     if state.freeSlot != 0 {
       slot = state.freeSlot
@@ -70,6 +86,8 @@ extension Shard {
     }
     unsafe self.node(slot).pointer.initialize(to: node)
     unsafe upkeep(slot).pointer.initialize(to: Upkeep(cost: cost))
+    let versions = unsafe (chunk(of: slot) + Self.linkBytes).assumingMemoryBound(to: UInt64.self)
+    unsafe versions[Int(slot) % Self.nodesPerChunk] = version
     return slot
   }
 
