@@ -3,7 +3,7 @@ import Esker
 private let count = 100_000
 private let rounds = 7
 
-private struct Person: Codable, Identifiable, Sendable {
+struct Person: Codable, Identifiable, Sendable {
   var id: Int
   var name: String
 }

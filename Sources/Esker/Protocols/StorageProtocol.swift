@@ -157,7 +157,7 @@ extension WritableStorage {
 
 extension AsyncReadableStorage {
   /// What every read of a task does: memory is asked here and now, and once, so that a miss counts once; the rest where it waits.
-  @usableFromInline
+  @inlinable
   nonisolated(nonsending) func found(
     _ key: Key,
     _ call: StorageCall.Read

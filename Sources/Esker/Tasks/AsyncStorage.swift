@@ -26,12 +26,14 @@ extension StorageProtocol {
 
 extension AsyncStorage where Base: AsyncReadableStorage {
   /// The value under `key`; nil when the key is absent or expired.
+  @inlinable
   public nonisolated(nonsending) func value(forKey key: Base.Key) async throws(StorageError) -> Base.Value? {
     guard let found = try await base.found(key, StorageCall.Read()) else { return nil }
     return found.value
   }
 
   /// The value under `key` and what is known of it; nil when the key is absent, or expired and not allowed to be.
+  @inlinable
   public nonisolated(nonsending) func entry(
     forKey key: Base.Key,
     allowExpired: Bool = false
