@@ -20,27 +20,29 @@ extension Keeper {
     if let core {
       guard try countExpired(in: core, at: now) > 0 else { return 0 }
       try catalog.saveTime()
-      if let removed = try reapExpired(in: core, at: now) { return removed }
+      let (removed, isAll) = try reapExpired(in: core, at: now)
+      if isAll { return removed }
+      return removed + reap { record in record.expiry <= now && record.keyspace == core.tag }
     } else {
       guard try countEntries(where: { $0.expiry <= now }) > 0 else { return 0 }
       try catalog.saveTime()
     }
-    return reap { record in record.expiry <= now && (core == nil || record.keyspace == core?.tag) }
+    return reap { record in record.expiry <= now }
   }
 
-  /// Removes the expired entries of a small keyspace, found by its roster; nil if it has none.
-  private func reapExpired(in core: KeyspaceCore, at now: Int64) throws(StoreError) -> Int? {
+  /// Removes the expired entries of a small keyspace, found by its roster; not all if it has none.
+  private func reapExpired(in core: KeyspaceCore, at now: Int64) throws(StoreError) -> (removed: Int, isAll: Bool) {
     var removed = 0
     let tag = core.tag
     let isSmall = try writer.withAddresses(of: core, tag) { (hash, address, state) throws(StoreError) in
-      guard let record = record(at: address), record.headIsIntact, record.keyspace == tag, record.expiry <= now,
-        keydir.takeOut(hash, at: address, record.size, of: tag, state.keys)
+      guard core.tag == tag, let record = record(at: address), record.headIsIntact, record.keyspace == tag,
+        record.expiry <= now, keydir.takeOut(hash, at: address, record.size, of: tag, state.keys)
       else { return }
       tellExpiry(core, record, address)
       state.noteReaped()
       removed += 1
     }
-    return isSmall ? removed : nil
+    return (removed, isSmall)
   }
 
   private func record(at address: UInt64) -> StoredRecord? {
@@ -71,36 +73,37 @@ extension Keeper {
 
   /// The number of entries of some keyspaces that have not expired.
   ///
-  /// Walks over the index only if one of them may have: the entries of all are counted, and the expired ones subtracted. What is
-  /// written meanwhile may or may not be counted.
+  /// Walks over the index only if one of them may have, and counts what is alive of those. Subtracting what has expired from all
+  /// would be wrong beside whoever takes it out of the index meanwhile. What is written meanwhile may or may not be counted;
+  /// entries that cannot be read are not.
   func countLive(in cores: [KeyspaceCore]) throws(StoreError) -> Int {
     try env.checkOpen()
     let now = env.checkedNow
+    for core in cores { try core.checkPresent() }
     let suspects = cores.filter { $0.expiry.mayHavePassed(at: now) }
-    var expired = 0
-    if !suspects.isEmpty {
-      var walks: [KeyspaceTag: (core: KeyspaceCore, number: UInt64, expired: Int, earliest: Int64)] = [:]
-      writer.withLock { _ in
-        for core in suspects { walks[core.tag] = (core, core.expiry.beginWalk(), 0, .max) }
-      }
-      _ = try countEntries { record in
-        let expiry = record.expiry
-        guard expiry != .max, walks[record.keyspace] != nil else { return false }
-        if expiry <= now {
-          walks[record.keyspace]?.expired += 1
-        } else if expiry < walks[record.keyspace]?.earliest ?? .min {
-          walks[record.keyspace]?.earliest = expiry
-        }
-        return true
-      }
-      writer.withLock { _ in
-        for walk in walks.values where walk.expired == 0 {
-          walk.core.expiry.endWalk(walk.number, earliest: walk.earliest)
-        }
-      }
-      expired = walks.values.reduce(0) { $0 + $1.expired }
+    if suspects.isEmpty { return cores.reduce(0) { $0 + $1.count } }
+    var walks: [KeyspaceTag: (number: UInt64, alive: Int, expired: Int, earliest: Int64)] = [:]
+    writer.withLock { _ in
+      for core in suspects { walks[core.tag] = (core.expiry.beginWalk(), 0, 0, .max) }
     }
-    return max(0, cores.reduce(0) { $0 + $1.count } - expired)
+    _ = try countEntries { record in
+      let expiry = record.expiry
+      if expiry <= now {
+        walks[record.keyspace]?.expired += 1
+      } else {
+        walks[record.keyspace]?.alive += 1
+        if expiry < walks[record.keyspace]?.earliest ?? .min { walks[record.keyspace]?.earliest = expiry }
+      }
+      return true
+    }
+    return writer.withLock { _ in
+      cores.reduce(0) { sum, core in
+        // None of a keyspace that was not walked over, or that was emptied since.
+        guard let walk = walks[core.tag] else { return sum + core.count }
+        if walk.expired == 0 { core.expiry.endWalk(walk.number, earliest: walk.earliest) }
+        return sum + walk.alive
+      }
+    }
   }
 
   /// Removes the entries that satisfy a condition from the index, a few buckets at a time; returns how many there were.

@@ -228,6 +228,40 @@ import Testing
     #expect(store.probe.bucketCount > 200_000 / 7)
   }
 
+  /// Whoever takes expired entries out of the index meanwhile must not make a count lack entries that stay.
+  @Test(.timeLimit(.minutes(60))) func aCountBesideRemovalsOfWhatExpiredHasAllThatStays() throws {
+    var machine = machine
+    machine.background = .threads
+    let store = try machine.open { $0.segmentSize = 64 << 20 }
+    let other = try store.keyspace("other")
+    for number in 0..<2_000 { try store.put("v", forKey: "stays \(number)") }
+    let clock = machine.clock
+    let isDone = SharedFlag()
+    let errors = try onThreads(2) { thread in
+      if thread == 0 {
+        defer { isDone.raise() }
+        for round in 0..<60 {
+          for number in 0..<1_000 {
+            try store.put("v", forKey: "goes \(number)", expiry: .after(.milliseconds(1)))
+            try other.put("v", forKey: "goes \(number)", expiry: .after(.milliseconds(1)))
+          }
+          clock.advance(milliseconds: 1_000)
+          if round % 2 == 0 { try other.removeAll() }
+          try store.removeExpired()
+        }
+      } else {
+        while !isDone.isRaised {
+          for count in [try store.count(), try store.totalCount()] where count < 2_000 {
+            throw Miscounted(count: count)
+          }
+        }
+      }
+    }
+    #expect(errors.isEmpty, "\(errors)")
+    #expect(try store.count() == 2_000)
+    #expect(try store.totalCount() == 2_000)
+  }
+
   private struct Miscounted: Error {
     var count: Int
   }
