@@ -64,6 +64,7 @@ extension Engine {
     try catalog.setDefaultExpiry(milliseconds, of: core.id)
     try core.checkPresent()
     core.defaultExpiryMilliseconds.store(milliseconds, ordering: .relaxed)
+    keydir.keyspaces.noteChange(of: core)
   }
 
   /// Empties a keyspace, and notifies its watchers; see `Writer.reset(_:)`.

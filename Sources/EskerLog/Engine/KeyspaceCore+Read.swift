@@ -133,8 +133,9 @@ extension KeyspaceCore {
   func lookup(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) throws(StoreError) -> Found? {
     try engine.checkBeforeRead()
     if let found = try unsafe keydir.lookup(hash, key, tag) { return found }
-    // Nothing is found in a keyspace that was removed, so only a miss pays for the check.
-    if tag.isRemoved { throw .keyspaceRemoved(name) }
+    // Nothing is found in a keyspace that was removed, so only a miss pays for the check. The tag of now and not of then: the
+    // entries may have been swept meanwhile.
+    try checkPresent()
     return nil
   }
 }

@@ -11,9 +11,19 @@ struct KeyRoster {
   /// The number of hashes that there is room for: what it counts for in the budget of all rosters.
   private(set) var room: Int
 
-  init(_ hashes: [UInt64] = []) {
+  /// An empty one, without room.
+  init() {
+    hashes = []
+    room = 0
+  }
+
+  /// One with these hashes and as much room as one that grew to hold them; nil if they are too many.
+  init?(_ hashes: [UInt64]) {
+    var room = Self.least
+    while room < hashes.count { room *= 2 }
+    guard room <= Self.limit else { return nil }
     self.hashes = hashes
-    room = hashes.count
+    self.room = room
   }
 
   var isFull: Bool { hashes.count >= room }

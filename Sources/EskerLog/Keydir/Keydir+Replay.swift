@@ -12,6 +12,8 @@ extension Keydir {
     _ keys: borrowing KeysState
   ) {
     let tag = records[run.lowerBound].keyspace
+    // Only the record of a removal has such a tag: the log was forged.
+    if tag.isRemoved { return }
     let core = keyspaces[tag.id]
     if let core {
       if tag.incarnation > core.tag.incarnation {

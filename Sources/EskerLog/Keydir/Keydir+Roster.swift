@@ -41,9 +41,11 @@ extension Keydir {
   /// Adopts a roster from a checkpoint; none if there is none.
   func adoptRoster(_ hashes: [UInt64]?, of core: KeyspaceCore) {
     beginRoster(of: core)
-    guard let hashes, hashes.count <= KeyRoster.limit else { return core.hasRoster.store(false, ordering: .relaxed) }
-    core.roster.withLock { $0 = KeyRoster(hashes) }
-    rostered.wrappingAdd(hashes.count, ordering: .relaxed)
+    guard let hashes, let roster = KeyRoster(hashes),
+      roster.room <= rosterLimit - rostered.load(ordering: .relaxed)
+    else { return core.hasRoster.store(false, ordering: .relaxed) }
+    core.roster.withLock { $0 = roster }
+    rostered.wrappingAdd(roster.room, ordering: .relaxed)
   }
 
   /// Whether the index may lead to a record with this hash.

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Invariants: the index leads only to records of segments that the catalog lists, that a merge is adding, or that it has just
 /// replaced. Every change is noted for checkpoints and snapshots before it is made. The live figures of a segment, and the count
-/// of a keyspace, cover exactly the records that the index leads to.
+/// of a keyspace, cover exactly the records that the index leads to: each entry of the index counts for a keyspace, or as unswept.
 ///
 /// Only this file changes where the index leads. Its functions that do so are called under the writer's lock, which a `KeysState`
 /// proves, with results of a search under the same hold of the lock. Each change takes these steps, in order:
@@ -42,8 +42,8 @@ final class Keydir: @unchecked Sendable {
 
   private let index: HashIndex
   // Relaxed, all of them: nothing is read through them.
-  /// False once entries of emptied keyspaces may be in the index.
-  private let isSwept = Atomic<Bool>(true)
+  /// Entries of the index that count for no keyspace, since theirs was emptied or removed. Changed under the writer's lock.
+  private let unswept = Atomic<Int>(0)
   /// True once a record could not be indexed for lack of memory: a record may then be live although the index does not lead to
   /// it.
   private let lacksEntries = Atomic<Bool>(false)
@@ -102,8 +102,22 @@ final class Keydir: @unchecked Sendable {
   /// Notes that the log is forged; true for the first call.
   func noteForgery() -> Bool { !forged.exchange(true, ordering: .relaxed) }
 
-  /// True when entries of emptied keyspaces may be in the index.
-  var needsSweep: Bool { !isSwept.load(ordering: .relaxed) }
+  /// True when entries of emptied or removed keyspaces are in the index.
+  var needsSweep: Bool { unswept.load(ordering: .relaxed) > 0 }
+
+  /// The number of entries in all keyspaces, under the writer's lock.
+  var liveCount: Int { index.count - unswept.load(ordering: .relaxed) }
+
+  /// Counts entries for their keyspace, or as unswept.
+  @inline(__always)
+  private func countEntries(_ change: Int, of core: KeyspaceCore?) {
+    if let core { core.countEntries(change) } else { countUnswept(change) }
+  }
+
+  @inline(never)
+  private func countUnswept(_ change: Int) {
+    unswept.store(unswept.load(ordering: .relaxed) + change, ordering: .relaxed)
+  }
 
   #if DEBUG
     /// For tests.
@@ -191,10 +205,8 @@ final class Keydir: @unchecked Sendable {
         noteIncomplete()
         return
       }
-      if let core {
-        core.countEntries(1)
-        if core.hasRoster.load(ordering: .relaxed) { enlist(hash, in: core, keys) }
-      }
+      countEntries(1, of: core)
+      if let core, core.hasRoster.load(ordering: .relaxed) { enlist(hash, in: core, keys) }
     } else {
       note(existing.address, existing.sequence, keys)
       probe.replaceCurrent(with: address)
@@ -210,7 +222,7 @@ final class Keydir: @unchecked Sendable {
     // Fails in a damaged bucket, where the entry stays.
     guard index.remove(hash, address: existing.address) else { return }
     granules.countDead(at: existing.address, bytes: existing.size)
-    core?.countEntries(-1)
+    countEntries(-1, of: core)
   }
 
   /// Removes the record at `address` from the index; false if the index does not lead to it.
@@ -226,7 +238,7 @@ final class Keydir: @unchecked Sendable {
     note(address, keys)
     guard index.remove(hash, address: address) else { return false }
     granules.countDead(at: address, bytes: size)
-    keyspaces.core(of: keyspace)?.countEntries(-1)
+    countEntries(-1, of: keyspaces.core(of: keyspace))
     return true
   }
 
@@ -269,10 +281,9 @@ final class Keydir: @unchecked Sendable {
       checkpoint?.willChange(entry.bucket, of: index)
       for listener in listeners { listener.noteSuperseded(entry.address, record.sequence) }
       granules.countDead(at: entry.address, bytes: record.size)
-      if let core = keyspaces.core(of: record.keyspace) {
-        core.countEntries(-1)
-        hear(core, record, entry.address)
-      }
+      let core = keyspaces.core(of: record.keyspace)
+      countEntries(-1, of: core)
+      if let core { hear(core, record, entry.address) }
       return true
     }
   }
@@ -291,7 +302,8 @@ final class Keydir: @unchecked Sendable {
       // An unreadable record is part of every snapshot, as damage.
       for listener in listeners { listener.noteSuperseded(entry.address, record?.sequence ?? 0) }
       granules.countDead(at: entry.address, bytes: record?.size ?? 0)
-      if let record { keyspaces.core(of: record.keyspace)?.countEntries(-1) }
+      // Nobody knows whose an unreadable one was.
+      countEntries(-1, of: record.flatMap { keyspaces.core(of: $0.keyspace) })
       return true
     }
   }
@@ -335,10 +347,11 @@ final class Keydir: @unchecked Sendable {
   func empty(_ core: KeyspaceCore, beginning tag: KeyspaceTag, at sequence: UInt64, _ keys: borrowing KeysState) {
     catalog.noteReset(of: tag, from: core.tag.incarnation, at: sequence)
     core.begin(incarnation: tag.incarnation)
+    countUnswept(core.count)
     core.setCount(0)
     core.expiry.set(.max)
     beginRoster(of: core)
-    isSwept.store(false, ordering: .relaxed)
+    keyspaces.noteChange(of: core)
   }
 
   /// Removes a keyspace. Its entries are swept later, like those of an emptied one.
@@ -393,6 +406,8 @@ final class Keydir: @unchecked Sendable {
       core.expiry.set(row.earliestExpiry)
       adoptRoster(row.hashes, of: core)
     }
+    // A store may be closed, or killed, before all of a keyspace is swept, and the manifest may have forgotten it since.
+    unswept.store(index.count - keyspaces.count, ordering: .relaxed)
   }
 }
 

@@ -92,6 +92,11 @@ public final class KeyspaceCore: Sendable {
   @inline(__always)
   func setCount(_ count: Int) { entryCount.store(count, ordering: .relaxed) }
 
+  /// What a snapshot shows of it.
+  var shown: KeyspaceTable.Shown {
+    KeyspaceTable.Shown(name: name, tag: tag, defaultExpiry: defaultExpiryMilliseconds.load(ordering: .relaxed))
+  }
+
   var defaultExpiry: Duration? {
     let milliseconds = defaultExpiryMilliseconds.load(ordering: .relaxed)
     return milliseconds < 0 ? nil : .milliseconds(milliseconds)

@@ -3,13 +3,24 @@ internal import EskerPlatform
 
 /// The keyspaces of an open store, by name and by number.
 ///
-/// Invariant: numbers ascend, and none is used twice. So one below the next number that is not here was removed.
+/// Invariants: numbers ascend, and none is used twice, so one below the next number that is not here was removed. `shown` says
+/// of each keyspace what it is now.
 ///
 /// Thread safety: any thread.
 final class KeyspaceTable: Sendable {
+  /// What a snapshot shows of a keyspace.
+  struct Shown {
+    let name: String
+    let tag: KeyspaceTag
+    /// Milliseconds; -1 if the store's default applies.
+    let defaultExpiry: Int64
+  }
+
   private struct State {
     var byName: [String: KeyspaceCore] = [:]
     var byID: [UInt32: KeyspaceCore] = [:]
+    /// A snapshot takes it as a whole, however many there are.
+    var shown: [UInt32: Shown] = [:]
     /// The number of the next keyspace.
     var next: UInt32 = 0
     /// Makes a keyspace, which refers to the whole store; nil once the store is closed.
@@ -25,8 +36,11 @@ final class KeyspaceTable: Sendable {
   /// All keyspaces, in no particular order.
   var all: [KeyspaceCore] { state.withLock { Array($0.byID.values) } }
 
-  /// The number of entries in all keyspaces.
+  /// The number of entries in all keyspaces. O(keyspaces): ``Keydir/liveCount`` is not.
   var count: Int { state.withLock { $0.byID.values.reduce(0) { $0 + $1.count } } }
+
+  /// All keyspaces as they are now. O(1).
+  var shown: [UInt32: Shown] { state.withLock { $0.shown } }
 
   /// The number of the next keyspace.
   var nextID: UInt32 { state.withLock { $0.next } }
@@ -58,9 +72,17 @@ final class KeyspaceTable: Sendable {
         let core = make(row)
         state.byID[row.id] = core
         state.byName[row.name] = core
+        state.shown[row.id] = core.shown
       }
       state.next = max(state.next, manifest.nextKeyspaceID)
       return true
+    }
+  }
+
+  /// Notes that a keyspace was emptied, or got another default expiry.
+  func noteChange(of core: KeyspaceCore) {
+    state.withLock { state in
+      if state.byID[core.id] === core { state.shown[core.id] = core.shown }
     }
   }
 
@@ -69,6 +91,7 @@ final class KeyspaceTable: Sendable {
     // Released outside the lock.
     _ = state.withLock { state in
       if state.byName[core.name] === core { state.byName[core.name] = nil }
+      state.shown[core.id] = nil
       return state.byID.removeValue(forKey: core.id)
     }
   }

@@ -15,21 +15,35 @@ class SnapshotState: @unchecked Sendable {
   let sequence: UInt64
   let time: Int64
   let count: Int
-  /// The keyspaces, each with its incarnation.
-  let keyspaces: [UInt32: (name: String, tag: KeyspaceTag)]
+  /// The keyspaces, as they were.
+  let keyspaces: [UInt32: KeyspaceTable.Shown]
   /// The number of the next keyspace.
   let nextKeyspaceID: UInt32
   /// The segments, each with the offset up to which it was written.
   let segments: [(segment: Segment, end: Int)]
   /// Whether the index led to some outputs of a merge, which are shown, and might be led back to the inputs.
   private let isAmidMerge: Bool
-  private let notes = Guarded<(left: Set<UInt64>, entered: Set<UInt64>)>(([], []), .notes)
+  private let notes = Guarded(Notes(), .notes)
+
+  private struct Notes {
+    /// The addresses that the index left since the last of `older` was given to a reader.
+    var left: Set<UInt64> = []
+    /// Those before: they no longer change, so that nobody copies them under the lock.
+    var older: [Set<UInt64>] = []
+    /// How often `older` was united.
+    var unions = 0
+    var entered: Set<UInt64> = []
+
+    func hasLeft(_ address: UInt64) -> Bool {
+      left.contains(address) || older.contains { $0.contains(address) }
+    }
+  }
 
   init(
     sequence: UInt64,
     time: Int64,
     count: Int,
-    keyspaces: [UInt32: (name: String, tag: KeyspaceTag)],
+    keyspaces: [UInt32: KeyspaceTable.Shown],
     nextKeyspaceID: UInt32 = 1,
     segments: [(segment: Segment, end: Int)],
     isAmidMerge: Bool = false
@@ -64,11 +78,29 @@ class SnapshotState: @unchecked Sendable {
 
   /// Whether the index led to an address that it may have left since.
   func wasSuperseded(_ address: UInt64) -> Bool {
-    notes.withLock { $0.left.contains(address) }
+    notes.withLock { $0.hasLeft(address) }
   }
 
   /// The addresses that the index led to and may have left since.
-  var superseded: Set<UInt64> { notes.withLock { $0.left } }
+  ///
+  /// O(addresses), but not for writers: they note in another set from now on.
+  var superseded: Set<UInt64> {
+    let (sets, unions) = notes.withLock { notes in
+      if !notes.left.isEmpty {
+        notes.older.append(notes.left)
+        notes.left = []
+      }
+      return (notes.older, notes.unions)
+    }
+    guard sets.count > 1, let first = sets.first else { return sets.first ?? [] }
+    let union = sets.dropFirst().reduce(into: first) { $0.formUnion($1) }
+    notes.withLock { notes in
+      guard notes.unions == unions else { return }
+      notes.older.replaceSubrange(..<sets.count, with: [union])
+      notes.unions += 1
+    }
+    return union
+  }
 
   /// Whether the index was led to an address that it did not lead to before.
   func hasEntered(_ address: UInt64) -> Bool {

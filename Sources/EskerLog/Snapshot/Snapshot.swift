@@ -29,8 +29,8 @@ public final class Snapshot: Sequence, Sendable {
   /// The store time at that instant, in milliseconds since 1970.
   package var time: Int64 { state.time }
 
-  /// The keyspaces at that instant, each with its incarnation.
-  var keyspaces: [UInt32: (name: String, tag: KeyspaceTag)] { state.keyspaces }
+  /// The keyspaces at that instant.
+  var keyspaces: [UInt32: KeyspaceTable.Shown] { state.keyspaces }
 
   /// The number of the next keyspace at that instant.
   var nextKeyspaceID: UInt32 { state.nextKeyspaceID }
@@ -41,7 +41,7 @@ public final class Snapshot: Sequence, Sendable {
       KeyspaceRow(
         id: id,
         incarnation: keyspace.tag.incarnation,
-        defaultExpiry: writer.keydir.keyspaces[id]?.defaultExpiryMilliseconds.load(ordering: .relaxed) ?? -1,
+        defaultExpiry: keyspace.defaultExpiry,
         name: keyspace.name
       )
     }.sorted { $0.id < $1.id }
@@ -192,12 +192,11 @@ extension SnapshotState {
       // A close takes this lock before it releases the segments.
       try writer.env.checkOpen()
       let shown = writer.catalog.shown
-      let keyspaces = writer.keydir.keyspaces.all.map { ($0.id, (name: $0.name, tag: $0.tag)) }
       let snapshot = SnapshotState(
         sequence: writer.commits.publishedSequence,
         time: writer.env.time.now,
-        count: writer.keydir.keyspaces.count,
-        keyspaces: Dictionary(uniqueKeysWithValues: keyspaces),
+        count: writer.keydir.liveCount,
+        keyspaces: writer.keydir.keyspaces.shown,
         nextKeyspaceID: writer.keydir.keyspaces.nextID,
         segments: shown.segments.compactMap { segment in
           let end = state.end(of: segment) ?? segment.recordsEnd

@@ -230,6 +230,25 @@ import Testing
     #expect(report.losses.count == 5_000 - StoreProbe.mostAlike - 1)
   }
 
+  /// Only the record of a removal has the last incarnation of a keyspace.
+  @Test(arguments: [UInt32(0), 1]) func aValueInARemovedKeyspaceRemovesNothing(_ id: UInt32) throws {
+    var machine = Machine()
+    let store = try machine.open()
+    try store.put("v", forKey: "k")
+    try store.keyspace("one").put("v", forKey: "k")
+    for incarnation in [KeyspaceTag.removal, .max] {
+      let tag = KeyspaceTag(id: id, incarnation: incarnation)
+      let header = RecordHeader(sequence: 0, kind: .put, keyHash: 7, keyLength: 1, valueLength: 0, keyspace: tag)
+      store.probe.append([(header, bytes("x"), [])])
+    }
+    let reopened = try machine.reopenAfterKill()
+    store.probe.kill()
+    #expect(try reopened.totalCount() == 2)
+    #expect(try reopened.get("k") == bytes("v"))
+    #expect(try reopened.keyspace("one").get("k") == bytes("v"))
+    try reopened.close()
+  }
+
   /// As many as chance could bring together in some other universe are told apart.
   @Test func fewKeysThatShareAHashAreToldApart() throws {
     var machine = Machine()

@@ -112,6 +112,39 @@ import Testing
     try check("from the log", 32)
   }
 
+  /// The list of 600 keys has room for more of them after an opening, too.
+  @Test func aListFromACheckpointGrows() throws {
+    let machine = Machine()
+    var store = try machine.open()
+    try store.put("v", forKey: "k")
+    let space = try store.keyspace("small")
+    for number in 0..<600 { try space.put("v", forKey: "\(number)") }
+    #expect(Self.hasRoster(space))
+    try store.close()
+    store = try machine.open()
+    let again = try store.keyspace("small")
+    for number in 600..<700 { try again.put("v", forKey: "\(number)") }
+    #expect(Self.hasRoster(again))
+    #expect(try Self.listed(store.snapshot(), again).count == 700)
+    #expect(store.engine.keydir.rostered.load(ordering: .relaxed) == 1_024)
+  }
+
+  /// Writers go on in another set once somebody has asked for what left.
+  @Test func whatLeftTheIndexIsKnownHoweverOftenSomebodyAsks() {
+    let state = SnapshotState()
+    var expected: Set<UInt64> = []
+    for address in UInt64(1)...300 {
+      state.noteSuperseded(address, 1)
+      // Once more, now in another set.
+      state.noteSuperseded(address / 2 + 1, 1)
+      expected.formUnion([address, address / 2 + 1])
+      if address % 7 == 0 { #expect(state.superseded == expected) }
+      if address % 50 == 0 { #expect(state.superseded == state.superseded) }
+    }
+    #expect(state.superseded == expected)
+    #expect(expected.allSatisfy { state.wasSuperseded($0) } && !state.wasSuperseded(301))
+  }
+
   @Test func expiredEntriesOfASmallKeyspaceAreCountedAndRemoved() throws {
     let machine = Machine()
     let store = try machine.open()

@@ -95,6 +95,65 @@ import Testing
     #expect(throws: StoreError.invalidKeyspace("")) { try store.removeKeyspace("") }
   }
 
+  /// A read that began before the removal, and looks up its key after the entries were swept.
+  @Test func aReadBesideARemovalFindsTheValueOrThrows() throws {
+    let store = try machine.open()
+    let space = try store.keyspace("gone")
+    try space.put("v", forKey: "k")
+    let (core, before) = (space.core, space.core.tag)
+    try store.removeKeyspace("gone")
+    store.engine.keeper.sweepEmptiedKeyspaces()
+    let key = bytes("k")
+    let pin = store.engine.keydir.epochs.enter()
+    defer { store.engine.keydir.epochs.exit(pin) }
+    #expect(throws: StoreError.keyspaceRemoved("gone")) {
+      try unsafe key.withUnsafeBytes { key in
+        _ = try unsafe core.lookup(core.life.pointee.hash.hash(key), key, before)
+      }
+    }
+  }
+
+  /// What a store had no time to sweep is swept after the next opening, although the manifest has forgotten the keyspace.
+  @Test(arguments: ["removed", "emptied"], ["closed", "killed"])
+  func whatWasNotSweptIsSweptLater(_ way: String, _ end: String) throws {
+    var machine = machine
+    var store = try machine.open()
+    try fill(store, ["gone", "kept"], 500)
+    try store.close()
+    store = try machine.open()
+    #expect(store.engine.keydir.count == 1_000)
+    // The keeper has no time for it.
+    store.probe.stopBackground()
+    if way == "removed" { try store.removeKeyspace("gone") } else { try store.keyspace("gone").removeAll() }
+    try store.sync()
+    try store.probe.writeManifest()
+    if end == "killed" {
+      store = try machine.reopenAfterKill()
+      #expect(store.engine.keydir.loadedCheckpoint != nil)
+    } else {
+      try store.close()
+      store = try machine.open()
+    }
+    #expect(try store.totalCount() == 500)
+    #expect(try store.snapshot().count == 500)
+    try store.put("v", forKey: "k")
+    #expect(store.engine.keydir.count == 501)
+    #expect(!store.engine.keydir.needsSweep)
+    let figures = try store.expectConsistentFigures()
+    #expect(figures.live == figures.recount)
+  }
+
+  @Test func aSnapshotKnowsTheDefaultExpiryOfAKeyspaceThatIsGone() throws {
+    let store = try machine.open()
+    let space = try store.keyspace("gone")
+    try space.setDefaultExpiry(.seconds(7))
+    try space.put("v", forKey: "k")
+    let snapshot = try store.snapshot()
+    try space.setDefaultExpiry(.seconds(9))
+    try store.removeKeyspace("gone")
+    #expect(snapshot.keyspaceRows.first { $0.name == "gone" }?.defaultExpiry == 7_000)
+  }
+
   @Test func aKeyspaceOfTheSameNameIsAnotherOneAfterEveryOpening() throws {
     var machine = machine
     var store = try machine.open()
