@@ -10,7 +10,8 @@ extension Keydir {
 
   /// Notes a key that the index got. Called for a keyspace with a roster, which it may lose.
   @inline(never)
-  func enlist(_ hash: UInt64, in core: KeyspaceCore, _ keys: borrowing KeysState) {
+  func enlist(_ hash: UInt64, in core: KeyspaceCore?, _ keys: borrowing KeysState) {
+    guard let core else { return }
     core.roster.withLock { roster in
       if roster.isFull {
         let before = roster.room

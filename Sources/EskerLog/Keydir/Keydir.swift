@@ -206,7 +206,8 @@ final class Keydir: @unchecked Sendable {
         return
       }
       countEntries(1, of: core)
-      if let core, core.hasRoster.load(ordering: .relaxed) { enlist(hash, in: core, keys) }
+      // Unwrapped behind the call: here it would be retained for each new key.
+      if core?.hasRoster.load(ordering: .relaxed) ?? false { enlist(hash, in: core, keys) }
     } else {
       note(existing.address, existing.sequence, keys)
       probe.replaceCurrent(with: address)
