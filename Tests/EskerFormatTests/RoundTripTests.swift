@@ -126,6 +126,44 @@ import Testing
     #expect(try Manifest(decoding: manifest.encoded().span.bytes) == manifest)
   }
 
+  @Test func manifestKeepsFormsOfEveryLength() throws {
+    var manifest = Manifest(storeID: Sample.storeID, seed: Sample.seed)
+    for length in 0...KeyspaceForms.longestName {
+      let (keys, values) = (String(repeating: "k", count: length), String(repeating: "v", count: 255 - length))
+      let forms = KeyspaceForms(keys: keys, values: values)
+      manifest.keyspaces.append(KeyspaceRow(id: UInt32(length), name: "name \(length)", forms: forms))
+      #expect(try KeyspaceForms(decoding: forms.encoded().span.bytes) == forms)
+    }
+    manifest.nextKeyspaceID = 256
+    #expect(try Manifest(decoding: manifest.encoded().span.bytes) == manifest)
+    #expect(manifest.keyspaces[0].forms.keys == nil && manifest.keyspaces[255].forms.values == nil)
+  }
+
+  @Test(arguments: [[1], [1, 0], [0, 2, 65], [1, 0, 65, 65], [1, 0, 0xFF]] as [[UInt8]])
+  func formsThatLieAboutTheirLengthAreRefused(_ bytes: [UInt8]) {
+    #expect(throws: FormatError.self) { try KeyspaceForms(decoding: bytes.span.bytes) }
+  }
+
+  /// The second row of the sample has a name of seven bytes behind 20, and no form.
+  @Test func formsThatEndBeyondTheManifestAreRefused() throws {
+    var bytes = Sample.manifest.encoded()
+    bytes[bytes.count - 32 + 19] = 6
+    Repair.checksums(of: &bytes, like: "manifest")
+    let expected = FormatError.damaged(reason: "a keyspace's name is truncated", offset: bytes.count - 16)
+    #expect(throws: expected) { try Manifest(decoding: bytes.span.bytes) }
+  }
+
+  @Test func formsAreCompletedAndNeverContradicted() {
+    let none = KeyspaceForms()
+    let text = KeyspaceForms(keys: "utf8")
+    let both = KeyspaceForms(keys: "utf8", values: "cbor")
+    #expect(none.completed(by: both) == both && text.completed(by: both) == both && both.completed(by: none) == both)
+    #expect(text.completed(by: KeyspaceForms(keys: "int64", values: "cbor")) == text)
+    #expect(KeyspaceForms(values: "json").completed(by: both) == KeyspaceForms(values: "json"))
+    #expect(both.contradict(KeyspaceForms(keys: "int64")) && !both.contradict(text) && !none.contradict(both))
+    #expect(KeyspaceForms(keys: "", values: "") == none && none.encoded().isEmpty)
+  }
+
   @Test func manifestRefusesANextKeyspaceThatIsListed() {
     var manifest = Sample.manifest
     for next in [0, 1, 4] as [UInt32] {

@@ -93,7 +93,13 @@ struct Sample: CustomTestStringConvertible, Sendable {
       SegmentRow(id: 4, salt: 1, kind: .log, state: .active, granule: 0, granules: 1, fileLength: 4_096),
     ]
     manifest.keyspaces = [
-      KeyspaceRow(id: 3, incarnation: 1, defaultExpiry: 60_000, name: "sessions"),
+      KeyspaceRow(
+        id: 3,
+        incarnation: 1,
+        defaultExpiry: 60_000,
+        name: "sessions",
+        forms: KeyspaceForms(keys: "int64", values: "cbor")
+      ),
       KeyspaceRow(id: 4, name: "Grüße"),
     ]
     return manifest

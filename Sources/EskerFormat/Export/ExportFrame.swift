@@ -3,12 +3,23 @@
 /// In streams: never renumber.
 @frozen
 public enum ExportFrameKind: UInt8, Sendable, CaseIterable {
-  /// A keyspace; its key is the name.
+  /// A keyspace; its key is the name, and its value the forms of keys and values, if they are known.
   case keyspace = 1
   /// A key and its value.
   case entry = 2
   /// The end; nothing follows.
   case end = 3
+}
+
+extension ExportFrameKind {
+  /// The most bytes that the value of such a frame has.
+  fileprivate var longestValue: Int {
+    switch self {
+    case .keyspace: 2 + 2 * KeyspaceForms.longestName
+    case .entry: RecordLayout.maximumValueLength
+    case .end: 0
+    }
+  }
 }
 
 /// The head of a frame in an export stream. Key and value follow, then their checksum.
@@ -70,9 +81,8 @@ public struct ExportFrame: Hashable, Sendable {
     frame.keyspace = bytes.u32(at: 12)
     frame.expiry = bytes.i64(at: 16)
     frame.number = bytes.u64(at: 24)
-    guard frame.valueLength <= RecordLayout.maximumValueLength, kind == .entry || frame.valueLength == 0,
-      kind != .end || frame.keyLength == 0
-    else { throw .damaged(reason: "its lengths are impossible", offset: 6) }
+    let isPossible = frame.valueLength <= kind.longestValue && (kind != .end || frame.keyLength == 0)
+    guard isPossible else { throw .damaged(reason: "its lengths are impossible", offset: 6) }
     return (frame, checksum)
   }
 }

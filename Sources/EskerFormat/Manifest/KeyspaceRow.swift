@@ -11,13 +11,22 @@ public struct KeyspaceRow: Hashable, Sendable {
   public var defaultExpiry: Int64
   /// Its name, at most 65,535 bytes of UTF-8.
   public var name: String
+  /// The forms of its keys and values.
+  public var forms: KeyspaceForms
 
   /// A row with the given fields.
-  public init(id: UInt32, incarnation: UInt32 = 0, defaultExpiry: Int64 = -1, name: String) {
+  public init(
+    id: UInt32,
+    incarnation: UInt32 = 0,
+    defaultExpiry: Int64 = -1,
+    name: String,
+    forms: KeyspaceForms = KeyspaceForms()
+  ) {
     self.id = id
     self.incarnation = incarnation
     self.defaultExpiry = defaultExpiry
     self.name = name
+    self.forms = forms
   }
 
   /// The tag in its records.
@@ -29,7 +38,9 @@ public struct KeyspaceRow: Hashable, Sendable {
     bytes.append(incarnation)
     bytes.append(defaultExpiry)
     bytes.append(UInt16(name.utf8.count))
+    forms.appendLengths(to: &bytes)
     bytes.append(contentsOf: name.utf8)
+    forms.appendNames(to: &bytes)
     bytes.pad8()
   }
 
@@ -46,16 +57,15 @@ public struct KeyspaceRow: Hashable, Sendable {
     guard defaultExpiry >= -1 else {
       throw .damaged(reason: "a keyspace's default expiry is impossible", offset: offset + 8)
     }
-    let nameStart = offset + 18
-    let nameEnd = nameStart + Int(bytes.u16(at: offset + 16))
-    let end = (nameEnd + 7) & ~7
+    let nameStart = offset + 20
+    let keysStart = nameStart + Int(bytes.u16(at: offset + 16))
+    let valuesStart = keysStart + Int(bytes.u8(at: offset + 18))
+    let textEnd = valuesStart + Int(bytes.u8(at: offset + 19))
+    let end = (textEnd + 7) & ~7
     guard end <= bytes.byteCount else { throw .damaged(reason: "a keyspace's name is truncated", offset: offset + 16) }
-    let utf8 = (nameStart..<nameEnd).map { bytes.u8(at: $0) }
-    guard let name = String(validating: utf8, as: UTF8.self) else {
-      throw .damaged(reason: "a keyspace's name is not UTF-8", offset: nameStart)
-    }
-    self.name = name
-    try bytes.requireZeros(in: nameEnd..<end)
+    name = try bytes.text(in: nameStart..<keysStart, "a keyspace's name")
+    forms = try KeyspaceForms(bytes, keys: keysStart..<valuesStart, values: valuesStart..<textEnd)
+    try bytes.requireZeros(in: textEnd..<end)
     offset = end
   }
 }

@@ -1,3 +1,5 @@
+package import EskerFormat
+
 /// A named set of keys in a store: equal keys in different keyspaces are different entries.
 ///
 /// Keyspaces share the store's log, so a batch may span several. A value of this type keeps its store open. Thread safety: any
@@ -22,6 +24,22 @@ public struct Keyspace: ByteStore {
   ///   ``StoreError/syncFailed(errno:)`` and ``StoreError/failed(operation:path:errno:)``.
   public func setDefaultExpiry(_ duration: Duration?) throws(StoreError) {
     try core.engine.setDefaultExpiry(duration, of: core)
+  }
+
+  /// The form that keys have as bytes, such as `utf8` or `int64`, recorded by the first typed view; nil if there was none.
+  ///
+  /// The forms are a note for typed views and for the tool. The operations of this type read and write any bytes.
+  public var keyForm: String? { core.forms.keys }
+
+  /// The form that values have as bytes, such as `cbor`, recorded by the first typed view; nil if there was none.
+  public var valueForm: String? { core.forms.values }
+
+  /// Both forms.
+  package var forms: KeyspaceForms { core.forms }
+
+  /// Records the forms where none are; what is recorded stays.
+  package func record(_ forms: KeyspaceForms) throws(StoreError) {
+    try core.engine.record(forms, of: core)
   }
 
   /// Suspending versions of the operations that wait for the disk.

@@ -144,6 +144,15 @@ public final class LogStore: ByteStore {
     try engine.keyspaces(named: names).map { Keyspace(core: $0, store: self) }
   }
 
+  /// The keyspace called `name`, created on first use, with its forms recorded where none are; see ``Keyspace/keyForm``. What is
+  /// recorded stays: if it contradicts `forms`, nothing is recorded. Nor is anything by a read-only store.
+  ///
+  /// - Throws: what ``keyspace(_:)`` throws; a read-only store, also what ``refresh()`` throws.
+  package func keyspace(_ name: String, recording forms: KeyspaceForms) throws(StoreError) -> Keyspace {
+    let cores = try engine.keyspaces(named: [name], recording: forms)
+    return Keyspace(core: cores[0], store: self)
+  }
+
   /// Removes a keyspace with all its entries, in constant time. Space is reclaimed, and the index swept, in the background.
   ///
   /// Operations of existing ``Keyspace`` values then throw ``StoreError/keyspaceRemoved(_:)``, also if a keyspace of that name

@@ -32,8 +32,9 @@ extension Catalog {
     try write(replacing: (removed, added)) { manifest in edit.apply(to: &manifest) }
   }
 
-  /// Lists keyspaces with these names, unless there are some already; returns the manifest that lists them.
-  func addKeyspaces(named names: [String]) throws(StoreError) -> Manifest {
+  /// Lists keyspaces with these names, unless there are some already, with forms of keys and values where none are recorded;
+  /// returns the manifest that lists them.
+  func addKeyspaces(named names: [String], recording forms: KeyspaceForms) throws(StoreError) -> Manifest {
     // In one edit, so that no other thread creates one of these names or ids in between.
     try write(isAll: true) { (manifest) throws(StoreError) -> Manifest in
       try env.checkWritable()
@@ -42,6 +43,10 @@ extension Catalog {
         guard manifest.nextKeyspaceID < .max - 1 else { throw .invalidKeyspace(name) }
         manifest.keyspaces.append(KeyspaceRow(id: manifest.nextKeyspaceID, name: name))
         manifest.nextKeyspaceID += 1
+      }
+      let wanted = Set(names)
+      for position in manifest.keyspaces.indices where wanted.contains(manifest.keyspaces[position].name) {
+        manifest.keyspaces[position].forms = manifest.keyspaces[position].forms.completed(by: forms)
       }
       return manifest
     }

@@ -17,12 +17,21 @@ extension Engine {
     return try keeper.countLive(in: cores)
   }
 
-  /// Finds keyspaces, and creates those that do not exist, durably and in one edit of the manifest.
-  func keyspaces(named names: [String]) throws(StoreError) -> [KeyspaceCore] {
+  /// Finds keyspaces, creates those that do not exist, and records forms of keys and values where none are: durably and in one
+  /// edit of the manifest. A form that is recorded stays, and with it the other one if `forms` contradict it.
+  ///
+  /// A read-only store records nothing.
+  func keyspaces(
+    named names: [String],
+    recording forms: KeyspaceForms = KeyspaceForms()
+  ) throws(StoreError) -> [KeyspaceCore] {
     for name in names where name.utf8.count > 255 { throw .invalidKeyspace(name) }
-    if let cores = known(names) { return cores }
-    if env.options.readOnly { try follower.refresh() }
-    if let cores = known(names) { return cores }
+    if let cores = known(names, recording: forms) { return cores }
+    if env.options.readOnly {
+      // The writer may have created or recorded it meanwhile.
+      try follower.refresh()
+      if let cores = known(names, recording: KeyspaceForms()) { return cores }
+    }
     defer { env.deliverEvents() }
     // Again only if another thread removes one of them meanwhile.
     while true {
@@ -30,18 +39,28 @@ extension Engine {
       // The names of keyspaces are free once their removal is durable: until then, a crash may bring them back.
       let listed = catalog.manifest.keyspaces.filter { keydir.keyspaces.isRemoved($0.id) }.map(\.name)
       if !listed.isEmpty, !Set(listed).isDisjoint(with: names) { try commits.waitDurable(publishedSequence) }
-      // Listed in the manifest first: a record must never be on disk without the name of its keyspace.
-      guard keydir.keyspaces.add(try catalog.addKeyspaces(named: names)) else { throw .closed }
-      if let cores = known(names) { return cores }
+      // Listed in the manifest first: a record must never be on disk without the name and the forms of its keyspace.
+      let manifest = try catalog.addKeyspaces(named: names, recording: forms)
+      guard keydir.keyspaces.add(manifest) else { throw .closed }
+      if let cores = known(names, recording: forms) { return cores }
     }
   }
 
-  /// The keyspaces with these names; nil unless all of them exist.
-  private func known(_ names: [String]) -> [KeyspaceCore]? {
+  /// Records the forms of a keyspace that somebody has already, where none are recorded.
+  func record(_ forms: KeyspaceForms, of core: KeyspaceCore) throws(StoreError) {
+    try core.checkPresent()
+    _ = try keyspaces(named: [core.name], recording: forms)
+    try core.checkPresent()
+  }
+
+  /// The keyspaces with these names; nil unless all of them exist, and an edit would record nothing.
+  private func known(_ names: [String], recording forms: KeyspaceForms) -> [KeyspaceCore]? {
     var cores: [KeyspaceCore] = []
     cores.reserveCapacity(names.count)
     for name in names {
       guard let core = keydir.keyspaces[name] else { return nil }
+      let recorded = core.forms
+      guard recorded.completed(by: forms) == recorded else { return nil }
       cores.append(core)
     }
     return cores

@@ -39,12 +39,15 @@ public final class KeyspaceCore: Sendable {
   /// Milliseconds until values expire by default; -1 if the store's default applies.
   let defaultExpiryMilliseconds: Atomic<Int64>
 
+  private let recordedForms: Guarded<KeyspaceForms>
+
   init(_ row: KeyspaceRow, of engine: Engine) {
     self.engine = engine
     keydir = engine.keydir
     id = row.id
     name = row.name
     defaultExpiryMilliseconds = Atomic(row.defaultExpiry)
+    recordedForms = Guarded(row.forms, .leaf)
     hasRoster = Atomic(row.id != 0)
     present = Atomic(0)
     begin(incarnation: row.incarnation)
@@ -94,7 +97,24 @@ public final class KeyspaceCore: Sendable {
 
   /// What a snapshot shows of it.
   var shown: KeyspaceTable.Shown {
-    KeyspaceTable.Shown(name: name, tag: tag, defaultExpiry: defaultExpiryMilliseconds.load(ordering: .relaxed))
+    KeyspaceTable.Shown(
+      name: name,
+      tag: tag,
+      defaultExpiry: defaultExpiryMilliseconds.load(ordering: .relaxed),
+      forms: forms
+    )
+  }
+
+  /// The forms of keys and values that the manifest records.
+  var forms: KeyspaceForms { recordedForms.withLock { $0 } }
+
+  /// Notes what a manifest records, which may be older than what is known; whether there is more now.
+  func note(_ forms: KeyspaceForms) -> Bool {
+    recordedForms.withLock { known in
+      let before = known
+      known = known.completed(by: forms)
+      return known != before
+    }
   }
 
   var defaultExpiry: Duration? {

@@ -14,6 +14,7 @@ final class KeyspaceTable: Sendable {
     let tag: KeyspaceTag
     /// Milliseconds; -1 if the store's default applies.
     let defaultExpiry: Int64
+    let forms: KeyspaceForms
   }
 
   private struct State {
@@ -63,12 +64,17 @@ final class KeyspaceTable: Sendable {
     add(manifest)
   }
 
-  /// Makes the keyspaces that a manifest lists and that were created since the last one; false if the store is closed.
+  /// Makes the keyspaces that a manifest lists and that were created since the last one, and notes forms that were recorded
+  /// since; false if the store is closed.
   @discardableResult
   func add(_ manifest: Manifest) -> Bool {
     state.withLock { state in
       guard let make = state.make else { return false }
-      for row in manifest.keyspaces where row.id >= state.next {
+      for row in manifest.keyspaces {
+        guard row.id >= state.next else {
+          if let core = state.byID[row.id], core.note(row.forms) { state.shown[row.id] = core.shown }
+          continue
+        }
         let core = make(row)
         state.byID[row.id] = core
         state.byName[row.name] = core

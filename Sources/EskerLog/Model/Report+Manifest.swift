@@ -64,12 +64,18 @@ extension Report {
     public var incarnation: UInt32
     /// The expiry of values written without one; nil for the default in the store's options.
     public var defaultExpiry: Duration?
+    /// The form that keys have as bytes; nil if no typed view has recorded one.
+    public var keyForm: String?
+    /// The form that values have as bytes; nil if no typed view has recorded one.
+    public var valueForm: String?
 
     init(_ row: KeyspaceRow) {
       id = row.id
       name = row.name
       incarnation = row.incarnation
       defaultExpiry = row.defaultExpiry < 0 ? nil : .milliseconds(row.defaultExpiry)
+      keyForm = row.forms.keys
+      valueForm = row.forms.values
     }
   }
 }

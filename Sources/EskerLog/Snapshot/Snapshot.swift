@@ -42,7 +42,8 @@ public final class Snapshot: Sequence, Sendable {
         id: id,
         incarnation: keyspace.tag.incarnation,
         defaultExpiry: keyspace.defaultExpiry,
-        name: keyspace.name
+        name: keyspace.name,
+        forms: keyspace.forms
       )
     }.sorted { $0.id < $1.id }
   }

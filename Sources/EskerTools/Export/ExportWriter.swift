@@ -33,7 +33,8 @@ struct ExportWriter {
       frame.keyspace = row.id
       frame.expiry = row.defaultExpiry
       let name = Array(row.name.utf8)
-      try add(frame, unsafe name.span.bytes, RawSpan(), sink)
+      let forms = row.forms.encoded()
+      try add(frame, unsafe name.span.bytes, unsafe forms.span.bytes, sink)
     }
     for entry in snapshot {
       var frame = ExportFrame(.entry)

@@ -52,7 +52,7 @@ struct ImportReader {
     )
     let stored = trailer.reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
     guard checksum == stored else { throw damaged(start, "the checksum of a frame's key and value does not match") }
-    guard frame.kind == .entry else { return try takeKeyspace(frame, named: key, start) }
+    guard frame.kind == .entry else { return try takeKeyspace(frame, named: key, value, start) }
     guard let keyspace = keyspaces[frame.keyspace] else {
       throw damaged(start, "an entry belongs to a keyspace that the stream does not declare")
     }
@@ -65,12 +65,25 @@ struct ImportReader {
     report.entries += 1
   }
 
-  private mutating func takeKeyspace(_ frame: ExportFrame, named bytes: [UInt8], _ start: Int) throws {
+  private mutating func takeKeyspace(
+    _ frame: ExportFrame,
+    named bytes: [UInt8],
+    _ formBytes: [UInt8],
+    _ start: Int
+  ) throws {
     guard let name = String(validating: bytes, as: UTF8.self), keyspaces[frame.keyspace] == nil,
       name.isEmpty == (frame.keyspace == 0)
     else { throw damaged(start, "a keyspace is invalid or declared twice") }
+    let forms = try decoding(at: start, "the forms of a keyspace in the stream") { () throws(FormatError) in
+      unsafe try KeyspaceForms(decoding: formBytes.span.bytes)
+    }
     let isNew = try name.isEmpty || !store.keyspaceNames.contains(name)
-    let keyspace = name.isEmpty ? store.default : try store.keyspace(name)
+    let keyspace = try store.keyspace(name, recording: forms)
+    guard !keyspace.forms.contradict(forms) else {
+      let place = name.isEmpty ? "the default keyspace" : "the keyspace \"\(name)\""
+      let operation = "import \(place) (\(forms)) over that of another form (\(keyspace.forms)) into"
+      throw StoreError.failed(operation: operation, path: store.path, errno: 0)
+    }
     if isNew, frame.expiry >= 0, keyspace.defaultExpiry == nil {
       try keyspace.setDefaultExpiry(.milliseconds(frame.expiry))
     }

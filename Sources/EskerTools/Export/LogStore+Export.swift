@@ -17,7 +17,8 @@ extension LogStore {
     return try writer.write(snapshot.keyspaceRows, to: sink)
   }
 
-  /// Stores every entry of a stream that ``exportStream(to:)`` wrote, with its keyspace and its expiry.
+  /// Stores every entry of a stream that ``exportStream(to:)`` wrote, with its keyspace and its expiry, and the forms of keys
+  /// and values where the store has none.
   ///
   /// Existing keys get the values of the stream; other keys are left alone. Expired entries are skipped. Everything is
   /// durable when the call returns. If it throws, what came before the error stays stored: import into a new store to be
@@ -25,7 +26,8 @@ extension LogStore {
   ///
   /// - Parameter source: Returns the next bytes of the stream, at most as many as requested; none at the end.
   /// - Throws: What `source` throws; `StoreError.damaged(_:reason:)` with the offset in the stream from which on nothing
-  ///   was stored; `StoreError.unknownFormat(path:version:)`; what writing throws.
+  ///   was stored; `StoreError.unknownFormat(path:version:)`; `StoreError.failed(operation:path:errno:)` if keys or values of
+  ///   a keyspace have another form in the store; what writing throws.
   /// - Complexity: O(bytes). Memory for one value.
   @discardableResult
   public func importStream(from source: (Int) throws -> [UInt8]) throws -> ImportReport {

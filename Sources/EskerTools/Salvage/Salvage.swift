@@ -225,7 +225,7 @@ struct Salvage {
   mutating func write(to store: LogStore, progress: (Double) -> Bool) throws(StoreError) {
     var keyspaces: [UInt32: Keyspace] = [0: store.default]
     for row in source.manifest?.keyspaces ?? [] {
-      let keyspace = try store.keyspace(row.name)
+      let keyspace = try store.keyspace(row.name, recording: row.forms)
       if row.defaultExpiry >= 0 { try keyspace.setDefaultExpiry(.milliseconds(row.defaultExpiry)) }
       keyspaces[row.id] = keyspace
     }

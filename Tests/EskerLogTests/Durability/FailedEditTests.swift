@@ -1,3 +1,4 @@
+import EskerFormat
 import EskerPlatform
 import EskerTestSupport
 import Testing
@@ -8,12 +9,15 @@ import Testing
 /// next opening.
 @Suite struct FailedEditTests {
   enum Edit: String, CaseIterable {
-    case keyspace, setDefaultExpiry, resetClock
+    case keyspace, forms, setDefaultExpiry, resetClock
+
+    static let recorded = KeyspaceForms(keys: "int64", values: "cbor")
 
     /// - Parameter number: of the edit, so that no two are the same and the manifest grows.
     func perform(_ number: Int, on store: LogStore, _ clock: FakeClock) throws(StoreError) {
       switch self {
       case .keyspace: _ = try store.keyspace("\(number)" + String(repeating: "k", count: 200))
+      case .forms: _ = try store.keyspace("short \(number)", recording: Self.recorded)
       case .setDefaultExpiry: try store.keyspace("short").setDefaultExpiry(.seconds(number + 1))
       case .resetClock:
         clock.setWall(milliseconds: clock.wallMilliseconds() - 1_000_000)
@@ -24,11 +28,14 @@ import Testing
 
   private struct State: Equatable {
     var names: Set<String>
+    var formed: Set<String>
     var expiry: Duration?
     var time: WallTime
 
     init(_ store: LogStore) throws(StoreError) {
-      names = try Set(store.keyspaceNames)
+      let names = try Set(store.keyspaceNames)
+      self.names = names
+      formed = Set(names.filter { store.engine.keydir.keyspaces[$0]?.forms == Edit.recorded })
       expiry = try store.keyspace("short").defaultExpiry
       time = store.time
     }
@@ -39,7 +46,7 @@ import Testing
     let bench = FaultBench()
     bench.clock.setWall(milliseconds: 100_000_000)
     let store = try bench.open()
-    _ = try store.keyspace("short")
+    _ = try store.keyspaces(["short", "short 0", "short 1", "short 2"])
     bench.plan.fail(nil, nth: nth, .error(code))
     let start = bench.plan.callCount
     var before = try State(store)
@@ -53,6 +60,7 @@ import Testing
         after = before
         switch edit {
         case .keyspace: after.names.insert("\(number)" + String(repeating: "k", count: 200))
+        case .forms: after.formed.insert("short \(number)")
         case .setDefaultExpiry: after.expiry = .seconds(number + 1)
         case .resetClock: after.time = WallTime(millisecondsSince1970: bench.clock.wallMilliseconds())
         }

@@ -60,6 +60,36 @@ import Testing
     #expect(copy.durableSequence == copy.lastSequence)
   }
 
+  @Test func formsOfKeysAndValuesAreInTheStream() throws {
+    let store = try filled(Machine(), count: 3)
+    let forms = KeyspaceForms(keys: "int64", values: "cbor")
+    _ = try store.keyspace("numbers", recording: forms)
+    let (stream, _) = try export(store)
+    let copy = try Machine().open()
+    _ = try copy.keyspace("numbers")
+    _ = try importing(stream, into: copy)
+    #expect(try copy.keyspace("numbers").forms == forms)
+    #expect(try copy.keyspace("other").forms == KeyspaceForms() && copy.default.forms == KeyspaceForms())
+    // Again, over the same forms.
+    _ = try importing(stream, into: copy)
+  }
+
+  @Test(arguments: [KeyspaceForms(keys: "utf8", values: "cbor"), KeyspaceForms(keys: "int64", values: "json")])
+  func anImportOverAnotherFormIsRefused(_ forms: KeyspaceForms) throws {
+    let store = try Machine().open()
+    try store.keyspace("numbers", recording: KeyspaceForms(keys: "int64", values: "cbor")).put("v", forKey: "k")
+    let (stream, _) = try export(store)
+    let copy = try Machine().open()
+    let space = try copy.keyspace("numbers", recording: forms)
+    let operation =
+      "import the keyspace \"numbers\" (keys: int64, values: cbor) over that of another form (\(forms)) into"
+    #expect(throws: StoreError.failed(operation: operation, path: "/store", errno: 0)) {
+      try importing(stream, into: copy)
+    }
+    #expect(space.forms == forms)
+    #expect(try space.count() == 0)
+  }
+
   @Test func anEmptyStoreIsAShortStream() throws {
     let (stream, report) = try export(Machine().open())
     #expect(report.entries == 0)
