@@ -14,7 +14,7 @@
       case .rejected(_, let view, let underlying): "\(view): a value was rejected: \(Self.name(of: underlying))"
       case .back(let name, let underlying): "\(name) failed: \(Self.name(of: underlying))"
       case .producer(let underlying): "a value could not be produced: \(Self.name(of: underlying))"
-      case .unsupported, .unnamed, .cancelled: description
+      case .unsupported, .form, .unnamed, .cancelled: description
       }
     }
 

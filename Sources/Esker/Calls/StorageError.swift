@@ -16,6 +16,8 @@ public indirect enum StorageError: Error, Sendable {
   /// A storage of this kind cannot do what was asked: keep an expiry, check a condition, be written in a batch, be observed, or
   /// show its bytes in another form.
   case unsupported(operation: String, view: String)
+  /// The keyspace's keys, or its values, are kept in the form `recorded`, and the view asked for another. Nothing was changed.
+  case form(of: Part, keyspace: String, recorded: String, asked: String)
   /// The type is private or local, so it has no name that is the same at the next launch. ``PinnedName`` gives it one.
   case unnamed(type: String)
   /// A back of the caller's making failed.
@@ -24,6 +26,14 @@ public indirect enum StorageError: Error, Sendable {
   case producer(any Error)
   /// The waiting task was cancelled. An operation that had not begun has not happened.
   case cancelled
+
+  /// What has a form in a keyspace.
+  public enum Part: String, Hashable, Sendable, CaseIterable {
+    /// The keys.
+    case keys
+    /// The values.
+    case values
+  }
 }
 
 extension StorageError: CustomStringConvertible {
@@ -42,6 +52,8 @@ extension StorageError: CustomStringConvertible {
       "\(view): the value for \(key) was rejected: \(underlying)"
     case .unsupported(let operation, let view):
       "\(view): the storage behind this view cannot \(operation)"
+    case .form(of: let part, let keyspace, let recorded, let asked):
+      "\(keyspace): its \(part.rawValue) have the form \(recorded), not \(asked); nothing was changed: \(part.remedy)"
     case .unnamed(let type):
       "values of \(type) cannot be kept by their id: a private or local type has no name that is the same at the next launch; "
         + "make it internal, or conform it to PinnedName"
@@ -51,6 +63,16 @@ extension StorageError: CustomStringConvertible {
       "the value could not be produced: \(underlying)"
     case .cancelled:
       "the waiting task was cancelled"
+    }
+  }
+}
+
+extension StorageError.Part {
+  /// What can be done about another form.
+  fileprivate var remedy: String {
+    switch self {
+    case .keys: "use keys of that form, or another name, or copy the entries to another keyspace"
+    case .values: "use a type of that form, or another name, or give the form to be read as `transformer:`"
     }
   }
 }

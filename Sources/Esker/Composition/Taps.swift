@@ -42,7 +42,7 @@ extension StorageStep {
       case .rejected(let key, _, let underlying): .rejected(key: key, view: name, underlying: underlying)
       case .unsupported(let operation, _): .unsupported(operation: operation, view: name)
       case .back(_, let underlying): .back(name: name, underlying: underlying)
-      case .store, .unnamed, .producer, .cancelled: error
+      case .store, .form, .unnamed, .producer, .cancelled: error
       }
     }
   }

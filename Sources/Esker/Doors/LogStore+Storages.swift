@@ -2,8 +2,8 @@ extension LogStore {
   /// Typed keys and values in the keyspace called `name`.
   ///
   /// Types with a form of their own, ``StorageValue``, are kept in it, other `Codable` types as CBOR,
-  /// ``Transformer/binary``. A storage whose keys are neither text nor bytes has a keyspace of its own, apart from that of text
-  /// keys: `name#int64` for `Int`.
+  /// ``Transformer/binary``. The first view of a keyspace records the forms of its keys and values durably, together with the
+  /// keyspace if that is new; views of other forms are refused.
   ///
   /// ```swift
   /// let users = try store.storage("users", of: User.self)
@@ -14,7 +14,8 @@ extension LogStore {
   ///   - name: what the storage is called.
   ///   - value: the type of the values.
   ///   - memory: what memory ahead of it may hold, as of a ``HybridStorage``; nil for none.
-  /// - Throws: ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
+  /// - Throws: ``StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys or values have another form;
+  ///   ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
   @inlinable
   public func storage<Value: Codable & Sendable>(
     _ name: String,
@@ -30,7 +31,8 @@ extension LogStore {
   /// let boards: Storage<Int, Board> = try store.storage("boards")
   /// ```
   ///
-  /// - Throws: ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
+  /// - Throws: ``StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys or values have another form;
+  ///   ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
   @inlinable
   public func storage<Key: StorageKey, Value: Codable & Sendable>(
     _ name: String,
@@ -45,7 +47,11 @@ extension LogStore {
 
   /// Typed keys and values in the keyspace called `name`, with a form of the caller's choice for the values.
   ///
-  /// - Throws: ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
+  /// The form is recorded if none is, and may differ from a recorded one: to read what an earlier version of the program wrote, and
+  /// to write it anew.
+  ///
+  /// - Throws: ``StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form;
+  ///   ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
   @inlinable
   public func storage<Key: StorageKey, Value: Sendable>(
     _ name: String,
@@ -58,16 +64,17 @@ extension LogStore {
     return Storage(log)
   }
 
-  /// Typed keys and values in the keyspace called exactly `name`, with forms of the caller's choice for both.
+  /// Typed keys and values in the keyspace called `name`, with forms of the caller's choice for both.
   ///
-  /// - Throws: ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
+  /// - Throws: ``StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form;
+  ///   ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
   @inlinable
   public func storage<Key: Sendable, Value: Sendable>(
     keyspace name: String,
     keys: KeyTransformer<Key>,
     values: Transformer<Value>
   ) throws(StorageError) -> Storage<Key, Value> {
-    let keyspace = try translating { () throws(StoreError) -> Keyspace in try self.keyspace(name) }
-    return Storage(LogStorage(keyspace: keyspace, keys: keys, values: values))
+    let keyspace = try keyspace(name, keys: keys.id, values: values.id, isOwn: false)
+    return Storage(LogStorage(LogView(keyspace: keyspace, keys: keys, values: values)))
   }
 }

@@ -33,14 +33,18 @@ public struct Stored<Value: Sendable>: Sendable {
 
   /// The value under `key` of a storage of settings, in which each has its own type; `wrappedValue` while there is none.
   ///
-  /// - Throws: ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
+  /// Settings are kept as CBOR whatever their type, which says itself what it holds: one keyspace has one form.
+  ///
+  /// - Throws: ``StorageError/form(of:keyspace:recorded:asked:)`` for a keyspace of anything else; ``StorageError/store(_:)``, see
+  ///   `LogStore.keyspace(_:)`.
   public init(
     wrappedValue: Value,
     _ key: String,
     in store: LogStore,
     keyspace: String = "settings"
   ) throws(StorageError) where Value: Codable {
-    self.init(wrappedValue: wrappedValue, key, in: try store.storage(keyspace, of: Value.self))
+    let settings = try LogStorage<String, Value>(store, keyspace, values: .binary, isOwn: true)
+    self.init(wrappedValue: wrappedValue, key, in: Storage(settings))
   }
 
   /// The value.

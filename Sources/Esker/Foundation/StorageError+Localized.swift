@@ -12,6 +12,7 @@ extension StorageError: LocalizedError {
     case .key(let key, _, _): "The key “\(key)” cannot be used."
     case .rejected(let key, _, _): "The value for “\(key)” is not allowed."
     case .unsupported(let operation, _): "This storage cannot \(operation)."
+    case .form(_, let keyspace, _, _): "What is saved in “\(keyspace)” could not be opened."
     case .unnamed(let type): "Values of type \(type) could not be saved."
     case .back(let name, _): "“\(name)” could not be reached."
     case .producer: "The value could not be obtained."
@@ -27,6 +28,7 @@ extension StorageError: LocalizedError {
       .back(_, let underlying), .producer(let underlying):
       reason(underlying)
     case .decoding(_, _, let expected, let underlying): "It is not \(expected): \(reason(underlying))"
+    case .form(let part, _, let recorded, let asked): "The form of its \(part.rawValue) is \(recorded), not \(asked)."
     case .unnamed: "The type has no name that lasts."
     case .unsupported, .cancelled: nil
     }
@@ -38,6 +40,7 @@ extension StorageError: LocalizedError {
     case .store(let error): error.recoverySuggestion
     case .encoding: "Nothing was changed."
     case .decoding: "It was left as it is. Remove it, or read it as the type that it was saved as."
+    case .form: "It was left as it is. Open it as what it was saved as, or use another name."
     case .back, .producer: "Try again later."
     case .key, .rejected, .unsupported, .unnamed, .cancelled: nil
     }

@@ -1,6 +1,6 @@
 /// Turns keys into bytes and back, so that a storage can list its keys and tell observers of them.
 public struct KeyTransformer<Key: Sendable>: Sendable {
-  /// Names the form that keys have as bytes. It must not contain `#`.
+  /// Names the form that keys have as bytes. The first view of a keyspace records it, and others must have the same.
   public let id: String
   @usableFromInline let lending: @Sendable (Key, (RawSpan) -> Void) throws -> Void
   @usableFromInline let decoding: @Sendable (RawSpan) throws -> Key

@@ -29,16 +29,22 @@ public struct LogStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
     self.view = view
   }
 
-  /// A view of `keyspace` through these transformers.
+  /// A view of `keyspace` through these transformers. Their forms are recorded if no view has done so before.
   ///
-  /// It is the caller's to see that all views of a keyspace have the same form of keys; ``EskerLog/LogStore/storage(_:key:of:memory:)``
-  /// does so by itself.
+  /// - Throws: ``StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form; values may have
+  ///   several. ``StorageError/store(_:)``.
   @inlinable
-  public init(keyspace: Keyspace, keys: KeyTransformer<Key>, values: Transformer<Value>) {
+  public init(
+    keyspace: Keyspace,
+    keys: KeyTransformer<Key>,
+    values: Transformer<Value>
+  ) throws(StorageError) {
+    try keyspace.admit(keys: keys.id, values: values.id)
     view = LogView(keyspace: keyspace, keys: keys, values: values)
   }
 
-  /// A view of the keyspace called `name` for the type of key; see ``EskerLog/LogStore/storage(_:key:of:memory:)``.
+  /// A view of the keyspace called `name` for the type of key; see
+  /// ``EskerLog/LogStore/storage(_:key:transformer:memory:)``.
   @inlinable
   public init(
     _ store: LogStore,
@@ -46,11 +52,7 @@ public struct LogStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
     key: Key.Type = Key.self,
     transformer: Transformer<Value>
   ) throws(StorageError) where Key: StorageKey {
-    let keys = Key.keyTransformer
-    let keyspace = try translating { () throws(StoreError) in
-      try store.keyspace(keyspaceName(name, keys: keys.id))
-    }
-    self.init(keyspace: keyspace, keys: keys, values: transformer)
+    try self.init(store, name, values: transformer, isOwn: false)
   }
 
   /// A view of the keyspace called `name` for the types of key and value; see ``EskerLog/LogStore/storage(_:key:of:memory:)``.
@@ -61,13 +63,26 @@ public struct LogStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
     key: Key.Type = Key.self,
     of value: Value.Type = Value.self
   ) throws(StorageError) where Key: StorageKey, Value: Codable {
-    try self.init(store, name, transformer: .standard)
+    try self.init(store, name, values: .standard, isOwn: true)
   }
 
-  /// Another view of the same bytes.
+  /// - Parameter isOwn: whether the form of the values must be the one that is recorded, if there is one.
+  @inlinable
+  init(
+    _ store: LogStore,
+    _ name: String,
+    values: Transformer<Value>,
+    isOwn: Bool
+  ) throws(StorageError) where Key: StorageKey {
+    let keys = Key.keyTransformer
+    let keyspace = try store.keyspace(name, keys: keys.id, values: values.id, isOwn: isOwn)
+    view = LogView(keyspace: keyspace, keys: keys, values: values)
+  }
+
+  /// Another view of the same bytes, whatever form is recorded.
   @inlinable
   public func transform<New>(to transformer: Transformer<New>) -> LogStorage<Key, New> {
-    LogStorage<Key, New>(keyspace: keyspace, keys: keys, values: transformer)
+    LogStorage<Key, New>(LogView(keyspace: keyspace, keys: keys, values: transformer))
   }
 }
 

@@ -8,6 +8,9 @@
 /// view. They may be called from any thread.
 public struct Transformer<Value: Sendable>: Sendable {
   /// Names the form that values have as bytes. Transformers of one value type with equal ids are taken to be the same.
+  ///
+  /// The first view of a keyspace records it. An `@` with a number is a version, which is not recorded; see
+  /// ``versioned(_:migrate:)``.
   public let id: String
 
   /// Lends a value's bytes. The body is called exactly once unless an error is thrown.

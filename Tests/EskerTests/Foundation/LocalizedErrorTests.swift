@@ -22,7 +22,7 @@ import Testing
     .decoding(key: "at", view: "cities", expected: "City (cbor)", underlying: Failure.one),
     .key("at", view: "cities", underlying: Failure.one), .rejected(key: "at", view: "cities", underlying: Failure.one),
     .unsupported(operation: "list its entries", view: "cities"), .back(name: "the server", underlying: Failure.one),
-    .producer(Failure.one), .cancelled,
+    .form(of: .keys, keyspace: "cities", recorded: "int64", asked: "utf8"), .producer(Failure.one), .cancelled,
   ]
 
   enum Failure: LocalizedError {

@@ -122,24 +122,6 @@ struct User: Codable, Identifiable, Equatable, Sendable {
     }
   }
 
-  @Test func integerAndStringKeysOfOneSpellingAreApart() throws {
-    try withTemporaryStore { store in
-      let texts = try store.storage("things", key: String.self, of: String.self)
-      let numbers = try store.storage("things", key: Int.self, of: String.self)
-      let spelled = String(decoding: try Int.keyTransformer.encode(0x4142_4344_4546_4748 ^ Int.min), as: UTF8.self)
-      try texts.set("text", forKey: "1")
-      try texts.set("spelled", forKey: spelled)
-      try numbers.set("number", forKey: 1)
-      try numbers.set("other", forKey: 0x4142_4344_4546_4748 ^ Int.min)
-      #expect(try texts.value(forKey: "1") == "text")
-      #expect(try numbers.value(forKey: 1) == "number")
-      #expect(try texts.value(forKey: spelled) == "spelled")
-      #expect(try Set(store.keyspaceNames) == ["things", "things#int64"])
-      _ = try store.storage("things#int64", of: String.self)
-      #expect(try store.keyspaceNames.contains("things##int64"))
-    }
-  }
-
   @Test func undecodableBytesGiveAPreciseErrorAndStay() throws {
     try withTemporaryStore { store in
       let users = try store.storage("users", of: User.self)

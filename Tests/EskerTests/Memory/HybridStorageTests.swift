@@ -93,11 +93,11 @@ import Testing
   @Test func frontOfAnyKeyIsToldOfWritesByItsBytes() throws {
     try withTemporaryStore { store in
       let text = HybridStorage(try LogStorage(store, "n", key: String.self, of: Int.self))
-      let bytes = try LogStorage(store, "n", key: [UInt8].self, of: Int.self)
+      let bytes = try store.keyspace("n")
       try text.set(1, forKey: "é")
-      try bytes.set(2, forKey: Array("é".utf8))
+      try bytes.put(Transformer<Int>.littleEndian.encode(2), forKey: Array("é".utf8))
       #expect(try text.value(forKey: "é") == 2)
-      try bytes.set(3, forKey: [0xFF])
+      try bytes.put(Transformer<Int>.littleEndian.encode(3), forKey: [0xFF])
       #expect(try text.value(forKey: "é") == 2)
     }
   }
@@ -180,9 +180,9 @@ import Testing
 
   @Test func bytesThatCannotBeDecodedStayAndAreNotKept() throws {
     try withTemporaryStore { store in
-      let bytes = try LogStorage(store, "n", key: String.self, of: [UInt8].self)
-      try bytes.set([1, 2], forKey: "a")
       let hybrid = HybridStorage(try LogStorage(store, "n", key: String.self, of: Int.self), remembersAbsence: true)
+      let bytes = try LogStorage(store, "n", key: String.self, transformer: Transformer<[UInt8]>.bytes)
+      try bytes.set([1, 2], forKey: "a")
       for _ in 0..<2 {
         guard case .decoding = failure(of: { try hybrid.value(forKey: "a") }) else {
           Issue.record("it was decoded")
