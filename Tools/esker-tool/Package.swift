@@ -23,6 +23,7 @@ let package = Package(
       name: "esker-tool",
       dependencies: [
         .product(name: "Esker", package: "Esker"),
+        .product(name: "EskerCBOR", package: "Esker"),
         .product(name: "EskerTools", package: "Esker"),
         .product(name: "_EskerInternals", package: "Esker"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -36,6 +37,7 @@ let package = Package(
       dependencies: [
         "esker-tool",
         .product(name: "Esker", package: "Esker"),
+        .product(name: "EskerCBOR", package: "Esker"),
         .product(name: "EskerTools", package: "Esker"),
         .product(name: "_EskerInternals", package: "Esker"),
         .product(name: "_EskerTestSupport", package: "Esker"),

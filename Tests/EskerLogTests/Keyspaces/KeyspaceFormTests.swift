@@ -112,6 +112,8 @@ import Testing
     let store = try machine.open()
     try store.keyspace("scores", recording: Self.numbers).put("v", forKey: "k")
     try store.keyspace("gone", recording: Self.texts).put("v", forKey: "k")
+    try store.keyspace("late").put("v", forKey: "k")
+    try store.keyspace("late").record(Self.texts)
     let snapshot = try store.snapshot()
     try store.removeKeyspace("gone")
     #expect(snapshot.keyspaceRows.first { $0.name == "gone" }?.forms == Self.texts)
@@ -122,7 +124,8 @@ import Testing
     for path in ["/backup", "/restored", "/salvaged"] {
       let copy = try LogStore(at: path, options: machine.options { $0.readOnly = true }, host: machine.host)
       #expect(try copy.keyspace("scores").forms == Self.numbers, "\(path)")
-      #expect(try copy.keyspaceNames == ["scores"], "\(path)")
+      #expect(try copy.keyspace("late").forms == Self.texts, "\(path)")
+      #expect(try copy.keyspaceNames.sorted() == ["late", "scores"], "\(path)")
     }
   }
 

@@ -25,9 +25,10 @@ struct Delete: ParsableCommand {
   var synced = false
 
   func run() throws {
-    let bytes = try keys.map { try encoding.bytes(of: $0) }
+    let given = try keys.map { try encoding.given($0) }
     try store.write(creating: false) { store in
       let keyspace = try keyspace.existing(in: store)
+      let bytes = try given.map { try $0.bytes(in: keyspace) }
       var removed = 0
       for key in bytes where try keyspace.remove(key) { removed += 1 }
       if synced { try store.sync() }

@@ -8,7 +8,7 @@ struct Inspect: ParsableCommand {
       Without options: the manifest, and a line for each segment. With --segment: its records, in file order. With --record: the \
       bytes of one record, and what each means. With --key: every record of a key that is still on disk, newest first. Nothing \
       is written and no lock is taken, so it works beside a writer, and on a store that is too damaged to open. Unprintable \
-      bytes are shown as \\xNN.
+      bytes are shown as \\xNN, keys in the form that their keyspace records.
 
       With --json, prints one object, or with --segment and --key one for each record.
 
@@ -53,7 +53,7 @@ struct Inspect: ParsableCommand {
   }
 
   func run() throws {
-    let key = try key.map { try encoding.bytes(of: $0) }
+    let key = try key.map { try encoding.given($0) }
     var output = BufferedOutput.standard()
     if let segment {
       try RecordListing(store.inspection(), segment).write(asJSON: json, to: &output)

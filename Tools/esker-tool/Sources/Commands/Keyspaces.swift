@@ -5,7 +5,8 @@ struct Keyspaces: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print the keyspaces and how many keys each has, or remove one.",
     discussion: """
-      The default keyspace has no name; it is shown as "(default)" on a terminal, and as an empty name elsewhere. With --sizes, \
+      KEYS ARE and VALUES ARE are the forms that a program has recorded, by which the other commands read and show them. The \
+      default keyspace has no name; it is shown as "(default)" on a terminal, and as an empty name elsewhere. With --sizes, \
       the bytes of records that can be read, that will expire, and that a merge can reclaim are counted too, which takes about \
       a second for ten million records.
 
@@ -61,7 +62,8 @@ struct Keyspaces: ParsableCommand {
   private var columns: [Table.Column] {
     let sizes: [Table.Column] = [.right("LIVE"), .right("EXPIRING"), .right("DEAD")]
     return [.right("ID"), .right("KEYS")] + (self.sizes ? sizes : [])
-      + [.right("DEFAULT EXPIRY", isOptional: true), .right("EMPTIED", isOptional: true), .left("NAME")]
+      + [.right("DEFAULT EXPIRY", isOptional: true), .right("EMPTIED", isOptional: true)]
+      + [.left("KEYS ARE", isOptional: true), .left("VALUES ARE", isOptional: true), .left("NAME")]
   }
 
   private struct Row {
@@ -76,13 +78,13 @@ struct Keyspaces: ParsableCommand {
       let expiry = keyspace?.defaultExpiry.map { expiry in
         Cell(shown: HumanUnits.duration(seconds: expiry.seconds), plain: "\(expiry.seconds)")
       }
-      return [keyspace.map { .number(UInt64($0.id)) } ?? .none, .count(keys)]
-        + (sizes ? bytes.map { $0.map { .size($0) } ?? .none } : [])
-        + [
-          expiry ?? .none,
-          keyspace.map { .count(Int($0.incarnation)) } ?? .none,
-          name.isEmpty ? Cell(shown: "(default)", plain: "", paint: .faint) : .text(name),
-        ]
+      var cells: [Cell] = [keyspace.map { .number(UInt64($0.id)) } ?? .none, .count(keys)]
+      if sizes { cells += bytes.map { $0.map { .size($0) } ?? .none } }
+      cells.append(expiry ?? .none)
+      cells.append(keyspace.map { .count(Int($0.incarnation)) } ?? .none)
+      for form in [keyspace?.keyForm, keyspace?.valueForm] { cells.append(form.map { .text($0) } ?? .none) }
+      cells.append(name.isEmpty ? Cell(shown: "(default)", plain: "", paint: .faint) : .text(name))
+      return cells
     }
 
     var json: [UInt8] {
@@ -93,6 +95,8 @@ struct Keyspaces: ParsableCommand {
       writer.field("keys", keys)
       writer.field("incarnation", keyspace.map { UInt64($0.incarnation) })
       writer.field("defaultExpirySeconds", keyspace?.defaultExpiry?.seconds)
+      writer.field("keyForm", keyspace?.keyForm)
+      writer.field("valueForm", keyspace?.valueForm)
       if let figures {
         writer.name("usage")
         writer.value(figures)

@@ -106,6 +106,7 @@ struct Load: ParsableCommand {
     reader.checksum = Array(reading.utf8).checksum(of: 0..<reading.utf8.count)
     try store.write(creating: true, publishing: Self.publishing) { store in
       let keyspace = try keyspace.writable(in: store)
+      if keyField != nil { try Self.requireText(keyspace) }
       var checkpoint: LoadCheckpoint?
       if resume {
         checkpoint = try LoadCheckpoint(input: inputName, into: keyspace)
@@ -123,6 +124,15 @@ struct Load: ParsableCommand {
         var loader = Loader(EntrySource(), into: keyspace, resuming: checkpoint, plan)
         try loader.run(&reader)
       }
+    }
+  }
+
+  /// Throws if the keyspace's keys and values are something else than the text that documents are.
+  private static func requireText(_ keyspace: Keyspace) throws(ToolError) {
+    let texts: [StoredForm] = [.raw, .text]
+    guard texts.contains(keyspace.shownKeys), texts.contains(keyspace.shownValues) else {
+      let (keys, values) = (keyspace.keyForm ?? "unknown", keyspace.valueForm ?? "unknown")
+      throw .notForDocuments(keyspace: keyspace.name, keys: keys, values: values)
     }
   }
 

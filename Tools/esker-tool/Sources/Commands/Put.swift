@@ -6,9 +6,12 @@ struct Put: ParsableCommand {
     abstract: "Store a value under a key.",
     discussion: """
       Creates the store if there is nothing at the path or an empty directory. A value of "-" is read from standard input, \
-      byte for byte. Put "--" before a key or value that begins with a dash.
+      byte for byte. Put "--" before a key or value that begins with a dash. Where the keyspace records what its keys and \
+      values are, they are given as text: a number as its digits, CBOR as JSON, which has no bytes and no dates. --raw stores \
+      the bytes of the value as they are.
 
       Examples:
+        esker put game.esker anna 7 --keyspace scores
         esker put cities.esker at Vienna
         esker put sessions.esker user:17 token --ttl 60s
         esker put pictures.esker logo - < logo.png
@@ -30,21 +33,35 @@ struct Put: ParsableCommand {
 
   @OptionGroup var encoding: KeyEncodingOption
 
+  @Flag(help: "Store the value's bytes, whatever form is recorded.")
+  var raw = false
+
   @Flag(help: "Return only once the value survives a power failure.")
   var synced = false
 
   func run() throws {
     // Read first, so that the store is not opened and locked while waiting for a slow pipe.
-    let key = try encoding.bytes(of: key)
+    let key = try encoding.given(key)
     let bytes = try valueBytes()
     try store.write(creating: true) { store in
-      _ = try keyspace.writable(in: store).put(
-        bytes,
-        forKey: key,
+      let keyspace = try keyspace.writable(in: store)
+      _ = try keyspace.put(
+        try stored(bytes, in: keyspace),
+        forKey: try key.bytes(in: keyspace),
         expiry: ttl.map { .after($0.duration) },
         durability: synced ? .synced : nil
       )
     }
+  }
+
+  /// The value in the form that the keyspace records.
+  private func stored(_ bytes: [UInt8], in keyspace: Keyspace) throws(ToolError) -> [UInt8] {
+    let form = keyspace.shownValues
+    guard !raw, form != .raw else { return bytes }
+    guard let text = String(validating: bytes, as: UTF8.self), let stored = form.bytes(of: text) else {
+      throw .notOfForm(value, what: "value", form: keyspace.valueForm ?? "")
+    }
+    return stored
   }
 
   private func valueBytes() throws -> [UInt8] {

@@ -6,6 +6,7 @@ struct RecordDump {
   private let anatomy: RecordAnatomy
   private let place: RecordPlace
   private let showsAll: Bool
+  private let keys: StoredForm
 
   /// The number of bytes shown of a field unless all are requested.
   private static let shownBytes = 256
@@ -15,6 +16,7 @@ struct RecordDump {
       throw ToolError.noSegment(place.segment, path: inspection.path)
     }
     anatomy = try inspection.record(at: place.offset, of: place.segment)
+    keys = anatomy.record.map { inspection.shownKeys(ofKeyspace: $0.keyspaceID) } ?? .raw
     self.place = place
     self.showsAll = showsAll
   }
@@ -34,7 +36,7 @@ struct RecordDump {
     var pairs = Pairs([("segment", .number(place.segment)), ("offset", .number(UInt64(place.offset)))])
     if let record = anatomy.record {
       pairs.add("record", .word("\(record.kind.rawValue) \(record.sequence)"))
-      if !record.key.isEmpty { pairs.add("key", .bytes(record.key)) }
+      if !record.key.isEmpty { pairs.add("key", .key(record.key, keys)) }
       if let name = record.keyspace, !name.isEmpty { pairs.add("keyspace", .text(name)) }
     }
     pairs.add("bytes", .count(anatomy.range.count))

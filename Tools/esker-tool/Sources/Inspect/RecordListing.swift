@@ -23,7 +23,9 @@ struct RecordListing {
       switch element {
       case .record(let record):
         isIntact = isIntact && record.damage == nil
-        if !asJSON { try table.add(RecordRow.cells(record), to: &output) }
+        if !asJSON {
+          try table.add(RecordRow.cells(record, inspection.shownKeys(ofKeyspace: record.keyspaceID)), to: &output)
+        }
       case .unreadable(let range):
         isIntact = false
         if !asJSON { try table.add(RecordRow.cells(unreadable: range), to: &output) }
@@ -48,7 +50,7 @@ enum RecordRow {
     .left("KEYSPACE", isOptional: true), .left("KEY"),
   ]
 
-  static func cells(_ record: RecordDescription) -> [Cell] {
+  static func cells(_ record: RecordDescription, _ keys: StoredForm) -> [Cell] {
     [
       .number(UInt64(record.offset)),
       .number(record.sequence.rawValue),
@@ -59,7 +61,7 @@ enum RecordRow {
       expiry(record),
       record.batchContinues ? .word("continues") : .none,
       keyspace(record),
-      record.kind == .put || record.kind == .tombstone ? .bytes(record.key) : .none,
+      record.kind == .put || record.kind == .tombstone ? .key(record.key, keys) : .none,
     ]
   }
 

@@ -49,6 +49,8 @@ extension StoreOverview {
       writer.field("name", keyspace.name)
       writer.field("incarnation", UInt64(keyspace.incarnation))
       writer.field("defaultExpirySeconds", keyspace.defaultExpiry?.seconds)
+      writer.field("keyForm", keyspace.keyForm)
+      writer.field("valueForm", keyspace.valueForm)
       writer.endObject()
     }
     writer.endArray()

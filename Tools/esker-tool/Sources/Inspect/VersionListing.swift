@@ -7,9 +7,11 @@ struct VersionListing {
   private let name: String
   private let inspection: StoreInspection
 
-  init(_ arguments: StoreArguments, _ key: [UInt8], name: String, _ keyspace: String) throws {
+  init(_ arguments: StoreArguments, _ key: KeyEncodingOption.Given, name: String, _ keyspace: String) throws {
     self.name = name
     inspection = try arguments.inspection()
+    let form = inspection.manifest?.keyspaces.first { $0.name == keyspace }?.keyForm
+    let key = try key.bytes(in: StoredForm(form, of: .keys), named: form)
     versions = try Self.versions(of: key, in: keyspace, inspection, isQuiet: arguments.quiet)
   }
 

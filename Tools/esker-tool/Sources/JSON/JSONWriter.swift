@@ -62,7 +62,8 @@ struct JSONWriter {
     needsComma = true
   }
 
-  private mutating func literal(_ text: String) {
+  /// A value that is JSON already.
+  mutating func literal(_ text: String) {
     separate()
     bytes.append(contentsOf: text.utf8)
     needsComma = true

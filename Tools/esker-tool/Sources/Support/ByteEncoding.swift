@@ -64,14 +64,3 @@ enum ByteEncoding: String, ExpressibleByArgument, CaseIterable {
     return bytes
   }
 }
-
-/// The encoding of keys on the command line.
-struct KeyEncodingOption: ParsableArguments {
-  @Option(help: "How keys are given and printed: text, hex or base64.")
-  var keyEncoding = ByteEncoding.text
-
-  func bytes(of key: String) throws(ToolError) -> [UInt8] {
-    guard let bytes = keyEncoding.decode(Array(key.utf8).span) else { throw .notEncoded(key, keyEncoding) }
-    return bytes
-  }
-}

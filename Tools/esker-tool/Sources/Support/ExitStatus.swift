@@ -37,7 +37,7 @@ enum ExitStatus {
     case .noKeyspace, .notFound, .nothingFound, .noSegment, .noRecord, .badLine, .damageFound, .otherInput,
       .notRepresentable, .benchmarkFailed:
       failure
-    case .argumentNotUTF8, .notEncoded: usage
+    case .argumentNotUTF8, .notEncoded, .notOfForm, .notForDocuments: usage
     case .noStore, .noInput: noInput
     case .system, .outputExists: inputOutput
     case .interrupted(let signal): 128 + signal

@@ -30,6 +30,10 @@ enum ToolError: Error, Equatable {
   case notRepresentable(key: String, why: String)
   /// An argument is not valid in the given encoding.
   case notEncoded(String, ByteEncoding)
+  /// An argument is not of the form that the keyspace records.
+  case notOfForm(String, what: String, form: String)
+  /// Documents cannot be loaded into a keyspace of other forms.
+  case notForDocuments(keyspace: String, keys: String, values: String)
   /// The output file already exists.
   case outputExists(path: String)
   /// A benchmark read something other than what it had put.
@@ -57,6 +61,12 @@ extension ToolError: CustomStringConvertible {
     case .notRepresentable(let key, let why): "the entry of key \(key) \(why)"
     case .notEncoded(let text, let encoding):
       encoding == .text ? "\"\(text)\" is not text" : "\"\(text)\" is not \(encoding.rawValue)"
+    case .notOfForm(let text, let what, let form):
+      "\"\(text)\" is not a \(what) of the form \(form), which the keyspace records: give one, "
+        + (what == "key" ? "or its bytes with --key-encoding" : "or bytes with --raw")
+    case .notForDocuments(let keyspace, let keys, let values):
+      "the keyspace \"\(keyspace)\" records keys of the form \(keys) and values of the form \(values), and documents are text: "
+        + "load them into another"
     case .outputExists(let path): "\(path) already exists: nothing was written; choose another path, or remove it"
     case .benchmarkFailed(let why): why
     case .argumentNotUTF8(let position):

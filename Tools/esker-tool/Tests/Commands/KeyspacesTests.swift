@@ -8,9 +8,13 @@ import Testing
     for key in ["x", "y"] { _ = try scratch.run("put", scratch.store, key, "1", "--keyspace", "names") }
     let result = try scratch.run("keyspaces", scratch.store)
     #expect(result.status == 0)
-    #expect(result.lines == ["ID\tKEYS\tDEFAULT EXPIRY\tEMPTIED\tNAME", "0\t1\t\t0\t", "1\t2\t\t0\tnames"])
+    #expect(
+      result.lines == [
+        "ID\tKEYS\tDEFAULT EXPIRY\tEMPTIED\tKEYS ARE\tVALUES ARE\tNAME", "0\t1\t\t0\t\t\t", "1\t2\t\t0\t\t\tnames",
+      ]
+    )
     let shown = try PseudoTerminal(columns: 80).run(["keyspaces", scratch.store], environment: ["NO_COLOR": "1"])
-    #expect(shown.text.contains(" 0     1               -        0  (default)\n"))
+    #expect(shown.text.contains(" 0     1               -        0  -         -           (default)\n"))
   }
 
   @Test func aKeyspaceIsDropped() throws {
@@ -18,7 +22,7 @@ import Testing
     _ = try scratch.run("put", scratch.store, "a", "1")
     _ = try scratch.run("put", scratch.store, "x", "1", "--keyspace", "names")
     #expect(try scratch.run("keyspaces", scratch.store, "--drop", "names").status == 0)
-    #expect(try scratch.run("keyspaces", scratch.store).lines.dropFirst() == ["0\t1\t\t0\t"])
+    #expect(try scratch.run("keyspaces", scratch.store).lines.dropFirst() == ["0\t1\t\t0\t\t\t"])
     #expect(try scratch.run("keyspaces", scratch.store, "--drop", "names").status != 0)
     #expect(try scratch.run("keyspaces", scratch.store, "--drop", "").status == 64)
   }
@@ -38,6 +42,6 @@ import Testing
     }
     #expect((objects[1]["usage"] as? [String: Int])?["expiringRecords"] == 600)
     let table = try scratch.run("keyspaces", scratch.store, "--sizes").lines
-    #expect(table.first == "ID\tKEYS\tLIVE\tEXPIRING\tDEAD\tDEFAULT EXPIRY\tEMPTIED\tNAME")
+    #expect(table.first == "ID\tKEYS\tLIVE\tEXPIRING\tDEAD\tDEFAULT EXPIRY\tEMPTIED\tKEYS ARE\tVALUES ARE\tNAME")
   }
 }

@@ -1,0 +1,161 @@
+import Esker
+import EskerCBOR
+import Foundation
+
+/// CBOR as JSON on one line, with the fields of a map in the order in which they are stored.
+///
+/// JSON has fewer types: bytes become base 64, instants ISO 8601, a UUID its usual digits, a number that is not finite null.
+struct CBORText {
+  private let bytes: [UInt8]
+  private var position = 0
+  private var depth = 0
+  private var writer = JSONWriter()
+
+  /// As deep as the decoder goes.
+  private static let maximumDepth = 256
+
+  private struct Unreadable: Error {}
+
+  /// The JSON of exactly one item; nil if the bytes are anything else.
+  static func json(of bytes: [UInt8]) -> String? {
+    var text = CBORText(bytes: bytes)
+    guard (try? text.item()) != nil, text.position == bytes.count else { return nil }
+    return String(validating: text.writer.bytes, as: UTF8.self)
+  }
+
+  /// One item with what the JSON says. There are no bytes and no instants in it, and fields are in the order of their names.
+  static func bytes(ofJSON text: String) -> [UInt8]? {
+    guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) else { return nil }
+    let encoder = CBOREncoder(sortsKeys: true)
+    return try? encoder.encode(value)
+  }
+
+  private init(bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
+  /// The first byte of an item, and its number; nil for an item of indefinite length.
+  private mutating func head() throws(Unreadable) -> (major: UInt8, low: UInt8, number: UInt64?) {
+    guard position < bytes.count else { throw Unreadable() }
+    let (major, low) = (bytes[position] >> 5, bytes[position] & 31)
+    position += 1
+    switch low {
+    case 0..<24: return (major, low, UInt64(low))
+    case 24...27:
+      let digits = try take(1 << (low - 24))
+      return (major, low, digits.reduce(0) { $0 << 8 | UInt64($1) })
+    case 31: return (major, low, nil)
+    default: throw Unreadable()
+    }
+  }
+
+  private mutating func take(_ count: UInt64) throws(Unreadable) -> ArraySlice<UInt8> {
+    guard count <= UInt64(bytes.count - position) else { throw Unreadable() }
+    defer { position += Int(count) }
+    return bytes[position..<position + Int(count)]
+  }
+
+  private mutating func item() throws(Unreadable) {
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= Self.maximumDepth else { throw Unreadable() }
+    let start = position
+    let (major, low, number) = try head()
+    switch (major, number) {
+    case (0, let number?): writer.literal("\(number)")
+    case (1, let number?): writer.literal("\(~Int128(number))")
+    case (2, _): writer.value(Data(try string(of: 2, number)).base64EncodedString())
+    case (3, _): writer.value(try text(number))
+    case (4, _):
+      writer.beginArray()
+      try elements(number) { (walk) throws(Unreadable) in try walk.item() }
+      writer.endArray()
+    case (5, _):
+      writer.beginObject()
+      try elements(number) { (walk) throws(Unreadable) in
+        walk.writer.name(try walk.name())
+        try walk.item()
+      }
+      writer.endObject()
+    case (6, let tag?): try tagged(tag, start)
+    case (7, _): try simple(low, start)
+    default: throw Unreadable()
+    }
+  }
+
+  /// So many elements, or those before the stop byte.
+  private mutating func elements(
+    _ count: UInt64?,
+    _ body: (inout CBORText) throws(Unreadable) -> Void
+  ) throws(Unreadable) {
+    var left = count ?? .max
+    while left > 0 {
+      if count == nil, position < bytes.count, bytes[position] == 0xFF {
+        position += 1
+        return
+      }
+      // Each takes a byte at least, so a number that lies ends with the bytes.
+      try body(&self)
+      left -= 1
+    }
+  }
+
+  /// The content of a string, whole or in pieces.
+  private mutating func string(of major: UInt8, _ count: UInt64?) throws(Unreadable) -> [UInt8] {
+    if let count { return Array(try take(count)) }
+    var content: [UInt8] = []
+    try elements(nil) { (walk) throws(Unreadable) in
+      guard case (major, _, let count?) = try walk.head() else { throw Unreadable() }
+      content += try walk.take(count)
+    }
+    return content
+  }
+
+  private mutating func text(_ count: UInt64?) throws(Unreadable) -> String {
+    guard let text = String(validating: try string(of: 3, count), as: UTF8.self) else { throw Unreadable() }
+    return text
+  }
+
+  /// A key of a map: its text, or its JSON if it is anything else.
+  private mutating func name() throws(Unreadable) -> String {
+    guard position < bytes.count, bytes[position] >> 5 != 3 else { return try text(head().number) }
+    let outer = writer
+    defer { writer = outer }
+    writer = JSONWriter()
+    try item()
+    guard let name = String(validating: writer.bytes, as: UTF8.self) else { throw Unreadable() }
+    return name
+  }
+
+  /// A tag and its content, of which the tag may say what it is.
+  private mutating func tagged(_ tag: UInt64, _ start: Int) throws(Unreadable) {
+    let before = writer
+    try item()
+    let whole = Array(bytes[start..<position])
+    let decoder = CBORDecoder()
+    let shown: String?
+    switch tag {
+    case 0, 1, 1001: shown = (try? decoder.decode(Date.self, from: whole)).map { "\"\(instant(of: $0))\"" }
+    case 2, 3, 4: shown = (try? decoder.decode(Decimal.self, from: whole)).map { "\($0)" }
+    case 37: shown = (try? decoder.decode(UUID.self, from: whole)).map { "\"\($0.uuidString)\"" }
+    default: shown = nil
+    }
+    guard let shown else { return }
+    writer = before
+    writer.literal(shown)
+  }
+
+  private mutating func simple(_ low: UInt8, _ start: Int) throws(Unreadable) {
+    switch low {
+    case 20: writer.value(false)
+    case 21: writer.value(true)
+    case 22, 23: writer.null()
+    case 25...27:
+      guard let number = try? CBORDecoder().decode(Double.self, from: Array(bytes[start..<position])) else {
+        throw Unreadable()
+      }
+      writer.value(number)
+    default: throw Unreadable()
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import Esker
+import Foundation
+
+// Text for the command line, and back.
+
+extension StoredForm {
+  /// The bytes as text of this form; nil if they do not have it.
+  func text(of bytes: [UInt8]) -> String? {
+    if let text = plainText(of: bytes) { return text }
+    guard let rest = withoutVersion(bytes) else { return nil }
+    return plainText(of: rest)
+  }
+
+  private func plainText(of bytes: [UInt8]) -> String? {
+    switch self {
+    case .raw, .text: return String(validating: bytes, as: UTF8.self)
+    case .integer(let length, let isSigned, let place):
+      guard bytes.count == length else { return nil }
+      let pattern = pattern(of: bytes, mostSignificantFirst: place == .keys)
+      guard isSigned else { return "\(pattern)" }
+      let turned = place == .keys ? pattern ^ signBit(length) : pattern
+      let shift = Int64(64 - 8 * length)
+      return "\((Int64(bitPattern: turned) << shift) >> shift)"
+    case .float(bytes: 4):
+      return bytes.count == 4 ? "\(Float(bitPattern: UInt32(pattern(of: bytes))))" : nil
+    case .float:
+      return bytes.count == 8 ? "\(Double(bitPattern: pattern(of: bytes)))" : nil
+    case .bool:
+      return bytes == [0] ? "false" : bytes == [1] ? "true" : nil
+    case .date:
+      guard bytes.count == 8 else { return nil }
+      return instant(of: Date(timeIntervalSinceReferenceDate: Double(bitPattern: pattern(of: bytes))))
+    case .uuid:
+      guard bytes.count == 16 else { return nil }
+      let pairs = bytes.map { hex($0).uppercased() }
+      return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { pairs[$0].joined() }.joined(separator: "-")
+    case .cbor: return CBORText.json(of: bytes)
+    case .composite(let forms): return CompositeText.text(of: bytes, forms)
+    }
+  }
+
+  /// The bytes that `text` stands for; nil if it is not of this form.
+  func bytes(of text: String) -> [UInt8]? {
+    switch self {
+    case .raw, .text: return Array(text.utf8)
+    case .integer(let length, let isSigned, let place):
+      guard let pattern = isSigned ? signedPattern(text, length, place) : unsignedPattern(text, length) else {
+        return nil
+      }
+      return littleEndian(pattern, length, isReversed: place == .keys)
+    case .float(bytes: 4): return Float(text).map { littleEndian(UInt64($0.bitPattern), 4) }
+    case .float: return Double(text).map { littleEndian($0.bitPattern, 8) }
+    case .bool: return text == "true" ? [1] : text == "false" ? [0] : nil
+    case .date:
+      let time = parseTimestamp(Array(text.utf8).span).map(\.date.timeIntervalSinceReferenceDate)
+      return (Double(text) ?? time).map { littleEndian($0.bitPattern, 8) }
+    case .uuid: return UUID(uuidString: text).flatMap { try? UUID.keyTransformer.encode($0) }
+    case .cbor: return CBORText.bytes(ofJSON: text)
+    case .composite(let forms): return CompositeText.bytes(of: text, forms)
+    }
+  }
+
+  /// What follows the mark of a version, which values of any form may have; nil without one.
+  private func withoutVersion(_ bytes: [UInt8]) -> [UInt8]? {
+    self != .raw && bytes.count >= 6 && bytes.starts(with: [0xE5, 0x6B, 0x72, 0x76]) ? Array(bytes.dropFirst(6)) : nil
+  }
+}
+
+/// ISO 8601 if that says all of an instant; otherwise the seconds since 2001, which do.
+func instant(of date: Date) -> String {
+  let seconds = date.timeIntervalSinceReferenceDate
+  let milliseconds = (seconds * 1000).rounded()
+  guard abs(milliseconds) < 1e15 else { return "\(seconds)" }
+  let time = WallTime(millisecondsSince1970: Int64(milliseconds) + 978_307_200_000)
+  return time.date == date ? timestamp(time) : "\(seconds)"
+}
+
+/// The sign bit of an integer of so many bytes, which keys have turned over.
+private func signBit(_ length: Int) -> UInt64 { 1 << UInt64(8 * length - 1) }
+
+private func signedPattern(_ text: String, _ length: Int, _ place: StoredForm.Place) -> UInt64? {
+  let shift = Int64(64 - 8 * length)
+  guard let number = Int64(text), (number << shift) >> shift == number else { return nil }
+  return UInt64(bitPattern: number) ^ (place == .keys ? signBit(length) : 0)
+}
+
+private func unsignedPattern(_ text: String, _ length: Int) -> UInt64? {
+  let shift = UInt64(64 - 8 * length)
+  guard let number = UInt64(text), (number << shift) >> shift == number else { return nil }
+  return number
+}
+
+/// Up to eight bytes as a number.
+private func pattern(of bytes: [UInt8], mostSignificantFirst: Bool = false) -> UInt64 {
+  (mostSignificantFirst ? bytes : bytes.reversed()).reduce(0) { $0 << 8 | UInt64($1) }
+}
+
+private func littleEndian(_ pattern: UInt64, _ length: Int, isReversed: Bool = false) -> [UInt8] {
+  let bytes = (0..<length).map { UInt8(truncatingIfNeeded: pattern >> UInt64(8 * $0)) }
+  return isReversed ? bytes.reversed() : bytes
+}

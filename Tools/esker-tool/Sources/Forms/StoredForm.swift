@@ -1,0 +1,73 @@
+import Esker
+import EskerTools
+
+/// What the keys or the values of a keyspace are as bytes, by the name that the keyspace records.
+indirect enum StoredForm: Equatable {
+  /// Whether the bytes are keys, whose integers have the order of the numbers.
+  enum Place {
+    case keys, values
+  }
+
+  /// Bytes, those of a form that the tool does not know, or nothing is recorded: shown and given as they are.
+  case raw
+  /// Text: also JSON and the addresses of URLs.
+  case text
+  case integer(bytes: Int, isSigned: Bool, Place)
+  /// IEEE 754, of 4 or 8 bytes.
+  case float(bytes: Int)
+  case bool
+  /// Seconds since 2001.
+  case date
+  case uuid
+  case cbor
+  /// The parts of a composite key.
+  case composite([StoredForm])
+
+  init(_ name: String?, of place: Place) {
+    let parts = place == .keys ? (name ?? "").split(separator: ",", omittingEmptySubsequences: false) : []
+    if parts.count > 1 {
+      self = .composite(parts.map { StoredForm(String($0), of: place) })
+      return
+    }
+    switch name {
+    case "utf8", "json", "url": self = .text
+    case "bool": self = .bool
+    case "date": self = .date
+    case "uuid": self = .uuid
+    case "cbor": self = .cbor
+    case "float32": self = .float(bytes: 4)
+    case "float64": self = .float(bytes: 8)
+    case let name?: self = Self.integer(name, place) ?? .raw
+    case nil: self = .raw
+    }
+  }
+
+  private static func integer(_ name: String, _ place: Place) -> StoredForm? {
+    let isSigned = name.hasPrefix("int")
+    guard isSigned || name.hasPrefix("uint"), let bits = Int(name.dropFirst(isSigned ? 3 : 4)),
+      [8, 16, 32, 64].contains(bits)
+    else { return nil }
+    return .integer(bytes: bits / 8, isSigned: isSigned, place)
+  }
+}
+
+extension StoreInspection {
+  /// The form of the keys of a keyspace, as far as the manifest can be read.
+  func shownKeys(ofKeyspace id: UInt32) -> StoredForm {
+    StoredForm(manifest?.keyspaces.first { $0.id == id }?.keyForm, of: .keys)
+  }
+}
+
+extension Cell {
+  /// A key in its form, or its bytes if it has another.
+  static func key(_ bytes: [UInt8], _ form: StoredForm) -> Cell {
+    form.text(of: bytes).map { .text($0) } ?? .bytes(bytes)
+  }
+}
+
+extension Keyspace {
+  /// The form of the keys.
+  var shownKeys: StoredForm { StoredForm(keyForm, of: .keys) }
+  /// The form of the values.
+  var shownValues: StoredForm { StoredForm(valueForm, of: .values) }
+}
