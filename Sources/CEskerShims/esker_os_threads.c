@@ -103,17 +103,23 @@ int esker_thread_start(struct esker_thread *thread, void (*body)(void *), void *
   static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF};
   for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigdelset(&blocked, faults[index]);
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  int code = pthread_create(&thread->handle, NULL, run, start);
+  pthread_t handle;
+  int code = pthread_create(&handle, NULL, run, start);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (code != 0) free(start);
+  else thread->handle = (uintptr_t)handle;
   return code;
 }
 
-int esker_thread_join(struct esker_thread thread) { return pthread_join(thread.handle, NULL); }
+_Static_assert(sizeof(pthread_t) == sizeof(uintptr_t), "a handle has room for a thread");
 
-int esker_thread_detach(struct esker_thread thread) { return pthread_detach(thread.handle); }
+int esker_thread_join(struct esker_thread thread) { return pthread_join((pthread_t)thread.handle, NULL); }
 
-bool esker_thread_is_current(struct esker_thread thread) { return pthread_equal(thread.handle, pthread_self()) != 0; }
+int esker_thread_detach(struct esker_thread thread) { return pthread_detach((pthread_t)thread.handle); }
+
+bool esker_thread_is_current(struct esker_thread thread) {
+  return pthread_equal((pthread_t)thread.handle, pthread_self()) != 0;
+}
 
 void esker_thread_give_way(void) {
 #ifdef __APPLE__

@@ -126,7 +126,7 @@ void esker_word_wait(void *_Nonnull word, uint32_t value);
 void esker_word_wake(void *_Nonnull word, bool all);
 
 struct esker_thread {
-  pthread_t handle;
+  uintptr_t handle;   // a pthread_t: a number on some systems, on others a pointer, which Swift would not let cross threads
 };
 
 /// Starts a thread with asynchronous signals blocked, so that the program's own threads keep receiving them.
