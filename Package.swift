@@ -40,6 +40,8 @@ let package = Package(
       pkgConfig: "liblz4",
       providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]
     ),
+    // The package's own. LZ4 itself is included by the one file that is compiled, which renames what the linker sees of it.
+    .target(name: "CEskerLZ4", exclude: ["README.md", "lz4"]),
     .target(name: "CEskerShims"),
     .target(name: "EskerPlatform", dependencies: ["CEskerShims"], swiftSettings: shipped),
     .target(name: "EskerFormat", dependencies: ["CLZ4", "CEskerShims"], swiftSettings: shipped),
