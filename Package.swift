@@ -7,6 +7,10 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// What is shipped also marks each use of an unsafe construct.
 let shipped: [SwiftSetting] = strict + [.strictMemorySafety()]
 
+/// Where the package's own LZ4 is compiled: these SDKs have none that packing can use. That of the Compression framework has neither
+/// dictionaries nor levels.
+let apple: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
+
 let package = Package(
   name: "Esker",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -35,16 +39,22 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.30.0"),
   ],
   targets: [
-    .systemLibrary(
-      name: "CLZ4",
-      pkgConfig: "liblz4",
-      providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]
-    ),
+    // The system's LZ4. Nobody looks for it, or for pkg-config, on a platform where no target depends on it.
+    .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
     // The package's own. LZ4 itself is included by the one file that is compiled, which renames what the linker sees of it.
     .target(name: "CEskerLZ4", exclude: ["README.md", "lz4"]),
     .target(name: "CEskerShims"),
     .target(name: "EskerPlatform", dependencies: ["CEskerShims"], swiftSettings: shipped),
-    .target(name: "EskerFormat", dependencies: ["CLZ4", "CEskerShims"], swiftSettings: shipped),
+    .target(
+      name: "EskerFormat",
+      dependencies: [
+        // LZ4Library takes the one that it can import.
+        .target(name: "CLZ4", condition: .when(platforms: [.linux])),
+        .target(name: "CEskerLZ4", condition: .when(platforms: apple)),
+        "CEskerShims",
+      ],
+      swiftSettings: shipped
+    ),
     .target(name: "EskerIndex", dependencies: ["EskerPlatform", "CEskerShims"], swiftSettings: shipped),
     .target(name: "EskerMemory", dependencies: ["EskerPlatform"], swiftSettings: shipped),
     .target(
@@ -117,7 +127,18 @@ let package = Package(
       dependencies: ["EskerPlatform", "EskerTestSupport"],
       swiftSettings: strict
     ),
-    .testTarget(name: "EskerFormatTests", dependencies: ["EskerFormat", "CEskerShims", "CLZ4"], swiftSettings: strict),
+    // The code of EskerFormat that calls LZ4, by symbolic links, with the package's LZ4 on every platform: the tests compare both.
+    .target(
+      name: "EskerBundledLZ4",
+      dependencies: ["CEskerLZ4"],
+      path: "Tests/BundledLZ4",
+      swiftSettings: shipped
+    ),
+    .testTarget(
+      name: "EskerFormatTests",
+      dependencies: ["EskerFormat", "EskerBundledLZ4", "CEskerShims"],
+      swiftSettings: strict
+    ),
     .testTarget(name: "EskerIndexTests", dependencies: ["EskerIndex", "EskerPlatform"], swiftSettings: strict),
     .testTarget(
       name: "EskerMemoryTests",

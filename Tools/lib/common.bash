@@ -42,15 +42,13 @@ install_packages() {
   fi
 }
 
-# ensure_packages: what a build needs beside the Swift toolchain: liblz4 with its header, and pkg-config to find it.
+# ensure_packages: what a build needs beside the Swift toolchain: liblz4 with its header, and pkg-config to find it. On macOS
+# nothing: there the package compiles its own LZ4.
 ensure_packages() {
   local -a missing=()
   if has apt-get; then
     has pkg-config || missing+=(pkg-config)
     if ! has pkg-config || ! pkg-config --exists liblz4; then missing+=(liblz4-dev); fi
-  elif has brew; then
-    has pkg-config || missing+=(pkgconf)
-    if ! has pkg-config || ! pkg-config --exists liblz4; then missing+=(lz4); fi
   fi
   if [[ ${#missing[@]} -gt 0 ]]; then
     printf 'installing %s\n' "${missing[*]}"

@@ -1,5 +1,3 @@
-internal import CLZ4
-
 /// The compression level.
 public enum LZ4Level: Hashable, Sendable {
   /// For data compressed while a caller waits.
@@ -10,13 +8,13 @@ public enum LZ4Level: Hashable, Sendable {
 
 /// Decompression of untrusted LZ4 blocks.
 ///
-/// Safety: the caller keeps the buffers during the call. liblz4's function never reads or writes outside the lengths it is
-/// given, whatever the block says.
+/// Safety: the caller keeps the buffers during the call. ``LZ4Library`` never reads or writes outside the lengths it is given,
+/// whatever the block says.
 public enum LZ4 {
   /// The largest compressed size of `count` bytes, or `nil` if that is too long for one block.
   public static func bound(_ count: Int) -> Int? {
     guard let count = Int32(exactly: count) else { return nil }
-    let bound = LZ4_compressBound(count)
+    let bound = LZ4Library.bound(count)
     return bound > 0 ? Int(bound) : nil
   }
 
@@ -40,12 +38,12 @@ public enum LZ4 {
     }
     // A block reaches back at most 64 KiB, and the function takes 32-bit lengths.
     let window = unsafe UnsafeRawBufferPointer(rebasing: dictionary.suffix(65_536))
-    let written = unsafe LZ4_decompress_safe_usingDict(
-      source.assumingMemoryBound(to: CChar.self),
-      target.assumingMemoryBound(to: CChar.self),
+    let written = unsafe LZ4Library.decompress(
+      source,
       blockLength,
+      into: target,
       capacity,
-      window.baseAddress?.assumingMemoryBound(to: CChar.self),
+      dictionary: window.baseAddress,
       Int32(window.count)
     )
     return written == capacity

@@ -1,15 +1,13 @@
-internal import CLZ4
-
 /// Compresses blocks independently against one dictionary.
 ///
 /// Loading a dictionary takes longer than compressing a record against it, so it is loaded once and the loaded state is
-/// copied for each block. liblz4 does not document that such a copy is an independent state: a test compares it with plain
-/// loading. (`LZ4_attach_dictionary`, made for this purpose, is not exported by the shared library.)
+/// copied for each block. LZ4 does not document that such a copy is an independent state: a test compares it with plain
+/// loading. (`LZ4_attach_dictionary`, made for this purpose, is not exported by the shared libraries before 1.10.)
 ///
 /// A compressor may be used by one thread at a time.
 ///
 /// Safety: the compressor owns its three buffers from `init` to `deinit`. They do not move, since a loaded state points into
-/// the dictionary. The states have the size that liblz4 asks for, and a stricter alignment. Its functions stay within the
+/// the dictionary. The states have the size that LZ4 asks for, and a stricter alignment. Its functions stay within the
 /// lengths they are given; the caller keeps source and destination during the call.
 @safe
 public struct LZ4Compressor: ~Copyable {
@@ -24,24 +22,10 @@ public struct LZ4Compressor: ~Copyable {
     self.level = level
     unsafe dictionary = .allocate(byteCount: min(bytes.count, 65_536), alignment: 16)
     unsafe dictionary.copyBytes(from: bytes.suffix(65_536))
-    let size =
-      switch level {
-      case .fast: unsafe MemoryLayout<LZ4_stream_t>.size
-      case .high: unsafe MemoryLayout<LZ4_streamHC_t>.size
-      }
+    let size = LZ4Library.stateSize(level)
     unsafe loaded = .allocate(byteCount: size, alignment: 64)
     unsafe working = .allocate(byteCount: size, alignment: 64)
-    let start = unsafe dictionary.baseAddress?.assumingMemoryBound(to: CChar.self)
-    let count = unsafe Int32(dictionary.count)
-    switch level {
-    case .fast:
-      let stream = unsafe LZ4_initStream(loaded.baseAddress, size)
-      unsafe LZ4_loadDict(stream, start, count)
-    case .high(let number):
-      let stream = unsafe LZ4_initStreamHC(loaded.baseAddress, size)
-      unsafe LZ4_resetStreamHC_fast(stream, number)
-      unsafe LZ4_loadDictHC(stream, start, count)
-    }
+    unsafe LZ4Library.load(UnsafeRawBufferPointer(dictionary), level, into: loaded)
   }
 
   deinit {
@@ -59,42 +43,15 @@ public struct LZ4Compressor: ~Copyable {
     _ source: UnsafeRawBufferPointer,
     into destination: UnsafeMutableRawBufferPointer
   ) -> Int? {
-    guard let length = Int32(exactly: source.count), length <= LZ4_MAX_INPUT_SIZE,
-      let target = unsafe destination.baseAddress?.assumingMemoryBound(to: CChar.self),
+    guard let length = Int32(exactly: source.count), length <= LZ4Library.longestSource,
+      let target = destination.baseAddress,
       let state = unsafe working.baseAddress
     else { return nil }
     let capacity = Int32(clamping: destination.count)
     unsafe working.copyMemory(from: UnsafeRawBufferPointer(loaded))
     // An empty source may have no address, but the functions require one.
-    let start = unsafe (source.baseAddress ?? UnsafeRawPointer(state)).assumingMemoryBound(to: CChar.self)
-    let written =
-      switch level {
-      case .fast:
-        unsafe LZ4_compress_fast_continue(
-          state.assumingMemoryBound(to: LZ4_stream_t.self),
-          start,
-          target,
-          length,
-          capacity,
-          1
-        )
-      case .high:
-        unsafe LZ4_compress_HC_continue(
-          state.assumingMemoryBound(to: LZ4_streamHC_t.self),
-          start,
-          target,
-          length,
-          capacity
-        )
-      }
+    let start = unsafe source.baseAddress ?? UnsafeRawPointer(state)
+    let written = unsafe LZ4Library.compress(start, length, into: target, capacity, level, state)
     return written > 0 ? Int(written) : nil
-  }
-
-  /// Like ``compress(_:into:)``, into the first `capacity` bytes of an array.
-  mutating func compress(_ source: ByteRun, into destination: inout [UInt8], capacity: Int) -> Int? {
-    precondition(capacity >= 0 && capacity <= destination.count)
-    return unsafe destination.withUnsafeMutableBytes { buffer in
-      unsafe compress(source.pointer, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<capacity]))
-    }
   }
 }
