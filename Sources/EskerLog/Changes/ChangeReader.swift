@@ -18,7 +18,7 @@ struct ChangeReader {
   private var newest: UInt64 = 0
   /// Whether what follows `segments` was merged away before it could be added.
   private var isBroken = false
-  private var names: [UInt32: String] = [:]
+  private var names = KeyspaceNames()
   private let keeping: Int
   /// Whether to report writes that a power failure may still undo.
   private let showsUnsynced: Bool
@@ -96,20 +96,20 @@ struct ChangeReader {
       case .record(let header) where header.sequence > published:
         next = header.sequence
       case .record(let header):
-        guard let name = name(of: header.keyspace, writer) ?? nameOfRemoved(header, of: segment, limit) else {
-          if writer.keydir.keyspaces.isRemoved(header.keyspace.id) {
-            // The record that removed the keyspace follows, and says all that is left to say of it.
-            offset += header.size
-            next = header.sequence &+ 1
-            continue
-          }
+        switch names.find(header.keyspace.id, writer) {
+        case .named(let name):
+          return .change(try take(header, of: segment, name, limit, writer))
+        case .removed where !header.removesKeyspace:
+          // The record that removed the keyspace follows, and says all that is left to say of it.
+          pass(header)
+        case .unknown where !header.removesKeyspace:
           if !isRefreshed { return .unknownKeyspace }
           let place = offset
-          offset += header.size
-          next = header.sequence &+ 1
+          pass(header)
           throw .damaged(segment.location(place), reason: "a record's keyspace is not in the manifest")
+        case .removed, .unknown:
+          return .change(try takeRemoval(header, of: segment, limit, writer))
         }
-        return .change(try take(header, of: segment, name, limit, writer))
       case .end where offset >= limit && offset >= segment.recordsEnd && segment.isSealed:
         leaveSegment()
       case .end, .damaged:
@@ -124,6 +124,11 @@ struct ChangeReader {
     showsUnsynced ? writer.commits.publishedSequence : writer.commits.durableSequence
   }
 
+  private mutating func pass(_ header: RecordHeader) {
+    offset += header.size
+    next = header.sequence &+ 1
+  }
+
   /// Copies a record, and advances past it even if it is damaged.
   ///
   /// Safety: the view is within `limit`, and `segment` keeps the mapping until the bytes are copied.
@@ -135,8 +140,7 @@ struct ChangeReader {
     _ writer: Writer
   ) throws(StoreError) -> LogChange {
     let place = offset
-    offset += header.size
-    next = header.sequence &+ 1
+    pass(header)
     guard let record = segment.view(at: place, end: limit) else {
       throw .damaged(segment.location(place), reason: RecordDamage.truncated.reason)
     }
@@ -160,6 +164,24 @@ struct ChangeReader {
       kind: kind,
       batchContinues: goesOn(header, in: segment, limit, writer)
     )
+  }
+
+  /// The same for the record that removes a keyspace, which has its name.
+  ///
+  /// Safety: the view is within `limit`, and `segment` keeps the mapping until the bytes are copied.
+  private mutating func takeRemoval(
+    _ header: RecordHeader,
+    of segment: Segment,
+    _ limit: Int,
+    _ writer: Writer
+  ) throws(StoreError) -> LogChange {
+    let place = offset
+    let bytes = segment.view(at: place, end: limit).map { unsafe [UInt8]($0.key) }
+    // The name is not shown unless the record is intact.
+    let name = bytes.flatMap { String(validating: $0, as: UTF8.self) }
+    let change = try take(header, of: segment, name ?? "", limit, writer)
+    guard name != nil else { throw .damaged(segment.location(place), reason: RecordDamage.malformed.reason) }
+    return change
   }
 
   /// Skips a range that cannot be read, and returns the error to report.
@@ -193,29 +215,12 @@ struct ChangeReader {
     )
   }
 
-  /// A keyspace's name; nil if it was not listed when the manifest was last read.
-  private mutating func name(of keyspace: KeyspaceTag, _ writer: Writer) -> String? {
-    if let name = names[keyspace.id] { return name }
-    let name = writer.keydir.keyspaces[keyspace.id]?.name
-    names[keyspace.id] = name
-    return name
-  }
-
-  /// The name in the record that removes a keyspace; nil if it is another one, or damaged.
-  private func nameOfRemoved(_ header: RecordHeader, of segment: Segment, _ limit: Int) -> String? {
-    guard header.kind == .reset, header.keyspace.isRemoved, let record = segment.view(at: offset, end: limit),
-      record.bodyIsIntact
-    else { return nil }
-    // Safety: the view is within `limit`, and `segment` keeps the mapping until the bytes are copied.
-    return unsafe String(validating: [UInt8](record.key), as: UTF8.self)
-  }
-
   /// Whether another record of the same batch follows that is reported: those of keyspaces that were removed may not be.
   private mutating func goesOn(_ header: RecordHeader, in segment: Segment, _ limit: Int, _ writer: Writer) -> Bool {
     guard header.batchContinues else { return false }
     var records = RecordCursor(segment, from: offset, to: limit)
     while let (_, next) = records.next() {
-      if name(of: next.keyspace, writer) != nil || !writer.keydir.keyspaces.isRemoved(next.keyspace.id) { return true }
+      guard case .removed = names.find(next.keyspace.id, writer) else { return true }
       if !next.batchContinues { return false }
     }
     return true
@@ -293,6 +298,10 @@ struct ChangeReader {
     hold(writer, through: published)
     last = end(of: writer)
     if next > published { segments = [] }
-    for core in writer.keydir.keyspaces.all { names[core.id] = core.name }
+    names.end(writer)
   }
+}
+
+extension RecordHeader {
+  fileprivate var removesKeyspace: Bool { kind == .reset && keyspace.isRemoved }
 }

@@ -33,7 +33,7 @@ final class ChangeFeed: Sendable {
     if engine.env.options.readOnly { engine.follower.followIfBehind() }
     let step = try read(isRefreshed: false)
     guard case .unknownKeyspace = step else { return step }
-    // A keyspace is listed before it is written to. A closed store already has all the names.
+    // A keyspace is listed before it is written to. The feed of a closed store has noted all there were.
     try? engine.follower.refresh()
     return try read(isRefreshed: true)
   }
