@@ -52,8 +52,7 @@ public final class ObservedEntries<Key: Hashable & Sendable, Value: Sendable> {
           case .closed: break
           }
         }
-        // Changes end when the store is closed.
-        if !Task.isCancelled { self?.error = .store(.closed) }
+        if !Task.isCancelled { self?.error = reasonOfEnd(of: storage) }
       }
     } catch {
       self.error = error

@@ -41,8 +41,7 @@ public final class ObservedValue<Value: Sendable> {
           case .closed: break
           }
         }
-        // Changes end when the store is closed.
-        if !Task.isCancelled { self?.error = .store(.closed) }
+        if !Task.isCancelled { self?.error = reasonOfEnd(of: storage) }
       }
     } catch {
       self.error = error
@@ -63,6 +62,12 @@ public final class ObservedValue<Value: Sendable> {
       self.error = error
     }
   }
+}
+
+/// Why the changes of a storage have ended: the store was closed, or the keyspace removed. Whoever observes it then is told.
+func reasonOfEnd(of storage: some ObservableStorage) -> StorageError {
+  do throws(StorageError) { _ = try storage.changes() } catch { return error }
+  return .store(.closed)
 }
 
 /// A task that ends with its owner.

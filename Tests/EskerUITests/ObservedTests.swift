@@ -90,6 +90,23 @@ import Testing
     #expect(ObservedValue(scores, forKey: "a").error != nil)
   }
 
+  @Test func aRemovedKeyspaceIsAnError() async throws {
+    try await withStore { store in
+      let scores = try store.storage("scores", of: Int.self)
+      let score = ObservedValue(scores, forKey: "a")
+      let all = ObservedEntries(scores)
+      await comes { score.isLoaded && all.isLoaded }
+      try store.removeKeyspace("scores")
+      await comes { score.error != nil && all.error != nil }
+      for error in [score.error, all.error] {
+        guard case .store(.keyspaceRemoved("scores")) = error else {
+          Issue.record("another error: \(String(describing: error))")
+          return
+        }
+      }
+    }
+  }
+
   /// Whoever is shown no more keeps nothing alive.
   @Test func anObserverThatIsLetGoEnds() async throws {
     try await withStore { store in

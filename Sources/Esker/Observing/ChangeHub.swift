@@ -87,7 +87,7 @@ final class ChangeHub: @unchecked Sendable {
 extension ChangeQueue: ChangeListener where Key == [UInt8], Change == KeyspaceChange {
   func hear(_ key: [UInt8]?, _ change: () -> KeyspaceChange) { add(key, change) }
 
-  func storeDidClose() { end() }
+  func didEnd(_ error: StoreError) { end(error) }
 }
 
 extension KeyspaceChange {

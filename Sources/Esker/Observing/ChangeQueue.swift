@@ -74,7 +74,9 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
   private var waitingBytes = 0
   private var isFull = false
   private var isRunning = false
-  private var isEnded = false
+  /// Why nothing changes any more, if so.
+  private var reason: StoreError?
+  private var isEnded: Bool { reason != nil }
 
   /// An empty queue; `bytes` says what a change takes.
   init(bytes: @escaping @Sendable (Change) -> Int) {
@@ -106,10 +108,10 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
   /// Whether anybody is to hear of changes.
   var isObserved: Bool { lock.withLock { waiting.isObserved } }
 
-  /// Nothing changes any more: observers are told so behind the last change, and let go.
-  func end() {
+  /// Nothing changes any more: observers are told so behind the last change, and let go. To observe throws `reason` from now on.
+  func end(_ reason: StoreError) {
     lock.withLock {
-      isEnded = true
+      self.reason = reason
       condition.signal()
     }
   }
@@ -127,7 +129,7 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
   ) throws(StorageError) -> ObservationToken {
     let observer = try registering.withLock { () throws(StorageError) -> Observer in
       let (observer, isFirst) = try lock.withLock { () throws(StorageError) in
-        if isEnded { throw .store(.closed) }
+        if let reason { throw .store(reason) }
         try start()
         let isFirst = !waiting.isObserved
         let observer = Observer(key, from: waiting.first + UInt64(waiting.changes.count), receiver)

@@ -14,7 +14,7 @@ final class EngineWatch: WriteWatcher {
   func didEmpty() { front.leaveRemovalOfAll() }
   func afterEmptying() { front.release() }
 
-  func storeDidClose() {
+  func didEnd() {
     // Nobody leaves this removal, so nothing is kept again.
     front.enterRemovalOfAll()
     front.release()

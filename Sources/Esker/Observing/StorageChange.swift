@@ -17,7 +17,7 @@ public enum StorageChange<Key: Sendable, Value: Sendable>: Sendable {
   case missed(Int)
   /// A change of a value that the view cannot read, or of a key: that is nil then. What is there now, a look will tell.
   case unreadable(key: Key?, StorageError)
-  /// The store was closed: nothing changes any more, and nothing more is told.
+  /// The store was closed, or the keyspace removed: nothing changes any more, and nothing more is told.
   case closed
 
   /// The same change with other keys and values; one that cannot be turned becomes `.unreadable`.

@@ -107,7 +107,7 @@ public protocol ObservableStorage<Key, Value>: ReadableStorage {
   /// wait for it than Esker keeps, the rest is counted and told as `.missed`.
   ///
   /// - Throws: ``StorageError/unsupported(operation:view:)`` where changes cannot be told; ``StorageError/store(_:)`` with
-  ///   `.closed` for a store that is closed; ``StorageError/back(name:underlying:)`` when there can be no further thread.
+  ///   `.closed` for a store that is closed, or `.keyspaceRemoved`; ``StorageError/back(name:underlying:)`` when there can be no further thread.
   func observe(
     only key: Key?,
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void

@@ -4,12 +4,13 @@ extension Keyspace {
   /// Notifies a listener of each change from now on, and retains it.
   ///
   /// - Throws: ``StoreError/readOnly``, because such a store does not read its writer's changes one by one;
-  ///   ``StoreError/closed``.
+  ///   ``StoreError/closed``; ``StoreError/keyspaceRemoved(_:)``.
   package func addListener(_ listener: any ChangeListener) throws(StoreError) {
     if core.engine.env.options.readOnly { throw .readOnly }
     try core.engine.writer.withLock { (_) throws(StoreError) in
-      // Under the lock, so that whoever is added is told that the store was closed.
+      // Under the lock, so that whoever is added is told when it ends.
       if core.engine.env.isClosed { throw .closed }
+      try core.checkPresent()
       core.watchers.add(listener, core)
     }
   }
@@ -20,10 +21,16 @@ extension Keyspace {
 }
 
 extension Keyspace {
-  /// Notifies a watcher of each write that begins from now on, and retains it.
+  /// Notifies a watcher of each write that begins from now on, and retains it. If there are none, since the store was closed or
+  /// the keyspace removed, only tells it so.
   package func addWatcher(_ watcher: any WriteWatcher) {
     // Under the writer's lock, so that a watcher gets both calls of a write or neither.
-    core.engine.writer.withLock { _ in core.watchers.add(watcher, core) }
+    let isAdded = core.engine.writer.withLock { _ in
+      if core.engine.env.isClosed || core.tag.isRemoved { return false }
+      core.watchers.add(watcher, core)
+      return true
+    }
+    if !isAdded { watcher.didEnd() }
   }
 
   package func removeWatcher(_ watcher: any WriteWatcher) {

@@ -17,12 +17,9 @@ extension Engine {
     defer { closing.unlock() }
     let before = env.markClosed()
     guard !before.contains(.closed) else { return }
-    for core in keydir.keyspaces.all {
-      // Under the lock, so behind every write. Caches that are added later find the store closed, and nothing to keep.
-      let (watchers, listeners) = writer.withLock { _ in core.watchers.removeAll(core) }
-      for watcher in watchers { watcher.storeDidClose() }
-      for listener in listeners { listener.storeDidClose() }
-    }
+    for core in keydir.keyspaces.all { end(core, .closed) }
+    // In a store opened read-only, a writer in another process removes keyspaces, and nobody is told before this.
+    endRemoved()
     // Released outside the lock: the objects may call the store in their deinit.
     _ = kept.withLock { $0.take() }
     stopPublishing()

@@ -66,13 +66,29 @@ extension Engine {
     return cores
   }
 
-  /// Removes a keyspace, and notifies its watchers as if it were emptied; returns 0 if it was removed before.
+  /// Removes a keyspace, and notifies its watchers as if it were emptied, and that nothing follows; returns 0 if it was removed
+  /// before.
   func remove(_ core: KeyspaceCore) throws(StoreError) -> UInt64 {
+    // Also if the removal is logged and what follows fails.
+    defer { endRemoved() }
     let sequence = try makingRoom { () throws(StoreError) in try writer.removeKeyspace(core) }
     for watcher in core.watchers.watchers { watcher.afterEmptying() }
     feeds.tell()
     env.workers.keeper.request(.sweep)
     return sequence
+  }
+
+  /// Tells the watchers and listeners of removed keyspaces that nothing follows, and releases them.
+  func endRemoved() {
+    for core in keydir.keyspaces.takeEnding() { end(core, .keyspaceRemoved(core.name)) }
+  }
+
+  /// Tells the watchers and listeners of a keyspace that nothing follows, and releases them. None can be added any more.
+  func end(_ core: KeyspaceCore, _ error: StoreError) {
+    // Under the lock, so behind every write.
+    let (watchers, listeners) = writer.withLock { _ in core.watchers.removeAll(core) }
+    for watcher in watchers { watcher.didEnd() }
+    for listener in listeners { listener.didEnd(error) }
   }
 
   func setDefaultExpiry(_ duration: Duration?, of core: KeyspaceCore) throws(StoreError) {

@@ -31,12 +31,13 @@ package protocol ChangeListener: AnyObject, Sendable {
   /// them.
   func hear(_ key: [UInt8]?, _ change: () -> KeyspaceChange)
 
-  /// Called behind the last change, without the writer's lock.
-  func storeDidClose()
+  /// Called once behind the last change, without the writer's lock: the store was closed, or the keyspace removed, and operations
+  /// throw `error` from now on. The listener is released.
+  func didEnd(_ error: StoreError)
 }
 
 extension ChangeListener {
-  package func storeDidClose() {}
+  package func didEnd(_ error: StoreError) {}
 }
 
 // All of these are called under the writer's lock.

@@ -24,6 +24,8 @@ final class KeyspaceTable: Sendable {
     var shown: [UInt32: Shown] = [:]
     /// The number of the next keyspace.
     var next: UInt32 = 0
+    /// Removed keyspaces whose watchers and listeners are still to be told.
+    var ending: [KeyspaceCore] = []
     /// Makes a keyspace, which refers to the whole store; nil once the store is closed.
     var make: (@Sendable (KeyspaceRow) -> KeyspaceCore)?
   }
@@ -92,13 +94,22 @@ final class KeyspaceTable: Sendable {
     }
   }
 
-  /// Forgets a keyspace that was removed.
+  /// Forgets a keyspace that was removed. Called under the writer's lock.
   func remove(_ core: KeyspaceCore) {
     // Released outside the lock.
     _ = state.withLock { state in
       if state.byName[core.name] === core { state.byName[core.name] = nil }
       state.shown[core.id] = nil
+      if core.isWatched.load(ordering: .relaxed) { state.ending.append(core) }
       return state.byID.removeValue(forKey: core.id)
+    }
+  }
+
+  /// Takes the removed keyspaces whose watchers and listeners have not been told that nothing follows.
+  func takeEnding() -> [KeyspaceCore] {
+    state.withLock { state in
+      defer { state.ending = [] }
+      return state.ending
     }
   }
 

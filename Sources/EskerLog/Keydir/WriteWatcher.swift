@@ -6,7 +6,7 @@ internal import Synchronization
 /// coherent with it.
 ///
 /// Each call of `willWrite` is followed by a call of `didWrite` with the same key. In between, the write becomes visible or
-/// fails. All functions except `afterEmptying` and `storeDidClose` are called under the writer's lock, in the order of the writes:
+/// fails. All functions except `afterEmptying` and `didEnd` are called under the writer's lock, in the order of the writes:
 /// they must be quick, must not call the store, and must not wait for a lock that a caller of the store may hold.
 ///
 /// There is no notification when a value expires, or when a read-only store reads what its writer has logged.
@@ -21,8 +21,9 @@ package protocol WriteWatcher: AnyObject, Sendable {
   func didEmpty()
   /// Called after the keyspace was emptied, without the writer's lock; it may take long.
   func afterEmptying()
-  /// Reads and writes throw from now on, so a cache must have nothing either. Called without the writer's lock; it may take long.
-  func storeDidClose()
+  /// Reads and writes throw from now on, since the store was closed or the keyspace removed: a cache must have nothing either. The
+  /// watcher is released. Called without the writer's lock; it may take long.
+  func didEnd()
 }
 
 /// The watchers and listeners of a keyspace. Changed and used under the writer's lock.

@@ -298,15 +298,47 @@ import Testing
       func willEmpty() { note("willEmpty") }
       func didEmpty() { note("didEmpty") }
       func afterEmptying() { note("afterEmptying") }
-      func storeDidClose() {}
+      func didEnd() { note("didEnd") }
     }
     let store = try machine.open()
     let space = try store.keyspace("gone")
     let watcher = Watcher()
     space.core.keydir.env.workers.runPending()
-    store.engine.writer.withLock { _ in space.core.watchers.add(watcher, space.core) }
+    space.addWatcher(watcher)
     try store.removeKeyspace("gone")
-    #expect(watcher.calls.withLock { $0 } == ["willEmpty", "didEmpty", "afterEmptying"])
+    let calls = ["willEmpty", "didEmpty", "afterEmptying", "didEnd"]
+    #expect(watcher.calls.withLock { $0 } == calls)
+    #expect(space.core.watchers.watchers.isEmpty)
+    let late = Watcher()
+    space.addWatcher(late)
+    #expect(late.calls.withLock { $0 } == ["didEnd"])
+    try store.close()
+    #expect(watcher.calls.withLock { $0 } == calls && late.calls.withLock { $0 } == ["didEnd"])
+    #expect(space.core.watchers.watchers.isEmpty)
+  }
+
+  /// A writer in another process removes it.
+  @Test func watchersOfAReaderAreToldWhenItIsClosed() throws {
+    final class Watcher: WriteWatcher {
+      let ends = Guarded<Int>(0)
+      func willWrite(_ key: RawSpan) {}
+      func didWrite(_ key: RawSpan, _ sequence: UInt64?) {}
+      func willEmpty() {}
+      func didEmpty() {}
+      func afterEmptying() {}
+      func didEnd() { ends.withLock { $0 += 1 } }
+    }
+    let writer = try machine.open()
+    try writer.keyspace("gone").put("v", forKey: "k")
+    let reader = try machine.open { $0.readOnly = true }
+    let watchers = [Watcher(), Watcher()]
+    try reader.keyspace("gone").addWatcher(watchers[0])
+    reader.default.addWatcher(watchers[1])
+    try writer.removeKeyspace("gone")
+    try reader.refresh()
+    #expect(try reader.keyspaceNames.isEmpty)
+    try reader.close()
+    #expect(watchers.map { $0.ends.withLock { $0 } } == [1, 1])
   }
 
   /// A crash at each call and each publication around a removal, and the creation of another keyspace of that name, leaves one

@@ -21,6 +21,10 @@ import Testing
       list.withLock { $0.append(change) }
     }
 
+    func didEnd(_ error: StoreError) {
+      list.withLock { $0.append("ended: \(error)") }
+    }
+
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     private static func text(_ before: KeyspaceChange.Before?) -> String {
@@ -128,6 +132,25 @@ import Testing
     try store.damage(bytes("intact"))
     try store.put("new", forKey: "k")
     #expect(notes.heard == ["k: ? > new"])
+  }
+
+  @Test func listenersAreToldOnceThatNothingFollows() throws {
+    let store = try machine.open()
+    let gone = try store.keyspace("gone")
+    let (notes, others) = (Notes(), Notes())
+    try gone.addListener(notes)
+    try store.default.addListener(others)
+    try gone.put("1", forKey: "k")
+    try store.removeKeyspace("gone")
+    let error = StoreError.keyspaceRemoved("gone")
+    #expect(notes.heard == ["k: - > 1", "emptied", "ended: \(error)"])
+    #expect(throws: error) { try gone.addListener(notes) }
+    // Another one, of which it hears nothing.
+    try store.keyspace("gone").put("2", forKey: "k")
+    try store.close()
+    #expect(notes.heard.isEmpty)
+    #expect(others.heard == ["ended: \(StoreError.closed)"])
+    #expect(throws: StoreError.closed) { try store.default.addListener(others) }
   }
 
   @Test func storeOpenForReadingOnlyCannotBeListenedTo() throws {

@@ -26,7 +26,7 @@ import Testing
     func willEmpty() { list.withLock { $0.append("will empty") } }
     func didEmpty() { list.withLock { $0.append("did empty") } }
     func afterEmptying() { list.withLock { $0.append("after") } }
-    func storeDidClose() { list.withLock { $0.append("closed") } }
+    func didEnd() { list.withLock { $0.append("ended") } }
   }
 
   private let machine = Machine()

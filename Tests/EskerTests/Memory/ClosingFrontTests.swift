@@ -52,6 +52,29 @@ import Testing
     try store.close()
   }
 
+  @Test(arguments: [true, false])
+  func removedKeyspaceIsRemovedInMemoryToo(policy: Bool) throws {
+    let store = try Bench().open()
+    let log = try log(store)
+    let hybrid = HybridStorage(log, keepsWrites: policy, remembersAbsence: true)
+    try hybrid.set(1, forKey: "a")
+    #expect(try hybrid.value(forKey: "a") == 1 && hybrid.value(forKey: "b") == nil)
+    try store.removeKeyspace("n")
+    let late = HybridStorage(log, keepsWrites: policy)
+    for front in [hybrid, late] {
+      for key in ["a", "b"] {
+        guard case .store(.keyspaceRemoved("n")) = failure(of: { try front.value(forKey: key) }) else {
+          Issue.record("\(key) is found")
+          return
+        }
+      }
+      #expect(front.statistics.count == 0)
+    }
+    try store.close()
+    #expect(isRefused { try hybrid.value(forKey: "a") })
+    #expect(isRefused { try late.value(forKey: "a") })
+  }
+
   @Test func setsBesideACloseAreWrittenOrRefused() throws {
     var random = SeededGenerator(announcedFor: "setsBesideACloseAreWrittenOrRefused")
     for _ in 0..<30 {

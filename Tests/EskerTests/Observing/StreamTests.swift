@@ -105,6 +105,36 @@ import Testing
     }
   }
 
+  @Test func observersAreToldThatTheKeyspaceWasRemoved() async throws {
+    try await withTemporaryStore { store in
+      let storage = try store.storage("s", of: Int.self)
+      let heard = Collected<StorageChange<String, Int>>()
+      let token = try storage.observe { heard.add($0) }
+      let changes = try storage.changes()
+      try storage.set(1, forKey: "k")
+      try store.removeKeyspace("s")
+      // It ends while the store is open.
+      var told: [StorageChange<String, Int>] = []
+      for await change in changes { told.append(change) }
+      #expect(told == [.set(key: "k", before: nil, after: 1), .removedAll])
+      #expect(heard.reach(3))
+      #expect(heard.all == [.set(key: "k", before: nil, after: 1), .removedAll, .closed])
+      for attempt in [{ _ = try storage.observe { _ in } }, { _ = try storage.changes() }] as [() throws -> Void] {
+        guard case .store(.keyspaceRemoved("s")) = failure(of: attempt) else {
+          Issue.record("it was taken")
+          return
+        }
+      }
+      token.cancel()
+      // The next keyspace of that name is another one.
+      let again = try store.storage("s", of: Int.self)
+      let next = try again.changes()
+      try again.set(2, forKey: "k")
+      var iterator = next.makeAsyncIterator()
+      #expect(try await iterator.next() == .set(key: "k", before: nil, after: 2))
+    }
+  }
+
   @Test func aClosedStoreTakesNoObservers() throws {
     try withTemporaryStore { store in
       let storage = try store.storage("s", of: Int.self)
