@@ -9,7 +9,8 @@ public enum RecordKind: UInt8, Sendable, CaseIterable {
   case tombstone = 2
   /// The log continues in the next segment. No key or value; the sequence number is that of the last record before it.
   case seal = 3
-  /// A keyspace was emptied; carries the incarnation that begins. No key or value.
+  /// A keyspace was emptied; carries the incarnation that begins. No value; no key either, unless the keyspace was removed: then
+  /// the key is its name.
   case reset = 4
 }
 
