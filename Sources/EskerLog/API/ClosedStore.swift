@@ -5,9 +5,9 @@ package import EskerPlatform
 package struct ClosedStore: Sendable {
   /// The directory's absolute path.
   package let path: String
-  private let host: Host
+  let host: Host
 
-  private var fileSystem: any FileSystem { host.platform.fileSystem }
+  var fileSystem: any FileSystem { host.platform.fileSystem }
 
   package init(at path: String, host: Host) throws(StoreError) {
     self.path = try host.absolute(path)
@@ -74,36 +74,4 @@ package enum DamageRules {
   package static let tooManyAlike = Keydir.tooManyAlike
   /// The reason given for a packed record that only the footer lists.
   package static let missing = SegmentVerification.missing
-}
-
-extension ClosedStore {
-  /// Throws unless a repaired store can be created here.
-  package func checkRoomForRepair() throws(StoreError) {
-    _ = try StoreDirectory(path: path, host: host).namesForCopy(of: .repair)
-  }
-
-  /// Creates a new store here with what `fill` writes. It carries the mark of a repair until it is on stable storage; on any
-  /// error, it is removed.
-  package func makeRepaired(
-    _ options: Options,
-    _ fill: (LogStore) throws(StoreError) -> Void
-  ) throws(StoreError) {
-    let random = host.platform.random
-    let storeID = StoreID(low: random(), high: random())
-    var directory = try MarkedDirectory(at: path, for: .repair, of: storeID, host: host)
-    do throws(StoreError) {
-      var options = options
-      options.readOnly = false
-      let store = try LogStore(building: storeID, at: path, options: options, host: host)
-      do throws(StoreError) { try fill(store) } catch {
-        store.engine.abandon()
-        throw error
-      }
-      try store.close()
-      try directory.finish()
-    } catch {
-      directory.abandon()
-      throw error
-    }
-  }
 }

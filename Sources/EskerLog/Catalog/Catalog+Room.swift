@@ -6,10 +6,13 @@ extension Catalog {
   /// The number of segments that the capacity is divided into.
   private static let segmentsOfCapacity = 64
 
+  /// The share of a capacity that one segment may take.
+  static func segmentSize(of capacity: Int) -> Int { capacity / segmentsOfCapacity }
+
   /// The size in bytes up to which a segment grows in a store with a capacity limit: a small part of the capacity, so
   /// that little is unused, and little evicted at once.
   func segmentSize(of capacity: Int) -> Int {
-    let whole = max(16 << 10, min(env.settings.segmentSize, capacity / Self.segmentsOfCapacity) & ~4095)
+    let whole = max(16 << 10, min(env.settings.segmentSize, Self.segmentSize(of: capacity)) & ~4095)
     // The footer goes into the last page too.
     return whole - whole / 64 - 256
   }

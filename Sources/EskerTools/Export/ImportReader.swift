@@ -61,7 +61,8 @@ struct ImportReader {
       return
     }
     let expiry: Expiry = frame.expiry == .max ? .never : .at(WallTime(millisecondsSince1970: frame.expiry))
-    try keyspace.put(value, forKey: key, expiry: expiry)
+    // All of it is synced at the end.
+    try keyspace.put(value, forKey: key, expiry: expiry, durability: .buffered)
     report.entries += 1
   }
 

@@ -21,8 +21,9 @@ extension LogStore {
   /// and values where the store has none.
   ///
   /// Existing keys get the values of the stream; other keys are left alone. Expired entries are skipped. Everything is
-  /// durable when the call returns. If it throws, what came before the error stays stored: import into a new store to be
-  /// able to start over. Thread safety: any thread.
+  /// durable when the call returns: one sync covers it, whatever the store's durability. If it throws, what came before the
+  /// error stays stored, though it may not be durable yet: import into a new store to be able to start over. A store with a
+  /// capacity may evict, of the stream too, to make room. Thread safety: any thread.
   ///
   /// - Parameter source: Returns the next bytes of the stream, at most as many as requested; none at the end.
   /// - Throws: What `source` throws; `StoreError.damaged(_:reason:)` with the offset in the stream from which on nothing

@@ -9,6 +9,9 @@ extension LogStore {
   /// storage when the call returns. If the call throws, what was written is removed; if it is interrupted, what is left
   /// cannot be opened (`StoreError.unfinishedCopy(path:mark:holder:)`), and the call may be repeated.
   ///
+  /// A capacity limits nothing meanwhile, so no entry is evicted; it applies from the next opening on. Damage, and files
+  /// that were packed, may have made room for less than is saved: see ``SalvageReport/bytesOverCapacity``.
+  ///
   /// - Parameters:
   ///   - path: The damaged store. No process may have it open for writing.
   ///   - newPath: A path that does not exist, an empty directory, or what an interrupted salvage left.
@@ -42,9 +45,12 @@ extension LogStore {
     try target.checkRoomForRepair()
     try salvage.read { progress?($0 / 2) ?? true }
     let settings = salvage.source.manifest.map { Options.Settings($0.settings) }
-    try target.makeRepaired(settings.map { options.completed(by: $0) } ?? options) { (store) throws(StoreError) in
+    let excess = try target.makeRepaired(settings.map { options.completed(by: $0) } ?? options) {
+      (store) throws(StoreError) in
       try salvage.write(to: store) { progress?(0.5 + $0 / 2) ?? true }
     }
-    return salvage.report
+    var report = salvage.report
+    report.bytesOverCapacity = excess
+    return report
   }
 }

@@ -222,9 +222,10 @@ struct Salvage {
 
   // MARK: Writing
 
+  /// Writes everything to a new store, which syncs it all when it is closed.
   mutating func write(to store: LogStore, progress: (Double) -> Bool) throws(StoreError) {
     var keyspaces: [UInt32: Keyspace] = [0: store.default]
-    for row in source.manifest?.keyspaces ?? [] {
+    for row in source.manifest?.keyspaces ?? [] where !census.isRemoved(row.id) {
       let keyspace = try store.keyspace(row.name, recording: row.forms)
       if row.defaultExpiry >= 0 { try keyspace.setDefaultExpiry(.milliseconds(row.defaultExpiry)) }
       keyspaces[row.id] = keyspace
@@ -249,10 +250,10 @@ struct Salvage {
       case .plain(let record, _, _):
         let key = unsafe record.key.bytes
         let value = unsafe record.value.bytes
-        try keyspace.put(value, forKey: key, expiry: expiry)
+        try keyspace.put(value, forKey: key, expiry: expiry, durability: .buffered)
       case .packed(let entry, let view):
         guard let value = view.intactValue(of: entry) else { continue }
-        try keyspace.put(value, forKey: entry.key, expiry: expiry)
+        try keyspace.put(value, forKey: entry.key, expiry: expiry, durability: .buffered)
       }
       report.entries += 1
     }

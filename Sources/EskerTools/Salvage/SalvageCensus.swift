@@ -25,11 +25,11 @@ struct SalvageCensus {
   private var incarnations: [UInt32: UInt32] = [:]
 
   /// Whether a keyspace was removed before the manifest was written.
-  private let isRemoved: (UInt32) -> Bool
+  private let isForgotten: (UInt32) -> Bool
 
   init(_ manifest: Manifest?) {
     let (listed, next) = (Set((manifest?.keyspaces ?? []).map(\.id)), manifest?.nextKeyspaceID ?? 0)
-    isRemoved = { id in id != 0 && id < next && !listed.contains(id) }
+    isForgotten = { id in id != 0 && id < next && !listed.contains(id) }
     for row in manifest?.keyspaces ?? [] { incarnations[row.id] = row.incarnation }
   }
 
@@ -71,7 +71,12 @@ struct SalvageCensus {
   }
 
   func isCurrent(_ incarnation: UInt32, of keyspace: UInt32) -> Bool {
-    incarnation >= incarnations[keyspace] ?? 0 && !isRemoved(keyspace)
+    incarnation >= incarnations[keyspace] ?? 0 && !isForgotten(keyspace)
+  }
+
+  /// Whether a keyspace was removed: the manifest may list it until the removal was durable.
+  func isRemoved(_ keyspace: UInt32) -> Bool {
+    isForgotten(keyspace) || KeyspaceTag(id: keyspace, incarnation: incarnations[keyspace] ?? 0).isRemoved
   }
 
   /// The contents of the store, oldest first.

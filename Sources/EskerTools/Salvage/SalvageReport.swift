@@ -25,6 +25,10 @@ public struct SalvageReport: Sendable, Hashable {
   /// Whether an intact copy of the manifest was found. Without one, keys deleted long ago may reappear, keyspaces have
   /// lost their names and default expiries, and records that a crash had cut off are kept.
   public var foundManifest = true
+  /// The number of bytes by which the new store exceeds its capacity. An opening for writing evicts about as much, the
+  /// oldest entries first, unless it sets a larger capacity, or `.max` for none. Entries that the damaged store had packed
+  /// may take much more: opened with `.max` and its compression, the new store packs them again.
+  public var bytesOverCapacity = 0
   /// What could not be read, except superseded records; and what is missing between segments of the log.
   public var losses: [Loss] = []
 

@@ -97,6 +97,19 @@ import Testing
     #expect(try importing(stream, into: Machine().open()).entries == 0)
   }
 
+  @Test func aStoreThatSyncsEachWriteSyncsAnImportOnce() throws {
+    let (stream, report) = try export(filled(Machine()))
+    let plan = FaultPlan()
+    let machine = Machine()
+    let disk = FaultyFileSystem(machine.disk, plan: plan)
+    let host = Host(platform: Platform.simulated(fileSystem: disk, clock: machine.clock), background: .inline)
+    let copy = try LogStore(at: machine.path, options: machine.options { $0.durability = .synced }, host: host)
+    let before = plan.callCount(of: .sync)
+    #expect(try importing(stream, into: copy).entries == report.entries)
+    #expect(plan.callCount(of: .sync) - before < 20)
+    #expect(copy.durableSequence == copy.lastSequence)
+  }
+
   @Test func whatHasExpiredMeanwhileIsPassedOver() throws {
     let (stream, report) = try export(filled(Machine()))
     let machine = Machine()

@@ -24,7 +24,8 @@ struct Load: ParsableCommand {
       complete: after a kill or a power failure the same command resumes exactly there.
 
       With --acknowledge N, the number of records stored so far is printed after every N records and at the end: records \
-      up to there survive the end of this process, however it ends, and with --synced a power failure too.
+      up to there survive the end of this process, however it ends, and with --synced, or in a store whose durability is \
+      synced, a power failure too.
 
       Examples:
         esker load cities.esker cities.ndjson --key-field id

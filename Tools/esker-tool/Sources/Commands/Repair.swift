@@ -30,7 +30,7 @@ struct Repair: ParsableCommand {
     var output = BufferedOutput.standard()
     if json {
       try output.write(Self.json(report))
-    } else if !store.quiet || !report.isComplete {
+    } else if !store.quiet || !report.isComplete || report.bytesOverCapacity > 0 {
       try output.write(text(report))
     }
     try output.flush()
@@ -57,6 +57,11 @@ struct Repair: ParsableCommand {
     if !report.foundManifest {
       text += "the manifest is lost: keys that were deleted may be back, and keyspaces have lost their names\n"
     }
+    if report.bytesOverCapacity > 0 {
+      text +=
+        "the new store takes \(HumanUnits.bytes(report.bytesOverCapacity)) more than its capacity: opened for writing, "
+        + "it evicts its oldest entries, unless with a larger capacity\n"
+    }
     let lost = report.losses.isEmpty ? "nothing lost" : HumanUnits.count(report.losses.count, "lost range")
     return text
       + "\(new): \(HumanUnits.entries(report.entries)) from \(HumanUnits.count(report.segments, "segment")), \(lost)\n"
@@ -70,6 +75,7 @@ struct Repair: ParsableCommand {
     writer.field("segments", report.segments)
     writer.field("bytes", report.bytes)
     writer.field("foundManifest", report.foundManifest)
+    writer.field("bytesOverCapacity", report.bytesOverCapacity)
     writer.name("losses")
     writer.beginArray()
     for loss in report.losses {

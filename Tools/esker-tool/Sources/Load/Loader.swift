@@ -11,6 +11,10 @@ struct Loader<Source: RecordSource>: ~Copyable {
   private var position = LoadPosition()
   private let checkpoint: LoadCheckpoint?
   private let plan: LoadPlan
+  /// Whether what is acknowledged, and all at the end, is synced: as asked, or because the store syncs what it is given.
+  private let syncs: Bool
+  /// The durability of each write. One by one, syncs would take most of the time.
+  private let durability: Durability?
   private let start = ContinuousClock.now
 
   /// The maximum number of records, and of their bytes, stored in one batch together with a checkpoint.
@@ -21,7 +25,10 @@ struct Loader<Source: RecordSource>: ~Copyable {
     self.checkpoint = checkpoint
     self.plan = plan
     target = LoadTarget(keyspace)
-    acknowledgements = Acknowledgements(every: plan.acknowledgeEvery, syncs: plan.syncs)
+    let isSynced = keyspace.store.statistics.settings.durability == .synced
+    durability = isSynced ? .buffered : nil
+    syncs = plan.syncs || isSynced
+    acknowledgements = Acknowledgements(every: plan.acknowledgeEvery, syncs: syncs)
   }
 
   /// Loads everything and reports the result, even after a failure.
@@ -55,7 +62,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
   private var stored: Int { tally.earlier + tally.records }
 
   private mutating func settle() throws {
-    if plan.syncs { try target.store.sync() }
+    if syncs { try target.store.sync() }
     try acknowledgements.finish(stored)
   }
 
@@ -74,7 +81,8 @@ struct Loader<Source: RecordSource>: ~Copyable {
   private mutating func load(_ reader: inout LineReader, _ progress: Progress) throws {
     try source.begin(&reader)
     guard let checkpoint else {
-      while try step(&reader, progress, { try $0.put($2, forKey: $1, expiry: $3) }) {
+      let durability = durability
+      while try step(&reader, progress, { try $0.put($2, forKey: $1, expiry: $3, durability: durability) }) {
         if acknowledgements.isDue(stored) { try acknowledgements.send(stored, of: target.store) }
       }
       return
@@ -114,7 +122,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
     var failure: (any Error)?
     var isAtEnd = false
     do {
-      try target.store.write { (batch) throws in
+      try target.store.write(durability: durability) { (batch) throws in
         do {
           repeat {
             isAtEnd = try !step(&reader, progress) { try batch.put($2, forKey: $1, in: $0, expiry: $3) }
