@@ -4,9 +4,16 @@ internal import EskerPlatform
 ///
 /// The observer holds it, and it does not hold the observation: whoever iterates does.
 final class ChangeFeed<Key: Sendable, Value: Sendable>: Sendable {
+  private struct State {
+    /// The changes in the stream, less the calls that take one: not above zero for a task that would have to wait.
+    var waiting = 0
+    /// The changes for which there was no room, and of which the task has not been notified.
+    var dropped = 0
+  }
+
   let stream: AsyncStream<StorageChange<Key, Value>>
   private let continuation: AsyncStream<StorageChange<Key, Value>>.Continuation
-  private let dropped = Guarded<Int>(0, .leaf)
+  private let state = Guarded<State>(State(), .leaf)
 
   init(buffer: Int) {
     (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(max(2, buffer)))
@@ -14,7 +21,7 @@ final class ChangeFeed<Key: Sendable, Value: Sendable>: Sendable {
 
   /// What is added from now on, as long as somebody has it.
   func changes(until token: ObservationToken) -> StorageChanges<Key, Value> {
-    // A task that is cancelled may let go much later.
+    // A task that is cancelled may release the sequence much later.
     continuation.onTermination = { [weak token] _ in token?.cancel() }
     return StorageChanges(token: token, feed: self)
   }
@@ -22,23 +29,38 @@ final class ChangeFeed<Key: Sendable, Value: Sendable>: Sendable {
   /// Changes come one after the other.
   func add(_ change: StorageChange<Key, Value>) {
     if case .closed = change { return continuation.finish() }
-    dropped.withLock { count in
-      if count > 0 {
-        guard case .enqueued = continuation.yield(.missed(count)) else {
-          count += Self.weight(of: change)
+    state.withLock { state in
+      if state.dropped > 0 {
+        guard yield(.missed(state.dropped), &state) else {
+          state.dropped += Self.weight(of: change)
           return
         }
-        count = 0
+        state.dropped = 0
       }
-      if case .dropped = continuation.yield(change) { count += Self.weight(of: change) }
+      if !yield(change, &state) { state.dropped += Self.weight(of: change) }
     }
   }
 
-  /// What there was no room for when everything ended.
-  func takeDropped() -> StorageChange<Key, Value>? {
-    dropped.withLock { count in
-      defer { count = 0 }
-      return count > 0 ? .missed(count) : nil
+  /// Whether there was room for it, or nobody takes any more.
+  private func yield(_ change: StorageChange<Key, Value>, _ state: inout State) -> Bool {
+    switch continuation.yield(change) {
+    case .dropped: return false
+    case .enqueued: state.waiting += 1
+    default: break
+    }
+    return true
+  }
+
+  /// Called before the stream is asked for a change. Returns instead what there was no room for, where nothing comes before it:
+  /// the stream would wait for the next change, which may never come.
+  func take() -> StorageChange<Key, Value>? {
+    state.withLock { state in
+      guard state.waiting <= 0, state.dropped > 0 else {
+        state.waiting -= 1
+        return nil
+      }
+      defer { state.dropped = 0 }
+      return .missed(state.dropped)
     }
   }
 
@@ -60,8 +82,8 @@ struct StorageChanges<Key: Sendable, Value: Sendable>: AsyncSequence, Sendable {
     mutating func next() async -> StorageChange<Key, Value>? { await next(isolation: nil) }
 
     mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> StorageChange<Key, Value>? {
-      if let change = await base.next(isolation: actor) { return change }
-      return feed.takeDropped()
+      if let missed = feed.take() { return missed }
+      return await base.next(isolation: actor)
     }
   }
 

@@ -92,6 +92,44 @@ import Testing
     }
   }
 
+  @Test func whatASequenceHadNoRoomForIsToldWithoutAFurtherChange() async throws {
+    try await withTemporaryStore { (store) async throws in
+      let storage = try store.storage("s", of: Int.self)
+      let changes = try storage.changes(buffer: 4)
+      let written = Collected<StorageChange<String, Int>>()
+      let observation = try storage.observe { written.add($0) }
+      for number in 0..<10 { try storage.set(number, forKey: "k") }
+      #expect(try await eventually { written.count == 10 })
+      let heard = Collected<StorageChange<String, Int>>()
+      let reader = Task { for await change in changes { heard.add(change) } }
+      #expect(try await eventually { heard.count == 5 })
+      #expect(heard.all.last == .missed(6))
+      // What comes next is not missed.
+      for number in 10..<12 { try storage.set(number, forKey: "k") }
+      #expect(try await eventually { heard.count == 7 })
+      #expect(heard.all.last == .set(key: "k", before: 10, after: 11))
+      reader.cancel()
+      observation.cancel()
+    }
+  }
+
+  /// The reader sleeps and wakes while changes come: it always learns that there was something else.
+  @Test func aReaderBesideAFastWriterKnowsOfEveryChange() async throws {
+    let storage = MemoryStorage<String, Int>()
+    let changes = try storage.changes(buffer: 2)
+    let count = 20_000
+    let reader = Task {
+      var told = 0
+      for await change in changes {
+        if case .missed(let missed) = change { told += missed } else { told += 1 }
+        if told >= count { break }
+      }
+      return told
+    }
+    for number in 0..<count { try storage.set(number, forKey: "k") }
+    #expect(await reader.value == count)
+  }
+
   @Test func observersAreToldThatTheStoreWasClosed() throws {
     try withTemporaryStore { store in
       let storage = try store.storage("s", of: Int.self)
