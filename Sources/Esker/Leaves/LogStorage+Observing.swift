@@ -1,8 +1,8 @@
 extension LogStorage: ObservableStorage {
   /// Calls `body` with every change of the keyspace, or of one key; see ``ObservableStorage``.
   ///
-  /// Heard is all that changes, whoever does it: any view, the `Keyspace` itself, each write of a batch, an import, and also
-  /// what expired or is evicted, as it is taken out. Records that a merge moves do not change.
+  /// All changes are reported, whoever makes them: any view, the `Keyspace` itself, each write of a batch, an import. Values that
+  /// expired or are evicted are reported when they are taken out. Records that a merge moves do not change.
   ///
   /// - Throws: ``StorageError/unsupported(operation:view:)`` for a store that is open for reading only; follow `changes(since:)`
   ///   of the store there.
@@ -26,13 +26,10 @@ extension LogStorage: ObservableStorage {
       case .change(.put(let keyBytes, let before, let after)):
         let key = try key(from: keyBytes)
         known = key
-        var replaced: Value?
-        if let before { replaced = try value(from: before, key) }
-        return .set(key: key, before: replaced, after: try value(from: .success(after), key))
+        return .set(key: key, before: before.flatMap { value(from: $0) }, after: try value(from: after, key))
       case .change(.loss(let keyBytes, let before, let cause)):
         let key = try key(from: keyBytes)
-        known = key
-        let value = try value(from: before, key)
+        let value = value(from: before)
         return switch cause {
         case .removal: .removed(key: key, before: value)
         case .expiry: .expired(key: key, before: value)
@@ -44,8 +41,13 @@ extension LogStorage: ObservableStorage {
     }
   }
 
-  private func value(from bytes: Result<[UInt8], StoreError>, _ key: Key) throws(StorageError) -> Value {
-    let bytes = try translating { () throws(StoreError) in try bytes.get() }
+  private func value(from bytes: [UInt8], _ key: Key) throws(StorageError) -> Value {
     do { return try values.decode(bytes) } catch { throw undecodable(key, error) }
+  }
+
+  /// What was there before, if it can be read: if not, that must not hide what is there now.
+  private func value(from before: Result<[UInt8], StoreError>) -> Value? {
+    guard let bytes = try? before.get() else { return nil }
+    return try? values.decode(bytes)
   }
 }

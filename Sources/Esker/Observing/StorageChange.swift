@@ -1,52 +1,47 @@
 /// What happened to a storage.
 ///
-/// A key that is told to be removed, expired or evicted is absent from then on, until it is set again. So whoever starts from
-/// what the storage holds and carries out each change has what it holds; after `.missed` he starts anew.
+/// A key that was removed, expired or evicted is absent from then on, until it is set again. A key that became unreadable cannot
+/// be read until it is set or removed. So a program that starts with the contents of the storage and applies each change has what
+/// can be read of it, until `.missed`: then it must read the storage again.
+///
+/// `before` is also nil where the view cannot read it: a foreign value, for instance. What is there now is told all the same.
 public enum StorageChange<Key: Sendable, Value: Sendable>: Sendable {
-  /// A value was stored; `before` is what it replaced. A new expiry for a value is a store of the same value.
+  /// A value was stored; `before` is what it replaced, if there was a value. A new expiry for a value is a store of the same
+  /// value.
   case set(key: Key, before: Value?, after: Value)
   /// A value was removed.
-  case removed(key: Key, before: Value)
+  case removed(key: Key, before: Value?)
   /// Everything was removed.
   case removedAll
-  /// A value whose time was over was taken out: not at the instant at which it became absent, but when it was found.
-  case expired(key: Key, before: Value)
-  /// A value had to make room.
-  case evicted(key: Key, before: Value)
-  /// This many changes came faster than they were taken, and cannot be told.
+  /// An expired value was taken out: not at the instant at which it became absent, but when it was found.
+  case expired(key: Key, before: Value?)
+  /// A value was evicted to make room.
+  case evicted(key: Key, before: Value?)
+  /// This many changes were dropped, because they came faster than they were taken.
   case missed(Int)
-  /// A change of a value that the view cannot read, or of a key: that is nil then. What is there now, a look will tell.
+  /// A value was stored that the view cannot read, or a key changed that it cannot read: then the key is nil.
   case unreadable(key: Key?, StorageError)
-  /// The store was closed, or the keyspace removed: nothing changes any more, and nothing more is told.
+  /// The store was closed, or the keyspace removed: nothing changes any more, and this is the last notification.
   case closed
 
-  /// The same change with other keys and values; one that cannot be turned becomes `.unreadable`.
+  /// The same change with other keys and values; `.unreadable` if the key or the new value cannot be turned.
   @inlinable
   func map<NewKey, NewValue>(
     key turnedKey: (Key) throws(StorageError) -> NewKey,
     value turnedValue: (Value, Key) throws(StorageError) -> NewValue
   ) -> StorageChange<NewKey, NewValue> {
+    // What was there before must not hide what is there now.
+    func turned(before value: Value?, _ key: Key) -> NewValue? { value.flatMap { try? turnedValue($0, key) } }
     var known: NewKey?
     do throws(StorageError) {
       switch self {
       case .set(let key, let before, let after):
         let newKey = try turnedKey(key)
         known = newKey
-        var newBefore: NewValue?
-        if let before { newBefore = try turnedValue(before, key) }
-        return .set(key: newKey, before: newBefore, after: try turnedValue(after, key))
-      case .removed(let key, let before):
-        let newKey = try turnedKey(key)
-        known = newKey
-        return .removed(key: newKey, before: try turnedValue(before, key))
-      case .expired(let key, let before):
-        let newKey = try turnedKey(key)
-        known = newKey
-        return .expired(key: newKey, before: try turnedValue(before, key))
-      case .evicted(let key, let before):
-        let newKey = try turnedKey(key)
-        known = newKey
-        return .evicted(key: newKey, before: try turnedValue(before, key))
+        return .set(key: newKey, before: turned(before: before, key), after: try turnedValue(after, key))
+      case .removed(let key, let before): return .removed(key: try turnedKey(key), before: turned(before: before, key))
+      case .expired(let key, let before): return .expired(key: try turnedKey(key), before: turned(before: before, key))
+      case .evicted(let key, let before): return .evicted(key: try turnedKey(key), before: turned(before: before, key))
       case .removedAll: return .removedAll
       case .missed(let count): return .missed(count)
       case .closed: return .closed

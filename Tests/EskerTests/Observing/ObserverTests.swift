@@ -92,6 +92,49 @@ import Testing
     }
   }
 
+  /// What the view cannot read does not hide what comes after it.
+  @Test func changesApplyThoughTheValueBeforeCannotBeRead() throws {
+    try withTemporaryStore { store in
+      let numbers = try store.storage("values", transformer: Transformer<Int>.json)
+      let positive = numbers.validate { $0 > 0 }
+      let raw = try store.keyspace("values")
+      let heard = Collected<Change>()
+      let heardValid = Collected<Change>()
+      let observations = [try numbers.observe { heard.add($0) }, try positive.observe { heardValid.add($0) }]
+      try numbers.set(5, forKey: "a")
+      try raw.put("x", forKey: "a")
+      try numbers.set(6, forKey: "a")
+      try raw.put("-1", forKey: "a")
+      try numbers.set(7, forKey: "a")
+      try raw.put("x", forKey: "b")
+      try raw.remove("b")
+      try raw.put("x", forKey: "e", expiry: .at(WallTime(millisecondsSince1970: 0)))
+      try numbers.removeExpired()
+      #expect(heard.reach(9) && heardValid.reach(9))
+      var expected: [Change?] = [
+        .set(key: "a", before: nil, after: 5), nil, .set(key: "a", before: nil, after: 6),
+        .set(key: "a", before: 6, after: -1), .set(key: "a", before: -1, after: 7), nil,
+        .removed(key: "b", before: nil), nil, .expired(key: "e", before: nil),
+      ]
+      func check(_ changes: [Change]) {
+        #expect(changes.count == expected.count)
+        for (change, expected) in Swift.zip(changes, expected) {
+          if let expected {
+            #expect(change == expected)
+          } else if case .unreadable(.some, _) = change {
+          } else {
+            Issue.record("\(change) is told")
+          }
+        }
+      }
+      check(heard.all)
+      expected[3] = nil
+      expected[4] = .set(key: "a", before: nil, after: 7)
+      check(heardValid.all)
+      for observation in observations { observation.cancel() }
+    }
+  }
+
   @Test func observerMayCallTheStorageAndTakeItsTime() throws {
     try withTemporaryStore { store in
       let scores = try store.storage("scores", of: Int.self)
