@@ -10,14 +10,14 @@ public import Observation
 /// }
 /// ```
 ///
-/// For storages of which all entries fit into memory. Nothing is read on the main actor; the storage is observed as long as the
-/// object lives. Keys are told apart as `==` does, unlike in the storage: of two texts that are equal and have other bytes, the
-/// last to change is shown.
+/// For storages of which all entries fit into memory. The main actor never waits for a read; the storage is observed as long as the
+/// object lives. Keys are compared by `==`, unlike in the storage: of two texts that are equal but differ in their bytes, the last
+/// to change is shown.
 @MainActor @Observable
 public final class ObservedEntries<Key: Hashable & Sendable, Value: Sendable> {
   /// The values by their keys.
   public private(set) var values: [Key: Value] = [:]
-  /// Why the entries cannot be shown: they could not be read, or the storage not be observed. nil once they could.
+  /// Why the entries cannot be shown: the storage could not be read or observed. nil once it could.
   public private(set) var error: StorageError?
   /// Whether the entries were read.
   public private(set) var isLoaded = false
@@ -30,26 +30,25 @@ public final class ObservedEntries<Key: Hashable & Sendable, Value: Sendable> {
   /// The value under `key`; nil when there is none.
   public subscript(key: Key) -> Value? { values[key] }
 
-  /// Follows the entries of `storage`. Those that cannot be read are left out.
+  /// Follows the entries of `storage`. Entries that cannot be read are left out.
   public init(_ storage: some EnumerableStorage<Key, Value> & ObservableStorage<Key, Value>) {
     // First the changes, then the entries, so that none is missed in between.
     do throws(StorageError) {
       let changes = try storage.changes()
       following.task = Task { [weak self] in
-        await self?.load { () async throws(StorageError) in try await storage.async.entries(skippingUnreadable: true) }
+        let read = { () async throws(StorageError) in try await storage.async.entries(skippingUnreadable: true) }
+        await self?.load(read)
         for await change in changes {
           switch change {
+          case .closed: break
+          // The values are not those that the change applies to.
+          case _ where self?.error != nil: await self?.load(read)
           case .set(let key, _, let after): self?.values[key] = after
           case .removed(let key, _), .expired(let key, _), .evicted(let key, _): self?.values[key] = nil
           case .removedAll: self?.values = [:]
-          case .missed:
-            await self?.load { () async throws(StorageError) in
-              try await storage.async.entries(skippingUnreadable: true)
-            }
-          case .unreadable(let key, let error):
-            if let key { self?.values[key] = nil }
-            self?.error = error
-          case .closed: break
+          case .missed: await self?.load(read)
+          // Left out, as when the entries are read.
+          case .unreadable(let key, _): if let key { self?.values[key] = nil }
           }
         }
         if !Task.isCancelled { self?.error = reasonOfEnd(of: storage) }

@@ -10,12 +10,12 @@ public import Observation
 /// }
 /// ```
 ///
-/// Nothing is read on the main actor: what memory ahead of the storage does not have arrives a moment later. The storage is
-/// observed as long as the object lives. Changes come in their order; of a storage that is not observed without gaps, the value is
+/// The main actor never waits for a read: a value that is not in memory arrives a moment later. The storage is observed as long as
+/// the object lives. Changes are shown in their order. If changes were missed, or the value was removed or cannot be read, it is
 /// read again.
 @MainActor @Observable
 public final class ObservedValue<Value: Sendable> {
-  /// The value; nil when there is none, or before it was read.
+  /// The value; nil when there is none, when it could not be read, or before it was read.
   public private(set) var value: Value?
   /// Why the value cannot be shown: it could not be read, or the storage not be observed. nil once it could.
   public private(set) var error: StorageError?
@@ -29,15 +29,16 @@ public final class ObservedValue<Value: Sendable> {
     // First the changes, then the value, so that none is missed in between.
     do throws(StorageError) {
       let changes = try storage.changes(forKey: key)
-      if case .entry(let entry) = try storage.held(key, StorageCall.Read()) { show(entry.value) }
+      // If memory fails, the read that follows says why.
+      if case .entry(let entry)? = try? storage.held(key, StorageCall.Read()) { show(entry.value) }
       following.task = Task { [weak self] in
-        await self?.load { () async throws(StorageError) in try await storage.async.value(forKey: key) }
+        let read = { () async throws(StorageError) in try await storage.async.value(forKey: key) }
+        await self?.load(read)
         for await change in changes {
           switch change {
           case .set(_, _, let after): self?.show(after)
-          case .removed, .removedAll, .expired, .evicted: self?.show(nil)
-          case .missed: await self?.load { () async throws(StorageError) in try await storage.async.value(forKey: key) }
-          case .unreadable(_, let error): self?.error = error
+          // The storage may have a default, or something else to show instead.
+          case .removed, .removedAll, .expired, .evicted, .missed, .unreadable: await self?.load(read)
           case .closed: break
           }
         }
@@ -59,6 +60,8 @@ public final class ObservedValue<Value: Sendable> {
       show(try await read())
     } catch {
       if case .cancelled = error { return }
+      // What was shown before is outdated.
+      value = nil
       self.error = error
     }
   }

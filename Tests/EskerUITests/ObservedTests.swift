@@ -13,9 +13,17 @@ import Testing
     try store.close()
   }
 
-  /// Waits until the main actor has seen it.
-  private func comes(_ isSo: () -> Bool) async {
-    while !isSo() { await Task.yield() }
+  /// Waits until the main actor has seen it; records an issue if it never does.
+  private func comes(sourceLocation: SourceLocation = #_sourceLocation, _ isSo: () -> Bool) async {
+    // Enough for the slowest machine under full load.
+    let end = ContinuousClock.now + .seconds(1200)
+    while !isSo() {
+      guard ContinuousClock.now < end else {
+        Issue.record("it does not come", sourceLocation: sourceLocation)
+        return
+      }
+      await Task.yield()
+    }
   }
 
   @Test func aValueIsShownAndFollowed() async throws {
@@ -107,16 +115,112 @@ import Testing
     }
   }
 
-  /// Whoever is shown no more keeps nothing alive.
-  @Test func anObserverThatIsLetGoEnds() async throws {
+  /// Whoever is shown no more keeps nothing alive, and is not notified.
+  @Test func anObserverThatIsReleasedEnds() async throws {
+    let storage = StagedStorage()
+    var score: ObservedValue<Int>? = ObservedValue(storage, forKey: "a")
+    var scores: ObservedEntries<String, Int>? = ObservedEntries(storage)
+    weak let goneScore = score
+    weak let goneScores = scores
+    await comes { score?.isLoaded == true && scores?.isLoaded == true }
+    #expect(storage.isObserved)
+    score = nil
+    scores = nil
+    await comes { goneScore == nil && goneScores == nil && !storage.isObserved }
+  }
+
+  @Test func whatWasMissedIsReadAgain() async throws {
+    let storage = StagedStorage()
+    storage.replace(["a": 1])
+    let score = ObservedValue(storage, forKey: "a")
+    let scores = ObservedEntries(storage)
+    await comes { score.value == 1 && scores.values == ["a": 1] }
+    storage.replace(["a": 2, "b": 3])
+    storage.tell(.missed(2))
+    await comes { score.value == 2 && scores.values == ["a": 2, "b": 3] }
+  }
+
+  /// More entries are written than changes are queued, while the main actor is busy.
+  @Test func allOfALargeBatchIsShown() async throws {
     try await withStore { store in
-      let scores = try store.storage("scores", of: Int.self)
-      var score: ObservedValue<Int>? = ObservedValue(scores, forKey: "a")
-      weak let gone = score
-      await comes { score?.isLoaded == true }
-      score = nil
-      await comes { gone == nil }
-      #expect(gone == nil)
+      let numbers = try store.storage("numbers", of: Int.self)
+      let all = ObservedEntries(numbers)
+      await comes { all.isLoaded }
+      try store.write { batch in
+        for number in 0..<5000 { try batch.set(number, forKey: "\(number)", in: numbers) }
+      }
+      await comes { all.values.count == 5000 }
+    }
+  }
+
+  @Test func aReadThatFailsIsAnErrorUntilOneSucceeds() async throws {
+    let storage = StagedStorage()
+    storage.replace(["a": 1])
+    let score = ObservedValue(storage, forKey: "a")
+    let scores = ObservedEntries(storage)
+    await comes { score.isLoaded && scores.isLoaded }
+    storage.refuse(true)
+    storage.tell(.missed(1))
+    await comes { score.error != nil && scores.error != nil }
+    guard case .back = score.error, case .back = scores.error else {
+      Issue.record("another error")
+      return
+    }
+    #expect(score.value == nil)
+    storage.refuse(false)
+    storage.replace(["a": 2, "b": 3])
+    storage.tell(.set(key: "a", before: 1, after: 2))
+    await comes { score.value == 2 && scores.values == ["a": 2, "b": 3] }
+    #expect(score.error == nil && scores.error == nil)
+  }
+
+  @Test func aValueThatCannotBeReadIsNotShownUntilThereIsAnother() async throws {
+    try await withStore { store in
+      let scores = try store.storage("scores", transformer: Transformer<Int>.json)
+      let raw = try store.keyspace("scores")
+      try scores.set(5, forKey: "a")
+      let score = ObservedValue(scores, forKey: "a")
+      let all = ObservedEntries(scores)
+      await comes { score.value == 5 && all["a"] == 5 }
+      try raw.put("x", forKey: "a")
+      await comes { score.value == nil && score.error != nil && all["a"] == nil }
+      try scores.set(6, forKey: "a")
+      await comes { score.value == 6 && all["a"] == 6 }
+      #expect(score.error == nil && all.error == nil)
+      try raw.put("x", forKey: "a")
+      await comes { score.error != nil }
+      try scores.removeValue(forKey: "a")
+      await comes { score.error == nil }
+      #expect(score.value == nil && all.values.isEmpty && all.error == nil)
+    }
+  }
+
+  @Test func whatMemoryCannotShowIsAnErrorAndIsFollowed() async throws {
+    try await withStore { store in
+      let scores = try store.storage("scores", of: Int.self, memory: MemoryLimits(count: 10))
+      try scores.set(-1, forKey: "a")
+      let score = ObservedValue(scores.validate { $0 > 0 }, forKey: "a")
+      await comes { score.error != nil }
+      #expect(score.value == nil)
+      try scores.set(3, forKey: "a")
+      await comes { score.value == 3 }
+      #expect(score.error == nil)
+    }
+  }
+
+  @Test func aDefaultIsShownWhereNothingIs() async throws {
+    try await withStore { store in
+      let scores = try store.storage("scores", of: Int.self).defaulting(to: 7)
+      let score = ObservedValue(scores, forKey: "a")
+      await comes { score.value == 7 }
+      try scores.set(1, forKey: "a")
+      await comes { score.value == 1 }
+      try scores.removeValue(forKey: "a")
+      await comes { score.value == 7 }
+      try scores.set(1, forKey: "a")
+      await comes { score.value == 1 }
+      try scores.removeAll()
+      await comes { score.value == 7 }
     }
   }
 }

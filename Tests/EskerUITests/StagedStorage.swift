@@ -1,0 +1,69 @@
+import Esker
+import Foundation
+
+/// A storage whose changes a test tells by itself, and which can be made to fail.
+final class StagedStorage: EnumerableStorage, ObservableStorage, @unchecked Sendable {
+  typealias Key = String
+  typealias Value = Int
+
+  struct Refusal: Error {}
+
+  let name = "staged"
+  private let lock = NSLock()
+  private var content: [String: Int] = [:]
+  private var refuses = false
+  private var observers: [Int: @Sendable (StorageChange<String, Int>) -> Void] = [:]
+  private var observed = 0
+
+  /// Replaces what is there, of which nobody is notified.
+  func replace(_ content: [String: Int]) { lock.withLock { self.content = content } }
+
+  /// From now on, all reads fail or none does.
+  func refuse(_ refuses: Bool) { lock.withLock { self.refuses = refuses } }
+
+  /// Notifies all observers.
+  func tell(_ change: StorageChange<String, Int>) {
+    for observer in lock.withLock({ observers.values }) { observer(change) }
+  }
+
+  var isObserved: Bool { lock.withLock { !observers.isEmpty } }
+
+  func identity(of key: String) throws(StorageError) -> StorageCall.Identity {
+    StorageCall.Identity(storage: 0, key: Array(key.utf8))
+  }
+
+  private func readable() throws(StorageError) -> [String: Int] {
+    let (content, refuses) = lock.withLock { (self.content, self.refuses) }
+    if refuses { throw .back(name: name, underlying: Refusal()) }
+    return content
+  }
+
+  func read(_ key: String, _ call: StorageCall.Read) throws(StorageError) -> Entry<Int>? {
+    try readable()[key].map { Entry($0, origin: .back) }
+  }
+
+  func forEachEntry(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (String, Entry<Int>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    for (key, value) in try readable() { try body(key, Entry(value, origin: .back)) }
+  }
+
+  func forEachKey(_ body: (String) throws(StorageError) -> Void) throws(StorageError) {
+    for key in try readable().keys { try body(key) }
+  }
+
+  func count() throws(StorageError) -> Int { try readable().count }
+
+  func observe(
+    only key: String?,
+    _ body: @escaping @Sendable (StorageChange<String, Int>) -> Void
+  ) throws(StorageError) -> ObservationToken {
+    let number = lock.withLock {
+      observed += 1
+      observers[observed] = body
+      return observed
+    }
+    return ObservationToken { [self] in lock.withLock { observers[number] = nil } }
+  }
+}
