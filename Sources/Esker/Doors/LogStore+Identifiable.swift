@@ -62,7 +62,9 @@ extension LogStore {
     _ type: Value.Type
   ) throws(StorageError) -> LogStorage<Value.ID, Value> where Value.ID: StorageKey {
     let view = try keptView(for: type) { (store) throws(StorageError) -> LogView<Value.ID, Value> in
-      try LogStorage(store, try storageName(of: type), key: Value.ID.self, of: type).view
+      let storage = try LogStorage(store, try storageName(of: type), key: Value.ID.self, of: type)
+      // Nothing observes it. The hub that all views share may keep the store open.
+      return LogView(storage, hub: ChangeHub(keyspace: storage.keyspace))
     }
     return LogStorage(view)
   }
@@ -72,6 +74,6 @@ extension LogStore {
     for type: Value.Type,
     _ make: (LogStore) throws(StorageError) -> LogView<Key, Value>
   ) throws(StorageError) -> LogView<Key, Value> {
-    try keeping(for: type, make)
+    try keeping(for: type, while: { !$0.keyspace.isRemoved }, make)
   }
 }

@@ -365,6 +365,18 @@ final class LogView<Key: Sendable, Value: Sendable>: Sendable {
     hub = ChangeHub.hub(of: keyspace)
     number = hub.number(ofForm: values.id)
   }
+
+  /// The same with a hub of its own.
+  @inlinable
+  init(_ storage: LogStorage<Key, Value>, hub: ChangeHub) {
+    keyspace = storage.keyspace
+    keys = storage.keys
+    values = storage.values
+    name = storage.name
+    number = hub.number(ofForm: storage.values.id)
+    self.hub = hub
+  }
+
   /// Has the key's place in the index brought in while the value is encoded, so that the write need not wait for it.
   @usableFromInline
   func anticipate(_ key: RawSpan) { keyspace.anticipate(key) }

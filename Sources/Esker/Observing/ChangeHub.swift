@@ -17,6 +17,7 @@ final class ChangeHub: @unchecked Sendable {
   /// The memory that all fronts share.
   let frontMemory = KeyspaceMemory()
 
+  @usableFromInline
   init(keyspace: Keyspace) {
     self.keyspace = keyspace
   }

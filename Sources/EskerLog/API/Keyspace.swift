@@ -14,6 +14,9 @@ public struct Keyspace: ByteStore {
   /// The keyspace's name; empty for the default keyspace.
   public var name: String { core.name }
 
+  /// Whether the keyspace was removed, so that its operations throw ``StoreError/keyspaceRemoved(_:)``.
+  package var isRemoved: Bool { core.tag.isRemoved }
+
   /// After what time values expire that are put without an expiry; nil if the store's ``Options/defaultExpiry`` applies.
   public var defaultExpiry: Duration? { core.defaultExpiry }
 

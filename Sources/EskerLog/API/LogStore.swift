@@ -84,19 +84,27 @@ public final class LogStore: ByteStore {
     }
   }
 
-  /// The object attached to the store for `key`; if there is none, attaches the result of `make` until the store is closed.
+  /// The object attached to the store for `key`; if there is none, or one that is no longer valid, attaches the result of `make`
+  /// until the store is closed.
   ///
   /// - Parameters:
   ///   - key: a type that identifies one kind of object.
+  ///   - isValid: whether an object may still be used.
   ///   - make: gets a handle that does not keep the store open.
   package func keeping<Kept: AnyObject & Sendable, Failure: Error>(
     for key: Any.Type,
+    while isValid: (Kept) -> Bool,
     _ make: (LogStore) throws(Failure) -> Kept
   ) throws(Failure) -> Kept {
     let key = ObjectIdentifier(key)
-    if let kept = engine.kept.withLock({ $0?[key] }) as? Kept { return kept }
+    if let kept = engine.kept.withLock({ $0?[key] }) as? Kept, isValid(kept) { return kept }
     let made = try make(LogStore(withinItself: self))
-    engine.kept.withLock { $0?[key] = made }
+    // Released after the lock, as its end may call the store.
+    let replaced = engine.kept.withLock { kept -> (any AnyObject & Sendable)? in
+      defer { kept?[key] = made }
+      return kept?[key]
+    }
+    withExtendedLifetime(replaced) {}
     return made
   }
 

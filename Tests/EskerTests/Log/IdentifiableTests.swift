@@ -50,6 +50,32 @@ struct Boxed<Content: Codable & Sendable>: Codable, Identifiable, Sendable {
     }
   }
 
+  @Test func callsByTypeAndIdDoNotKeepAStoreOpenThatWasObserved() throws {
+    let path = temporaryPath()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    do {
+      let store = try LogStore(at: path)
+      let users = try store.storage(of: User.self)
+      try users.observe { _ in }.cancel()
+      try store.set(User(id: 1, name: "Anna"))
+    }
+    try LogStore(at: path).close()
+  }
+
+  @Test func callsByTypeAndIdGoOnOnceTheirKeyspaceIsRemoved() throws {
+    try withTemporaryStore { store in
+      for _ in 0..<2 {
+        try store.set(User(id: 1, name: "Anna"))
+        #expect(try store.value(User.self, id: 1)?.name == "Anna")
+        #expect(try store.removeKeyspace("EskerTests.User#int64"))
+        #expect(try store.value(User.self, id: 1) == nil)
+        #expect(try store.removeKeyspace("EskerTests.User#int64"))
+        #expect(try !store.removeValue(User.self, id: 1))
+      }
+      #expect(try store.keyspaceNames == ["EskerTests.User#int64"])
+    }
+  }
+
   @Test func callsByTypeAndIdAreHeardByViewsAndFronts() throws {
     try withTemporaryStore { store in
       try store.set(User(id: 1, name: "Anna"))
