@@ -11,10 +11,17 @@ enum HubRegistry {
 
   static func hub(of keyspace: Keyspace) -> ChangeHub {
     let core = ObjectIdentifier(keyspace.core)
+    // Released after the lock: the last reference to a hub may be one that was taken here, and its end may close a store.
+    var others: [ChangeHub] = []
+    defer { withExtendedLifetime(others) {} }
     return hubs.withLock { hubs in
       if let hub = hubs[core]?.hub { return hub }
       // Few, and made seldom: the moment to forget those that are gone.
-      hubs = hubs.filter { $0.value.hub != nil }
+      hubs = hubs.filter { reference in
+        guard let other = reference.value.hub else { return false }
+        others.append(other)
+        return true
+      }
       let hub = ChangeHub(keyspace: keyspace)
       hubs[core] = Reference(hub: hub)
       return hub

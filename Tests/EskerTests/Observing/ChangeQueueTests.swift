@@ -1,3 +1,4 @@
+import EskerTestSupport
 import Foundation
 import Testing
 
@@ -177,6 +178,27 @@ import Testing
       }
       #expect(hub == nil)
       _ = HubRegistry.hub(of: store.default)
+    }
+  }
+
+  /// A hub may hold its store open, and so close it.
+  @Test func hubThatGoesWhileAnotherIsMadeClosesItsStoreWithoutALock() async throws {
+    let path = temporaryPath()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try await withTemporaryStore { (store) async throws in
+      let failed = Collected<any Error>()
+      let ended = Collected<Void>()
+      await onThreadsOfTheirOwn(2) { thread in
+        while thread == 0, ended.count == 0 { _ = HubRegistry.hub(of: store.default) }
+        if thread == 0 { return }
+        for _ in 0..<100 {
+          do { _ = HubRegistry.hub(of: try LogStore(at: path).default) } catch { failed.add(error) }
+          // Another thread may have the last reference for a moment.
+          _ = eventually { (try? LogStore(at: path).close()) != nil }
+        }
+        ended.add(())
+      }
+      #expect(failed.count == 0)
     }
   }
 }
