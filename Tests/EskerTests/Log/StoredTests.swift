@@ -33,8 +33,7 @@ import Testing
       let settings = try Settings(store)
       try store.keyspace("settings").put("x", forKey: "launches")
       #expect(settings.launches == 0)
-      guard case .decoding(key: "()", _, _, _)? = settings.$launches.error else {
-        if case .decoding? = settings.$launches.error { return }
+      guard case .decoding(key: "launches", view: "settings", _, _)? = settings.$launches.error else {
         Issue.record("\(String(describing: settings.$launches.error))")
         return
       }
