@@ -8,8 +8,8 @@ public import Synchronization
 /// try covers.set(image, forKey: "blue", expiry: .after(.seconds(3600)))
 /// ```
 ///
-/// The limits hold at every moment: what is least likely to be asked for again goes when room is needed. A value that costs
-/// more than all that is allowed is not kept. Reading takes no lock. Safe to use from any thread.
+/// The limits hold at every moment: when room is needed, the values least likely to be asked for again are evicted. A value that
+/// costs more than the whole limit is not kept. Reading takes no lock. Safe to use from any thread.
 public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage {
   /// What the storage is called in errors and measurements.
   public let name: String
@@ -58,7 +58,7 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
   }
 
   @inlinable @inline(__always)
-  var now: Int64 { mayExpire.load(ordering: .relaxed) ? clock.now().millisecondsSince1970 : .min }
+  var now: Int64 { mayExpire.load(ordering: .relaxed) ? clock.milliseconds : .min }
 
   @inlinable @inline(__always)
   func held(_ key: Key) throws(StorageError) -> Key.Held {
@@ -68,7 +68,7 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
   // MARK: Reading
 
   /// The value under `key`, when it expires and which write stored it; nil when the key is absent or expired. Takes no lock,
-  /// unless it meets a value that has expired: that is let go, so whoever wants it even so asks for it first.
+  /// unless the value has expired: a plain read removes it, so that one that allows expired values finds nothing afterwards.
   @inlinable
   public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
     guard let found = cache.entry(try held(key), now: call.allowsExpired ? .min : now) else { return nil }
@@ -102,7 +102,7 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
 
   // MARK: Writing
 
-  /// Writes; see ``WritableStorage``. A value that is not kept, since it costs more than the whole limit, is gone.
+  /// Writes; see ``WritableStorage``. A value that costs more than the whole limit is not kept, nor is the one that it replaces.
   public func write(
     _ key: Key,
     _ call: StorageCall.Write<Value>
@@ -124,7 +124,7 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
         expiry: Expiry(milliseconds: entry.expiry)
       )
     }
-    let now = call.expiry == nil ? now : clock.now().millisecondsSince1970
+    let now = call.expiry == nil ? now : clock.milliseconds
     // What a value costs is the caller's code, which must not run under the lock.
     var new: MemoryEntry<Value>?
     if case .set(let value) = call.action { new = made(value, expires(call.expiry ?? defaultExpiry)) }
@@ -170,8 +170,14 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
   private func expires(_ expiry: Expiry) -> Int64 {
     if expiry == .never { return .max }
     mayExpire.store(true, ordering: .relaxed)
-    return expiry.resolved(at: clock.now().millisecondsSince1970).milliseconds ?? .max
+    return expiry.resolved(at: clock.milliseconds).milliseconds ?? .max
   }
+}
+
+extension Options.Clock {
+  /// The wall clock's time, before the stored expiry of values that never expire.
+  @inlinable
+  var milliseconds: Int64 { min(now().millisecondsSince1970, .max - 1) }
 }
 
 extension StorageCall.Condition {
@@ -199,10 +205,10 @@ extension MemoryStorage {
   /// What the storage holds and what it did since it was made.
   public var statistics: MemoryStatistics { cache.statistics }
 
-  /// Lets go of values until they cost at most `cost`: for when the system is short of memory.
+  /// Evicts values until they cost at most `cost`: for when the system is short of memory.
   public func trim(toCost cost: Int) { cache.trim(toCost: cost) }
 
-  /// Lets go of values until there are at most `count`.
+  /// Evicts values until there are at most `count`.
   public func trim(toCount count: Int) { cache.trim(toCount: count) }
 }
 
@@ -244,7 +250,7 @@ extension MemoryStorage: EnumerableStorage, ClearableStorage {
   /// Removes everything. A value that is set meanwhile may stay.
   public func removeAll() throws(StorageError) { cache.removeAll() }
 
-  /// Removes what is expired now; how much there was.
+  /// Removes the values that are expired now; returns how many there were.
   @discardableResult
   public func removeExpired() throws(StorageError) -> Int { cache.removeExpired(now: now) }
 }

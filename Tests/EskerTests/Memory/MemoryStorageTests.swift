@@ -61,6 +61,17 @@ extension FakeClock {
     #expect(try storage.removeExpired() == 1 && storage.count() == 1)
   }
 
+  @Test func whatNeverExpiresStaysAtTheEndOfTime() throws {
+    let clock = FakeClock()
+    let storage = MemoryStorage<String, Int>(clock: clock.storeClock)
+    try storage.set(1, forKey: "stays")
+    try storage.set(2, forKey: "brief", expiry: .after(.seconds(1)))
+    clock.setWall(milliseconds: .max)
+    #expect(try storage.removeExpired() == 1)
+    #expect(try storage.value(forKey: "stays") == 1 && storage.value(forKey: "brief") == nil)
+    #expect(try storage.count() == 1 && storage.keys() == ["stays"])
+  }
+
   @Test func updateKeepsTheExpiryAndMayCallTheStorage() throws {
     let clock = FakeClock()
     let storage = MemoryStorage<String, Int>(clock: clock.storeClock)
