@@ -24,7 +24,7 @@ public final class ObservedEntries<Key: Hashable & Sendable, Value: Sendable> {
 
   @ObservationIgnored private let following = Following()
 
-  /// The keys, in no promised order.
+  /// The keys, in no particular order.
   public var keys: [Key] { Array(values.keys) }
 
   /// The value under `key`; nil when there is none.

@@ -1,5 +1,5 @@
 extension Entry: CustomStringConvertible {
-  /// The value, where it was found and when it goes, such as `Vienna (from the log, version #3, expires after 60.0 seconds)`.
+  /// The value, where it was found and when it expires, such as `Vienna (from the log, version #3, expires after 60.0 seconds)`.
   public var description: String {
     var facts = ["\(origin)"]
     if let version { facts.append("version \(version)") }

@@ -7,22 +7,22 @@ extension StorageCall {
     case memory
     /// In the log.
     case log
-    /// In a storage of the caller's making, or in several.
+    /// In a storage of the caller's own, or, as pairs are, in several storages.
     case back
-    /// Nowhere: it was made for the occasion, as a default or by a producer.
+    /// Nowhere: it was made for this call, as a default or by a producer.
     case produced
   }
 }
 
-/// A value and what is known of it.
+/// A value and what is known about it.
 public struct Entry<Value> {
   /// The value.
   public var value: Value
   /// Where it was found.
   public var origin: StorageCall.Origin
-  /// When it goes.
+  /// When it expires.
   public var expiry: Expiry
-  /// Which write stored it; nil where it is not stored, as of a default.
+  /// The write that stored it; nil if it is not stored, as a default is not.
   public var version: SequenceNumber?
   /// Whether it stands in for one that could not be read, so that no tier may keep it.
   @usableFromInline var isTentative = false
@@ -44,13 +44,13 @@ public struct Entry<Value> {
     return entry
   }
 
-  /// Whether the entry's time is over at `instant`. A duration counts from the write, so an entry that has one is not.
+  /// Whether the entry has expired at `instant`. Not if its expiry is a duration, which counts from the write.
   public func isExpired(at instant: Date = Date()) -> Bool {
     guard case .at(let end) = expiry else { return false }
     return end <= WallTime(instant)
   }
 
-  /// How long the entry still lives at `instant`, not less than zero; nil if it does not go by itself.
+  /// How long after `instant` the entry expires, at least zero; nil if it never does.
   public func remaining(at instant: Date = Date()) -> Duration? {
     switch expiry {
     case .never:

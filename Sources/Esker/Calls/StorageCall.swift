@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// What one call of a storage carries and what it is answered: for those who write a storage or an operator of their own.
+/// The arguments and results of a storage's calls: for those who write a storage or an operator of their own.
 ///
 /// Calls are values, so that a storage has two functions, one that reads and one that writes, and every operation is written
 /// once above them.
 public enum StorageCall {
   /// What a read asks for.
   public struct Read: Hashable, Sendable {
-    /// Whether a value that has expired, and that nobody has removed yet, is returned.
+    /// Whether a value that has expired but was not removed yet is returned.
     public var allowsExpired: Bool
-    /// Whether memory in front of a storage is passed over.
+    /// Whether memory in front of a storage is skipped.
     public var skipsMemory: Bool
 
     /// Whether the entry's version is needed, for a write on the condition that it is still there. A front that does not keep
@@ -25,9 +25,9 @@ public enum StorageCall {
     }
   }
 
-  /// On what condition a write takes effect. It is checked and the write made in one step.
+  /// On what condition a write takes effect. Checking it and writing are one atomic step.
   public enum Condition: Hashable, Sendable {
-    /// On none.
+    /// Unconditionally.
     case always
     /// There is no value.
     case absent
@@ -116,17 +116,17 @@ public enum StorageCall {
     }
   }
 
-  /// What memory alone knows of a key.
+  /// What memory alone knows about a key.
   public enum Held<Value: Sendable>: Sendable {
     /// The entry.
     case entry(Entry<Value>)
     /// The key is absent.
     case absent
-    /// Nothing: the storage has to be asked.
+    /// Memory does not know: the storage has to be asked.
     case unknown
   }
 
-  /// One entry of the process, by its bytes: tasks that produce the same one wait for each other.
+  /// Identifies an entry within the process, by the bytes of its key: tasks that produce the same entry wait for each other.
   public struct Identity: Hashable, Sendable {
     /// The storage's number, from ``StorageCall/newStorage()``.
     public var storage: UInt64
@@ -143,7 +143,7 @@ public enum StorageCall {
   /// A number that no other storage of the process has.
   public static func newStorage() -> UInt64 { StorageNumbers.next() }
 
-  /// A call, as a tap hears of it; see ``StorageProtocol/tap(_:)``.
+  /// A call, as a tap is notified of it; see ``StorageProtocol/tap(_:)``.
   public struct Record: Sendable {
     /// The storage's name.
     public let storage: String

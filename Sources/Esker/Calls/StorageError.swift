@@ -1,13 +1,14 @@
 // Indirect: one word to hand through the layers of a composition, which pays for it where nothing is thrown.
 /// Why a typed storage could not do what it was asked. Closed: a `switch` over it is exhaustive.
 ///
-/// A storage that throws has changed nothing, unless the documentation of the operation says otherwise.
+/// A storage that throws has changed nothing, unless the documentation of the operation says otherwise. After
+/// `StoreError.outcomeUnknown`, the write may or may not be there once the store is opened again.
 public indirect enum StorageError: Error, Sendable {
   /// The store underneath refused.
   case store(StoreError)
   /// The value cannot be turned into what the storage keeps. Nothing was written.
   case encoding(view: String, type: String, underlying: any Error)
-  /// What is kept under the key is not what the view expects. It was left as it is.
+  /// What is stored under the key is not what the view expects. It was left as it is.
   case decoding(key: String, view: String, expected: String, underlying: any Error)
   /// The key cannot be turned into bytes, or bytes of a stored key not into a key.
   case key(String, view: String, underlying: any Error)
@@ -20,7 +21,7 @@ public indirect enum StorageError: Error, Sendable {
   case form(of: Part, keyspace: String, recorded: String, asked: String)
   /// The type is private or local, so it has no name that is the same at the next launch. ``PinnedName`` gives it one.
   case unnamed(type: String)
-  /// A back of the caller's making failed.
+  /// A storage of the caller's own failed.
   case back(name: String, underlying: any Error)
   /// The closure that was to produce a missing value failed.
   case producer(any Error)

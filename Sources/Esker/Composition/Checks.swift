@@ -1,7 +1,7 @@
 // Steps that add to what is there, or refuse some of it.
 
 extension StorageStep {
-  /// A value for every key; see `defaulting(to:)` and `fallback(with:)`.
+  /// A value for every key; see `fallback(with:)`.
   public struct Produce<Key: Sendable, Value: Sendable>: Reading, Writing, Whole {
     /// Unchanged.
     public typealias InnerKey = Key
@@ -112,7 +112,8 @@ struct InvalidValue: Error, Hashable, CustomStringConvertible {
 }
 
 extension StorageProtocol {
-  /// The same storage, with a default for each key that is absent. Errors stay errors: damage is not absence.
+  /// The same storage, with a default for each key that is absent. Errors stay errors: damage is not absence. The default is not
+  /// stored: lists and changes do not contain it.
   public func defaulting(
     to value: @autoclosure @escaping @Sendable () -> Value
   ) -> Composed<Self, StorageStep.Default<Key, Value>> {

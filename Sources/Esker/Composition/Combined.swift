@@ -247,7 +247,8 @@ extension Combined: ClearableStorage where Front: ClearableStorage, Back: Cleara
     if fence.didOverlapWriteOfAll() { try front.removeAll() }
   }
 
-  /// Removes what is expired from both; how much there was in the back.
+  /// Removes expired values from both; returns how many the back had. With ``TierPolicy/Set/frontOnly``, the back is left alone, and
+  /// the count is the front's.
   @discardableResult
   public func removeExpired() throws(StorageError) -> Int {
     let inFront = try front.removeExpired()
@@ -280,8 +281,10 @@ extension StorageProtocol where Key: StorageKey {
     )
   }
 
-  /// This storage, with every write going to `target` too, which must be readable and is never read. If a value is refused here it is not stored
-  /// there; if it is refused there, the error says so and it stays here.
+  /// This storage, with every write going to `target` too. A value that is refused here is not stored there; one that is refused
+  /// there stays here, and the error says so.
+  ///
+  /// The result can be read only if `target` can, although `target` is never asked.
   public func pushing<Target: StorageProtocol>(
     to target: Target
   ) -> Combined<Self, Target> where Target.Key == Key, Target.Value == Value {

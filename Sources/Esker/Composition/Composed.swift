@@ -53,7 +53,7 @@ extension Composed: AsyncReadableStorage where Base: AsyncReadableStorage, Step:
       if let found { return .entry(found) }
       return .absent
     } catch {
-      // The read that follows says so too, or comes to the rescue.
+      // The step may rescue what failed, but only in the read that follows an unknown.
       if step.mayTakeLong { return .unknown }
       let error = step.told(error)
       step.ended(mark, .missedMemory, error)

@@ -28,7 +28,7 @@ public enum StorageStep {
     func began() -> Mark
     /// A call has ended.
     func ended(_ mark: Mark, _ kind: StorageCall.Kind, _ error: StorageError?)
-    /// An error of what is behind as it is told.
+    /// An error of the storage behind, as the composition throws it.
     func told(_ error: StorageError) -> StorageError
   }
 

@@ -1,7 +1,7 @@
 // Steps that change nothing but what is told, and what may be done.
 
 extension StorageStep {
-  /// Tells of every call; see ``StorageProtocol/tap(_:)``.
+  /// Notifies a hook of every call; see ``StorageProtocol/tap(_:)``.
   public struct Tap<Key: Sendable, Value: Sendable>: Listing, Writing {
     /// Unchanged.
     public typealias InnerKey = Key
@@ -14,7 +14,7 @@ extension StorageStep {
     /// Now.
     public func began() -> ContinuousClock.Instant { .now }
 
-    /// Tells of the call.
+    /// Notifies the hook of the call.
     public func ended(_ mark: ContinuousClock.Instant, _ kind: StorageCall.Kind, _ error: StorageError?) {
       hook(StorageCall.Record(storage: storage, kind: kind, duration: mark.duration(to: .now), error: error))
     }
@@ -69,7 +69,7 @@ extension StorageStep {
 }
 
 extension StorageProtocol {
-  /// The same storage, with `hook` told of each call when it has ended, where it was made. It must be brief.
+  /// The same storage, with `hook` called at the end of each call, by the thread or task that made it. It should be brief.
   public func tap(_ hook: @escaping @Sendable (StorageCall.Record) -> Void) -> Composed<
     Self, StorageStep.Tap<Key, Value>
   > {

@@ -18,8 +18,8 @@ func storageName(of type: (some Any).Type) throws(StorageError) -> String {
 }
 
 /// Values that know their own key. Each type has a storage of its own, named after it, so that equal ids of two types never
-/// meet; ``PinnedName`` keeps the name when the type is renamed. A private or local type needs one: its own name is another at
-/// each launch, so without one these calls throw ``StorageError/unnamed(type:)``.
+/// collide; ``PinnedName`` keeps the name when the type is renamed. A private or local type must conform to it: its own name is
+/// different at each launch, so these calls throw ``StorageError/unnamed(type:)`` otherwise.
 extension LogStore {
   /// The storage in which values of the type are kept by their own id.
   @inlinable

@@ -35,6 +35,8 @@ public struct Stored<Value: Sendable>: Sendable {
   ///
   /// Settings are kept as CBOR whatever their type, which says itself what it holds: one keyspace has one form.
   ///
+  /// Once the keyspace is removed, the property fails with `keyspaceRemoved`, as any view of it does, until it is made anew.
+  ///
   /// - Throws: ``StorageError/form(of:keyspace:recorded:asked:)`` for a keyspace of anything else; ``StorageError/store(_:)``, see
   ///   `LogStore.keyspace(_:)`.
   public init(

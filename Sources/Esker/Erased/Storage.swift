@@ -1,8 +1,7 @@
 /// Typed keys and values, whatever is behind them: the type to write in properties and parameters.
 ///
-/// It holds one reference to a table of closures that were specialised where it was made: a call costs a few nanoseconds more
-/// than one of what is behind. What is behind can do all that this type can, so nothing fails for want of it; for a storage that
-/// can do less there is ``PartialStorage``.
+/// It holds a reference to a table of closures that were specialised where it was made: a call costs a few nanoseconds more than a
+/// direct one. The storage behind it can do all that this type can; for a storage that can do less there is ``PartialStorage``.
 ///
 /// ```swift
 /// struct Sessions {
@@ -81,7 +80,7 @@ public struct Storage<Key: Sendable, Value: Sendable>: UpdatableStorage {
 
   /// Another typed view of the same bytes: both see each other's writes.
   ///
-  /// - Throws: ``StorageError/unsupported(operation:view:)`` if what is behind does not keep bytes.
+  /// - Throws: ``StorageError/unsupported(operation:view:)`` if the storage behind does not keep bytes.
   public func transform<New: Sendable>(to transformer: Transformer<New>) throws(StorageError) -> Storage<Key, New> {
     try viewed(as: transformer)
   }
@@ -107,7 +106,7 @@ extension Storage: EnumerableStorage, ClearableStorage, ObservableStorage {
   /// Removes everything.
   public func removeAll() throws(StorageError) { try listing.clearable.removeAll() }
 
-  /// Removes what is expired now; how much there was.
+  /// Removes the values that are expired now; returns how many there were.
   @discardableResult
   public func removeExpired() throws(StorageError) -> Int { try listing.clearable.removeExpired() }
 

@@ -6,7 +6,7 @@ extension LogStore {
     /// Data that the program needs: `Library/Application Support` on Apple's platforms, `$XDG_DATA_HOME` or `~/.local/share` on
     /// Linux. tvOS keeps nothing there: use ``caches``.
     case applicationSupport
-    /// Data that can be had again: `Library/Caches` on Apple's platforms, `$XDG_CACHE_HOME` or `~/.cache` on Linux.
+    /// Data that can be downloaded or made again: `Library/Caches` on Apple's platforms, `$XDG_CACHE_HOME` or `~/.cache` on Linux.
     ///
     /// No backup contains it, and the system may remove a store, or some of its files, while it is not open. Opening what is
     /// left throws `StoreError.damaged`: remove the directory then, and begin anew.

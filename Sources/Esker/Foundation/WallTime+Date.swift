@@ -22,7 +22,7 @@ extension WallTime {
 }
 
 extension Expiry {
-  /// The value goes at `date`.
+  /// The value expires at `date`.
   ///
   /// A date in the past is allowed: the value is never visible.
   public static func at(_ date: Date) -> Expiry {

@@ -11,15 +11,15 @@ public import EskerMemory
 /// let user = try users.value(forKey: "anna")  // from memory, decoded once
 /// ```
 ///
-/// **The tiers do not disagree.** Over a ``LogStorage``, also behind a ``Storage``, another front or operators that keep
-/// keys, it is told of every write to the keyspace before it can be seen, through whatever view or past all of them; memory then never gives a value older than
-/// one that somebody has finished reading or writing. Over any other storage, all writes must be made through this one.
-/// Keys are their bytes in memory as they are behind; over a view whose keys have another form than their type's,
-/// ``StorageKey/keyTransformer``, nothing is kept.
+/// **The tiers do not disagree.** Over a ``LogStorage``, also behind a ``Storage``, another front or operators that keep keys, the
+/// memory is notified of every write to the keyspace before the write becomes visible, through whatever view it is made, or
+/// directly. So memory never returns a value older than one that any reader or writer has finished reading or writing. Over any
+/// other storage, all writes must be made through this one. Keys are compared by their bytes in memory, as they are behind it; over
+/// a view whose keys have another form than their type's, ``StorageKey/keyTransformer``, nothing is kept.
 ///
-/// **There is one memory for a keyspace.** Views of other values that ``transform(to:cost:)`` makes, and all other hybrid storages over
-/// the same keyspace, share its limits and its ``statistics``: together they hold at most what the narrowest limits allow that any of
-/// them was made with. What is in use through one view makes what is not used through another go.
+/// **There is one memory for a keyspace.** Views of other values that ``transform(to:cost:)`` makes, and all other hybrid storages
+/// over the same keyspace, share its limits and its ``statistics``: together they hold at most what the narrowest limits allow that
+/// any of them was made with. Values in use through one view evict values that are not used through another.
 ///
 /// A hit takes no lock. Safe to use from any thread; copies share everything.
 public struct HybridStorage<Back: StorageProtocol>: StorageProtocol where Back.Key: StorageKey {
@@ -92,7 +92,7 @@ extension HybridStorage: AsyncReadableStorage where Back: AsyncReadableStorage {
     return held
   }
 
-  /// What memory has not is read behind, and kept.
+  /// As `read`: what is not in memory is read from behind, and kept.
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
     _ call: StorageCall.Read
@@ -203,10 +203,10 @@ extension HybridStorage: UpdatableStorage where Back: UpdatableStorage {}
 // MARK: Memory
 
 extension HybridStorage {
-  /// What memory may hold at most, with all views that share it.
+  /// What memory may hold at most, for all views that share it together.
   public var limits: MemoryLimits { core.pool.limits }
 
-  /// What memory holds and what it did, with all views that share it.
+  /// What memory holds and what it did, for all views that share it together.
   public var statistics: MemoryStatistics { core.pool.statistics }
 
   /// Drops `key` from memory, for all views that share it; what is behind stays.
@@ -215,11 +215,11 @@ extension HybridStorage {
   /// Drops everything from memory, for all views that share it; what is behind stays.
   public func removeAllInMemory() { core.pool.removeAll() }
 
-  /// Lets go of values in memory, of all views that share it, until they cost at most `cost`: for when the system is short of
+  /// Evicts values from memory, of all views that share it, until they cost at most `cost`: for when the system is short of
   /// memory.
   public func trim(toCost cost: Int) { core.pool.trim(toCost: cost) }
 
-  /// Lets go of values in memory, of all views that share it, until there are at most `count`.
+  /// Evicts values from memory, of all views that share it, until there are at most `count`.
   public func trim(toCount count: Int) { core.pool.trim(toCount: count) }
 }
 
@@ -251,7 +251,7 @@ extension HybridStorage: ClearableStorage where Back: ClearableStorage {
     try core.removingAll { () throws(StorageError) in try core.back.removeAll() }
   }
 
-  /// Removes what is expired in both tiers; how much there was behind.
+  /// Removes expired values from both tiers; returns how many there were behind memory.
   @discardableResult
   public func removeExpired() throws(StorageError) -> Int {
     core.pool.removeExpired(now: core.plane.clock())

@@ -5,7 +5,7 @@
 /// try visits.set(visit, forKey: CompositeKey("vienna", 2026))
 /// ```
 ///
-/// As bytes, each part but the last has its zero bytes written `00 FF` and ends with `00 01`: no two keys are spelled alike,
+/// As bytes, each part but the last has its zero bytes written `00 FF` and ends with `00 01`: different keys have different bytes,
 /// and bytes compare as the parts do.
 public struct CompositeKey<each Part: StorageKey>: StorageKey {
   /// The bytes.

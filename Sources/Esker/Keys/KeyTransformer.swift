@@ -1,4 +1,4 @@
-/// Turns keys into bytes and back, so that a storage can list its keys and tell observers of them.
+/// Turns keys into bytes and back, so that a storage can list its keys and report them to observers.
 public struct KeyTransformer<Key: Sendable>: Sendable {
   /// Names the form that keys have as bytes. The first view of a keyspace records it, and others must have the same.
   public let id: String

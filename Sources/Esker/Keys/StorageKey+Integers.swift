@@ -1,6 +1,6 @@
 extension KeyTransformer where Key: FixedWidthInteger & BitwiseCopyable {
-  /// An integer in its own width, most significant byte first and the sign turned over, so that keys as bytes have the order
-  /// of the numbers.
+  /// An integer in its own width, most significant byte first and the sign bit inverted, so that keys as bytes have the
+  /// order of the numbers.
   @inlinable
   public static var ordered: KeyTransformer {
     // The bit that is 1 in the smallest signed number; 0 for an unsigned type.

@@ -4,7 +4,7 @@ extension String: StorageKey {
   /// The text, compared by its UTF-8.
   public typealias Held = StorageCall.HeldText
 
-  /// UTF-8. Strings that Swift calls equal but that have other scalars, such as é in one or in two, are two keys.
+  /// UTF-8. Strings that Swift considers equal but that consist of different scalars, such as é as one or as two, are two keys.
   public static var keyTransformer: KeyTransformer<String> {
     KeyTransformer(
       id: "utf8",

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// A type that can be a key by itself.
+/// A type whose values can be keys.
 ///
 /// `String`, the integers, `UUID`, `Data` and `[UInt8]` are. A type that is `Codable` or `RawRepresentable` over one of them
 /// needs no more than the conformance; a ``CompositeKey`` is made of several.
 ///
-/// **Keys are their bytes**, everywhere: two are one key where ``keyTransformer`` makes the same bytes of them, whatever `==`
-/// says. Memory compares ``Held`` keys instead, which are equal where the bytes are.
+/// **Keys are compared by their bytes**, everywhere: two are the same key if ``keyTransformer`` makes the same bytes of them,
+/// whatever `==` says. Memory compares ``Held`` keys instead, which are equal if the bytes are.
 public protocol StorageKey: Hashable, Sendable {
   /// What memory keeps of a key: equal, and only then, where the bytes are. A key's bytes, unless its type has something faster.
   associatedtype Held: Hashable & Sendable = StorageCall.HeldBytes
@@ -101,8 +101,8 @@ extension Array where Element == UInt8 {
 }
 
 extension StorageCall {
-  /// A text as memory keeps it: equal where the UTF-8 is, while a `String` also equals one of other scalars, such as é in one or
-  /// in two.
+  /// A text as memory keeps it: equal if the UTF-8 is, while a `String` also equals one of different scalars, such as é as one or as
+  /// two.
   public struct HeldText: Hashable, Sendable {
     @usableFromInline let text: String
 

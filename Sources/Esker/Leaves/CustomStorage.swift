@@ -8,8 +8,8 @@ internal import Synchronization
 /// let users = api.cached(MemoryLimits(count: 500))
 /// ```
 ///
-/// Writes through it and its copies are atomic among each other, `update` included: the functions need not know of that. They
-/// may be called on any thread, and for different keys at the same time. A version may pass with a write to another key.
+/// Writes through it and its copies are atomic among each other, `update` included, without any help of the functions. They may be
+/// called on any thread, and for different keys at the same time. A version may become outdated by a write to another key.
 public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage {
   /// What the back is called.
   public let name: String

@@ -24,7 +24,7 @@ extension LogStorage: EnumerableStorage {
     try forEachRecord { (record) throws(StorageError) in try body(try key(of: record)) }
   }
 
-  /// How many entries the keyspace has, without expired ones.
+  /// The number of entries of the keyspace, without expired ones.
   ///
   /// - Complexity: O(1) as long as no entry can have expired; see `ByteStore.count()`.
   public func count() throws(StorageError) -> Int {

@@ -167,7 +167,8 @@ extension LogStorage {
   /// Writes; see ``WritableStorage``.
   ///
   /// - Throws: ``StorageError/encoding(view:type:underlying:)``, ``StorageError/key(_:view:underlying:)``,
-  ///   ``StorageError/store(_:)``; nothing is changed then.
+  ///   ``StorageError/store(_:)``. Nothing has changed then, except after `StoreError.outcomeUnknown`: the write may or may not be
+  ///   there once the store is opened again.
   @inlinable
   public func write(
     _ key: Key,
@@ -301,7 +302,7 @@ extension LogStorage: ClearableStorage {
     try translating { () throws(StoreError) in try keyspace.removeAll() }
   }
 
-  /// Removes what is expired in the keyspace now; how much there was.
+  /// Removes the values of the keyspace that are expired now; returns how many there were.
   @discardableResult
   public func removeExpired() throws(StorageError) -> Int {
     try translating { () throws(StoreError) in try keyspace.removeExpired() }

@@ -3,9 +3,9 @@ internal import EskerMemory
 extension MemoryStorage: ObservableStorage {
   /// Calls `body` with every change, or with those of one key; see ``ObservableStorage``.
   ///
-  /// Told are also values that make room and those found to be expired, when they are taken out. A value that is not kept,
-  /// since it costs more than the whole limit, evicts the one that it was to replace. Changes that wait to be told keep their
-  /// values alive, beyond the limits: at most 8,192 of them, besides those that are just being told.
+  /// Evicted and expired values are reported too, when they are taken out. A value that costs more than the whole limit is not
+  /// kept, and evicts the one that it was to replace. Queued changes keep their values alive, beyond the limits: at most 8,192 of
+  /// them, besides those being delivered.
   ///
   /// While somebody observes, writers wait for each other.
   public func observe(

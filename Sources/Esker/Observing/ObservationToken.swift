@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Keeps an observer registered: until it is cancelled or the last reference to it goes.
+/// Keeps an observer registered, until it is cancelled or its last reference is released.
 ///
 /// Safe to use from any thread.
 public final class ObservationToken: Sendable {
@@ -8,7 +8,7 @@ public final class ObservationToken: Sendable {
   /// Relaxed: it only decides which call comes first.
   private let isCancelled = Atomic<Bool>(false)
 
-  /// An observation that `onCancel`, called once, ends.
+  /// A token for an observation that `onCancel` ends, which is called once.
   public init(onCancel: @escaping @Sendable () -> Void) {
     self.onCancel = onCancel
   }
@@ -17,7 +17,7 @@ public final class ObservationToken: Sendable {
     cancel()
   }
 
-  /// Ends the observation. A call that is under way on another thread is not waited for; no further one begins. Idempotent.
+  /// Ends the observation: no further call begins. Does not wait for one that is under way on another thread. Idempotent.
   public func cancel() {
     if !isCancelled.exchange(true, ordering: .relaxed) { onCancel() }
   }

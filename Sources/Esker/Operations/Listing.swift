@@ -22,7 +22,7 @@ extension EnumerableStorage {
     }
   }
 
-  /// All keys with their entries, in no promised order; see ``forEachEntry(onFailure:_:)``.
+  /// All keys with their entries, in no particular order; see ``forEachEntry(onFailure:_:)``.
   ///
   /// - Parameter skippingUnreadable: whether entries that cannot be read, such as those of another form, are left out; otherwise
   ///   the first of them throws.
@@ -36,14 +36,14 @@ extension EnumerableStorage {
     return all
   }
 
-  /// All keys, in no promised order; see ``forEachEntry(onFailure:_:)``.
+  /// All keys, in no particular order; see ``forEachEntry(onFailure:_:)``.
   public func keys() throws(StorageError) -> [Key] {
     var all: [Key] = []
     try forEachKey { (key) throws(StorageError) in all.append(key) }
     return all
   }
 
-  /// All values, in no promised order; see ``forEachEntry(onFailure:_:)``.
+  /// All values, in no particular order; see ``forEachEntry(onFailure:_:)``.
   public func values(skippingUnreadable: Bool = false) throws(StorageError) -> [Value] {
     try entries(skippingUnreadable: skippingUnreadable).map { $0.entry.value }
   }

@@ -14,12 +14,11 @@ extension ObservableStorage {
     try observe(only: key, body)
   }
 
-  /// Every change from now on, for a task to wait for. At most `buffer` of them wait; what comes when it is full is counted
-  /// and told as `.missed`.
+  /// Every change from now on, for a task to await. At most `buffer` of them are queued; changes for which there is no room are
+  /// counted and reported as `.missed`, as soon as the queue is empty or has room again.
   ///
-  /// The observation ends when nobody has the sequence or an iterator of it any more, as after `break`, or when the task that
-  /// waits for a change is cancelled. The sequence ends when the store is closed. It is for one task: of two that iterate, each
-  /// gets some of the changes.
+  /// The observation ends when the sequence and its iterators are gone, as after `break`, or when the task that awaits a change is
+  /// cancelled. The sequence ends when the store is closed. It is for one task: of two that iterate, each gets some of the changes.
   ///
   /// - Throws: as ``observe(only:_:)``.
   public func changes(
@@ -29,7 +28,7 @@ extension ObservableStorage {
     return feed.changes(until: try observe { feed.add($0) })
   }
 
-  /// Every change of one key from now on, as ``changes(buffer:)`` tells those of all.
+  /// Every change of one key from now on; see ``changes(buffer:)``.
   public func changes(
     forKey key: Key,
     buffer: Int = 1024

@@ -1,4 +1,4 @@
-/// What every storage says of itself, whatever it can do; ``ReadableStorage`` and its kin say what that is.
+/// What all storages have in common, whatever they can do; ``ReadableStorage`` and the other protocols say what that is.
 ///
 /// Calls may come from any thread.
 public protocol StorageProtocol<Key, Value>: Sendable {
@@ -10,8 +10,8 @@ public protocol StorageProtocol<Key, Value>: Sendable {
   /// What the storage is called in errors and measurements.
   var name: String { get }
 
-  /// Which entry of the process is meant by `key`. Two calls that have the same identity are about the same value: one that a
-  /// task produces, others wait for.
+  /// The identity of the entry under `key` within the process. Storages that have the same identity for a key have the same value
+  /// under it: if one task produces it, the others wait.
   ///
   /// - Throws: ``StorageError/key(_:view:underlying:)`` for a key that cannot become bytes.
   func identity(of key: Key) throws(StorageError) -> StorageCall.Identity
@@ -21,7 +21,7 @@ public protocol StorageProtocol<Key, Value>: Sendable {
 ///
 /// One that is no more than this has no call that blocks: a storage on another machine, for instance.
 public protocol AsyncReadableStorage<Key, Value>: StorageProtocol {
-  /// What memory alone knows of `key`. Never waits: tasks call it where they run.
+  /// What memory alone knows about `key`. Never waits: tasks call it where they run.
   func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value>
 
   /// The value under `key` and what is known of it; nil when the key is absent or expired.
@@ -48,7 +48,7 @@ public protocol AsyncWritableStorage<Key, Value>: StorageProtocol {
   /// Writes. A storage that cannot do what is asked, such as keep an expiry, throws
   /// ``StorageError/unsupported(operation:view:)``.
   ///
-  /// A task that is cancelled before the write began throws ``StorageError/cancelled``; once begun, the write ends.
+  /// A task that is cancelled before the write has begun throws ``StorageError/cancelled``; once begun, the write completes.
   nonisolated(nonsending) func asyncWrite(
     _ key: Key,
     _ call: StorageCall.Write<Value>
@@ -64,14 +64,14 @@ public protocol WritableStorage<Key, Value>: AsyncWritableStorage {
 
 /// A storage that can change a value depending on what it is, atomically.
 ///
-/// A promise rather than a function: what is read has its version, and between the check of a write's condition and the write no
-/// other one comes.
+/// A promise rather than a function: entries have a version, and no other write comes between the check of a write's condition and
+/// the write.
 public protocol UpdatableStorage<Key, Value>: ReadableStorage, WritableStorage {}
 
-/// A storage that can tell what it has.
+/// A storage that can list its entries.
 public protocol EnumerableStorage<Key, Value>: ReadableStorage {
-  /// Calls `body` with each key and entry, in no promised order: of a log as they were at one instant, of memory as they are when
-  /// it comes to them.
+  /// Calls `body` with each key and entry, in no particular order: those of a log as they were at one instant, those of memory as
+  /// they are when their turn comes.
   ///
   /// An entry that cannot be read is given to `failure`, which may throw to end the enumeration.
   ///
@@ -93,21 +93,22 @@ public protocol ClearableStorage<Key, Value>: WritableStorage {
   /// Removes everything.
   func removeAll() throws(StorageError)
 
-  /// Removes what is expired now; how much there was.
+  /// Removes the values that are expired now; returns how many there were.
   @discardableResult
   func removeExpired() throws(StorageError) -> Int
 }
 
-/// A storage that tells of its changes; <doc:Observing> says which, and what it costs.
+/// A storage that reports its changes; <doc:Observing> says which, and what it costs.
 public protocol ObservableStorage<Key, Value>: ReadableStorage {
   /// Calls `body` with every change from now on, or with those of one key, until the observation is cancelled or released.
   ///
   /// `body` runs on a thread of Esker's own, one change after the other, in the order in which they took effect. No lock is
   /// held meanwhile: it may take its time and call the storage; other observers wait for it, writers do not. If more changes
-  /// wait for it than Esker keeps, the rest is counted and told as `.missed`.
+  /// wait for it than Esker keeps, the rest are counted and reported as `.missed`.
   ///
-  /// - Throws: ``StorageError/unsupported(operation:view:)`` where changes cannot be told; ``StorageError/store(_:)`` with
-  ///   `.closed` for a store that is closed, or `.keyspaceRemoved`; ``StorageError/back(name:underlying:)`` when there can be no further thread.
+  /// - Throws: ``StorageError/unsupported(operation:view:)`` if the storage cannot be observed; ``StorageError/store(_:)`` with
+  ///   `.closed` if the store is closed, `.keyspaceRemoved` if the keyspace was removed;
+  ///   ``StorageError/back(name:underlying:)`` when no thread can be created.
   func observe(
     only key: Key?,
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void

@@ -7,7 +7,8 @@
 /// the task, and no thread, waits for the disk if the write is to be durable, and all that wait at the same time share one sync.
 ///
 /// A task that is cancelled before its operation has begun, an update before its write, throws ``StorageError/cancelled`` and
-/// nothing has happened; once begun, the operation ends, durability included, and its outcome is returned.
+/// nothing has happened; once begun, the operation completes, durability included, and its outcome is returned. A value in memory is
+/// returned to a cancelled task too.
 public struct AsyncStorage<Base: StorageProtocol>: Sendable {
   /// The storage.
   public let base: Base

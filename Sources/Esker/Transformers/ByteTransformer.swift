@@ -22,7 +22,7 @@ public struct ByteTransformer: Sendable {
     self.decode = decode
   }
 
-  /// A cipher of the caller's. Decrypting must refuse what was tampered with.
+  /// A cipher of the caller's own. Decrypting must refuse what was tampered with.
   public static func cipher(
     id: String,
     encrypt: @escaping @Sendable ([UInt8]) throws -> [UInt8],

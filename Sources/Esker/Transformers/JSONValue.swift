@@ -1,4 +1,4 @@
-/// JSON whose shape is not known beforehand: what `[String: Any]` is used for, with a type, equality and `Sendable`.
+/// JSON whose shape is not known in advance: for what `[String: Any]` is used for, but with a type, equality and `Sendable`.
 ///
 /// A storage of JSON objects is `Storage<String, [String: JSONValue]>`, one of arrays `Storage<String, [JSONValue]>`.
 public enum JSONValue: Hashable, Sendable {

@@ -4,7 +4,7 @@
 /// let points = Transformer<Point>(id: "point") { point in [point.x, point.y] } decode: { bytes in try Point(bytes) }
 /// ```
 ///
-/// Both directions may throw any error; a storage tells it as `StorageError.encoding` or `.decoding`, with the key and the
+/// Both directions may throw any error, which a storage throws as `StorageError.encoding` or `.decoding`, with the key and the
 /// view. They may be called from any thread.
 public struct Transformer<Value: Sendable>: Sendable {
   /// Names the form that values have as bytes. Transformers of one value type with equal ids are taken to be the same.
