@@ -91,6 +91,18 @@ import Testing
     #expect(try store.get("stays") == bytes("v"))
   }
 
+  @Test(arguments: [false, true]) func aSweepAtTheEndOfTimeLeavesWhatNeverExpires(inAllKeyspaces: Bool) throws {
+    let store = try machine.open()
+    let keyspace = try store.keyspace("k")
+    for keys in [store.default, keyspace] {
+      try keys.put("v", forKey: "stays")
+      try keys.put("v", forKey: "brief", expiry: .after(.seconds(1)))
+    }
+    machine.clock.setWall(milliseconds: .max)
+    #expect(try (inAllKeyspaces ? store.removeAllExpired() : keyspace.removeExpired() + store.removeExpired()) == 2)
+    #expect(try store.get("stays") != nil && keyspace.get("stays") != nil && store.totalCount() == 2)
+  }
+
   @Test func aClockSetBackShowsNothingThatHadExpired() throws {
     let store = try machine.open()
     try store.put("v", forKey: "k", expiry: .after(.seconds(10)))
