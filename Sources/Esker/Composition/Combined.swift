@@ -8,9 +8,9 @@
 /// have no version there.
 public struct Combined<Front: StorageProtocol, Back: StorageProtocol>: StorageProtocol
 where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
-  /// What values are found by.
+  /// The type of keys.
   public typealias Key = Front.Key
-  /// What is kept.
+  /// The type of values.
   public typealias Value = Front.Value
 
   /// What is asked first.

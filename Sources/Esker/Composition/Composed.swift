@@ -4,9 +4,9 @@
 /// ``Storage``.
 public struct Composed<Base: StorageProtocol, Step: StorageStep.Turning>: StorageProtocol
 where Step.InnerKey == Base.Key, Step.InnerValue == Base.Value {
-  /// What values are found by.
+  /// The type of keys.
   public typealias Key = Step.Key
-  /// What is kept.
+  /// The type of values.
   public typealias Value = Step.Value
 
   /// What is behind.

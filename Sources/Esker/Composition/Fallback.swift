@@ -4,9 +4,9 @@
 /// its value and stores the result in the first.
 public struct Fallback<First: StorageProtocol, Second: StorageProtocol>: StorageProtocol
 where First.Key == Second.Key, First.Value == Second.Value {
-  /// What values are found by.
+  /// The type of keys.
   public typealias Key = First.Key
-  /// What is kept.
+  /// The type of values.
   public typealias Value = First.Value
 
   /// What is asked first, and written.

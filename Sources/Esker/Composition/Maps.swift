@@ -95,8 +95,8 @@ extension StorageStep {
 
   /// Keys of another type, looked up as what they turn into; see `mapKeys`.
   ///
-  /// The way goes from the new keys to the old ones only, so what lists or tells keys is not here, nor `removeAll`: a view of some
-  /// keys must not empty the rest.
+  /// Keys are turned in one direction only, so the result can be neither listed nor observed, and has no `removeAll`: a view of some
+  /// keys must not remove the rest.
   public struct MapKeys<InnerKey: Sendable, Key: Sendable, Value: Sendable>: Reading, Writing {
     /// Unchanged.
     public typealias InnerValue = Value

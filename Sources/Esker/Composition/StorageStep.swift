@@ -53,7 +53,7 @@ public enum StorageStep {
   /// Shows all that is behind: emptying the composition empties what is behind.
   public protocol Whole: Turning {}
 
-  /// Keys come out, too: such a step keeps lists and observers.
+  /// Keys come out too: what such a step makes can be listed and observed.
   public protocol Listing: Reading, Whole {
     /// The key of the composition for one of what is behind.
     func outer(_ key: InnerKey) throws(StorageError) -> Key

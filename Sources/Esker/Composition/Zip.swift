@@ -106,8 +106,8 @@ extension Zip: ReadableStorage where First: ReadableStorage, Second: ReadableSto
 
 extension Zip: AsyncWritableStorage, WritableStorage
 where First: ReadableStorage, First: WritableStorage, Second: WritableStorage {
-  /// Stores or removes both halves, the first one first. If the second is refused, the first is put back as it was; a write of
-  /// somebody else in between is lost then.
+  /// Stores or removes both halves, the first one first. If the second is refused, the first is put back as it was; a write by
+  /// another thread in between is then lost.
   ///
   /// - Throws: ``StorageError/unsupported(operation:view:)`` for a write on a condition, which could not be made in one step.
   public func write(

@@ -28,32 +28,32 @@ public struct Storage<Key: Sendable, Value: Sendable>: UpdatableStorage {
   /// What the storage behind is called.
   public var name: String { table.name }
 
-  /// The identity of what is behind.
+  /// The identity of the entry in the storage behind.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try table.identity(key) }
 
-  /// What is found behind.
+  /// Reads from the storage behind.
   @inlinable
   public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
     try table.read(key, call)
   }
 
-  /// What is found behind.
+  /// Reads from the storage behind.
   public func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
     try table.base.read(several: keys, call)
   }
 
-  /// What is known behind.
+  /// Asks the storage behind.
   public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
     try table.base.peek(key, call)
   }
 
-  /// What memory alone knows of `key`.
+  /// What memory alone knows about `key`.
   @inlinable
   public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
     try table.held(key, call)
   }
 
-  /// What is found behind.
+  /// Reads from the storage behind.
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
     _ call: StorageCall.Read
@@ -61,7 +61,7 @@ public struct Storage<Key: Sendable, Value: Sendable>: UpdatableStorage {
     try await table.base.asyncRead(key, call)
   }
 
-  /// Writes behind.
+  /// Writes to the storage behind.
   @inlinable
   public func write(
     _ key: Key,
@@ -70,7 +70,7 @@ public struct Storage<Key: Sendable, Value: Sendable>: UpdatableStorage {
     try table.write(key, call)
   }
 
-  /// Writes behind.
+  /// Writes to the storage behind.
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
     _ call: StorageCall.Write<Value>

@@ -23,9 +23,9 @@ public import EskerMemory
 ///
 /// A hit takes no lock. Safe to use from any thread; copies share everything.
 public struct HybridStorage<Back: StorageProtocol>: StorageProtocol where Back.Key: StorageKey {
-  /// What values are found by.
+  /// The type of keys.
   public typealias Key = Back.Key
-  /// What is found.
+  /// The type of values.
   public typealias Value = Back.Value
 
   @usableFromInline let core: HybridCore<Back>

@@ -153,7 +153,7 @@ extension LogStorage {
     return found
   }
 
-  /// What is known of the value under `key`; the value is not read.
+  /// What is known about the value under `key`; the value is not read.
   public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
     if call.allowsExpired { return try read(key, call)?.map { _ in } }
     var found: Entry<Void>?

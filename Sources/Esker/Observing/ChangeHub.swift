@@ -2,8 +2,8 @@ internal import EskerPlatform
 
 /// What all views of a keyspace of an open store share: their numbers, the memory ahead of it, and who observes it.
 ///
-/// The engine tells of every write to the keyspace, be it made by a view or past all views: fronts before and after it takes
-/// effect, observers what it changed.
+/// The engine reports every write to the keyspace, whether it is made by a view or directly: to fronts before and after it takes
+/// effect, to observers with what it changed.
 ///
 /// Safety: threads may share it, since what changes is atomic or only touched by a holder of `lock`.
 @usableFromInline

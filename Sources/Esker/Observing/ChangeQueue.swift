@@ -4,25 +4,25 @@ internal import Synchronization
 /// Changes on their way to observers.
 ///
 /// Whoever makes changes adds them in their order, under whatever lock gives them that order; a thread of the queue's own
-/// tells them, and lives while there are observers. A change is made only if somebody is to hear it and there is room. What
-/// there is no room for is counted for each observer, and told behind what came before it.
+/// delivers them, and lives while there are observers. A change is built only if somebody observes it and there is room. Changes
+/// for which there is no room are counted for each observer, and reported after those that came before.
 ///
-/// Nothing that observers or callers own is let go of under the queue's lock: its end may call the queue.
+/// Nothing that observers or callers own is released under the queue's lock: its end may call the queue.
 ///
 /// Safety: threads may share it, since what changes is atomic or only touched by a holder of `lock`; keys and changes are
 /// `Sendable`.
 final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked Sendable {
-  /// What an observer hears.
+  /// What an observer is notified of.
   enum Told {
     case change(Change)
     case missed(Int)
-    /// Nothing more is told.
+    /// The last notification.
     case ended
   }
 
   typealias Receiver = @Sendable (Told) -> Void
 
-  /// Changes that may wait, and bytes they may take together, besides those that are just being told.
+  /// Changes that may wait, and bytes they may take together, besides those being delivered.
   static var capacity: Int { 8192 }
   static var byteCapacity: Int { 64 << 20 }
 
@@ -47,7 +47,7 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
     var changes: [(key: Key?, change: Change)] = []
     var ofAll: [Observer] = []
     var ofKey: [Key: [Observer]] = [:]
-    /// What each observer cannot be told, behind the changes.
+    /// How many changes each observer missed after these.
     var missed: [ObjectIdentifier: (observer: Observer, count: Int)] = [:]
 
     /// Whether nothing comes behind it.
@@ -85,7 +85,7 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
 
   // MARK: Adding
 
-  /// Adds a change of `key`, or of all keys, if anybody is to hear of it.
+  /// Adds a change of `key`, or of all keys, if anybody observes it.
   func add(_ key: Key?, _ change: () -> Change) {
     lock.lock()
     defer { lock.unlock() }
@@ -105,10 +105,10 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
     }
   }
 
-  /// Whether anybody is to hear of changes.
+  /// Whether there are observers.
   var isObserved: Bool { lock.withLock { waiting.isObserved } }
 
-  /// Nothing changes any more: observers are told so behind the last change, and let go. To observe throws `reason` from now on.
+  /// Nothing changes any more: observers are notified after the last change, and released. To observe throws `reason` from now on.
   func end(_ reason: StoreError) {
     lock.withLock {
       self.reason = reason
@@ -197,7 +197,7 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
 
   /// Waits for changes, and takes them all; nil when nobody listens any more.
   private func next() -> Batch? {
-    // Let go of behind the lock.
+    // Released after the lock.
     var unheard = Batch()
     defer { withExtendedLifetime(unheard) {} }
     return lock.withLock {

@@ -1,4 +1,4 @@
-/// Hands to a front what the engine tells of writes, be they made by a view or past all views.
+/// Notifies a front of the writes that the engine reports, whether they are made by a view or directly.
 ///
 /// Called under the writer's lock: a front takes no lock that anybody holds who calls the store.
 final class EngineWatch: WriteWatcher {

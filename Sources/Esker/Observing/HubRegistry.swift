@@ -1,6 +1,6 @@
 internal import EskerPlatform
 
-/// Finds the hub of a keyspace, so that views made apart hear of each other.
+/// Finds the hub of a keyspace, so that views that were made separately share it.
 enum HubRegistry {
   private struct Reference {
     weak var hub: ChangeHub?

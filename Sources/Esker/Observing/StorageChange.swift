@@ -4,7 +4,7 @@
 /// be read until it is set or removed. So a program that starts with the contents of the storage and applies each change has what
 /// can be read of it, until `.missed`: then it must read the storage again.
 ///
-/// `before` is also nil where the view cannot read it: a foreign value, for instance. What is there now is told all the same.
+/// `before` is nil also if the view cannot read it, such as a value of another form. What is there now is reported all the same.
 public enum StorageChange<Key: Sendable, Value: Sendable>: Sendable {
   /// A value was stored; `before` is what it replaced, if there was a value. A new expiry for a value is a store of the same
   /// value.

@@ -22,7 +22,7 @@ extension ReadableStorage {
     try read(several: keys, StorageCall.Read()).map { $0?.value }
   }
 
-  /// Whether the storage still has a value under `key` whose time is over: what `allowExpired` would return.
+  /// Whether the storage still has an expired value under `key`: what `allowExpired` would return.
   public func isExpired(forKey key: Key) throws(StorageError) -> Bool {
     guard try peek(key, StorageCall.Read(allowsExpired: true, skipsMemory: true)) != nil else { return false }
     return try peek(key, StorageCall.Read(skipsMemory: true)) == nil

@@ -2,9 +2,9 @@
 ///
 /// Calls may come from any thread.
 public protocol StorageProtocol<Key, Value>: Sendable {
-  /// What values are found by.
+  /// The type of keys.
   associatedtype Key: Sendable
-  /// What is kept.
+  /// The type of values.
   associatedtype Value: Sendable
 
   /// What the storage is called in errors and measurements.
@@ -24,7 +24,7 @@ public protocol AsyncReadableStorage<Key, Value>: StorageProtocol {
   /// What memory alone knows about `key`. Never waits: tasks call it where they run.
   func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value>
 
-  /// The value under `key` and what is known of it; nil when the key is absent or expired.
+  /// The value under `key` and what is known about it; nil when the key is absent or expired.
   nonisolated(nonsending) func asyncRead(
     _ key: Key,
     _ call: StorageCall.Read
@@ -33,13 +33,13 @@ public protocol AsyncReadableStorage<Key, Value>: StorageProtocol {
 
 /// A storage that can be read.
 public protocol ReadableStorage<Key, Value>: AsyncReadableStorage {
-  /// The value under `key` and what is known of it; nil when the key is absent or expired.
+  /// The value under `key` and what is known about it; nil when the key is absent or expired.
   func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>?
 
   /// The entries of several keys, in their order. Not together a snapshot.
   func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?]
 
-  /// What is known of the value under `key`, without the value; nil when the key is absent or expired.
+  /// What is known about the value under `key`, without the value; nil when the key is absent or expired.
   func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>?
 }
 
@@ -124,7 +124,7 @@ extension AsyncReadableStorage {
 }
 
 extension ReadableStorage {
-  /// One after the other.
+  /// Reads the keys one after the other.
   public func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
     var entries: [Entry<Value>?] = []
     entries.reserveCapacity(keys.count)
@@ -132,12 +132,12 @@ extension ReadableStorage {
     return entries
   }
 
-  /// What a read finds.
+  /// What a read finds, without the value.
   public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
     try read(key, call)?.map { _ in }
   }
 
-  /// Reads on a thread of Esker's: a storage of unknown kind may wait.
+  /// Reads on one of Esker's threads: a storage of unknown kind may block.
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
     _ call: StorageCall.Read
@@ -147,7 +147,7 @@ extension ReadableStorage {
 }
 
 extension WritableStorage {
-  /// Writes on a thread of Esker's: a storage of unknown kind may wait.
+  /// Writes on one of Esker's threads: a storage of unknown kind may block.
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
     _ call: StorageCall.Write<Value>

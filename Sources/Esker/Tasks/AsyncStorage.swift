@@ -66,7 +66,7 @@ extension AsyncStorage where Base: ReadableStorage {
     return values
   }
 
-  /// Whether the storage still has a value under `key` whose time is over.
+  /// Whether the storage still has an expired value under `key`.
   public func isExpired(forKey key: Base.Key) async throws(StorageError) -> Bool {
     try await IOThreads.shared.run { [base] () throws(StorageError) in try base.isExpired(forKey: key) }
   }
