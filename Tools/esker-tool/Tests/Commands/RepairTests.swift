@@ -46,7 +46,9 @@ import Testing
     #expect(result.status == 1)
     let report = try #require(JSONSerialization.jsonObject(with: result.output) as? [String: Any])
     #expect(
-      report.keys.sorted() == ["bytes", "bytesOverCapacity", "entries", "expired", "foundManifest", "losses", "segments"]
+      report.keys.sorted() == [
+        "bytes", "bytesOverCapacity", "entries", "expired", "foundManifest", "losses", "segments",
+      ]
     )
     #expect(report["entries"] as? Int == 2)
     let losses = try #require(report["losses"] as? [[String: Any]])
