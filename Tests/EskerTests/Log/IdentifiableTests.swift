@@ -67,12 +67,12 @@ struct Boxed<Content: Codable & Sendable>: Codable, Identifiable, Sendable {
       for _ in 0..<2 {
         try store.set(User(id: 1, name: "Anna"))
         #expect(try store.value(User.self, id: 1)?.name == "Anna")
-        #expect(try store.removeKeyspace("EskerTests.User#int64"))
+        #expect(try store.removeKeyspace("EskerTests.User"))
         #expect(try store.value(User.self, id: 1) == nil)
-        #expect(try store.removeKeyspace("EskerTests.User#int64"))
+        #expect(try store.removeKeyspace("EskerTests.User"))
         #expect(try !store.removeValue(User.self, id: 1))
       }
-      #expect(try store.keyspaceNames == ["EskerTests.User#int64"])
+      #expect(try store.keyspaceNames == ["EskerTests.User"])
     }
   }
 
