@@ -108,7 +108,8 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
       }
     }
     if policy.pull != .neverAsk {
-      let ticket = fence.beginRead(try hash(key))
+      let hash = try hash(key)
+      let ticket = fence.beginRead(hash)
       var next = call
       next.skipsMemory = false
       if let found = try await back.found(key, next) {
@@ -116,8 +117,8 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
           switch policy.pull {
           // The front may wait for its disk.
           case .pullThenComplete:
-            try? await IOThreads.shared.run { () throws(StorageError) in fill(found, key, ticket) }
-          case .completeThenPull: IOThreads.shared.submit { fill(found, key, ticket) }
+            try? await IOThreads.shared.run { () throws(StorageError) in fill(found, key, hash, ticket) }
+          case .completeThenPull: IOThreads.shared.submit { fill(found, key, hash, ticket) }
           case .neverPull, .neverAsk: break
           }
         }
@@ -129,10 +130,18 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
   }
 
   /// Puts in the front what the back has. The value is there whether or not the front takes it.
-  private func fill(_ found: Entry<Value>, _ key: Key, _ ticket: Fence.Ticket) {
-    _ = try? fence.fill(ticket) { () throws(StorageError) in
-      try front.write(key, StorageCall.Write(.set(found.value), expiry: found.expiry))
+  private func fill(_ found: Entry<Value>, _ key: Key, _ hash: Int, _ ticket: Fence.Ticket) {
+    var write = StorageCall.Write(.set(found.value), expiry: found.expiry)
+    if policy.isLedByFront {
+      // What was written to the front meanwhile is nowhere else, so it must not even be dropped.
+      write.condition = .absent
+      _ = try? front.write(key, write)
+      return
     }
+    guard fence.enterFill(ticket) else { return }
+    defer { fence.leaveWrite(hash) }
+    _ = try? front.write(key, write)
+    if fence.didOverlap(hash) { _ = try? front.write(key, StorageCall.Write(.remove)) }
   }
 }
 
@@ -150,12 +159,13 @@ where Front: ReadableStorage, Front: WritableStorage, Back: ReadableStorage {
       }
     }
     if policy.pull != .neverAsk {
-      let ticket = fence.beginRead(try hash(key))
+      let hash = try hash(key)
+      let ticket = fence.beginRead(hash)
       if let found = try back.read(key, call) {
         if mayKeep(found, call, failure) {
           switch policy.pull {
-          case .pullThenComplete: fill(found, key, ticket)
-          case .completeThenPull: IOThreads.shared.submit { fill(found, key, ticket) }
+          case .pullThenComplete: fill(found, key, hash, ticket)
+          case .completeThenPull: IOThreads.shared.submit { fill(found, key, hash, ticket) }
           case .neverPull, .neverAsk: break
           }
         }
@@ -269,7 +279,8 @@ extension StorageProtocol where Key: StorageKey {
     Combined(self, back, TierPolicy(pull: pullStrategy, set: setStrategy))
   }
 
-  /// This storage, fetching what it does not have from `back` and keeping it. `back` is only read.
+  /// This storage, fetching what it does not have from `back` and keeping it. `back` is only read. What has been written here meanwhile
+  /// stays: what is fetched is stored on the condition that there is nothing, so a zip, which knows no conditions, keeps nothing.
   public func backed<Back: ReadableStorage>(
     by back: Back,
     pullStrategy: TierPolicy.Pull = .pullThenComplete

@@ -3,20 +3,15 @@ internal import EskerPlatform
 /// Keeps what was read from a back from overwriting what was written meanwhile in front of it.
 ///
 /// A writer *enters before it writes* and *leaves after*. A reader takes a ticket before it asks the back; it may fill the front
-/// with what it got only if no writer was in flight then and none has entered since. Writers that overlapped cannot know in
-/// which order their values reached the two tiers: each of them is told so, and drops the key from the front.
+/// with what it got only if no writer was in flight then and none has entered since, and counts as a writer while it does. Writers
+/// that overlapped cannot know in which order their values reached the two tiers: each of them is told so, and drops the key from
+/// the front before it leaves. So the last thing that any of them does to the front is to drop the key.
 ///
-/// No lock is held while a writer writes. A fill holds its stripe's, so that no writer enters during it; a fill that finds the
-/// stripe taken is dropped, as it may be.
+/// Nobody waits for anybody: a fill or a write may take its time, and may write to the same storage from within.
 final class Fence: Sendable {
   struct Ticket {
-    let stripe: Int
-    let generation: UInt64?
-  }
-
-  private struct Stripe: ~Copyable {
-    let lock = Lock(.fence)
-    let state = Guarded<State>(State(), .fenceState)
+    fileprivate let stripe: Int
+    fileprivate let generation: UInt64?
   }
 
   private struct State {
@@ -24,69 +19,63 @@ final class Fence: Sendable {
     var generation: UInt64 = 0
     /// Whether writers overlapped since the stripe was last without any.
     var didOverlap = false
+
+    mutating func enter() {
+      writers += 1
+      generation += 1
+      if writers > 1 { didOverlap = true }
+    }
   }
 
-  private final class Box: Sendable {
-    let stripe = Stripe()
+  private final class Stripe: Sendable {
+    let state = Guarded<State>(State(), .fence)
   }
 
-  private let boxes: [Box]
+  private let stripes: [Stripe]
 
   init(stripes: Int) {
-    boxes = (0..<stripes).map { _ in Box() }
+    self.stripes = (0..<stripes).map { _ in Stripe() }
   }
 
-  private func index(_ hash: Int) -> Int { Int(UInt(bitPattern: hash) % UInt(boxes.count)) }
+  private func index(_ hash: Int) -> Int { Int(UInt(bitPattern: hash) % UInt(stripes.count)) }
 
   /// Called before the back is asked.
   func beginRead(_ hash: Int) -> Ticket {
     let stripe = index(hash)
-    return boxes[stripe].stripe.state.withLock { state in
+    return stripes[stripe].state.withLock { state in
       Ticket(stripe: stripe, generation: state.writers == 0 ? state.generation : nil)
     }
   }
 
-  /// Runs `fill` if nobody has written since the ticket was taken.
-  func fill<R>(_ ticket: Ticket, _ fill: () throws(StorageError) -> R) throws(StorageError) -> R? {
-    let box = boxes[ticket.stripe]
-    guard let generation = ticket.generation, box.stripe.lock.tryLock() else { return nil }
-    defer { box.stripe.lock.unlock() }
-    guard box.stripe.state.withLock({ $0.writers == 0 && $0.generation == generation }) else { return nil }
-    // The front may have a fence of its own.
-    return try LockRank.apart { () throws(StorageError) in try fill() }
-  }
-
-  /// Called before a write; waits for a fill of the stripe.
-  func enterWrite(_ hash: Int) {
-    let box = boxes[index(hash)]
-    box.stripe.lock.withLock {
-      box.stripe.state.withLock { state in
-        state.writers += 1
-        state.generation += 1
-        if state.writers > 1 { state.didOverlap = true }
-      }
+  /// Called before a fill; false if somebody has written since the ticket was taken. If not, the fill is a write like any other.
+  func enterFill(_ ticket: Ticket) -> Bool {
+    stripes[ticket.stripe].state.withLock { state in
+      guard state.writers == 0, state.generation == ticket.generation else { return false }
+      state.enter()
+      return true
     }
   }
 
-  /// Called before a write to all keys; waits for the fills of all stripes.
-  func enterWriteOfAll() { for stripe in boxes.indices { enterWrite(stripe) } }
-
-  /// Called after a write to all keys; whether another write overlapped with it.
-  func didOverlapWriteOfAll() -> Bool { boxes.indices.contains { didOverlap($0) } }
-
-  /// Called last.
-  func leaveWriteOfAll() { for stripe in boxes.indices { leaveWrite(stripe) } }
+  /// Called before a write.
+  func enterWrite(_ hash: Int) { stripes[index(hash)].state.withLock { $0.enter() } }
 
   /// Called after a write; whether another one overlapped with it, so that the key has to be dropped from the front before leaving.
-  func didOverlap(_ hash: Int) -> Bool {
-    boxes[index(hash)].stripe.state.withLock { $0.didOverlap }
-  }
+  func didOverlap(_ hash: Int) -> Bool { stripes[index(hash)].state.withLock { $0.didOverlap } }
 
   /// Called last.
   func leaveWrite(_ hash: Int) {
-    boxes[index(hash)].stripe.state.withLock { state in
+    stripes[index(hash)].state.withLock { state in
       state.writers -= 1
       if state.writers == 0 { state.didOverlap = false }
     }
   }
+
+  /// Called before a write to all keys.
+  func enterWriteOfAll() { for stripe in stripes.indices { enterWrite(stripe) } }
+
+  /// Called after a write to all keys; whether another write overlapped with it.
+  func didOverlapWriteOfAll() -> Bool { stripes.indices.contains { didOverlap($0) } }
+
+  /// Called last.
+  func leaveWriteOfAll() { for stripe in stripes.indices { leaveWrite(stripe) } }
 }

@@ -3,12 +3,11 @@ internal import EskerPlatform
 // The locks of views and fronts, in the order in which they are taken: some are held while a store is called, and some are
 // taken where a store tells of its writes.
 extension LockRank {
-  static let fence = LockRank(0, "fence", allowsIO: true)
   static let registering = LockRank(9, "registering", allowsIO: true)
 
   static let hubs = LockRank(43, "hubs")
   static let hub = LockRank(44, "hub")
-  static let fenceState = LockRank(45, "state of a fence")
+  static let fence = LockRank(45, "fence")
   static let flights = LockRank(48, "flights")
   static let changes = LockRank(55, "changes")
   static let ioThreads = LockRank(56, "threads for calls that wait")

@@ -1,3 +1,4 @@
+import Dispatch
 import Esker
 import Testing
 
@@ -75,5 +76,54 @@ import Testing
     back.onceAfterRead { try? backed.set(2, forKey: "a") }
     #expect(try backed.value(forKey: "a") == 1)
     #expect(try backed.value(forKey: "a") == 2)
+  }
+
+  @Test func writeBetweenTheLooksInFrontAndBehindIsNotOverwritten() async throws {
+    let slowFront = HookedStorage(front)
+    let backed = slowFront.backed(by: back)
+    slowFront.onceAfterRead { try? backed.set(2, forKey: "a") }
+    #expect(try backed.value(forKey: "a") == 1)
+    #expect(front.all == ["a": 2])
+    try front.removeAll()
+    slowFront.onceAfterRead { try? backed.set(3, forKey: "a") }
+    #expect(try await backed.async.value(forKey: "a") == 1)
+    #expect(front.all == ["a": 3])
+  }
+
+  @Test func writeDuringAFillIsNotOverwritten() throws {
+    let slowFront = HookedStorage(front)
+    let both = slowFront.combined(with: back)
+    // As a value does that makes room, and calls the storage when it ends.
+    slowFront.onceBeforeSet { try? both.set(2, forKey: "a") }
+    #expect(try both.value(forKey: "a") == 1)
+    #expect(front.all.isEmpty && back.base.all == ["a": 2])
+    #expect(try both.value(forKey: "a") == 2)
+    slowFront.onceBeforeSet { _ = try? both.removeValue(forKey: "a") }
+    try front.removeAll()
+    #expect(try both.value(forKey: "a") == 2)
+    #expect(try front.all.isEmpty && both.value(forKey: "a") == nil)
+    let backed = slowFront.backed(by: DictionaryStorage(["a": 1]))
+    slowFront.onceBeforeSet { try? backed.set(2, forKey: "a") }
+    #expect(try backed.value(forKey: "a") == 1)
+    #expect(front.all == ["a": 2])
+  }
+
+  @Test func writeOfATaskDoesNotWaitForAFill() async throws {
+    let (began, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let slowFront = HookedStorage(front)
+    let both = slowFront.combined(with: back)
+    slowFront.onceBeforeSet {
+      began.signal()
+      goOn.wait()
+    }
+    let found = Collected<Int?>()
+    async let reading: Void = onThreadsOfTheirOwn(1) { _ in found.add(try? both.value(forKey: "a")) }
+    await onADispatchThread { began.wait() }
+    try await both.async.set(2, forKey: "a")
+    goOn.signal()
+    await reading
+    #expect(found.all == [1])
+    #expect(front.all["a"] != 1 && back.base.all == ["a": 2])
+    #expect(try both.value(forKey: "a") == 2)
   }
 }
