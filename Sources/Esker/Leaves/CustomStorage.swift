@@ -20,17 +20,18 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
   private let keys = Key.keyTransformer
   private let stripes = (0..<64).map { _ in Stripe() }
 
-  /// The keys of a stripe are written one at a time. The number of writes is the version of what is there: the functions know
+  /// The keys of a stripe are written one at a time. The count of writes is the version of what is there: the functions know
   /// none.
   private final class Stripe: Sendable {
     // Recursive: a function may use the storage, for the same key or another one of the stripe.
     private let lock = NSRecursiveLock()
-    /// Raised by a holder of the lock before a write is tried, so that one that failed, and may have been made, counts too.
-    private let writes = Atomic<UInt64>(1)
+    /// Raised by a holder of the lock before a write is tried and after, so that one that failed, and may have been made, counts
+    /// too.
+    private let counts = Atomic<UInt64>(1)
 
-    /// The number of writes so far. Acquired before the back is read: a write that comes in between makes a condition fail,
-    /// never hold.
-    var version: UInt64 { writes.load(ordering: .acquiring) }
+    /// The number of beginnings and ends of writes so far. Acquired before the back is read: a write that is under way then, or that
+    /// comes in between, makes a condition fail, never hold.
+    var version: UInt64 { counts.load(ordering: .acquiring) }
 
     func alone<R>(_ body: () throws -> R) rethrows -> R {
       lock.lock()
@@ -38,7 +39,18 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
       return try body()
     }
 
-    func countWrite() -> UInt64 { writes.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
+    /// Makes a write; the version from then on.
+    func counting(_ write: () throws -> Void) rethrows -> UInt64 {
+      count()
+      do { try write() } catch {
+        count()
+        throw error
+      }
+      return count()
+    }
+
+    @discardableResult
+    private func count() -> UInt64 { counts.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
   }
 
   /// A back that reads by `get`, which answers nil for an absent key, and writes by `set`, which removes when given nil.
@@ -139,8 +151,7 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
           end = expiry.resolved(at: now)
         }
         receipt.expiry = end
-        receipt.version = SequenceNumber(rawValue: stripe.countWrite())
-        try put(key, value, end)
+        receipt.version = SequenceNumber(rawValue: try stripe.counting { try put(key, value, end) })
         return receipt
       }
     } catch {
