@@ -51,11 +51,13 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
   @inlinable @inline(__always)
   func value(_ key: Key.Held) -> Value?? { cache.get(key, now: now) }
 
-  /// What is held of a key.
+  /// What is held of a key, as far as it answers the call: what has no version does not where one is needed, nor does absence where
+  /// something expired may be behind.
   @inlinable @inline(__always)
-  func entry(_ key: Key.Held) -> StorageCall.Held<Value> {
+  func entry(_ key: Key.Held, _ call: StorageCall.Read) -> StorageCall.Held<Value> {
     guard let found = cache.entry(key, now: now) else { return .unknown }
-    guard let value = found.value else { return .absent }
+    guard let value = found.value else { return call.allowsExpired ? .unknown : .absent }
+    if call.needsVersion, found.version == 0 { return .unknown }
     return .entry(
       Entry(
         value,

@@ -87,9 +87,7 @@ extension HybridStorage: AsyncReadableStorage where Back: AsyncReadableStorage {
   @inlinable
   public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
     if core.passes(call) { return try core.back.held(key, call) }
-    let held = core.plane.entry(try core.held(key))
-    if case .absent = held, call.allowsExpired { return .unknown }
-    return held
+    return core.plane.entry(try core.held(key), call)
   }
 
   /// As `read`: what is not in memory is read from behind, and kept.
@@ -99,10 +97,10 @@ extension HybridStorage: AsyncReadableStorage where Back: AsyncReadableStorage {
   ) async throws(StorageError) -> Entry<Value>? {
     let held = try core.held(key)
     if !core.passes(call) {
-      switch core.plane.entry(held) {
+      switch core.plane.entry(held, call) {
       case .entry(let entry): return entry
-      case .absent where !call.allowsExpired: return nil
-      default: break
+      case .absent: return nil
+      case .unknown: break
       }
     }
     let ticket = core.plane.beginFill(held)
@@ -123,10 +121,10 @@ extension HybridStorage: ReadableStorage where Back: ReadableStorage {
   public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
     let held = try core.held(key)
     if !core.passes(call) {
-      switch core.plane.entry(held) {
+      switch core.plane.entry(held, call) {
       case .entry(let entry): return entry
-      case .absent where !call.allowsExpired: return nil
-      default: break
+      case .absent: return nil
+      case .unknown: break
       }
     }
     return try readBehind(key, held, call)
@@ -151,10 +149,10 @@ extension HybridStorage: ReadableStorage where Back: ReadableStorage {
   /// What is known of the value under `key`. What memory does not know is asked behind, and not brought into memory.
   public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
     if !core.passes(call) {
-      switch core.plane.entry(try core.held(key)) {
+      switch core.plane.entry(try core.held(key), call) {
       case .entry(let entry): return entry.map { _ in }
-      case .absent where !call.allowsExpired: return nil
-      default: break
+      case .absent: return nil
+      case .unknown: break
       }
     }
     return try core.back.peek(key, call)

@@ -62,6 +62,12 @@ extension UpdatableStorage {
   }
 }
 
+extension UpdatableStorage where Key == Void {
+  /// The value and what is known of it, its version included; nil when there is none.
+  @inlinable
+  public func entry() throws(StorageError) -> Entry<Value>? { try entry(forKey: ()) }
+}
+
 extension ReadableStorage where Key == Void {
   /// The value; nil when there is none.
   @inlinable

@@ -1,4 +1,14 @@
 extension AsyncStorage where Base: UpdatableStorage {
+  /// The value under `key` and what is known of it, its version included; nil when the key is absent, or expired and not allowed to
+  /// be.
+  @inlinable
+  public nonisolated(nonsending) func entry(
+    forKey key: Base.Key,
+    allowExpired: Bool = false
+  ) async throws(StorageError) -> Entry<Base.Value>? {
+    try await base.found(key, StorageCall.Read(allowsExpired: allowExpired, needsVersion: true))
+  }
+
   /// Changes the value under `key` atomically, in the isolation of the caller; see `update(forKey:expiry:durability:_:)` of
   /// ``UpdatableStorage``.
   @discardableResult

@@ -28,4 +28,39 @@ import Testing
     let next = try #require(try storage.compareAndSet(11, forKey: "a", ifVersion: version))
     #expect(try storage.entry(forKey: "a")?.version == next)
   }
+
+  @Test func removalByAnUpdateTakesPlaceWhereMemoryHasNoVersion() async throws {
+    // Of the test's storage, what is there from the beginning has the version 0.
+    let zero = DictionaryStorage(["a": 1, "b": 2])
+    let cached = zero.cached()
+    #expect(try cached.values(forKeys: ["a", "b"]) == [1, 2])
+    try cached.update(forKey: "a") { $0 = nil }
+    try await cached.async.update(forKey: "b") { $0 = nil }
+    #expect(zero.all.isEmpty)
+    let front = MemoryStorage<String, Int>()
+    let back = MemoryStorage<String, Int>()
+    let both = front.combined(with: back)
+    let all = both.cached()
+    for key in ["a", "b"] {
+      try both.set(1, forKey: key)
+      // From the front, which has no versions of the back.
+      #expect(try all.value(forKey: key) == 1)
+      #expect(try all.entry(forKey: key)?.version == back.entry(forKey: key)?.version)
+    }
+    try all.update(forKey: "a") { $0 = nil }
+    try await all.async.update(forKey: "b") { $0 = nil }
+    #expect(try back.count() == 0 && front.count() == 0)
+    #expect(try all.value(forKey: "a") == nil)
+  }
+
+  @Test func everyEntryOfWhatCanBeUpdatedHasItsVersion() async throws {
+    let back = MemoryStorage<String, Int>()
+    let both = MemoryStorage<String, Int>().combined(with: back)
+    try both.set(1, forKey: "a")
+    let version = try #require(try back.entry(forKey: "a")?.version)
+    #expect(try both.entry(forKey: "a")?.version == version)
+    #expect(try await both.async.entry(forKey: "a")?.version == version)
+    #expect(try both.singleKey("a").entry()?.version == version)
+    #expect(try await both.async.compareAndSet(2, forKey: "a", ifVersion: version) != nil)
+  }
 }
