@@ -124,7 +124,10 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
         expiry: Expiry(milliseconds: entry.expiry)
       )
     }
-    let now = call.expiry == nil ? now : clock.milliseconds
+    // Where time decides it is read; what expires may come in while this is under way.
+    var isTimed = call.expiry != nil
+    if case .extend = call.action { isTimed = true }
+    let now = isTimed ? clock.milliseconds : now
     // What a value costs is the caller's code, which must not run under the lock.
     var new: MemoryEntry<Value>?
     if case .set(let value) = call.action { new = made(value, expires(call.expiry ?? defaultExpiry)) }
@@ -196,8 +199,10 @@ extension StorageCall.Write.Action {
   /// Whether a value gets the new expiry, in milliseconds.
   func changes(_ old: Int64, to new: Int64, _ now: Int64) -> Bool {
     guard case .extend = self else { return old != new }
-    let (gain, overflow) = new.subtractingReportingOverflow(old)
-    return old != .max && !overflow && gain > 0 && gain >= (new - now) / 8
+    // Lives and gains that no number can say are beyond any reason to write.
+    let (gain, isBoundless) = new.subtractingReportingOverflow(old)
+    let (life, isEndless) = new.subtractingReportingOverflow(now)
+    return old != .max && !isBoundless && !isEndless && gain > 0 && gain >= life / 8
   }
 }
 

@@ -63,4 +63,13 @@ import Testing
     #expect(try both.singleKey("a").entry()?.version == version)
     #expect(try await both.async.compareAndSet(2, forKey: "a", ifVersion: version) != nil)
   }
+
+  @Test func extensionOfALifeIsReckonedAtAnyTime() async {
+    await #expect(processExitsWith: .success) {
+      let action = StorageCall.Write<Int>.Action.extend
+      precondition(!action.changes(5, to: 10, .min))
+      precondition(!action.changes(.min, to: .max, 0))
+      precondition(action.changes(5, to: 100, 0) && !action.changes(95, to: 100, 0))
+    }
+  }
 }
