@@ -35,7 +35,11 @@ public struct CompositeKey<each Part: StorageKey>: StorageKey {
   /// The parts one after the other.
   public static var keyTransformer: KeyTransformer<CompositeKey> {
     var ids: [String] = []
-    for type in repeat (each Part).self { ids.append(type.keyTransformer.id) }
+    for type in repeat (each Part).self {
+      let id = type.keyTransformer.id
+      // A part made of parts has other bytes than its parts one by one.
+      ids.append(id.contains(",") ? "(\(id))" : id)
+    }
     let count = ids.count
     return KeyTransformer(
       id: ids.joined(separator: ","),

@@ -1,6 +1,7 @@
 /// Turns keys into bytes and back, so that a storage can list its keys and report them to observers.
 public struct KeyTransformer<Key: Sendable>: Sendable {
-  /// Names the form that keys have as bytes. The first view of a keyspace records it, and others must have the same.
+  /// Names the form that keys have as bytes, which no other form of the type may share. The first view of a keyspace records it, and
+  /// others must have the same. Memory ahead of a view of another form than the type's own keeps nothing, and knows it by this.
   public let id: String
   @usableFromInline let lending: @Sendable (Key, (RawSpan) -> Void) throws -> Void
   @usableFromInline let decoding: @Sendable (RawSpan) throws -> Key
@@ -48,13 +49,16 @@ public struct KeyTransformer<Key: Sendable>: Sendable {
   }
 
   /// Another type that turns into this one and back.
+  ///
+  /// `id` names the new form: that of this transformer only where the same key, as its own type's ``StorageKey/keyTransformer`` or as
+  /// another type that shares the keyspace, has the same bytes.
   public func map<New: Sendable>(
-    id: String? = nil,
+    id: String,
     to new: @escaping @Sendable (Key) throws -> New,
     from old: @escaping @Sendable (New) throws -> Key
   ) -> KeyTransformer<New> {
     KeyTransformer<New>(
-      id: id ?? self.id,
+      id: id,
       lend: { key, body in try lending(try old(key), body) },
       decode: { bytes in try new(try decoding(bytes)) }
     )

@@ -67,7 +67,9 @@ extension StorageKey where Self: RawRepresentable & Codable, RawValue: StorageKe
 extension KeyTransformer where Key: RawRepresentable, Key.RawValue: StorageKey {
   /// A key as its raw value.
   public static var rawValue: KeyTransformer {
-    Key.RawValue.keyTransformer.map(
+    let raw = Key.RawValue.keyTransformer
+    return raw.map(
+      id: raw.id,
       to: { raw in
         guard let key = Key(rawValue: raw) else { throw TransformerError.noSuchCase("\(raw)") }
         return key

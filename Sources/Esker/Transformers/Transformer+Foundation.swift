@@ -40,6 +40,7 @@ extension Transformer where Value: RawRepresentable, Value.RawValue: Sendable {
   /// A value as its raw value. A raw value that no value of the type has is refused.
   public static func rawValue(_ transformer: Transformer<Value.RawValue>) -> Transformer {
     transformer.map(
+      id: transformer.id,
       to: { raw in
         guard let value = Value(rawValue: raw) else { throw TransformerError.noSuchCase("\(raw)") }
         return value

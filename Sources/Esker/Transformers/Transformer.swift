@@ -75,15 +75,16 @@ public struct Transformer<Value: Sendable>: Sendable {
     try bytes.withBytes { try decoding($0) }
   }
 
-  /// Another type that turns into this one: a wrapper, a class, a type of another module.
+  /// Another type that turns into this one: a wrapper, a class, a type of another module. `id` names the form, which no other form of
+  /// the new type may share.
   @inlinable
   public func map<New: Sendable>(
-    id: String? = nil,
+    id: String,
     to new: @escaping @Sendable (Value) throws -> New,
     from old: @escaping @Sendable (New) throws -> Value
   ) -> Transformer<New> {
     var mapped = Transformer<New>(
-      id: id ?? self.id,
+      id: id,
       lend: { value, body in try lending(try old(value), body) },
       decode: { bytes in try new(try decoding(bytes)) }
     )

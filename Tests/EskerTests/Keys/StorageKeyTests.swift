@@ -63,4 +63,16 @@ import Testing
     #expect(throws: TransformerError.self) { try keys.decode([0x61, 0, 7]) }
     #expect(throws: TransformerError.self) { try keys.decode([0x61, 0, 1, 2]) }
   }
+
+  @Test func formsOfCompositeKeysAreToldApart() throws {
+    let inner = CompositeKey("a\u{0}", "b")
+    #expect(try bytes(CompositeKey(inner, "c")) != bytes(CompositeKey("a\u{0}", "b", "c")))
+    let ids = [
+      CompositeKey<String, String, String>.keyTransformer.id,
+      CompositeKey<CompositeKey<String, String>, String>.keyTransformer.id,
+      CompositeKey<String, CompositeKey<String, String>>.keyTransformer.id,
+    ]
+    #expect(Set(ids).count == 3)
+    #expect(ids[0] == "utf8,utf8,utf8")
+  }
 }

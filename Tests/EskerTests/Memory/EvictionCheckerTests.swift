@@ -25,7 +25,7 @@ import Testing
     let fillers = try store.keyspace("fillers")
     let front = HybridStorage(log, limits: MemoryLimits(count: 7), keepsWrites: policy, remembersAbsence: true)
     let texts = front.transform(
-      to: Transformer<Int>.standard.map(to: { Text(version: $0) }, from: { $0.version })
+      to: Transformer<Int>.standard.map(id: "text", to: { Text(version: $0) }, from: { $0.version })
     )
     let views: [Storage<String, Int>] = [
       Storage(front), Storage(log), Storage(HybridStorage(log)),

@@ -25,7 +25,7 @@ import Testing
       remembersAbsence: true
     )
     let wrapped = front.transform(
-      to: Transformer<Int>.littleEndian.map(to: { Wrapped(version: $0) }, from: { $0.version })
+      to: Transformer<Int>.littleEndian.map(id: "wrapped", to: { Wrapped(version: $0) }, from: { $0.version })
     )
     let unwrapped = wrapped.mapValues {
       $0.version
