@@ -68,6 +68,8 @@ extension StorageStep {
     /// Unchanged.
     public typealias InnerValue = Value
 
+    /// Its own: not all values that are behind.
+    public let number: UInt64? = StorageCall.newStorage()
     @usableFromInline let view: String
     @usableFromInline let isValid: @Sendable (Value) throws -> Bool
 

@@ -24,7 +24,7 @@ where Step.InnerKey == Base.Key, Step.InnerValue == Base.Value {
   /// The name of what is behind, or that which the step gives it.
   public var name: String { step.name(base.name) }
 
-  /// The identity of what is behind, unless the step turns values.
+  /// The identity of what is behind, unless the step turns or checks values.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
     var identity = try base.identity(of: try step.inner(key))
     if let number = step.number { identity.storage = number }

@@ -4,6 +4,8 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
   /// However many tasks ask for one missing key at the same time, through however many views of the same storage, one
   /// producer runs and all get its value. It runs in a task of its own that inherits the task-local values of who came first.
   ///
+  /// - What is written under the key meanwhile stays, and is what all get, if the storage is an ``UpdatableStorage``. Of another one
+  ///   the value written last stays.
   /// - If it throws, all who wait get ``StorageError/producer(_:)``, and the next to ask runs its own.
   /// - If storing its value fails, all who wait get that error.
   /// - A waiting task that is cancelled stops waiting with ``StorageError/cancelled``. The producer goes on for the others; when
@@ -12,7 +14,8 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
   ///   call throws ``StorageError/producer(_:)`` at once.
   ///
   /// Tasks meet where ``StorageProtocol/identity(of:)`` is the same, by the bytes of the key and the storage behind: operators hand
-  /// on that of their base, except those that turn values and zips, which have one of their own for each time they are made.
+  /// on that of their base, except those that turn values or check them and zips, which have one of their own for each time they are
+  /// made.
   ///
   /// - Parameters:
   ///   - key: what to look for.
@@ -45,10 +48,24 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
         throw StorageError.producer(error)
       }
       // Throws if nobody waits any more: then this task is cancelled.
-      try await set(value, forKey: key, expiry: expiry)
-      return .success(value)
+      return .success(try await stored(value, key, expiry))
     } catch {
       return .failure(error)
+    }
+  }
+
+  /// Stores a value that was produced, unless another was written meanwhile; what is there then.
+  private func stored(
+    _ value: Base.Value,
+    _ key: Base.Key,
+    _ expiry: Expiry?
+  ) async throws(StorageError) -> Base.Value {
+    var write = StorageCall.Write(.set(value), expiry: expiry)
+    if base is any UpdatableStorage<Base.Key, Base.Value> { write.condition = .absent }
+    while true {
+      if try await base.asyncWrite(key, write).isDone { return value }
+      // What was written may be gone again.
+      if let found = try await base.found(key, StorageCall.Read(skipsMemory: true)) { return found.value }
     }
   }
 }

@@ -64,7 +64,7 @@ import Testing
         }
       }
     }
-    await gate.wait(for: 1)
+    try await wait(for: 10, of: storage)
     await gate.open()
     for task in tasks {
       do {
@@ -77,6 +77,7 @@ import Testing
         }
       }
     }
+    #expect(await gate.arrived == 1)
     #expect(try await storage.async.value(forKey: "a") { 3 } == 3)
     #expect(storage.all == ["a": 3])
   }
@@ -186,6 +187,74 @@ import Testing
   @Test func valueThatCannotBeStoredIsAnErrorForAll() async throws {
     let storage = DictionaryStorage<String, Int>()
     storage.refuse(writes: true)
-    await #expect(throws: StorageError.self) { try await storage.async.value(forKey: "a") { 1 } }
+    let gate = Gate()
+    let tasks = (0..<3).map { _ in
+      Task {
+        try await storage.async.value(forKey: "a") {
+          await gate.pass()
+          return 1
+        }
+      }
+    }
+    try await wait(for: 3, of: storage)
+    await gate.open()
+    for task in tasks {
+      guard case .failure(StorageError.back(name: "dictionary", _)) = await task.result else {
+        Issue.record("another outcome")
+        return
+      }
+    }
+    #expect(await gate.arrived == 1)
+    #expect(storage.all.isEmpty)
+  }
+
+  /// Waits until that many tasks wait for the value under "a".
+  private func wait(for count: Int, of storage: DictionaryStorage<String, Int>) async throws {
+    let key = FlightKey(identity: try storage.identity(of: "a"), value: ObjectIdentifier(Int.self))
+    while FlightTable.shared.waiterCount(for: key) < count { await Task.yield() }
+  }
+
+  @Test func valueWrittenWhileOneIsProducedStays() async throws {
+    let storage = DictionaryStorage<String, Int>()
+    let value = try await storage.async.value(forKey: "a") {
+      try storage.set(5, forKey: "a")
+      return 1
+    }
+    #expect(value == 5 && storage.all == ["a": 5])
+    // Also where memory ahead says that there is none.
+    let cached = storage.cached(remembersAbsence: true)
+    #expect(try cached.value(forKey: "b") == nil)
+    try storage.set(6, forKey: "b")
+    #expect(try await cached.async.value(forKey: "b") { 1 } == 6)
+    // A pair cannot be written on a condition; the last one stays.
+    let pairs = zip(storage, DictionaryStorage<String, Int>())
+    #expect(try await pairs.async.value(forKey: "c") { (1, 2) } == (1, 2))
+  }
+
+  @Test func viewThatChecksValuesDoesNotGetThoseOfOneThatDoesNot() async throws {
+    let storage = DictionaryStorage<String, Int>()
+    let gate = Gate()
+    let plain = Task {
+      try await storage.async.value(forKey: "a") {
+        await gate.pass()
+        return -1
+      }
+    }
+    await gate.wait(for: 1)
+    let checked = storage.validate { $0 > 0 }
+    let started = Collected<Bool>()
+    let strict = Task {
+      try await checked.async.value(forKey: "a") {
+        started.add(true)
+        return 1
+      }
+    }
+    let key = FlightKey(identity: try storage.identity(of: "a"), value: ObjectIdentifier(Int.self))
+    while started.count == 0, FlightTable.shared.waiterCount(for: key) < 2 { await Task.yield() }
+    #expect(started.count == 1)
+    await gate.open()
+    #expect(try await strict.value == 1)
+    // Whichever of the two was first to be stored.
+    #expect(try await plain.value == storage.all["a"])
   }
 }
