@@ -30,11 +30,8 @@ extension StorageStep {
     /// There is a value for every key.
     public func outer(peeked entry: Entry<Void>?) -> Entry<Void>? { entry ?? Entry((), origin: .produced) }
 
-    /// One that was made. What failed to be made is not made again.
-    public func rescue(_ error: StorageError, _ key: Key) throws(StorageError) -> Entry<Value>? {
-      if case .producer = error { throw error }
-      return try made(key, error)
-    }
+    /// One that was made.
+    public func rescue(_ error: StorageError, _ key: Key) throws(StorageError) -> Entry<Value>? { try made(key, error) }
   }
 
   /// A default for each key that is absent; see `defaulting(to:)`.

@@ -26,7 +26,8 @@ where Step.InnerKey == Base.Key, Step.InnerValue == Base.Value {
 
   /// The identity of what is behind, unless the step turns or checks values.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
-    var identity = try base.identity(of: try step.inner(key))
+    var identity: StorageCall.Identity
+    do throws(StorageError) { identity = try base.identity(of: try step.inner(key)) } catch { throw step.told(error) }
     if let number = step.number { identity.storage = number }
     return identity
   }
@@ -68,15 +69,17 @@ extension Composed: AsyncReadableStorage where Base: AsyncReadableStorage, Step:
   ) async throws(StorageError) -> Entry<Value>? {
     let mark = step.began()
     do throws(StorageError) {
+      let behind: Result<Entry<Base.Value>?, StorageError>
+      do throws(StorageError) {
+        behind = .success(try await base.asyncRead(try step.inner(key), call))
+      } catch {
+        behind = .failure(error)
+      }
       let found: Entry<Value>?
       if step.mayTakeLong {
-        found = try await outerElsewhere(key, call)
+        found = try await IOThreads.shared.run { () throws(StorageError) in try shown(behind, key, call) }
       } else {
-        do throws(StorageError) {
-          found = try step.outer(try await base.asyncRead(try step.inner(key), call), key)
-        } catch {
-          found = try rescued(error, key, call)
-        }
+        found = try shown(behind, key, call)
       }
       step.ended(mark, .read(found: found != nil), nil)
       return found
@@ -93,12 +96,15 @@ extension Composed: ReadableStorage where Base: ReadableStorage, Step: StorageSt
   public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
     let mark = step.began()
     do throws(StorageError) {
-      let found: Entry<Value>?
+      let behind: Entry<Base.Value>?
       do throws(StorageError) {
-        found = try step.outer(try base.read(try step.inner(key), call), key)
+        behind = try base.read(try step.inner(key), call)
       } catch {
-        found = try rescued(error, key, call)
+        let found = try rescued(error, key, call)
+        step.ended(mark, .read(found: found != nil), nil)
+        return found
       }
+      let found = try shown(behind, key)
       step.ended(mark, .read(found: found != nil), nil)
       return found
     } catch {
@@ -132,11 +138,15 @@ extension Composed: ReadableStorage where Base: ReadableStorage, Step: StorageSt
   public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
     let mark = step.began()
     do throws(StorageError) {
-      let found = step.outer(peeked: try base.peek(try step.inner(key), call))
+      let found: Entry<Void>?
+      do throws(StorageError) {
+        found = step.outer(peeked: try base.peek(try step.inner(key), call))
+      } catch {
+        found = try rescued(error, key, call)?.map { _ in }
+      }
       step.ended(mark, .read(found: found != nil), nil)
       return found
     } catch {
-      let error = step.told(error)
       step.ended(mark, .read(found: false), error)
       throw error
     }
@@ -144,6 +154,24 @@ extension Composed: ReadableStorage where Base: ReadableStorage, Step: StorageSt
 }
 
 extension Composed where Step: StorageStep.Reading {
+  /// What the step shows of what was found behind.
+  @inlinable
+  func shown(_ behind: Entry<Base.Value>?, _ key: Key) throws(StorageError) -> Entry<Value>? {
+    do throws(StorageError) { return try step.outer(behind, key) } catch { throw step.told(error) }
+  }
+
+  /// What the step shows of the outcome of reading behind.
+  private func shown(
+    _ behind: Result<Entry<Base.Value>?, StorageError>,
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) throws(StorageError) -> Entry<Value>? {
+    switch behind {
+    case .success(let found): try shown(found, key)
+    case .failure(let error): try rescued(error, key, call)
+    }
+  }
+
   /// What the step makes of a failure. A task that was cancelled is told so, and what is to be changed on condition of what is
   /// there must not be replaced where it cannot be read.
   @inlinable
@@ -154,28 +182,6 @@ extension Composed where Step: StorageStep.Reading {
     var entry = try step.rescue(error, key)
     entry?.isTentative = true
     return entry
-  }
-}
-
-extension Composed where Base: AsyncReadableStorage, Step: StorageStep.Reading {
-  /// Reads, and has the step do its part on a thread of Esker's.
-  private nonisolated(nonsending) func outerElsewhere(
-    _ key: Key,
-    _ call: StorageCall.Read
-  ) async throws(StorageError) -> Entry<Value>? {
-    let inner: Result<Entry<Base.Value>?, StorageError>
-    do throws(StorageError) {
-      inner = .success(try await base.asyncRead(try step.inner(key), call))
-    } catch {
-      inner = .failure(error)
-    }
-    return try await IOThreads.shared.run { () throws(StorageError) in
-      do throws(StorageError) {
-        return try step.outer(try inner.get(), key)
-      } catch {
-        return try rescued(error, key, call)
-      }
-    }
   }
 }
 
@@ -243,37 +249,68 @@ extension Composed: EnumerableStorage where Base: EnumerableStorage, Step: Stora
     onFailure failure: (StorageError) throws(StorageError) -> Void,
     _ body: (Key, Entry<Value>) throws(StorageError) -> Void
   ) throws(StorageError) {
-    try base.forEachEntry { (error) throws(StorageError) in
-      try failure(step.told(error))
-    } _: { (innerKey, entry) throws(StorageError) in
-      let key: Key
-      let found: Entry<Value>?
-      do throws(StorageError) {
-        key = try step.outer(innerKey)
-        found = try step.outer(entry, key)
-      } catch {
-        return try failure(step.told(error))
+    var ofCaller: StorageError?
+    do throws(StorageError) {
+      try base.forEachEntry { (error) throws(StorageError) in
+        try passing(&ofCaller) { () throws(StorageError) in try failure(step.told(error)) }
+      } _: { (innerKey, entry) throws(StorageError) in
+        let key: Key
+        let found: Entry<Value>?
+        do throws(StorageError) {
+          key = try step.outer(innerKey)
+          found = try step.outer(entry, key)
+        } catch {
+          let error = step.told(error)
+          return try passing(&ofCaller) { () throws(StorageError) in try failure(error) }
+        }
+        if let found { try passing(&ofCaller) { () throws(StorageError) in try body(key, found) } }
       }
-      if let found { try body(key, found) }
+    } catch {
+      throw ofCaller ?? step.told(error)
     }
   }
 
   /// Calls `body` with each key behind, as the step shows it.
   public func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
-    try base.forEachKey { (key) throws(StorageError) in try body(try step.outer(key)) }
+    var ofCaller: StorageError?
+    do throws(StorageError) {
+      try base.forEachKey { (innerKey) throws(StorageError) in
+        let key = try step.outer(innerKey)
+        try passing(&ofCaller) { () throws(StorageError) in try body(key) }
+      }
+    } catch {
+      throw ofCaller ?? step.told(error)
+    }
+  }
+
+  /// Runs code of the caller's. What it throws is told as it is.
+  private func passing(
+    _ failure: inout StorageError?,
+    _ body: () throws(StorageError) -> Void
+  ) throws(StorageError) {
+    do throws(StorageError) { try body() } catch {
+      failure = error
+      throw error
+    }
   }
 
   /// How many entries there are behind.
-  public func count() throws(StorageError) -> Int { try base.count() }
+  public func count() throws(StorageError) -> Int {
+    do throws(StorageError) { return try base.count() } catch { throw step.told(error) }
+  }
 }
 
 extension Composed: ClearableStorage where Base: ClearableStorage, Step: StorageStep.Writing, Step: StorageStep.Whole {
   /// Removes everything behind.
-  public func removeAll() throws(StorageError) { try base.removeAll() }
+  public func removeAll() throws(StorageError) {
+    do throws(StorageError) { try base.removeAll() } catch { throw step.told(error) }
+  }
 
   /// Removes what is expired behind; how much there was.
   @discardableResult
-  public func removeExpired() throws(StorageError) -> Int { try base.removeExpired() }
+  public func removeExpired() throws(StorageError) -> Int {
+    do throws(StorageError) { return try base.removeExpired() } catch { throw step.told(error) }
+  }
 }
 
 extension Composed: ObservableStorage where Base: ObservableStorage, Step: StorageStep.Listing {
@@ -282,22 +319,31 @@ extension Composed: ObservableStorage where Base: ObservableStorage, Step: Stora
     only key: Key?,
     _ body: @escaping @Sendable (StorageChange<Key, Value>) -> Void
   ) throws(StorageError) -> ObservationToken {
-    var innerKey: Base.Key?
-    if let key { innerKey = try step.inner(key) }
-    return try base.observe(only: innerKey) { [step] change in
-      body(
-        change.map(
-          key: { (key) throws(StorageError) in try step.outer(key) },
-          value: { (value, innerKey) throws(StorageError) in
-            let key = try step.outer(innerKey)
-            guard let shown = try step.outer(Entry(value, origin: .back), key) else {
-              throw .unsupported(operation: "show this value", view: step.name(""))
-            }
-            return shown.value
-          }
-        )
-      )
+    do throws(StorageError) {
+      var innerKey: Base.Key?
+      if let key { innerKey = try step.inner(key) }
+      return try base.observe(only: innerKey) { [step] change in body(Self.shown(change, step)) }
+    } catch {
+      throw step.told(error)
     }
+  }
+
+  private static func shown(
+    _ change: StorageChange<Base.Key, Base.Value>,
+    _ step: Step
+  ) -> StorageChange<Key, Value> {
+    let shown = change.map(
+      key: { (key) throws(StorageError) in try step.outer(key) },
+      value: { (value, innerKey) throws(StorageError) in
+        let key = try step.outer(innerKey)
+        guard let shown = try step.outer(Entry(value, origin: .back), key) else {
+          throw .unsupported(operation: "show this value", view: step.name(""))
+        }
+        return shown.value
+      }
+    )
+    if case .unreadable(let key, let error) = shown { return .unreadable(key: key, step.told(error)) }
+    return shown
   }
 }
 

@@ -24,8 +24,13 @@ extension ReadableStorage {
 
   /// Whether the storage still has an expired value under `key`: what `allowExpired` would return.
   public func isExpired(forKey key: Key) throws(StorageError) -> Bool {
-    guard try peek(key, StorageCall.Read(allowsExpired: true, skipsMemory: true)) != nil else { return false }
-    return try peek(key, StorageCall.Read(skipsMemory: true)) == nil
+    // What is made for the occasion is not what it still has, nor in the way of it.
+    func isThere(_ call: StorageCall.Read) throws(StorageError) -> Bool {
+      guard let found = try peek(key, call) else { return false }
+      return found.origin != .produced
+    }
+    guard try isThere(StorageCall.Read(allowsExpired: true, skipsMemory: true)) else { return false }
+    return try !isThere(StorageCall.Read(skipsMemory: true))
   }
 
   /// Whether there is a value under `key`. Storages that can tell without reading the value do.
@@ -62,18 +67,18 @@ extension UpdatableStorage {
   }
 }
 
-extension UpdatableStorage where Key == Void {
-  /// The value and what is known of it, its version included; nil when there is none.
-  @inlinable
-  public func entry() throws(StorageError) -> Entry<Value>? { try entry(forKey: ()) }
-}
-
 extension ReadableStorage where Key == Void {
   /// The value; nil when there is none.
   @inlinable
   public func value() throws(StorageError) -> Value? { try value(forKey: ()) }
 
   /// The value and what is known of it; nil when there is none.
+  @inlinable
+  public func entry() throws(StorageError) -> Entry<Value>? { try entry(forKey: ()) }
+}
+
+extension UpdatableStorage where Key == Void {
+  /// The value and what is known of it, its version included; nil when there is none.
   @inlinable
   public func entry() throws(StorageError) -> Entry<Value>? { try entry(forKey: ()) }
 }

@@ -1,4 +1,5 @@
 import Esker
+import EskerTestSupport
 import Foundation
 import Testing
 
@@ -119,6 +120,54 @@ import Testing
     }
   }
 
+  @Test func everyErrorNamesTheStorageAsItIsCalledNow() throws {
+    struct Own: Error {}
+    /// The name in an error.
+    func view(_ error: StorageError?) -> String? {
+      switch error {
+      case .decoding(_, let view, _, _), .key(_, let view, _), .unsupported(_, let view), .rejected(_, let view, _):
+        view
+      default: nil
+      }
+    }
+    try withTemporaryStore { store in
+      let log = try LogStorage(store, "n", key: String.self, of: Int.self)
+      let numbers = log.mapKeys(to: Int.self) {
+        guard $0 >= 0 else { throw Own() }
+        return "\($0)"
+      } back: { text in
+        guard let number = Int(text) else { throw Own() }
+        return number
+      }.renaming(to: "new")
+      let refusing = UnobservedStorage().renaming(to: "new")
+      try log.set(1, forKey: "x")
+      #expect(view(failure { try numbers.forEachKey { _ in } }) == "new")
+      #expect(view(failure { try numbers.entries() }) == "new")
+      #expect(view(failure { try numbers.identity(of: -1) }) == "new")
+      #expect(view(failure { try numbers.observe(only: -1) { _ in } }) == "new")
+      #expect(view(failure { try refusing.observe { _ in } }) == "new")
+      #expect(view(failure { try refusing.count() }) == "new")
+      #expect(view(failure { try refusing.removeAll() }) == "new")
+      #expect(view(failure { try refusing.removeExpired() }) == "new")
+      let heard = Collected<StorageChange<Int, Int>>()
+      let token = try numbers.observe { heard.add($0) }
+      try log.set(2, forKey: "x")
+      #expect(heard.reach(1))
+      guard case .unreadable(key: nil, let error) = heard.all[0] else {
+        Issue.record("\(heard.all)")
+        return
+      }
+      #expect(view(error) == "new")
+      token.cancel()
+      // What the caller's own code throws is not Esker's to rename.
+      try log.removeAll()
+      try log.set(1, forKey: "1")
+      let own = StorageError.rejected(key: "k", view: "own", underlying: Own())
+      #expect(view(failure { try numbers.forEachKey { (_) throws(StorageError) in throw own } }) == "own")
+      #expect(view(failure { try numbers.forEachEntry { (_, _) throws(StorageError) in throw own } }) == "own")
+    }
+  }
+
   @Test func defaultAnswersForAbsenceAndNotForDamage() throws {
     let counts = base.defaulting(to: 0)
     #expect(try counts.value(forKey: "a") == 1)
@@ -147,6 +196,44 @@ import Testing
     #expect(try fallback.value(forKey: "a") == -2)
   }
 
+  @Test func producerThatFailsIsRescuedByTheNext() async throws {
+    struct None: Error {}
+    let both = base.fallback { _, _ in throw None() }.fallback { _, error in error == nil ? -1 : -2 }
+    #expect(try both.value(forKey: "z") == -2)
+    #expect(try await both.async.value(forKey: "z") == -2)
+    #expect(try both.contains("a") && both.contains("z"))
+    // What one has failed to make it does not make again.
+    let tries = Collected<Int>()
+    let once = base.fallback { _, _ in
+      tries.add(1)
+      throw None()
+    }
+    _ = failure { try once.value(forKey: "z") }
+    #expect(tries.count == 1)
+  }
+
+  @Test func keyIsThereWhereItsValueIsRescued() async throws {
+    let fallback = base.fallback { _, _ in -1 }
+    base.refuse(reads: true)
+    #expect(try fallback.value(forKey: "z") == -1)
+    #expect(try fallback.contains("z"))
+    #expect(try await fallback.async.contains("z"))
+    _ = failure { try base.defaulting(to: 0).contains("z") }
+  }
+
+  @Test func valueWhoseTimeIsOverIsSeenThroughADefault() throws {
+    let clock = FakeClock()
+    let memory = MemoryStorage<String, Int>(clock: clock.storeClock)
+    for (key, storage) in [
+      ("a", PartialStorage(memory.defaulting(to: 0))), ("b", PartialStorage(memory.fallback { _, _ in 0 })),
+    ] {
+      try memory.set(1, forKey: key, expiry: .after(.seconds(1)))
+      #expect(try !storage.isExpired(forKey: key) && !storage.isExpired(forKey: "z"))
+      clock.advance(milliseconds: 1000)
+      #expect(try storage.isExpired(forKey: key))
+    }
+  }
+
   @Test func emptyStorageKeepsNothing() throws {
     let empty = EmptyStorage<String, Int>()
     try empty.set(1, forKey: "a")
@@ -173,5 +260,44 @@ import Testing
     )
     #expect(calls.all.map { $0.error == nil } == [true, true, true, true, true, true, false])
     #expect(calls.all.allSatisfy { $0.storage == "base" && $0.duration >= .zero })
+  }
+}
+
+/// Can do nothing with all its keys, and says so.
+private struct UnobservedStorage: EnumerableStorage, ClearableStorage, ObservableStorage {
+  typealias Key = String
+  typealias Value = Int
+
+  let name = "old"
+  private var refusal: StorageError { .unsupported(operation: "do this", view: name) }
+
+  func identity(of key: String) throws(StorageError) -> StorageCall.Identity { throw refusal }
+
+  func read(_ key: String, _ call: StorageCall.Read) throws(StorageError) -> Entry<Int>? { nil }
+
+  func write(_ key: String, _ call: StorageCall.Write<Int>) throws(StorageError) -> StorageCall.Receipt {
+    throw refusal
+  }
+
+  func forEachEntry(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (String, Entry<Int>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    throw refusal
+  }
+
+  func forEachKey(_ body: (String) throws(StorageError) -> Void) throws(StorageError) { throw refusal }
+
+  func count() throws(StorageError) -> Int { throw refusal }
+
+  func removeAll() throws(StorageError) { throw refusal }
+
+  func removeExpired() throws(StorageError) -> Int { throw refusal }
+
+  func observe(
+    only key: String?,
+    _ body: @escaping @Sendable (StorageChange<String, Int>) -> Void
+  ) throws(StorageError) -> ObservationToken {
+    throw refusal
   }
 }
