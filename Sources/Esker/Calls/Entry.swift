@@ -27,6 +27,10 @@ public struct Entry<Value> {
   /// Whether it stands in for one that could not be read, so that no tier may keep it.
   @usableFromInline var isTentative = false
 
+  /// Whether a tier in front may keep it: it is what is behind, and neither made for the occasion nor in place of something that could
+  /// not be read.
+  var isKeepable: Bool { origin != .produced && !isTentative }
+
   /// An entry from its parts.
   @inlinable
   public init(_ value: Value, origin: StorageCall.Origin, expiry: Expiry = .never, version: SequenceNumber? = nil) {

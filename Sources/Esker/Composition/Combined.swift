@@ -52,7 +52,7 @@ where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
 
   /// Whether the front may get what the back has. Not if it could not be read: it may have something else.
   private func mayKeep(_ found: Entry<Value>, _ call: StorageCall.Read, _ failure: StorageError?) -> Bool {
-    failure == nil && !found.isTentative && !call.allowsExpired && !call.needsVersion
+    failure == nil && found.isKeepable && !call.allowsExpired && !call.needsVersion
   }
 
   /// What the front found, as an entry of this storage.
@@ -63,11 +63,13 @@ where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
     return entry
   }
 
-  /// What the back found, as an entry of this storage.
-  private func fromBack(_ entry: Entry<Value>?) -> Entry<Value>? {
-    guard policy.isLedByFront, var entry else { return entry }
-    // The front, which decides, does not have it.
+  /// What the back found, of which `failure` kept the front from telling, as an entry of this storage.
+  private func fromBack(_ entry: Entry<Value>, _ failure: StorageError?) -> Entry<Value> {
+    guard policy.isLedByFront else { return entry }
+    var entry = entry
+    // The front, which decides, does not have it, or something else.
     entry.version = nil
+    if failure != nil { entry.isTentative = true }
     return entry
   }
 }
@@ -87,7 +89,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
         case .absent: break
         }
       }
-      if case .entry(let found) = try back.held(key, call) { return fromBack(found).map { .entry($0) } ?? .unknown }
+      if case .entry(let found) = try back.held(key, call) { return .entry(fromBack(found, nil)) }
     } catch {}
     // The read passes over what fails.
     return .unknown
@@ -122,7 +124,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
           case .neverPull, .neverAsk: break
           }
         }
-        return fromBack(found)
+        return fromBack(found, failure)
       }
     }
     if let failure { throw failure }
@@ -169,7 +171,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: ReadableStorage {
           case .neverPull, .neverAsk: break
           }
         }
-        return fromBack(found)
+        return fromBack(found, failure)
       }
     }
     if let failure { throw failure }

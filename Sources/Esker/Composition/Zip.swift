@@ -25,14 +25,15 @@ public struct Zip<First: StorageProtocol, Second: StorageProtocol>: StorageProto
     StorageCall.Identity(storage: number, key: try first.identity(of: key).key)
   }
 
-  /// Entries of pairs have no version: no condition could be checked for both halves.
+  /// Entries of pairs have no version: no condition could be checked for both halves. A pair is no better than either half: one that
+  /// was made, or that stands in for what could not be read, makes it such a pair.
   private func pair(_ one: Entry<First.Value>?, _ other: Entry<Second.Value>?) -> Entry<Value>? {
     guard let one, let other else { return nil }
-    return Entry(
-      (one.value, other.value),
-      origin: one.origin == other.origin ? one.origin : .back,
-      expiry: earlier(one.expiry, other.expiry)
-    )
+    var origin = one.origin == other.origin ? one.origin : .back
+    if other.origin == .produced || one.origin == .produced { origin = .produced }
+    var pair = Entry((one.value, other.value), origin: origin, expiry: earlier(one.expiry, other.expiry))
+    pair.isTentative = one.isTentative || other.isTentative
+    return pair
   }
 }
 

@@ -72,8 +72,7 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   {
     guard isUsable, !call.allowsExpired else { return }
     if let found {
-      // What was made for the occasion is not kept, nor what stands in for something that could not be read.
-      if found.origin == .produced || found.isTentative { return }
+      guard found.isKeepable else { return }
       plane.fill(key, found.value, expiry: found.expiry, version: found.version, ticket)
     } else if remembersAbsence {
       plane.fill(key, nil, expiry: .never, version: nil, ticket)

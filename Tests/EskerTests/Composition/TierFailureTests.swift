@@ -103,6 +103,28 @@ import Testing
     #expect(front.all.isEmpty)
   }
 
+  @Test func whatIsMadeForTheOccasionIsInNoTier() async throws {
+    let backed = front.backed(by: back.defaulting(to: 7))
+    #expect(try backed.value(forKey: "z") == 7)
+    #expect(try await backed.async.value(forKey: "y") == 7)
+    #expect(try front.combined(with: back.fallback { _, _ in 8 }).value(forKey: "x") == 8)
+    #expect(front.all == ["a": 5])
+  }
+
+  @Test func whatStandsInForAFrontThatFailsIsNotKept() async throws {
+    let cached = front.backed(by: back).cached()
+    front.refuse(reads: true)
+    #expect(try cached.value(forKey: "a") == 1)
+    front.refuse()
+    #expect(try cached.value(forKey: "a") == 5)
+    let slow = HookedStorage(DictionaryStorage(["a": 5]))
+    let other = slow.backed(by: back).cached()
+    slow.base.refuse(reads: true)
+    #expect(try await other.async.value(forKey: "a") == 1)
+    slow.base.refuse()
+    #expect(try await other.async.value(forKey: "a") == 5)
+  }
+
   @Test func valuesAreComparedWhereTheyLast() throws {
     let both = DictionaryStorage<String, Int>().combined(with: back)
     #expect(try both.value(forKey: "a") == 1)
