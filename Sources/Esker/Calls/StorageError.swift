@@ -37,6 +37,17 @@ public indirect enum StorageError: Error, Sendable {
   }
 }
 
+extension StorageError {
+  /// Whether a write that failed so may have been made all the same, or half of it. What was refused before anything was written was
+  /// not.
+  var leavesDoubt: Bool {
+    switch self {
+    case .store, .back: true
+    case .encoding, .decoding, .form, .key, .rejected, .unsupported, .unnamed, .producer, .cancelled: false
+    }
+  }
+}
+
 extension StorageError: CustomStringConvertible {
   /// What happened, where, and why, in one line.
   public var description: String {

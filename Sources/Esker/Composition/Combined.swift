@@ -217,7 +217,7 @@ extension Combined: AsyncWritableStorage where Front: AsyncWritableStorage, Back
       case .back(let call): plan.backDid(try await back.asyncWrite(key, call))
       }
     } catch {
-      try plan.failed(error)
+      try plan.failed(error, back: back.name)
     }
   }
 }
@@ -239,7 +239,7 @@ extension Combined: WritableStorage where Front: WritableStorage, Back: Writable
         case .back(let call): plan.backDid(try back.write(key, call))
         }
       } catch {
-        try plan.failed(error)
+        try plan.failed(error, back: back.name)
       }
     }
     if plan.wroteBoth, fence.didOverlap(hash) { _ = try front.write(key, StorageCall.Write(.remove)) }
@@ -254,7 +254,13 @@ extension Combined: ClearableStorage where Front: ClearableStorage, Back: Cleara
   public func removeAll() throws(StorageError) {
     fence.enterWriteOfAll()
     defer { fence.leaveWriteOfAll() }
-    if policy.set != .frontOnly { try back.removeAll() }
+    if policy.set != .frontOnly {
+      do throws(StorageError) { try back.removeAll() } catch {
+        // It may be empty all the same. Then the front must not go on answering.
+        if !policy.isLedByFront { try? front.removeAll() }
+        throw error
+      }
+    }
     try front.removeAll()
     if fence.didOverlapWriteOfAll() { try front.removeAll() }
   }
@@ -295,7 +301,7 @@ extension StorageProtocol where Key: StorageKey {
   }
 
   /// This storage, with every write going to `target` too. A value that is refused here is not stored there; one that is refused
-  /// there stays here, and the error says so.
+  /// there stays here, and the error says so: it is ``StorageError/back(name:underlying:)`` or that of a store.
   ///
   /// The result can be read only if `target` can, although `target` is never asked.
   public func pushing<Target: StorageProtocol>(

@@ -16,7 +16,8 @@ public struct TierPolicy: Hashable, Sendable {
   public enum Set: Hashable, Sendable {
     /// To the front, then to the back. If the back refuses, the key is dropped from the front, unless the front alone is read.
     case frontFirst
-    /// To the back, then to the front. If the back refuses, nothing has changed.
+    /// To the back, then to the front. If the back refuses, nothing has changed; if it fails, so that it may have written all the same,
+    /// the key is dropped from the front.
     case backFirst
     /// To the front only: it has what the back will never know.
     case frontOnly

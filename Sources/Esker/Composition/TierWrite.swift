@@ -78,28 +78,26 @@ struct TierWrite<Value: Sendable>: Sendable {
   }
 
   /// A step failed. Throws if nothing is left to be done.
-  mutating func failed(_ error: StorageError) throws(StorageError) {
+  mutating func failed(_ error: StorageError, back name: String) throws(StorageError) {
     let step = steps.removeFirst()
     if isUndoing { throw failure ?? error }
-    if decided == nil {
-      guard case .back = step else { throw error }
-      // It may have been written all the same, so the front must not go on answering with what was there before.
-      failure = error
-      steps = [.front(StorageCall.Write(.remove))]
-      isUndoing = true
-      return
-    }
     switch step {
-    case .front:
+    case .front where decided != nil:
       // The value is where it lasts. What matters is that the front does not have the old one.
-      steps = [.front(StorageCall.Write(.remove))]
-      isUndoing = true
-    case .back:
+      break
+    case .front, .back:
+      if policy.isLedByFront {
+        // What the front has stays. It must not look as if nothing had been written.
+        if decided != nil, !error.leavesDoubt { throw .back(name: name, underlying: error) }
+        throw error
+      }
+      if decided == nil, !error.leavesDoubt { throw error }
+      // It may have been written all the same, so the front must answer neither with what was there before nor with what the back
+      // does not have.
       failure = error
-      if policy.isLedByFront { throw error }
-      steps = [.front(StorageCall.Write(.remove))]
-      isUndoing = true
     }
+    steps = [.front(StorageCall.Write(.remove))]
+    isUndoing = true
   }
 
   /// What the write did.

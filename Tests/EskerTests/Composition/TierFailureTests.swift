@@ -103,6 +103,52 @@ import Testing
     #expect(front.all.isEmpty)
   }
 
+  @Test func aFrontThatFailsMayHaveWrittenSoItLetsGo() throws {
+    let both = DoubtfulStorage(front).combined(with: back, setStrategy: .frontFirst)
+    guard case .back = failure(of: { try both.set(2, forKey: "a") }) else {
+      Issue.record("another error")
+      return
+    }
+    #expect(front.all.isEmpty && back.all == ["a": 1])
+    #expect(try both.value(forKey: "a") == 1)
+  }
+
+  @Test func aBackThatFailsToEmptyItselfMayHaveDoneSo() throws {
+    let both = front.combined(with: DoubtfulStorage(back))
+    _ = failure { try both.removeAll() }
+    #expect(back.all.isEmpty && front.all.isEmpty)
+    // The front decides: what it has is there.
+    try front.set(5, forKey: "a")
+    _ = failure { try front.pushing(to: DoubtfulStorage(back)).removeAll() }
+    #expect(front.all == ["a": 5])
+  }
+
+  @Test(arguments: [TierPolicy.Set.backFirst, .backOnly])
+  func aWriteThatTheBackCannotHaveBegunLeavesTheFront(strategy: TierPolicy.Set) async throws {
+    let strict = back.validate { $0 < 10 }
+    let both = front.combined(with: strict, setStrategy: strategy)
+    _ = failure { try both.set(20, forKey: "a") }
+    #expect(front.all == ["a": 5] && back.all == ["a": 1])
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await both.async.set(2, forKey: "a")
+    }
+    await #expect(throws: StorageError.self) { try await task.value }
+    #expect(front.all == ["a": 5] && back.all == ["a": 1])
+  }
+
+  @Test func aBackThatKeepsWhatItsOwnBackRefusedIsNotHidden() throws {
+    let log = DictionaryStorage(["a": 1], name: "log")
+    let pushing = log.pushing(to: back.validate { $0 < 10 })
+    let both = front.combined(with: pushing)
+    guard case .back("back", .rejected as StorageError) = failure(of: { try both.set(20, forKey: "a") }) else {
+      Issue.record("another error")
+      return
+    }
+    #expect(log.all == ["a": 20] && back.all == ["a": 1])
+    #expect(try both.value(forKey: "a") == 20)
+  }
+
   @Test func whatIsMadeForTheOccasionIsInNoTier() async throws {
     let backed = front.backed(by: back.defaulting(to: 7))
     #expect(try backed.value(forKey: "z") == 7)

@@ -10,12 +10,15 @@ import Testing
       let back = try store.storage("heights", transformer: Transformer<Double>.json)
       let both = front.combined(with: back, setStrategy: strategy)
       try both.set(1.5, forKey: "a")
+      let inFront = front.all
       let before = store.lastSequence
       for value in [Double.nan, .infinity] {
         guard case .encoding(view: "heights", _, _) = failure(of: { try both.set(value, forKey: "a") }) else {
           Issue.record("stored \(value)")
           return
         }
+        // A front that was written first lets go.
+        #expect(front.all == (strategy == .frontFirst ? [:] : inFront))
       }
       #expect(try both.value(forKey: "a") == 1.5)
       #expect(try back.value(forKey: "a") == 1.5)
