@@ -4,6 +4,9 @@
 /// a value read from the back is not put in front if a write came in between, and writes that overlap leave the key to be
 /// fetched again. Writes that go past it, to the back itself, are not seen in front.
 ///
+/// A value that expires in the back does so in front at the same time. Of one that does not, the front has its own default say when it
+/// goes there.
+///
 /// A write on a condition is made where the policy says that values last, and so is an update. Entries that come from the front
 /// have no version there.
 public struct Combined<Front: StorageProtocol, Back: StorageProtocol>: StorageProtocol
@@ -133,7 +136,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
 
   /// Puts in the front what the back has. The value is there whether or not the front takes it.
   private func fill(_ found: Entry<Value>, _ key: Key, _ hash: Int, _ ticket: Fence.Ticket) {
-    var write = StorageCall.Write(.set(found.value), expiry: found.expiry)
+    var write = StorageCall.Write(.set(found.value), expiry: found.expiry.inFront)
     if policy.isLedByFront {
       // What was written to the front meanwhile is nowhere else, so it must not even be dropped.
       write.condition = .absent

@@ -17,7 +17,15 @@ struct TierWrite<Value: Sendable>: Sendable {
   init(_ call: StorageCall.Write<Value>, _ policy: TierPolicy) {
     self.call = call
     self.policy = policy
-    steps = isFrontFirst ? [.front(call)] : [.back(call)]
+    steps = isFrontFirst ? [.front(inFront(call))] : [.back(call)]
+  }
+
+  /// The call as the front gets it where the back decides.
+  private func inFront(_ call: StorageCall.Write<Value>) -> StorageCall.Write<Value> {
+    if policy.isLedByFront { return call }
+    var call = call
+    call.expiry = call.expiry?.inFront
+    return call
   }
 
   /// A condition holds or not in the tier that decides, which is therefore written first.
@@ -49,9 +57,9 @@ struct TierWrite<Value: Sendable>: Sendable {
     steps.removeFirst()
     if isFrontFirst {
       wasInOther = receipt.wasThere
-      // The back decides where it is read. What it keeps for another time than the front must not be in front.
+      // The back decides where it is read. What goes there sooner must not be in front.
       if !policy.isLedByFront {
-        if receipt.expiry != decided?.expiry { steps = [.front(StorageCall.Write(.remove))] }
+        if receipt.expiry != .never, receipt.expiry != decided?.expiry { steps = [.front(StorageCall.Write(.remove))] }
         decided = receipt
       }
     } else {
@@ -67,12 +75,18 @@ struct TierWrite<Value: Sendable>: Sendable {
     switch call.action {
     case .remove: return StorageCall.Write(.remove, durability: call.durability)
     case .touch, .extend:
-      return StorageCall.Write(.touch, if: .present, expiry: receipt.expiry, durability: call.durability)
+      let touch = StorageCall.Write<Value>(.touch, if: .present, expiry: receipt.expiry, durability: call.durability)
+      return isFrontFirst ? touch : inFront(touch)
     case .set:
       var write = call
       write.condition = .always
       write.skipsUnchanged = false
-      if !isFrontFirst || call.expiry != nil { write.expiry = receipt.expiry }
+      if !isFrontFirst {
+        write.expiry = receipt.expiry
+        return inFront(write)
+      }
+      // Never, where the front has a default of its own, is for the front alone.
+      if let expiry = call.expiry, expiry != .never { write.expiry = receipt.expiry }
       return write
     }
   }
@@ -107,4 +121,9 @@ struct TierWrite<Value: Sendable>: Sendable {
     if case .remove = call.action, wasInOther { receipt.wasThere = true }
     return receipt
   }
+}
+
+extension Expiry {
+  /// The expiry that the front is given of a value that has this one in the back: where that is never, the front's own default.
+  var inFront: Expiry? { self == .never ? nil : self }
 }

@@ -171,6 +171,27 @@ import Testing
     #expect(try await other.async.value(forKey: "a") == 5)
   }
 
+  @Test(arguments: [TierPolicy.Set.backFirst, .frontFirst])
+  func aFrontsOwnExpiryHoldsForWhatNeverExpiresBehind(strategy: TierPolicy.Set) throws {
+    let clock = FakeClock()
+    let front = MemoryStorage<String, Int>(defaultExpiry: .after(.seconds(60)), clock: clock.storeClock)
+    let both = front.combined(with: back, setStrategy: strategy)
+    _ = try both.value(forKey: "a")
+    try both.set(2, forKey: "b")
+    #expect(try front.value(forKey: "a") == 1 && front.value(forKey: "b") == 2)
+    clock.advance(milliseconds: 59_000)
+    #expect(try both.persist("b"))
+    clock.advance(milliseconds: 1000)
+    #expect(try front.value(forKey: "a") == nil)
+    #expect(try both.value(forKey: "a") == 1)
+    clock.advance(milliseconds: 60_000)
+    #expect(try front.value(forKey: "b") == nil && both.value(forKey: "b") == 2)
+    // What expires behind does so in front.
+    try both.set(3, forKey: "c", expiry: .after(.seconds(30)))
+    clock.advance(milliseconds: 30_000)
+    #expect(try front.value(forKey: "c") == nil)
+  }
+
   @Test func valuesAreComparedWhereTheyLast() throws {
     let both = DictionaryStorage<String, Int>().combined(with: back)
     #expect(try both.value(forKey: "a") == 1)
