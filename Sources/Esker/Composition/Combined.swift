@@ -86,27 +86,37 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
     do throws(StorageError) {
       if !passesFront(call) {
         switch try front.held(key, call) {
+        // The back may have a fresh one.
+        case .entry(let found) where call.allowsExpired && found.isExpired(): return .unknown
         case .entry(let found): return .entry(fromFront(found))
         case .unknown: return .unknown
         case .absent where policy.pull == .neverAsk: return .absent
         case .absent: break
         }
       }
-      if case .entry(let found) = try back.held(key, call) { return .entry(fromBack(found, nil)) }
+      // What the front is to have as well it gets from the read.
+      if case .entry(let found) = try back.held(key, call), policy.pull == .neverPull || !mayKeep(found, call, nil) {
+        return .entry(fromBack(found, nil))
+      }
     } catch {}
     // The read passes over what fails.
     return .unknown
   }
 
-  /// The front's entry, or the back's. A front that fails is passed over; its error is thrown if the back has nothing.
+  /// The front's entry, or the back's; that of the front, if it has expired and is wanted even so, where the back has no fresh one. A
+  /// front that fails is passed over; its error is thrown if the back has nothing.
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
     _ call: StorageCall.Read
   ) async throws(StorageError) -> Entry<Value>? {
     var failure: StorageError?
+    var stale: Entry<Value>?
     if !passesFront(call) {
       do throws(StorageError) {
-        if let found = try await front.found(key, call) { return fromFront(found) }
+        if let found = try await front.found(key, call) {
+          guard call.allowsExpired, found.isExpired() else { return fromFront(found) }
+          stale = fromFront(found)
+        }
       } catch {
         guard passesOver(error, call) else { throw error }
         failure = error
@@ -117,7 +127,12 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
       let ticket = fence.beginRead(hash)
       var next = call
       next.skipsMemory = false
-      if let found = try await back.found(key, next) {
+      let found: Entry<Value>?
+      do throws(StorageError) { found = try await back.found(key, next) } catch {
+        guard let stale, passesOver(error, call) else { throw error }
+        return stale
+      }
+      if let found, stale == nil || !found.isExpired() {
         if mayKeep(found, call, failure) {
           switch policy.pull {
           // The front may wait for its disk.
@@ -131,7 +146,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
       }
     }
     if let failure { throw failure }
-    return nil
+    return stale
   }
 
   /// Puts in the front what the back has. The value is there whether or not the front takes it.
@@ -152,12 +167,17 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
 
 extension Combined: ReadableStorage
 where Front: ReadableStorage, Front: WritableStorage, Back: ReadableStorage {
-  /// The front's entry, or the back's. A front that fails is passed over; its error is thrown if the back has nothing.
+  /// The front's entry, or the back's; that of the front, if it has expired and is wanted even so, where the back has no fresh one. A
+  /// front that fails is passed over; its error is thrown if the back has nothing.
   public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
     var failure: StorageError?
+    var stale: Entry<Value>?
     if !passesFront(call) {
       do throws(StorageError) {
-        if let found = try front.read(key, call) { return fromFront(found) }
+        if let found = try front.read(key, call) {
+          guard call.allowsExpired, found.isExpired() else { return fromFront(found) }
+          stale = fromFront(found)
+        }
       } catch {
         guard passesOver(error, call) else { throw error }
         failure = error
@@ -166,7 +186,12 @@ where Front: ReadableStorage, Front: WritableStorage, Back: ReadableStorage {
     if policy.pull != .neverAsk {
       let hash = try hash(key)
       let ticket = fence.beginRead(hash)
-      if let found = try back.read(key, call) {
+      let found: Entry<Value>?
+      do throws(StorageError) { found = try back.read(key, call) } catch {
+        guard let stale, passesOver(error, call) else { throw error }
+        return stale
+      }
+      if let found, stale == nil || !found.isExpired() {
         if mayKeep(found, call, failure) {
           switch policy.pull {
           case .pullThenComplete: fill(found, key, hash, ticket)
@@ -178,7 +203,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: ReadableStorage {
       }
     }
     if let failure { throw failure }
-    return nil
+    return stale
   }
 }
 

@@ -41,6 +41,8 @@ extension Fallback: AsyncReadableStorage where First: AsyncReadableStorage, Seco
   public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
     do throws(StorageError) {
       switch try first.held(key, call) {
+      // The second may have a fresh one.
+      case .entry(let found) where call.allowsExpired && found.isExpired(): return .unknown
       case .entry(let found): return .entry(found)
       case .unknown: return .unknown
       case .absent: break
@@ -51,39 +53,59 @@ extension Fallback: AsyncReadableStorage where First: AsyncReadableStorage, Seco
     return .unknown
   }
 
-  /// The entry of the first, or of the second. A first that fails is passed over; its error is thrown if the second has nothing.
+  /// The entry of the first, or of the second; that of the first, if it has expired and is wanted even so, where the second has no
+  /// fresh one. A first that fails is passed over; its error is thrown if the second has nothing.
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
     _ call: StorageCall.Read
   ) async throws(StorageError) -> Entry<Value>? {
     var failure: StorageError?
+    var stale: Entry<Value>?
     do throws(StorageError) {
-      if let found = try await first.found(key, call) { return found }
+      if let found = try await first.found(key, call) {
+        guard call.allowsExpired, found.isExpired() else { return found }
+        stale = found
+      }
     } catch {
       guard passesOver(error, call) else { throw error }
       failure = error
     }
     var next = call
     next.skipsMemory = false
-    if let found = try await second.found(key, next) { return ofSecond(found, failure) }
+    let found: Entry<Value>?
+    do throws(StorageError) { found = try await second.found(key, next) } catch {
+      guard let stale, passesOver(error, call) else { throw error }
+      return stale
+    }
+    if let found, stale == nil || !found.isExpired() { return ofSecond(found, failure) }
     if let failure { throw failure }
-    return nil
+    return stale
   }
 }
 
 extension Fallback: ReadableStorage where First: ReadableStorage, Second: ReadableStorage {
-  /// The entry of the first, or of the second. A first that fails is passed over; its error is thrown if the second has nothing.
+  /// The entry of the first, or of the second; that of the first, if it has expired and is wanted even so, where the second has no
+  /// fresh one. A first that fails is passed over; its error is thrown if the second has nothing.
   public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
     var failure: StorageError?
+    var stale: Entry<Value>?
     do throws(StorageError) {
-      if let found = try first.read(key, call) { return found }
+      if let found = try first.read(key, call) {
+        guard call.allowsExpired, found.isExpired() else { return found }
+        stale = found
+      }
     } catch {
       guard passesOver(error, call) else { throw error }
       failure = error
     }
-    if let found = try second.read(key, call) { return ofSecond(found, failure) }
+    let found: Entry<Value>?
+    do throws(StorageError) { found = try second.read(key, call) } catch {
+      guard let stale, passesOver(error, call) else { throw error }
+      return stale
+    }
+    if let found, stale == nil || !found.isExpired() { return ofSecond(found, failure) }
     if let failure { throw failure }
-    return nil
+    return stale
   }
 }
 

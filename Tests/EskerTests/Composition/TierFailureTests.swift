@@ -171,6 +171,24 @@ import Testing
     #expect(try await other.async.value(forKey: "a") == 5)
   }
 
+  @Test func whatIsFreshBehindIsBetterThanWhatIsExpiredInFront() async throws {
+    let clock = FakeClock()
+    let front = MemoryStorage<String, Int>(clock: clock.storeClock)
+    for storage in [
+      PartialStorage(front.backed(by: back)), PartialStorage(front.fallback(with: back)),
+    ] {
+      try front.set(5, forKey: "a", expiry: .after(.seconds(1)))
+      try front.set(6, forKey: "b", expiry: .after(.seconds(1)))
+      clock.advance(milliseconds: 1000)
+      #expect(try await storage.async.entry(forKey: "a", allowExpired: true)?.value == 1)
+      try front.set(5, forKey: "a", expiry: .after(.seconds(1)))
+      clock.advance(milliseconds: 1000)
+      #expect(try storage.entry(forKey: "a", allowExpired: true)?.value == 1)
+      #expect(try storage.entry(forKey: "b", allowExpired: true)?.value == 6)
+      try front.removeAll()
+    }
+  }
+
   @Test(arguments: [TierPolicy.Set.backFirst, .frontFirst])
   func aFrontsOwnExpiryHoldsForWhatNeverExpiresBehind(strategy: TierPolicy.Set) throws {
     let clock = FakeClock()
@@ -190,6 +208,12 @@ import Testing
     try both.set(3, forKey: "c", expiry: .after(.seconds(30)))
     clock.advance(milliseconds: 30_000)
     #expect(try front.value(forKey: "c") == nil)
+  }
+
+  @Test func tasksFillTheFrontWithWhatTheBackHasInMemory() async throws {
+    let both = DictionaryStorage<String, Int>().combined(with: back)
+    #expect(try await both.async.value(forKey: "a") == 1)
+    #expect(both.front.all == ["a": 1])
   }
 
   @Test func valuesAreComparedWhereTheyLast() throws {
