@@ -302,6 +302,22 @@ extension Combined: ClearableStorage where Front: ClearableStorage, Back: Cleara
   }
 }
 
+extension Combined: Restorable {
+  func behindRestorer(_ key: Key) throws(StorageError) -> Restorer? {
+    if policy.set == .frontOnly { return try restorer(of: front, key) }
+    // The back is not asked, and gets what the front gets back.
+    if policy.isLedByFront { return try plainRestorer(of: self, key) }
+    let hash = try hash(key)
+    // The front fetches it again.
+    let restore = restoring(try restorer(of: back, key), remover(of: front, key))
+    return { () throws(StorageError) in
+      fence.enterWrite(hash)
+      defer { fence.leaveWrite(hash) }
+      try restore?()
+    }
+  }
+}
+
 // MARK: Making
 
 extension StorageProtocol where Key: StorageKey {

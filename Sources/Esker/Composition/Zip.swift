@@ -37,37 +37,6 @@ public struct Zip<First: StorageProtocol, Second: StorageProtocol>: StorageProto
   }
 }
 
-/// A storage of parts, of which some may be there without the others.
-private protocol Parted<Key>: StorageProtocol {
-  /// Puts back what each part has now under `key`.
-  func partsRestorer(_ key: Key) throws(StorageError) -> () throws(StorageError) -> Void
-}
-
-/// Puts back what a storage has now under `key`.
-private func restorer<Base: ReadableStorage & WritableStorage>(
-  of base: Base,
-  _ key: Base.Key
-) throws(StorageError) -> () throws(StorageError) -> Void {
-  if let parted = base as? any Parted<Base.Key> { return try parted.partsRestorer(key) }
-  guard let before = try base.read(key, StorageCall.Read()) else {
-    return { () throws(StorageError) in _ = try base.write(key, StorageCall.Write(.remove)) }
-  }
-  return { () throws(StorageError) in
-    _ = try base.write(key, StorageCall.Write(.set(before.value), expiry: before.expiry))
-  }
-}
-
-extension Zip: Parted
-where First: ReadableStorage, First: WritableStorage, Second: ReadableStorage, Second: WritableStorage {
-  fileprivate func partsRestorer(_ key: Key) throws(StorageError) -> () throws(StorageError) -> Void {
-    let (one, other) = (try restorer(of: first, key), try restorer(of: second, key))
-    return { () throws(StorageError) in
-      try one()
-      try other()
-    }
-  }
-}
-
 /// The expiry that comes first. A duration, which no stored entry has, counts as never.
 private func earlier(_ one: Expiry, _ other: Expiry) -> Expiry {
   switch (one, other) {
@@ -107,17 +76,21 @@ extension Zip: ReadableStorage where First: ReadableStorage, Second: ReadableSto
 
 extension Zip: AsyncWritableStorage, WritableStorage
 where First: ReadableStorage, First: WritableStorage, Second: WritableStorage {
-  /// Stores or removes both halves, the first one first. If the second is refused, the first is put back as it was; a write by
-  /// another thread in between is then lost.
+  /// Stores or removes both halves, the first one first. If the second is refused, the first is put back as it was, wherever it is
+  /// kept; a write by another thread in between is then lost.
   ///
-  /// - Throws: ``StorageError/unsupported(operation:view:)`` for a write on a condition, which could not be made in one step.
+  /// - Throws: ``StorageError/unsupported(operation:view:)`` for a write on a condition, which could not be made in one step. A new
+  ///   expiry may have the condition that there is a value, as it has anyway.
   public func write(
     _ key: Key,
     _ call: StorageCall.Write<Value>
   ) throws(StorageError) -> StorageCall.Receipt {
-    guard call.condition == .always || call.condition == .present else {
-      throw .unsupported(operation: "be written on a condition", view: name)
-    }
+    let isPossible =
+      switch (call.condition, call.action) {
+      case (.always, _), (.present, .touch), (.present, .extend): true
+      default: false
+      }
+    guard isPossible else { throw .unsupported(operation: "be written on a condition", view: name) }
     let restore = try restorer(of: first, key)
     let one = try first.write(key, call.map { $0.0 })
     guard one.isDone else { return one }
@@ -125,9 +98,11 @@ where First: ReadableStorage, First: WritableStorage, Second: WritableStorage {
     do throws(StorageError) {
       other = try second.write(key, call.map { $0.1 })
     } catch {
-      try restore()
+      try restore?()
       throw error
     }
+    // There is no pair, so half of one must not have another expiry.
+    if !other.isDone { try restore?() }
     return StorageCall.Receipt(
       isDone: other.isDone,
       wasThere: one.wasThere || other.wasThere,
