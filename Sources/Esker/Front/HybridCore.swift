@@ -15,7 +15,8 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   let remembersAbsence: Bool
   /// The keyspace behind, if there is one: it tells the plane of all writes.
   @usableFromInline let hub: ChangeHub?
-  /// False of a view whose keys have another form than their type's: what is told of its keys would not be understood.
+  /// False where what is written would not be heard of: of a view whose keys have another form than their type's, and of a store
+  /// that another process writes.
   @usableFromInline let isUsable: Bool
   @usableFromInline let keys: KeyTransformer<Key>
 
@@ -45,7 +46,7 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
     self.hub = hub
     self.plane = plane
     keys = Key.keyTransformer
-    isUsable = log.map { [id = keys.id] in $0.formOfKeys == id } ?? true
+    isUsable = log.map { [id = keys.id] in $0.formOfKeys == id && !$0.hub.keyspace.store.isReadOnly } ?? true
     hub?.add(plane)
   }
 

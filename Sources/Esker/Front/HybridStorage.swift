@@ -15,7 +15,8 @@ public import EskerMemory
 /// memory is notified of every write to the keyspace before the write becomes visible, through whatever view it is made, or
 /// directly. So memory never returns a value older than one that any reader or writer has finished reading or writing. Over any
 /// other storage, all writes must be made through this one. Keys are compared by their bytes in memory, as they are behind it; over
-/// a view whose keys have another form than their type's, ``StorageKey/keyTransformer``, nothing is kept.
+/// a view whose keys have another form than their type's, ``StorageKey/keyTransformer``, nothing is kept, nor over a store that is
+/// open read-only, which is not notified of what its writer does.
 ///
 /// **There is one memory for a keyspace.** Views of other values that ``transform(to:cost:)`` makes, and all other hybrid storages
 /// over the same keyspace, share its limits and its ``statistics``: together they hold at most what the narrowest limits allow that

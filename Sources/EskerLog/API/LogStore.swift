@@ -124,6 +124,9 @@ public final class LogStore: ByteStore {
   /// The path of the store's directory, made absolute when the store was opened.
   public var path: String { engine.env.path }
 
+  /// Whether another process writes the store, if any does.
+  package var isReadOnly: Bool { engine.env.options.readOnly }
+
   /// The store's identity.
   package var storeID: StoreID { engine.env.storeID }
 

@@ -4,6 +4,26 @@ import Foundation
 import Testing
 
 @Suite struct HybridStorageTests {
+  @Test func storeOpenForReadingOnlyIsAlwaysAsked() throws {
+    try withTemporaryStore { store in
+      let scores = try store.storage("scores", of: Int.self)
+      try scores.set(1, forKey: "a")
+      var options = Options()
+      options.readOnly = true
+      let reader = try LogStore(at: store.path, options: options)
+      let front = HybridStorage(
+        try LogStorage(reader, "scores", key: String.self, of: Int.self),
+        remembersAbsence: true
+      )
+      #expect(try front.value(forKey: "a") == 1 && front.value(forKey: "b") == nil)
+      try scores.set(2, forKey: "a")
+      try scores.set(3, forKey: "b")
+      try reader.refresh()
+      #expect(try front.value(forKey: "a") == 2 && front.value(forKey: "b") == 3)
+      try reader.close()
+    }
+  }
+
   private func origin<S: ReadableStorage>(_ storage: S, _ key: S.Key) throws -> StorageCall.Origin? {
     try storage.entry(forKey: key)?.origin
   }
