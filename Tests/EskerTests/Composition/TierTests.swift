@@ -218,6 +218,8 @@ import Testing
         }
       }
       for (key, value) in front.all { #expect(back.base.all[key] == value) }
+      for key in 0..<3 { _ = try both.value(forKey: key) }
+      #expect(front.all == back.base.all)
     }
   }
 }

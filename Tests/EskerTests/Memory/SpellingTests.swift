@@ -29,11 +29,7 @@ import Testing
   @Test(arguments: policies) func spellingsAreTwoKeysOfAStorageOverALog(policy: Bool) throws {
     try withTemporaryStore { store in
       let log = try LogStorage(store, "n", key: String.self, of: Int.self)
-      let back = log.mapValues(to: Int.self) {
-        -$0
-      } from: {
-        -$0
-      }
+      let back = OpaqueStorage(base: log)
       for _ in 0..<50 { try checkTwoKeys(HybridStorage(back, keepsWrites: policy, remembersAbsence: true)) }
     }
   }
@@ -50,4 +46,43 @@ import Testing
     #expect(try hybrid.removeValue(forKey: composed) && hybrid.value(forKey: decomposed) == 2)
     try hybrid.removeAll()
   }
+}
+
+/// Hides what is behind, as a storage of the caller's making does.
+private struct OpaqueStorage<Base: UpdatableStorage & EnumerableStorage & ClearableStorage>: UpdatableStorage,
+  EnumerableStorage, ClearableStorage
+{
+  typealias Key = Base.Key
+  typealias Value = Base.Value
+
+  let base: Base
+  var name: String { base.name }
+
+  func identity(of key: Base.Key) throws(StorageError) -> StorageCall.Identity { try base.identity(of: key) }
+
+  func read(_ key: Base.Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Base.Value>? {
+    try base.read(key, call)
+  }
+
+  func write(
+    _ key: Base.Key,
+    _ call: StorageCall.Write<Base.Value>
+  ) throws(StorageError) -> StorageCall.Receipt {
+    try base.write(key, call)
+  }
+
+  func forEachEntry(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Base.Key, Entry<Base.Value>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try base.forEachEntry(onFailure: failure, body)
+  }
+
+  func forEachKey(_ body: (Base.Key) throws(StorageError) -> Void) throws(StorageError) { try base.forEachKey(body) }
+
+  func count() throws(StorageError) -> Int { try base.count() }
+
+  func removeAll() throws(StorageError) { try base.removeAll() }
+
+  func removeExpired() throws(StorageError) -> Int { try base.removeExpired() }
 }

@@ -30,7 +30,9 @@ import Testing
         #expect(try space.withEntry(forKey: "a") { (value: RawSpan, known) in known.length == value.byteCount } == true)
       case "contains": #expect(try space.contains("a") && !space.contains("b"))
       case "sliding get": #expect(try space.get("a", extendingBy: .seconds(60)) != nil)
-      case "set": try space.put("2", forKey: "a", expiry: hour)
+      case "set":
+        try space.put("2", forKey: "a", expiry: hour)
+        #expect(try space.get("a") == Array("2".utf8) && space.metadata(forKey: "a")?.expiry != .never)
       case "set if absent": #expect(try space.putIfAbsent("2", forKey: "a") == nil)
       case "compare and set":
         let version = try #require(try space.metadata(forKey: "a")).version
@@ -45,26 +47,39 @@ import Testing
       case "update with errors of its own":
         #expect(throws: Own.self) { try space.update(forKey: "a") { (_) throws in throw Own() } }
       case "increment": #expect(try space.increment("n", by: 5) == 5)
-      case "append": try space.append("1", toKey: "a")
-      case "batch": try store.write { (batch) throws(StoreError) in try batch.put("2", forKey: "a", in: space) }
-      case "durability for one write": try space.put("2", forKey: "a", durability: .synced)
+      case "append":
+        try space.append("2", toKey: "a")
+        #expect(try space.get("a") == Array("12".utf8))
+      case "batch":
+        try store.write { (batch) throws(StoreError) in try batch.put("2", forKey: "a", in: space) }
+        #expect(try space.get("a") == Array("2".utf8))
+      case "durability for one write":
+        try space.put("2", forKey: "a", durability: .synced)
+        #expect(store.durableSequence == store.lastSequence)
       case "remove expired": #expect(try space.removeExpired() == 0)
-      case "remove all": try space.removeAll()
+      case "remove all":
+        try space.removeAll()
+        #expect(try space.get("a") == nil)
       default: Issue.record("\(operation) is not tried")
       }
     }
   }
 
-  @Test(arguments: operations) func bytesForTasks(_ operation: String) async throws {
+  /// These never wait, so there is one form of them.
+  static let operationsThatWait = operations.filter {
+    !["several", "entry", "contains", "remove expired"].contains($0)
+  }
+
+  @Test(arguments: operationsThatWait) func bytesForTasks(_ operation: String) async throws {
     try await inAStore { store in
       let space = try store.keyspace("list")
       try await space.async.put("1", forKey: "a")
       switch operation {
       case "get": #expect(try await space.async.get("a") == Array("1".utf8))
-      // These never wait, so there is one form of them.
-      case "several", "entry", "contains", "remove expired": break
       case "sliding get": #expect(try await space.async.get("a", extendingBy: .seconds(60)) != nil)
-      case "set": try await space.async.put("2", forKey: "a", expiry: hour)
+      case "set":
+        try await space.async.put("2", forKey: "a", expiry: hour)
+        #expect(try space.get("a") == Array("2".utf8) && space.metadata(forKey: "a")?.expiry != .never)
       case "set if absent": #expect(try await space.async.putIfAbsent("2", forKey: "a") == nil)
       case "compare and set":
         let version = try #require(try space.metadata(forKey: "a")).version
@@ -82,11 +97,18 @@ import Testing
       case "update with errors of its own":
         await #expect(throws: Own.self) { try await space.async.update(forKey: "a") { (_) throws in throw Own() } }
       case "increment": #expect(try await space.async.increment("n", by: 5) == 5)
-      case "append": try await space.async.append("1", toKey: "a")
+      case "append":
+        try await space.async.append("2", toKey: "a")
+        #expect(try space.get("a") == Array("12".utf8))
       case "batch":
         try await space.async.write { (batch) throws(StoreError) in try batch.put("2", forKey: "a", in: space) }
-      case "durability for one write": try await space.async.put("2", forKey: "a", durability: .synced)
-      case "remove all": try await space.async.removeAll()
+        #expect(try space.get("a") == Array("2".utf8))
+      case "durability for one write":
+        try await space.async.put("2", forKey: "a", durability: .synced)
+        #expect(store.durableSequence == store.lastSequence)
+      case "remove all":
+        try await space.async.removeAll()
+        #expect(try space.get("a") == nil)
       default: Issue.record("\(operation) is not tried")
       }
     }
@@ -103,7 +125,9 @@ import Testing
         case "entry": #expect(try storage.entry(forKey: "a")?.version != nil)
         case "contains": #expect(try storage.contains("a") && !storage.contains("b"))
         case "sliding get": #expect(try storage.value(forKey: "a", extendingBy: .seconds(60)) == 1)
-        case "set": try storage.set(2, forKey: "a", expiry: hour)
+        case "set":
+          try storage.set(2, forKey: "a", expiry: hour)
+          #expect(try storage.entry(forKey: "a")?.value == 2 && storage.entry(forKey: "a")?.expiry != .never)
         case "set if absent":
           #expect(try !storage.setIfAbsent(2, forKey: "a") && storage.setIfAbsent(2, forKey: "b"))
         case "compare and set":
@@ -142,7 +166,10 @@ import Testing
             try batch.removeValue(forKey: "b", in: storage)
           }
           #expect(try storage.value(forKey: "a") == 7 && texts.value(forKey: "a") == "seven")
-        case "durability for one write": try storage.set(2, forKey: "a", durability: .synced)
+        case "durability for one write":
+          try storage.set(2, forKey: "a", durability: .synced)
+          #expect(try storage.value(forKey: "a") == 2)
+          #expect(storage.name == "memory" || store.durableSequence == store.lastSequence)
         case "remove expired":
           try storage.set(2, forKey: "b", expiry: .at(WallTime(millisecondsSince1970: 1)))
           #expect(try storage.value(forKey: "b") == nil)
@@ -188,7 +215,9 @@ import Testing
             try await storage.async.update(forKey: "a") { (_: inout Int?) throws in throw Own() }
           }
         case "increment": #expect(try await storage.async.increment("a", by: 5) == 6)
-        case "append": try await texts.async.append("x", toKey: operation)
+        case "append":
+          try await texts.async.append("x", toKey: operation)
+          #expect(try texts.value(forKey: operation)?.last == "x")
         // A batch of the engine's takes typed writes; it is logged at once and then waited for.
         case "batch":
           guard storage.name != "memory" else { break }
@@ -200,7 +229,10 @@ import Testing
             }
           }
           #expect(try await storage.async.value(forKey: "a") == 7)
-        case "durability for one write": try await storage.async.set(2, forKey: "a", durability: .synced)
+        case "durability for one write":
+          try await storage.async.set(2, forKey: "a", durability: .synced)
+          #expect(try storage.value(forKey: "a") == 2)
+          #expect(storage.name == "memory" || store.durableSequence == store.lastSequence)
         case "remove expired": try await storage.async.removeExpired()
         case "remove all":
           try await storage.async.removeAll()
