@@ -30,7 +30,7 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   ) {
     let log = (back as? any LogBacked)?.logView
     let hub = log?.hub
-    var now: @Sendable () -> Int64 = { clock.now().millisecondsSince1970 }
+    var now: @Sendable () -> Int64 = { clock.milliseconds }
     if let store = hub?.keyspace.store { now = { store.time.millisecondsSince1970 } }
     let pool =
       switch memory {

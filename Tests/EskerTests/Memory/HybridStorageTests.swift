@@ -24,6 +24,19 @@ import Testing
     }
   }
 
+  @Test func whatNeverExpiresStaysInMemoryAtTheEndOfTime() throws {
+    let clock = FakeClock()
+    let front = HybridStorage(MemoryStorage<String, Int>(clock: clock.storeClock), clock: clock.storeClock)
+    try front.set(1, forKey: "stays")
+    try front.set(2, forKey: "brief", expiry: .after(.seconds(1)))
+    #expect(try front.value(forKey: "stays") == 1 && front.value(forKey: "brief") == 2)
+    #expect(front.statistics.count == 2)
+    clock.setWall(milliseconds: .max)
+    #expect(try front.removeExpired() == 1)
+    #expect(front.statistics.count == 1)
+    #expect(try origin(front, "stays") == .memory)
+  }
+
   private func origin<S: ReadableStorage>(_ storage: S, _ key: S.Key) throws -> StorageCall.Origin? {
     try storage.entry(forKey: key)?.origin
   }
