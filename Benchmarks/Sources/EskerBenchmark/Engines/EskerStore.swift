@@ -13,7 +13,7 @@ struct EskerStore: Engine, Session {
   }
 
   init(at path: String, options: Options) throws {
-    isPacked = options.compression != .off
+    isPacked = (options.compression ?? .off) != .off
     store = try LogStore(at: path, options: options)
   }
 
