@@ -117,6 +117,8 @@ extension Writer {
   private func makeRoom(for size: Int) throws(StoreError) {
     try env.checkWritable()
     if withLock({ !$0.isMarkedOpen || $0.tail == nil }) { try begin(for: size) }
+    // The tail of a clean close may have been ended.
+    if withLock({ $0.tail == nil }) { try begin(for: size) }
     if withLock({ ($0.tail?.capacity ?? .max) < $0.offset + size + Segment.tailReserve }) { try rotate(for: size) }
     let (tail, needed) = withLock { ($0.tail, $0.offset + size + Segment.tailReserve) }
     guard let tail, needed <= tail.capacity else { return }
@@ -130,14 +132,21 @@ extension Writer {
   }
 
   /// Gives the store a tail and marks it as being written, before its first write since it was opened. No other thread can write
-  /// meanwhile.
+  /// meanwhile. The tail of a clean close goes on, unless it is too large for the store's capacity: then there is none.
   private func begin(for size: Int) throws(StoreError) {
     if let tail = withLock({ $0.tail }) {
       // Continue the tail of a clean close. A file that was truncated right behind its records has no room for the seal.
       do throws(PlatformError) { try grow(tail, to: tail.recordsEnd + Segment.tailReserve) } catch {
         throw StoreError(error, needed: Segment.tailReserve)
       }
-      return try markOpen(reopening: tail)
+      try markOpen(reopening: tail)
+      // Made before the store had a capacity, it would grow beyond that, and counts as if it had.
+      if env.settings.capacity != nil, tail.capacity > catalog.usualSegmentSize,
+        withLock({ $0.offset > SegmentHeader.length })
+      {
+        sealTail()
+      }
+      return
     }
     // Listed, with its first sequence number, by the edit that marks the store.
     let next = withLock { $0.nextSequence }

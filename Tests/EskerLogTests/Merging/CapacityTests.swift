@@ -191,7 +191,7 @@ import Testing
   }
 
   @Test func whatIsLeftOfALargeTailTakesNoMoreThanHalf() throws {
-    // Opened without a limit before, the store goes on in a segment that would hold what the capacity forbids.
+    // Opened without a limit before, the store has a tail that would hold what the capacity forbids.
     var store = try machine.open { $0.segmentSize = 8 << 20 }
     for number in 0..<2_000 { try store.put(Self.value(number), forKey: "key \(number)") }
     try store.close()
@@ -222,6 +222,28 @@ import Testing
     #expect(try bytesOnDisk() <= Self.capacity)
     #expect(try store.count() > 500)
     #expect(try store.get("key 3999") == Self.value(3_999))
+  }
+
+  /// The tail of a store without a limit would hold all that the capacity allows, and more.
+  @Test(arguments: [0, 1, 100]) func aStoreThatGetsACapacityLaterKeepsToIt(_ before: Int) throws {
+    var store = try machine.open { $0.segmentSize = 8 << 20 }
+    for number in 0..<before { try store.put(Self.value(number), forKey: "before \(number)") }
+    try store.close()
+    store = try open { $0.segmentSize = 8 << 20 }
+    if before > 0 { #expect(try store.get("before 0") == Self.value(0)) }
+    for number in 0..<3_000 {
+      try store.put(Self.value(number), forKey: "key \(number)")
+      let bytes = try bytesOnDisk()
+      #expect(bytes <= Self.capacity, "after \(number)")
+      if bytes > Self.capacity { return }
+    }
+    #expect(try store.count() > 700, "most of the capacity is used")
+    #expect(try store.get("key 2999") == Self.value(2_999))
+    try store.close()
+    #expect(try bytesOnDisk() <= Self.capacity)
+    store = try open()
+    #expect(try store.get("key 2999") == Self.value(2_999))
+    #expect(try store.verify().isClean)
   }
 
   @Test func tooSmallACapacityIsRefused() throws {
