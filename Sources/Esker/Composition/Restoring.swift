@@ -68,18 +68,6 @@ extension Fallback: Restorable {
   func behindRestorer(_ key: Key) throws(StorageError) -> Restorer? { try restorer(of: first, key) }
 }
 
-extension HybridStorage: Restorable {
-  func behindRestorer(_ key: Key) throws(StorageError) -> Restorer? {
-    let held = try core.held(key)
-    guard let restore = try restorer(of: core.back, key) else { return nil }
-    return { () throws(StorageError) in
-      core.begin(held)
-      defer { core.end(held, StorageCall.Write(.remove), nil) }
-      try restore()
-    }
-  }
-}
-
 extension Storage: Restorable {
   func behindRestorer(_ key: Key) throws(StorageError) -> Restorer? { try restorer(of: table.base, key) }
 }

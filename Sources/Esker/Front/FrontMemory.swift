@@ -1,5 +1,4 @@
 internal import EskerMemory
-internal import EskerPlatform
 
 /// From where the memory of a front is.
 enum FrontMemory {
@@ -7,26 +6,4 @@ enum FrontMemory {
   case limited(MemoryLimits)
   /// That of another front.
   case shared(MemoryPool)
-}
-
-/// The memory that all fronts of a keyspace share, as long as there are any.
-final class KeyspaceMemory: Sendable {
-  private struct Reference {
-    weak var pool: MemoryPool?
-  }
-
-  private let reference = Guarded(Reference(), .leaf)
-
-  /// The keyspace's memory, at most as large as `limits` allow.
-  func pool(_ limits: MemoryLimits) -> MemoryPool {
-    let pool = reference.withLock { reference in
-      if let pool = reference.pool { return pool }
-      let pool = MemoryPool(limits: limits)
-      reference.pool = pool
-      return pool
-    }
-    // Values go where no lock is held.
-    pool.narrow(to: limits)
-    return pool
-  }
 }

@@ -1,20 +1,6 @@
 public import EskerMemory
 public import Synchronization
 
-/// What a front is told of writes to the storage behind it: by whoever makes them, by the bytes of the key.
-///
-/// A writer *enters before its write can be seen* and *leaves after*. Until then nothing that was read is kept. He may hold a lock
-/// meanwhile, so no value ends then: its `deinit` may call the store.
-@usableFromInline
-protocol WriteFront: AnyObject, Sendable {
-  func enterWrite(_ key: RawSpan)
-  func leaveWrite(_ key: RawSpan, number: UInt64?)
-  func enterRemovalOfAll()
-  func leaveRemovalOfAll()
-  /// Lets go of what was dropped; called without a lock, after a removal of everything.
-  func release()
-}
-
 /// The values of one type that a front holds; an absent one is nil. Its limits are those of the pool, with the other planes.
 @usableFromInline
 final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
@@ -144,26 +130,4 @@ extension FrontPlane: WriteFront {
 
   @usableFromInline
   func release() { cache.release() }
-}
-
-extension Expiry {
-  /// Milliseconds since 1970, `Int64.max` for never; nil where it counts from a write that nobody knows.
-  var milliseconds: Int64? {
-    switch self {
-    case .never: .max
-    case .at(let end): end.millisecondsSince1970
-    case .after: nil
-    }
-  }
-
-  @inlinable
-  init(milliseconds: Int64) {
-    self = milliseconds == .max ? .never : .at(WallTime(millisecondsSince1970: milliseconds))
-  }
-
-  /// The same with an instant in place of a duration.
-  func resolved(at now: Int64) -> Expiry {
-    guard case .after(let duration) = self else { return self }
-    return .at(WallTime(millisecondsSince1970: now).advanced(by: duration))
-  }
 }

@@ -124,19 +124,3 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
     identity.key.withBytes { hub.drop($0) }
   }
 }
-
-/// A view of a log, also behind an erased storage or operators that keep keys.
-protocol LogBacked {
-  /// nil if there is no log behind after all.
-  var logView: LogBacking? { get }
-}
-
-/// What a front must know of the log behind it.
-struct LogBacking {
-  let hub: ChangeHub
-  let formOfKeys: String
-}
-
-extension LogStorage: LogBacked {
-  var logView: LogBacking? { LogBacking(hub: hub, formOfKeys: keys.id) }
-}

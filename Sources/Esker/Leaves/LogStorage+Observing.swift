@@ -51,3 +51,7 @@ extension LogStorage: ObservableStorage {
     return try? values.decode(bytes)
   }
 }
+
+extension LogStorage: LogBacked {
+  var logView: LogBacking? { LogBacking(hub: hub, formOfKeys: keys.id) }
+}

@@ -1,0 +1,11 @@
+extension HybridStorage: Restorable {
+  func behindRestorer(_ key: Key) throws(StorageError) -> Restorer? {
+    let held = try core.held(key)
+    guard let restore = try restorer(of: core.back, key) else { return nil }
+    return { () throws(StorageError) in
+      core.begin(held)
+      defer { core.end(held, StorageCall.Write(.remove), nil) }
+      try restore()
+    }
+  }
+}
