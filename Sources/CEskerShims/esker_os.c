@@ -16,6 +16,7 @@
 
 #ifdef __APPLE__
 #include <limits.h>
+#include <mach/mach.h>
 #include <sys/stat.h>
 #include <sys/sysctl.h>
 
@@ -162,6 +163,52 @@ void *esker_reserve(size_t length) {
   return address == MAP_FAILED ? NULL : address;
 }
 
+void esker_advise_read_ahead(void *address, size_t length, bool is_wanted) {
+  madvise(address, length, is_wanted ? MADV_NORMAL : MADV_RANDOM);
+}
+
+// Linux reads no more at a time than its read-ahead, which is 128 KiB or more unless it was turned off.
+void esker_fetch(const void *address, size_t length) {
+  const uintptr_t page = esker_page_size(), piece = 128 << 10;
+  uintptr_t start = (uintptr_t)address & ~(page - 1);
+  const uintptr_t end = (uintptr_t)address + length;
+  while (start < end) {
+    const uintptr_t count = end - start < piece ? end - start : piece;
+    madvise((void *)start, count, MADV_WILLNEED);
+    start += piece;
+  }
+}
+
+size_t esker_resident_pages(const void *address, size_t length) {
+  const uintptr_t page = esker_page_size();
+  uintptr_t start = (uintptr_t)address & ~(page - 1);
+  const uintptr_t end = (uintptr_t)address + length;
+  size_t resident = 0;
+  while (start < end) {
+    unsigned char pages[64];
+    const uintptr_t wanted = (end - start + page - 1) / page, count = wanted < sizeof pages ? wanted : sizeof pages;
+    // Where nothing is known, whoever reads it finds out.
+    const bool is_known = mincore((void *)start, count * page, (void *)pages) == 0;
+    for (uintptr_t index = 0; index < count; index++) resident += !is_known || pages[index] & 1;
+    start += count * page;
+  }
+  return resident;
+}
+
+bool esker_is_resident(const void *address, size_t length) {
+  const uintptr_t page = esker_page_size();
+  const uintptr_t first = (uintptr_t)address / page, last = ((uintptr_t)address + length - 1) / page;
+  return esker_resident_pages(address, length) == last - first + 1;
+}
+
+void esker_let_go(void *address, size_t length) {
+#ifdef __linux__
+  enum { page_out = 21 };  // Linux 5.4; older C libraries do not define it
+  if (madvise(address, length, page_out) == 0) return;
+#endif
+  madvise(address, length, MADV_DONTNEED);
+}
+
 #ifdef __linux__
 // Linux 5.14; older C libraries do not define them.
 enum { populate_read = 22, populate_write = 23 };
@@ -191,6 +238,18 @@ int esker_populate_write(void *address, size_t length) {
 }
 
 void esker_populate_read(void *address, size_t length) { madvise(address, length, MADV_WILLNEED); }
+
+#ifdef __APPLE__
+uint64_t esker_page_cache_room(void) {
+  vm_statistics64_data_t figures;
+  mach_msg_type_number_t count = HOST_VM_INFO64_COUNT;
+  const mach_port_t host = mach_host_self();
+  const kern_return_t result = host_statistics64(host, HOST_VM_INFO64, (host_info64_t)&figures, &count);
+  mach_port_deallocate(mach_task_self(), host);
+  if (result != KERN_SUCCESS) return 0;
+  return ((uint64_t)figures.free_count + figures.external_page_count) * (uint64_t)esker_page_size();
+}
+#endif
 
 int esker_sync_mapping(void *address, size_t length) {
   while (length > 0 && msync(address, length, MS_SYNC) != 0) {

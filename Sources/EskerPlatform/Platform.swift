@@ -8,18 +8,22 @@ public struct Platform: Sendable {
   public var random: @Sendable () -> UInt64
   /// Identifies this process in the lock file.
   public var processID: Int32
+  /// How many bytes of files could be in memory, as ``PageCache/room(root:)`` says; nil if unknown.
+  public var pageCacheRoom: @Sendable () -> Int?
 
   /// Assembles a platform from its parts.
   public init(
     fileSystem: any FileSystem,
     clock: any SystemClock,
     random: @escaping @Sendable () -> UInt64,
-    processID: Int32
+    processID: Int32,
+    pageCacheRoom: @escaping @Sendable () -> Int? = { nil }
   ) {
     self.fileSystem = fileSystem
     self.clock = clock
     self.random = random
     self.processID = processID
+    self.pageCacheRoom = pageCacheRoom
   }
 
   /// Sleeps about a millisecond, between two attempts at something that another process is about to finish.

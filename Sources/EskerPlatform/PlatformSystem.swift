@@ -16,7 +16,8 @@ extension Platform {
         var generator = SystemRandomNumberGenerator()
         return generator.next()
       },
-      processID: getpid()
+      processID: getpid(),
+      pageCacheRoom: { PageCache.room() }
     )
   }
 }

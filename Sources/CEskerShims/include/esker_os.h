@@ -64,6 +64,26 @@ int esker_populate_write(void *_Nonnull address, size_t length);
 /// Prefaults pages for reading, or asks for read-ahead. A hint.
 void esker_populate_read(void *_Nonnull address, size_t length);
 
+/// Says whether a fault in a mapping is to read what is around it, as it usually does. A hint.
+void esker_advise_read_ahead(void *_Nonnull address, size_t length, bool is_wanted);
+
+/// Begins to read the pages of a mapped range that are not in memory. A hint.
+void esker_fetch(const void *_Nonnull address, size_t length);
+
+/// Whether all pages of a mapped range are in memory.
+bool esker_is_resident(const void *_Nonnull address, size_t length);
+
+/// How many pages of a mapped range are in memory.
+size_t esker_resident_pages(const void *_Nonnull address, size_t length);
+
+/// Lets pages of a mapped file make room for others. A hint.
+void esker_let_go(void *_Nonnull address, size_t length);
+
+#ifdef __APPLE__
+/// Bytes of memory that are free or hold pages of files; 0 if the system does not say.
+uint64_t esker_page_cache_room(void);
+#endif
+
 /// Writes a shared mapping's dirty pages where the system's file sync would not; a no-op elsewhere.
 int esker_sync_mapping(void *_Nonnull address, size_t length);
 

@@ -1,3 +1,5 @@
+internal import EskerPlatform
+
 /// A fast storage in front of one that lasts; see `combined(with:pullStrategy:setStrategy:)`.
 ///
 /// The two never disagree for longer than a write takes, whoever writes through this storage and its copies at the same time:

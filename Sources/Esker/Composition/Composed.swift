@@ -1,3 +1,5 @@
+internal import EskerPlatform
+
 /// A storage seen through a step: the type of every operator, such as `tap`, `mapValues` and `readOnly`.
 ///
 /// It can do what its base can do and its step keeps: written as `some UpdatableStorage<Key, Value>`, or hidden in a

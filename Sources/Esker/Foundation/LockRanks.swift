@@ -10,5 +10,4 @@ extension LockRank {
   static let fence = LockRank(45, "fence")
   static let flights = LockRank(48, "flights")
   static let changes = LockRank(55, "changes")
-  static let ioThreads = LockRank(56, "threads for calls that wait")
 }

@@ -1,3 +1,5 @@
+internal import EskerPlatform
+
 /// Typed keys and values in a keyspace of a store.
 ///
 /// The concrete type: calls through it specialise. ``Storage`` is the same behind one reference, for properties.
@@ -199,6 +201,22 @@ extension LogStorage {
     }
   }
 
+  /// Reads where the task runs if the record is in memory; otherwise one of Esker's threads waits for it.
+  public nonisolated(nonsending) func asyncRead(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
+    guard try mustWait(for: key) else { return try read(key, call) }
+    return try await IOThreads.shared.run { () throws(StorageError) in try read(key, call) }
+  }
+
+  /// Whether a look-up would wait for a device. The pages that it would wait for are then being read.
+  private func mustWait(for key: Key) throws(StorageError) -> Bool {
+    var mustWait = false
+    try withBytes(of: key) { (bytes) throws(StorageError) in mustWait = keyspace.mustWait(for: bytes) }
+    return mustWait
+  }
+
   /// Writes; the task, not its thread, waits for the disk, and all that wait at the same time share a sync.
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
@@ -206,9 +224,10 @@ extension LogStorage {
   ) async throws(StorageError) -> StorageCall.Receipt {
     if Task.isCancelled { throw .cancelled }
     // Buffered: a page that many tasks store to is flushed from the TLBs only once, with the sync that they share.
-    // A store with a capacity may have to make room first, which takes its time.
+    // A store with a capacity may have to make room first, and one beyond memory to read what is there: both take their time.
+    let takesTime = try keyspace.mayMakeRoom ? true : mustWait(for: key)
     let written =
-      if keyspace.mayMakeRoom {
+      if takesTime {
         try await IOThreads.shared.run { () throws(StorageError) in try logged(key, call, durability: .buffered) }
       } else {
         try logged(key, call, durability: .buffered)

@@ -1,3 +1,5 @@
+internal import EskerPlatform
+
 /// What all storages have in common, whatever they can do; ``ReadableStorage`` and the other protocols say what that is.
 ///
 /// Calls may come from any thread.

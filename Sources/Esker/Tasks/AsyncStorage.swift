@@ -1,3 +1,5 @@
+internal import EskerPlatform
+
 /// The suspending twins of a storage's operations.
 ///
 /// What memory knows is answered at once, where the task runs. What may wait for a disk runs on threads of Esker's own, so a task

@@ -41,6 +41,18 @@ extension HashIndex.Reader {
     ChunkDirectory.line(bucket, inChunk: entry).prefetch()
   }
 
+  /// The address of the bucket of a hash, if it is in an image, whose pages may have to be read; nil if it is in memory.
+  ///
+  /// Thread safety: inside a pin, or the writer.
+  public func addressInImage(of hash: UInt64) -> UnsafeRawPointer? {
+    let bucket = state.bucket(of: hash)
+    let entry = state.main.entry(bucket >> ChunkDirectory.lineBits)
+    guard entry & ChunkDirectory.imageTag != 0 else { return nil }
+    let line = ChunkDirectory.line(bucket, inChunk: entry & ~ChunkDirectory.imageTag)
+    // Safety: only the address is passed on.
+    return unsafe UnsafeRawPointer(line.words)
+  }
+
   /// Starts a search for the addresses that a key with this hash may have; see ``Probe``.
   ///
   /// Thread safety: inside a pin, or the writer.

@@ -149,6 +149,11 @@ extension Keyspace {
     }
   }
 
+  /// Whether a look-up would wait for a device. The pages that it would wait for are then being read.
+  package func mustWait(for key: RawSpan) -> Bool {
+    unsafe key.withKeyPointer { unsafe core.mustWait(for: $0) }
+  }
+
   /// Whether a write may have to wait until there is room.
   package var mayMakeRoom: Bool { core.engine.env.settings.capacity != nil }
 

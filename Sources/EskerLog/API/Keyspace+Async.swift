@@ -16,6 +16,7 @@ extension Keyspace {
       expiry: Expiry? = nil,
       durability: Durability? = nil
     ) async throws(StoreError) -> SequenceNumber {
+      await core.bringIn(key)
       let sequence = try CoreView(core: core).writeValue(
         value,
         forKey: key,
@@ -28,15 +29,18 @@ extension Keyspace {
       return sequence
     }
 
-    /// A copy of the value of `key`; see ``ByteStore/get(_:)-(K)``. Never suspends.
+    /// A copy of the value of `key`; see ``ByteStore/get(_:)-(K)``. Suspends if it must be read from a device, which another thread
+    /// waits for.
     @inlinable
     public func get<K: ByteSource>(_ key: K) async throws(StoreError) -> [UInt8]? {
-      try CoreView(core: core).get(key)
+      guard core.mustWait(for: key) else { return try CoreView(core: core).get(key) }
+      return try await core.awaitValue(of: key)
     }
 
     /// Removes `key`; see ``ByteStore/remove(_:durability:)``.
     @inlinable @discardableResult
     public func remove<K: ByteSource>(_ key: K, durability: Durability? = nil) async throws(StoreError) -> Bool {
+      await core.bringIn(key)
       let removal = try CoreView(core: core).writeRemoval(key, condition: .always)
       try await core.engine.settleAsync(removal.sequence, durability)
       return removal.wasVisible
@@ -49,7 +53,8 @@ extension Keyspace {
       durability: Durability? = nil,
       _ body: (RawSpan?) throws(StoreError) -> Update
     ) async throws(StoreError) -> SequenceNumber? {
-      try await settled(try CoreView(core: core).logUpdate(forKey: key, .buffered, body), durability)
+      await core.bringIn(key)
+      return try await settled(try CoreView(core: core).logUpdate(forKey: key, .buffered, body), durability)
     }
 
     /// Replaces, removes or keeps a value depending on its current content; `body` may throw any error.
@@ -59,7 +64,8 @@ extension Keyspace {
       durability: Durability? = nil,
       _ body: (RawSpan?) throws -> Update
     ) async throws -> SequenceNumber? {
-      try await settled(try CoreView(core: core).logUpdate(forKey: key, .buffered, body), durability)
+      await core.bringIn(key)
+      return try await settled(try CoreView(core: core).logUpdate(forKey: key, .buffered, body), durability)
     }
 
     /// Removes every key of the keyspace in constant time; see ``ByteStore/removeAll(durability:)``.
@@ -74,6 +80,7 @@ extension Keyspace {
     ) async throws(StoreError) -> R {
       var batch = WriteBatch(defaultKeyspace: core)
       let result = try body(&batch)
+      await bringIn(batch)
       let sequence = try core.engine.commit(batch)
       try await core.engine.settleAsync(sequence, durability)
       return result

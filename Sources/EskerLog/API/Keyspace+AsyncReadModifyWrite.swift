@@ -9,6 +9,7 @@ extension Keyspace.Async {
     expiry: Expiry? = nil,
     durability: Durability? = nil
   ) async throws(StoreError) -> SequenceNumber? {
+    await core.bringIn(key)
     let sequence = try CoreView(core: core).writeValue(
       value,
       forKey: key,
@@ -29,6 +30,7 @@ extension Keyspace.Async {
     expiry: Expiry? = nil,
     durability: Durability? = nil
   ) async throws(StoreError) -> SequenceNumber? {
+    await core.bringIn(key)
     let sequence = try CoreView(core: core).logValue(value, forKey: key, ifValue: expected, expiry, .buffered)
     return try await settled(sequence, durability)
   }
@@ -40,6 +42,7 @@ extension Keyspace.Async {
     ifVersion version: SequenceNumber,
     durability: Durability? = nil
   ) async throws(StoreError) -> Bool {
+    await core.bringIn(key)
     let removal = try CoreView(core: core).writeRemoval(key, condition: .version(version))
     return try await settled(removal.sequence, durability) != nil
   }
@@ -62,6 +65,7 @@ extension Keyspace.Async {
     by amount: Int64 = 1,
     durability: Durability? = nil
   ) async throws(StoreError) -> Int64 {
+    await core.bringIn(key)
     let (sum, sequence) = try CoreView(core: core).logIncrement(key, by: amount, .buffered)
     try await core.engine.settleAsync(sequence, durability)
     return sum
@@ -74,6 +78,7 @@ extension Keyspace.Async {
     toKey key: K,
     durability: Durability? = nil
   ) async throws(StoreError) -> SequenceNumber {
+    await core.bringIn(key)
     let sequence = try CoreView(core: core).logSuffix(suffix, toKey: key, .buffered)
     try await core.engine.settleAsync(sequence, durability)
     return SequenceNumber(rawValue: sequence)
@@ -86,7 +91,8 @@ extension Keyspace.Async {
     expiry: Expiry,
     durability: Durability? = nil
   ) async throws(StoreError) -> SequenceNumber? {
-    try await settled(try CoreView(core: core).logExpiry(expiry, ofKey: key, .buffered), durability)
+    await core.bringIn(key)
+    return try await settled(try CoreView(core: core).logExpiry(expiry, ofKey: key, .buffered), durability)
   }
 
   /// Makes the value under `key` never expire; see ``ByteStore/persist(_:durability:)``.
@@ -104,6 +110,7 @@ extension Keyspace.Async {
     extendingBy duration: Duration,
     durability: Durability? = nil
   ) async throws(StoreError) -> [UInt8]? {
+    await core.bringIn(key)
     let (value, sequence) = try CoreView(core: core).logExtension(key, by: duration, .buffered)
     if sequence != 0 { try await core.engine.settleAsync(sequence, durability) }
     return value

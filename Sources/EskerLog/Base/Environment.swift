@@ -26,6 +26,7 @@ final class Environment: Sendable {
   let workers: Workers
   let puts = LatencyRecorder()
   let gets = LatencyRecorder()
+  let pages: PageAdvice
   private let queue: EventQueue
   private let status: Atomic<UInt32>
   /// The error of the first sync that failed.
@@ -49,6 +50,7 @@ final class Environment: Sendable {
     settings = Options.Settings(manifest.settings).changed(by: options)
     hasDefaultExpiry = settings.defaultExpiry != .never
     platform = host.platform
+    pages = PageAdvice(host.platform)
     storeID = manifest.storeID
     seed = manifest.seed
     onPublish = host.onPublish.map { look -> (@Sendable () -> Void) in { LockRank.apart { look() } } }

@@ -96,6 +96,7 @@ extension Catalog {
       path: segmentPath,
       file: file,
       mapping: mapping,
+      pages: env.pages,
       capacity: capacity,
       lease: lease,
       created: header.creationTime

@@ -63,6 +63,7 @@ extension Catalog {
         path: segmentPath,
         file: file,
         mapping: mapping,
+        pages: env.pages,
         capacity: capacity,
         lease: lease,
         created: created

@@ -22,6 +22,8 @@ extension Engine {
 
   @inline(never)
   private func end(_ start: UInt64, isPut: Bool) {
-    (isPut ? env.puts : env.gets).record(nanoseconds: env.platform.clock.monotonicNanoseconds() &- start)
+    let now = env.platform.clock.monotonicNanoseconds()
+    (isPut ? env.puts : env.gets).record(nanoseconds: now &- start)
+    if env.pages.isDue(afterCallOf: now &- start, endedAt: now) { keydir.reviewPages() }
   }
 }

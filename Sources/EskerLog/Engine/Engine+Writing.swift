@@ -93,6 +93,7 @@ extension Engine {
     _ condition: WriteCondition,
     isSynced: Bool
   ) throws(StoreError) -> UInt64 {
+    unsafe core.anticipateBeyondMemory(key)
     let sequence = try makingRoom { () throws(StoreError) in
       try unsafe writer.put(value, key, core, expiry: expiry, condition, isSynced: isSynced)
     }
@@ -105,6 +106,7 @@ extension Engine {
     _ core: KeyspaceCore,
     _ condition: WriteCondition
   ) throws(StoreError) -> Removal {
+    unsafe core.anticipateBeyondMemory(key)
     let removal = try makingRoom { () throws(StoreError) in try unsafe writer.remove(key, core, condition) }
     feeds.tell()
     return removal
@@ -121,6 +123,7 @@ extension Engine {
   ///
   /// - Returns: the sequence number of the batch's last record; 0 for an empty batch.
   func commit(_ batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
+    anticipateBeyondMemory(batch)
     var isAgain = false
     while true {
       do throws(StoreError) {

@@ -82,6 +82,7 @@ final class Engine: @unchecked Sendable {
       findings.append(.init(location: location, length: 0, reason: reason))
     }
     if env.options.readOnly { follower.begin(at: recovery.place) } else { try recordSettings() }
+    keydir.reviewPages()
     merger.begin()
     startPublishing()
     env.beginEvents()

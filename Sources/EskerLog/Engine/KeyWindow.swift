@@ -103,7 +103,17 @@ extension KeyspaceCore {
       window[hintFor: position] = address
       granules.prefetch(address)
     }
+    if engine.env.pages.isBeyondMemory { fetch(&window) }
     for position in 0..<min(KeyWindow.lead, window.count) { bringInRest(position, of: &window) }
+  }
+
+  /// Begins to read all records that are not in memory, so that a device gets as many reads at a time as it can do.
+  private func fetch(_ window: inout KeyWindow) {
+    for position in 0..<window.count {
+      let hint = window[hintFor: position]
+      guard hint <= Slot.addressMask, let place = keydir.granules.place(of: hint) else { continue }
+      unsafe PageCache.fetch(place.pointer, byteCount: min(place.limit, Self.likelySize))
+    }
   }
 
   @inline(__always)

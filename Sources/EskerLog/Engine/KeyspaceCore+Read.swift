@@ -69,6 +69,8 @@ extension KeyspaceCore {
   /// compressed.
   @usableFromInline
   func lease(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueLease? {
+    let start = engine.startOfSample()
+    defer { engine.endGet(start) }
     let life = unsafe life
     let hash = unsafe life.pointee.hash.hash(key)
     let pin = keydir.epochs.enter()

@@ -14,7 +14,7 @@ extension Keeper {
         let last = segment.lastSequence
         let extent = 0..<segment.recordsEnd
         segment.mapping.detach(extent)
-        defer { segment.mapping.populateForReading(extent) }
+        defer { if !env.pages.isBeyondMemory { segment.mapping.populateForReading(extent) } }
         try commits.waitDurable(last, onlyThrough: true)
         do throws(PlatformError) { try segment.sync() } catch {
           commits.noteFailure(error)
@@ -31,6 +31,7 @@ extension Keeper {
           )
         )
         catalog.fillReserve()
+        keydir.reviewPages()
         env.workers.merger.request(.merge)
       } catch {
         env.emit(.backgroundFailure(operation: "seal a segment", error))

@@ -167,6 +167,9 @@ struct LoadedCheckpoint {
     }
   }
 
+  /// Says whether a look-up that finds a page missing is to read what is around it. The index is adopted with it.
+  func setReadAhead(_ isWanted: Bool) { owner.mapping.setReadAhead(isWanted) }
+
   /// An index in the checkpoint's pages; nil if its numbers are inconsistent.
   func makeIndex(epochs: EpochDomain) -> HashIndex? {
     let layout = header.layout

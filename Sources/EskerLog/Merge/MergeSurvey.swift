@@ -70,7 +70,10 @@ struct MergeSurvey: ~Copyable {
     let summary = segment.facts.footer
     let isExpired = summary.offset > 0 && summary.neverExpiring == 0 && summary.maxExpiry <= now
     var passed = 0
+    var ahead = ScanWindow(segment)
+    defer { ahead.finish() }
     while let entry = try walk.next() {
+      ahead.reach(Int(entry.offset))
       if entry.kind == .put { merger.keydir.reader.prefetch(entry.keyHash) }
       window.append(entry)
       passed += Int(entry.size)

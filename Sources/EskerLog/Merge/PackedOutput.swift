@@ -89,11 +89,12 @@ final class PackedOutput: MergeOutput {
         path: path,
         file: file,
         mapping: mapping,
+        pages: catalog.env.pages,
         capacity: written,
         lease: lease,
         created: finished.header.creationTime
       )
-      mapping.populateForReading(0..<recordsEnd)
+      if !catalog.env.pages.isBeyondMemory { mapping.populateForReading(0..<recordsEnd) }
     } catch {
       catalog.commits.noteFailure(error)
       throw StoreError(error, needed: SegmentHeader.length)

@@ -135,11 +135,12 @@ final class RawOutput: MergeOutput {
         path: path,
         file: file,
         mapping: mapping,
+        pages: catalog.env.pages,
         capacity: capacity,
         lease: lease,
         created: catalog.env.time.now
       )
-      mapping.populateForReading(0..<recordsEnd)
+      if !catalog.env.pages.isBeyondMemory { mapping.populateForReading(0..<recordsEnd) }
     } catch {
       catalog.commits.noteFailure(error)
       throw StoreError(error, needed: bytes.count)

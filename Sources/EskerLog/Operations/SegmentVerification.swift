@@ -66,7 +66,10 @@ struct SegmentVerification {
 
   private mutating func verifyRecords() {
     var offset = SegmentHeader.length
+    var ahead = ScanWindow(segment)
+    defer { ahead.finish() }
     while offset < reach {
+      ahead.reach(offset)
       // Checks both checksums at once; damaged records are examined more closely.
       if let view = segment.view(at: offset, end: reach),
         view.damage(salt: segment.salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) == nil
@@ -114,9 +117,13 @@ struct SegmentVerification {
   private mutating func verifyPacked(_ view: PackedSegmentView, in room: UnsafeMutableRawPointer) {
     var walk = PackedWalk(view)
     var lastCell: (start: Int, damage: RecordDamage?)?
+    var ahead = ScanWindow(segment)
+    defer { ahead.finish() }
+    ahead.reach(0)
     while let step = walk.next(in: view) {
       switch step {
       case .record(let entry):
+        ahead.reach(entry.offset)
         report.records += 1
         places.insert(entry.offset)
         let damage = unsafe view.valueDamage(

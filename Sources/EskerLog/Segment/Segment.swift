@@ -23,6 +23,7 @@ final class Segment: @unchecked Sendable {
   let path: String
   let file: any File
   let mapping: any Mapping
+  let pages: PageAdvice
   let base: UnsafeMutableRawPointer
   /// The maximum length of the file up to and including the seal.
   let capacity: Int
@@ -62,6 +63,7 @@ final class Segment: @unchecked Sendable {
     path: String,
     file: any File,
     mapping: any Mapping,
+    pages: PageAdvice,
     capacity: Int,
     lease: AddressSpace.Lease,
     created: Int64
@@ -74,6 +76,8 @@ final class Segment: @unchecked Sendable {
     self.path = path
     self.file = file
     self.mapping = mapping
+    self.pages = pages
+    pages.advise(mapping)
     unsafe base = mapping.base
     self.capacity = capacity
     self.lease = lease

@@ -106,6 +106,7 @@ public final class Snapshot: Sequence, Sendable {
     private var offset = SegmentHeader.length
     /// The position in a packed segment.
     private var walk: PackedWalk?
+    private var ahead: ScanWindow?
     /// Whether the missing end of a truncated packed segment has been reported.
     private var isPastEnd = false
 
@@ -120,6 +121,7 @@ public final class Snapshot: Sequence, Sendable {
     public mutating func next() -> Snapshot.Entry? {
       while position < state.segments.count {
         let (segment, end) = state.segments[position]
+        if ahead?.isOf(segment) != true { look(at: segment) }
         if let view = segment.packedView(end: end) {
           if let entry = next(in: segment, view, to: end) { return entry }
           position += 1
@@ -129,6 +131,7 @@ public final class Snapshot: Sequence, Sendable {
         }
         var records = RecordCursor(segment, from: offset, to: end)
         while let (place, header) = records.next() {
+          ahead?.reach(records.offset)
           if header.kind == .put, isShown(header.sequence, header.expiry, header.keyspace),
             writer.keydir.leads(to: segment.startUnits + UInt64(place >> 3), hash: header.keyHash, in: state)
           {
@@ -144,7 +147,16 @@ public final class Snapshot: Sequence, Sendable {
         position += 1
         offset = SegmentHeader.length
       }
+      ahead?.finish()
+      ahead = nil
       return nil
+    }
+
+    /// Reads ahead in the next segment.
+    private mutating func look(at segment: Segment) {
+      ahead?.finish()
+      ahead = ScanWindow(segment)
+      ahead?.reach(0)
     }
 
     /// The next live entry of a packed segment; nil at its end.
@@ -154,6 +166,7 @@ public final class Snapshot: Sequence, Sendable {
       while let step = walk.next(in: view) {
         switch step {
         case .record(let entry):
+          ahead?.reach(entry.offset)
           if entry.kind == .put, isShown(entry.sequence, entry.expiry, entry.keyspace),
             writer.keydir.leads(
               to: segment.startUnits + UInt64(entry.offset >> 3),

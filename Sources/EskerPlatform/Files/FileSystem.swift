@@ -172,6 +172,19 @@ public protocol Mapping: AnyObject, Sendable {
   /// Faults in the pages of `range` for reading. A hint.
   func populateForReading(_ range: Range<Int>)
 
+  /// Says whether reading a page that is not in memory is to read what is around it too, as it usually does. Holds for all pages
+  /// of the mapping, also for those that `extend` adds. A hint.
+  func setReadAhead(_ isWanted: Bool)
+
+  /// Begins to read the pages of `range` that are not in memory, without waiting. A hint.
+  func fetch(_ range: Range<Int>)
+
+  /// How many bytes of `range`, in whole pages, are in memory.
+  func residentBytes(in range: Range<Int>) -> Int
+
+  /// Says that the pages of `range` are not needed soon, and may make room for others at once. A hint.
+  func letGo(_ range: Range<Int>)
+
   /// Removes the pages of `range` from this process's page table, leaving their contents alone: the next access maps them
   /// again. A hint, for a range that will be synced and not stored to again: the kernel then need not interrupt every
   /// processor for each page it cleans.
@@ -190,6 +203,18 @@ public protocol Mapping: AnyObject, Sendable {
 }
 
 extension Mapping {
+  /// Does nothing: the system decides what to read.
+  public func setReadAhead(_ isWanted: Bool) {}
+
+  /// Does nothing: pages are read when they are touched.
+  public func fetch(_ range: Range<Int>) {}
+
+  /// All of them, as far as anybody knows.
+  public func residentBytes(in range: Range<Int>) -> Int { range.count }
+
+  /// Does nothing: the system decides what makes room.
+  public func letGo(_ range: Range<Int>) {}
+
   /// True once a page of this mapping could not be read in; see `faultFlag`.
   public var isFaulted: Bool { faultFlag.isRaised }
 }

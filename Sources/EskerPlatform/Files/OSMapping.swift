@@ -46,6 +46,8 @@ final class OSMapping: Mapping {
   /// `extendLock`, where it changes.
   private let mappedEnd = Atomic<Int>(0)
   private let extendLock = Lock(.mapping)
+  /// Changed under `extendLock`; relaxed elsewhere, where it is a hint.
+  private let readsAhead = Atomic<Bool>(true)
   /// Cleared before `unmap` takes `extendLock`: a thread that finds it set under that lock has the range until it unlocks.
   private let isReserved = Atomic<Bool>(true)
 
@@ -113,6 +115,7 @@ final class OSMapping: Mapping {
     let address = unsafe start + range.lowerBound
     let result = unsafe mmap(address, range.count, protection, sharing | MAP_FIXED, descriptor, off_t(offset))
     guard unsafe result == address else { throw PlatformError("map", path: path, code: errno) }
+    if !readsAhead.load(ordering: .relaxed) { unsafe esker_advise_read_ahead(address, range.count, false) }
     mappedEnd.store(range.upperBound, ordering: .releasing)
     unsafe esker_guard_extend(guardSlot, start + range.upperBound)
   }
@@ -144,6 +147,33 @@ final class OSMapping: Mapping {
     LockRank.expectIOAllowed()
     let pages = accessiblePages(of: range)
     if !pages.isEmpty { unsafe esker_populate_read(start + pages.lowerBound, pages.count) }
+  }
+
+  func setReadAhead(_ isWanted: Bool) {
+    guard readsAhead.load(ordering: .relaxed) != isWanted else { return }
+    extendLock.lock()
+    defer { extendLock.unlock() }
+    readsAhead.store(isWanted, ordering: .relaxed)
+    let end = mappedEnd.load(ordering: .relaxed)
+    guard end > 0, isReserved.load(ordering: .acquiring) else { return }
+    unsafe esker_advise_read_ahead(start, end, isWanted)
+  }
+
+  func fetch(_ range: Range<Int>) {
+    let pages = accessiblePages(of: range)
+    if !pages.isEmpty { unsafe PageCache.fetch(start + pages.lowerBound, byteCount: pages.count) }
+  }
+
+  func residentBytes(in range: Range<Int>) -> Int {
+    let pages = accessiblePages(of: range)
+    return pages.isEmpty ? 0 : unsafe Int(esker_resident_pages(start + pages.lowerBound, pages.count)) * MemoryPage.size
+  }
+
+  func letGo(_ range: Range<Int>) {
+    LockRank.expectIOAllowed()
+    let pages = accessiblePages(of: range)
+    // Not where there are stores of this process's own, which would have to go to swap.
+    if !pages.isEmpty, file != nil { unsafe esker_let_go(start + pages.lowerBound, pages.count) }
   }
 
   func detach(_ range: Range<Int>) {

@@ -69,6 +69,7 @@ import Testing
       path: path,
       file: file,
       mapping: try file.map(capacity: capacity, writable: true),
+      pages: PageAdvice(.system),
       capacity: capacity,
       lease: try #require(AddressSpace().take(GranuleTable.granules(for: capacity))),
       created: 0

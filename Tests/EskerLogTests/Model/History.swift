@@ -28,6 +28,7 @@ struct History {
     spaces = generator.oneIn(2) ? [""] : ["", "one", "two"]
     let compression = generator.oneIn(2) ? Options.Compression.lz4 : .off
     self.compression = compression
+    machine.pageCacheRoom = generator.oneIn(2) ? 0 : nil
     store = try machine.open { $0.compression = compression }
     model = StoreModel(time: machine.clock.wallMilliseconds())
   }

@@ -26,6 +26,7 @@ import Testing
         path: directory.appending("segment"),
         file: file,
         mapping: try file.map(capacity: 1 << 20, writable: true),
+        pages: PageAdvice(.system),
         capacity: 1 << 20,
         lease: try #require(AddressSpace().take(GranuleTable.granules(for: 1 << 20))),
         created: 0

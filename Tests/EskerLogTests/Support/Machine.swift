@@ -10,6 +10,8 @@ struct Machine {
   var disk: SimulatedDisk
   let clock: FakeClock
   var background = Host.Background.inline
+  /// What memory there is for files; nil for enough.
+  var pageCacheRoom: Int?
   let path = "/store"
 
   init(capacity: Int? = nil) {
@@ -18,7 +20,9 @@ struct Machine {
   }
 
   var host: Host {
-    Host(platform: disk.platform(clock: clock), background: background)
+    var platform = disk.platform(clock: clock)
+    platform.pageCacheRoom = { [pageCacheRoom] in pageCacheRoom }
+    return Host(platform: platform, background: background)
   }
 
   /// Options with small segments and this machine's clock.

@@ -18,6 +18,22 @@ struct StoreProbe: Sendable {
     engine = store.engine
   }
 
+  // MARK: Memory
+
+  /// Whether the store takes itself to be larger than memory.
+  var isBeyondMemory: Bool { engine.env.pages.isBeyondMemory }
+
+  /// Whether a task that looks up a key would leave that to a thread that may wait.
+  func mustWait(for key: String) -> Bool { engine.keydir.keyspaces[""]?.mustWait(for: key) == true }
+
+  /// Decides anew whether the store fits into memory.
+  func reviewPages() { engine.keydir.reviewPages() }
+
+  /// How many bytes of the segments' records are in memory.
+  var residentBytes: Int {
+    engine.catalog.segments.reduce(0) { $0 + $1.mapping.residentBytes(in: 0..<$1.recordsEnd) }
+  }
+
   // MARK: What the store says of itself
 
   /// What tells this store from every other.

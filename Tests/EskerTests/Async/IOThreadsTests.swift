@@ -1,3 +1,4 @@
+import EskerPlatform
 import EskerTestSupport
 import Foundation
 import Synchronization

@@ -146,6 +146,11 @@ final class FaultyMapping: Mapping {
     real.detach(range)
   }
 
+  func setReadAhead(_ isWanted: Bool) { real.setReadAhead(isWanted) }
+  func fetch(_ range: Range<Int>) { real.fetch(range) }
+  func residentBytes(in range: Range<Int>) -> Int { real.residentBytes(in: range) }
+  func letGo(_ range: Range<Int>) { real.letGo(range) }
+
   func unmap() {
     real.unmap()
   }

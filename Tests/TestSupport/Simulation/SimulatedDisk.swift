@@ -261,7 +261,8 @@ public final class SimulatedDisk: FileSystem, @unchecked Sendable {
 }
 
 extension Platform {
-  /// A platform over a simulated (or wrapped) file system, with random numbers from `seed`.
+  /// A platform over a simulated (or wrapped) file system, with random numbers from `seed`. With every other seed there is no memory
+  /// for files.
   public static func simulated(
     fileSystem: any FileSystem,
     clock: any SystemClock = FakeClock(),
@@ -273,7 +274,8 @@ extension Platform {
       fileSystem: fileSystem,
       clock: clock,
       random: { generator.next() },
-      processID: processID
+      processID: processID,
+      pageCacheRoom: { seed % 2 == 0 ? 0 : nil }
     )
   }
 }

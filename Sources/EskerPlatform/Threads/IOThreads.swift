@@ -1,6 +1,3 @@
-internal import EskerPlatform
-internal import Foundation
-
 /// Threads for calls that may block, so that tasks never do.
 ///
 /// As many as are of use, besides those that are stuck: what they run may be waiting for what waits. A supervisor looks in
@@ -8,15 +5,16 @@ internal import Foundation
 /// some time.
 ///
 /// Safety: threads may share it, since only a holder of `lock` touches what changes.
-final class IOThreads: @unchecked Sendable {
-  static let shared = IOThreads()
+public final class IOThreads: @unchecked Sendable {
+  /// Those of the process.
+  public static let shared = IOThreads()
 
   private static let idleNanoseconds: UInt64 = 5_000_000_000
   /// A call is stuck once it has been running for one to two of these.
   private static let tickNanoseconds: UInt64 = 20_000_000
   private static let most = 256
 
-  private let regular = max(4, 2 * ProcessInfo.processInfo.activeProcessorCount)
+  private let regular = max(4, 2 * Processors.count)
   private let lock = Lock(.ioThreads)
   private let condition = Condition()
   private let supervision = Condition()
@@ -32,8 +30,11 @@ final class IOThreads: @unchecked Sendable {
 
   private var waiting: Int { jobs.count - next }
 
+  /// Threads of one's own. None is created until there is a job.
+  public init() {}
+
   /// Runs `job` on one of the threads, soon. If there can be no thread at all, on the caller's.
-  func submit(_ job: @escaping @Sendable () -> Void) {
+  public func submit(_ job: @escaping @Sendable () -> Void) {
     lock.lock()
     jobs.append(job)
     var cannotRun = false
@@ -120,8 +121,8 @@ final class IOThreads: @unchecked Sendable {
 }
 
 /// One call on its way to a thread: runs once, or is cancelled before it runs.
-private final class PendingCall<R: Sendable>: Sendable {
-  typealias Continuation = CheckedContinuation<Result<R, StorageError>, Never>
+private final class PendingCall<R: Sendable, E: Error>: Sendable {
+  typealias Continuation = CheckedContinuation<Result<R, E>, Never>
 
   private enum State {
     case new
@@ -153,16 +154,19 @@ private final class PendingCall<R: Sendable>: Sendable {
 extension IOThreads {
   /// Runs `body` on one of the threads while the task is suspended.
   ///
-  /// - Throws: what `body` throws; ``StorageError/cancelled`` if the task was cancelled before `body` began. Once begun, it
-  ///   ends, and its outcome is returned.
-  func run<R: Sendable>(_ body: @escaping @Sendable () throws(StorageError) -> R) async throws(StorageError) -> R {
-    let call = PendingCall<R>()
-    let outcome: Result<R, StorageError> = await withTaskCancellationHandler {
+  /// - Parameter cancellation: what is thrown if the task was cancelled before `body` began. Once begun, it ends, and its outcome is
+  ///   returned.
+  public func run<R: Sendable, E: Error>(
+    orThrow cancellation: E,
+    _ body: @escaping @Sendable () throws(E) -> R
+  ) async throws(E) -> R {
+    let call = PendingCall<R, E>()
+    let outcome: Result<R, E> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        guard call.wait(continuation) else { return continuation.resume(returning: .failure(.cancelled)) }
+        guard call.wait(continuation) else { return continuation.resume(returning: .failure(cancellation)) }
         submit {
           guard let continuation = call.take() else { return }
-          do throws(StorageError) {
+          do throws(E) {
             continuation.resume(returning: .success(try body()))
           } catch {
             continuation.resume(returning: .failure(error))
@@ -170,7 +174,7 @@ extension IOThreads {
         }
       }
     } onCancel: {
-      call.take()?.resume(returning: .failure(.cancelled))
+      call.take()?.resume(returning: .failure(cancellation))
     }
     return try outcome.get()
   }

@@ -1,0 +1,50 @@
+internal import EskerPlatform
+
+// Safety: pointers to keys are used only while the caller's span is lent.
+extension KeyspaceCore {
+  /// Whether a look-up would wait for a device. The pages that it would wait for are then being read.
+  @inlinable
+  func mustWait(for key: some ByteSource) -> Bool {
+    key.withBytes { span in unsafe span.withKeyPointer { unsafe mustWait(for: $0) } }
+  }
+
+  /// The value of a key, copied by a thread that may wait.
+  @usableFromInline
+  func awaitValue(of key: some ByteSource) async throws(StoreError) -> [UInt8]? {
+    let key = key.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
+    return try await IOThreads.shared.run(orThrow: .cancelled) { [self] () throws(StoreError) in
+      try CoreView(core: self).get(key)
+    }
+  }
+
+  /// Suspends until what a write of the key looks at is in memory, so that the task's thread does not wait for it.
+  ///
+  /// A cancelled task goes on at once: whether its write happens must not depend on where it waited.
+  @usableFromInline
+  func bringIn(_ key: some ByteSource) async {
+    guard engine.env.isUnhindered, mustWait(for: key) else { return }
+    let key = key.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
+    await bringIn([(self, key)])
+  }
+
+  /// Has a thread look at the keys, unless the task is cancelled before its turn.
+  fileprivate func bringIn(_ keys: [(core: KeyspaceCore, key: [UInt8])]) async {
+    do throws(StoreError) {
+      try await IOThreads.shared.run(orThrow: .cancelled) { () throws(StoreError) in
+        for (core, key) in keys { unsafe key.withUnsafeBytes { unsafe core.touch($0) } }
+      }
+    } catch {
+      // What is missing is read when it is needed.
+    }
+  }
+}
+
+extension Keyspace.Async {
+  /// The same for all keys of a batch.
+  func bringIn(_ batch: borrowing WriteBatch) async {
+    guard core.engine.env.pages.isBeyondMemory else { return }
+    let keys = batch.operations.map { ($0.keyspace, Array(batch.bytes[$0.start..<$0.start + $0.keyLength])) }
+    for (core, key) in keys { _ = core.mustWait(for: key) }
+    await core.bringIn(keys)
+  }
+}

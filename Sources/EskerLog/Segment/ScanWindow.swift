@@ -1,0 +1,57 @@
+internal import EskerPlatform
+
+/// Reads ahead of whoever goes through a segment of a store beyond memory, and lets go of what he has passed.
+///
+/// There the kernel reads single pages (see ``PageAdvice``), and without this each would be waited for. What was not in memory before
+/// does not stay there either: a scan needs each page once, and look-ups would lose theirs to it. A plain value: the holder of a scan
+/// keeps one for the segment that he is in.
+struct ScanWindow {
+  /// Bytes that are asked for, or let go, at a time.
+  private static let step = 1 << 20
+
+  private let segment: Segment
+  private let end: Int
+  private let isNeeded: Bool
+  /// How far the bytes have been asked for.
+  private var fetched: Int
+  /// The ranges that were asked for and not passed yet, at most three, and whether they stay in memory.
+  private var ahead: [(range: Range<Int>, stays: Bool)] = []
+
+  init(_ segment: Segment, from start: Int = 0) {
+    self.segment = segment
+    end = segment.readableEnd
+    isNeeded = segment.pages.isBeyondMemory
+    fetched = start / Self.step * Self.step
+  }
+
+  func isOf(_ segment: Segment) -> Bool { self.segment === segment }
+
+  /// Called before the bytes at an offset are read.
+  @inline(__always)
+  mutating func reach(_ offset: Int) {
+    if isNeeded, offset &+ Self.step > fetched { advance(to: offset) }
+  }
+
+  /// Called at the end of the scan.
+  mutating func finish() { letGo(before: .max) }
+
+  private mutating func advance(to offset: Int) {
+    letGo(before: offset)
+    fetched = max(fetched, offset / Self.step * Self.step)
+    while fetched < min(end, offset + 2 * Self.step) {
+      let range = fetched..<min(end, fetched + Self.step)
+      // Most of it may be what look-ups use.
+      ahead.append((range, stays: segment.mapping.residentBytes(in: range) * 2 > range.count))
+      segment.mapping.fetch(range)
+      fetched = range.upperBound
+      if range.count < Self.step { break }
+    }
+  }
+
+  private mutating func letGo(before offset: Int) {
+    while let (range, stays) = ahead.first, range.upperBound <= offset {
+      ahead.removeFirst()
+      if !stays { segment.mapping.letGo(range) }
+    }
+  }
+}
