@@ -15,7 +15,7 @@
 const std::string rocksdb_settings =
     "RocksDB " NUMBER(ROCKSDB_MAJOR) "." NUMBER(ROCKSDB_MINOR) "." NUMBER(ROCKSDB_PATCH)
     ": write-ahead log without sync (with sync in the synced cells), 64 MiB memtables, four at most, two background jobs, Bloom filter of 10 bits, "
-    "hash index in blocks, block cache larger than all data (lean: a tenth of it), no compression (packed: LZ4 with a dictionary of 64 KiB); compacted before reads; gets into a "
+    "hash index in blocks, block cache larger than all data (lean: a tenth of it; beyond memory: half of the memory, direct reads, write buffers of a 32nd), no compression (packed: LZ4 with a dictionary of 64 KiB); compacted before reads; gets into a "
     "pinned slice, MultiGet";
 
 namespace {
@@ -77,7 +77,8 @@ struct store final : peer {
     rocksdb::BlockBasedTableOptions table;
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
     table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
-    table.block_cache = rocksdb::NewLRUCache(options.lean ? options.bytes / 10 : options.bytes * 2 + (64 << 20));
+    const size_t all = options.bytes * 2 + (64 << 20);
+    table.block_cache = rocksdb::NewLRUCache(options.memory ? options.memory / 2 : options.lean ? options.bytes / 10 : all);
     table.format_version = 5;
     rocksdb::Options settings;
     settings.create_if_missing = true;
@@ -85,6 +86,11 @@ struct store final : peer {
     settings.write_buffer_size = 64 << 20;
     settings.max_write_buffer_number = 4;
     settings.level_compaction_dynamic_level_bytes = true;
+    if (options.memory) {
+      settings.use_direct_reads = true;
+      settings.use_direct_io_for_flush_and_compaction = true;
+      settings.write_buffer_size = options.memory / 32;
+    }
     settings.compression = options.packed ? rocksdb::kLZ4Compression : rocksdb::kNoCompression;
     if (options.packed) settings.compression_opts.max_dict_bytes = 64 << 10;
     settings.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));

@@ -72,11 +72,18 @@ bool bench_is_memory_file_system(const char *path);
 /// Reads a whole file, so that it is in the page cache; 0 or errno.
 int bench_read_through(const char *path);
 
+/// Lets go of the pages of a file that are in the page cache and on the device; 0 or errno.
+int bench_forget_pages(const char *path);
+
 /// The bytes of this process's anonymous memory that are resident; 0 if the system does not report them.
 uint64_t bench_anonymous_bytes(void);
 /// The bytes of this process's memory that are resident, including mapped files; 0 if the system does not report them.
 uint64_t bench_resident_bytes(void);
 /// The bytes that this process has dirtied or written, to be stored on the device; 0 if the system does not report them.
 uint64_t bench_written_bytes(void);
+/// The bytes that this process has read from the device.
+uint64_t bench_read_bytes(void);
+/// This process's page faults that waited for the device.
+uint64_t bench_major_faults(void);
 
 #endif

@@ -70,4 +70,7 @@ limit_result limit_group(const char *path, int threads, uint64_t count, size_t v
 /// `operations` is the number of records, `checksum` the XOR of their hashes.
 limit_result limit_scan(const char *const *paths, size_t files, uint64_t keys, int huge_pages);
 
+/// Reads random pages of 4 KiB of the files for so many seconds, past the page cache, one at a time on each thread.
+limit_result limit_read_device(const char *const *paths, size_t files, int threads, double seconds);
+
 #endif

@@ -18,6 +18,7 @@ typedef struct {
   const char *directory;  // exists; empty, or as an earlier process left it
   uint64_t keys;          // how many there will be, for engines that size tables
   uint64_t bytes;         // total size of keys and values
+  uint64_t memory;        // what it may use, pages of files included; 0 for no limit
   int threads;            // concurrent sessions
   int batch;              // writes per transaction, for engines with transactions
   bool synced;            // whether each write is on the device before it returns; else it survives a process crash

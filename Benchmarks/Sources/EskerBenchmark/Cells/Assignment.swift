@@ -14,6 +14,10 @@ struct Assignment {
   var isFilled = false
   /// Where the process puts its files, or finds prepared ones.
   var directory: String
+  /// The memory that the process may use, pages of files included; 0 for no limit.
+  var memory = 0
+  /// How long to measure, where the number of operations is not given.
+  var seconds = 15.0
   /// The directory with traces of real caches; if nil, one is made up.
   var traces: String?
   /// The directory with packed files of documents, one per line; if nil, some are made up.

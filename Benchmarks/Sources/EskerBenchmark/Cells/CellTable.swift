@@ -3,7 +3,7 @@ extension Cell {
   static func table(_ scale: Scale) -> [Cell] {
     scale.keys.flatMap { storeCells(keys: $0, scale) } + scale.valueLengths.flatMap { lengthCells($0, scale) }
       + ycsbCells(scale) + durableCells(scale) + scale.keys.flatMap(openCells) + recordedCells(scale)
-      + typedCells(scale) + boundedCells(scale)
+      + typedCells(scale) + boundedCells(scale) + beyondCells(scale)
   }
 
   private static let everyone: [Subject] = [.limit, .esker] + Subject.engines

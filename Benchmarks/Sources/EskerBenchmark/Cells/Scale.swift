@@ -16,6 +16,9 @@ struct Scale {
   var growth: Int
   /// The number of writes in the cells that rewrite keys repeatedly.
   var churn: Int
+  /// The size in bytes of the stores beyond memory, and how long each is measured.
+  var beyond: Int
+  var beyondSeconds: Double
   /// The number of records in the YCSB cells.
   var mixed: Int
   /// The maximum number of requests in a trace, and of documents in a file.
@@ -32,6 +35,8 @@ struct Scale {
     commits: 4_000,
     growth: 10_000_000,
     churn: 10_000_000,
+    beyond: 1_200_000_000,
+    beyondSeconds: 15,
     mixed: 200_000,
     recorded: .max,
     structs: 50_000
@@ -47,6 +52,8 @@ struct Scale {
     commits: 200,
     growth: 300_000,
     churn: 200_000,
+    beyond: 10_000_000,
+    beyondSeconds: 0.5,
     mixed: 10_000,
     recorded: 3_000,
     structs: 5_000

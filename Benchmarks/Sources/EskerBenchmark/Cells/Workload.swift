@@ -46,6 +46,12 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Gets of packed documents, compared with other engines that compress.
   case documents
   case delete
+  /// Gets, gets of tasks, gets of 32 keys at a time, overwrites and YCSB's B on a store larger than the memory there is.
+  case beyondGet = "beyond-get"
+  case beyondAsync = "beyond-async"
+  case beyondMultiGet = "beyond-multi-get"
+  case beyondOverwrite = "beyond-overwrite"
+  case beyondYCSBB = "beyond-ycsb-b"
   case synced
   case syncedTasks = "synced-1000-tasks"
   case openClean = "open-clean"
@@ -78,6 +84,17 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
     }
   }
 
+  /// Whether the store is larger than the memory there is, and the measurement lasts a given time.
+  var isBeyondMemory: Bool {
+    switch self {
+    case .beyondGet, .beyondAsync, .beyondMultiGet, .beyondOverwrite, .beyondYCSBB: true
+    default: false
+    }
+  }
+
+  /// Whether the store is the same afterwards.
+  var leavesStore: Bool { isRead || self == .beyondGet || self == .beyondAsync || self == .beyondMultiGet }
+
   /// Whether the result is the total time rather than operations per second.
   var isOpen: Bool { self == .openClean || self == .openCrashed || self == .openScanned }
 
@@ -96,6 +113,7 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   var comparesChecksums: Bool {
     switch self {
     case .synced, .syncedTasks, .openScanned, .growth, .getWhileWriting, .getMerging: false
+    case _ where isBeyondMemory: false
     default: true
     }
   }

@@ -18,6 +18,8 @@ struct CellCommand: ParsableCommand {
   @Option(help: "Threads that do them.") var threads = 1
   @Flag(help: "Put the limit's table on huge pages.") var hugePages = false
   @Flag(help: "An earlier process has filled the store.") var filled = false
+  @Option(help: "Bytes of memory that may be used, files included (beyond-*).") var memory = 0
+  @Option(help: "Seconds to measure (beyond-*).") var seconds = 15.0
   @Option(help: "An existing directory for the files.") var directory: String
   @OptionGroup var data: DataOptions
   @Flag(help: "Be killed when everything is written (one-key, come-and-go).") var kill = false
@@ -33,6 +35,8 @@ struct CellCommand: ParsableCommand {
       hugePages: hugePages,
       isFilled: filled,
       directory: directory,
+      memory: memory,
+      seconds: seconds,
       traces: data.traces,
       documents: data.documents,
       plots: data.plots,

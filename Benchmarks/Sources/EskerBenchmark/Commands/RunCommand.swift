@@ -77,7 +77,10 @@ struct RunCommand: ParsableCommand {
     for missing in Set(subjects.filter { !$0.isAvailable }.map(\.engine)).sorted() {
       note("\(missing) is not installed and left out; Benchmarks/run installs it.")
     }
-    let options = data.arguments
+    if !MemoryGroup.isAvailable {
+      note("No control group for memory can be made here: the cells beyond memory are left out.")
+    }
+    let options = data.arguments + ["--seconds", "\(quick ? Scale.quick.beyondSeconds : Scale.full.beyondSeconds)"]
     let filled = FilledStores(directory: directory, options: options)
     defer { filled.keep(for: []) }
     let runner = CellRunner(
@@ -91,7 +94,7 @@ struct RunCommand: ParsableCommand {
     let begin = ContinuousClock.now
     var results: [CellResult] = []
     let chosen = cells.filter { cell in
-      (only.isEmpty || only.contains(where: cell.isCalled))
+      (only.isEmpty || only.contains(where: cell.isCalled)) && (cell.timesMemory == 0 || MemoryGroup.isAvailable)
         && cell.subjects.contains { $0 != .limit && runner.subjects.contains($0) }
     }
     for (index, cell) in chosen.enumerated() {

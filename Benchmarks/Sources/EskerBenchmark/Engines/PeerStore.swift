@@ -6,6 +6,7 @@ final class PeerStore: Engine {
   private let peer: OpaquePointer
 
   /// - Parameters:
+  ///   - memory: What it may use, pages of files included; 0 for no limit.
   ///   - bytes: The total size of the keys and values there will be, for engines that size their files or caches.
   init(
     _ subject: Subject,
@@ -13,6 +14,7 @@ final class PeerStore: Engine {
     keys: Int,
     bytes: Int,
     threads: Int = 1,
+    memory: Int = 0,
     isSynced: Bool = false,
     isPacked: Bool = false,
     isAscending: Bool = false
@@ -24,6 +26,7 @@ final class PeerStore: Engine {
         directory: directory,
         keys: UInt64(keys),
         bytes: UInt64(bytes),
+        memory: UInt64(memory),
         threads: Int32(threads),
         batch: Int32(subject.batch),
         synced: isSynced,

@@ -31,6 +31,9 @@ struct CellRunner {
   private func measure(_ cell: Cell, _ subject: Subject) throws -> Measurement {
     // The limit reads the files that Esker left behind.
     let owner = subject == .limit ? Subject.esker : subject
+    if cell.preparation != nil, cell.workload.leavesStore {
+      return try measure(cell, subject, try filled.path(for: cell, owner), isFilled: true)
+    }
     if cell.preparation != nil {
       return try inFreshDirectory { path in
         try filled.copy(for: cell, owner, to: path)
@@ -74,6 +77,6 @@ extension Cell {
     [
       "--workload", workload.rawValue, "--subject", subject.rawValue, "--keys", "\(keys)", "--operations",
       "\(operations(of: subject))", "--value-length", "\(valueLength)", "--threads", "\(threads)", "--directory", path,
-    ] + (hugePages ? ["--huge-pages"] : [])
+    ] + (hugePages ? ["--huge-pages"] : []) + (memory > 0 ? ["--memory", "\(memory)"] : [])
   }
 }

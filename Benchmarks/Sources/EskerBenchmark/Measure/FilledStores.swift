@@ -21,6 +21,7 @@ final class FilledStores {
     let preparation = cell.preparation ?? .prepareClean
     prepared.workload = preparation
     prepared.threads = 1
+    prepared.timesMemory = 0
     prepared.operations = cell.keys
     let isKilled = preparation == .prepareCrashed
     // Batches are faster and leave the same store.

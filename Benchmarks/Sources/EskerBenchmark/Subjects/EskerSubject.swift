@@ -15,6 +15,9 @@ struct EskerSubject {
       var measurement = try measureOpen(assignment) { try EskerStore(at: assignment.storePath) }
       measurement.diskBytes = try DiskUse.bytes(at: assignment.storePath)
       return measurement
+    case .beyondGet, .beyondAsync, .beyondMultiGet, .beyondOverwrite, .beyondYCSBB:
+      return try BeyondMemory(assignment: assignment, path: assignment.storePath)
+        .measure { try EskerStore(at: assignment.storePath) }
     case .growth: return try growth()
     case .overwriteMerging: return try overwriteMerging()
     case .getMerging: return try getMerging()

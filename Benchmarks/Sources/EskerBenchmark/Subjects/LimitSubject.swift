@@ -18,6 +18,9 @@ struct LimitSubject {
       return try measurement(limit_group(path, Int32(assignment.threads), count / UInt64(assignment.threads), length))
     case .synced, .syncedTasks:
       return try measurement(limit_sync(path, min(count, 5_000), length))
+    case .beyondGet, .beyondAsync, .beyondMultiGet, .beyondOverwrite, .beyondYCSBB:
+      let threads = assignment.workload == .beyondMultiGet ? WindowGets<EskerStore>.length : assignment.threads
+      return try withSegments { limit_read_device($0, $1, Int32(threads), assignment.seconds) }
     case .openScanned:
       return try scan()
     case .hybridGet:
@@ -85,11 +88,18 @@ struct LimitSubject {
   }
 
   private func scan() throws -> Measurement {
+    try withSegments { limit_scan($0, $1, UInt64(assignment.keys), 0) }
+  }
+
+  /// Passes the paths of the segment files that Esker left behind.
+  private func withSegments(
+    _ body: (UnsafePointer<UnsafePointer<CChar>?>, Int) -> limit_result
+  ) throws -> Measurement {
     let files = try FileManager.default.contentsOfDirectory(atPath: assignment.storePath)
     let paths = files.filter { $0.hasSuffix(".segment") }.sorted().map { assignment.storePath + "/" + $0 }
     var strings = paths.map { UnsafePointer(strdup($0)) }
     defer { strings.forEach { free(UnsafeMutablePointer(mutating: $0)) } }
-    return try measurement(limit_scan(&strings, strings.count, UInt64(assignment.keys), 0))
+    return try measurement(body(&strings, strings.count))
   }
 
   private func measurement(_ result: limit_result) throws -> Measurement {

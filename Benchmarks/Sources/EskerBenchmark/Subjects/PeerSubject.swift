@@ -10,6 +10,9 @@ struct PeerSubject {
   }
 
   func measure() throws -> Measurement {
+    if assignment.workload.isBeyondMemory {
+      return try BeyondMemory(assignment: assignment, path: assignment.peerPath).measure { try open() }
+    }
     if assignment.isFilled { try readThrough() }
     if assignment.workload == .documents {
       return try measureDocuments(assignment, at: assignment.peerPath) { bytes, count in
@@ -42,6 +45,7 @@ struct PeerSubject {
       keys: keys,
       bytes: bytes,
       threads: assignment.workload == .getWhileWriting ? 2 : assignment.threads,
+      memory: assignment.memory,
       isSynced: assignment.workload.isSynced,
       isPacked: isPacked,
       isAscending: assignment.workload == .fillSequential
