@@ -145,4 +145,10 @@ extension UpdatableStorage where Key == Void {
   public func update<R>(_ body: (inout Value?) throws(StorageError) -> R) throws(StorageError) -> R {
     try update(forKey: (), body)
   }
+
+  /// Changes the value atomically, with a body that may throw errors of its own; any error changes nothing.
+  @discardableResult
+  public func update<R>(_ body: (inout Value?) throws -> R) throws -> R {
+    try update(forKey: (), body)
+  }
 }

@@ -141,6 +141,24 @@ extension ByteStore {
     }
   }
 
+  /// Calls `body`, which may throw any error, once for each key, in order, with the key's position and its value in place; an
+  /// error ends the calls.
+  public func withValues<K: ByteSource>(forKeys keys: [K], _ body: (Int, RawSpan?) throws -> Void) throws {
+    var failure: (any Error)?
+    do throws(StoreError) {
+      try withValues(forKeys: keys) { (position, value) throws(StoreError) in
+        do {
+          try body(position, value)
+        } catch {
+          failure = error
+          throw .cancelled
+        }
+      }
+    } catch {
+      throw failure ?? error
+    }
+  }
+
   /// Whether the key is present and not expired.
   @inlinable
   public func contains<K: ByteSource & ~Copyable & ~Escapable>(_ key: borrowing K) throws(StoreError) -> Bool {

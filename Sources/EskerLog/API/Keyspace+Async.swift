@@ -86,6 +86,18 @@ extension Keyspace {
       return result
     }
 
+    /// Commits a batch of writes atomically; `body` may throw any error, which discards the batch.
+    public func write<R>(
+      durability: Durability? = nil,
+      _ body: (inout WriteBatch) throws -> R
+    ) async throws -> R {
+      var batch = WriteBatch(defaultKeyspace: core)
+      let result = try body(&batch)
+      let sequence = try core.engine.commit(batch)
+      try await core.engine.settleAsync(sequence, durability)
+      return result
+    }
+
     /// Makes every write that returned before the call durable; see ``LogStore/sync()``.
     public func sync() async throws(StoreError) {
       try await core.engine.waitDurableAsync(core.engine.publishedSequence)

@@ -25,7 +25,16 @@ import Testing
       try space.put("1", forKey: "a")
       switch operation {
       case "get": #expect(try space.get("a") == Array("1".utf8))
-      case "several": #expect(try space.get(["a", "b"]).map { $0 != nil } == [true, false])
+      case "several":
+        #expect(try space.get(["a", "b"]).map { $0 != nil } == [true, false])
+        var seen = 0
+        #expect(throws: Own.self) {
+          try space.withValues(forKeys: ["a", "b"]) { (_, _) throws in
+            seen += 1
+            throw Own()
+          }
+        }
+        #expect(seen == 1)
       case "entry":
         #expect(try space.withEntry(forKey: "a") { (value: RawSpan, known) in known.length == value.byteCount } == true)
       case "contains": #expect(try space.contains("a") && !space.contains("b"))
@@ -221,11 +230,16 @@ import Testing
         // A batch of the engine's takes typed writes; it is logged at once and then waited for.
         case "batch":
           guard storage.name != "memory" else { break }
-          try await store.async.write { (batch) throws(StoreError) in
-            do throws(StorageError) {
-              try batch.set(7, forKey: "a", in: storage)
-            } catch {
-              Issue.record(error)
+          try await store.async.write(durability: .synced) { batch in
+            try batch.set(7, forKey: "a", in: storage)
+            try batch.set("seven", forKey: "a", in: texts)
+          }
+          #expect(try await storage.async.value(forKey: "a") == 7 && texts.value(forKey: "a") == "seven")
+          #expect(store.durableSequence == store.lastSequence)
+          await #expect(throws: Own.self) {
+            try await store.async.write { batch in
+              try batch.removeValue(forKey: "a", in: storage)
+              throw Own()
             }
           }
           #expect(try await storage.async.value(forKey: "a") == 7)
