@@ -9,7 +9,8 @@ public enum StorageCall {
   public struct Read: Hashable, Sendable {
     /// Whether a value that has expired but was not removed yet is returned.
     public var allowsExpired: Bool
-    /// Whether memory in front of a storage is skipped.
+    /// Whether memory in front of a storage is skipped, as it is once it was asked. A storage that is memory itself answers all
+    /// the same, and does not count the call.
     public var skipsMemory: Bool
 
     /// Whether the entry's version is needed, for a write on the condition that it is still there. A front that does not keep

@@ -96,10 +96,9 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
         case .absent: break
         }
       }
-      // What the front is to have as well it gets from the read.
-      if case .entry(let found) = try back.held(key, call), policy.pull == .neverPull || !mayKeep(found, call, nil) {
-        return .entry(fromBack(found, nil))
-      }
+      // What the front is to have as well it gets from the read, which asks the memory of the back then, and asks it once.
+      let isForFront = policy.pull != .neverPull && !call.allowsExpired && !call.needsVersion
+      if !isForFront, case .entry(let found) = try back.held(key, call) { return .entry(fromBack(found, nil)) }
     } catch {}
     // The read passes over what fails.
     return .unknown
@@ -128,7 +127,8 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
       let hash = try hash(key)
       let ticket = fence.beginRead(hash)
       var next = call
-      next.skipsMemory = false
+      // Where the front is passed over, it is the memory of the back that was asked.
+      if !passesFront(call) { next.skipsMemory = false }
       let found: Entry<Value>?
       do throws(StorageError) { found = try await back.found(key, next) } catch {
         guard let stale, passesOver(error, call) else { throw error }

@@ -69,9 +69,19 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
 
   /// The value under `key`, when it expires and which write stored it; nil when the key is absent or expired. Takes no lock,
   /// unless the value has expired: a plain read removes it, so that one that allows expired values finds nothing afterwards.
+  ///
+  /// A call that skips memory is answered as well, since memory is all there is. It follows one that was counted, so it only looks:
+  /// it counts neither as a hit nor as a miss, and removes nothing.
   @inlinable
   public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+    if call.skipsMemory { return try looked(key, call) }
     guard let found = cache.entry(try held(key), now: call.allowsExpired ? .min : now) else { return nil }
+    return Self.entry(found.value, found.expiry, found.version)
+  }
+
+  @usableFromInline
+  func looked(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+    guard let found = cache.look(try held(key)), call.allowsExpired || found.expiry > now else { return nil }
     return Self.entry(found.value, found.expiry, found.version)
   }
 

@@ -39,8 +39,8 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
     _ producer: @Sendable () async throws -> Base.Value
   ) async -> Flight.Outcome {
     do throws(StorageError) {
-      // Another producer may have ended since the look before.
-      if let found = try await base.found(key, StorageCall.Read()) { return .success(found.value) }
+      // Another producer may have ended since the look before, which has asked memory: this is not another question to it.
+      if let found = try await base.found(key, StorageCall.Read(skipsMemory: true)) { return .success(found.value) }
       let value: Base.Value
       do {
         value = try await producer()

@@ -92,6 +92,20 @@ extension MemoryCache {
     return getLocked(key, hash, pin, now: now, where: isMeant)
   }
 
+  /// The value of a key with its expiry and version, also if it has expired. Only looked at: that is not counted, is no use of it,
+  /// and removes nothing. Complexity: constant on average.
+  @inlinable
+  public func look(_ key: Key) -> (value: Value, expiry: Int64, version: UInt64)? {
+    let hash = Self.hash(key)
+    let shard = shard(hash)
+    return withLocked(shard) { _ in
+      let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
+      if slot == 0 { return nil }
+      let node = shard.pointee.node(slot)
+      return (value: node.value, expiry: node.expiry, version: shard.pointee.version(slot))
+    }
+  }
+
   /// Drops an expired entry; under the lock.
   @usableFromInline
   func expire(

@@ -364,12 +364,17 @@ import Testing
     #expect(try kept.count == 1 && storage.entry(forKey: "a")?.expiry == far)
   }
 
-  @Test func memoryTellsWhatIsExpired() throws {
+  @Test func memoryTellsWhatIsExpired() async throws {
     let clock = FakeClock()
     let memory = MemoryStorage<String, Int>(clock: clock.storeClock)
     try memory.set(1, forKey: "a", expiry: .after(.seconds(1)))
     #expect(try !memory.isExpired(forKey: "a") && !memory.isExpired(forKey: "b"))
     clock.advance(milliseconds: 1000)
-    #expect(try memory.isExpired(forKey: "a"))
+    // It looks, and takes nothing away.
+    for _ in 0..<2 { #expect(try memory.isExpired(forKey: "a")) }
+    #expect(try memory.entry(forKey: "a", allowExpired: true)?.value == 1)
+    for _ in 0..<2 { #expect(try await memory.async.isExpired(forKey: "a")) }
+    try memory.removeExpired()
+    #expect(try await !memory.async.isExpired(forKey: "a"))
   }
 }
