@@ -28,6 +28,7 @@ extension StoreError: LocalizedError {
     case .invalidKeyspace(let name):
       name.isEmpty ? "The default keyspace cannot be removed." : "The name “\(name)” cannot be used."
     case .keyspaceRemoved(let name): "The keyspace “\(name)” was removed."
+    case .noSuchKeyspace(let name): "There is nothing in “\(name)” yet."
     }
   }
 
@@ -36,6 +37,7 @@ extension StoreError: LocalizedError {
     switch self {
     case .closed, .cancelled, .keyspaceRemoved: nil
     case .readOnly: "It was opened for reading only."
+    case .noSuchKeyspace: "The store was opened for reading only, and nobody has written there."
     case .locked(_, let holder):
       holder == 0 ? "Another process has it open." : "Process \(holder) has it open."
     case .notAStore: "There is something else at that place. It was left unchanged."
@@ -81,6 +83,7 @@ extension StoreError: LocalizedError {
     case .historyGone: "Read everything again."
     case .invalidKeyspace(let name): name.isEmpty ? "Empty it instead." : "Use a shorter name, or fewer of them."
     case .keyspaceRemoved: "Use another one."
+    case .noSuchKeyspace: "Try again later."
     }
   }
 }

@@ -31,6 +31,7 @@ extension Engine {
       // The writer may have created or recorded it meanwhile.
       try follower.refresh()
       if let cores = known(names, recording: KeyspaceForms()) { return cores }
+      if let name = names.first(where: { keydir.keyspaces[$0] == nil }) { throw .noSuchKeyspace(name) }
     }
     defer { env.deliverEvents() }
     // Again only if another thread removes one of them meanwhile.

@@ -49,6 +49,9 @@ public enum StoreError: Error, Hashable, Sendable {
   case invalidKeyspace(String)
   /// The keyspace was removed. The call changed nothing.
   case keyspaceRemoved(String)
+  /// There is no such keyspace, and a store opened with ``Options/readOnly`` creates none: its writer does, when it first asks
+  /// for it.
+  case noSuchKeyspace(String)
 }
 
 extension StoreError {
@@ -141,6 +144,9 @@ extension StoreError: CustomStringConvertible {
         : "the keyspace name \"\(name)\" cannot be used: it is longer than 255 bytes, or the store has too many keyspaces"
     case .keyspaceRemoved(let name):
       "the keyspace \"\(name)\" was removed: ask the store for it again to create a new one"
+    case .noSuchKeyspace(let name):
+      "there is no keyspace \"\(name)\" yet, and a store opened read-only creates none: ask again once the program that writes "
+        + "has used it, or open the store for writing"
     }
   }
 }

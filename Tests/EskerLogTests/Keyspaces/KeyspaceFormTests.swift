@@ -191,7 +191,7 @@ import Testing
     #expect(seen.forms == Self.numbers)
     _ = try writer.keyspace("more", recording: Self.texts)
     #expect(try reader.keyspace("more", recording: Self.numbers).forms == Self.texts)
-    #expect(throws: StoreError.readOnly) { try reader.keyspace("none", recording: Self.numbers) }
+    #expect(throws: StoreError.noSuchKeyspace("none")) { try reader.keyspace("none", recording: Self.numbers) }
   }
 }
 

@@ -31,7 +31,7 @@ import Testing
     #expect(throws: StoreError.readOnly) { try store.increment("n") }
     #expect(throws: StoreError.readOnly) { try store.touch("k", expiry: .never) }
     #expect(throws: StoreError.readOnly) { try store.write { (b) throws(StoreError) in try b.put("v", forKey: "k") } }
-    #expect(throws: StoreError.readOnly) { try store.keyspace("new") }
+    #expect(throws: StoreError.noSuchKeyspace("new")) { try store.keyspace("new") }
     #expect(throws: StoreError.readOnly) { try store.default.setDefaultExpiry(.seconds(1)) }
     #expect(throws: StoreError.readOnly) { try store.resetClock() }
     #expect(throws: StoreError.readOnly) { try store.sync() }

@@ -14,7 +14,7 @@ import Testing
     .syncFailed(errno: 5), .outcomeUnknown(errno: 5), .keyTooLong(70_000), .valueTooLong(2 << 30),
     .batchTooLarge(3 << 30),
     .historyGone(since: SequenceNumber(rawValue: 1), oldest: SequenceNumber(rawValue: 8)), .invalidKeyspace("names"),
-    .keyspaceRemoved("names"),
+    .keyspaceRemoved("names"), .noSuchKeyspace("names"),
   ]
 
   static let storageErrors: [StorageError] = [

@@ -53,7 +53,8 @@ import Testing
     let location = StoreError.Location(path: "s")
     let expected: [(StoreError, Int32)] = [
       (.damaged(location, reason: "bad"), 1), (.keyTooLong(1), 64), (.valueTooLong(1), 64), (.batchTooLarge(1), 64),
-      (.invalidKeyspace("k"), 64), (.notAStore(path: "s"), 66), (.unknownFormat(path: "s", version: 9), 66),
+      (.invalidKeyspace("k"), 64), (.noSuchKeyspace("k"), 64), (.notAStore(path: "s"), 66),
+      (.unknownFormat(path: "s", version: 9), 66),
       (.historyGone(since: SequenceNumber(rawValue: 1), oldest: SequenceNumber(rawValue: 2)), 1),
       (.otherStore(path: "s"), 66), (.directoryNotEmpty(path: "s"), 74),
       (.noSpace(path: "s", needed: 1), 74), (.failed(operation: "open", path: "s", errno: 5), 74),
