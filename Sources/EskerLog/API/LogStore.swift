@@ -139,8 +139,11 @@ public final class LogStore: ByteStore {
   /// The keyspace called `name`, created on first use. Creating it takes a durable edit of the manifest; later calls take a
   /// dictionary look-up.
   ///
-  /// - Throws: ``StoreError/invalidKeyspace(_:)`` for a name of more than 255 bytes; ``StoreError/readOnly`` if a read-only store
-  ///   has no such keyspace; what an edit of the manifest throws.
+  /// The empty name is that of the ``default`` keyspace. Names are compared as Swift compares strings, so two spellings of é
+  /// name one keyspace; keys are compared by their bytes, so they are two keys.
+  ///
+  /// - Throws: ``StoreError/invalidKeyspace(_:)`` for a name of more than 255 bytes; ``StoreError/noSuchKeyspace(_:)`` if a
+  ///   read-only store has no such keyspace; what an edit of the manifest throws.
   public func keyspace(_ name: String) throws(StoreError) -> Keyspace {
     if let core = engine.keydir.keyspaces[name] { return Keyspace(core: core, store: self) }
     return try keyspaces([name])[0]

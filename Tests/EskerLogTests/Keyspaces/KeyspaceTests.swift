@@ -42,6 +42,17 @@ import Testing
     #expect(try again.keyspace("full").store === again)
   }
 
+  @Test func namesAreTextAndKeysAreBytes() throws {
+    let store = try machine.open()
+    try store.keyspace("caf\u{E9}").put("1", forKey: "caf\u{E9}")
+    let same = try store.keyspace("cafe\u{301}")
+    #expect(try store.keyspaceNames == ["caf\u{E9}"])
+    #expect(try same.get("caf\u{E9}") == bytes("1") && same.get("cafe\u{301}") == nil)
+    try store.close()
+    let again = try machine.open()
+    #expect(try again.keyspace("cafe\u{301}").count() == 1 && again.keyspaceNames.count == 1)
+  }
+
   @Test func aKeyspaceSurvivesAKill() throws {
     var machine = machine
     let store = try machine.open()
