@@ -1,7 +1,8 @@
 extension LogStorage: EnumerableStorage {
   /// Calls `body` with each key and entry of the keyspace, as they were at one instant; writes go on meanwhile.
   ///
-  /// - Complexity: O(bytes of the store): keyspaces share the log.
+  /// - Complexity: O(entries of the keyspace) for a named one of up to a few hundred keys, else O(entries of the store): keyspaces
+  ///   share the log.
   public func forEachEntry(
     onFailure failure: (StorageError) throws(StorageError) -> Void,
     _ body: (Key, Entry<Value>) throws(StorageError) -> Void
@@ -19,7 +20,8 @@ extension LogStorage: EnumerableStorage {
 
   /// Calls `body` with each key of the keyspace, as they were at one instant; writes go on meanwhile.
   ///
-  /// - Complexity: O(bytes of the store): keyspaces share the log.
+  /// - Complexity: O(entries of the keyspace) for a named one of up to a few hundred keys, else O(entries of the store): keyspaces
+  ///   share the log.
   public func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
     try forEachRecord { (record) throws(StorageError) in try body(try key(of: record)) }
   }

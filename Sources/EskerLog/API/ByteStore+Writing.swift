@@ -86,7 +86,8 @@ extension ByteStore {
   /// Removes every expired entry of this keyspace now.
   ///
   /// - Returns: the number of entries removed.
-  /// - Complexity: O(entries of the store).
+  /// - Complexity: O(entries of the keyspace) for a named keyspace of up to a few hundred keys, else O(entries of the store). O(1) if
+  ///   nothing in the keyspace can have expired.
   @discardableResult
   public func removeExpired() throws(StoreError) -> Int {
     try core.engine.keeper.removeExpired(in: core)
