@@ -3,7 +3,8 @@ internal import EskerPlatform
 /// The suspending twins of a storage's operations.
 ///
 /// What memory knows is answered at once, where the task runs. What may wait for a disk runs on threads of Esker's own, so a task
-/// never blocks Swift's cooperative pool. Synchronous and asynchronous calls may be mixed freely, from anywhere.
+/// never blocks Swift's cooperative pool. Plain calls may be made beside them, and see the same values; but one that waits for the
+/// disk, such as a plain write with `.synced`, holds its thread meanwhile: in a task, that is one of the pool's few.
 ///
 /// A write to a log is logged where the task runs, unless the store has a capacity, so that room may have to be made first. Then
 /// the task, and no thread, waits for the disk if the write is to be durable, and all that wait at the same time share one sync.
