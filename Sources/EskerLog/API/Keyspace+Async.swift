@@ -1,3 +1,5 @@
+internal import EskerPlatform
+
 extension Keyspace {
   /// The operations of a keyspace for tasks: a task that waits for durability is suspended and blocks no thread, and all tasks that
   /// wait at the same time share one sync.
@@ -98,6 +100,36 @@ extension Keyspace {
       return result
     }
 
+    /// Removes every expired entry of the keyspace now, on a thread of its own; see ``ByteStore/removeExpired()``.
+    ///
+    /// A task that is cancelled meanwhile gets the outcome all the same.
+    ///
+    /// - Throws: ``StoreError/failed(operation:path:errno:)`` also if the system has no thread to give.
+    @discardableResult
+    public func removeExpired() async throws(StoreError) -> Int {
+      let core = core
+      return try await onOwnThread("esker-expired") { () throws(StoreError) in
+        try core.engine.keeper.removeExpired(in: core)
+      }
+    }
+
+    /// Removes every expired entry of every keyspace now, on a thread of its own; see ``LogStore/removeAllExpired()``.
+    @discardableResult
+    public func removeAllExpired() async throws(StoreError) -> Int {
+      let engine = core.engine
+      return try await onOwnThread("esker-expired") { () throws(StoreError) in
+        try engine.keeper.removeExpired(in: nil)
+      }
+    }
+
+    /// Removes a keyspace of the store with all its entries; see ``LogStore/removeKeyspace(_:durability:)``.
+    @discardableResult
+    public func removeKeyspace(_ name: String, durability: Durability? = nil) async throws(StoreError) -> Bool {
+      let sequence = try core.engine.removeKeyspace(named: name)
+      if sequence != 0 { try await core.engine.settleAsync(sequence, durability) }
+      return sequence != 0
+    }
+
     /// Makes every write that returned before the call durable; see ``LogStore/sync()``.
     public func sync() async throws(StoreError) {
       try await core.engine.waitDurableAsync(core.engine.publishedSequence)
@@ -117,6 +149,21 @@ extension Keyspace.Async {
     try await core.engine.settleAsync(sequence, durability)
     return SequenceNumber(rawValue: sequence)
   }
+}
+
+/// Runs a call that takes its time on a thread made for it, so that its task holds none of the cooperative pool's.
+private func onOwnThread<R: Sendable>(
+  _ name: String,
+  _ call: @escaping @Sendable () throws(StoreError) -> R
+) async throws(StoreError) -> R {
+  let outcome: Result<R, StoreError> = await withCheckedContinuation { continuation in
+    do throws(PlatformError) {
+      _ = try WorkerThread(name: name) { continuation.resume(returning: Result(catching: call)) }
+    } catch {
+      continuation.resume(returning: .failure(StoreError(error)))
+    }
+  }
+  return try outcome.get()
 }
 
 /// Lends the operations of ``ByteStore`` to code that holds only a keyspace's core.

@@ -177,13 +177,8 @@ public final class LogStore: ByteStore {
   /// - Throws: ``StoreError/invalidKeyspace(_:)`` for the default keyspace, which cannot be removed; what a put throws.
   @discardableResult
   public func removeKeyspace(_ name: String, durability: Durability? = nil) throws(StoreError) -> Bool {
-    guard !name.isEmpty else { throw .invalidKeyspace(name) }
-    guard let core = engine.keydir.keyspaces[name] else {
-      try engine.env.checkWritable()
-      return false
-    }
-    let sequence = try engine.remove(core)
-    try engine.settle(sequence, durability)
+    let sequence = try engine.removeKeyspace(named: name)
+    if sequence != 0 { try engine.settle(sequence, durability) }
     return sequence != 0
   }
 

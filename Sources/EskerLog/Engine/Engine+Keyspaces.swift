@@ -67,6 +67,14 @@ extension Engine {
     return cores
   }
 
+  /// Removes the keyspace called `name`; returns 0 if there is none.
+  func removeKeyspace(named name: String) throws(StoreError) -> UInt64 {
+    guard !name.isEmpty else { throw .invalidKeyspace(name) }
+    if let core = keydir.keyspaces[name] { return try remove(core) }
+    try env.checkWritable()
+    return 0
+  }
+
   /// Removes a keyspace, and notifies its watchers as if it were emptied, and that nothing follows; returns 0 if it was removed
   /// before.
   func remove(_ core: KeyspaceCore) throws(StoreError) -> UInt64 {

@@ -74,10 +74,9 @@ import Testing
     }
   }
 
-  /// These never wait, so there is one form of them.
-  static let operationsThatWait = operations.filter {
-    !["several", "entry", "contains", "remove expired"].contains($0)
-  }
+  /// The others never wait, so there is one form of them.
+  static let operationsThatWait =
+    operations.filter { !["several", "entry", "contains"].contains($0) } + ["remove a keyspace"]
 
   @Test(arguments: operationsThatWait) func bytesForTasks(_ operation: String) async throws {
     try await inAStore { store in
@@ -115,9 +114,21 @@ import Testing
       case "durability for one write":
         try await space.async.put("2", forKey: "a", durability: .synced)
         #expect(store.durableSequence == store.lastSequence)
+      case "remove expired":
+        try space.put("2", forKey: "b", expiry: .at(WallTime(millisecondsSince1970: 1)))
+        try store.put("2", forKey: "b", expiry: .at(WallTime(millisecondsSince1970: 1)))
+        #expect(try await space.async.removeExpired() == 1)
+        #expect(try await store.async.removeAllExpired() == 1)
+        #expect(try space.countExpired() == 0 && space.get("a") != nil)
       case "remove all":
         try await space.async.removeAll()
         #expect(try space.get("a") == nil)
+      case "remove a keyspace":
+        #expect(try await store.async.removeKeyspace("list", durability: .synced))
+        #expect(store.durableSequence == store.lastSequence)
+        #expect(try await !store.async.removeKeyspace("list"))
+        #expect(throws: StoreError.keyspaceRemoved("list")) { try space.get("a") }
+        await #expect(throws: StoreError.invalidKeyspace("")) { try await store.async.removeKeyspace("") }
       default: Issue.record("\(operation) is not tried")
       }
     }
