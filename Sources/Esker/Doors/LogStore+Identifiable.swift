@@ -20,6 +20,8 @@ func storageName(of type: (some Any).Type) throws(StorageError) -> String {
 /// Values that know their own key. Each type has a storage of its own, named after it, so that equal ids of two types never
 /// collide; ``PinnedName`` keeps the name when the type is renamed. A private or local type must conform to it: its own name is
 /// different at each launch, so these calls throw ``StorageError/unnamed(type:)`` otherwise.
+///
+/// ``EskerLog/LogStore/storage(of:)`` has all other operations, and those for tasks: `store.storage(of: User.self).async`.
 extension LogStore {
   /// The storage in which values of the type are kept by their own id.
   @inlinable
@@ -33,9 +35,10 @@ extension LogStore {
   @inlinable
   public func set<Value: Identifiable & Codable & Sendable>(
     _ value: Value,
-    expiry: Expiry? = nil
+    expiry: Expiry? = nil,
+    durability: Durability? = nil
   ) throws(StorageError) where Value.ID: StorageKey {
-    try identified(Value.self).set(value, forKey: value.id, expiry: expiry)
+    try identified(Value.self).set(value, forKey: value.id, expiry: expiry, durability: durability)
   }
 
   /// The value of the type with that id; nil when it is absent or expired.
@@ -51,9 +54,10 @@ extension LogStore {
   @inlinable @discardableResult
   public func removeValue<Value: Identifiable & Codable & Sendable>(
     _ type: Value.Type,
-    id: Value.ID
+    id: Value.ID,
+    durability: Durability? = nil
   ) throws(StorageError) -> Bool where Value.ID: StorageKey {
-    try identified(type).removeValue(forKey: id)
+    try identified(type).removeValue(forKey: id, durability: durability)
   }
 
   /// Made once for each type of value: it takes ten times as long as a call.

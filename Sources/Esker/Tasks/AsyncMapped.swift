@@ -89,20 +89,25 @@ extension AsyncMapped where Base: AsyncReadableStorage {
 
 extension AsyncMapped where Base: AsyncWritableStorage {
   /// Stores what `value` turns into under `key`, replacing what was there.
-  public func set(_ value: Value, forKey key: Key, expiry: Expiry? = nil) async throws(StorageError) {
+  public func set(
+    _ value: Value,
+    forKey key: Key,
+    expiry: Expiry? = nil,
+    durability: Durability? = nil
+  ) async throws(StorageError) {
     let old: Base.Value
     do {
       old = try await encode(value)
     } catch {
       throw told(error) { .encoding(view: base.base.name, type: "\(Value.self)", underlying: $0) }
     }
-    try await base.set(old, forKey: try await turned(key), expiry: expiry)
+    try await base.set(old, forKey: try await turned(key), expiry: expiry, durability: durability)
   }
 
   /// Removes `key`; true when it was there.
   @discardableResult
-  public func removeValue(forKey key: Key) async throws(StorageError) -> Bool {
-    try await base.removeValue(forKey: try await turned(key))
+  public func removeValue(forKey key: Key, durability: Durability? = nil) async throws(StorageError) -> Bool {
+    try await base.removeValue(forKey: try await turned(key), durability: durability)
   }
 }
 

@@ -196,3 +196,24 @@ extension AsyncStorage where Base: UpdatableStorage, Base.Value: RangeReplaceabl
     }
   }
 }
+
+extension AsyncStorage where Base: UpdatableStorage, Base.Key == Void {
+  /// The value and what is known of it, its version included; nil when there is none.
+  public nonisolated(nonsending) func entry() async throws(StorageError) -> Entry<Base.Value>? {
+    try await entry(forKey: ())
+  }
+
+  /// Changes the value atomically, in the isolation of the caller; see `update(forKey:expiry:durability:_:)`.
+  @discardableResult
+  public nonisolated(nonsending) func update<R>(
+    _ body: (inout Base.Value?) throws(StorageError) -> R
+  ) async throws(StorageError) -> R {
+    try await update(forKey: (), body)
+  }
+
+  /// Changes the value atomically, with a body that may throw errors of its own; any error changes nothing.
+  @discardableResult
+  public nonisolated(nonsending) func update<R>(_ body: (inout Base.Value?) throws -> R) async throws -> R {
+    try await update(forKey: (), body)
+  }
+}

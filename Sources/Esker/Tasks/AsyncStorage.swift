@@ -113,6 +113,11 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base.Key == Void {
   public nonisolated(nonsending) func value() async throws(StorageError) -> Base.Value? {
     try await value(forKey: ())
   }
+
+  /// The value and what is known of it; nil when there is none.
+  public nonisolated(nonsending) func entry() async throws(StorageError) -> Entry<Base.Value>? {
+    try await entry(forKey: ())
+  }
 }
 
 extension AsyncStorage where Base: AsyncWritableStorage, Base.Key == Void {

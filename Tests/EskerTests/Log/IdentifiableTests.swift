@@ -34,6 +34,27 @@ struct Boxed<Content: Codable & Sendable>: Codable, Identifiable, Sendable {
     }
   }
 
+  @Test func writesTakeTheirDurability() async throws {
+    try await withTemporaryStore { store in
+      try store.set(User(id: 1, name: "Anna"), durability: .synced)
+      #expect(store.durableSequence == store.lastSequence)
+      try store.removeValue(User.self, id: 1, durability: .synced)
+      #expect(store.durableSequence == store.lastSequence)
+      let users = try store.storage(of: User.self).async
+      try await users.set(User(id: 2, name: "Bert"), forKey: 2, durability: .synced)
+      #expect(try store.value(User.self, id: 2) == User(id: 2, name: "Bert"))
+      let names = users.mapValues(to: String.self) {
+        $0.name
+      } from: {
+        User(id: 3, name: $0)
+      }
+      try await names.set("Carl", forKey: 3, durability: .synced)
+      #expect(store.durableSequence == store.lastSequence)
+      try await names.removeValue(forKey: 3, durability: .synced)
+      #expect(store.durableSequence == store.lastSequence)
+    }
+  }
+
   @Test func callsByTypeAndIdDoNotKeepTheStoreOpen() throws {
     let path = temporaryPath()
     defer { try? FileManager.default.removeItem(atPath: path) }
