@@ -5,48 +5,66 @@ internal import EskerPlatform
 /// ```swift
 /// struct Settings {
 ///   @Stored var launches: Int
-///   init(_ store: LogStore) throws { _launches = try Stored(wrappedValue: 0, "launches", in: store) }
+///   init(_ store: LogStore) { _launches = Stored(wrappedValue: 0, "launches", in: store) }
 /// }
 /// ```
+///
+/// Where the store is at hand, `@Stored("launches", in: store) var launches = 0` says the same.
 ///
 /// A property cannot throw. Reading one that cannot be read gives its default, and what went wrong is in ``error`` of the
 /// projected value, `$launches.error`. As long as the value cannot be read, writing the property changes nothing and keeps the
 /// error: what is there may be of another version of the program, and `+=` would replace it by its default.
-/// ``replace(_:)`` and ``reset()`` overwrite it on purpose. ``load()``, ``save(_:)`` and ``update(_:)`` throw instead.
+/// ``replace(_:)`` and ``reset()`` overwrite it on purpose. ``load()``, ``save(_:)`` and `update` throw instead.
 ///
-/// Safe to use from any thread; `+=` on the property is a read and a write, ``update(_:)`` is atomic.
+/// Safe to use from any thread; `+=` on the property is a read and a write, `update` is atomic.
 @propertyWrapper
 public struct Stored<Value: Sendable>: Sendable {
   private final class Failure: Sendable {
-    let last = Guarded<StorageError?>(nil, .leaf)
+    let last: Guarded<StorageError?>
+
+    init(_ first: StorageError?) {
+      last = Guarded(first, .leaf)
+    }
   }
 
-  private let storage: PartialStorage<Void, Value>
+  /// The storage, or why there is none.
+  private let opened: Result<PartialStorage<Void, Value>, StorageError>
   private let standard: Value
-  private let failure = Failure()
+  private let failure: Failure
 
   /// The value under `key` of `storage`; `wrappedValue` while there is none.
   public init(wrappedValue: Value, _ key: String, in storage: Storage<String, Value>) {
-    standard = wrappedValue
-    self.storage = PartialStorage(storage.singleKey(key))
+    self.init(wrappedValue, .success(PartialStorage(storage.singleKey(key))))
   }
 
   /// The value under `key` of a storage of settings, in which each has its own type; `wrappedValue` while there is none.
   ///
   /// Settings are kept as CBOR whatever their type, which says itself what it holds: one keyspace has one form.
   ///
-  /// Once the keyspace is removed, the property fails with `keyspaceRemoved`, as any view of it does, until it is made anew.
-  ///
-  /// - Throws: ``StorageError/form(of:keyspace:recorded:asked:)`` for a keyspace of anything else; ``StorageError/store(_:)``, see
-  ///   `LogStore.keyspace(_:)`.
+  /// A keyspace that cannot be opened is what is wrong with the property until it is made anew: ``error`` says why, and all that
+  /// can throw throws it. That is ``StorageError/form(of:keyspace:recorded:asked:)`` for a keyspace of anything else, or
+  /// ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`. Once the keyspace is removed, the property fails with
+  /// `keyspaceRemoved`, as any view of it does.
   public init(
     wrappedValue: Value,
     _ key: String,
     in store: LogStore,
     keyspace: String = "settings"
-  ) throws(StorageError) where Value: Codable {
-    let settings = try LogStorage<String, Value>(store, keyspace, values: .binary, isOwn: true)
-    self.init(wrappedValue: wrappedValue, key, in: Storage(settings))
+  ) where Value: Codable {
+    do throws(StorageError) {
+      let settings = try LogStorage<String, Value>(store, keyspace, values: .binary, isOwn: true)
+      self.init(wrappedValue: wrappedValue, key, in: Storage(settings))
+    } catch {
+      self.init(wrappedValue, .failure(error))
+    }
+  }
+
+  private init(_ standard: Value, _ opened: Result<PartialStorage<Void, Value>, StorageError>) {
+    self.standard = standard
+    self.opened = opened
+    var first: StorageError?
+    if case .failure(let error) = opened { first = error }
+    failure = Failure(first)
   }
 
   /// The value.
@@ -58,7 +76,7 @@ public struct Stored<Value: Sendable>: Sendable {
   /// The property itself, with what went wrong and operations that throw.
   public var projectedValue: Stored { self }
 
-  /// Why the last read or write of the property failed; nil when it did not.
+  /// Why the last read or write of the property failed, or why its keyspace cannot be opened; nil when nothing did.
   public var error: StorageError? { failure.last.withLock { $0 } }
 
   private func noting<R>(_ body: () throws(StorageError) -> R) throws(StorageError) -> R {
@@ -74,7 +92,7 @@ public struct Stored<Value: Sendable>: Sendable {
 
   /// The value, or the default while there is none.
   public func load() throws(StorageError) -> Value {
-    if let value = try storage.value() { return value }
+    if let value = try opened.get().value() { return value }
     return standard
   }
 
@@ -82,23 +100,30 @@ public struct Stored<Value: Sendable>: Sendable {
   ///
   /// - Throws: why it cannot be read, and it is still there; or why the value was not stored.
   public func save(_ value: Value) throws(StorageError) {
+    let storage = try opened.get()
     _ = try storage.value()
     try storage.set(value)
   }
 
   /// Stores the value, also in place of one that cannot be read.
   public func replace(_ value: Value) throws(StorageError) {
-    try noting { () throws(StorageError) in try storage.set(value) }
+    try noting { () throws(StorageError) in try opened.get().set(value) }
   }
 
   /// Changes the value atomically; what it is then.
   @discardableResult
   public func update(_ body: (inout Value) throws(StorageError) -> Void) throws(StorageError) -> Value {
-    try storage.update(forKey: (), default: standard, body)
+    try opened.get().update(forKey: (), default: standard, body)
+  }
+
+  /// Changes the value atomically, with a body that may throw errors of its own; what it is then. Any error changes nothing.
+  @discardableResult
+  public func update(_ body: (inout Value) throws -> Void) throws -> Value {
+    try opened.get().update(forKey: (), default: standard, body)
   }
 
   /// Removes the value: from then on it is the default.
   public func reset() throws(StorageError) {
-    try noting { () throws(StorageError) in _ = try storage.removeValue() }
+    try noting { () throws(StorageError) in _ = try opened.get().removeValue() }
   }
 }

@@ -99,7 +99,7 @@ import Testing
       #expect(refusal(of: { try LogStorage(store, "n", key: String.self, of: String.self) }) == expected)
       #expect(refusal(of: { try LogStorage(store, "n", key: String.self, transformer: .utf8) }) == expected)
       #expect(refusal(of: { try HybridStorage(LogStorage(store, "n", key: String.self, of: String.self)) }) == expected)
-      #expect(refusal(of: { try Stored(wrappedValue: "", "one", in: store, keyspace: "n") }) == expected)
+      #expect(refusal(of: { try Stored(wrappedValue: "", "one", in: store, keyspace: "n").load() }) == expected)
       let (keys, values) = (String.keyTransformer, Transformer<String>.utf8)
       #expect(refusal(of: { try store.storage(keyspace: "n", keys: keys, values: values) }) == expected)
       let keyspace = try store.keyspace("n")
@@ -121,7 +121,7 @@ import Testing
         ("int64", { _ = try store.storage("n", of: Int.self, memory: MemoryLimits(count: 9)) }),
         ("int64", { _ = try LogStorage(store, "n", key: String.self, of: Int.self) }),
         ("int64", { _ = HybridStorage(try LogStorage(store, "n", key: String.self, of: Int.self)) }),
-        ("cbor", { _ = try Stored(wrappedValue: "", "a", in: store, keyspace: "n") }),
+        ("cbor", { _ = try Stored(wrappedValue: "", "a", in: store, keyspace: "n").load() }),
         ("float64", { _ = try store.storage("n", of: Double.self) }),
         ("date", { _ = try store.storage("n", of: Date.self) }),
         ("bytes", { _ = try store.storage("n", of: [UInt8].self) }),
@@ -185,14 +185,15 @@ import Testing
 
   @Test func settingsOfSeveralTypesShareAKeyspaceAsCBOR() throws {
     try withTemporaryStore { store in
-      let count = try Stored(wrappedValue: 0, "count", in: store)
-      let title = try Stored(wrappedValue: "", "title", in: store)
-      let since = try Stored(wrappedValue: Date.distantPast, "since", in: store)
+      let count = Stored(wrappedValue: 0, "count", in: store)
+      let title = Stored(wrappedValue: "", "title", in: store)
+      let since = Stored(wrappedValue: Date.distantPast, "since", in: store)
       (count.wrappedValue, title.wrappedValue, since.wrappedValue) = (7, "12345678", Date(timeIntervalSince1970: 0.1))
       #expect(since.wrappedValue == Date(timeIntervalSince1970: 0.1))
-      #expect(try store.keyspace("settings").valueForm == "cbor")
+      let form = try store.keyspace("settings").valueForm
+      #expect(form == "cbor")
       // What another type has written is not taken for one's own.
-      let wrong = try Stored(wrappedValue: 5, "title", in: store)
+      let wrong = Stored(wrappedValue: 5, "title", in: store)
       #expect(wrong.wrappedValue == 5)
       guard case .decoding? = wrong.error else {
         Issue.record("\(String(describing: wrong.error))")
