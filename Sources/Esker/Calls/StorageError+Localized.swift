@@ -12,7 +12,7 @@ extension StorageError: LocalizedError {
     case .key(let key, _, _): "The key “\(key)” cannot be used."
     case .rejected(let key, _, _): "The value for “\(key)” is not allowed."
     case .unsupported(let operation, _): "This storage cannot \(operation)."
-    case .form(_, let keyspace, _, _): "What is saved in “\(keyspace)” could not be opened."
+    case .form(_, let keyspace, _, _): "What is saved in “\(shownName(ofKeyspace: keyspace))” could not be opened."
     case .unnamed(let type): "Values of type \(type) could not be saved."
     case .back(let name, _): "“\(name)” could not be reached."
     case .producer: "The value could not be obtained."

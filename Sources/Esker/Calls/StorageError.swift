@@ -65,7 +65,7 @@ extension StorageError: CustomStringConvertible {
     case .unsupported(let operation, let view):
       "\(view): the storage behind this view cannot \(operation)"
     case .form(of: let part, let keyspace, let recorded, let asked):
-      "\(keyspace): its \(part.rawValue) have the form \(recorded), not \(asked); nothing was changed: \(part.remedy)"
+      "\(shownName(ofKeyspace: keyspace)): its \(part.rawValue) have the form \(recorded), not \(asked); nothing was changed: \(part.remedy)"
     case .unnamed(let type):
       "values of \(type) cannot be kept by their id: a private or local type has no name that is the same at the next launch; "
         + "make it internal, or conform it to PinnedName"
@@ -78,6 +78,10 @@ extension StorageError: CustomStringConvertible {
     }
   }
 }
+
+/// The name of a keyspace in a message: the default keyspace has none.
+@usableFromInline
+func shownName(ofKeyspace name: String) -> String { name.isEmpty ? "(default)" : name }
 
 extension StorageError.Part {
   /// What can be done about another form.

@@ -77,7 +77,10 @@ final class ChangeHub: @unchecked Sendable {
         guard isObserved else { return keyspace.removeListener(changes) }
         do throws(StoreError) { try keyspace.addListener(changes) } catch {
           guard case .readOnly = error else { throw .store(error) }
-          throw .unsupported(operation: "be observed in a store opened read-only", view: keyspace.name)
+          throw .unsupported(
+            operation: "be observed in a store opened read-only",
+            view: shownName(ofKeyspace: keyspace.name)
+          )
         }
       },
       receiver

@@ -22,7 +22,7 @@ public struct LogStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
   @inlinable public var keys: KeyTransformer<Key> { view.keys }
   /// How values become bytes.
   @inlinable public var values: Transformer<Value> { view.values }
-  /// The keyspace's name.
+  /// The keyspace's name; `(default)` for the default keyspace, which has none.
   @inlinable public var name: String { view.name }
   @inlinable var hub: ChangeHub { view.hub }
 
@@ -381,7 +381,7 @@ final class LogView<Key: Sendable, Value: Sendable>: Sendable {
     self.keyspace = keyspace
     self.keys = keys
     self.values = values
-    name = keyspace.name
+    name = shownName(ofKeyspace: keyspace.name)
     hub = ChangeHub.hub(of: keyspace)
     number = hub.number(ofForm: values.id)
   }

@@ -49,7 +49,7 @@ extension KeyspaceForms {
     let length = max(keys.utf8.count, values.utf8.count)
     guard length <= Self.longestName else {
       let what = "record a form whose name has \(length) bytes, of which \(Self.longestName) are possible"
-      throw .unsupported(operation: what, view: keyspace)
+      throw .unsupported(operation: what, view: shownName(ofKeyspace: keyspace))
     }
     self.init(keys: keys, values: values)
   }

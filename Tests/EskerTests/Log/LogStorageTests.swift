@@ -53,6 +53,20 @@ struct User: Codable, Identifiable, Equatable, Sendable {
     }
   }
 
+  /// The default keyspace has no name, and an error must not begin with nothing.
+  @Test func errorsNameTheDefaultKeyspace() throws {
+    try withTemporaryStore { store in
+      let numbers = try store.storage("", of: Int.self)
+      #expect(numbers.name == "(default)")
+      try store.put("x", forKey: "a")
+      let unreadable = failure { try numbers.value(forKey: "a") }
+      #expect(unreadable?.description.hasPrefix("(default): ") == true)
+      let form = failure { try store.storage("", of: String.self) }
+      #expect(form?.description.hasPrefix("(default): its values") == true)
+      #expect(form?.errorDescription == "What is saved in “(default)” could not be opened.")
+    }
+  }
+
   @Test func removedValueIsGone() throws {
     try withTemporaryStore { store in
       let scores = try store.storage("scores", of: Int.self)
