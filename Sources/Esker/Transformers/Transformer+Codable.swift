@@ -34,7 +34,8 @@ extension Transformer where Value: Codable {
     )
   }
 
-  /// A property list. Numbers, strings and other values that cannot stand alone in one are kept in an array of one.
+  /// A property list. Numbers, strings and other values that cannot stand alone in one are kept in an array of one. The XML form
+  /// has no fractions of a second: a `Date` loses them.
   public static func propertyList(_ format: PropertyListSerialization.PropertyListFormat = .binary) -> Transformer {
     Transformer(
       id: "plist",
