@@ -36,7 +36,8 @@ extension EnumerableStorage {
     return all
   }
 
-  /// All keys, in no particular order; see ``forEachEntry(onFailure:_:)``.
+  /// All keys, in no particular order; see ``forEachEntry(onFailure:_:)``. The first that cannot be read throws, while
+  /// ``entries(skippingUnreadable:)`` passes over it.
   public func keys() throws(StorageError) -> [Key] {
     var all: [Key] = []
     try forEachKey { (key) throws(StorageError) in all.append(key) }

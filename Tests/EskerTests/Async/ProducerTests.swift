@@ -53,6 +53,26 @@ import Testing
     }
   }
 
+  /// Two keys to the log, which Swift holds for equal.
+  @Test func keysOfOtherSpellingsAreProducedEachForItself() async throws {
+    try await withTemporaryStore { store in
+      let names = try store.storage("names", of: String.self)
+      let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+      let gate = Gate()
+      async let first = names.async.value(forKey: composed) {
+        await gate.pass()
+        return "composed"
+      }
+      await gate.wait(for: 1)
+      // The other producer is under way.
+      #expect(try await names.async.value(forKey: decomposed) { "decomposed" } == "decomposed")
+      await gate.open()
+      #expect(try await first == "composed")
+      #expect(try names.value(forKey: composed) == "composed" && names.value(forKey: decomposed) == "decomposed")
+      #expect(try names.count() == 2)
+    }
+  }
+
   @Test func failureIsToldToAllAndTheNextTriesAgain() async throws {
     let storage = DictionaryStorage<String, Int>()
     let gate = Gate()

@@ -53,6 +53,28 @@ struct User: Codable, Identifiable, Equatable, Sendable {
     }
   }
 
+  @Test func whatCannotBeDecodedIsPassedOverWhereThatIsAskedFor() async throws {
+    try await withTemporaryStore { store in
+      let users = try store.storage("users", of: User.self)
+      let anna = User(id: 1, name: "Anna")
+      try users.set(anna, forKey: "anna")
+      try store.keyspace("users").put("x", forKey: "bert")
+      let whole = [{ _ = try users.values() }, { _ = try users.entries() }]
+      for body in whole {
+        guard case .decoding(key: "bert", view: "users", _, _) = failure(of: body) else {
+          Issue.record("a list that lacks something was returned")
+          return
+        }
+      }
+      #expect(try users.values(skippingUnreadable: true) == [anna])
+      #expect(try users.entries(skippingUnreadable: true).map(\.key) == ["anna"])
+      #expect(try await users.async.values(skippingUnreadable: true) == [anna])
+      #expect(try await users.async.entries(skippingUnreadable: true).map(\.key) == ["anna"])
+      // Keys are listed without their values.
+      #expect(try Set(users.keys()) == ["anna", "bert"] && users.count() == 2)
+    }
+  }
+
   /// The default keyspace has no name, and an error must not begin with nothing.
   @Test func errorsNameTheDefaultKeyspace() throws {
     try withTemporaryStore { store in
