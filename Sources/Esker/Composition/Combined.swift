@@ -6,6 +6,10 @@ internal import EskerPlatform
 /// a value read from the back is not put in front if a write came in between, and writes that overlap leave the key to be
 /// fetched again. Writes that go past it, to the back itself, are not seen in front.
 ///
+/// That takes a front which removes what it is told to. One that refuses may go on answering with an old value until the key is next
+/// written or removed there. A write that meets such a refusal throws it. A read does not: what it returns is what the back had, and
+/// only what it copied to the front, while a write overtook it, stays there. Memory never refuses a removal.
+///
 /// A value that expires in the back does so in front at the same time. Of one that does not, the front has its own default say when it
 /// goes there.
 ///
@@ -151,7 +155,8 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
     return stale
   }
 
-  /// Puts in the front what the back has. The value is there whether or not the front takes it.
+  /// Puts in the front what the back has. The value is there whether or not the front takes it, and a read that has found it does not
+  /// fail because the front then refuses to let go of it.
   private func fill(_ found: Entry<Value>, _ key: Key, _ hash: Int, _ ticket: Fence.Ticket) {
     var write = StorageCall.Write(.set(found.value), expiry: found.expiry.inFront)
     if policy.isLedByFront {
