@@ -1,5 +1,3 @@
-internal import EskerPlatform
-
 extension Keyspace {
   /// The operations of a keyspace for tasks: a task that waits for durability is suspended and blocks no thread, and all tasks that
   /// wait at the same time share one sync.
@@ -95,29 +93,29 @@ extension Keyspace {
     ) async throws -> R {
       var batch = WriteBatch(defaultKeyspace: core)
       let result = try body(&batch)
+      await bringIn(batch)
       let sequence = try core.engine.commit(batch)
       try await core.engine.settleAsync(sequence, durability)
       return result
     }
 
-    /// Removes every expired entry of the keyspace now, on a thread of its own; see ``ByteStore/removeExpired()``.
+    /// Removes every expired entry of the keyspace now, on a thread that may wait; see ``ByteStore/removeExpired()``.
     ///
     /// A task that is cancelled meanwhile gets the outcome all the same.
     ///
-    /// - Throws: ``StoreError/failed(operation:path:errno:)`` also if the system has no thread to give.
     @discardableResult
     public func removeExpired() async throws(StoreError) -> Int {
       let core = core
-      return try await onOwnThread("esker-expired") { () throws(StoreError) in
+      return try await onThreadThatMayWait { () throws(StoreError) in
         try core.engine.keeper.removeExpired(in: core)
       }
     }
 
-    /// Removes every expired entry of every keyspace now, on a thread of its own; see ``LogStore/removeAllExpired()``.
+    /// Removes every expired entry of every keyspace now, on a thread that may wait; see ``LogStore/removeAllExpired()``.
     @discardableResult
     public func removeAllExpired() async throws(StoreError) -> Int {
       let engine = core.engine
-      return try await onOwnThread("esker-expired") { () throws(StoreError) in
+      return try await onThreadThatMayWait { () throws(StoreError) in
         try engine.keeper.removeExpired(in: nil)
       }
     }
@@ -149,21 +147,6 @@ extension Keyspace.Async {
     try await core.engine.settleAsync(sequence, durability)
     return SequenceNumber(rawValue: sequence)
   }
-}
-
-/// Runs a call that takes its time on a thread made for it, so that its task holds none of the cooperative pool's.
-private func onOwnThread<R: Sendable>(
-  _ name: String,
-  _ call: @escaping @Sendable () throws(StoreError) -> R
-) async throws(StoreError) -> R {
-  let outcome: Result<R, StoreError> = await withCheckedContinuation { continuation in
-    do throws(PlatformError) {
-      _ = try WorkerThread(name: name) { continuation.resume(returning: Result(catching: call)) }
-    } catch {
-      continuation.resume(returning: .failure(StoreError(error)))
-    }
-  }
-  return try outcome.get()
 }
 
 /// Lends the operations of ``ByteStore`` to code that holds only a keyspace's core.

@@ -48,3 +48,13 @@ extension Keyspace.Async {
     await core.bringIn(keys)
   }
 }
+
+/// Runs a call that takes its time where it may, also for a task that is cancelled.
+func onThreadThatMayWait<R: Sendable>(
+  _ call: @escaping @Sendable () throws(StoreError) -> R
+) async throws(StoreError) -> R {
+  let outcome: Result<R, StoreError> = await withCheckedContinuation { continuation in
+    IOThreads.shared.submit { continuation.resume(returning: Result(catching: call)) }
+  }
+  return try outcome.get()
+}
