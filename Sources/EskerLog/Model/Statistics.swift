@@ -12,7 +12,8 @@ public struct Statistics: Sendable, Hashable {
   public var bytesOnDisk = 0
   /// The segments, oldest first.
   public var segments: [Statistics.SegmentFigures] = []
-  /// The number of entries by keyspace; the default keyspace has the empty name.
+  /// The number of entries by keyspace, including expired ones that have not been removed yet, which ``ByteStore/count()`` leaves
+  /// out; the default keyspace has the empty name.
   public var keyspaces: [String: Int] = [:]
   /// The memory that the index uses, in bytes.
   public var indexBytes = 0

@@ -5,7 +5,7 @@ struct Keyspaces: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print the keyspaces and how many keys each has, or remove one.",
     discussion: """
-      KEYS ARE and VALUES ARE are the forms that a program has recorded, by which the other commands read and show them. The \
+      KEYS are those that "get" would find: a key whose value has expired is not counted. KEYS ARE and VALUES ARE are the forms that a program has recorded, by which the other commands read and show them. The \
       default keyspace has no name; it is shown as "(default)" on a terminal, and as an empty name elsewhere. With --sizes, \
       the bytes of records that can be read, that will expire, and that a merge can reclaim are counted too, which takes about \
       a second for ten million records.
@@ -44,18 +44,28 @@ struct Keyspaces: ParsableCommand {
     try store.read { store in
       let usage = sizes ? try self.store.usage(of: store) : nil
       var output = BufferedOutput.standard()
-      let counts = store.statistics.keyspaces
+      let names = try [""] + store.keyspaceNames.sorted()
       let known = Dictionary(
         (inspection.manifest?.keyspaces ?? []).map { ($0.name, $0) },
         uniquingKeysWith: { first, _ in first }
       )
       var table = Table(columns, in: .output)
-      for name in counts.keys.sorted() {
-        let row = Row(name: name, keys: counts[name] ?? 0, keyspace: known[name], figures: usage?.keyspaces[name])
+      for name in names {
+        guard let keys = try count(name, in: store) else { continue }
+        let row = Row(name: name, keys: keys, keyspace: known[name], figures: usage?.keyspaces[name])
         if json { try output.write(row.json) } else { try table.add(row.cells(sizes), to: &output) }
       }
       if !json { try table.flush(to: &output) }
       try output.flush()
+    }
+  }
+
+  /// The keys of a keyspace as "count" counts them; nil if its writer has just removed it.
+  private func count(_ name: String, in store: LogStore) throws(StoreError) -> Int? {
+    do throws(StoreError) {
+      return try store.keyspace(name).count()
+    } catch .noSuchKeyspace, .keyspaceRemoved {
+      return nil
     }
   }
 

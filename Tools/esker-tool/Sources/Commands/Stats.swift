@@ -5,7 +5,7 @@ struct Stats: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print figures about the store.",
     discussion: """
-      With --json, prints one object, whose fields keep their names and meanings; sizes are in bytes.
+      Keys that have expired are counted until they are removed; "count" and "keyspaces" leave them out. With --json, prints one object, whose fields keep their names and meanings; sizes are in bytes.
 
       Examples:
         esker stats cities.esker

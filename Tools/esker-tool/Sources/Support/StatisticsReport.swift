@@ -14,7 +14,7 @@ struct StatisticsReport {
     let sealed = statistics.segments.count { $0.isSealed }
     var pairs = Pairs()
     pairs.add("store", .text(path))
-    pairs.add("keys", .count(statistics.keys))
+    pairs.add("keys, with expired", .count(statistics.keys))
     pairs.add("live", .size(statistics.liveBytes))
     pairs.add("dead", .size(statistics.deadBytes))
     pairs.add("on disk", .size(statistics.bytesOnDisk))

@@ -1,3 +1,4 @@
+import Esker
 import Foundation
 import Testing
 
@@ -15,6 +16,20 @@ import Testing
     )
     let shown = try PseudoTerminal(columns: 80).run(["keyspaces", scratch.store], environment: ["NO_COLOR": "1"])
     #expect(shown.text.contains(" 0     1               -        0  -         -           (default)\n"))
+  }
+
+  @Test func expiredKeysAreCountedByStatsAlone() throws {
+    let scratch = try Scratch()
+    let store = try LogStore(at: scratch.store)
+    let names = try store.keyspace("names")
+    try names.put("1", forKey: "stays")
+    try names.put("1", forKey: "gone", expiry: .at(WallTime(millisecondsSince1970: 1)))
+    try store.close()
+    #expect(try scratch.run("count", scratch.store, "--keyspace", "names").lines == ["1"])
+    #expect(
+      try scratch.run("keyspaces", scratch.store).lines.dropFirst() == ["0\t0\t\t0\t\t\t", "1\t1\t\t0\t\t\tnames"]
+    )
+    #expect(try scratch.run("stats", scratch.store).lines.contains("keys, with expired   2"))
   }
 
   @Test func aKeyspaceIsDropped() throws {
