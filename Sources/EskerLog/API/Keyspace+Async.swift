@@ -80,9 +80,7 @@ extension Keyspace {
     ) async throws(StoreError) -> R {
       var batch = WriteBatch(defaultKeyspace: core)
       let result = try body(&batch)
-      await bringIn(batch)
-      let sequence = try core.engine.commit(batch)
-      try await core.engine.settleAsync(sequence, durability)
+      try await commit(batch, durability)
       return result
     }
 
@@ -93,16 +91,13 @@ extension Keyspace {
     ) async throws -> R {
       var batch = WriteBatch(defaultKeyspace: core)
       let result = try body(&batch)
-      await bringIn(batch)
-      let sequence = try core.engine.commit(batch)
-      try await core.engine.settleAsync(sequence, durability)
+      try await commit(batch, durability)
       return result
     }
 
     /// Removes every expired entry of the keyspace now, on a thread that may wait; see ``ByteStore/removeExpired()``.
     ///
     /// A task that is cancelled meanwhile gets the outcome all the same.
-    ///
     @discardableResult
     public func removeExpired() async throws(StoreError) -> Int {
       let core = core

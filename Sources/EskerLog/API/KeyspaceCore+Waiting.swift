@@ -40,12 +40,14 @@ extension KeyspaceCore {
 }
 
 extension Keyspace.Async {
-  /// The same for all keys of a batch.
-  func bringIn(_ batch: borrowing WriteBatch) async {
-    guard core.engine.env.pages.isBeyondMemory else { return }
-    let keys = batch.operations.map { ($0.keyspace, Array(batch.bytes[$0.start..<$0.start + $0.keyLength])) }
-    for (core, key) in keys { _ = core.mustWait(for: key) }
-    await core.bringIn(keys)
+  /// Commits a batch. What its keys look at is brought in first, as for a single write.
+  func commit(_ batch: borrowing WriteBatch, _ durability: Durability?) async throws(StoreError) {
+    if core.engine.env.isUnhindered, core.engine.env.pages.mayWait {
+      let keys = batch.operations.map { ($0.keyspace, Array(batch.bytes[$0.start..<$0.start + $0.keyLength])) }
+      let missing = keys.filter { core, key in core.mustWait(for: key) }
+      if !missing.isEmpty { await core.bringIn(missing) }
+    }
+    try await core.engine.settleAsync(try core.engine.commit(batch), durability)
   }
 }
 

@@ -55,6 +55,7 @@ extension Keydir {
       }
       place.prefetchRest(of: record)
       if unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag) {
+        unsafe bringInWhole(place.pointer, size: record.size)
         if verifiesReads, let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits) {
           throw unsafe damage(at: address, found, key: [UInt8](key))
         }
@@ -86,8 +87,10 @@ extension Keydir {
     guard env.isUnhindered, address <= Slot.addressMask,
       let place = granules.place(of: address), place.packing == 0,
       let record = unsafe RecordView(at: place.pointer, limit: place.limit),
-      unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag),
-      !verifiesReads || record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil
+      unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag)
+    else { return nil }
+    unsafe bringInWhole(place.pointer, size: record.size)
+    guard !verifiesReads || record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil
     else { return nil }
     let expiry = record.expiry
     guard expiry == .max || expiry > time.now else { return nil }

@@ -81,6 +81,7 @@ extension Keydir {
     at address: UInt64,
     into destination: UnsafeMutableRawBufferPointer
   ) -> RecordDamage? {
+    bringInWhole(address, size: entry.size)
     let isVerified = verifiesReads
     // The look-up has already compared the header's checksum.
     guard entry.isCompressed, entry.plainLength <= UnpackingRooms.outputLength,

@@ -13,3 +13,17 @@ extension Keydir {
     loadedCheckpoint?.setReadAhead(readsIndexAhead)
   }
 }
+
+// Safety: only addresses are passed on, of records that are mapped as long as the caller uses them.
+extension Keydir {
+  /// Asks for all pages of a record that has more than one, beyond memory: one after the other, each would be waited for.
+  @inline(__always)
+  func bringInWhole(_ pointer: UnsafeRawPointer, size: Int) {
+    if size > 4096, env.pages.isBeyondMemory { unsafe PageCache.fetch(pointer, byteCount: size) }
+  }
+
+  /// The same for a packed record at an address that a look-up returned.
+  func bringInWhole(_ address: UInt64, size: Int) {
+    if let place = granules.place(of: address) { unsafe bringInWhole(place.pointer, size: size) }
+  }
+}

@@ -64,6 +64,7 @@ extension Keydir {
   func packedLease(at address: UInt64) throws(StoreError) -> ValueLease {
     let (entry, view) = try packedEntry(at: address)
     if let stored = unsafe view.storedValue(of: entry) {
+      bringInWhole(address, size: entry.size)
       if verifiesReads, !view.storedValueIsIntact(entry) { throw damage(at: address, .bodyChecksum, key: entry.key) }
       return unsafe ValueLease(
         stored,

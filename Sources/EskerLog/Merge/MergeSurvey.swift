@@ -73,25 +73,29 @@ struct MergeSurvey: ~Copyable {
     var ahead = ScanWindow(segment)
     defer { ahead.finish() }
     while let entry = try walk.next() {
-      ahead.reach(Int(entry.offset))
       if entry.kind == .put { merger.keydir.reader.prefetch(entry.keyHash) }
       window.append(entry)
       passed += Int(entry.size)
       if window.count == Self.windowLength {
         let written = writer.bytes
-        try drain(segment, isExpired)
+        try drain(segment, isExpired, &ahead)
         if passed >= 1 << 18 {
           try pace.pass(bytes: writer.bytes - written)
           passed = 0
         }
       }
     }
-    try drain(segment, isExpired)
+    try drain(segment, isExpired, &ahead)
   }
 
-  private mutating func drain(_ segment: Segment, _ isExpired: Bool) throws(StoreError) {
+  private mutating func drain(
+    _ segment: Segment,
+    _ isExpired: Bool,
+    _ ahead: inout ScanWindow
+  ) throws(StoreError) {
     let alive = try findAlive(segment)
     for (position, entry) in window.enumerated() {
+      ahead.reach(Int(entry.offset), size: Int(entry.size))
       switch entry.kind {
       case .put: try takePut(entry, segment, isAlive: alive & 1 << position != 0, isExpired)
       case .tombstone: try noteShadow(entry, segment)

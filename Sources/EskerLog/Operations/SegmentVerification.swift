@@ -71,9 +71,9 @@ struct SegmentVerification {
     while offset < reach {
       ahead.reach(offset)
       // Checks both checksums at once; damaged records are examined more closely.
-      if let view = segment.view(at: offset, end: reach),
-        view.damage(salt: segment.salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) == nil
-      {
+      let view = segment.view(at: offset, end: reach)
+      if let view { ahead.reach(offset, size: view.size) }
+      if let view, view.damage(salt: segment.salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) == nil {
         report.records += 1
         places.insert(offset)
         offset += view.size
@@ -123,7 +123,7 @@ struct SegmentVerification {
     while let step = walk.next(in: view) {
       switch step {
       case .record(let entry):
-        ahead.reach(entry.offset)
+        ahead.reach(entry.offset, size: entry.size)
         report.records += 1
         places.insert(entry.offset)
         let damage = unsafe view.valueDamage(

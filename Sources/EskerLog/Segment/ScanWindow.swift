@@ -14,7 +14,7 @@ struct ScanWindow {
   private let isNeeded: Bool
   /// How far the bytes have been asked for.
   private var fetched: Int
-  /// The ranges that were asked for and not passed yet, at most three, and whether they stay in memory.
+  /// The ranges that were asked for and not passed yet, and whether they stay in memory.
   private var ahead: [(range: Range<Int>, stays: Bool)] = []
 
   init(_ segment: Segment, from start: Int = 0) {
@@ -26,19 +26,19 @@ struct ScanWindow {
 
   func isOf(_ segment: Segment) -> Bool { self.segment === segment }
 
-  /// Called before the bytes at an offset are read.
+  /// Called before the bytes of a record are read, or its header while its size is unknown. None before it are needed any more.
   @inline(__always)
-  mutating func reach(_ offset: Int) {
-    if isNeeded, offset &+ Self.step > fetched { advance(to: offset) }
+  mutating func reach(_ offset: Int, size: Int = 0) {
+    if isNeeded, offset &+ size &+ Self.step > fetched { advance(to: offset, size) }
   }
 
   /// Called at the end of the scan.
   mutating func finish() { letGo(before: .max) }
 
-  private mutating func advance(to offset: Int) {
+  private mutating func advance(to offset: Int, _ size: Int) {
     letGo(before: offset)
     fetched = max(fetched, offset / Self.step * Self.step)
-    while fetched < min(end, offset + 2 * Self.step) {
+    while fetched < min(end, offset + size + 2 * Self.step) {
       let range = fetched..<min(end, fetched + Self.step)
       // Most of it may be what look-ups use.
       ahead.append((range, stays: segment.mapping.residentBytes(in: range) * 2 > range.count))

@@ -131,7 +131,7 @@ public final class Snapshot: Sequence, Sendable {
         }
         var records = RecordCursor(segment, from: offset, to: end)
         while let (place, header) = records.next() {
-          ahead?.reach(records.offset)
+          ahead?.reach(place, size: header.size)
           if header.kind == .put, isShown(header.sequence, header.expiry, header.keyspace),
             writer.keydir.leads(to: segment.startUnits + UInt64(place >> 3), hash: header.keyHash, in: state)
           {
@@ -166,7 +166,7 @@ public final class Snapshot: Sequence, Sendable {
       while let step = walk.next(in: view) {
         switch step {
         case .record(let entry):
-          ahead?.reach(entry.offset)
+          ahead?.reach(entry.offset, size: entry.size)
           if entry.kind == .put, isShown(entry.sequence, entry.expiry, entry.keyspace),
             writer.keydir.leads(
               to: segment.startUnits + UInt64(entry.offset >> 3),
