@@ -21,6 +21,7 @@ final class Environment: Sendable {
   let epochs = EpochDomain()
   let time: StoreTime
   let session: Session?
+  let checkpointsSmallStores: Bool
   /// Whether background work has its own threads; if not, the writing thread does it.
   let isThreaded: Bool
   let workers: Workers
@@ -55,6 +56,7 @@ final class Environment: Sendable {
     seed = manifest.seed
     onPublish = host.onPublish.map { look -> (@Sendable () -> Void) in { LockRank.apart { look() } } }
     time = StoreTime(clock: options.clock, atLeast: manifest.storeTime)
+    checkpointsSmallStores = host.checkpointsSmallStores
     isThreaded = host.background == .threads
     workers = Workers(isThreaded: isThreaded)
     queue = EventQueue(options.onEvent)

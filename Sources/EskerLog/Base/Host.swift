@@ -13,12 +13,16 @@ package struct Host: Sendable {
   package var platform: Platform
   package var background: Background
 
+  /// Whether a close leaves a checkpoint of a small store, too. Tests, which use no threads, want that of theirs.
+  package var checkpointsSmallStores: Bool
+
   /// Called before and after each record is published; tests take crash images there.
   package var onPublish: (@Sendable () -> Void)?
 
   package init(platform: Platform, background: Background, onPublish: (@Sendable () -> Void)? = nil) {
     self.platform = platform
     self.background = background
+    checkpointsSmallStores = background == .inline
     self.onPublish = onPublish
   }
 

@@ -119,7 +119,7 @@ final class ManifestFiles: @unchecked Sendable {
     do throws(PlatformError) {
       if files.isEmpty { try openForWriting() }
       // For both before either is changed: a full volume must not stop the edit halfway.
-      for file in files where try file.status().size < bytes.count { try file.reserve((bytes.count + 8191) & ~4095) }
+      for file in files where try file.status().size < bytes.count { try file.reserve((bytes.count + 4095) & ~4095) }
     } catch {
       throw error.isSync ? .unknown(error) : .nothingWritten(error)
     }

@@ -111,6 +111,7 @@ final class CrashRun: @unchecked Sendable {
       seed: generator.next()
     )
     var host = Host(platform: platform, background: .inline)
+    host.checkpointsSmallStores = generator.oneIn(2)
     if checksPoints { host.onPublish = { [unowned self] in look("publication") } }
     return try LogStore(at: path, options: options, host: host)
   }

@@ -29,6 +29,7 @@ struct History {
     let compression = generator.oneIn(2) ? Options.Compression.lz4 : .off
     self.compression = compression
     machine.pageCacheRoom = generator.oneIn(2) ? 0 : nil
+    machine.leavesCheckpoints = generator.oneIn(2)
     store = try machine.open { $0.compression = compression }
     model = StoreModel(time: machine.clock.wallMilliseconds())
   }

@@ -10,6 +10,8 @@ struct Machine {
   var disk: SimulatedDisk
   let clock: FakeClock
   var background = Host.Background.inline
+  /// Whether a close leaves a checkpoint although the store is small.
+  var leavesCheckpoints = true
   /// What memory there is for files; nil for enough.
   var pageCacheRoom: Int?
   let path = "/store"
@@ -22,7 +24,9 @@ struct Machine {
   var host: Host {
     var platform = disk.platform(clock: clock)
     platform.pageCacheRoom = { [pageCacheRoom] in pageCacheRoom }
-    return Host(platform: platform, background: background)
+    var host = Host(platform: platform, background: background)
+    host.checkpointsSmallStores = leavesCheckpoints
+    return host
   }
 
   /// Options with small segments and this machine's clock.
