@@ -206,8 +206,15 @@ extension LogStorage {
     _ key: Key,
     _ call: StorageCall.Read
   ) async throws(StorageError) -> Entry<Value>? {
-    guard try mustWait(for: key) else { return try read(key, call) }
+    guard try await mustWaitLong(for: key) else { return try read(key, call) }
     return try await IOThreads.shared.run { () throws(StorageError) in try read(key, call) }
+  }
+
+  /// Whether a look-up would wait for a device, also once other tasks have had their turn: while they run, what was asked for arrives.
+  private nonisolated(nonsending) func mustWaitLong(for key: Key) async throws(StorageError) -> Bool {
+    guard try mustWait(for: key) else { return false }
+    await Task.yield()
+    return try mustWait(for: key)
   }
 
   /// Whether a look-up would wait for a device. The pages that it would wait for are then being read.
@@ -225,7 +232,7 @@ extension LogStorage {
     if Task.isCancelled { throw .cancelled }
     // Buffered: a page that many tasks store to is flushed from the TLBs only once, with the sync that they share.
     // A store with a capacity may have to make room first, and one beyond memory to read what is there: both take their time.
-    let takesTime = try keyspace.mayMakeRoom ? true : mustWait(for: key)
+    let takesTime = try keyspace.mayMakeRoom ? true : await mustWaitLong(for: key)
     let written =
       if takesTime {
         try await IOThreads.shared.run { () throws(StorageError) in try logged(key, call, durability: .buffered) }

@@ -29,11 +29,13 @@ extension Keyspace {
       return sequence
     }
 
-    /// A copy of the value of `key`; see ``ByteStore/get(_:)-(K)``. Suspends if it must be read from a device, which another thread
-    /// waits for.
+    /// A copy of the value of `key`; see ``ByteStore/get(_:)-(K)``. Suspends if it must be read from a device: no thread of the task's
+    /// executor waits for one.
     @inlinable
     public func get<K: ByteSource>(_ key: K) async throws(StoreError) -> [UInt8]? {
-      guard core.mustWait(for: key) else { return try CoreView(core: core).get(key) }
+      guard core.mustWait(for: key), await core.mustWaitLonger(for: key) else {
+        return try CoreView(core: core).get(key)
+      }
       return try await core.awaitValue(of: key)
     }
 

@@ -8,6 +8,16 @@ extension KeyspaceCore {
     key.withBytes { span in unsafe span.withKeyPointer { unsafe mustWait(for: $0) } }
   }
 
+  /// Whether a look-up would still wait for a device once other tasks have had their turn.
+  ///
+  /// Where many tasks read, what was asked for arrives while they run, and no thread has to wait for it: that takes half of the
+  /// processor time. A task that is alone goes to a thread a moment later.
+  @usableFromInline
+  func mustWaitLonger(for key: some ByteSource) async -> Bool {
+    await Task.yield()
+    return mustWait(for: key)
+  }
+
   /// The value of a key, copied by a thread that may wait.
   @usableFromInline
   func awaitValue(of key: some ByteSource) async throws(StoreError) -> [UInt8]? {
@@ -22,7 +32,7 @@ extension KeyspaceCore {
   /// A cancelled task goes on at once: whether its write happens must not depend on where it waited.
   @usableFromInline
   func bringIn(_ key: some ByteSource) async {
-    guard engine.env.isUnhindered, mustWait(for: key) else { return }
+    guard engine.env.isUnhindered, mustWait(for: key), await mustWaitLonger(for: key) else { return }
     let key = key.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
     await bringIn([(self, key)])
   }

@@ -40,6 +40,9 @@ extension KeyspaceCore {
     }
     // A packed value's length says only its entry, which is damaged if it is implausible.
     let size = place.packing == 0 ? unsafe RecordView(at: place.pointer, limit: place.limit)?.size ?? 0 : most
+    // Most records end on the page that was just asked about.
+    let start = unsafe Int(bitPattern: place.pointer) & (MemoryPage.size - 1)
+    if start + max(size, Self.headerSize) <= MemoryPage.size { return true }
     if unsafe PageCache.holds(place.pointer, byteCount: max(size, Self.headerSize)) { return true }
     unsafe PageCache.fetch(place.pointer, byteCount: size)
     return false
