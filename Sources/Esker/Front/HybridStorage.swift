@@ -147,6 +147,32 @@ extension HybridStorage: ReadableStorage where Back: ReadableStorage {
     return found
   }
 
+  /// The entries of several keys. What memory does not know is read from behind together, and kept.
+  public func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
+    var entries = [Entry<Value>?](repeating: nil, count: keys.count)
+    var missing: [(position: Int, held: Key.Held, ticket: FrontPlane<Key, Value>.Ticket)] = []
+    for (position, key) in keys.enumerated() {
+      let held = try core.held(key)
+      if !core.passes(call) {
+        switch core.plane.entry(held, call) {
+        case .entry(let entry):
+          entries[position] = entry
+          continue
+        case .absent: continue
+        case .unknown: break
+        }
+      }
+      missing.append((position, held, core.plane.beginFill(held)))
+    }
+    if missing.isEmpty { return entries }
+    let found = try core.back.read(several: missing.map { keys[$0.position] }, call)
+    for (miss, entry) in zip(missing, found) {
+      core.keep(entry, miss.held, call, miss.ticket)
+      entries[miss.position] = entry
+    }
+    return entries
+  }
+
   /// What is known of the value under `key`. What memory does not know is asked behind, and not brought into memory.
   public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
     if !core.passes(call) {

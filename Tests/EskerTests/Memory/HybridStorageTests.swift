@@ -53,6 +53,20 @@ import Testing
     }
   }
 
+  /// What memory does not know of several keys is asked for together, and a write that comes meanwhile is not overwritten in memory.
+  @Test func severalKeysAreReadFromBehindTogether() throws {
+    let back = HookedStorage(DictionaryStorage<String, Int>(["a": 1, "b": 2, "c": 3]))
+    let front = back.cached(remembersAbsence: true)
+    #expect(try front.value(forKey: "a") == 1)
+    back.onceAfterRead { try? front.set(9, forKey: "c") }
+    #expect(try front.values(forKeys: ["c", "a", "d", "b"]) == [3, 1, nil, 2])
+    #expect(back.asked == [["c", "d", "b"]])
+    #expect(try front.values(forKeys: ["a", "b", "d", "c", "c"]) == [1, 2, nil, 9, 9])
+    #expect(back.asked.last == ["c", "c"], "what was written meanwhile was not kept")
+    #expect(try front.values(forKeys: ["a", "b", "d", "c"]) == [1, 2, nil, 9])
+    #expect(back.asked.count == 2)
+  }
+
   @Test func readValueIsInMemoryAfterwards() throws {
     try withTemporaryStore { store in
       let log = try LogStorage(store, "users", key: String.self, of: Int.self)

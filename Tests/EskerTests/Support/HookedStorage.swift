@@ -25,6 +25,16 @@ final class HookedStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage, @
     return found
   }
 
+  /// The keys of each read of several, in order.
+  private(set) var asked: [[Key]] = []
+
+  func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
+    lock.withLock { asked.append(keys) }
+    let found = try base.read(several: keys, call)
+    lock.withLock { take(&afterRead) }?()
+    return found
+  }
+
   func write(_ key: Key, _ call: StorageCall.Write<Value>) throws(StorageError) -> StorageCall.Receipt {
     if case .set = call.action { lock.withLock { take(&beforeSet) }?() }
     return try base.write(key, call)
