@@ -13,6 +13,9 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
   /// - It may use the storage. If it asks for the very value it is producing, directly or by way of other producers, that
   ///   call throws ``StorageError/producer(_:)`` at once.
   ///
+  /// There is no form for threads: a thread that waits for another's producer cannot be cancelled, and may be the one that the producer
+  /// needs. `value(forKey:)` and `setIfAbsent(_:forKey:)` do for one that may produce a value twice.
+  ///
   /// Tasks meet where ``StorageProtocol/identity(of:)`` is the same, by the bytes of the key and the storage behind: operators hand
   /// on that of their base, except those that turn values or check them and zips, which have one of their own for each time they are
   /// made.
