@@ -48,6 +48,9 @@ nonisolated private func runTool() -> Int32 {
     let error = ToolError.interrupted(signal: Interruption.signalNumber ?? SIGINT)
     StandardError.report(error.description)
     return ExitStatus.code(for: error)
+  } catch StoreError.damaged(let location, let reason) {
+    DamageReports.report(location, reason)
+    return ExitStatus.code(for: StoreError.damaged(location, reason: reason))
   } catch let error as StoreError {
     StandardError.report(error.description)
     return ExitStatus.code(for: error)

@@ -24,7 +24,7 @@ func forEachEntry(
     } catch StoreError.damaged(let location, let reason) {
       isIntact = false
       progress.clear()
-      StandardError.report(StoreError.damaged(location, reason: reason).description)
+      DamageReports.report(location, reason)
     }
     done += 1
     progress.step(done)

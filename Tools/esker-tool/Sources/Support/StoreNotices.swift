@@ -19,7 +19,7 @@ final class StoreNotices: Sendable {
     switch event {
     case .damaged(let location, let reason):
       found.store(true, ordering: .relaxed)
-      if saysDamage { StandardError.report("\(location): \(reason)") }
+      if saysDamage { DamageReports.report(location, reason) }
     case .backgroundFailure(let operation, .damaged(let location, let reason)):
       found.store(true, ordering: .relaxed)
       StandardError.report("cannot \(operation): \(location): \(reason)")

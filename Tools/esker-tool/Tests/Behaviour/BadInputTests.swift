@@ -81,29 +81,58 @@ import Testing
     ["watch", "--count", "1"],
   ]
 
-  @Test(arguments: whoReadsValues + whoReadsNone)
-  func aDamagedValueIsMetOnlyByWhoReadsIt(command: [String]) throws {
-    let scratch = try filled()
-    let segment = try #require(try files(scratch, ".segment").first)
+  /// Damages the value of "a".
+  private func damageValue(_ scratch: Scratch) throws -> String {
+    let segments = try files(scratch, ".segment")
+    let value = Data("value of a".utf8)
+    let segment = try #require(
+      try segments.first { try Data(contentsOf: URL(fileURLWithPath: $0)).range(of: value) != nil }
+    )
     try change(segment) { bytes in
-      guard let place = Data(bytes).range(of: Data("value of a".utf8)) else { return }
+      guard let place = Data(bytes).range(of: value) else { return }
       bytes[place.lowerBound] ^= 1
     }
-    let arguments = command.dropFirst().map { $0 == "NEW" ? scratch.path("new") : $0 }
-    let result = try scratch.run([command[0], scratch.store] + arguments)
+    return segment
+  }
+
+  private func run(_ command: [String], _ scratch: Scratch) throws -> ToolResult {
+    try scratch.run([command[0], scratch.store] + command.dropFirst().map { $0 == "NEW" ? scratch.path("new") : $0 })
+  }
+
+  /// A store with a checkpoint is opened without a look at its values.
+  @Test(arguments: whoReadsValues + whoReadsNone)
+  func aDamagedValueIsMetOnlyByWhoReadsIt(command: [String]) throws {
+    let scratch = try Scratch()
+    let store = try LogStore(at: scratch.store)
+    try store.put("value of a", forKey: "a")
+    for number in 0..<3_000 { try store.put([UInt8](repeating: 120, count: 1000), forKey: "other \(number)") }
+    try store.close()
+    try #require(try !files(scratch, ".checkpoint").isEmpty)
+    _ = try damageValue(scratch)
+    let result = try run(command, scratch)
     let isRead = Self.whoReadsValues.contains(command)
     #expect(result.status == (isRead ? 1 : 0))
     let said = result.text + result.errors
     if isRead { #expect(said.contains("damage") || said.contains("match")) } else { #expect(result.errors.isEmpty) }
   }
 
+  /// A small store has no checkpoint: opening it reads its records, and finds what is wrong with them.
+  @Test(arguments: whoReadsValues + whoReadsNone)
+  func aDamagedValueOfASmallStoreIsMetByAll(command: [String]) throws {
+    let scratch = try filled()
+    try #require(try files(scratch, ".checkpoint").isEmpty)
+    let segment = try damageValue(scratch)
+    let result = try run(command, scratch)
+    // Watching goes on, whatever is met.
+    #expect(result.status == (command[0] == "watch" ? 0 : 1))
+    let said = result.text + result.errors
+    #expect(said.contains("damage") || said.contains("match"), "\(said)")
+    #expect(result.errors.components(separatedBy: segment).count <= 2, "\(result.errors)")
+  }
+
   @Test func aDamagedSegmentIsNamedByWhoeverMeetsIt() throws {
     let scratch = try filled()
-    let segment = try #require(try files(scratch, ".segment").first)
-    try change(segment) { bytes in
-      guard let place = Data(bytes).range(of: Data("value of a".utf8)) else { return }
-      bytes[place.lowerBound] ^= 1
-    }
+    let segment = try damageValue(scratch)
     expectOneLine(try scratch.run("get", scratch.store, "a"), status: 1, segment)
     expectOneLine(try scratch.run("dump", scratch.store), status: 1, segment)
     expectOneLine(try scratch.run("dump", scratch.store, "--format", "binary"), status: 1, segment)
