@@ -74,6 +74,10 @@ void esker_begin_write_back(int descriptor, int64_t offset, int64_t length) {
   sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
 }
 
+void esker_forget(int descriptor, int64_t offset, int64_t length) {
+  posix_fadvise(descriptor, offset, length, POSIX_FADV_DONTNEED);
+}
+
 int esker_sync_directory(int descriptor) {
   while (fsync(descriptor) != 0) {
     if (errno == EINVAL || errno == EOPNOTSUPP) return 0;
@@ -179,26 +183,27 @@ void esker_fetch(const void *address, size_t length) {
   }
 }
 
-size_t esker_resident_pages(const void *address, size_t length) {
-  const uintptr_t page = esker_page_size();
-  uintptr_t start = (uintptr_t)address & ~(page - 1);
-  const uintptr_t end = (uintptr_t)address + length;
-  size_t resident = 0;
-  while (start < end) {
-    unsigned char pages[64];
-    const uintptr_t wanted = (end - start + page - 1) / page, count = wanted < sizeof pages ? wanted : sizeof pages;
-    // Where nothing is known, whoever reads it finds out.
-    const bool is_known = mincore((void *)start, count * page, (void *)pages) == 0;
-    for (uintptr_t index = 0; index < count; index++) resident += !is_known || pages[index] & 1;
-    start += count * page;
-  }
+uint64_t esker_residency(const void *page, size_t count) {
+  unsigned char pages[64];
+  if (count > sizeof pages) count = sizeof pages;
+  // Where nothing is known, whoever reads it finds out.
+  if (mincore((void *)page, count * esker_page_size(), (void *)pages) != 0) return UINT64_MAX;
+  uint64_t resident = 0;
+  for (size_t index = 0; index < count; index++) resident |= (uint64_t)(pages[index] & 1) << index;
   return resident;
 }
 
 bool esker_is_resident(const void *address, size_t length) {
   const uintptr_t page = esker_page_size();
-  const uintptr_t first = (uintptr_t)address / page, last = ((uintptr_t)address + length - 1) / page;
-  return esker_resident_pages(address, length) == last - first + 1;
+  uintptr_t start = (uintptr_t)address & ~(page - 1);
+  const uintptr_t end = (uintptr_t)address + length;
+  while (start < end) {
+    const uintptr_t wanted = (end - start + page - 1) / page, count = wanted < 64 ? wanted : 64;
+    const uint64_t all = count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+    if ((~esker_residency((const void *)start, count) & all) != 0) return false;
+    start += count * page;
+  }
+  return true;
 }
 
 void esker_let_go(void *address, size_t length) {

@@ -23,6 +23,9 @@ int esker_sync_file(int descriptor);
 #ifdef __linux__
 /// Starts writing back the dirty pages of a range; waits for nothing except room in the device's queue.
 void esker_begin_write_back(int descriptor, int64_t offset, int64_t length);
+
+/// Lets pages of a file that are clean, and that nobody has mapped, make room for others. A hint.
+void esker_forget(int descriptor, int64_t offset, int64_t length);
 #endif
 
 /// Makes a directory's names durable. A file system without such a call orders its names itself, which counts as success.
@@ -73,8 +76,8 @@ void esker_fetch(const void *_Nonnull address, size_t length);
 /// Whether all pages of a mapped range are in memory.
 bool esker_is_resident(const void *_Nonnull address, size_t length);
 
-/// How many pages of a mapped range are in memory.
-size_t esker_resident_pages(const void *_Nonnull address, size_t length);
+/// Which of at most 64 pages from the start of a page on are in memory: a bit each, the first the lowest.
+uint64_t esker_residency(const void *_Nonnull page, size_t count);
 
 /// Lets pages of a mapped file make room for others. A hint.
 void esker_let_go(void *_Nonnull address, size_t length);

@@ -6,12 +6,15 @@ protocol MergeOutput: AnyObject {
 
   /// Writes a record, and returns a ticket for ``settle(_:)``. Keeps neither pointer.
   ///
-  /// - Parameter bodyChecksum: The checksum of key and value, if known.
+  /// - Parameters:
+  ///   - bodyChecksum: The checksum of key and value, if known.
+  ///   - isWarm: Whether look-ups use the record, so that it is to stay in memory.
   func append(
     _ header: RecordHeader,
     key: UnsafeRawBufferPointer,
     value: UnsafeRawBufferPointer,
-    bodyChecksum: UInt32?
+    bodyChecksum: UInt32?,
+    isWarm: Bool
   ) throws(StoreError) -> UInt64
 
   /// Writes the rest, syncs, and returns the segment, whose addresses resolve from now on. Its name is not durable yet.

@@ -97,7 +97,9 @@ struct MergeSurvey: ~Copyable {
     for (position, entry) in window.enumerated() {
       ahead.reach(Int(entry.offset), size: Int(entry.size))
       switch entry.kind {
-      case .put: try takePut(entry, segment, isAlive: alive & 1 << position != 0, isExpired)
+      case .put:
+        let isAlive = alive & 1 << position != 0
+        try takePut(entry, segment, isAlive: isAlive, isExpired, isWarm: isAlive && ahead.wasPresent(Int(entry.offset)))
       case .tombstone: try noteShadow(entry, segment)
       // The manifest names the incarnation that began with a reset.
       case .reset, .seal: break
@@ -121,7 +123,8 @@ struct MergeSurvey: ~Copyable {
     _ entry: FooterEntry,
     _ segment: Segment,
     isAlive: Bool,
-    _ isExpired: Bool
+    _ isExpired: Bool,
+    isWarm: Bool
   ) throws(StoreError) {
     let address = segment.startUnits + entry.offset >> 3
     let isCurrent = isCurrent(entry.keyspace)
@@ -155,7 +158,7 @@ struct MergeSurvey: ~Copyable {
       reap(isEvicted: true)
       return try noteShadow(entry, segment)
     }
-    let place = try copy(header, record, segment)
+    let place = try copy(header, record, segment, isWarm)
     moves.append(
       MergeMove(
         hash: header.keyHash,
@@ -179,17 +182,25 @@ struct MergeSurvey: ~Copyable {
   private mutating func copy(
     _ header: RecordHeader,
     _ record: StoredRecord,
-    _ segment: Segment
+    _ segment: Segment,
+    _ isWarm: Bool
   ) throws(StoreError) -> (output: Int, ticket: UInt64) {
     switch record {
     case .plain(let record, _):
-      return try unsafe writer.append(header, key: record.key, value: record.value, bodyChecksum: record.bodyChecksum)
+      let checksum = record.bodyChecksum
+      return try unsafe writer.append(
+        header,
+        key: record.key,
+        value: record.value,
+        bodyChecksum: checksum,
+        isWarm: isWarm
+      )
     case .packed(let entry, let view):
       guard let value = view.intactValue(of: entry) else { throw unreadable(segment, entry.offset) }
       let key = entry.key
       return try unsafe key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in
         try unsafe value.span.bytes.withUnsafeBytes { (value) throws(StoreError) in
-          try unsafe writer.append(header, key: key, value: value, bodyChecksum: nil)
+          try unsafe writer.append(header, key: key, value: value, bodyChecksum: nil, isWarm: isWarm)
         }
       }
     }
@@ -231,7 +242,8 @@ struct MergeSurvey: ~Copyable {
           header,
           key: key,
           value: UnsafeRawBufferPointer(start: nil, count: 0),
-          bodyChecksum: nil
+          bodyChecksum: nil,
+          isWarm: false
         )
       }
     }

@@ -39,7 +39,8 @@ struct MergeWriter: ~Copyable {
     _ header: RecordHeader,
     key: UnsafeRawBufferPointer,
     value: UnsafeRawBufferPointer,
-    bodyChecksum: UInt32?
+    bodyChecksum: UInt32?,
+    isWarm: Bool
   ) throws(StoreError) -> (output: Int, ticket: UInt64) {
     let group = Self.group(expiry: header.expiry, now: now)
     let number: Int
@@ -52,7 +53,8 @@ struct MergeWriter: ~Copyable {
     }
     bytes += header.size
     let output = outputs[number]
-    return (number, unsafe try output.append(header, key: key, value: value, bodyChecksum: bodyChecksum))
+    let ticket = try unsafe output.append(header, key: key, value: value, bodyChecksum: bodyChecksum, isWarm: isWarm)
+    return (number, ticket)
   }
 
   private mutating func makeOutput(for size: Int) throws(StoreError) -> any MergeOutput {

@@ -20,6 +20,9 @@ final class PackedOutput: MergeOutput {
   private var written = 0
   private var startUnits: UInt64 = 0
   private var placements: [PackedSegmentWriter.Placement] = []
+  /// Bytes of records that look-ups use, and of others. Packing mixes them, so all are kept in memory, or none.
+  private var warmBytes = 0
+  private var coldBytes = 0
 
   /// Creates the file; neither its header nor its name is durable yet.
   init(_ catalog: Catalog, dictionary: [UInt8], level: LZ4Level) throws(StoreError) {
@@ -47,10 +50,12 @@ final class PackedOutput: MergeOutput {
     _ header: RecordHeader,
     key: UnsafeRawBufferPointer,
     value: UnsafeRawBufferPointer,
-    bodyChecksum: UInt32?
+    bodyChecksum: UInt32?,
+    isWarm: Bool
   ) throws(StoreError) -> UInt64 {
     // Safety: the caller keeps both buffers during the call, and the writer copies them.
     unsafe writer?.append(header, key: key, value: value)
+    if isWarm { warmBytes += header.size } else { coldBytes += header.size }
     if let pending = writer?.pendingOutput, pending >= Self.step, let bytes = writer?.takeOutput() { try write(bytes) }
     defer { count += 1 }
     return count
@@ -94,7 +99,11 @@ final class PackedOutput: MergeOutput {
         lease: lease,
         created: finished.header.creationTime
       )
-      if !catalog.env.pages.isBeyondMemory { mapping.populateForReading(0..<recordsEnd) }
+      if !catalog.env.pages.isBeyondMemory {
+        mapping.populateForReading(0..<recordsEnd)
+      } else if coldBytes > warmBytes {
+        file.letGo(0..<written)
+      }
     } catch {
       catalog.commits.noteFailure(error)
       throw StoreError(error, needed: SegmentHeader.length)

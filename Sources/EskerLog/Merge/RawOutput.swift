@@ -26,6 +26,8 @@ final class RawOutput: MergeOutput {
   /// The offset up to which writing back to the device was started, so that the sync at the end has little left to do.
   private var begun = 0
   private static let writeBackStep = 4 << 20
+  /// What no look-up uses, in order.
+  private var cold: [Range<Int>] = []
   private var buffer: UnsafeMutableRawBufferPointer
   private var buffered = 0
 
@@ -75,7 +77,8 @@ final class RawOutput: MergeOutput {
     _ header: RecordHeader,
     key: UnsafeRawBufferPointer,
     value: UnsafeRawBufferPointer,
-    bodyChecksum: UInt32?
+    bodyChecksum: UInt32?,
+    isWarm: Bool
   ) throws(StoreError) -> UInt64 {
     let size = header.size
     if unsafe buffered + size > buffer.count { try flush(makingRoomFor: size) }
@@ -95,12 +98,28 @@ final class RawOutput: MergeOutput {
     unsafe RecordEncoder.publish(firstWord, at: place)
     footer.append(header)
     buffered += size
+    if !isWarm { noteCold(offset..<offset + size) }
     return UInt64(lease.granules.lowerBound) << GranuleTable.granuleShift + UInt64(offset >> 3)
+  }
+
+  private func noteCold(_ range: Range<Int>) {
+    if let last = cold.last, last.upperBound == range.lowerBound {
+      cold[cold.count - 1] = last.lowerBound..<range.upperBound
+    } else {
+      cold.append(range)
+    }
   }
 
   private func flush(makingRoomFor size: Int = 0) throws(StoreError) {
     do throws(PlatformError) {
-      unsafe try file.write(UnsafeRawBufferPointer(rebasing: buffer[..<buffered]), at: written)
+      var done = 0
+      while done < buffered {
+        // The kernel keeps together what is written at once, and lets none of it go while a part is in use.
+        let rest = MemoryPage.size - (written + done) % MemoryPage.size
+        let end = catalog.env.pages.isBeyondMemory ? min(buffered, done + rest) : buffered
+        unsafe try file.write(UnsafeRawBufferPointer(rebasing: buffer[done..<end]), at: written + done)
+        done = end
+      }
     } catch {
       throw StoreError(error, needed: buffered)
     }
@@ -140,7 +159,11 @@ final class RawOutput: MergeOutput {
         lease: lease,
         created: catalog.env.time.now
       )
-      if !catalog.env.pages.isBeyondMemory { mapping.populateForReading(0..<recordsEnd) }
+      if catalog.env.pages.isBeyondMemory {
+        for range in cold where range.count >= MemoryPage.size { file.letGo(range) }
+      } else {
+        mapping.populateForReading(0..<recordsEnd)
+      }
     } catch {
       catalog.commits.noteFailure(error)
       throw StoreError(error, needed: bytes.count)

@@ -35,6 +35,8 @@ struct BackupDirectory: ~Copyable {
         row.fileLength = row.recordsEnd
       }
       try file.sync()
+      // Nobody reads it here.
+      file.letGo(0..<Int(clamping: row.fileLength))
     } catch {
       throw StoreError(error, needed: Int(clamping: row.fileLength))
     }
@@ -42,6 +44,9 @@ struct BackupDirectory: ~Copyable {
   }
 
   private func copy(_ range: Range<Int>, of segment: Segment, to file: any File) throws(PlatformError) {
+    // What is read for the copy does not stay in memory either.
+    let absent = segment.pages.isBeyondMemory ? segment.mapping.absentRanges(in: range) : []
+    defer { for range in absent { segment.mapping.letGo(range) } }
     for offset in stride(from: range.lowerBound, to: range.upperBound, by: 256 << 10) {
       let piece = offset..<min(range.upperBound, offset + 256 << 10)
       let bytes = try segment.bytes(in: piece)

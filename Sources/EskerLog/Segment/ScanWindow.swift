@@ -2,8 +2,8 @@ internal import EskerPlatform
 
 /// Reads ahead of whoever goes through a segment of a store beyond memory, and lets go of what he has passed.
 ///
-/// There the kernel reads single pages (see ``PageAdvice``), and without this each would be waited for. What was not in memory before
-/// does not stay there either: a scan needs each page once, and look-ups would lose theirs to it. A plain value: the holder of a scan
+/// There the kernel reads single pages (see ``PageAdvice``), and without this each would be waited for. Pages that were not in memory
+/// before do not stay there either: a scan needs each once, and look-ups would lose theirs to it. A plain value: the holder of a scan
 /// keeps one for the segment that he is in.
 struct ScanWindow {
   /// Bytes that are asked for, or let go, at a time.
@@ -14,8 +14,8 @@ struct ScanWindow {
   private let isNeeded: Bool
   /// How far the bytes have been asked for.
   private var fetched: Int
-  /// The ranges that were asked for and not passed yet, and whether they stay in memory.
-  private var ahead: [(range: Range<Int>, stays: Bool)] = []
+  /// The ranges that were asked for and not passed yet, and what of them was not in memory.
+  private var ahead: [(range: Range<Int>, absent: [Range<Int>])] = []
 
   init(_ segment: Segment, from start: Int = 0) {
     self.segment = segment
@@ -32,6 +32,17 @@ struct ScanWindow {
     if isNeeded, offset &+ size &+ Self.step > fetched { advance(to: offset, size) }
   }
 
+  /// Whether what stands at an offset that was reached was in memory before: then look-ups use it. True in a store that fits.
+  mutating func wasPresent(_ offset: Int) -> Bool {
+    guard isNeeded, let place = ahead.firstIndex(where: { $0.range.contains(offset) }) else { return true }
+    // Offsets ascend, so what ends before this one is not asked about again; it is let go at once.
+    while let first = ahead[place].absent.first, first.upperBound <= offset {
+      segment.mapping.letGo(first)
+      ahead[place].absent.removeFirst()
+    }
+    return ahead[place].absent.first?.contains(offset) != true
+  }
+
   /// Called at the end of the scan.
   mutating func finish() { letGo(before: .max) }
 
@@ -40,8 +51,7 @@ struct ScanWindow {
     fetched = max(fetched, offset / Self.step * Self.step)
     while fetched < min(end, offset + size + 2 * Self.step) {
       let range = fetched..<min(end, fetched + Self.step)
-      // Most of it may be what look-ups use.
-      ahead.append((range, stays: segment.mapping.residentBytes(in: range) * 2 > range.count))
+      ahead.append((range, segment.mapping.absentRanges(in: range)))
       segment.mapping.fetch(range)
       fetched = range.upperBound
       if range.count < Self.step { break }
@@ -49,9 +59,9 @@ struct ScanWindow {
   }
 
   private mutating func letGo(before offset: Int) {
-    while let (range, stays) = ahead.first, range.upperBound <= offset {
+    while let (range, absent) = ahead.first, range.upperBound <= offset {
       ahead.removeFirst()
-      if !stays { segment.mapping.letGo(range) }
+      for range in absent { segment.mapping.letGo(range) }
     }
   }
 }

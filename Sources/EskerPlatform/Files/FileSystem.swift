@@ -119,6 +119,10 @@ public protocol File: AnyObject, Sendable {
   /// which then has less to wait for.
   func beginWriteBack(_ range: Range<Int>)
 
+  /// Says that the synced bytes of `range` are not needed soon, so that their pages may make room for others at once. Those that
+  /// somebody has mapped and touched stay. A hint.
+  func letGo(_ range: Range<Int>)
+
   /// Reserves `capacity` bytes of address space for this file; none of it may be touched until `extend`.
   func map(capacity: Int, writable: Bool) throws(PlatformError) -> any Mapping
 
@@ -151,6 +155,9 @@ extension File {
 
   /// Does nothing: the system decides when to write.
   public func beginWriteBack(_ range: Range<Int>) {}
+
+  /// Does nothing: the system decides what makes room.
+  public func letGo(_ range: Range<Int>) {}
 }
 
 /// A range of a file's bytes in memory, at an address that never changes.
@@ -179,8 +186,10 @@ public protocol Mapping: AnyObject, Sendable {
   /// Begins to read the pages of `range` that are not in memory, without waiting. A hint.
   func fetch(_ range: Range<Int>)
 
-  /// How many bytes of `range`, in whole pages, are in memory.
-  func residentBytes(in range: Range<Int>) -> Int
+  /// The pages of `range` that are not in memory, in order, those that follow each other as one range.
+  ///
+  /// - Complexity: a system call for each 64 pages.
+  func absentRanges(in range: Range<Int>) -> [Range<Int>]
 
   /// Says that the pages of `range` are not needed soon, and may make room for others at once. A hint.
   func letGo(_ range: Range<Int>)
@@ -209,8 +218,14 @@ extension Mapping {
   /// Does nothing: pages are read when they are touched.
   public func fetch(_ range: Range<Int>) {}
 
-  /// All of them, as far as anybody knows.
-  public func residentBytes(in range: Range<Int>) -> Int { range.count }
+  /// None, as far as anybody knows.
+  public func absentRanges(in range: Range<Int>) -> [Range<Int>] { [] }
+
+  /// How many bytes of `range` are in memory.
+  public func residentBytes(in range: Range<Int>) -> Int {
+    let range = range.clamped(to: 0..<length)
+    return range.count - absentRanges(in: range).reduce(0) { $0 + $1.clamped(to: range).count }
+  }
 
   /// Does nothing: the system decides what makes room.
   public func letGo(_ range: Range<Int>) {}

@@ -56,6 +56,12 @@ final class OSFile: File {
       esker_begin_write_back(descriptor, Int64(range.lowerBound), Int64(range.count))
     }
 
+    func letGo(_ range: Range<Int>) {
+      guard !range.isEmpty, let descriptor = try? handle.enter("let go of") else { return }
+      defer { handle.leave() }
+      esker_forget(descriptor, Int64(range.lowerBound), Int64(range.count))
+    }
+
     // On Linux only: elsewhere stores through a mapping are not guaranteed to count at once.
     func nextData(from offset: Int) -> Int? {
       guard let descriptor = try? handle.enter("seek") else { return offset }

@@ -164,16 +164,35 @@ final class OSMapping: Mapping {
     if !pages.isEmpty { unsafe PageCache.fetch(start + pages.lowerBound, byteCount: pages.count) }
   }
 
-  func residentBytes(in range: Range<Int>) -> Int {
+  func absentRanges(in range: Range<Int>) -> [Range<Int>] {
     let pages = accessiblePages(of: range)
-    return pages.isEmpty ? 0 : unsafe Int(esker_resident_pages(start + pages.lowerBound, pages.count)) * MemoryPage.size
+    var absent: [Range<Int>] = []
+    for group in stride(from: pages.lowerBound, to: pages.upperBound, by: 64 * MemoryPage.size) {
+      let count = min(64, (pages.upperBound - group) / MemoryPage.size)
+      var missing = unsafe ~esker_residency(start + group, count)
+      while missing.trailingZeroBitCount < count {
+        let first = missing.trailingZeroBitCount
+        let run = min(count - first, (~(missing >> UInt64(first))).trailingZeroBitCount)
+        let bytes = group + first * MemoryPage.size - skipped..<group + (first + run) * MemoryPage.size - skipped
+        if let last = absent.last, last.upperBound == bytes.lowerBound {
+          absent[absent.count - 1] = last.lowerBound..<bytes.upperBound
+        } else {
+          absent.append(bytes)
+        }
+        missing &= UInt64.max << UInt64(first + run)
+      }
+    }
+    return absent
   }
 
   func letGo(_ range: Range<Int>) {
     LockRank.expectIOAllowed()
     let pages = accessiblePages(of: range)
     // Not where there are stores of this process's own, which would have to go to swap.
-    if !pages.isEmpty, file != nil { unsafe esker_let_go(start + pages.lowerBound, pages.count) }
+    guard !pages.isEmpty, let file else { return }
+    unsafe esker_let_go(start + pages.lowerBound, pages.count)
+    // That was about pages that this process has touched; others were read or written by calls.
+    file.letGo(pages.lowerBound..<pages.upperBound)
   }
 
   func detach(_ range: Range<Int>) {

@@ -22,14 +22,14 @@ import Testing
     func get() -> Int? { bytes.withLock { $0 } }
   }
 
-  private func open(_ change: (inout Options) -> Void = { _ in }) throws -> LogStore {
+  private func open(_ name: String = "store", _ change: (inout Options) -> Void = { _ in }) throws -> LogStore {
     var platform = Platform.system
     platform.pageCacheRoom = { [room] in room.get() }
     var options = Options()
     options.segmentSize = 1 << 20
     change(&options)
     return try LogStore(
-      at: directory.appending("store"),
+      at: directory.appending(name),
       options: options,
       host: Host(platform: platform, background: .threads)
     )
@@ -294,6 +294,61 @@ import Testing
       guard warm > 5 << 20 else { return }
       #expect(try store.verify().isClean)
       #expect(store.probe.residentBytes > warm - (1 << 20), "what look-ups use stays")
+    }
+
+    /// Records that look-ups use, far apart.
+    private let popular = stride(from: 0, to: count, by: 100).map { "key \($0)" }
+
+    /// A store of which nothing is in memory but what was just looked up; nil where the file system keeps its pages.
+    private func openWithPopularKeys(_ change: (inout Options) -> Void = { _ in }) throws -> LogStore? {
+      room.set(0)
+      guard try forgetPages() else { return nil }
+      let store = try open("store", change)
+      guard store.probe.residentBytes < 1 << 20 else { return nil }
+      for key in popular { _ = try store.get(key) }
+      return store
+    }
+
+    @Test func aScanTakesNothingFromLookUps() throws {
+      try fill()
+      guard let store = try openWithPopularKeys() else { return }
+      let before = store.probe.residentBytes
+      #expect(try store.verify().isClean)
+      #expect(!popular.contains { store.probe.mustWait(for: $0) })
+      #expect(store.probe.residentBytes < before + (1 << 20))
+    }
+
+    @Test func aMergeTakesNothingFromLookUps() throws {
+      try fill()
+      guard let store = try openWithPopularKeys() else { return }
+      let before = store.probe.residentBytes
+      let report = try store.merge(segments: store.probe.listed.map(\.id))
+      #expect(report.bytesWritten > 5 << 20)
+      #expect(!popular.contains { store.probe.mustWait(for: $0) }, "what look-ups use stays")
+      #expect(store.probe.residentBytes < before + (1 << 20), "and nothing else")
+      #expect(try store.get(popular) == (0..<Self.count / 100).map { Self.value($0 * 100) })
+    }
+
+    @Test func aPackedSegmentThatNobodyReadsIsNotInMemory() throws {
+      try fill()
+      room.set(0)
+      guard try forgetPages() else { return }
+      let store = try open { $0.compression = .lz4 }
+      guard store.probe.residentBytes < 1 << 20 else { return }
+      let report = try store.merge(segments: store.probe.listed.map(\.id))
+      #expect(report.bytesRead > 5 << 20)
+      #expect(store.probe.residentBytes < 256 << 10)
+    }
+
+    @Test func aBackupTakesNothingFromLookUps() throws {
+      try fill()
+      guard let store = try openWithPopularKeys() else { return }
+      let before = store.probe.residentBytes
+      #expect(try store.backup(to: directory.appending("backup"), copying: true).copiedBytes > 6 << 20)
+      #expect(!popular.contains { store.probe.mustWait(for: $0) })
+      #expect(store.probe.residentBytes < before + (1 << 20))
+      let copy = try open("backup") { $0.readOnly = true }
+      #expect(copy.probe.residentBytes < 1 << 20, "nobody reads it here")
     }
   #endif
 }

@@ -148,7 +148,7 @@ final class FaultyMapping: Mapping {
 
   func setReadAhead(_ isWanted: Bool) { real.setReadAhead(isWanted) }
   func fetch(_ range: Range<Int>) { real.fetch(range) }
-  func residentBytes(in range: Range<Int>) -> Int { real.residentBytes(in: range) }
+  func absentRanges(in range: Range<Int>) -> [Range<Int>] { real.absentRanges(in: range) }
   func letGo(_ range: Range<Int>) { real.letGo(range) }
 
   func unmap() {

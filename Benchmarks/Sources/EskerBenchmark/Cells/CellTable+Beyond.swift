@@ -18,6 +18,7 @@ extension Cell {
     return [
       cell(.beyondGet), cell(.beyondGet, threads: 8), cell(.beyondAsync, threads: 64, [.limit, .esker]),
       cell(.beyondMultiGet), cell(.beyondOverwrite), cell(.beyondYCSBB), cell(.beyondYCSBB, times: 10),
+      cell(.beyondGetMerging, [.esker]),
     ]
   }
 }

@@ -46,12 +46,14 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Gets of packed documents, compared with other engines that compress.
   case documents
   case delete
-  /// Gets, gets of tasks, gets of 32 keys at a time, overwrites and YCSB's B on a store larger than the memory there is.
+  /// Gets, gets of tasks, gets of 32 keys at a time, overwrites, YCSB's B, and gets beside merging, on a store larger than the
+  /// memory there is.
   case beyondGet = "beyond-get"
   case beyondAsync = "beyond-async"
   case beyondMultiGet = "beyond-multi-get"
   case beyondOverwrite = "beyond-overwrite"
   case beyondYCSBB = "beyond-ycsb-b"
+  case beyondGetMerging = "beyond-get-merging"
   case synced
   case syncedTasks = "synced-1000-tasks"
   case openClean = "open-clean"
@@ -87,7 +89,7 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Whether the store is larger than the memory there is, and the measurement lasts a given time.
   var isBeyondMemory: Bool {
     switch self {
-    case .beyondGet, .beyondAsync, .beyondMultiGet, .beyondOverwrite, .beyondYCSBB: true
+    case .beyondGet, .beyondAsync, .beyondMultiGet, .beyondOverwrite, .beyondYCSBB, .beyondGetMerging: true
     default: false
     }
   }

@@ -31,21 +31,26 @@ struct BeyondMemory {
   }
 
   private func measure<E: Engine>(_ engine: E) throws -> Measurement {
-    if assignment.workload == .beyondAsync {
-      guard let esker = engine as? EskerStore else {
-        throw BenchmarkError.noSuchCombination(
-          workload: assignment.workload.rawValue,
-          subject: assignment.subject.rawValue
-        )
-      }
-      return try measureTasks(esker)
-    }
+    if assignment.workload == .beyondAsync { return try measureTasks(esker(engine)) }
+    if assignment.workload == .beyondGetMerging { return try measureBesideMerging(esker(engine)) }
+    return try measureThreads(engine)
+  }
+
+  private func esker<E: Engine>(_ engine: E) throws -> EskerStore {
+    if let esker = engine as? EskerStore { return esker }
+    throw BenchmarkError.noSuchCombination(
+      workload: assignment.workload.rawValue,
+      subject: assignment.subject.rawValue
+    )
+  }
+
+  private func measureThreads<E: Engine>(_ engine: E, round: Int = 0) throws -> Measurement {
     var recorder = LatencyRecorder()
     var tally = Tally()
     let begin = bench_nanoseconds()
     _ = try together(assignment.threads) { thread in
       let session = try engine.session()
-      var worker = Worker(assignment, number: thread)
+      var worker = Worker(assignment, number: thread + round * assignment.threads)
       while bench_nanoseconds() - begin < UInt64(assignment.seconds * 1e9) { try worker.turn(session) }
       try session.end()
       return worker
@@ -66,6 +71,46 @@ struct BeyondMemory {
   /// The bytes that this process has read from the device, and its page faults that waited for it.
   private func reads() -> (bytes: UInt64, faults: UInt64) {
     (bench_read_bytes(), bench_major_faults())
+  }
+
+  // MARK: Beside merging
+
+  /// Once to have in memory what is popular, once to see how fast gets are then, and once while segments are merged.
+  private func measureBesideMerging(_ esker: EskerStore) throws -> Measurement {
+    _ = try measureThreads(esker)
+    let faultsBefore = reads().faults
+    let alone = try measureThreads(esker, round: 1)
+    let faultsAlone = reads().faults
+    let ids = try FileManager.default.contentsOfDirectory(atPath: path)
+      .compactMap { $0.hasSuffix(".segment") ? UInt64($0.prefix(16), radix: 16) : nil }.sorted()
+    let isOver = Atomic<Bool>(false)
+    let merged = Mutex<Result<Int, any Error>>(.success(0))
+    let finished = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      let result = Result {
+        var bytes = 0
+        for id in ids where !isOver.load(ordering: .relaxed) {
+          bytes += try esker.store.merge(segments: [id]).bytesRead
+        }
+        return bytes
+      }
+      merged.withLock { $0 = result }
+      finished.signal()
+    }
+    let begin = bench_nanoseconds()
+    var measurement = try measureThreads(esker, round: 2)
+    let faultsBeside = reads().faults - faultsAlone
+    isOver.store(true, ordering: .relaxed)
+    finished.wait()
+    let seconds = Double(bench_nanoseconds() - begin) * 1e-9
+    let rate = Double(measurement.operations) / measurement.seconds
+    measurement.figures["of the rate without merging"] = rate * alone.seconds / Double(alone.operations)
+    measurement.figures["MB merged a second"] = Double(try merged.withLock { try $0.get() }) / seconds / 1e6
+    measurement.figures["page faults that waited, a get alone"] =
+      Double(faultsAlone - faultsBefore) / Double(alone.operations)
+    measurement.figures["page faults that waited, a get beside merging"] =
+      Double(faultsBeside) / Double(measurement.operations)
+    return measurement
   }
 
   // MARK: Tasks
@@ -122,7 +167,7 @@ private struct Worker: @unchecked Sendable {
   init(_ assignment: Assignment, number: Int) {
     workload = assignment.workload
     keys = assignment.keys
-    ranks = workload == .beyondYCSBB ? ZipfianRanks(count: keys) : nil
+    ranks = workload == .beyondYCSBB || workload == .beyondGetMerging ? ZipfianRanks(count: keys) : nil
     random = SplitMix(state: UInt64(number) << 40)
     let width = workload == .beyondMultiGet ? WindowGets<EskerStore>.length : 1
     window = KeyBuffer(numbers: Order.sequential(count: width))

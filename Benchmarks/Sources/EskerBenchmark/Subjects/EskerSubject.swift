@@ -15,7 +15,7 @@ struct EskerSubject {
       var measurement = try measureOpen(assignment) { try EskerStore(at: assignment.storePath) }
       measurement.diskBytes = try DiskUse.bytes(at: assignment.storePath)
       return measurement
-    case .beyondGet, .beyondAsync, .beyondMultiGet, .beyondOverwrite, .beyondYCSBB:
+    case .beyondGet, .beyondAsync, .beyondMultiGet, .beyondOverwrite, .beyondYCSBB, .beyondGetMerging:
       return try BeyondMemory(assignment: assignment, path: assignment.storePath)
         .measure { try EskerStore(at: assignment.storePath) }
     case .growth: return try growth()

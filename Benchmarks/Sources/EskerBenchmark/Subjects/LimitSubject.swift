@@ -18,7 +18,7 @@ struct LimitSubject {
       return try measurement(limit_group(path, Int32(assignment.threads), count / UInt64(assignment.threads), length))
     case .synced, .syncedTasks:
       return try measurement(limit_sync(path, min(count, 5_000), length))
-    case .beyondGet, .beyondAsync, .beyondMultiGet, .beyondOverwrite, .beyondYCSBB:
+    case .beyondGet, .beyondAsync, .beyondMultiGet, .beyondOverwrite, .beyondYCSBB, .beyondGetMerging:
       let threads = assignment.workload == .beyondMultiGet ? WindowGets<EskerStore>.length : assignment.threads
       return try withSegments { limit_read_device($0, $1, Int32(threads), assignment.seconds) }
     case .openScanned:
