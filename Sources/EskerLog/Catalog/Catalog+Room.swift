@@ -3,11 +3,15 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Catalog {
-  /// The number of segments that the capacity is divided into.
+  /// The number of segments that a capacity is divided into; down to a quarter of that where each edit of the manifest would write
+  /// as many bytes as a segment has.
   private static let segmentsOfCapacity = 64
+  private static let smallestUseful = 64 << 10
 
   /// The share of a capacity that one segment may take.
-  static func segmentSize(of capacity: Int) -> Int { capacity / segmentsOfCapacity }
+  static func segmentSize(of capacity: Int) -> Int {
+    max(capacity / segmentsOfCapacity, min(smallestUseful, capacity / segmentsOfCapacity * 4))
+  }
 
   /// The size in bytes up to which a segment grows in a store with a capacity limit: a small part of the capacity, so
   /// that little is unused, and little evicted at once.
@@ -24,8 +28,8 @@ extension Catalog {
   /// would waste much of their last page.
   var gatheredSize: Int { max(usualSegmentSize, min(2 * usualSegmentSize, 64 << 10)) }
 
-  /// Whether a segment has so few pages that the space kept free matters.
-  var isSmallCache: Bool { usualSegmentSize < 64 << 10 }
+  /// Whether a segment of a cache has so few pages that the space kept free and the bytes of an edit matter.
+  var isSmallCache: Bool { env.settings.capacity != nil && usualSegmentSize < 64 << 10 }
 
   /// Bytes of all files; those still being written count with their planned size.
   ///

@@ -22,7 +22,8 @@ extension Keeper {
         }
         segment.change { $0.settle(with: summary.footer) }
         segment.file.rest()
-        try catalog.commit(.listed)
+        // In a small cache, the edit that lists the next one says so too: each edit is as large as a part of the segment.
+        if !catalog.isSmallCache { try catalog.commit(.listed) }
         env.emit(
           .segmentSealed(
             id: segment.id,

@@ -132,7 +132,7 @@ import Testing
     for key in keys { try front.set(1_000_000, forKey: key) }
     for key in keys.suffix(5) { _ = try front.value(forKey: key) }
     #expect(try log.count() == keys.count && front.statistics.count > 0)
-    for number in 0..<170 {
+    for number in 0..<400 {
       try fillers.put([UInt8](repeating: 2, count: 8000), forKey: "last \(number)")
       clock.advance(milliseconds: 10)
     }
