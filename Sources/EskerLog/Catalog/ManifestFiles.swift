@@ -116,6 +116,10 @@ final class ManifestFiles: @unchecked Sendable {
   /// - Returns: The number of bytes written.
   func write(_ manifest: Manifest, _ session: Session?) throws(Failure) -> Int {
     let bytes = manifest.encoded()
+    // What could not be read again, such as a number that a forger brought to its limit, must not take the place of what can.
+    if case .failure = Self.decode(bytes) {
+      throw .nothingWritten(PlatformError("encode", path: paths[0], code: PlatformError.invalid))
+    }
     do throws(PlatformError) {
       if files.isEmpty { try openForWriting() }
       // For both before either is changed: a full volume must not stop the edit halfway.

@@ -173,7 +173,8 @@ extension Recovery {
         first = position
         isFromStart = false
         let place = Int(clamping: checkpoint.header.replayOffset)
-        offset = max(SegmentHeader.length, min(place, list[position].readableEnd))
+        // A file may have been cut anywhere, and records begin at multiples of eight bytes.
+        offset = max(SegmentHeader.length, min(place, list[position].readableEnd & ~7))
       }
     } else {
       keydir.makeRoomInIndex(for: all, durable: manifest.durableSequence)

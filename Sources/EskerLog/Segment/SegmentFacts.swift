@@ -53,7 +53,7 @@ struct SegmentFacts: Sendable {
   /// The segment takes no more records.
   mutating func seal(at end: Int, last: UInt64) {
     assert(!isSettled, "a settled segment does not change")
-    assert(end >= SegmentHeader.length)
+    assert(Self.isEnd(end))
     state = .sealed
     recordsEnd = end
     lastSequence = last
@@ -62,6 +62,7 @@ struct SegmentFacts: Sendable {
   /// The segment ends here as long as the store is closed.
   mutating func close(at end: Int, last: UInt64) {
     assert(state == .open || state == .closed, "a sealed segment takes no more records")
+    assert(end == 0 || Self.isEnd(end))
     state = .closed
     recordsEnd = end
     lastSequence = last
@@ -100,6 +101,7 @@ struct SegmentFacts: Sendable {
   /// Takes over what is known of a segment that was written as a whole, and is durable.
   mutating func settle(as summary: SegmentFooter, recordsEnd end: Int, footerLength: Int) {
     assert(state == .open && recordsEnd == 0, "it was written as a whole")
+    assert(Self.isEnd(end))
     state = .settled
     firstSequence = summary.firstSequence
     lastSequence = summary.lastSequence
@@ -116,11 +118,15 @@ struct SegmentFacts: Sendable {
   /// Recovery found, or decided, that the segment ends here, whatever was said of it before. Its footer holds no more.
   mutating func settle(cutAt end: Int, last: UInt64) {
     assert(!isSettled || end <= recordsEnd, "there is nothing behind the end of a settled segment")
+    assert(Self.isEnd(end))
     state = .settled
     recordsEnd = end
     lastSequence = last
     footer = .none
   }
+
+  /// Whether records can end here: a manifest that says so of any other place is refused when it is read.
+  private static func isEnd(_ offset: Int) -> Bool { offset >= SegmentHeader.length && offset & 7 == 0 }
 
   /// Notes what the merge that made the segment knew.
   mutating func note(mergedThrough sequence: UInt64) { mergedThrough = sequence }

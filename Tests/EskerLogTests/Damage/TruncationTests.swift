@@ -36,6 +36,29 @@ import Testing
     expectNone(tally.failures)
   }
 
+  /// Then the replay starts where the file ends, which may be amid a record.
+  @Test func aTailCutBeforeTheCheckpointsPlaceIsOpenedMoreThanOnce() throws {
+    let machine = Machine()
+    let store = try machine.open()
+    for number in 0..<8 { try store.put("value \(number)", forKey: "key \(number)") }
+    store.probe.writeCheckpoint()
+    try #require(store.probe.checkpointID != 0)
+    try store.put("value", forKey: "later")
+    let tail = try #require(store.statistics.segments.first)
+    let name = try #require(tail.path.split(separator: "/").last.map { String($0) })
+    let image = try DiskImage(of: machine)
+    for length in SegmentHeader.length..<SegmentHeader.length + tail.recordBytes {
+      let cut = try image.truncating(name, to: length).machine()
+      for round in 0..<2 {
+        #expect(throws: Never.self, "\(length) bytes, opening \(round)") {
+          let store = try cut.open()
+          try store.put("value", forKey: "round \(round)")
+          try store.close()
+        }
+      }
+    }
+  }
+
   /// Its seal would go where no page is mapped.
   @Test func aTailCutRightBehindItsRecordsHasRoomForItsSeal() throws {
     let machine = Machine()
