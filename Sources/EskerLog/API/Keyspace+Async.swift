@@ -39,6 +39,31 @@ extension Keyspace {
       return try await core.awaitValue(of: key)
     }
 
+    /// Copies of the values of several keys, in the order of the keys; see `get` of ``ByteStore``. If any must be read from a device,
+    /// the task suspends once for all of them.
+    @inlinable
+    public func get(_ keys: [some ByteSource]) async throws(StoreError) -> [[UInt8]?] {
+      guard core.mustWait(forAnyOf: keys), await core.mustWaitLonger(forAnyOf: keys) else {
+        return try CoreView(core: core).get(keys)
+      }
+      return try await core.awaitValues(of: keys)
+    }
+
+    /// Whether `key` has a value; see `contains` of ``ByteStore``. Suspends if its record must be read from a device.
+    @inlinable
+    public func contains(_ key: some ByteSource) async throws(StoreError) -> Bool {
+      await core.bringIn(key)
+      return try CoreView(core: core).contains(key)
+    }
+
+    /// What is known of the value of `key`, without reading it; see `metadata` of ``ByteStore``. Suspends if its record must be read
+    /// from a device.
+    @inlinable
+    public func metadata(forKey key: some ByteSource) async throws(StoreError) -> ValueMetadata? {
+      await core.bringIn(key)
+      return try CoreView(core: core).metadata(forKey: key)
+    }
+
     /// Removes `key`; see ``ByteStore/remove(_:durability:)``.
     @inlinable @discardableResult
     public func remove<K: ByteSource>(_ key: K, durability: Durability? = nil) async throws(StoreError) -> Bool {

@@ -18,6 +18,30 @@ extension KeyspaceCore {
     return mustWait(for: key)
   }
 
+  /// Whether a look-up of any of the keys would wait for a device. What they would wait for is then being read.
+  @inlinable
+  func mustWait(forAnyOf keys: [some ByteSource]) -> Bool {
+    var mustWait = false
+    for key in keys where self.mustWait(for: key) { mustWait = true }
+    return mustWait
+  }
+
+  /// The same once other tasks have had their turn.
+  @usableFromInline
+  func mustWaitLonger(forAnyOf keys: [some ByteSource]) async -> Bool {
+    await Task.yield()
+    return mustWait(forAnyOf: keys)
+  }
+
+  /// The values of several keys, copied by a thread that may wait.
+  @usableFromInline
+  func awaitValues(of keys: [some ByteSource]) async throws(StoreError) -> [[UInt8]?] {
+    let keys = keys.map { key in key.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } } }
+    return try await IOThreads.shared.run(orThrow: .cancelled) { [self] () throws(StoreError) in
+      try CoreView(core: self).get(keys)
+    }
+  }
+
   /// The value of a key, copied by a thread that may wait.
   @usableFromInline
   func awaitValue(of key: some ByteSource) async throws(StoreError) -> [UInt8]? {

@@ -123,6 +123,14 @@ private final class DeafListener: ChangeListener {
     await #expect(throws: StoreError.closed) { try await twin.put("v", forKey: "k") }
     await #expect(throws: StoreError.closed) { try await twin.put("v", forKey: "k", durability: .synced) }
     await #expect(throws: StoreError.closed) { _ = try await twin.get("k") }
+    await #expect(throws: StoreError.closed) { _ = try await twin.get(["k"]) }
+    await #expect(throws: StoreError.closed) { _ = try await twin.get([String]()) }
+    await #expect(throws: StoreError.closed) { _ = try await twin.contains("k") }
+    await #expect(throws: StoreError.closed) { _ = try await twin.metadata(forKey: "k") }
+    await #expect(throws: StoreError.closed) { try await twin.removeExpired() }
+    await #expect(throws: StoreError.closed) { try await twin.removeAllExpired() }
+    await #expect(throws: StoreError.closed) { try await twin.removeKeyspace("other") }
+    #expect(throws: StoreError.closed) { try store.removeKeyspace("other") }
     await #expect(throws: StoreError.closed) { try await twin.remove("k") }
     await #expect(throws: StoreError.closed) { try await twin.update(forKey: "k") { (_) throws(StoreError) in .keep } }
     await #expect(throws: StoreError.closed) { try await twin.removeAll() }
