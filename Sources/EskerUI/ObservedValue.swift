@@ -29,8 +29,8 @@ public final class ObservedValue<Value: Sendable> {
     // First the changes, then the value, so that none is missed in between.
     do throws(StorageError) {
       let changes = try storage.changes(forKey: key)
-      // If memory fails, the read that follows says why.
-      if case .entry(let entry)? = try? storage.held(key, StorageCall.Read()) { show(entry.value) }
+      // If memory fails, the read that follows says why. That is also the one that counts as a question to memory.
+      if case .entry(let entry)? = try? storage.held(key, .again) { show(entry.value) }
       following.task = Task { [weak self] in
         let read = { () async throws(StorageError) in try await storage.async.value(forKey: key) }
         await self?.load(read)

@@ -49,7 +49,10 @@ final class StagedStorage: EnumerableStorage, ObservableStorage, @unchecked Send
     for (key, value) in try readable() { try body(key, Entry(value, origin: .back)) }
   }
 
-  func forEachKey(_ body: (String) throws(StorageError) -> Void) throws(StorageError) {
+  func forEachKey(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (String) throws(StorageError) -> Void
+  ) throws(StorageError) {
     for key in try readable().keys { try body(key) }
   }
 

@@ -16,6 +16,19 @@ public enum StorageCall {
     /// Whether the entry's version is needed, for a write on the condition that it is still there. A front that does not keep
     /// the versions of what is behind does not answer then.
     public var needsVersion: Bool
+    /// What memory counts of the call.
+    @usableFromInline package var counting = Counting.all
+
+    /// What memory counts of a call, so that a question counts once, however often it is asked on the way.
+    @usableFromInline
+    package enum Counting: UInt8, Sendable {
+      /// A hit or a miss.
+      case all
+      /// A hit; where there is none, the read that follows counts.
+      case hits
+      /// Nothing: the question was asked before.
+      case nothing
+    }
 
     /// A read of what is there now.
     @inlinable
@@ -23,6 +36,37 @@ public enum StorageCall {
       self.allowsExpired = allowsExpired
       self.skipsMemory = skipsMemory
       self.needsVersion = needsVersion
+    }
+
+    /// A question that follows one that memory has answered.
+    package static var again: Read {
+      var call = Read()
+      call.counting = .nothing
+      return call
+    }
+
+    /// The call for a part of a composition that is asked first. If it skips memory because that was asked on behalf of the whole,
+    /// the part's memory answers once more, since the whole may have made nothing of its answer.
+    var forFirstPart: Read {
+      guard skipsMemory, counting == .all else { return self }
+      var call = self
+      call.skipsMemory = false
+      call.counting = .nothing
+      return call
+    }
+
+    /// The call for the memory of a part that the read asks again if it does not answer.
+    var forPreview: Read {
+      var call = self
+      if counting == .all { call.counting = .hits }
+      return call
+    }
+
+    /// The call for a part whose own memory was not asked, though another's was.
+    var forOtherPart: Read {
+      var call = self
+      call.skipsMemory = false
+      return call
     }
   }
 
@@ -78,6 +122,12 @@ public enum StorageCall {
       self.durability = durability
     }
 
+    @inlinable
+    var isRemoval: Bool {
+      if case .remove = action { return true }
+      return false
+    }
+
     /// The same with another value.
     @inlinable
     public func map<New, Failure: Error>(
@@ -100,9 +150,9 @@ public enum StorageCall {
   public struct Receipt: Hashable, Sendable {
     /// Whether the condition held; if not, nothing has changed.
     public var isDone: Bool
-    /// Whether there was a value, of a removal or a touch.
+    /// Whether there was a value, of a removal or a touch; other writes need not tell.
     public var wasThere: Bool
-    /// The version of what is there now, where the storage has versions.
+    /// The version of what is there now, where the storage has versions; nil where the condition did not hold or nothing is there.
     public var version: SequenceNumber?
     /// When what was stored expires.
     public var expiry: Expiry

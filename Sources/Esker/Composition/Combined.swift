@@ -90,19 +90,23 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
   /// What the memory of the front knows, or else that of the back.
   public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
     do throws(StorageError) {
-      if !passesFront(call) {
-        switch try front.held(key, call) {
-        // The back may have a fresh one.
-        case .entry(let found) where call.allowsExpired && found.isExpired(): return .unknown
-        case .entry(let found): return .entry(fromFront(found))
-        case .unknown: return .unknown
-        case .absent where policy.pull == .neverAsk: return .absent
-        case .absent: break
-        }
+      if passesFront(call) {
+        if case .entry(let found) = try back.held(key, call) { return .entry(fromBack(found, nil)) }
+        return .unknown
       }
-      // What the front is to have as well it gets from the read, which asks the memory of the back then, and asks it once.
+      switch try front.held(key, call) {
+      // The back may have a fresh one.
+      case .entry(let found) where call.allowsExpired && found.isExpired(): return .unknown
+      case .entry(let found): return .entry(fromFront(found))
+      case .unknown: return .unknown
+      case .absent where policy.pull == .neverAsk: return .absent
+      case .absent: break
+      }
+      // What the front is to have as well it gets from the read.
       let isForFront = policy.pull != .neverPull && !call.allowsExpired && !call.needsVersion
-      if !isForFront, case .entry(let found) = try back.held(key, call) { return .entry(fromBack(found, nil)) }
+      if !isForFront, case .entry(let found) = try back.held(key, call.forPreview) {
+        return .entry(fromBack(found, nil))
+      }
     } catch {}
     // The read passes over what fails.
     return .unknown
@@ -118,7 +122,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
     var stale: Entry<Value>?
     if !passesFront(call) {
       do throws(StorageError) {
-        if let found = try await front.found(key, call) {
+        if let found = try await front.found(key, call.forFirstPart) {
           guard call.allowsExpired, found.isExpired() else { return fromFront(found) }
           stale = fromFront(found)
         }
@@ -130,9 +134,8 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
     if policy.pull != .neverAsk {
       let hash = try hash(key)
       let ticket = fence.beginRead(hash)
-      var next = call
       // Where the front is passed over, it is the memory of the back that was asked.
-      if !passesFront(call) { next.skipsMemory = false }
+      let next = passesFront(call) ? call : call.forOtherPart
       let found: Entry<Value>?
       do throws(StorageError) { found = try await back.found(key, next) } catch {
         guard let stale, passesOver(error, call) else { throw error }
@@ -286,18 +289,18 @@ extension Combined: UpdatableStorage where Front: UpdatableStorage, Back: Updata
 
 extension Combined: ClearableStorage where Front: ClearableStorage, Back: ClearableStorage {
   /// Removes everything from both, the back first. Writes that are under way meanwhile may stay in the back.
-  public func removeAll() throws(StorageError) {
+  public func removeAll(durability: Durability?) throws(StorageError) {
     fence.enterWriteOfAll()
     defer { fence.leaveWriteOfAll() }
     if policy.set != .frontOnly {
-      do throws(StorageError) { try back.removeAll() } catch {
+      do throws(StorageError) { try back.removeAll(durability: durability) } catch {
         // It may be empty all the same. Then the front must not go on answering.
-        if !policy.isLedByFront { try? front.removeAll() }
+        if !policy.isLedByFront { try? front.removeAll(durability: durability) }
         throw error
       }
     }
-    try front.removeAll()
-    if fence.didOverlapWriteOfAll() { try front.removeAll() }
+    try front.removeAll(durability: durability)
+    if fence.didOverlapWriteOfAll() { try front.removeAll(durability: durability) }
   }
 
   /// Removes expired values from both; returns how many the back had. With ``TierPolicy/Set/frontOnly``, the back is left alone, and

@@ -273,11 +273,20 @@ extension Composed: EnumerableStorage where Base: EnumerableStorage, Step: Stora
   }
 
   /// Calls `body` with each key behind, as the step shows it.
-  public func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
+  public func forEachKey(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key) throws(StorageError) -> Void
+  ) throws(StorageError) {
     var ofCaller: StorageError?
     do throws(StorageError) {
-      try base.forEachKey { (innerKey) throws(StorageError) in
-        let key = try step.outer(innerKey)
+      try base.forEachKey { (error) throws(StorageError) in
+        try passing(&ofCaller) { () throws(StorageError) in try failure(step.told(error)) }
+      } _: { (innerKey) throws(StorageError) in
+        let key: Key
+        do throws(StorageError) { key = try step.outer(innerKey) } catch {
+          let error = step.told(error)
+          return try passing(&ofCaller) { () throws(StorageError) in try failure(error) }
+        }
         try passing(&ofCaller) { () throws(StorageError) in try body(key) }
       }
     } catch {
@@ -304,8 +313,8 @@ extension Composed: EnumerableStorage where Base: EnumerableStorage, Step: Stora
 
 extension Composed: ClearableStorage where Base: ClearableStorage, Step: StorageStep.Writing, Step: StorageStep.Whole {
   /// Removes everything behind.
-  public func removeAll() throws(StorageError) {
-    do throws(StorageError) { try base.removeAll() } catch { throw step.told(error) }
+  public func removeAll(durability: Durability?) throws(StorageError) {
+    do throws(StorageError) { try base.removeAll(durability: durability) } catch { throw step.told(error) }
   }
 
   /// Removes what is expired behind; how much there was.

@@ -47,7 +47,7 @@ extension Fallback: AsyncReadableStorage where First: AsyncReadableStorage, Seco
       case .unknown: return .unknown
       case .absent: break
       }
-      if case .entry(let found) = try second.held(key, call) { return .entry(ofSecond(found, nil)) }
+      if case .entry(let found) = try second.held(key, call.forPreview) { return .entry(ofSecond(found, nil)) }
     } catch {}
     // The read passes over what fails.
     return .unknown
@@ -62,7 +62,7 @@ extension Fallback: AsyncReadableStorage where First: AsyncReadableStorage, Seco
     var failure: StorageError?
     var stale: Entry<Value>?
     do throws(StorageError) {
-      if let found = try await first.found(key, call) {
+      if let found = try await first.found(key, call.forFirstPart) {
         guard call.allowsExpired, found.isExpired() else { return found }
         stale = found
       }
@@ -70,10 +70,8 @@ extension Fallback: AsyncReadableStorage where First: AsyncReadableStorage, Seco
       guard passesOver(error, call) else { throw error }
       failure = error
     }
-    var next = call
-    next.skipsMemory = false
     let found: Entry<Value>?
-    do throws(StorageError) { found = try await second.found(key, next) } catch {
+    do throws(StorageError) { found = try await second.found(key, call.forOtherPart) } catch {
       guard let stale, passesOver(error, call) else { throw error }
       return stale
     }

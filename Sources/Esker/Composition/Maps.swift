@@ -169,6 +169,9 @@ extension StorageProtocol {
   }
 
   /// The same storage with keys of another type, each looked up as what `turn` turns it into.
+  ///
+  /// Memory in front of it knows the keys as they are here: if `turn` makes one of two keys, a write to one does not drop the other
+  /// from memory. Put memory behind it instead: `storage.cached().mapKeys(…)`.
   public func mapKeys<New: Sendable>(
     to type: New.Type = New.self,
     _ turn: @escaping @Sendable (New) throws -> Key

@@ -53,9 +53,23 @@ extension LogStore {
   /// - Throws: ``StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form;
   ///   ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
   @inlinable
+  public func storage<Value: Sendable>(
+    _ name: String,
+    transformer: Transformer<Value>,
+    memory: MemoryLimits? = nil
+  ) throws(StorageError) -> Storage<String, Value> {
+    try storage(name, key: String.self, transformer: transformer, memory: memory)
+  }
+
+  /// Typed keys and values in the keyspace called `name`, with keys of any type that can be one, and a form of the caller's choice for
+  /// the values; see ``storage(_:transformer:memory:)``.
+  ///
+  /// - Throws: ``StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form;
+  ///   ``StorageError/store(_:)``, see `LogStore.keyspace(_:)`.
+  @inlinable
   public func storage<Key: StorageKey, Value: Sendable>(
     _ name: String,
-    key: Key.Type = String.self,
+    key: Key.Type = Key.self,
     transformer: Transformer<Value>,
     memory: MemoryLimits? = nil
   ) throws(StorageError) -> Storage<Key, Value> {

@@ -96,13 +96,12 @@ public struct Stored<Value: Sendable>: Sendable {
     return standard
   }
 
-  /// Stores the value, if what is there can be read.
+  /// Stores the value, if what is there can be read. No other write comes between the look and the write. A value that expires keeps
+  /// its expiry.
   ///
   /// - Throws: why it cannot be read, and it is still there; or why the value was not stored.
   public func save(_ value: Value) throws(StorageError) {
-    let storage = try opened.get()
-    _ = try storage.value()
-    try storage.set(value)
+    try opened.get().update(forKey: ()) { (stored: inout Value?) throws(StorageError) in stored = value }
   }
 
   /// Stores the value, also in place of one that cannot be read.

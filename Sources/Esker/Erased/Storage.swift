@@ -96,15 +96,20 @@ extension Storage: EnumerableStorage, ClearableStorage, ObservableStorage {
   }
 
   /// Calls `body` with each key; see ``EnumerableStorage``.
-  public func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
-    try listing.enumerable.forEachKey(body)
+  public func forEachKey(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try listing.enumerable.forEachKey(onFailure: failure, body)
   }
 
   /// How many entries there are.
   public func count() throws(StorageError) -> Int { try listing.enumerable.count() }
 
   /// Removes everything.
-  public func removeAll() throws(StorageError) { try listing.clearable.removeAll() }
+  public func removeAll(durability: Durability?) throws(StorageError) {
+    try listing.clearable.removeAll(durability: durability)
+  }
 
   /// Removes the values that are expired now; returns how many there were.
   @discardableResult

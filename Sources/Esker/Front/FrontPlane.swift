@@ -41,7 +41,7 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
   /// something expired may be behind.
   @inlinable @inline(__always)
   func entry(_ key: Key.Held, _ call: StorageCall.Read) -> StorageCall.Held<Value> {
-    guard let found = cache.entry(key, now: now) else { return .unknown }
+    guard let found = call.counting == .all ? cache.entry(key, now: now) : looked(key, call) else { return .unknown }
     guard let value = found.value else { return call.allowsExpired ? .unknown : .absent }
     if call.needsVersion, found.version == 0 { return .unknown }
     return .entry(
@@ -52,6 +52,13 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
         version: found.version == 0 ? nil : SequenceNumber(rawValue: found.version)
       )
     )
+  }
+
+  /// What is held of a key, without counting a miss.
+  @usableFromInline
+  func looked(_ key: Key.Held, _ call: StorageCall.Read) -> (value: Value?, expiry: Int64, version: UInt64)? {
+    guard let found = cache.look(key), found.expiry > now else { return nil }
+    return call.counting == .hits ? cache.entry(key, now: now) : found
   }
 
   // MARK: Filling

@@ -106,9 +106,7 @@ extension HybridStorage: AsyncReadableStorage where Back: AsyncReadableStorage {
     }
     let ticket = core.plane.beginFill(held)
     // Memory was asked here, and not behind.
-    var behind = call
-    behind.skipsMemory = false
-    let found = try await core.back.asyncRead(key, behind)
+    let found = try await core.back.asyncRead(key, call.forOtherPart)
     core.keep(found, held, call, ticket)
     return found
   }
@@ -164,7 +162,7 @@ extension HybridStorage: ReadableStorage where Back: ReadableStorage {
       }
       missing.append((position, held, core.plane.beginFill(held)))
     }
-    if missing.isEmpty { return entries }
+    if missing.isEmpty, !keys.isEmpty { return entries }
     let found = try core.back.read(several: missing.map { keys[$0.position] }, call)
     for (miss, entry) in zip(missing, found) {
       core.keep(entry, miss.held, call, miss.ticket)
@@ -260,8 +258,11 @@ extension HybridStorage: EnumerableStorage where Back: EnumerableStorage {
   }
 
   /// Calls `body` with each key behind; see ``EnumerableStorage``.
-  public func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
-    try core.back.forEachKey(body)
+  public func forEachKey(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try core.back.forEachKey(onFailure: failure, body)
   }
 
   /// How many entries there are behind.
@@ -272,8 +273,8 @@ extension HybridStorage: EnumerableStorage where Back: EnumerableStorage {
 
 extension HybridStorage: ClearableStorage where Back: ClearableStorage {
   /// Empties both tiers.
-  public func removeAll() throws(StorageError) {
-    try core.removingAll { () throws(StorageError) in try core.back.removeAll() }
+  public func removeAll(durability: Durability?) throws(StorageError) {
+    try core.removingAll { () throws(StorageError) in try core.back.removeAll(durability: durability) }
   }
 
   /// Removes expired values from both tiers; returns how many there were behind memory.

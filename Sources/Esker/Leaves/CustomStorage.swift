@@ -151,7 +151,8 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
           end = expiry.resolved(at: now)
         }
         receipt.expiry = end
-        receipt.version = SequenceNumber(rawValue: try stripe.counting { try put(key, value, end) })
+        let version = SequenceNumber(rawValue: try stripe.counting { try put(key, value, end) })
+        if value != nil { receipt.version = version }
         return receipt
       }
     } catch {

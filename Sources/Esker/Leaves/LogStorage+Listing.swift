@@ -22,8 +22,15 @@ extension LogStorage: EnumerableStorage {
   ///
   /// - Complexity: O(entries of the keyspace) for a named one of up to a few hundred keys, else O(entries of the store): keyspaces
   ///   share the log.
-  public func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
-    try forEachRecord { (record) throws(StorageError) in try body(try key(of: record)) }
+  public func forEachKey(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try forEachRecord { (record) throws(StorageError) in
+      let key: Key
+      do throws(StorageError) { key = try self.key(of: record) } catch { return try failure(error) }
+      try body(key)
+    }
   }
 
   /// The number of entries of the keyspace, without expired ones.

@@ -146,11 +146,18 @@ extension LogStorage {
     }
   }
 
-  /// The entries of several keys: the waits for memory of their look-ups overlap.
+  /// The entries of several keys: the waits of their look-ups for memory, and for a device, overlap.
   public func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
     var found: [Entry<Value>?] = []
     found.reserveCapacity(keys.count)
-    for key in keys { try withBytes(of: key) { (bytes) throws(StorageError) in view.anticipate(bytes) } }
+    if keys.isEmpty { try translating { () throws(StoreError) in try keyspace.checkReadable() } }
+    // Beyond memory, the device is asked for all of them before the first is waited for.
+    for key in keys {
+      try withBytes(of: key) { (bytes) throws(StorageError) in
+        view.anticipate(bytes)
+        _ = keyspace.mustWait(for: bytes)
+      }
+    }
     for key in keys { found.append(try read(key, call)) }
     return found
   }
@@ -178,7 +185,7 @@ extension LogStorage {
   ) throws(StorageError) -> StorageCall.Receipt {
     let written = try logged(key, call, durability: call.durability)
     do throws(StoreError) { try keyspace.settle(written, call.durability) } catch { throw .store(error) }
-    return StorageCall.Receipt(written)
+    return StorageCall.Receipt(written, ofRemoval: call.isRemoval)
   }
 
   /// Stores `value` under `key`, replacing what was there. As `write`, with less to copy.
@@ -240,7 +247,7 @@ extension LogStorage {
         try logged(key, call, durability: .buffered)
       }
     do throws(StoreError) { try await keyspace.settleAsync(written, call.durability) } catch { throw .store(error) }
-    return StorageCall.Receipt(written)
+    return StorageCall.Receipt(written, ofRemoval: call.isRemoval)
   }
 
   /// Does everything but wait for durability; `durability` says how the record is written.
@@ -312,11 +319,13 @@ extension ViewCondition {
 
 extension StorageCall.Receipt {
   @usableFromInline
-  init(_ written: Written) {
+  init(_ written: Written, ofRemoval isRemoval: Bool) {
+    // Nothing is there after a removal, though it has a number in the log.
+    let hasVersion = written.isDone && written.sequence != 0 && !isRemoval
     self.init(
       isDone: written.isDone,
       wasThere: written.wasThere,
-      version: written.isDone && written.sequence != 0 ? SequenceNumber(rawValue: written.sequence) : nil,
+      version: hasVersion ? SequenceNumber(rawValue: written.sequence) : nil,
       expiry: Expiry(milliseconds: written.expiry)
     )
   }
@@ -324,8 +333,8 @@ extension StorageCall.Receipt {
 
 extension LogStorage: ClearableStorage {
   /// Empties the keyspace, whatever views wrote to it. Takes constant time.
-  public func removeAll() throws(StorageError) {
-    try translating { () throws(StoreError) in try keyspace.removeAll() }
+  public func removeAll(durability: Durability?) throws(StorageError) {
+    try translating { () throws(StoreError) in try keyspace.removeAll(durability: durability) }
   }
 
   /// Removes the values of the keyspace that are expired now; returns how many there were.

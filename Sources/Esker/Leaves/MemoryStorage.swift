@@ -74,7 +74,10 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
   /// it counts neither as a hit nor as a miss, and removes nothing.
   @inlinable
   public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
-    if call.skipsMemory { return try looked(key, call) }
+    if call.skipsMemory || call.counting != .all {
+      guard !call.skipsMemory, call.counting == .hits else { return try looked(key, call) }
+      guard try looked(key, call) != nil else { return nil }
+    }
     guard let found = cache.entry(try held(key), now: call.allowsExpired ? .min : now) else { return nil }
     return Self.entry(found.value, found.expiry, found.version)
   }
@@ -243,8 +246,15 @@ extension MemoryStorage: EnumerableStorage, ClearableStorage {
   }
 
   /// Calls `body` with each key; those that come or go meanwhile may be seen or not.
-  public func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
-    try cache.forEach(now: now) { (held, _) throws(StorageError) in try body(try key(of: held)) }
+  public func forEachKey(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try cache.forEach(now: now) { (held, _) throws(StorageError) in
+      let key: Key
+      do throws(StorageError) { key = try self.key(of: held) } catch { return try failure(error) }
+      try body(key)
+    }
   }
 
   func key(of held: Key.Held) throws(StorageError) -> Key {
@@ -263,7 +273,7 @@ extension MemoryStorage: EnumerableStorage, ClearableStorage {
   }
 
   /// Removes everything. A value that is set meanwhile may stay.
-  public func removeAll() throws(StorageError) { cache.removeAll() }
+  public func removeAll(durability: Durability?) throws(StorageError) { cache.removeAll() }
 
   /// Removes the values that are expired now; returns how many there were.
   @discardableResult

@@ -5,6 +5,12 @@ extension EnumerableStorage {
     try forEachEntry(onFailure: { (error) throws(StorageError) in throw error }, body)
   }
 
+  /// Calls `body` with each key; throws at the first that cannot be read.
+  @inlinable
+  public func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
+    try forEachKey(onFailure: { (error) throws(StorageError) in throw error }, body)
+  }
+
   /// Calls `body`, which may throw any error, with each key and entry; throws at the first entry that cannot be read.
   public func forEachEntry(_ body: (Key, Entry<Value>) throws -> Void) throws {
     var failure: (any Error)?
@@ -36,11 +42,17 @@ extension EnumerableStorage {
     return all
   }
 
-  /// All keys, in no particular order; see ``forEachEntry(onFailure:_:)``. The first that cannot be read throws, while
-  /// ``entries(skippingUnreadable:)`` passes over it.
-  public func keys() throws(StorageError) -> [Key] {
+  /// All keys, in no particular order; see ``forEachKey(onFailure:_:)``.
+  ///
+  /// - Parameter skippingUnreadable: whether keys that cannot be read, such as a case of an enum that is gone, are left out;
+  ///   otherwise the first of them throws.
+  public func keys(skippingUnreadable: Bool = false) throws(StorageError) -> [Key] {
     var all: [Key] = []
-    try forEachKey { (key) throws(StorageError) in all.append(key) }
+    try forEachKey { (error) throws(StorageError) in
+      if !skippingUnreadable { throw error }
+    } _: { (key) throws(StorageError) in
+      all.append(key)
+    }
     return all
   }
 

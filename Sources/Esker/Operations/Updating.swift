@@ -3,7 +3,8 @@ extension UpdatableStorage {
   ///
   /// No other write to the key comes between. `body` may run again when another writer was first, so it should have no effect
   /// besides its result; no lock is held meanwhile, so it may call the storage. A value that was there keeps its expiry unless
-  /// `expiry` says otherwise; a new one gets the storage's default. What a log has already is not written again.
+  /// `expiry` says otherwise; a new one gets the storage's default. What a log has already is not written
+  /// again, but behind another tier it is.
   ///
   /// - Returns: what `body` returned in the end.
   /// - Throws: what `body` throws, having changed nothing; what a read and a write throw.
@@ -22,6 +23,7 @@ extension UpdatableStorage {
       guard let write = storing(value, found, expiry, durability) else { return result }
       if try self.write(key, write).isDone { return result }
       call.skipsMemory = true
+      call.counting = .nothing
     }
   }
 

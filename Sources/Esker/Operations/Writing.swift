@@ -25,6 +25,12 @@ extension WritableStorage {
   }
 }
 
+extension ClearableStorage {
+  /// Removes everything; what that survives is as the store's default says.
+  @inlinable
+  public func removeAll() throws(StorageError) { try removeAll(durability: nil) }
+}
+
 extension UpdatableStorage {
   /// Stores `value` under `key` if there is none; whether it did.
   @discardableResult

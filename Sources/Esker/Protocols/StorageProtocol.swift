@@ -83,8 +83,12 @@ public protocol EnumerableStorage<Key, Value>: ReadableStorage {
     _ body: (Key, Entry<Value>) throws(StorageError) -> Void
   ) throws(StorageError)
 
-  /// Calls `body` with each key, as `forEachEntry` does. Values are not decoded.
-  func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError)
+  /// Calls `body` with each key, as `forEachEntry` does. Values are not decoded, so only a key that cannot be read is given to
+  /// `failure`.
+  func forEachKey(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key) throws(StorageError) -> Void
+  ) throws(StorageError)
 
   /// How many entries there are.
   func count() throws(StorageError) -> Int
@@ -93,7 +97,10 @@ public protocol EnumerableStorage<Key, Value>: ReadableStorage {
 /// A storage that can be emptied at once.
 public protocol ClearableStorage<Key, Value>: WritableStorage {
   /// Removes everything.
-  func removeAll() throws(StorageError)
+  ///
+  /// - Parameter durability: what the removal survives once the call has returned, where values outlive the process; nil: as the
+  ///   store's default says.
+  func removeAll(durability: Durability?) throws(StorageError)
 
   /// Removes the values that are expired now; returns how many there were.
   @discardableResult

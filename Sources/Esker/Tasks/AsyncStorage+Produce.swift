@@ -29,9 +29,12 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
     expiry: Expiry? = nil,
     orProduce producer: @escaping @Sendable () async throws -> Base.Value
   ) async throws(StorageError) -> Base.Value {
+    let landings = FlightTable.shared.landings
     if let found = try await base.found(key, StorageCall.Read()) { return found.value }
     let flight = FlightKey(identity: try base.identity(of: key), value: ObjectIdentifier(Base.Value.self))
-    let outcome = await FlightTable.shared.value(of: flight) { await produced(key, expiry, producer) }
+    let outcome = await FlightTable.shared.value(of: flight) {
+      await produced(key, expiry, since: landings, producer)
+    }
     guard let value = try outcome.get() as? Base.Value else { throw .cancelled }
     return value
   }
@@ -39,11 +42,14 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
   private func produced(
     _ key: Base.Key,
     _ expiry: Expiry?,
+    since landings: UInt64,
     _ producer: @Sendable () async throws -> Base.Value
   ) async -> Flight.Outcome {
     do throws(StorageError) {
-      // Another producer may have ended since the look before, which has asked memory: this is not another question to it.
-      if let found = try await base.found(key, StorageCall.Read(skipsMemory: true)) { return .success(found.value) }
+      // Another producer may have ended since the look before; if none has, a slow storage need not be asked again.
+      if FlightTable.shared.landings != landings, let found = try await base.found(key, .again) {
+        return .success(found.value)
+      }
       let value: Base.Value
       do {
         value = try await producer()
@@ -68,7 +74,7 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
     while true {
       if try await base.asyncWrite(key, write).isDone { return value }
       // What was written may be gone again.
-      if let found = try await base.found(key, StorageCall.Read(skipsMemory: true)) { return found.value }
+      if let found = try await base.found(key, .again) { return found.value }
     }
   }
 }

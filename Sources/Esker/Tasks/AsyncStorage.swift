@@ -46,6 +46,21 @@ extension AsyncStorage where Base: AsyncReadableStorage {
   }
 }
 
+extension AsyncStorage where Base: AsyncReadableStorage {
+  /// Whether there is a value under `key`. Storages that can tell without reading the value do, if they can be read without tasks.
+  public nonisolated(nonsending) func contains(_ key: Base.Key) async throws(StorageError) -> Bool {
+    try await base.found(key, StorageCall.Read()) != nil
+  }
+
+  /// The values under several keys, in their order; nil for those that are absent or expired. Not together a snapshot. Those that
+  /// memory does not know are asked for one after the other.
+  public nonisolated(nonsending) func values(forKeys keys: [Base.Key]) async throws(StorageError) -> [Base.Value?] {
+    var values: [Base.Value?] = []
+    for key in keys { values.append(try await value(forKey: key)) }
+    return values
+  }
+}
+
 extension AsyncStorage where Base: ReadableStorage {
   /// The values under several keys, in their order; nil for those that are absent or expired. Not together a snapshot.
   public func values(forKeys keys: [Base.Key]) async throws(StorageError) -> [Base.Value?] {
@@ -60,7 +75,7 @@ extension AsyncStorage where Base: ReadableStorage {
       case .unknown: unknown.append((position, key))
       }
     }
-    if unknown.isEmpty { return values }
+    if unknown.isEmpty, !keys.isEmpty { return values }
     let asked = unknown.map(\.key)
     let found = try await IOThreads.shared.run { [base] () throws(StorageError) in
       try base.read(several: asked, StorageCall.Read(skipsMemory: true))
@@ -139,8 +154,10 @@ extension AsyncStorage where Base: AsyncWritableStorage, Base.Key == Void {
 
 extension AsyncStorage where Base: EnumerableStorage {
   /// All keys, in no promised order.
-  public func keys() async throws(StorageError) -> [Base.Key] {
-    try await IOThreads.shared.run { [base] () throws(StorageError) in try base.keys() }
+  public func keys(skippingUnreadable: Bool = false) async throws(StorageError) -> [Base.Key] {
+    try await IOThreads.shared.run { [base] () throws(StorageError) in
+      try base.keys(skippingUnreadable: skippingUnreadable)
+    }
   }
 
   /// All keys with their entries, in no promised order.
@@ -166,9 +183,9 @@ extension AsyncStorage where Base: EnumerableStorage {
 }
 
 extension AsyncStorage where Base: ClearableStorage {
-  /// Removes everything.
-  public func removeAll() async throws(StorageError) {
-    try await IOThreads.shared.run { [base] () throws(StorageError) in try base.removeAll() }
+  /// Removes everything; see ``ClearableStorage/removeAll(durability:)``.
+  public func removeAll(durability: Durability? = nil) async throws(StorageError) {
+    try await IOThreads.shared.run { [base] () throws(StorageError) in try base.removeAll(durability: durability) }
   }
 
   /// Removes what is expired now; how much there was.

@@ -1,4 +1,5 @@
 internal import EskerPlatform
+internal import Synchronization
 
 /// A value that is being produced, and the tasks that wait for it.
 ///
@@ -54,6 +55,12 @@ final class FlightTable: @unchecked Sendable {
   // Guarded by `lock`.
   private var flights: [FlightKey: Flight] = [:]
   private var lastWaiter: UInt64 = 0
+  /// Raised by a flight that has ended, before another for its key can begin, and acquired by who looks for its value: whoever
+  /// sees the same number twice has missed no value in between.
+  private let landed = Atomic<UInt64>(0)
+
+  /// How many flights have ended.
+  var landings: UInt64 { landed.load(ordering: .acquiring) }
 
   /// Waits for the value of `key`: with whoever waits already, or by a new task that runs `body`.
   func value(
@@ -121,6 +128,7 @@ final class FlightTable: @unchecked Sendable {
   }
 
   private func land(_ flight: Flight, _ outcome: Flight.Outcome) {
+    landed.wrappingAdd(1, ordering: .acquiringAndReleasing)
     let waiters = lock.withLock {
       if flights[flight.key] === flight { flights[flight.key] = nil }
       defer { flight.waiters = [:] }

@@ -25,7 +25,7 @@ package enum ViewCondition: Sendable {
 package struct Written: Sendable {
   /// Whether the condition held.
   package var isDone = false
-  /// Whether there was a value; known of removals only.
+  /// Whether there was a value; known of removals and new expiries only.
   package var wasThere = false
   /// The key's newest write; 0 if there is none.
   package var sequence: UInt64 = 0
@@ -100,7 +100,7 @@ extension Keyspace {
   ) throws(StoreError) -> Written {
     let instant = core.instant(of: expiry)
     while let lease = try lease(key) {
-      guard condition.holds(for: lease.version) else { return Written() }
+      guard condition.holds(for: lease.version) else { return Written(wasThere: true) }
       var written = Written(isDone: true, wasThere: true, sequence: lease.version.rawValue, expiry: instant)
       if lease.expiry == Expiry(stored: instant) {
         try core.engine.env.checkWritable()
@@ -120,7 +120,7 @@ extension Keyspace {
     durability: Durability?
   ) throws(StoreError) -> Written {
     while let lease = try lease(key) {
-      guard condition.holds(for: lease.version) else { return Written() }
+      guard condition.holds(for: lease.version) else { return Written(wasThere: true) }
       var written = Written(isDone: true, wasThere: true, sequence: lease.version.rawValue)
       written.expiry = lease.expiry.stored
       guard let instant = core.extended(lease.expiry, by: duration) else { return written }
@@ -142,12 +142,16 @@ extension Keyspace {
     case .version(let version):
       let removal = try writeRemoval(key, condition: .version(version))
       let isDone = removal.sequence != 0
-      return Written(isDone: isDone, wasThere: isDone, sequence: removal.sequence)
+      return Written(isDone: isDone, wasThere: removal.wasVisible, sequence: removal.sequence)
     case .absent:
       try core.engine.env.checkWritable()
-      return Written(isDone: try metadata(forKey: key) == nil)
+      let isThere = try metadata(forKey: key) != nil
+      return Written(isDone: !isThere, wasThere: isThere)
     }
   }
+
+  /// Throws if the store is closed, or the keyspace removed.
+  package func checkReadable() throws(StoreError) { try core.checkReadable() }
 
   /// Whether a look-up would wait for a device. The pages that it would wait for are then being read.
   package func mustWait(for key: RawSpan) -> Bool {

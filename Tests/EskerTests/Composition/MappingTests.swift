@@ -286,11 +286,14 @@ private struct UnobservedStorage: EnumerableStorage, ClearableStorage, Observabl
     throw refusal
   }
 
-  func forEachKey(_ body: (String) throws(StorageError) -> Void) throws(StorageError) { throw refusal }
+  func forEachKey(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (String) throws(StorageError) -> Void
+  ) throws(StorageError) { throw refusal }
 
   func count() throws(StorageError) -> Int { throw refusal }
 
-  func removeAll() throws(StorageError) { throw refusal }
+  func removeAll(durability: Durability?) throws(StorageError) { throw refusal }
 
   func removeExpired() throws(StorageError) -> Int { throw refusal }
 

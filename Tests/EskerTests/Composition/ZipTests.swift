@@ -140,11 +140,14 @@ private struct MemoryLike: UpdatableStorage, EnumerableStorage, ClearableStorage
     try base.forEachEntry(onFailure: failure, body)
   }
 
-  func forEachKey(_ body: (String) throws(StorageError) -> Void) throws(StorageError) { try base.forEachKey(body) }
+  func forEachKey(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (String) throws(StorageError) -> Void
+  ) throws(StorageError) { try base.forEachKey(onFailure: failure, body) }
 
   func count() throws(StorageError) -> Int { try base.count() }
 
-  func removeAll() throws(StorageError) { try base.removeAll() }
+  func removeAll(durability: Durability?) throws(StorageError) { try base.removeAll() }
 
   func removeExpired() throws(StorageError) -> Int { try base.removeExpired() }
 

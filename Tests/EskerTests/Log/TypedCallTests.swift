@@ -132,6 +132,8 @@ import Testing
       let byContextToo: Storage<Int, String> = try store.storage("boards", of: String.self)
       let byKey = try store.storage("boards", key: Int.self, of: String.self)
       let texts: Storage<String, Int> = try store.storage("scores")
+      let byTransformer: Storage<Int, String> = try store.storage("boards", transformer: .utf8)
+      #expect(try byTransformer.value(forKey: 1) == nil)
       try byContext.set("x", forKey: 1)
       #expect(try byContextToo.value(forKey: 1) == "x" && byKey.value(forKey: 1) == "x")
       #expect(try texts.count() == 0)

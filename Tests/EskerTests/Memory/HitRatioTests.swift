@@ -1,4 +1,5 @@
 import Esker
+import EskerTestSupport
 import Testing
 
 /// What calls count in the statistics of memory: each that asks it counts once, in whichever form it is called.
@@ -101,5 +102,72 @@ import Testing
       let found = try await counted({ front.statistics }) { _ = try await both.async.value(forKey: "a") }
       #expect(found == (1, 0))
     }
+  }
+
+  /// Whatever is first has nothing, and the memory behind it is asked once by a task too.
+  @Test(arguments: ["not pulled", "led by the front", "fallback"])
+  func memoryBehindMemoryCountsOnce(_ composition: String) async throws {
+    try await withTemporaryStore { store in
+      let first = MemoryStorage<String, Int>()
+      let front = HybridStorage(try LogStorage(store, "n", key: String.self, of: Int.self))
+      let read: (String) async throws -> Int? =
+        switch composition {
+        case "fallback": { try await first.fallback(with: front).async.value(forKey: $0) }
+        case "led by the front":
+          {
+            try await first.combined(with: front, pullStrategy: .neverPull, setStrategy: .frontOnly).async
+              .value(forKey: $0)
+          }
+        default: { try await first.combined(with: front, pullStrategy: .neverPull).async.value(forKey: $0) }
+        }
+      for _ in 0..<2 {
+        let behind = try await counted({ front.statistics }) { _ = try await read("a") }
+        #expect(behind == (0, 1))
+        let ahead = try await counted({ first.statistics }) { _ = try await read("a") }
+        #expect(ahead == (0, 1))
+      }
+      try front.set(1, forKey: "b")
+      var value: Int?
+      let found = try await counted({ front.statistics }) { value = try await read("b") }
+      #expect(found == (1, 0) && value == 1)
+    }
+  }
+
+  @Test func producersCountOnceInEachOfTwoFronts() async throws {
+    try await withTemporaryStore { store in
+      let inner = HybridStorage(try LogStorage(store, "n", key: String.self, of: Int.self))
+      let outer = Storage(inner).mapValues(to: Int.self) {
+        $0
+      } from: {
+        $0
+      }.cached()
+      // Both have one memory, and each is asked for both keys.
+      let produced = try await counted({ inner.statistics }) {
+        _ = try await outer.async.value(forKey: "a") { try await outer.async.value(forKey: "b") { 1 } + 1 }
+      }
+      #expect(produced.misses == 4)
+    }
+  }
+
+  /// One look of `async.value(forKey:orProduce:)`, and one that the write on a condition takes.
+  @Test(arguments: [false, true])
+  func aSlowBackIsNotAskedAgainBeforeAValueIsProduced(remembersAbsence: Bool) async throws {
+    let asked = Collected<String>()
+    let kept = DictionaryStorage<String, Int>()
+    let slow = CustomStorage<String, Int>(name: "slow") { key in
+      asked.add(key)
+      return try kept.value(forKey: key)
+    } set: { value, key in
+      if let value { try kept.set(value, forKey: key) } else { try kept.removeValue(forKey: key) }
+    }
+    let front = slow.cached(remembersAbsence: remembersAbsence)
+    // Flights of other tests may end meanwhile: then the second look is due.
+    var counts: Set<Int> = []
+    for number in 0..<20 where !counts.contains(2) {
+      let before = asked.count
+      #expect(try await front.async.value(forKey: "key \(number)") { number } == number)
+      counts.insert(asked.count - before)
+    }
+    #expect(counts.contains(2))
   }
 }

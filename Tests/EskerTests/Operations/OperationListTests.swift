@@ -9,7 +9,7 @@ import Testing
   static let operations = [
     "get", "several", "entry", "contains", "sliding get", "set", "set if absent", "compare and set", "remove",
     "remove if version", "touch", "persist", "update", "update with errors of its own", "increment", "append", "batch",
-    "durability for one write", "remove expired", "remove all",
+    "durability for one write", "remove expired", "remove all", "keys", "entries", "count",
   ]
 
   private struct Own: Error {}
@@ -67,16 +67,23 @@ import Testing
         #expect(store.durableSequence == store.lastSequence)
       case "remove expired": #expect(try space.removeExpired() == 0)
       case "remove all":
-        try space.removeAll()
-        #expect(try space.get("a") == nil)
+        try space.removeAll(durability: .synced)
+        #expect(try space.get("a") == nil && store.durableSequence == store.lastSequence)
+      case "keys":
+        let keys = try store.snapshot().entries(in: space).map { entry in try entry.key() }
+        #expect(keys == [Array("a".utf8)])
+      case "entries":
+        let values = try store.snapshot().entries(in: space).map { entry in try entry.value() }
+        #expect(values == [Array("1".utf8)])
+      case "count": #expect(try space.count() == 1)
       default: Issue.record("\(operation) is not tried")
       }
     }
   }
 
-  /// The others never wait, so there is one form of them.
+  /// Bytes are listed by a snapshot, which reads one entry after the other as it is asked for them.
   static let operationsThatWait =
-    operations.filter { !["several", "entry", "contains"].contains($0) } + ["remove a keyspace"]
+    operations.filter { !["keys", "entries", "count"].contains($0) } + ["remove a keyspace"]
 
   @Test(arguments: operationsThatWait) func bytesForTasks(_ operation: String) async throws {
     try await inAStore { store in
@@ -84,6 +91,11 @@ import Testing
       try await space.async.put("1", forKey: "a")
       switch operation {
       case "get": #expect(try await space.async.get("a") == Array("1".utf8))
+      case "several": #expect(try await space.async.get(["b", "a"]) == [nil, Array("1".utf8)])
+      case "entry": #expect(try await space.async.metadata(forKey: "a")?.length == 1)
+      case "contains":
+        #expect(try await space.async.contains("a"))
+        #expect(try await !space.async.contains("b"))
       case "sliding get": #expect(try await space.async.get("a", extendingBy: .seconds(60)) != nil)
       case "set":
         try await space.async.put("2", forKey: "a", expiry: hour)
@@ -195,8 +207,12 @@ import Testing
           #expect(try storage.value(forKey: "b") == nil)
           try storage.removeExpired()
         case "remove all":
-          try storage.removeAll()
+          try storage.removeAll(durability: .synced)
           #expect(try storage.count() == 0 && storage.keys() == [] && storage.entries().isEmpty)
+          #expect(storage.name == "memory" || store.durableSequence == store.lastSequence)
+        case "keys": #expect(try storage.keys() == ["a"] && storage.keys(skippingUnreadable: true) == ["a"])
+        case "entries": #expect(try storage.entries().map { $0.entry.value } == [1] && storage.values() == [1])
+        case "count": #expect(try storage.count() == 1)
         default: Issue.record("\(operation) is not tried")
         }
         try storage.removeAll()
@@ -260,9 +276,15 @@ import Testing
           #expect(storage.name == "memory" || store.durableSequence == store.lastSequence)
         case "remove expired": try await storage.async.removeExpired()
         case "remove all":
-          try await storage.async.removeAll()
+          try await storage.async.removeAll(durability: .synced)
           #expect(try await storage.async.count() == 0)
           #expect(try await storage.async.keys() == [])
+          #expect(storage.name == "memory" || store.durableSequence == store.lastSequence)
+        case "keys": #expect(try await storage.async.keys() == ["a"])
+        case "entries":
+          #expect(try await storage.async.entries().map { $0.entry.value } == [1])
+          #expect(try await storage.async.values() == [1])
+        case "count": #expect(try await storage.async.count() == 1)
         default: Issue.record("\(operation) is not tried")
         }
         try await storage.async.removeAll()

@@ -103,13 +103,16 @@ final class DictionaryStorage<Key: StorageKey, Value: Sendable>: UpdatableStorag
     for (key, entry) in lock.withLock({ content }) { try body(key, entry) }
   }
 
-  func forEachKey(_ body: (Key) throws(StorageError) -> Void) throws(StorageError) {
+  func forEachKey(
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key) throws(StorageError) -> Void
+  ) throws(StorageError) {
     for key in lock.withLock({ content }).keys { try body(key) }
   }
 
   func count() throws(StorageError) -> Int { lock.withLock { content.count } }
 
-  func removeAll() throws(StorageError) { lock.withLock { content = [:] } }
+  func removeAll(durability: Durability?) throws(StorageError) { lock.withLock { content = [:] } }
 
   func removeExpired() throws(StorageError) -> Int { 0 }
 }

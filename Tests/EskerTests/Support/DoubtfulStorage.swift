@@ -25,7 +25,7 @@ struct DoubtfulStorage: UpdatableStorage, ClearableStorage {
     return receipt
   }
 
-  func removeAll() throws(StorageError) {
+  func removeAll(durability: Durability?) throws(StorageError) {
     try base.removeAll()
     throw lost
   }

@@ -47,7 +47,7 @@ final class HookedStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage, @
 }
 
 extension HookedStorage: ClearableStorage {
-  func removeAll() throws(StorageError) { try base.removeAll() }
+  func removeAll(durability: Durability?) throws(StorageError) { try base.removeAll() }
 
   func removeExpired() throws(StorageError) -> Int { try base.removeExpired() }
 }
