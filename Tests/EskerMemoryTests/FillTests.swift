@@ -12,10 +12,10 @@ import Testing
 
   @Test func aFillThatBeganBesideAWriterIsNotAdmittedEvenOnceTheWriterHasLeft() {
     let cache = MemoryCache<Int, Int>()
-    cache.enterWrite(1)
+    let write = cache.enterWrite(1)
     let ticket = cache.beginFill(1)
     #expect(!cache.fill(7, forKey: 1, now: 0, ticket: ticket))
-    cache.leaveWrite(1)
+    cache.leaveWrite(write)
     #expect(!cache.fill(7, forKey: 1, now: 0, ticket: ticket))
     #expect(cache.fill(7, forKey: 1, now: 0, ticket: cache.beginFill(1)))
   }
@@ -28,8 +28,7 @@ import Testing
       { cache.update(1, now: 0) { $0 = MemoryEntry(2) } },
       { cache.removeAll() },
       {
-        cache.enterWrite(1)
-        cache.leaveWrite(1)
+        cache.leaveWrite(cache.enterWrite(1))
       },
     ]
     for write in writes {
@@ -45,6 +44,21 @@ import Testing
     let second = cache.beginFill(2)
     #expect(cache.fill(1, forKey: 1, now: 0, ticket: first))
     #expect(cache.fill(2, forKey: 2, now: 0, ticket: second))
+  }
+
+  @Test func whatAWriteStoredIsKeptUnlessAnotherFollowed() {
+    let cache = MemoryCache<Int, Int>()
+    #expect(!cache.fill(7, forKey: 1, ofWrite: 5, now: 0))
+    cache.leaveWrite(cache.enterWrite(1), number: 5)
+    #expect(cache.fill(7, forKey: 1, ofWrite: 5, now: 0))
+    #expect(cache.entry(1, now: 0)?.version == 5)
+    let next = cache.enterWrite(1)
+    #expect(!cache.fill(7, forKey: 1, ofWrite: 5, now: 0))
+    cache.leaveWrite(next, number: 6)
+    #expect(!cache.fill(7, forKey: 1, ofWrite: 5, now: 0) && cache.fill(8, forKey: 1, ofWrite: 6, now: 0))
+    cache.removeAll()
+    #expect(!cache.fill(8, forKey: 1, ofWrite: 6, now: 0))
+    #expect(cache.get(1, now: 0) == nil)
   }
 
   /// Two writers of three steps and two fillers of three, in every order in which the four can take turns.
@@ -67,13 +81,14 @@ import Testing
     var stored = 0
     var steps = [0, 0, 0, 0]
     var tickets: [FillTicket?] = [nil, nil]
+    var writes: [WriteTicket?] = [nil, nil]
     var read = [0, 0]
     var admitted = 0
     for actor in order {
       switch (actor < 2, steps[actor]) {
-      case (true, 0): cache.enterWrite(1)
+      case (true, 0): writes[actor] = cache.enterWrite(1)
       case (true, 1): stored = actor + 1
-      case (true, _): cache.leaveWrite(1)
+      case (true, _): if let write = writes[actor] { cache.leaveWrite(write) }
       case (false, 0): tickets[actor - 2] = cache.beginFill(1)
       case (false, 1): read[actor - 2] = stored
       default:

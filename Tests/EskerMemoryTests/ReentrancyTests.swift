@@ -48,7 +48,7 @@ private func releaseByEachCall() {
   cache.trim(toCount: 0)
   precondition(deaths.value == 10)
   cache.put(mortal(), forKey: 1, now: 0)
-  cache.enterWrite(1)
+  _ = cache.enterWrite(1)
   precondition(deaths.value == 11)
 }
 

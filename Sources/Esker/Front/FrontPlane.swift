@@ -75,26 +75,16 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
     return Ticket(fill: cache.beginFill(key), removals: removals)
   }
 
-  /// Called after a write, for what it stored; nil if there may have been another one since.
-  @usableFromInline
-  func beginFill(_ key: Key.Held, ofWrite number: SequenceNumber) -> Ticket? {
-    let removals = removals.load(ordering: .acquiring)
-    guard let fill = cache.beginFill(key, ofWrite: number.rawValue) else { return nil }
-    return Ticket(fill: fill, removals: removals)
-  }
-
   /// Keeps what was read, unless it may have been written since.
   @usableFromInline
   func fill(_ key: Key.Held, _ value: Value?, expiry: Expiry, version: SequenceNumber?, _ ticket: Ticket) {
     guard let expiry = expiry.milliseconds, ticket.removals & 0xFFFF == 0 else { return }
     guard removals.load(ordering: .acquiring) == ticket.removals else { return }
     if expiry != .max { mayExpire.store(true, ordering: .relaxed) }
-    var weight = 1
-    if let cost { weight = value.map(cost) ?? Self.costOfAbsence }
     cache.fill(
       value,
       forKey: key,
-      cost: weight,
+      cost: weight(of: value),
       expiry: expiry,
       version: version?.rawValue ?? 0,
       now: now,
@@ -102,11 +92,28 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
     )
   }
 
+  /// Keeps what the write of that version stored, unless there may have been another one since; whether it did.
+  ///
+  /// A removal of everything counts as a write to each shard when it empties that, and is told under the lock that writes are told
+  /// under: none comes between the removal's two ends.
   @usableFromInline
-  func enterWrite(_ key: Key.Held) { cache.enterWrite(key) }
+  func fill(_ key: Key.Held, _ value: Value, expiry: Expiry, ofWrite version: SequenceNumber) -> Bool {
+    guard let expiry = expiry.milliseconds, removals.load(ordering: .acquiring) & 0xFFFF == 0 else { return false }
+    if expiry != .max { mayExpire.store(true, ordering: .relaxed) }
+    let cost = weight(of: value)
+    return cache.fill(value, forKey: key, ofWrite: version.rawValue, cost: cost, expiry: expiry, now: now)
+  }
+
+  private func weight(of value: Value?) -> Int {
+    guard let cost else { return 1 }
+    return value.map(cost) ?? Self.costOfAbsence
+  }
 
   @usableFromInline
-  func leaveWrite(_ key: Key.Held) { cache.leaveWrite(key) }
+  func enterWrite(_ key: Key.Held) -> WriteTicket { cache.enterWrite(key) }
+
+  @usableFromInline
+  func leaveWrite(_ ticket: WriteTicket) { cache.leaveWrite(ticket) }
 
   /// Lets go of what was dropped of the key.
   @usableFromInline
@@ -115,14 +122,12 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
 
 extension FrontPlane: WriteFront {
   @usableFromInline
-  func enterWrite(_ key: RawSpan) {
-    if let key = Key.held(from: key) { cache.enterWrite(key, releases: false) }
+  func enterWrite(_ key: RawSpan) -> WriteTicket? {
+    Key.held(from: key).map { cache.enterWrite($0, releases: false) }
   }
 
   @usableFromInline
-  func leaveWrite(_ key: RawSpan, number: UInt64?) {
-    if let key = Key.held(from: key) { cache.leaveWrite(key, number: number) }
-  }
+  func leaveWrite(_ ticket: WriteTicket, number: UInt64?) { cache.leaveWrite(ticket, number: number) }
 
   @usableFromInline
   func enterRemovalOfAll() {

@@ -1,4 +1,4 @@
-internal import EskerMemory
+public import EskerMemory
 internal import EskerPlatform
 
 /// What all copies of a hybrid storage share.
@@ -82,23 +82,25 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
 
   // MARK: Writing
 
-  /// Called before a write behind. A log tells the plane of its writes itself.
+  /// Called before a write behind; what `end` is to be given. A log tells the plane of its writes itself.
   @inlinable
-  func begin(_ key: Key.Held) {
-    if hub == nil { plane.enterWrite(key) }
-  }
+  func begin(_ key: Key.Held) -> WriteTicket? { hub == nil ? plane.enterWrite(key) : nil }
 
   /// Called after a write behind; `receipt` is nil if it failed.
   @inlinable
-  func end(_ key: Key.Held, _ call: StorageCall.Write<Value>, _ receipt: StorageCall.Receipt?) {
-    guard hub != nil else { return plane.leaveWrite(key) }
+  func end(
+    _ ticket: WriteTicket?,
+    _ key: Key.Held,
+    _ call: StorageCall.Write<Value>,
+    _ receipt: StorageCall.Receipt?
+  ) {
+    if let ticket { return plane.leaveWrite(ticket) }
     if isUsable, keepsWrites, let receipt, receipt.isDone, let version = receipt.version,
-      case .set(let value) = call.action, let ticket = plane.beginFill(key, ofWrite: version)
+      case .set(let value) = call.action, plane.fill(key, value, expiry: receipt.expiry, ofWrite: version)
     {
-      plane.fill(key, value, expiry: receipt.expiry, version: version, ticket)
-    } else {
-      plane.release(key)
+      return
     }
+    plane.release(key)
   }
 
   func removingAll(_ body: () throws(StorageError) -> Void) throws(StorageError) {

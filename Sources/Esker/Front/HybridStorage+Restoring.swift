@@ -3,8 +3,8 @@ extension HybridStorage: Restorable {
     let held = try core.held(key)
     guard let restore = try restorer(of: core.back, key) else { return nil }
     return { () throws(StorageError) in
-      core.begin(held)
-      defer { core.end(held, StorageCall.Write(.remove), nil) }
+      let ticket = core.begin(held)
+      defer { core.end(ticket, held, StorageCall.Write(.remove), nil) }
       try restore()
     }
   }

@@ -193,9 +193,9 @@ extension HybridStorage: AsyncWritableStorage where Back: AsyncWritableStorage {
     _ call: StorageCall.Write<Value>
   ) async throws(StorageError) -> StorageCall.Receipt {
     let held = try core.held(key)
-    core.begin(held)
+    let ticket = core.begin(held)
     var receipt: StorageCall.Receipt?
-    defer { core.end(held, call, receipt) }
+    defer { core.end(ticket, held, call, receipt) }
     let done = try await core.back.asyncWrite(key, call)
     receipt = done
     return done
@@ -212,9 +212,9 @@ extension HybridStorage: WritableStorage where Back: WritableStorage {
     _ call: StorageCall.Write<Value>
   ) throws(StorageError) -> StorageCall.Receipt {
     let held = try core.held(key)
-    core.begin(held)
+    let ticket = core.begin(held)
     var receipt: StorageCall.Receipt?
-    defer { core.end(held, call, receipt) }
+    defer { core.end(ticket, held, call, receipt) }
     let done = try core.back.write(key, call)
     receipt = done
     return done

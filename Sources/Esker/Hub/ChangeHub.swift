@@ -58,8 +58,7 @@ final class ChangeHub: @unchecked Sendable {
   /// Drops a key from all fronts.
   func drop(_ key: RawSpan) {
     for watch in lock.withLock({ watches }) {
-      watch.front.enterWrite(key)
-      watch.front.leaveWrite(key, number: nil)
+      if let ticket = watch.front.enterWrite(key) { watch.front.leaveWrite(ticket, number: nil) }
       watch.front.release()
     }
   }

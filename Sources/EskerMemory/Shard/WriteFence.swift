@@ -13,6 +13,12 @@ public struct FillTicket: Sendable {
   @inlinable var hadWriters: Bool { word & WriteFence.writers != 0 }
 }
 
+/// A write that has been announced; see ``MemoryCache/enterWrite(_:releases:)``.
+public struct WriteTicket: Sendable {
+  /// The number of the shard whose fence it has entered.
+  let shard: Int
+}
+
 /// Keeps what was read from the store before a write from being kept after it.
 ///
 /// A ticket is acquired before the store is read, so one without writers in flight sees all that writers have changed. A fill
@@ -57,12 +63,9 @@ struct WriteFence: ~Copyable, Sendable {
   /// For a fill that begins now.
   @inlinable var ticket: FillTicket { FillTicket(word: word.load(ordering: .acquiring)) }
 
-  /// For a fill with what the write of that number stored; nil if another write was told since, or is in flight.
+  /// Whether the write of that number was the last to be told, and none is in flight; under the lock.
   @inlinable
-  func ticket(ofWrite number: UInt64) -> FillTicket? {
-    let ticket = ticket
-    return !ticket.hadWriters && last.load(ordering: .relaxed) == number ? ticket : nil
-  }
+  func isLast(_ number: UInt64) -> Bool { !ticket.hadWriters && last.load(ordering: .relaxed) == number }
 
   /// Whether nobody has written since the ticket was taken, or was writing then; under the lock.
   @inlinable
