@@ -14,7 +14,7 @@ func measureFronts(_ store: LogStore) throws -> Int {
 }
 
 private func measureWarmGets<Key: StorageKey>(_ store: LogStore, _ kind: String, _ keys: [Key]) throws -> Int {
-  let hybrid = HybridStorage(try LogStorage(store, "front", key: Key.self, of: Int.self))
+  let hybrid = HybridStorage(try LogStorage(store, "front of \(kind)", key: Key.self, of: Int.self))
   var dictionary: [Key: Int] = [:]
   for (value, key) in keys.enumerated() {
     try hybrid.set(value, forKey: key)
@@ -37,6 +37,27 @@ private func measureWarmGets<Key: StorageKey>(_ store: LogStore, _ kind: String,
   row("\(kind) hybrid", one[1], "\(text(one[0] / one[1], 2)) of the dictionary, \(text(hybridScaling, 2)) times on two")
   row("\(kind) hybrid erased", one[2], "\(text(one[2] / one[1], 2)) times the hybrid")
   row("\(kind) mapValues+mapKeys+defaulting", one[3], "\(text(one[3] / one[1], 2)) times the hybrid")
+  let log = try LogStorage(store, "front of \(kind)", key: Key.self, of: Int.self)
+  let behind = try LogStorage(store, "no front of \(kind)", key: Key.self, of: Int.self)
+  let writes = try best(
+    rounds,
+    of: count,
+    [
+      { for (value, key) in keys.enumerated() { try behind.set(value, forKey: key) } },
+      { for (value, key) in keys.enumerated() { try hybrid.set(value, forKey: key) } },
+      { for (value, key) in keys.enumerated() { try log.set(value, forKey: key) } },
+      { for key in keys { sum &+= try behind.value(forKey: key) ?? 0 } },
+      {
+        // The writes before have put nothing into memory, so each of these fills it.
+        for key in keys { sum &+= try hybrid.value(forKey: key) ?? 0 }
+      },
+    ]
+  )
+  row("\(kind) set, log alone", writes[0])
+  row("\(kind) set through the front", writes[1], "\(text(writes[0] / writes[1], 2)) of the log alone")
+  row("\(kind) set beside the front", writes[2], "\(text(writes[0] / writes[2], 2)) of the log alone")
+  row("\(kind) get, log alone", writes[3])
+  row("\(kind) get that fills the front", writes[4], "\(text(writes[3] / writes[4], 2)) of the log alone")
   let asynchronous = measureAsync(hybrid, keys)
   row("\(kind) hybrid async", asynchronous, "\(text(one[1] / asynchronous, 2)) of sync")
   return sum &+ hybrid.statistics.hits

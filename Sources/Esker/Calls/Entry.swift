@@ -29,6 +29,7 @@ public struct Entry<Value> {
 
   /// Whether a tier in front may keep it: it is what is behind, and neither made for the occasion nor in place of something that could
   /// not be read.
+  @inlinable
   var isKeepable: Bool { origin != .produced && !isTentative }
 
   /// An entry from its parts.

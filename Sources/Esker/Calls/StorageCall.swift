@@ -63,6 +63,7 @@ public enum StorageCall {
     }
 
     /// The call for a part whose own memory was not asked, though another's was.
+    @inlinable
     var forOtherPart: Read {
       var call = self
       call.skipsMemory = false

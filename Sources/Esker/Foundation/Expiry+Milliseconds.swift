@@ -1,5 +1,6 @@
 extension Expiry {
   /// Milliseconds since 1970, `Int64.max` for never; nil where it counts from a write that nobody knows.
+  @inlinable
   var milliseconds: Int64? {
     switch self {
     case .never: .max

@@ -1,6 +1,7 @@
-internal import EskerMemory
+public import EskerMemory
 
 /// From where the memory of a front is.
+@usableFromInline
 enum FrontMemory {
   /// The keyspace's, made as narrow as these limits; over anything but a log, memory of its own.
   case limited(MemoryLimits)

@@ -11,13 +11,13 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
   /// Whether there was ever anything in it that expires. Reading the clock takes as long as finding the value. Relaxed: it
   /// is set before the first such entry is put, and a read that finds it unset may count as one from before that.
   @usableFromInline let mayExpire = Atomic<Bool>(false)
-  private let cost: (@Sendable (Value) -> Int)?
+  @usableFromInline let cost: (@Sendable (Value) -> Int)?
   /// Removals of everything under way in the low bits, above them how many there were. A ticket acquires what removals
   /// released that are over; a removal that begins later empties the cache after the fill.
-  private let removals = Atomic<UInt64>(0)
+  @usableFromInline let removals = Atomic<UInt64>(0)
 
   /// What an absent key counts where values are counted by what they take.
-  private static var costOfAbsence: Int { 64 }
+  @inlinable static var costOfAbsence: Int { 64 }
 
   init(pool: MemoryPool, cost: (@Sendable (Value) -> Int)?, clock: @escaping @Sendable () -> Int64) {
     cache = MemoryCache(sharing: pool)
@@ -67,16 +67,23 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
   struct Ticket {
     @usableFromInline let fill: FillTicket
     @usableFromInline let removals: UInt64
+
+    @inlinable
+    init(fill: FillTicket, removals: UInt64) {
+      self.fill = fill
+      self.removals = removals
+    }
   }
 
   /// Called before the storage behind is read.
+  @inlinable
   func beginFill(_ key: Key.Held) -> Ticket {
     let removals = removals.load(ordering: .acquiring)
     return Ticket(fill: cache.beginFill(key), removals: removals)
   }
 
   /// Keeps what was read, unless it may have been written since.
-  @usableFromInline
+  @inlinable
   func fill(_ key: Key.Held, _ value: Value?, expiry: Expiry, version: SequenceNumber?, _ ticket: Ticket) {
     guard let expiry = expiry.milliseconds, ticket.removals & 0xFFFF == 0 else { return }
     guard removals.load(ordering: .acquiring) == ticket.removals else { return }
@@ -96,7 +103,7 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
   ///
   /// A removal of everything counts as a write to each shard when it empties that, and is told under the lock that writes are told
   /// under: none comes between the removal's two ends.
-  @usableFromInline
+  @inlinable
   func fill(_ key: Key.Held, _ value: Value, expiry: Expiry, ofWrite version: SequenceNumber) -> Bool {
     guard let expiry = expiry.milliseconds, removals.load(ordering: .acquiring) & 0xFFFF == 0 else { return false }
     if expiry != .max { mayExpire.store(true, ordering: .relaxed) }
@@ -104,30 +111,31 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
     return cache.fill(value, forKey: key, ofWrite: version.rawValue, cost: cost, expiry: expiry, now: now)
   }
 
-  private func weight(of value: Value?) -> Int {
+  @inlinable
+  func weight(of value: Value?) -> Int {
     guard let cost else { return 1 }
     return value.map(cost) ?? Self.costOfAbsence
   }
 
-  @usableFromInline
+  @inlinable
   func enterWrite(_ key: Key.Held) -> WriteTicket { cache.enterWrite(key) }
 
-  @usableFromInline
+  @inlinable
   func leaveWrite(_ ticket: WriteTicket) { cache.leaveWrite(ticket) }
 
   /// Lets go of what was dropped of the key.
-  @usableFromInline
+  @inlinable
   func release(_ key: Key.Held) { cache.release(key) }
 }
 
-extension FrontPlane: WriteFront {
-  @usableFromInline
-  func enterWrite(_ key: RawSpan) -> WriteTicket? {
-    Key.held(from: key).map { cache.enterWrite($0, releases: false) }
-  }
+// MARK: Writes that the engine tells of
 
-  @usableFromInline
-  func leaveWrite(_ ticket: WriteTicket, number: UInt64?) { cache.leaveWrite(ticket, number: number) }
+extension FrontPlane {
+  @inlinable
+  func enterWrite(_ key: RawSpan) -> WriteTicket? {
+    guard let key = Key.held(from: key) else { return nil }
+    return cache.enterWrite(key, releases: false)
+  }
 
   @usableFromInline
   func enterRemovalOfAll() {
@@ -142,4 +150,18 @@ extension FrontPlane: WriteFront {
 
   @usableFromInline
   func release() { cache.release() }
+}
+
+extension WriteFront {
+  /// The front of a plane, which it keeps.
+  @inlinable
+  init<Key, Value>(_ plane: FrontPlane<Key, Value>) {
+    self.init(
+      enterWrite: { key in plane.enterWrite(key) },
+      leaveWrite: { ticket, number in plane.cache.leaveWrite(ticket, number: number) },
+      enterRemovalOfAll: { plane.enterRemovalOfAll() },
+      leaveRemovalOfAll: { plane.leaveRemovalOfAll() },
+      release: { plane.release() }
+    )
+  }
 }

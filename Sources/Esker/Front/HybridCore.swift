@@ -9,24 +9,29 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
 
   @usableFromInline let back: Back
   @usableFromInline let plane: FrontPlane<Key, Value>
-  let pool: MemoryPool
-  let clock: Options.Clock
+  @usableFromInline let pool: MemoryPool
+  @usableFromInline let clock: Options.Clock
   @usableFromInline let keepsWrites: Bool
-  let remembersAbsence: Bool
+  @usableFromInline let remembersAbsence: Bool
   /// The keyspace behind, if there is one: it tells the plane of all writes.
   @usableFromInline let hub: ChangeHub?
   /// False where what is written would not be heard of: of a view whose keys have another form than their type's, and of a store
   /// that another process writes.
   @usableFromInline let isUsable: Bool
   @usableFromInline let keys: KeyTransformer<Key>
+  /// How the keyspace tells the plane.
+  private let watch: EngineWatch?
 
+  /// - Parameter front: makes the front of the plane, where the types are known.
+  @usableFromInline
   init(
     _ back: Back,
     _ memory: FrontMemory,
     keepsWrites: Bool,
     remembersAbsence: Bool,
     _ clock: Options.Clock,
-    _ cost: (@Sendable (Value) -> Int)?
+    _ cost: (@Sendable (Value) -> Int)?,
+    front: (FrontPlane<Key, Value>) -> WriteFront
   ) {
     let log = (back as? any LogBacked)?.logView
     let hub = log?.hub
@@ -47,11 +52,11 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
     self.plane = plane
     keys = Key.keyTransformer
     isUsable = log.map { [id = keys.id] in $0.formOfKeys == id && !$0.hub.keyspace.store.isReadOnly } ?? true
-    hub?.add(plane)
+    watch = hub?.add(front(plane))
   }
 
   deinit {
-    hub?.remove(plane)
+    if let watch { hub?.remove(watch) }
   }
 
   @usableFromInline
@@ -69,6 +74,7 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   func passes(_ call: StorageCall.Read) -> Bool { call.skipsMemory || !isUsable }
 
   /// Keeps what was read behind.
+  @inlinable
   func keep(_ found: Entry<Value>?, _ key: Key.Held, _ call: StorageCall.Read, _ ticket: FrontPlane<Key, Value>.Ticket)
   {
     guard isUsable, !call.allowsExpired else { return }

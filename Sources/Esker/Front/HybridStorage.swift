@@ -41,6 +41,7 @@ public struct HybridStorage<Back: StorageProtocol>: StorageProtocol where Back.K
   ///   - clock: the clock that expiry follows over anything but a log, which has its own.
   ///   - cost: what a value counts towards the cost limit; 1 for each value if there is no such closure. With one, an absent
   ///     key counts 64.
+  @inlinable
   public init(
     _ back: Back,
     limits: MemoryLimits = MemoryLimits(),
@@ -55,11 +56,13 @@ public struct HybridStorage<Back: StorageProtocol>: StorageProtocol where Back.K
       keepsWrites: keepsWrites,
       remembersAbsence: remembersAbsence,
       clock,
-      cost
+      cost,
+      front: { WriteFront($0) }
     )
   }
 
   /// Memory ahead of `back` that is part of another front's, with its manners.
+  @inlinable
   init<Other>(_ back: Back, sharing other: HybridCore<Other>, cost: (@Sendable (Value) -> Int)? = nil) {
     core = HybridCore(
       back,
@@ -67,7 +70,8 @@ public struct HybridStorage<Back: StorageProtocol>: StorageProtocol where Back.K
       keepsWrites: other.keepsWrites,
       remembersAbsence: other.remembersAbsence,
       other.clock,
-      cost
+      cost,
+      front: { WriteFront($0) }
     )
   }
 
@@ -92,6 +96,7 @@ extension HybridStorage: AsyncReadableStorage where Back: AsyncReadableStorage {
   }
 
   /// As `read`: what is not in memory is read from behind, and kept.
+  @inlinable
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
     _ call: StorageCall.Read
@@ -137,7 +142,7 @@ extension HybridStorage: ReadableStorage where Back: ReadableStorage {
     return try readBehind(key, held, StorageCall.Read())?.value
   }
 
-  @usableFromInline
+  @inlinable
   func readBehind(_ key: Key, _ held: Key.Held, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
     let ticket = core.plane.beginFill(held)
     let found = try core.back.read(key, call)
@@ -146,6 +151,7 @@ extension HybridStorage: ReadableStorage where Back: ReadableStorage {
   }
 
   /// The entries of several keys. What memory does not know is read from behind together, and kept.
+  @inlinable
   public func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
     var entries = [Entry<Value>?](repeating: nil, count: keys.count)
     var missing: [(position: Int, held: Key.Held, ticket: FrontPlane<Key, Value>.Ticket)] = []
@@ -188,6 +194,7 @@ extension HybridStorage: ReadableStorage where Back: ReadableStorage {
 
 extension HybridStorage: AsyncWritableStorage where Back: AsyncWritableStorage {
   /// Writes behind; see `write`.
+  @inlinable
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
     _ call: StorageCall.Write<Value>
@@ -313,6 +320,7 @@ extension HybridStorage {
   ///   - transformer: the form of the values.
   ///   - cost: what a value counts towards the cost limit, in the unit that this view counts in; 1 for each value if there is no such
   ///     closure.
+  @inlinable
   public func transform<LogKey, LogValue, New>(
     to transformer: Transformer<New>,
     cost: (@Sendable (New) -> Int)? = nil
@@ -331,6 +339,7 @@ extension HybridStorage: LogBacked where Back: LogBacked {
 
 extension StorageProtocol where Key: StorageKey {
   /// This storage with memory ahead of it; ``HybridStorage`` says what that does, and has more to choose.
+  @inlinable
   public func cached(_ limits: MemoryLimits = MemoryLimits(), remembersAbsence: Bool = false) -> HybridStorage<Self> {
     HybridStorage(self, limits: limits, remembersAbsence: remembersAbsence)
   }

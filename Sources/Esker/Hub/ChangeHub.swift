@@ -39,26 +39,23 @@ final class ChangeHub: @unchecked Sendable {
 
   // MARK: Fronts
 
-  /// Adds memory ahead of the keyspace.
-  func add(_ front: any WriteFront) {
+  /// Adds memory ahead of the keyspace; returns what ``remove(_:)`` is to be given.
+  func add(_ front: WriteFront) -> EngineWatch {
     let watch = EngineWatch(front)
     lock.withLock { watches.append(watch) }
     keyspace.addWatcher(watch)
+    return watch
   }
 
-  func remove(_ front: any WriteFront) {
-    let watch = lock.withLock { () -> EngineWatch? in
-      let watch = watches.first { $0.front === front }
-      watches.removeAll { $0.front === front }
-      return watch
-    }
-    if let watch { keyspace.removeWatcher(watch) }
+  func remove(_ watch: EngineWatch) {
+    lock.withLock { watches.removeAll { $0 === watch } }
+    keyspace.removeWatcher(watch)
   }
 
   /// Drops a key from all fronts.
   func drop(_ key: RawSpan) {
     for watch in lock.withLock({ watches }) {
-      if let ticket = watch.front.enterWrite(key) { watch.front.leaveWrite(ticket, number: nil) }
+      if let ticket = watch.front.enterWrite(key) { watch.front.leaveWrite(ticket, nil) }
       watch.front.release()
     }
   }

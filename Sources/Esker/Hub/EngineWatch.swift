@@ -6,21 +6,21 @@ internal import EskerMemory
 ///
 /// Safety: threads may share it, since what changes is only touched by a holder of the writer's lock.
 final class EngineWatch: WriteWatcher, @unchecked Sendable {
-  let front: any WriteFront
+  let front: WriteFront
   // Guarded by the writer's lock.
   /// The writes that have been announced, in order: one, or all of a batch, which are reported in the same order.
   private var announced: [WriteTicket?] = []
   /// How many of them have been reported.
   private var reported = 0
 
-  init(_ front: any WriteFront) {
+  init(_ front: WriteFront) {
     self.front = front
   }
 
   func willWrite(_ key: RawSpan) { announced.append(front.enterWrite(key)) }
 
   func didWrite(_ key: RawSpan, _ sequence: UInt64?) {
-    if let ticket = announced[reported] { front.leaveWrite(ticket, number: sequence) }
+    if let ticket = announced[reported] { front.leaveWrite(ticket, sequence) }
     reported += 1
     if reported < announced.count { return }
     announced.removeAll(keepingCapacity: announced.count < 64)

@@ -57,6 +57,7 @@ extension FixedWidthInteger where Self: StorageKey, Self: BitwiseCopyable {
   public func held(by keys: KeyTransformer<Self>) -> Self { self }
 
   /// The key that the bytes stand for.
+  @inlinable
   public static func held(from bytes: RawSpan) -> Self? {
     (try? bytes.load(as: Self.self)).map { Self(bigEndian: $0) ^ Self.min }
   }

@@ -18,6 +18,7 @@ extension MemoryCache {
   /// - Parameter releases: Pass false while holding a lock that a value's `deinit` may take: dropped values are then kept
   ///   until the next write to the shard, or ``release(_:)``.
   /// - Returns: what ``leaveWrite(_:number:)`` is to be given.
+  @inlinable
   public func enterWrite(_ key: Key, releases: Bool = true) -> WriteTicket {
     let hash = Self.hash(key)
     let shard = shard(hash)
@@ -32,6 +33,7 @@ extension MemoryCache {
   ///
   /// - Parameter number: tells this write from all others, for ``fill(_:forKey:ofWrite:cost:expiry:now:)``; not `UInt64.max`. Only for
   ///   writers of which one at a time is between the two calls.
+  @inlinable
   public func leaveWrite(_ ticket: WriteTicket, number: UInt64? = nil) {
     shards[ticket.shard].pointee.fence.leave(number)
   }

@@ -122,6 +122,7 @@ extension MemoryCache {
   }
 
   /// Destroys removed values that were kept in a key's shard; see ``enterWrite(_:releases:)``.
+  @inlinable
   public func release(_ key: Key) {
     withLocked(shard(Self.hash(key))) { _ in }
   }

@@ -16,7 +16,12 @@ public struct FillTicket: Sendable {
 /// A write that has been announced; see ``MemoryCache/enterWrite(_:releases:)``.
 public struct WriteTicket: Sendable {
   /// The number of the shard whose fence it has entered.
-  let shard: Int
+  @usableFromInline let shard: Int
+
+  @inlinable
+  init(shard: Int) {
+    self.shard = shard
+  }
 }
 
 /// Keeps what was read from the store before a write from being kept after it.
