@@ -35,20 +35,52 @@ public final class CBORDecoder: Sendable {
 
   /// Decodes a value from `bytes`.
   ///
-  /// - Throws: As ``decode(_:from:)-(_,RawSpan)`` does.
+  /// - Throws: As `decode(_:from:)` does.
   /// - Complexity: O(size of the bytes) for values that read their fields in the order in which they were written.
   public func decode<T: Decodable>(_ type: T.Type = T.self, from bytes: [UInt8]) throws -> T {
     // Safety: the array outlives the closure.
     try unsafe bytes.withUnsafeBytes { buffer in try unsafe decode(type, Reader(buffer)) }
   }
 
+  /// Decodes a value from `bytes` without Codable.
+  ///
+  /// - Throws: As `decode(_:from:)` does.
+  /// - Complexity: O(size of the bytes) for values that read their fields in the order in which they were written.
+  public func decode<T: CBORDecodable>(_ type: T.Type = T.self, from bytes: RawSpan) throws -> T {
+    // Safety: the span keeps the bytes until this returns.
+    try unsafe bytes.withUnsafeBytes { buffer in try unsafe decode(directly: type, Reader(buffer)) }
+  }
+
+  /// Decodes a value from `bytes` without Codable.
+  ///
+  /// - Throws: As `decode(_:from:)` does.
+  /// - Complexity: O(size of the bytes) for values that read their fields in the order in which they were written.
+  public func decode<T: CBORDecodable>(_ type: T.Type = T.self, from bytes: [UInt8]) throws -> T {
+    // Safety: the array outlives the closure.
+    try unsafe bytes.withUnsafeBytes { buffer in try unsafe decode(directly: type, Reader(buffer)) }
+  }
+
   private func decode<T: Decodable>(_ type: T.Type, _ reader: Reader) throws -> T {
-    let session = spare.take { DecodingSession(userInfo: userInfo) }
-    defer {
-      // A decoder kept beyond this call finds no bytes: they are the caller's again.
-      session.with { $0.reset() }
-      spare.give(session)
-    }
+    let session = begin()
+    defer { end(session) }
     return try session.with { try $0.decodeDocument(type, reader) }
+  }
+
+  private func decode<T: CBORDecodable>(directly type: T.Type, _ reader: Reader) throws -> T {
+    let session = begin()
+    defer { end(session) }
+    return try session.with { try $0.decodeDocument(directly: type, reader) }
+  }
+
+  @inline(__always)
+  private func begin() -> Lent<DecodingSession> {
+    spare.take { DecodingSession(userInfo: userInfo) }
+  }
+
+  @inline(__always)
+  private func end(_ session: Lent<DecodingSession>) {
+    // A decoder kept beyond this call finds no bytes: they are the caller's again.
+    session.with { $0.reset() }
+    spare.give(session)
   }
 }

@@ -43,7 +43,7 @@ public final class CBOREncoder: Sendable {
   /// Appends the encoded bytes of `value` to `buffer`, which keeps its capacity from call to call. On an error, `buffer` is
   /// unchanged.
   ///
-  /// - Throws: As ``encode(_:)`` does.
+  /// - Throws: As `encode(_:)` does.
   /// - Complexity: O(size of the bytes).
   public func encode<T: Encodable>(_ value: T, into buffer: inout [UInt8]) throws {
     let session = begin()
@@ -56,7 +56,7 @@ public final class CBOREncoder: Sendable {
 
   /// Passes the encoded bytes of `value` to `body` without copying them. They are valid until `body` returns.
   ///
-  /// - Throws: As ``encode(_:)`` does, and what `body` throws.
+  /// - Throws: As `encode(_:)` does, and what `body` throws.
   /// - Complexity: O(size of the bytes).
   public func withEncodedBytes<T: Encodable, R: ~Copyable>(
     of value: T,
@@ -65,6 +65,47 @@ public final class CBOREncoder: Sendable {
     let session = begin()
     defer { end(session) }
     try session.with { try $0.encodeDocument(value) }
+    // Safety: nothing is written before the session is reset, which is after `body`.
+    return try unsafe body(session.with { unsafe $0.output.pointer }.bytes)
+  }
+
+  /// Encodes `value` without Codable.
+  ///
+  /// - Throws: As `encode(_:)` does.
+  /// - Complexity: O(size of the bytes), plus sorting with `sortsKeys`.
+  public func encode<T: CBOREncodable>(_ value: T) throws -> [UInt8] {
+    let session = begin()
+    defer { end(session) }
+    return try session.with { session in
+      try session.encodeDocument(directly: value)
+      return session.output.copied(from: 0)
+    }
+  }
+
+  /// Appends the encoded bytes of `value` to `buffer` without Codable. On an error, `buffer` is unchanged.
+  ///
+  /// - Throws: As `encode(_:)` does.
+  /// - Complexity: O(size of the bytes).
+  public func encode<T: CBOREncodable>(_ value: T, into buffer: inout [UInt8]) throws {
+    let session = begin()
+    defer { end(session) }
+    try session.with { session in
+      try session.encodeDocument(directly: value)
+      session.output.append(to: &buffer)
+    }
+  }
+
+  /// Passes the bytes of `value`, encoded without Codable, to `body` without copying them. They are valid until `body` returns.
+  ///
+  /// - Throws: As `encode(_:)` does, and what `body` throws.
+  /// - Complexity: O(size of the bytes).
+  public func withEncodedBytes<T: CBOREncodable, R: ~Copyable>(
+    of value: T,
+    _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    let session = begin()
+    defer { end(session) }
+    try session.with { try $0.encodeDocument(directly: value) }
     // Safety: nothing is written before the session is reset, which is after `body`.
     return try unsafe body(session.with { unsafe $0.output.pointer }.bytes)
   }

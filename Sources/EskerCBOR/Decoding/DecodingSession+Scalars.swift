@@ -38,6 +38,16 @@ extension DecodingSession {
         return I(truncatingIfNeeded: byte)
       }
     }
+    return try longInteger(type, at: offset)
+  }
+
+  @inline(never)
+  private func longInteger<I: FixedWidthInteger>(_ type: I.Type, at offset: Int) throws -> I {
+    let head = try head(at: offset)
+    if head.major == Major.unsigned, let value = I(exactly: head.argument) {
+      next = head.end
+      return value
+    }
     let value = try wideInteger(type, at: offset)
     guard let narrow = I(exactly: value) else {
       throw corrupted(at: offset, "The number \(value) does not fit in \(type).")
@@ -163,11 +173,19 @@ extension DecodingSession {
   @inline(__always)
   func text(at offset: Int) throws -> String {
     if offset < reader.count {
-      let length = Int(reader.byte(offset) &- Major.text)
-      let end = offset + 1 + length
-      if length < 24, end <= reader.count {
+      var start = offset + 1
+      var length = Int(reader.byte(offset) &- Major.text)
+      if length == 24, start < reader.count {
+        // The length has a byte of its own.
+        length = Int(reader.byte(start))
+        start += 1
+      } else if length >= 24 {
+        return try longText(at: offset)
+      }
+      let end = start + length
+      if end <= reader.count {
         next = end
-        if let text = reader.textIfValid(offset + 1, end) { return text }
+        if let text = reader.textIfValid(start, end) { return text }
       }
     }
     return try longText(at: offset)

@@ -39,6 +39,7 @@ final class DecodingSession {
     /// The enclosing values, outermost first.
     var places = [Place](repeating: Place(start: -1, component: Place.nothing), count: maximumDepth)
     var shelf = ContainerShelf<MapReading>()
+    var directTypes = KnownTypes<any CBORDecodable.Type>()
   }
 
   @exclusivity(unchecked) private var uncheckedState = State()
@@ -62,6 +63,11 @@ final class DecodingSession {
   private var places: [Place] {
     @inline(__always) _read { yield unsafe uncheckedState.places }
     @inline(__always) _modify { yield unsafe &uncheckedState.places }
+  }
+
+  private var directTypes: KnownTypes<any CBORDecodable.Type> {
+    @inline(__always) _read { yield unsafe uncheckedState.directTypes }
+    @inline(__always) _modify { yield unsafe &uncheckedState.directTypes }
   }
 
   /// The offset after the item read last.
@@ -108,11 +114,25 @@ final class DecodingSession {
   func decodeDocument<T: Decodable>(_ type: T.Type, _ reader: Reader) throws -> T {
     try begin(reader)
     let value = try decode(type, at: 0)
+    try finish()
+    return value
+  }
+
+  /// Decodes a document without Codable.
+  func decodeDocument<T: CBORDecodable>(directly type: T.Type, _ reader: Reader) throws -> T {
+    try begin(reader)
+    next = 0
+    let value: T = try readDirectly()
+    try finish()
+    return value
+  }
+
+  @inline(__always)
+  private func finish() throws {
     if hasMore { try throwFailure() }
     guard next == reader.count else {
       throw corrupted(at: next, "\(reader.count - next) bytes follow the value.")
     }
-    return value
   }
 
   @inline(never)
@@ -153,11 +173,58 @@ final class DecodingSession {
   func decode<T: Decodable>(_ type: T.Type, at offset: Int) throws -> T {
     let direct = DirectType(type)
     if direct != .none { return try read(direct, at: offset) }
+    if let type = directTypes.found(for: T.self, { $0 as? any CBORDecodable.Type }) {
+      return try decode(as: type, at: offset)
+    }
+    return try decodeThroughCodable(type, at: offset)
+  }
+
+  /// Decodes the item at `offset` by the type's own `init(from:)`, and sets ``next`` to the offset after it.
+  func decodeThroughCodable<T: Decodable>(_ type: T.Type, at offset: Int) throws -> T {
     let outer = try push(offset)
     defer { pop(outer) }
     let value = try T(from: ValueDecoder(session: self, start: offset))
     try noteNext(offset)
     return value
+  }
+
+  /// Decodes the item at `offset` as a type that does without Codable, and is found to be `T`.
+  private func decode<T: Decodable, D: CBORDecodable>(as type: D.Type, at offset: Int) throws -> T {
+    next = offset
+    let depth = depth
+    do {
+      let value: D = try readDirectly()
+      place.start = -1
+      return same(value)
+    } catch {
+      self.depth = depth
+      throw error
+    }
+  }
+
+  @inline(__always)
+  private func readDirectly<T: CBORDecodable>() throws -> T {
+    var reader = CBORReader(self)
+    let value = try T(from: &reader)
+    reader.checkSession(self)
+    return value
+  }
+
+  /// Goes into the container at `offset`, of a value that does without Codable.
+  @inline(__always)
+  func descend(into offset: Int) throws {
+    guard depth < maximumDepth else {
+      throw corrupted(at: offset, "Values are nested in more than \(maximumDepth) others.")
+    }
+    places[depth] = Place(start: offset, component: component(of: offset))
+    depth += 1
+    place.start = -1
+  }
+
+  @inline(__always)
+  func ascend() {
+    depth -= 1
+    place.start = -1
   }
 
   /// Begins a value, and returns the frame of the enclosing value.
@@ -217,7 +284,7 @@ final class DecodingSession {
   // MARK: Maps
 
   /// A map with more entries than this gets an index if its fields are not read in order.
-  private static let smallMap = 16
+  static let smallMap = 16
 
   /// The offset of the value at the cursor if its key is `key`.
   @inline(__always)
@@ -268,19 +335,23 @@ final class DecodingSession {
     return nil
   }
 
-  private func value(of key: some CodingKey, at cursor: Cursor) throws -> Int? {
+  func value(of key: some CodingKey, at cursor: Cursor) throws -> Int? {
     guard cursor.remaining > 0, let candidate = try reader.key(at: cursor.key) else { return nil }
     guard candidate.matches(key) else { return nil }
     return try reader.skip(cursor.key)
   }
 
   private func findIndexed(_ key: some CodingKey, in map: DocumentMap) throws -> Int? {
-    let index = try index(of: map)
-    var entry = index[DocumentKey(stringValue: key.stringValue)]
-    if entry == nil, let number = key.intValue { entry = index[DocumentKey(intValue: number)] }
-    guard let entry else { return nil }
+    guard let entry = try entry(of: key, in: map) else { return nil }
     frame.cursor = entry
     return try reader.skip(entry.key)
+  }
+
+  /// The position of the entry for `key`, from the map's index.
+  func entry(of key: some CodingKey, in map: DocumentMap) throws -> Cursor? {
+    let index = try index(of: map)
+    if let entry = index[DocumentKey(stringValue: key.stringValue)] { return entry }
+    return key.intValue.flatMap { index[DocumentKey(intValue: $0)] }
   }
 
   private func index(of map: DocumentMap) throws -> [DocumentKey: Cursor] {
@@ -320,6 +391,11 @@ final class DecodingSession {
     // For few keys, comparing all pairs is faster than hashing.
     guard keys.count <= Self.smallMap else { return Set(keys).count < keys.count }
     return keys.indices.contains { index in keys[..<index].contains(keys[index]) }
+  }
+
+  /// Fails the document if the map has a key twice.
+  func checkTwins(in map: DocumentMap) {
+    _ = keys(of: map)
   }
 
   private func fail(_ error: DecodingError) {

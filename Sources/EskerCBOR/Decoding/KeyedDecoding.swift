@@ -168,6 +168,54 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try optional(key) { try $0.integer(type, at: $1) }
   }
 
+  func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+    try optional(key) { try $0.float(at: $1) }
+  }
+
+  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+    try optional(key) { try $0.integer(type, at: $1) }
+  }
+
+  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+    try optional(key) { try $0.integer(type, at: $1) }
+  }
+
+  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+    try optional(key) { try $0.integer(type, at: $1) }
+  }
+
+  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+    try optional(key) { try $0.integer(type, at: $1) }
+  }
+
+  func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
+    try optional(key) { try $0.integer(type, at: $1) }
+  }
+
+  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+    try optional(key) { try $0.integer(type, at: $1) }
+  }
+
+  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+    try optional(key) { try $0.integer(type, at: $1) }
+  }
+
+  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+    try optional(key) { try $0.integer(type, at: $1) }
+  }
+
+  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+    try optional(key) { try $0.integer(type, at: $1) }
+  }
+
+  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+    try optional(key) { try $0.integer(type, at: $1) }
+  }
+
+  func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
+    try optional(key) { try $0.integer(type, at: $1) }
+  }
+
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
     try optional(key) { try $0.decode(type, at: $1) }
   }

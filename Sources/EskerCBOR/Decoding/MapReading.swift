@@ -50,11 +50,16 @@ extension DecodingSession {
     return newContainer(keyedBy: type, head, count, start: start)
   }
 
-  private func openMap(at start: Int) throws -> (Reader.Head, count: Int) {
+  /// The head of the map at `start`, and the number of its entries.
+  @inline(__always)
+  func mapHead(at start: Int) throws -> (Reader.Head, count: Int) {
     let head = try head(at: start)
     guard head.major == Major.map else { throw mismatch([String: Any].self, at: start) }
-    let count: Int
-    do { count = try reader.items(head) } catch { throw decodingError(error) }
+    do { return (head, try reader.items(head)) } catch { throw decodingError(error) }
+  }
+
+  private func openMap(at start: Int) throws -> (Reader.Head, count: Int) {
+    let (head, count) = try mapHead(at: start)
     if count == 0 {
       found(head.end + (head.isIndefinite ? 1 : 0), ofItemAt: start)
     } else if frame.cursor.map < 0 {

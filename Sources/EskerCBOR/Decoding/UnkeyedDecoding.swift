@@ -13,14 +13,8 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
   private let doubleCount: UInt32
 
   init(session: DecodingSession, start: Int) throws {
-    let head = try session.head(at: start)
-    guard head.major == Major.array else { throw session.mismatch([Any].self, at: start) }
-    do {
-      let items = try session.reader.items(head)
-      self.doubleCount = UInt32(truncatingIfNeeded: items) << 1 | (head.isIndefinite ? 1 : 0)
-    } catch {
-      throw session.decodingError(error)
-    }
+    let (head, count) = try session.arrayHead(at: start)
+    self.doubleCount = UInt32(truncatingIfNeeded: count) << 1 | (head.isIndefinite ? 1 : 0)
     self.session = session
     self.start = UInt32(truncatingIfNeeded: start)
     self.position = UInt32(truncatingIfNeeded: head.end)
@@ -125,5 +119,15 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     let offset = try current((any Decoder).self)
     session.next = try session.skip(offset)
     return element(ValueDecoder(session: session, start: offset))
+  }
+}
+
+extension DecodingSession {
+  /// The head of the array at `start`, and the number of its elements.
+  @inline(__always)
+  func arrayHead(at start: Int) throws -> (Reader.Head, count: Int) {
+    let head = try head(at: start)
+    guard head.major == Major.array else { throw mismatch([Any].self, at: start) }
+    do { return (head, try reader.items(head)) } catch { throw decodingError(error) }
   }
 }

@@ -133,6 +133,18 @@ extension EncodingSession {
   }
 
   /// Writes the key of a map entry.
+  @inline(__always)
+  func write(key: CBORKey) {
+    if key.length > 0 { output.append(key) } else { writeLong(key) }
+  }
+
+  @inline(never)
+  private func writeLong(_ key: CBORKey) {
+    // Safety: a literal's bytes are there as long as the program runs.
+    key.text.withUTF8Buffer { unsafe writeText(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Writes the key of a map entry.
   func write<Key: CodingKey>(key: Key) {
     if let number = key.intValue, isInteger(key, number) {
       write(Int64(number))

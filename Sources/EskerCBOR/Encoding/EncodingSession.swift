@@ -37,8 +37,10 @@ final class EncodingSession {
     var frame = Frame()
     var shelf = ContainerShelf<MapWriting>()
     var parts: [Part] = []
-    /// For each open frame, the offset of its key, the complement of its array index, or ``noComponent``.
-    var components = [Int](repeating: 0, count: maximumDepth)
+    /// For each open frame, the offset of its key, the complement of its array index, or ``noComponent``. Behind them that of
+    /// the entry that a direct value is writing.
+    var components = [Int](repeating: 0, count: maximumDepth + 1)
+    var directTypes = KnownTypes<any CBOREncodable.Type>()
   }
 
   @exclusivity(unchecked) private var uncheckedState = State()
@@ -60,13 +62,17 @@ final class EncodingSession {
     @inline(__always) _read { yield unsafe uncheckedState.parts }
     @inline(__always) _modify { yield unsafe &uncheckedState.parts }
   }
-  private var components: [Int] {
+  var components: [Int] {
     @inline(__always) _read { yield unsafe uncheckedState.components }
     @inline(__always) _modify { yield unsafe &uncheckedState.components }
   }
+  private var directTypes: KnownTypes<any CBOREncodable.Type> {
+    @inline(__always) _read { yield unsafe uncheckedState.directTypes }
+    @inline(__always) _modify { yield unsafe &uncheckedState.directTypes }
+  }
 
   private var serials: UInt64 = 0
-  private var depth = 0
+  private(set) var depth = 0
   /// Containers are created by calls that cannot throw: errors are thrown once the value is complete.
   private var failure: EncodingError?
   private var hasFailed = false
@@ -89,6 +95,14 @@ final class EncodingSession {
   /// Writes `value` to ``output``.
   func encodeDocument<T: Encodable>(_ value: T) throws {
     try encode(value, component: Self.noComponent)
+    if hasFailed { try throwFailure() }
+  }
+
+  /// Writes `value` to ``output`` without Codable.
+  func encodeDocument<T: CBOREncodable>(directly value: T) throws {
+    frame.type = T.self
+    components[0] = Self.noComponent
+    try write(directly: value)
     if hasFailed { try throwFailure() }
   }
 
@@ -126,6 +140,14 @@ final class EncodingSession {
   func encode<T: Encodable>(_ value: T, component: Int) throws {
     let direct = DirectType(T.self)
     if direct != .none { return write(value, direct) }
+    if let type = directTypes.found(for: T.self, { $0 as? any CBOREncodable.Type }) {
+      return try encode(value, as: type, component: component)
+    }
+    try encodeThroughCodable(value, component: component)
+  }
+
+  /// Writes a value by its own `encode(to:)`.
+  func encodeThroughCodable<T: Encodable>(_ value: T, component: Int) throws {
     let outer = try push(component, type: T.self)
     do {
       try value.encode(to: encoder)
@@ -165,14 +187,55 @@ final class EncodingSession {
     }
   }
 
+  /// Writes a value of a type that does without Codable. Until it is complete, the containers of the values around it are
+  /// closed.
+  private func encode<T: Encodable, D: CBOREncodable>(_ value: T, as type: D.Type, component: Int) throws {
+    let outer = Outer(frame: frame, partCount: parts.count)
+    let outerDepth = depth
+    components[depth] = component
+    serials += 1
+    frame = Frame(start: output.count, entries: 0, kind: .scalar, serial: serials, type: type)
+    do {
+      try write(directly: same(value, as: type))
+    } catch {
+      rewind(to: frame.start)
+      if parts.count > outer.partCount { parts.removeSubrange(outer.partCount...) }
+      depth = outerDepth
+      frame = outer.frame
+      throw error
+    }
+    frame = outer.frame
+  }
+
+  @inline(__always)
+  private func write<T: CBOREncodable>(directly value: T) throws {
+    let start = output.count
+    let outerDepth = depth
+    var writer = CBORWriter(self)
+    try value.encode(into: &writer)
+    writer.checkSession(self)
+    guard depth == outerDepth, output.count > start else { throw incomplete() }
+  }
+
+  @inline(never)
+  private func incomplete() -> EncodingError {
+    .invalidValue(
+      frame.type,
+      .init(codingPath: codingPath, debugDescription: "A value wrote nothing, or left a map or a list open.")
+    )
+  }
+
+  @inline(never)
+  private func tooDeep(_ type: any Any.Type) -> EncodingError {
+    .invalidValue(
+      type,
+      .init(codingPath: codingPath, debugDescription: "Values are nested in more than \(maximumDepth) others.")
+    )
+  }
+
   @inline(__always)
   private func push(_ component: Int, type: any Any.Type) throws -> Outer {
-    guard depth + outerDepth < maximumDepth else {
-      throw EncodingError.invalidValue(
-        type,
-        .init(codingPath: codingPath, debugDescription: "Values are nested in more than \(maximumDepth) others.")
-      )
-    }
+    guard depth + outerDepth < maximumDepth else { throw tooDeep(type) }
     let outer = Outer(frame: frame, partCount: parts.count)
     components[depth] = component
     depth += 1
@@ -251,25 +314,25 @@ final class EncodingSession {
       output.rewind(to: start)
       output.writeByte(Major.map)
     case .array:
-      setHead(Major.array, at: start)
+      setHead(Major.array, frame.entries, at: start)
     case .map:
-      if sortsKeys, frame.entries > 1 { try sortEntries(from: start + 1) }
-      setHead(Major.map, at: start)
+      if sortsKeys, frame.entries > 1 { try sortEntries(frame.entries, from: start + 1) }
+      setHead(Major.map, frame.entries, at: start)
     }
   }
 
   @inline(__always)
-  private func setHead(_ major: UInt8, at start: Int) {
-    if frame.entries < 24 {
-      output.setByte(major | UInt8(truncatingIfNeeded: frame.entries), at: start)
+  private func setHead(_ major: UInt8, _ entries: Int, at start: Int) {
+    if entries < 24 {
+      output.setByte(major | UInt8(truncatingIfNeeded: entries), at: start)
     } else {
-      growHead(major, at: start)
+      growHead(major, entries, at: start)
     }
   }
 
-  private func growHead(_ major: UInt8, at start: Int) {
+  private func growHead(_ major: UInt8, _ entries: Int, at start: Int) {
     let end = output.count
-    writeHead(major, UInt64(frame.entries))
+    writeHead(major, UInt64(entries))
     // The head was written after the entries: keep it aside while they move.
     let head = output.copied(from: end)
     output.rewind(to: end)
@@ -278,10 +341,10 @@ final class EncodingSession {
   }
 
   /// Sorts the entries of a map by the bytes of their keys.
-  private func sortEntries(from start: Int) throws {
+  private func sortEntries(_ count: Int, from start: Int) throws {
     let reader = output.reader
     var entries: [(key: Range<Int>, end: Int)] = []
-    entries.reserveCapacity(frame.entries)
+    entries.reserveCapacity(count)
     var position = start
     while position < output.count {
       let value = try reader.skip(position)
@@ -292,6 +355,44 @@ final class EncodingSession {
     let bytes = output.copied(from: start)
     entries.sort { bytes[$0.key].lexicographicallyPrecedes(bytes[$1.key]) }
     output.replace(at: start, by: entries.flatMap { bytes[$0.key.lowerBound..<$0.end] })
+  }
+
+  // MARK: Containers of direct values
+
+  /// Goes one level deeper.
+  @inline(__always)
+  func descend() throws {
+    guard depth + outerDepth < maximumDepth else { throw tooDeep(frame.type) }
+    depth += 1
+  }
+
+  @inline(__always)
+  func ascend() {
+    depth -= 1
+  }
+
+  /// Begins a container whose head is set when it ends; returns its offset.
+  @inline(__always)
+  func beginContainer() throws -> Int {
+    try descend()
+    let start = output.count
+    output.skipByte()
+    return start
+  }
+
+  /// Ends a map of `entries` that began at `start`.
+  @inline(__always)
+  func endMap(_ entries: Int, at start: Int) throws {
+    ascend()
+    if sortsKeys, entries > 1 { try sortEntries(entries, from: start + 1) }
+    setHead(Major.map, entries, at: start)
+  }
+
+  /// Ends an array of `elements` that began at `start`.
+  @inline(__always)
+  func endArray(_ elements: Int, at start: Int) {
+    ascend()
+    setHead(Major.array, elements, at: start)
   }
 
   // MARK: Parts

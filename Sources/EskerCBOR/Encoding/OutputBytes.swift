@@ -95,6 +95,15 @@ struct OutputBytes: ~Copyable {
     count += item.length
   }
 
+  /// Appends a key whose item is in its words. Copies both, which is faster than copying the exact length.
+  @inline(__always)
+  mutating func append(_ key: CBORKey) {
+    reserve(16)
+    unsafe memory.storeBytes(of: key.low.littleEndian, toByteOffset: count, as: UInt64.self)
+    unsafe memory.storeBytes(of: key.high.littleEndian, toByteOffset: count + 8, as: UInt64.self)
+    count += Int(min(key.length, 16))
+  }
+
   // MARK: Changing
 
   /// Discards what was written from `offset` on.

@@ -13,6 +13,12 @@ struct DocumentKey: CodingKey, Hashable {
     self.intValue = intValue
   }
 
+  /// A key that has both, as the cases of `enum CodingKeys: Int, CodingKey`.
+  init(stringValue: String, intValue: Int?) {
+    self.stringValue = stringValue
+    self.intValue = intValue
+  }
+
   /// The key under which classes store what their superclass encodes.
   static let superclass = DocumentKey(stringValue: "super")
 

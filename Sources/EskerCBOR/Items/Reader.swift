@@ -74,6 +74,58 @@ struct Reader {
     return unsafe first == 0 && difference(item.row + 8, at: offset + 8) << UInt64(128 - 8 * length) == 0
   }
 
+  /// Whether the bytes at `offset` begin with a key whose item is in its words.
+  @inline(__always)
+  func has(_ key: CBORKey, at offset: Int) -> Bool {
+    let length = UInt64(key.length)
+    let left = count - offset
+    if length <= 8, length > 0, left >= 8 {
+      return (word(at: offset) ^ key.low) << (64 - 8 * length) == 0
+    }
+    if length > 8, length <= 16, left >= 16 {
+      return word(at: offset) == key.low && (word(at: offset + 8) ^ key.high) << (128 - 8 * length) == 0
+    }
+    return hasSlowly(key, at: offset)
+  }
+
+  /// Near the end of the bytes, or with a long text.
+  @inline(never)
+  private func hasSlowly(_ key: CBORKey, at offset: Int) -> Bool {
+    guard key.length > 0 else { return hasLong(key, at: offset) }
+    let length = Int(key.length)
+    guard length <= 16, count - offset >= length else { return false }
+    for index in 0..<length {
+      let word = index < 8 ? key.low : key.high
+      if byte(offset + index) != UInt8(truncatingIfNeeded: word >> UInt64(8 * (index & 7))) { return false }
+    }
+    return true
+  }
+
+  private func hasLong(_ key: CBORKey, at offset: Int) -> Bool {
+    guard let head = try? head(at: offset), head.major == Major.text, !head.isIndefinite,
+      let end = try? content(head)
+    else { return false }
+    return key.text.withUTF8Buffer { text in unsafe withBytes(head.end, end) { unsafe $0.elementsEqual(text) } }
+  }
+
+  /// Whether the item at `offset` is a text whose bytes tell it from each other key: a short one of ASCII in the usual form. Only
+  /// such are known to differ from a key because their bytes do.
+  @inline(__always)
+  func isPlainKey(at offset: Int) -> Bool {
+    guard count - offset >= 16 else { return false }
+    let length = UInt64(byte(offset) ^ Major.text) + 1
+    if length <= 8 { return (word(at: offset) << (64 - 8 * length)) & 0x8080_8080_8080_8080 == 0 }
+    guard length <= 16 else { return false }
+    let high = length == 16 ? word(at: offset + 8) : word(at: offset + 8) << (128 - 8 * length)
+    return (word(at: offset) | high) & 0x8080_8080_8080_8080 == 0
+  }
+
+  /// Eight bytes, the first of them lowest; the caller has checked that they are there.
+  @inline(__always)
+  private func word(at offset: Int) -> UInt64 {
+    load(UInt64.self, at: offset).byteSwapped
+  }
+
   /// The bits in which eight bytes differ; the first byte is lowest.
   @inline(__always)
   private func difference(_ other: UnsafeRawPointer, at offset: Int) -> UInt64 {

@@ -40,6 +40,7 @@ enum DirectType {
 ///
 /// Safety: the caller has compared the two types, or asked ``DirectType``, which does. The optimizer cannot know the
 /// outcome, and a cast that compares again takes longer than writing a number.
+@inlinable
 @inline(__always)
 func same<A, B>(_ value: A, as type: B.Type = B.self) -> B {
   assert(A.self == B.self, "another type")
