@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 /// Every Swift target is built with warnings as errors; `treatAllWarnings` does not affect packages that depend on this one.
@@ -23,6 +24,7 @@ let package = Package(
     .library(name: "EskerProtobuf", targets: ["EskerProtobuf"]),
     .library(name: "EskerSwiftLog", targets: ["EskerSwiftLog"]),
     .library(name: "EskerMetrics", targets: ["EskerMetrics"]),
+    .library(name: "EskerMacros", targets: ["EskerMacros"]),
     // For the packages of this repository, such as Tools/esker-tool. Not part of the interface.
     .library(name: "_EskerInternals", targets: ["EskerFormat", "EskerPlatform"]),
     .library(name: "_EskerTestSupport", targets: ["EskerTestSupport"]),
@@ -32,11 +34,13 @@ let package = Package(
     .trait(name: "Protobuf", description: "EskerProtobuf: messages of Protocol Buffers as values"),
     .trait(name: "SwiftLog", description: "EskerSwiftLog: the events of a store in swift-log"),
     .trait(name: "Metrics", description: "EskerMetrics: the figures of stores and memory in swift-metrics"),
+    .trait(name: "Macros", description: "EskerMacros: structs to and from CBOR without Codable's calls"),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.30.0"),
+    .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
   ],
   targets: [
     // The system's LZ4. Nobody looks for it, or for pkg-config, on a platform where no target depends on it.
@@ -98,6 +102,19 @@ let package = Package(
       ],
       swiftSettings: shipped
     ),
+    .macro(
+      name: "EskerMacrosPlugin",
+      dependencies: [
+        .product(name: "SwiftCompilerPlugin", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+      ],
+      swiftSettings: shipped
+    ),
+    .target(
+      name: "EskerMacros",
+      dependencies: ["EskerCBOR", .target(name: "EskerMacrosPlugin", condition: .when(traits: ["Macros"]))],
+      swiftSettings: shipped
+    ),
     .executableTarget(
       name: "esker-index-benchmark",
       dependencies: ["EskerIndex", "EskerPlatform"],
@@ -112,7 +129,7 @@ let package = Package(
     ),
     .executableTarget(
       name: "esker-typed-benchmark",
-      dependencies: ["Esker"],
+      dependencies: ["Esker", "EskerCBOR", "EskerMacros"],
       path: "Benchmarks/TypedBenchmark",
       swiftSettings: strict
     ),
@@ -174,7 +191,7 @@ let package = Package(
     .testTarget(name: "EskerCBORTests", dependencies: ["EskerCBOR"], swiftSettings: strict),
     .testTarget(
       name: "EskerTests",
-      dependencies: ["Esker", "EskerLog", "EskerPlatform", "EskerTestSupport"],
+      dependencies: ["Esker", "EskerCBOR", "EskerLog", "EskerPlatform", "EskerTestSupport"],
       swiftSettings: strict
     ),
     .testTarget(name: "EskerUITests", dependencies: ["EskerUI"], swiftSettings: strict),

@@ -1,4 +1,6 @@
 import Esker
+import EskerCBOR
+import EskerMacros
 import Foundation
 
 /// About 110 bytes as JSON.
@@ -10,6 +12,50 @@ struct User: Codable, Sendable {
   var active: Bool
 }
 
+/// The same without Codable's calls: with the trait `Macros` by what the macro writes, otherwise by hand, which comes to the same.
+#if Macros
+  @CBORCodable
+#endif
+struct DirectUser: Codable, Sendable {
+  var id: Int
+  var name: String
+  var mail: String
+  var score: Double
+  var active: Bool
+
+  init(_ user: User) {
+    id = user.id
+    name = user.name
+    mail = user.mail
+    score = user.score
+    active = user.active
+  }
+}
+
+#if !Macros
+  extension DirectUser: CBORCodable {
+    func encode(into writer: inout CBORWriter) throws {
+      var map = try writer.beginMap()
+      try writer.write(id, forKey: CBORKey(_low: 0x6469_62, 0, length: 3, "id"), in: &map)
+      try writer.write(name, forKey: CBORKey(_low: 0x65_6d61_6e64, 0, length: 5, "name"), in: &map)
+      try writer.write(mail, forKey: CBORKey(_low: 0x6c_6961_6d64, 0, length: 5, "mail"), in: &map)
+      try writer.write(score, forKey: CBORKey(_low: 0x6572_6f63_7365, 0, length: 6, "score"), in: &map)
+      try writer.write(active, forKey: CBORKey(_low: 0x65_7669_7463_6166, 0, length: 7, "active"), in: &map)
+      try writer.end(map)
+    }
+
+    init(from reader: inout CBORReader) throws {
+      var map = try reader.beginMap()
+      id = try reader.read(forKey: CBORKey(_low: 0x6469_62, 0, length: 3, "id"), in: &map)
+      name = try reader.read(forKey: CBORKey(_low: 0x65_6d61_6e64, 0, length: 5, "name"), in: &map)
+      mail = try reader.read(forKey: CBORKey(_low: 0x6c_6961_6d64, 0, length: 5, "mail"), in: &map)
+      score = try reader.read(forKey: CBORKey(_low: 0x6572_6f63_7365, 0, length: 6, "score"), in: &map)
+      active = try reader.read(forKey: CBORKey(_low: 0x65_7669_7463_6166, 0, length: 7, "active"), in: &map)
+      try reader.end(map)
+    }
+  }
+#endif
+
 /// Typed set and get of a struct, against the coders alone and bytes in and out of the same store.
 func measureCodecs(_ store: LogStore) throws -> Int {
   let count = 100_000
@@ -19,6 +65,8 @@ func measureCodecs(_ store: LogStore) throws -> Int {
   }
   let raw = try store.keyspace("raw")
   let binary = try LogStorage(store, "binary", key: String.self, transformer: Transformer<User>.binary)
+  let direct = try LogStorage(store, "direct", key: String.self, of: DirectUser.self)
+  let directUsers = users.map(DirectUser.init)
   let json = try LogStorage(store, "json", key: String.self, transformer: Transformer<User>.json)
   let bytes = try users.map { try Transformer<User>.binary.encode($0) }
   let encoder = JSONEncoder()
@@ -31,6 +79,7 @@ func measureCodecs(_ store: LogStore) throws -> Int {
     [
       { for index in 0..<count { try raw.put(bytes[index], forKey: keys[index]) } },
       { for index in 0..<count { try binary.set(users[index], forKey: keys[index]) } },
+      { for index in 0..<count { try direct.set(directUsers[index], forKey: keys[index]) } },
       { for index in 0..<count { try json.set(users[index], forKey: keys[index]) } },
       { for index in 0..<count { sum &+= try encoder.encode(users[index]).count } },
     ]
@@ -41,6 +90,7 @@ func measureCodecs(_ store: LogStore) throws -> Int {
     [
       { for index in 0..<count { sum &+= try raw.get(keys[index])?.count ?? 0 } },
       { for index in 0..<count { sum &+= try binary.value(forKey: keys[index])?.id ?? 0 } },
+      { for index in 0..<count { sum &+= try direct.value(forKey: keys[index])?.id ?? 0 } },
       { for index in 0..<count { sum &+= try json.value(forKey: keys[index])?.id ?? 0 } },
       { for index in 0..<count { sum &+= try decoder.decode(User.self, from: texts[index]).id } },
     ]
@@ -50,10 +100,15 @@ func measureCodecs(_ store: LogStore) throws -> Int {
     row(
       "\(name) binary",
       times[1],
-      "\(text(times[0] / times[1], 2)) of bytes, \(text(times[2] / times[1], 2)) times json"
+      "\(text(times[0] / times[1], 2)) of bytes, \(text(times[3] / times[1], 2)) times json"
     )
-    row("\(name) json, \(texts[7].count) B", times[2], "\(text(times[3] / times[2], 2)) of the codec alone")
-    row("json codec alone", times[3])
+    row(
+      "\(name) binary without Codable",
+      times[2],
+      "\(text(times[0] / times[2], 2)) of bytes, \(text(times[1] / times[2], 2)) times binary"
+    )
+    row("\(name) json, \(texts[7].count) B", times[3], "\(text(times[4] / times[3], 2)) of the codec alone")
+    row("json codec alone", times[4])
   }
   return sum
 }
