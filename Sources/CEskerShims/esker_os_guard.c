@@ -26,6 +26,8 @@ enum { slot_count = 65536 };
 static struct esker_guard slots[slot_count];
 static _Atomic(uint32_t) used;
 
+_Atomic(uint32_t) esker_guard_fault_count;
+
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t free_slots[slot_count];
 static uint32_t free_count;
@@ -53,8 +55,9 @@ static bool replace_page(uintptr_t address) {
     uintptr_t end = atomic_load_explicit(&slot->end, memory_order_acquire);
     if (address >= end || atomic_load_explicit(&slot->start, memory_order_acquire) != start) continue;
     int protection = slot->writable ? PROT_READ | PROT_WRITE : PROT_READ;
-    // The flag is raised before the zeros can be read.
+    // The flag is raised, and the fault counted, before the zeros can be read.
     atomic_store_explicit(&slot->faulted, 1, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&esker_guard_fault_count, 1, memory_order_seq_cst);
     if (map_zeros(address & ~page_mask, page_mask + 1, protection)) return true;
     // Too many mappings for another split: replace the whole range, which needs none.
     return map_zeros(start, end - start, protection);

@@ -1,7 +1,20 @@
 #ifndef ESKER_MEMORY_H
 #define ESKER_MEMORY_H
 
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
 /// Prefetches the cache line at `address` for reading. A hint: any address is allowed.
 static inline void esker_prefetch(const void *_Nullable address) { __builtin_prefetch(address, 0, 3); }
+
+/// Reads one byte of each page of `count` bytes, at least one, so that all of them are mapped, or replaced by zeros.
+static inline void esker_touch(const void *_Nonnull start, size_t count) {
+  const volatile uint8_t *bytes = (const volatile uint8_t *)start;
+  for (size_t offset = 0; offset < count; offset += 4096) (void)bytes[offset];
+  (void)bytes[count - 1];
+  // What counts faults is read after the bytes.
+  atomic_thread_fence(memory_order_acquire);
+}
 
 #endif

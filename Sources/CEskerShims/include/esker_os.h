@@ -124,6 +124,13 @@ static inline const void *_Nonnull esker_guard_flag(const struct esker_guard *_N
   return &guard->faulted;
 }
 
+/// How many pages of all ranges were replaced by zeros since the process began.
+extern _Atomic(uint32_t) esker_guard_fault_count;
+
+static inline uint32_t esker_guard_faults(void) {
+  return atomic_load_explicit(&esker_guard_fault_count, memory_order_acquire);
+}
+
 // ---- Threads -----------------------------------------------------------------------------------------------------
 
 int esker_condition_init(pthread_cond_t *_Nonnull condition);

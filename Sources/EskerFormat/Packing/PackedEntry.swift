@@ -22,7 +22,8 @@ public struct PackedEntry {
   let keyRest: ByteRun
   /// The bytes covered by the header's checksum.
   let head: ByteRun
-  let headChecksum: UInt32
+  /// The checksum stored for everything but the value, the value's checksum included.
+  public let headChecksum: UInt32
   /// The offset that the header's checksum was made for.
   let headOffset: Int
   /// The value as stored, or the values of the whole cell.

@@ -133,8 +133,9 @@ public struct RecordView {
   @inlinable
   public var bodyChecksum: UInt32 { load(at: 4) }
 
-  /// The checksum stored for the header.
-  var headerChecksum: UInt32 { load(at: 0) }
+  /// The checksum stored for the header, which covers that of the body and the record's place.
+  @inlinable
+  public var headerChecksum: UInt32 { load(at: 0) }
 
   /// Whether the body matches its checksum, regardless of the rest of the header.
   @inlinable

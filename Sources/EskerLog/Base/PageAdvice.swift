@@ -9,11 +9,13 @@ internal import Synchronization
 /// and whatever reads a file from one end to the other says so by a ``ScanWindow``.
 ///
 /// It is decided when the store is opened, when a segment is full, and once a second while sampled calls are as slow as a device.
-/// Thread safety: any thread. Relaxed: hints by themselves; nothing is read through them.
+/// Thread safety: any thread. Relaxed, except for ``residence``: hints by themselves; nothing is read through them.
 final class PageAdvice: Sendable {
   /// The bytes of files that could be in memory; nil if unknown.
   private let room: @Sendable () -> Int?
   private let beyond = Atomic<Bool>(false)
+  /// How many reviews found the store to be larger than memory.
+  private let departures = Atomic<UInt64>(0)
   /// How many look-ups in a row waited for no device, as far as they were asked.
   private let atHandInARow = Atomic<Int>(0)
   /// The monotonic time of the last review.
@@ -43,6 +45,14 @@ final class PageAdvice: Sendable {
   @inline(__always)
   var isBeyondMemory: Bool { beyond.load(ordering: .relaxed) }
 
+  /// What stays the same as long as pages that were read are still in memory, as far as is known; nil while the store is larger than
+  /// memory, since a page may then be read anew at any time. Only ever grows.
+  @inline(__always)
+  var residence: UInt64? {
+    // Acquiring: who sees that the store fits again sees that it did not in between.
+    beyond.load(ordering: .acquiring) ? nil : departures.load(ordering: .relaxed)
+  }
+
   /// Whether a call that took so long is a reason for a review; true for one thread a second.
   func isDue(afterCallOf duration: UInt64, endedAt now: UInt64) -> Bool {
     guard duration >= Self.slowNanoseconds else { return false }
@@ -60,7 +70,9 @@ final class PageAdvice: Sendable {
     guard let room = room() else { return true }
     // What just fits now and then must not change it each time.
     let needed = isBeyondMemory ? (log + index) / 8 * 9 : log + index
-    beyond.store(needed > room, ordering: .relaxed)
+    let isBeyond = needed > room
+    if isBeyond { departures.add(1, ordering: .relaxed) }
+    beyond.store(isBeyond, ordering: .releasing)
     return index <= room / 2
   }
 

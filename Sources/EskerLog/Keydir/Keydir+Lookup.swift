@@ -55,8 +55,7 @@ extension Keydir {
       }
       place.prefetchRest(of: record)
       if unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag) {
-        unsafe bringInWhole(place.pointer, size: record.size)
-        if verifiesReads, let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits) {
+        if let found = damage(to: record, at: place, address) {
           throw unsafe damage(at: address, found, key: [UInt8](key))
         }
         let expiry = record.expiry
@@ -89,9 +88,7 @@ extension Keydir {
       let record = unsafe RecordView(at: place.pointer, limit: place.limit),
       unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag)
     else { return nil }
-    unsafe bringInWhole(place.pointer, size: record.size)
-    guard !verifiesReads || record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil
-    else { return nil }
+    guard damage(to: record, at: place, address) == nil else { return nil }
     let expiry = record.expiry
     guard expiry == .max || expiry > time.now else { return nil }
     noteRead(hash)

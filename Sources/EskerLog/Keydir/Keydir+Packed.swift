@@ -82,6 +82,11 @@ extension Keydir {
     into destination: UnsafeMutableRawBufferPointer
   ) -> RecordDamage? {
     bringInWhole(address, size: entry.size)
+    if let stored = unsafe view.storedValue(of: entry), stored.count >= VerifiedRecords.leastSize {
+      return unsafe verifyingOnce(entry.headChecksum, stored, at: address) { isVerified in
+        unsafe view.copyValue(of: entry, into: destination, isVerified: isVerified, isHeadVerified: true)
+      }
+    }
     let isVerified = verifiesReads
     // The look-up has already compared the header's checksum.
     guard entry.isCompressed, entry.plainLength <= UnpackingRooms.outputLength,

@@ -33,6 +33,8 @@ final class Keydir: @unchecked Sendable {
   let epochs: EpochDomain
   let time: StoreTime
   let verifiesReads: Bool
+  /// Whether a large record that was verified is not verified again for some time.
+  let remembersVerified: Bool
   /// The index for readers, without reference counting.
   let reader: HashIndex.Reader
   /// Which keys were read recently, in a store of limited capacity.
@@ -60,7 +62,8 @@ final class Keydir: @unchecked Sendable {
     granules = catalog.granules
     epochs = env.epochs
     time = env.time
-    verifiesReads = env.options.verification == .everyRead
+    verifiesReads = env.options.verification != .openingOnly
+    remembersVerified = env.options.verification == .onceInMemory
     readMarks = env.options.readOnly ? nil : env.settings.capacity.map { ReadMarks(capacity: $0) }
     loadedCheckpoint = checkpoint
     guard let index = checkpoint?.makeIndex(epochs: env.epochs) ?? HashIndex(epochs: env.epochs) else {

@@ -65,7 +65,12 @@ extension Keydir {
     let (entry, view) = try packedEntry(at: address)
     if let stored = unsafe view.storedValue(of: entry) {
       bringInWhole(address, size: entry.size)
-      if verifiesReads, !view.storedValueIsIntact(entry) { throw damage(at: address, .bodyChecksum, key: entry.key) }
+      let isLarge = stored.count >= VerifiedRecords.leastSize
+      func found(_ isVerified: Bool) -> RecordDamage? {
+        isVerified && !view.storedValueIsIntact(entry) ? .bodyChecksum : nil
+      }
+      let damage = unsafe isLarge ? verifyingOnce(entry.headChecksum, stored, at: address, found) : found(verifiesReads)
+      if let damage { throw self.damage(at: address, damage, key: entry.key) }
       return unsafe ValueLease(
         stored,
         version: entry.sequence,

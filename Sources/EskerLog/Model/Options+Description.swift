@@ -12,7 +12,11 @@ extension Options: CustomStringConvertible {
     add(capacity) { $0 == .max ? "no limit of capacity" : "capacity \(Figures.bytes($0))" }
     if !merge.isAutomatic { parts.append("no automatic merges") }
     add(merge.bytesPerSecond) { "merges of \(Figures.bytes($0)) a second" }
-    if verification == .openingOnly { parts.append("reads not verified") }
+    switch verification {
+    case .onceInMemory: break
+    case .everyRead: parts.append("every read verified")
+    case .openingOnly: parts.append("reads not verified")
+    }
     if readOnly { parts.append("read-only") }
     add(statisticsInterval) { "statistics every \($0)" }
     return parts.isEmpty ? "defaults" : parts.joined(separator: ", ")

@@ -31,8 +31,8 @@ public struct Options: Sendable {
   /// When the store reclaims the space of records that were replaced, removed or expired.
   public var merge = Options.Merge()
 
-  /// Whether a read checks the record's checksum. `.everyRead` by default.
-  public var verification: Options.Verification = .everyRead
+  /// How often reads compare a record's checksums. `.onceInMemory` by default.
+  public var verification: Options.Verification = .onceInMemory
 
   /// Opens the store without changing it, even while a writer has it open, and follows what the writer logs. False by
   /// default.
@@ -90,9 +90,13 @@ extension Options {
 }
 
 extension Options {
-  /// Whether reads verify checksums.
+  /// How often reads compare checksums.
   public enum Verification: Sendable, Hashable {
-    /// Every read verifies the whole record. Damage is an error, never a wrong value.
+    /// A read verifies the whole record, unless it has at least 4 KiB and a read has verified it before: then it is trusted as long as
+    /// it stays in memory, and for 69 seconds at most. Whatever comes from the device is verified. In a store that is larger than
+    /// memory, and after any page could not be read in, the same as ``everyRead``.
+    case onceInMemory
+    /// Every read verifies the whole record, so it also notices what has happened to it in memory since the last read.
     case everyRead
     /// Reads trust the bytes, as a hash table in memory would. Opening and `verify()` still verify.
     case openingOnly

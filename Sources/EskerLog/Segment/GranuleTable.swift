@@ -26,6 +26,8 @@ struct GranuleTable: @unchecked Sendable {
   private static let byteCount = capacity * wordsPerEntry * 8
 
   private let words: UnsafeMutablePointer<Atomic<UInt>>
+  /// The large records that reads have verified.
+  let verified: VerifiedRecords
 
   /// The positions of the words in an entry.
   private enum Word {
@@ -44,10 +46,16 @@ struct GranuleTable: @unchecked Sendable {
 
   init?() {
     guard let memory = unsafe AnonymousMemory.allocate(byteCount: Self.byteCount) else { return nil }
+    guard let verified = VerifiedRecords() else {
+      unsafe AnonymousMemory.free(memory, byteCount: Self.byteCount)
+      return nil
+    }
     unsafe words = memory.bindMemory(to: Atomic<UInt>.self, capacity: Self.byteCount / 8)
+    self.verified = verified
   }
 
   func deallocate() {
+    verified.deallocate()
     unsafe AnonymousMemory.free(UnsafeMutableRawPointer(words), byteCount: Self.byteCount)
   }
 
@@ -185,6 +193,8 @@ struct GranuleTable: @unchecked Sendable {
   func uninstall(_ segment: Segment) {
     for granule in segment.granule..<segment.granule + segment.granuleCount {
       unsafe word(granule, Word.limit).pointee.store(0, ordering: .releasing)
+      // Its addresses lead to other bytes from the next segment on.
+      verified.forget(UInt64(granule) << UInt64(Self.granuleShift), count: 1 << UInt64(Self.granuleShift))
       let bits = unsafe word(granule, Word.segment).pointee.exchange(0, ordering: .acquiringAndReleasing)
       guard let pointer = unsafe UnsafeRawPointer(bitPattern: bits) else { continue }
       let installed = unsafe Unmanaged<Segment>.fromOpaque(pointer)

@@ -30,4 +30,17 @@ public struct OSClock: SystemClock {
     unsafe clock_gettime(CLOCK_MONOTONIC, &now)
     return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
   }
+
+  /// Reads `CLOCK_MONOTONIC_COARSE`, or `CLOCK_MONOTONIC_RAW_APPROX` on Apple's systems: what the kernel noted at its last tick,
+  /// which takes a sixth of the time.
+  @inlinable
+  public func coarseNanoseconds() -> UInt64 {
+    #if canImport(Darwin)
+      return clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW_APPROX)
+    #else
+      var now = timespec()
+      unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &now)
+      return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+    #endif
+  }
 }

@@ -5,4 +5,12 @@ public protocol SystemClock: Sendable {
 
   /// Nanoseconds from an arbitrary start; never goes backwards during the process.
   func monotonicNanoseconds() -> UInt64
+
+  /// The same within some milliseconds, for whoever asks often; it never goes backwards either, but the two may not be compared.
+  func coarseNanoseconds() -> UInt64
+}
+
+extension SystemClock {
+  /// The exact time.
+  public func coarseNanoseconds() -> UInt64 { monotonicNanoseconds() }
 }

@@ -103,6 +103,7 @@ final class CrashRun: @unchecked Sendable {
     options.segmentSize = 64 << 10
     options.compression = generator.oneIn(2) ? .lz4 : .off
     options.capacity = capacity
+    options.verification = .any(&generator)
     options.clock = .fake(clock)
     options.onEvent = { [unowned self] event in events.append(event) }
     let platform = Platform.simulated(

@@ -15,6 +15,7 @@ struct History {
   var log: [String] = []
   let keys: [[UInt8]]
   var compression: Options.Compression
+  let verification: Options.Verification
   let spaces: [String]
 
   struct Disagreement: Error, CustomStringConvertible {
@@ -30,7 +31,12 @@ struct History {
     self.compression = compression
     machine.pageCacheRoom = generator.oneIn(2) ? 0 : nil
     machine.leavesCheckpoints = generator.oneIn(2)
-    store = try machine.open { $0.compression = compression }
+    let verification = Options.Verification.any(&generator)
+    self.verification = verification
+    store = try machine.open {
+      $0.compression = compression
+      $0.verification = verification
+    }
     model = StoreModel(time: machine.clock.wallMilliseconds())
   }
 
@@ -48,6 +54,7 @@ struct History {
   private func open(_ machine: Machine, _ onEvent: (@Sendable (StoreEvent) -> Void)? = nil) throws -> LogStore {
     try machine.open {
       $0.compression = compression
+      $0.verification = verification
       $0.onEvent = onEvent
     }
   }

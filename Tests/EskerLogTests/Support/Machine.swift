@@ -70,6 +70,13 @@ extension Options.Clock {
   }
 }
 
+extension Options.Verification {
+  /// One of the policies, for runs that must not depend on it.
+  static func any(_ generator: inout SeededGenerator) -> Options.Verification {
+    [.onceInMemory, .everyRead, .openingOnly][Int.random(in: 0..<3, using: &generator)]
+  }
+}
+
 /// Collects a store's events.
 final class EventLog: Sendable {
   private let list = Guarded<[StoreEvent]>([])
