@@ -1,7 +1,6 @@
 #ifndef ESKER_MEMORY_H
 #define ESKER_MEMORY_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,8 +12,6 @@ static inline void esker_touch(const void *_Nonnull start, size_t count) {
   const volatile uint8_t *bytes = (const volatile uint8_t *)start;
   for (size_t offset = 0; offset < count; offset += 4096) (void)bytes[offset];
   (void)bytes[count - 1];
-  // What counts faults is read after the bytes.
-  atomic_thread_fence(memory_order_acquire);
 }
 
 #endif

@@ -124,10 +124,11 @@ static inline const void *_Nonnull esker_guard_flag(const struct esker_guard *_N
   return &guard->faulted;
 }
 
-/// How many pages of all ranges were replaced by zeros since the process began.
 extern _Atomic(uint32_t) esker_guard_fault_count;
 
+/// How many pages of all ranges were replaced by zeros since the process began. What the caller read before, it read before this.
 static inline uint32_t esker_guard_faults(void) {
+  atomic_thread_fence(memory_order_acquire);
   return atomic_load_explicit(&esker_guard_fault_count, memory_order_acquire);
 }
 

@@ -18,6 +18,7 @@ extension KeyspaceCore {
     defer { keydir.epochs.exit(pin) }
     switch try unsafe lookup(hash, key, life.pointee.tag) {
     case .plain(let record, _): return unsafe [UInt8](record.value)
+    case .trusted(let trusted): return try keydir.copy(trusted)
     case .packed(let address): return try keydir.packedValue(at: address)
     case nil: return nil
     }
@@ -41,6 +42,8 @@ extension KeyspaceCore {
         unsafe destination.copyMemory(from: record.valuePointer, byteCount: min(length, buffer.count))
       }
       return length
+    case .trusted(let trusted):
+      return try unsafe keydir.copy(trusted, into: buffer)
     case .packed(let address):
       return try unsafe keydir.packedValue(at: address, into: buffer)
     case nil:
@@ -56,6 +59,9 @@ extension KeyspaceCore {
     defer { keydir.epochs.exit(pin) }
     switch try unsafe lookup(hash, key, life.pointee.tag) {
     case .plain(let record, _):
+      return ValueMetadata(record.valueLength, version: record.sequence, expiry: record.expiry)
+    case .trusted(let trusted):
+      let record = try keydir.confirm(trusted)
       return ValueMetadata(record.valueLength, version: record.sequence, expiry: record.expiry)
     case .packed(let address):
       let (entry, _) = try keydir.packedEntry(at: address)
@@ -77,17 +83,24 @@ extension KeyspaceCore {
     defer { keydir.epochs.exit(pin) }
     switch try unsafe lookup(hash, key, life.pointee.tag) {
     case .plain(let record, let address):
-      return unsafe ValueLease(
-        record.value,
-        version: record.sequence,
-        expiry: record.expiry,
-        keptAliveBy: keydir.granules.segment(of: address)
-      )
+      return lease(of: record, at: address)
+    case .trusted(let trusted):
+      return lease(of: try keydir.confirm(trusted), at: trusted.address)
     case .packed(let address):
       return try keydir.packedLease(at: address)
     case nil:
       return nil
     }
+  }
+
+  @inline(__always)
+  private func lease(of record: RecordView, at address: UInt64) -> ValueLease {
+    unsafe ValueLease(
+      record.value,
+      version: record.sequence,
+      expiry: record.expiry,
+      keptAliveBy: keydir.granules.segment(of: address)
+    )
   }
 }
 
@@ -102,13 +115,8 @@ extension KeyspaceCore {
     let pin = keydir.epochs.enter()
     defer { keydir.epochs.exit(pin) }
     switch unsafe keydir.expiredRecord(hash, key, life.pointee.tag) {
-    case .plain(let record, let address):
-      return unsafe ValueLease(
-        record.value,
-        version: record.sequence,
-        expiry: record.expiry,
-        keptAliveBy: keydir.granules.segment(of: address)
-      )
+    case .plain(let record, let address): return lease(of: record, at: address)
+    case .trusted(let trusted): return lease(of: try keydir.confirm(trusted), at: trusted.address)
     case .packed(let address): return try keydir.packedLease(at: address)
     case nil: return nil
     }

@@ -9,6 +9,8 @@ internal import Synchronization
 @safe
 enum Found {
   case plain(RecordView, UInt64)
+  /// A large record, which must be confirmed, or copied by ``Keydir/copy(_:)``.
+  case trusted(TrustedRecord)
   case packed(UInt64)
 }
 
@@ -55,7 +57,10 @@ extension Keydir {
       }
       place.prefetchRest(of: record)
       if unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag) {
-        if let found = damage(to: record, at: place, address) {
+        if record.size >= VerifiedRecords.leastSize {
+          return try unsafe found(large: record, at: place, address, hash, key)
+        }
+        if verifiesReads, let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits) {
           throw unsafe damage(at: address, found, key: [UInt8](key))
         }
         let expiry = record.expiry
@@ -88,7 +93,11 @@ extension Keydir {
       let record = unsafe RecordView(at: place.pointer, limit: place.limit),
       unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag)
     else { return nil }
-    guard damage(to: record, at: place, address) == nil else { return nil }
+    if record.size >= VerifiedRecords.leastSize {
+      guard isIntact(large: record, at: place, address) else { return nil }
+    } else {
+      guard !verifiesReads || record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil else { return nil }
+    }
     let expiry = record.expiry
     guard expiry == .max || expiry > time.now else { return nil }
     noteRead(hash)
@@ -115,6 +124,24 @@ extension Keydir {
   @inline(__always)
   private func noteRead(_ hash: UInt64) {
     if let readMarks { readMarks.set(hash) }
+  }
+
+  /// The outcome of a look-up that leads to a large record. A function of its own, so that small ones pay for one comparison.
+  @inline(never)
+  private func found(
+    large record: RecordView,
+    at place: GranuleTable.Place,
+    _ address: UInt64,
+    _ hash: UInt64,
+    _ key: UnsafeRawBufferPointer
+  ) throws(StoreError) -> Found? {
+    let check = check(large: record, at: place, address)
+    if case .damaged(let found) = check { throw unsafe damage(at: address, found, key: [UInt8](key)) }
+    let expiry = record.expiry
+    guard expiry == .max || expiry > time.now else { return nil }
+    noteRead(hash)
+    guard case .trusted(let pages) = check else { return .plain(record, address) }
+    return .trusted(TrustedRecord(record: record, address: address, pages: pages))
   }
 
   /// Decides whether a damaged record is the key's: if the key has an intact record, which is returned, the damage is another

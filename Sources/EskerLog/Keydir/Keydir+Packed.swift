@@ -83,7 +83,7 @@ extension Keydir {
   ) -> RecordDamage? {
     bringInWhole(address, size: entry.size)
     if let stored = unsafe view.storedValue(of: entry), stored.count >= VerifiedRecords.leastSize {
-      return unsafe verifyingOnce(entry.headChecksum, stored, at: address) { isVerified in
+      return unsafe verifyingOnce(entry.headChecksum, at: address) { isVerified in
         unsafe view.copyValue(of: entry, into: destination, isVerified: isVerified, isHeadVerified: true)
       }
     }

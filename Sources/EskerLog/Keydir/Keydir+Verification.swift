@@ -1,8 +1,30 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-// Large records are verified once while they are in memory: to pass over a large value twice, once for its checksum, takes almost
-// twice the time of a copy.
+/// A large record that was not verified, because a read has done so before.
+///
+/// That vouches for the pages of memory in which the record stood then. One that is gone may turn out to be so only when the record is
+/// used, and reads as zeros. So who copies the value compares the state of the pages after that, and who lends it touches them before.
+///
+/// Safety: valid only while the reader that found it stays pinned, as a view is.
+@safe
+struct TrustedRecord {
+  let record: RecordView
+  let address: UInt64
+  /// The state of the pages when the record was verified; see ``Keydir/pagesState``.
+  let pages: UInt64
+}
+
+/// What a read finds out about a large record before it uses it.
+enum LargeRecordCheck {
+  case damaged(RecordDamage)
+  case intact
+  /// It was intact when the pages were in that state.
+  case trusted(pages: UInt64)
+}
+
+// Large records are verified once while they are in memory: to pass over a large value twice, once for its checksum, takes half as
+// long again as a copy.
 //
 // A mark holds as long as nothing is known to have happened to the pages of memory that were verified:
 //
@@ -11,8 +33,10 @@ internal import EskerPlatform
 //   GB a second, a thread that does nothing but read spends a 70th of its time for each 10 GB that it keeps reading. The rounds of
 //   different records begin at different times, so no reader has to verify everything at once.
 // - as long as the store is not larger than memory; and those of before that are of no use after it.
-// - until a page of any mapping cannot be read in. What a read hands out is touched first: if that makes a page of zeros of it, the
-//   read verifies the record, and finds the damage.
+// - until a page of any mapping cannot be read in.
+//
+// Safety: callers are pinned, so the records, and the bytes that they are about to use of them, are mapped, as far as views have
+// checked. A buffer takes no more than its count.
 extension Keydir {
   /// A mark, and what it depends on besides time.
   private struct Mark {
@@ -25,7 +49,10 @@ extension Keydir {
 
   /// What changes when pages that were read may not be those of then; nil while that may be at any time. Only ever grows.
   @inline(__always)
-  private var pagesState: UInt64? { env.pages.residence.map { $0 &+ UInt64(MappingFaults.count) } }
+  var pagesState: UInt64? {
+    let faults = UInt64(MappingFaults.count)
+    return env.pages.residence.map { $0 &+ faults }
+  }
 
   /// The mark of a record if it is verified from now on; nil if it would not hold.
   ///
@@ -38,49 +65,100 @@ extension Keydir {
     return Mark(word: (checksum &+ UInt32(truncatingIfNeeded: round &+ pages) << 1) | 1, pages: pages)
   }
 
-  /// Calls `body` with whether it must compare checksums, as ``Options/verification`` says, and remembers if it did and found nothing.
+  /// Checks a record of at least ``VerifiedRecords/leastSize`` bytes, as ``Options/verification`` says.
+  func check(large record: RecordView, at place: GranuleTable.Place, _ address: UInt64) -> LargeRecordCheck {
+    unsafe bringInWhole(place.pointer, size: record.size)
+    guard verifiesReads else { return .intact }
+    let mark = mark(of: record.headerChecksum)
+    if let mark, granules.verified.contains(mark.word, at: address) { return .trusted(pages: mark.pages) }
+    if let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits) { return .damaged(found) }
+    // The mark of before: what happened meanwhile, it does not vouch for.
+    if let mark { granules.verified.insert(mark.word, at: address) }
+    return .intact
+  }
+
+  /// Whether a large record may be lent.
+  @inline(never)
+  func isIntact(large record: RecordView, at place: GranuleTable.Place, _ address: UInt64) -> Bool {
+    switch check(large: record, at: place, address) {
+    case .damaged: false
+    case .intact: true
+    case .trusted(let pages): unsafe isAsBefore(place.pointer, record.size, since: pages) || isIntact(record, at: place)
+    }
+  }
+
+  private func isIntact(_ record: RecordView, at place: GranuleTable.Place) -> Bool {
+    record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil
+  }
+
+  /// Whether bytes that were verified in some state of the pages are still there; touches all of their pages.
+  private func isAsBefore(_ start: UnsafeRawPointer, _ byteCount: Int, since pages: UInt64) -> Bool {
+    unsafe MappingFaults.touch(start, byteCount: byteCount)
+    return pagesState == pages
+  }
+
+  // MARK: Trusted records
+
+  /// A record that may be lent.
+  ///
+  /// - Throws: ``StoreError/damaged(_:reason:)``, if a page is gone.
+  @inline(never)
+  func confirm(_ trusted: TrustedRecord) throws(StoreError) -> RecordView {
+    let record = trusted.record
+    guard let place = granules.place(of: trusted.address) else { throw damage(at: trusted.address, .truncated, key: nil) }
+    if unsafe isAsBefore(place.pointer, record.size, since: trusted.pages) { return record }
+    if let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits) {
+      throw unsafe damage(at: trusted.address, found, key: [UInt8](record.key))
+    }
+    return record
+  }
+
+  /// A copy of the value.
+  @inline(never)
+  func copy(_ trusted: TrustedRecord) throws(StoreError) -> [UInt8] {
+    let value = unsafe [UInt8](trusted.record.value)
+    if pagesState == trusted.pages { return value }
+    return unsafe [UInt8](try confirm(trusted).value)
+  }
+
+  /// Copies as much of the value as fits into the buffer; returns the value's full length.
+  @inline(never)
+  func copy(_ trusted: TrustedRecord, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
+    unsafe copyValue(of: trusted.record, into: buffer)
+    if pagesState != trusted.pages { unsafe copyValue(of: try confirm(trusted), into: buffer) }
+    return trusted.record.valueLength
+  }
+
+  private func copyValue(of record: RecordView, into buffer: UnsafeMutableRawBufferPointer) {
+    guard let destination = buffer.baseAddress else { return }
+    unsafe destination.copyMemory(from: record.valuePointer, byteCount: min(record.valueLength, buffer.count))
+  }
+
+  // MARK: Packed records
+
+  /// Calls `body`, which uses the value of a packed record that is stored as it was put, with whether it must compare checksums first;
+  /// a second time if that was not known before.
   ///
   /// - Parameters:
-  ///   - checksum: of the record's header, which covers that of the body.
-  ///   - bytes: what the caller is going to use of the record, at least one byte.
-  ///   - address: The record's, with a size of at least ``VerifiedRecords/leastSize``.
-  ///
-  /// Safety: the caller is pinned, so `bytes`, in a segment, are mapped.
+  ///   - checksum: of the record's header, which covers that of the value.
+  ///   - lent: the value, unless `body` copies it.
+  ///   - address: that of a record of at least ``VerifiedRecords/leastSize`` bytes.
   @inline(__always)
   func verifyingOnce(
     _ checksum: UInt32,
-    _ bytes: UnsafeRawBufferPointer,
     at address: UInt64,
+    lending lent: UnsafeRawBufferPointer? = nil,
     _ body: (_ isVerified: Bool) -> RecordDamage?
   ) -> RecordDamage? {
     guard verifiesReads else { return body(false) }
     guard let mark = mark(of: checksum) else { return body(true) }
-    if granules.verified.contains(mark.word, at: address), let start = bytes.baseAddress {
-      unsafe MappingFaults.touch(start, byteCount: bytes.count)
-      if pagesState == mark.pages { return body(false) }
+    if granules.verified.contains(mark.word, at: address) {
+      if let start = unsafe lent?.baseAddress { unsafe MappingFaults.touch(start, byteCount: lent?.count ?? 1) }
+      let found = body(false)
+      if pagesState == mark.pages { return found }
     }
-    let damage = body(true)
-    // The mark of before: whatever happened meanwhile, it does not vouch for.
-    if damage == nil { granules.verified.insert(mark.word, at: address) }
-    return damage
-  }
-
-  /// The damage that a read finds in a record, if any.
-  ///
-  /// Safety: the caller is pinned, so the record is mapped, as far as its view has checked.
-  @inline(__always)
-  func damage(to record: RecordView, at place: GranuleTable.Place, _ address: UInt64) -> RecordDamage? {
-    if record.size >= VerifiedRecords.leastSize { return damage(toLarge: record, at: place, address) }
-    return verifiesReads ? record.damage(salt: place.salt, offsetUnits: place.offsetUnits) : nil
-  }
-
-  /// Safety: as above; the view has checked that as many bytes as its size says are there.
-  @inline(never)
-  private func damage(toLarge record: RecordView, at place: GranuleTable.Place, _ address: UInt64) -> RecordDamage? {
-    unsafe bringInWhole(place.pointer, size: record.size)
-    let bytes = unsafe UnsafeRawBufferPointer(start: place.pointer, count: record.size)
-    return unsafe verifyingOnce(record.headerChecksum, bytes, at: address) { isVerified in
-      isVerified ? record.damage(salt: place.salt, offsetUnits: place.offsetUnits) : nil
-    }
+    let found = body(true)
+    if found == nil { granules.verified.insert(mark.word, at: address) }
+    return found
   }
 }

@@ -69,7 +69,8 @@ extension Keydir {
       func found(_ isVerified: Bool) -> RecordDamage? {
         isVerified && !view.storedValueIsIntact(entry) ? .bodyChecksum : nil
       }
-      let damage = unsafe isLarge ? verifyingOnce(entry.headChecksum, stored, at: address, found) : found(verifiesReads)
+      let damage = unsafe isLarge
+        ? verifyingOnce(entry.headChecksum, at: address, lending: stored, found) : found(verifiesReads)
       if let damage { throw self.damage(at: address, damage, key: entry.key) }
       return unsafe ValueLease(
         stored,

@@ -3,11 +3,12 @@ import CEskerShims
 /// Pages of this process's mappings that could not be read in and were replaced by zeros.
 ///
 /// ``FaultFlag`` tells the same of one mapping. This is for whoever reads what was read before, in any mapping: if the count is still
-/// the same once the bytes have been touched, they are those of then as far as the medium is concerned.
+/// the same after the bytes have been copied, or touched, then none of them is one of those zeros.
 ///
 /// Safety: the count is one atomic word of the process.
 public enum MappingFaults {
-  /// How many there were since the process began. One load; acquiring, and counted before the zeros can be read.
+  /// How many there were since the process began; counted before the zeros can be read. One load, after all that the caller has read
+  /// and before all that it reads from then on.
   @inlinable @inline(__always)
   public static var count: UInt32 { esker_guard_faults() }
 
