@@ -147,7 +147,7 @@ extension KeyspaceCore {
   ) throws(StoreError) -> UnsafeRawBufferPointer? {
     switch try unsafe lookup(hash, key, window.life.pointee.tag) {
     case .plain(let record, _): return unsafe record.value
-    case .trusted(let trusted): return unsafe try keydir.confirm(trusted).value
+    case .large(let address): return unsafe try found(keydir.largeRecord(at: address, hash))?.value
     case .packed(let address): return try unsafe packedValue(at: address, in: &window)
     case nil: return nil
     }

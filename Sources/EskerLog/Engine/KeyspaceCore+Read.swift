@@ -18,7 +18,7 @@ extension KeyspaceCore {
     defer { keydir.epochs.exit(pin) }
     switch try unsafe lookup(hash, key, life.pointee.tag) {
     case .plain(let record, _): return unsafe [UInt8](record.value)
-    case .trusted(let trusted): return try keydir.copy(trusted)
+    case .large(let address): return try found(keydir.largeValue(at: address, hash))
     case .packed(let address): return try keydir.packedValue(at: address)
     case nil: return nil
     }
@@ -42,8 +42,8 @@ extension KeyspaceCore {
         unsafe destination.copyMemory(from: record.valuePointer, byteCount: min(length, buffer.count))
       }
       return length
-    case .trusted(let trusted):
-      return try unsafe keydir.copy(trusted, into: buffer)
+    case .large(let address):
+      return try found(unsafe keydir.largeValue(at: address, hash, into: buffer))
     case .packed(let address):
       return try unsafe keydir.packedValue(at: address, into: buffer)
     case nil:
@@ -60,8 +60,8 @@ extension KeyspaceCore {
     switch try unsafe lookup(hash, key, life.pointee.tag) {
     case .plain(let record, _):
       return ValueMetadata(record.valueLength, version: record.sequence, expiry: record.expiry)
-    case .trusted(let trusted):
-      let record = try keydir.confirm(trusted)
+    case .large(let address):
+      guard let record = try found(keydir.largeRecord(at: address, hash)) else { return nil }
       return ValueMetadata(record.valueLength, version: record.sequence, expiry: record.expiry)
     case .packed(let address):
       let (entry, _) = try keydir.packedEntry(at: address)
@@ -84,8 +84,8 @@ extension KeyspaceCore {
     switch try unsafe lookup(hash, key, life.pointee.tag) {
     case .plain(let record, let address):
       return lease(of: record, at: address)
-    case .trusted(let trusted):
-      return lease(of: try keydir.confirm(trusted), at: trusted.address)
+    case .large(let address):
+      return try found(keydir.largeRecord(at: address, hash)).map { lease(of: $0, at: address) }
     case .packed(let address):
       return try keydir.packedLease(at: address)
     case nil:
@@ -116,7 +116,7 @@ extension KeyspaceCore {
     defer { keydir.epochs.exit(pin) }
     switch unsafe keydir.expiredRecord(hash, key, life.pointee.tag) {
     case .plain(let record, let address): return lease(of: record, at: address)
-    case .trusted(let trusted): return lease(of: try keydir.confirm(trusted), at: trusted.address)
+    case .large: return nil  // What has expired is verified whatever its size.
     case .packed(let address): return try keydir.packedLease(at: address)
     case nil: return nil
     }
@@ -137,8 +137,8 @@ extension KeyspaceCore {
 
 // Safety: the caller keeps the key, and stays pinned.
 extension KeyspaceCore {
-  /// The newest record of a key, verified; nil if the key is absent or expired. The caller must be pinned as long as it uses
-  /// the record.
+  /// The newest record of a key, verified unless it is large; nil if the key is absent or expired. The caller must be pinned as long
+  /// as it uses the record.
   @inline(__always)
   func lookup(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) throws(StoreError) -> Found? {
     try engine.checkBeforeRead()
@@ -147,5 +147,12 @@ extension KeyspaceCore {
     // entries may have been swept meanwhile.
     try checkPresent()
     return nil
+  }
+
+  /// What was found of a large record; nil if it has expired, which is a miss too.
+  @inline(__always)
+  func found<Value>(_ value: Value?) throws(StoreError) -> Value? {
+    if value == nil { try checkPresent() }
+    return value
   }
 }

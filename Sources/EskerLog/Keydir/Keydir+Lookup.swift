@@ -9,8 +9,9 @@ internal import Synchronization
 @safe
 enum Found {
   case plain(RecordView, UInt64)
-  /// A large record, which must be confirmed, or copied by ``Keydir/copy(_:)``.
-  case trusted(TrustedRecord)
+  /// A record of at least ``VerifiedRecords/leastSize`` bytes, neither verified nor known not to have expired: for
+  /// ``Keydir/largeRecord(at:_:)`` and its like.
+  case large(UInt64)
   case packed(UInt64)
 }
 
@@ -19,8 +20,8 @@ enum Found {
 // of its segment, and `RecordView` checks its lengths against that. nil for the address of an empty key is replaced by one that
 // is not read from. The caller keeps the key.
 extension Keydir {
-  /// The newest record of a key, verified; nil if the key is absent or expired. The caller must be pinned as long as it uses
-  /// the record.
+  /// The newest record of a key, verified unless it is large; nil if the key is absent or expired. The caller must be pinned as long
+  /// as it uses the record.
   ///
   /// Optimistic: the index may change meanwhile. A hit is confirmed by its key, a miss by the bucket's version.
   @inline(__always)
@@ -58,7 +59,7 @@ extension Keydir {
       place.prefetchRest(of: record)
       if unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag) {
         if record.size >= VerifiedRecords.leastSize {
-          return try unsafe found(large: record, at: place, address, hash, key)
+          return .large(address)
         }
         if verifiesReads, let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits) {
           throw unsafe damage(at: address, found, key: [UInt8](key))
@@ -122,26 +123,8 @@ extension Keydir {
 
   /// Marks the key as read, in a store that evicts.
   @inline(__always)
-  private func noteRead(_ hash: UInt64) {
+  func noteRead(_ hash: UInt64) {
     if let readMarks { readMarks.set(hash) }
-  }
-
-  /// The outcome of a look-up that leads to a large record. A function of its own, so that small ones pay for one comparison.
-  @inline(never)
-  private func found(
-    large record: RecordView,
-    at place: GranuleTable.Place,
-    _ address: UInt64,
-    _ hash: UInt64,
-    _ key: UnsafeRawBufferPointer
-  ) throws(StoreError) -> Found? {
-    let check = check(large: record, at: place, address)
-    if case .damaged(let found) = check { throw unsafe damage(at: address, found, key: [UInt8](key)) }
-    let expiry = record.expiry
-    guard expiry == .max || expiry > time.now else { return nil }
-    noteRead(hash)
-    guard case .trusted(let pages) = check else { return .plain(record, address) }
-    return .trusted(TrustedRecord(record: record, address: address, pages: pages))
   }
 
   /// Decides whether a damaged record is the key's: if the key has an intact record, which is returned, the damage is another

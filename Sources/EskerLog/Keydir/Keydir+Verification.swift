@@ -1,18 +1,20 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// A large record that was not verified, because a read has done so before.
+/// A large record that may be used: it was verified now or before.
 ///
-/// That vouches for the pages of memory in which the record stood then. One that is gone may turn out to be so only when the record is
-/// used, and reads as zeros. So who copies the value compares the state of the pages after that, and who lends it touches them before.
+/// If it was before, that vouches for the pages of memory in which the record stood then. One that is gone may turn out to be so only
+/// when the record is used, and reads as zeros. So who copies the value compares the state of the pages after that, and who lends it
+/// touches them before.
 ///
 /// Safety: valid only while the reader that found it stays pinned, as a view is.
 @safe
-struct TrustedRecord {
+private struct LargeRecord {
   let record: RecordView
+  let place: GranuleTable.Place
   let address: UInt64
-  /// The state of the pages when the record was verified; see ``Keydir/pagesState``.
-  let pages: UInt64
+  /// The state of the pages when it was verified before; see ``Keydir/pagesState``.
+  let pages: UInt64?
 }
 
 /// What a read finds out about a large record before it uses it.
@@ -83,12 +85,10 @@ extension Keydir {
     switch check(large: record, at: place, address) {
     case .damaged: false
     case .intact: true
-    case .trusted(let pages): unsafe isAsBefore(place.pointer, record.size, since: pages) || isIntact(record, at: place)
+    case .trusted(let pages):
+      unsafe isAsBefore(place.pointer, record.size, since: pages)
+        || record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil
     }
-  }
-
-  private func isIntact(_ record: RecordView, at place: GranuleTable.Place) -> Bool {
-    record.damage(salt: place.salt, offsetUnits: place.offsetUnits) == nil
   }
 
   /// Whether bytes that were verified in some state of the pages are still there; touches all of their pages.
@@ -97,41 +97,80 @@ extension Keydir {
     return pagesState == pages
   }
 
-  // MARK: Trusted records
+  // MARK: Reads
+  //
+  // Of the large record at an address that a look-up returned under the same pin, or nil if it has expired. They throw
+  // `StoreError.damaged`. They are functions of their own, so that gets of small records pay for one comparison.
 
-  /// A record that may be lent.
-  ///
-  /// - Throws: ``StoreError/damaged(_:reason:)``, if a page is gone.
+  /// The record, which may be lent.
   @inline(never)
-  func confirm(_ trusted: TrustedRecord) throws(StoreError) -> RecordView {
-    let record = trusted.record
-    guard let place = granules.place(of: trusted.address) else { throw damage(at: trusted.address, .truncated, key: nil) }
-    if unsafe isAsBefore(place.pointer, record.size, since: trusted.pages) { return record }
-    if let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits) {
-      throw unsafe damage(at: trusted.address, found, key: [UInt8](record.key))
-    }
-    return record
+  func largeRecord(at address: UInt64, _ hash: UInt64) throws(StoreError) -> RecordView? {
+    guard let large = try find(at: address, hash) else { return nil }
+    try confirm(large)
+    return large.record
   }
 
   /// A copy of the value.
   @inline(never)
-  func copy(_ trusted: TrustedRecord) throws(StoreError) -> [UInt8] {
-    let value = unsafe [UInt8](trusted.record.value)
-    if pagesState == trusted.pages { return value }
-    return unsafe [UInt8](try confirm(trusted).value)
+  func largeValue(at address: UInt64, _ hash: UInt64) throws(StoreError) -> [UInt8]? {
+    guard let large = try find(at: address, hash) else { return nil }
+    let value = unsafe [UInt8](large.record.value)
+    if isAsBefore(large) { return value }
+    try confirm(large)
+    return unsafe [UInt8](large.record.value)
   }
 
   /// Copies as much of the value as fits into the buffer; returns the value's full length.
   @inline(never)
-  func copy(_ trusted: TrustedRecord, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
-    unsafe copyValue(of: trusted.record, into: buffer)
-    if pagesState != trusted.pages { unsafe copyValue(of: try confirm(trusted), into: buffer) }
-    return trusted.record.valueLength
+  func largeValue(
+    at address: UInt64,
+    _ hash: UInt64,
+    into buffer: UnsafeMutableRawBufferPointer
+  ) throws(StoreError) -> Int? {
+    guard let large = try find(at: address, hash) else { return nil }
+    unsafe copyValue(of: large.record, into: buffer)
+    if !isAsBefore(large) {
+      try confirm(large)
+      unsafe copyValue(of: large.record, into: buffer)
+    }
+    return large.record.valueLength
   }
 
   private func copyValue(of record: RecordView, into buffer: UnsafeMutableRawBufferPointer) {
     guard let destination = buffer.baseAddress else { return }
     unsafe destination.copyMemory(from: record.valuePointer, byteCount: min(record.valueLength, buffer.count))
+  }
+
+  /// The record, to be copied.
+  @inline(__always)
+  private func find(at address: UInt64, _ hash: UInt64) throws(StoreError) -> LargeRecord? {
+    guard let place = granules.place(of: address),
+      let record = unsafe RecordView(at: place.pointer, limit: place.limit)
+    else { throw damage(at: address, .truncated, key: nil) }
+    var pages: UInt64?
+    switch check(large: record, at: place, address) {
+    case .damaged(let found): throw unsafe damage(at: address, found, key: [UInt8](record.key))
+    case .intact: break
+    case .trusted(let state): pages = state
+    }
+    let expiry = record.expiry
+    guard expiry == .max || expiry > time.now else { return nil }
+    noteRead(hash)
+    return LargeRecord(record: record, place: place, address: address, pages: pages)
+  }
+
+  /// Whether what was copied of a record was its bytes.
+  @inline(__always)
+  private func isAsBefore(_ large: LargeRecord) -> Bool { large.pages == nil || large.pages == pagesState }
+
+  /// Throws unless a record may be lent.
+  private func confirm(_ large: LargeRecord) throws(StoreError) {
+    guard let pages = large.pages, unsafe !isAsBefore(large.place.pointer, large.record.size, since: pages) else {
+      return
+    }
+    if let found = large.record.damage(salt: large.place.salt, offsetUnits: large.place.offsetUnits) {
+      throw unsafe damage(at: large.address, found, key: [UInt8](large.record.key))
+    }
   }
 
   // MARK: Packed records
@@ -153,7 +192,9 @@ extension Keydir {
     guard verifiesReads else { return body(false) }
     guard let mark = mark(of: checksum) else { return body(true) }
     if granules.verified.contains(mark.word, at: address) {
-      if let start = unsafe lent?.baseAddress { unsafe MappingFaults.touch(start, byteCount: lent?.count ?? 1) }
+      if let lent = unsafe lent, let start = lent.baseAddress {
+        unsafe MappingFaults.touch(start, byteCount: lent.count)
+      }
       let found = body(false)
       if pagesState == mark.pages { return found }
     }

@@ -69,8 +69,9 @@ extension Keydir {
       func found(_ isVerified: Bool) -> RecordDamage? {
         isVerified && !view.storedValueIsIntact(entry) ? .bodyChecksum : nil
       }
-      let damage = unsafe isLarge
-        ? verifyingOnce(entry.headChecksum, at: address, lending: stored, found) : found(verifiesReads)
+      let damage =
+        isLarge
+        ? unsafe verifyingOnce(entry.headChecksum, at: address, lending: stored, found) : found(verifiesReads)
       if let damage { throw self.damage(at: address, damage, key: entry.key) }
       return unsafe ValueLease(
         stored,
