@@ -25,8 +25,8 @@ enum LargeRecordCheck {
   case trusted(pages: UInt64)
 }
 
-// Large records are verified once while they are in memory: to pass over a large value twice, once for its checksum, takes half as
-// long again as a copy.
+// Large records are verified once while they are in memory: to pass over a large value twice, once for its checksum, takes up to
+// twice the time of a copy.
 //
 // A mark holds as long as nothing is known to have happened to the pages of memory that were verified:
 //

@@ -23,6 +23,9 @@ struct StoreProbe: Sendable {
   /// Whether the store takes itself to be larger than memory.
   var isBeyondMemory: Bool { engine.env.pages.isBeyondMemory }
 
+  /// What stays the same as long as what was verified in memory may be trusted, but for its age.
+  var pagesState: UInt64? { engine.keydir.pagesState }
+
   /// Whether a task that looks up a key would leave that to a thread that may wait.
   func mustWait(for key: String) -> Bool { engine.keydir.keyspaces[""]?.mustWait(for: key) == true }
 
