@@ -24,6 +24,22 @@ import Testing
     #expect((0..<256).allSatisfy { mapping[$0 * 4096] == 1 })
   }
 
+  /// Other tests of the process have their own.
+  @Test func eachFaultCounts() throws {
+    let directory = try TemporaryDirectory()
+    let file = try OSFileSystem().open(directory.appending("a"), .create)
+    try file.reserve(1 << 16)
+    let mapping = try file.map(capacity: 1 << 16, writable: true)
+    try mapping.extend(to: 1 << 16)
+    try file.truncate(4096)
+    let before = MappingFaults.count
+    MappingFaults.touch(mapping.base, byteCount: 4096)
+    #expect(!mapping.isFaulted)
+    MappingFaults.touch(mapping.base + 100, byteCount: 3 * 4096)
+    #expect(mapping.isFaulted)
+    #expect(MappingFaults.count &- before >= 3, "the last byte is in a page of its own")
+  }
+
   @Test func populateReportsWhatAStoreWouldHaveDiedOf() throws {
     let directory = try TemporaryDirectory()
     let file = try OSFileSystem().open(directory.appending("a"), .create)

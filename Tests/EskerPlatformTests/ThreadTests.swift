@@ -184,6 +184,24 @@ import Testing
     shared.lock.unlock()
   }
 
+  /// Some systems note the time only a hundred times a second.
+  @Test func theCoarseClockGoesOnToo() {
+    let clock = OSClock()
+    let exact = clock.monotonicNanoseconds()
+    let first = clock.coarseNanoseconds()
+    var last = first
+    var isForwards = true
+    while clock.monotonicNanoseconds() - exact < 50_000_000 {
+      let now = clock.coarseNanoseconds()
+      isForwards = isForwards && now >= last
+      last = now
+    }
+    #expect(isForwards)
+    #expect(clock.coarseNanoseconds() - first >= 10_000_000)
+    let fake = FakeClock()
+    #expect(fake.coarseNanoseconds() == fake.monotonicNanoseconds())
+  }
+
   @Test func clocksRunForwards() {
     let clock = OSClock()
     #expect(clock.wallMilliseconds() > 1_600_000_000_000)

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Which large records a read has verified, so that the next reads need not pass over all of their bytes again.
 ///
 /// A record of at least 4 KiB begins in a page of the address space in which no other such record begins. So there is a *mark* for each
-/// page: 32 bits, which name the record by its header's checksum, and say until when they hold; ``Keydir/verifyingOnce(_:_:at:_:)``
+/// page: 32 bits, which name the record by its header's checksum, and say until when they hold; `Keydir+Verification`
 /// makes them. A mark that does not hold any more is of no record, and nobody has to clear it. The checksum tells a large record from
 /// a small one in the same page whose length was damaged, and from one that was written there before.
 ///
