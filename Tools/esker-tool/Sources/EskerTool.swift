@@ -19,9 +19,23 @@ struct EskerTool: ParsableCommand {
         esker get cities.esker at
       """,
     version: "0.1.0",
-    subcommands: [
-      Put.self, Get.self, Delete.self, List.self, Count.self, Keyspaces.self, Load.self, Dump.self, Stats.self,
-      Inspect.self, Map.self, Verify.self, Merge.self, Backup.self, Restore.self, Repair.self, Bench.self, Watch.self,
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Entry",
+        subcommands: [
+          Put.self, Get.self, Delete.self, List.self, Count.self, Exists.self, Increment.self, TTL.self, Touch.self,
+          Persist.self,
+        ]
+      ),
+      CommandGroup(
+        name: "Bulk",
+        subcommands: [Load.self, Dump.self, Copy.self, Clear.self, Drop.self, Keyspaces.self]
+      ),
+      CommandGroup(name: "Report", subcommands: [Stats.self, Watch.self, Inspect.self, Map.self]),
+      CommandGroup(
+        name: "Upkeep",
+        subcommands: [Verify.self, Merge.self, Backup.self, Restore.self, Repair.self, Bench.self]
+      ),
     ]
   )
 
@@ -41,6 +55,7 @@ nonisolated private func runTool() -> Int32 {
   DescriptorLimit.raise()
   do {
     try requireTextArguments()
+    try CommandNames(EskerTool.configuration.subcommands).check(Array(CommandLine.arguments.dropFirst()))
     var command = try EskerTool.parseAsRoot()
     try command.run()
     return ExitStatus.success
@@ -55,7 +70,7 @@ nonisolated private func runTool() -> Int32 {
     StandardError.report(error.description)
     return ExitStatus.code(for: error)
   } catch let error as ToolError {
-    if error != .outputClosed, error != .damageFound { StandardError.report(error.description) }
+    if !error.isReported { StandardError.report(error.description) }
     return ExitStatus.code(for: error)
   } catch {
     // Help, version and usage errors: the parser knows the text, the stream and the exit code.

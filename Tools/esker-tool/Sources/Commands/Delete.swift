@@ -9,7 +9,8 @@ struct Delete: ParsableCommand {
 
       Example:
         esker delete cities.esker at de ch
-      """
+      """,
+    aliases: ["rm", "del"]
   )
 
   @OptionGroup var store: StoreArguments

@@ -5,25 +5,33 @@ import Foundation
 
 struct Dump: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Write every entry.",
+    abstract: "Write entries, all of them or some.",
     discussion: """
       Writes to a new file or to standard output. The entries are the store at one instant, in no particular order. "load" with \
       the same --format reads them back.
 
-      ndjson: each line is an object with "key", "value" and "expires" (an ISO 8601 instant, or null). A key or value that \
-      is not UTF-8 is written under "key64" or "value64" instead, in base 64, so that nothing is lost; --encoding writes all \
-      of them in one way ("keyHex" and "valueHex" for hex). An entry of a named keyspace begins with "keyspace"; with \
-      --keyspace only that one is written, without the field.
+      ndjson: each line is an object with "key", "value" and "expires" (an ISO 8601 instant, or null). Where the keyspace \
+      records what its keys and values are, they are written as that, a CBOR value as JSON, and "keyForm" and "valueForm" name \
+      it; "load" makes the same bytes and records the forms again. In CBOR, what JSON has no type for is marked, as \
+      {"$base64": "AP8="} for bytes. A key or value that is not UTF-8, or would not come back byte for byte, is written \
+      under "key64" or "value64" instead, in base 64, so that nothing is lost. --encoding writes the bytes of all of them in \
+      one way ("keyHex" and "valueHex" for hex), --decode raw writes them as if nothing were recorded. An entry of a named \
+      keyspace begins with "keyspace"; with --keyspace only that one is written, without the field.
 
-      csv: the same under a header. Entries that are not UTF-8 need --encoding.
+      csv: the same under a header. Entries that are neither UTF-8 nor of a known form need --encoding.
 
       binary: the whole store, with checksums and the default expiry of its keyspaces.
+
+      --prefix, --match, --where, --limit and --sort choose and order entries as they do for "list", in all formats but the \
+      binary one.
 
       An entry whose record is damaged is reported on standard error and skipped; the exit code is then 1. The binary stream \
       ends there instead: see esker repair.
 
       Examples:
         esker dump cities.esker | gzip > cities.ndjson.gz
+        esker dump game.esker --keyspace boards | jq .value.title
+        esker dump cities.esker --where 'block = Emoticons' --sort key --limit 10
         esker dump cities.esker cities.csv --format csv
         esker dump cities.esker --format binary | ssh other esker load copy.esker - --format binary
       """
@@ -40,15 +48,27 @@ struct Dump: ParsableCommand {
   @Option(help: "How to write keys and values: text, hex or base64.")
   var encoding: ByteEncoding?
 
+  @OptionGroup var selection: Selection
+
+  @OptionGroup var order: EntryOrder
+
+  @OptionGroup var decoding: DecodeOption
+
   @OptionGroup var keyspace: KeyspaceOption
 
   @Flag(help: "Print a summary in JSON when writing to a file.")
   var json = false
 
   func validate() throws {
+    if encoding != nil, decoding.decode != .auto, decoding.decode != .raw {
+      throw ValidationError("--encoding writes bytes: it goes without --decode.")
+    }
     guard format == .binary else { return }
-    if encoding != nil || keyspace.keyspace != nil {
-      throw ValidationError("A binary stream is the whole store: without --encoding and --keyspace.")
+    if decoding.decode != .auto { throw ValidationError("A binary stream holds bytes: it goes without --decode.") }
+    if encoding != nil || keyspace.keyspace != nil || !selection.isEverything || order.sort != nil {
+      throw ValidationError(
+        "A binary stream is the whole store, in its own order: without --encoding, --keyspace and what chooses."
+      )
     }
   }
 
@@ -58,14 +78,17 @@ struct Dump: ParsableCommand {
       let start = ContinuousClock.now
       var summary = DumpSummary()
       let name = try keyspace.keyspace.map { _ in try keyspace.existing(in: store).name }
+      let isBytes = encoding != nil || decoding.decode == .raw
+      let forms = isBytes ? nil : EntryForms(of: store, decoding.decode)
       try withOutput(file) { output in
         switch format {
         case .binary: try writeStream(of: store, &output, &summary)
         case .ndjson:
-          let formatter = JSONEntries(namesKeyspaces: name == nil, encoding: encoding)
+          let formatter = JSONEntries(namesKeyspaces: name == nil, encoding: encoding, forms)
           try write(store, name, formatter, &output, &summary)
         case .csv:
-          let formatter = CSVEntries(namesKeyspaces: name == nil, encoding: encoding ?? .text)
+          let keyspaces = try name.map { [$0] } ?? [""] + store.keyspaceNames
+          let formatter = CSVEntries(namesKeyspaces: name == nil, encoding: encoding, forms, of: keyspaces)
           try write(store, name, formatter, &output, &summary)
         }
       }
@@ -96,19 +119,20 @@ struct Dump: ParsableCommand {
     _ summary: inout DumpSummary
   ) throws {
     var formatter = formatter
-    let count = try keyspace.map { try store.keyspace($0).count() } ?? store.totalCount()
+    let isPart = selection.limit != nil && order.sort == nil
+    let count = isPart ? nil : try keyspace.map { try store.keyspace($0).count() } ?? store.totalCount()
+    let filter = EntryFilter(selection, encoding, EntryForms(of: store, decoding.decode))
     let progress = Progress("writing", of: .named("entries"), total: count, isQuiet: self.store.quiet)
     defer { progress.clear() }
     let header = formatter.header
     try output.write(header)
     summary.bytes += header.count
     do {
-      summary.isIntact = try forEachEntry(of: store, in: keyspace, progress) { entry in
+      summary.isIntact = try forEachEntry(of: store, in: keyspace, progress, taking: filter, in: order) { entry in
         let text = try formatter.text(of: entry)
         try output.write(text)
         summary.entries += 1
         summary.bytes += text.count
-        return true
       }
     } catch let error as ToolError where file == "-" {
       // Keeps whole lines, up to where it ended.

@@ -3,14 +3,19 @@ import Esker
 
 struct Get: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Write a key's value to standard output.",
+    abstract: "Write the values of keys to standard output.",
     discussion: """
       Numbers, CBOR and other values whose form the keyspace records are written as text, CBOR as JSON; all others, and those \
-      that are not of that form, as they are. --raw writes every value as it is. A newline is added only if standard output \
-      is a terminal. The exit code is 1 if the key is absent or its value has expired.
+      that are not of that form, as they are. --decode cbor and --decode json take values for that, and --raw writes every \
+      value as it is. A newline is added only if standard output is a terminal. The exit code is 1 if the key is absent or its \
+      value has expired.
+
+      Of several keys, each is written on a line with its value, as "list --values" does it; absent ones are reported, and the \
+      exit code is then 1.
 
       Examples:
         esker get game.esker 42 --keyspace boards | jq .squares
+        esker get cities.esker at de ch
         esker get pictures.esker logo > logo.png
         esker get pictures.esker ff00 --key-encoding hex | xxd
       """
@@ -18,35 +23,68 @@ struct Get: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Argument(help: "The key.")
-  var key: String
+  @Argument(help: "The keys.")
+  var keys: [String]
 
   @OptionGroup var keyspace: KeyspaceOption
 
   @OptionGroup var encoding: KeyEncodingOption
 
-  @Flag(help: "Write the value's bytes, whatever form is recorded.")
+  @OptionGroup var decoding: DecodeOption
+
+  @Flag(help: "Write the value's bytes, whatever form is recorded: --decode raw.")
   var raw = false
 
+  func validate() throws {
+    if raw, decoding.decode != .auto { throw ValidationError("--raw and --decode say two things about the values.") }
+  }
+
   func run() throws {
-    let key = try encoding.given(key)
+    let given = try keys.map { try encoding.given($0) }
     try store.read { store in
       var output = BufferedOutput.standard()
       let keyspace = try keyspace.existing(in: store)
-      let form = raw ? .raw : keyspace.shownValues
-      let found: Void? = try keyspace.withValue(forKey: try key.bytes(in: keyspace)) { (value) throws in
-        guard form != .raw else { return try output.write(value) }
-        var bytes: [UInt8] = []
-        bytes.append(contentsOf: value)
-        if let text = form.text(of: bytes) { return try output.write(text) }
-        if !self.store.quiet {
-          StandardError.report("the value is not of the form \(keyspace.valueForm ?? ""), and is written as it is")
-        }
-        try output.write(value)
+      let forms = EntryForms.Pair(keyspace, raw ? .raw : decoding.decode)
+      let bytes = try given.map { try $0.bytes(in: keyspace) }
+      guard keys.count > 1 else {
+        guard try write(bytes[0], in: keyspace, forms, to: &output) else { throw ToolError.notFound(keys[0]) }
+        if output.isTerminal { try output.write("\n") }
+        return try output.flush()
       }
-      guard found != nil else { throw ToolError.notFound(self.key) }
-      if output.isTerminal { try output.write("\n") }
+      var absent = 0
+      for (key, name) in zip(bytes, keys) {
+        if let value = try keyspace.get(key) {
+          try output.write(line(key, value, forms))
+        } else {
+          absent += 1
+          if !self.store.quiet { StandardError.report(ToolError.notFound(name).description) }
+        }
+      }
       try output.flush()
+      if absent > 0 { throw ToolError.someAbsent }
     }
+  }
+
+  /// Writes the value of a key as it is, or as text of its form; false if there is none.
+  private func write(
+    _ key: [UInt8],
+    in keyspace: Keyspace,
+    _ forms: EntryForms.Pair,
+    to output: inout BufferedOutput
+  ) throws -> Bool {
+    let found: Void? = try keyspace.withValue(forKey: key) { (value) throws in
+      guard forms.values.isTranslated else { return try output.write(value) }
+      if let text = forms.values.text(of: [UInt8](copying: value)) { return try output.write(text) }
+      if !store.quiet {
+        StandardError.report("the value is not of the form \(forms.valueName ?? ""), and is written as it is")
+      }
+      try output.write(value)
+    }
+    return found != nil
+  }
+
+  private func line(_ key: [UInt8], _ value: [UInt8], _ forms: EntryForms.Pair) -> String {
+    let text = forms.values.text(of: value).map { Array($0.utf8) } ?? value
+    return "\(escaped(encoding.printed(key, forms.keys)))\t\(escaped(text))\n"
   }
 }

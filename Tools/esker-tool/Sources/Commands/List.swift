@@ -11,20 +11,27 @@ struct List: ParsableCommand {
       in hex or base64. "--values" prints a tab and the value after each, in the form that is recorded; tabs, newlines and \
       bytes that are no text are then shown as \\t, \\n and \\xNN in both.
 
+      --prefix and --match look at keys as they are printed. --where looks into values that are JSON or CBOR: a path, a \
+      comparison and a value, where the path is made of names and places, as in address.city or tags[0], and a dot is the \
+      whole value; numbers compare with numbers and texts with texts, what is not there is null, and ~ finds a part of a text, \
+      an element of a list or a name of a field. Every entry is read: there is no order to find them by. Memory does not grow \
+      with the store, but with what --sort has to sort.
+
       Examples:
         esker list cities.esker --prefix a --limit 10
-        esker list game.esker --keyspace scores --values
+        esker list cities.esker --match 'U+1F98[0-5]' --sort key
+        esker list game.esker --keyspace boards --where 'title ~ Go' --where 'squares[0] > 0'
+        esker list game.esker --keyspace scores --values --sort value-size --reverse --limit 3
         esker list cities.esker --null | xargs -0 esker delete cities.esker
-      """
+      """,
+    aliases: ["ls"]
   )
 
   @OptionGroup var store: StoreArguments
 
-  @Option(help: "Only keys that begin with this text.")
-  var prefix = ""
+  @OptionGroup var selection: Selection
 
-  @Option(help: ArgumentHelp("Stop after this many keys.", valueName: "count"))
-  var limit: Int?
+  @OptionGroup var order: EntryOrder
 
   @Flag(name: [.customShort("0"), .customLong("null")], help: "End each key with a zero byte instead of a newline.")
   var endsWithNull = false
@@ -32,49 +39,45 @@ struct List: ParsableCommand {
   @Flag(help: "Print values, too.")
   var values = false
 
+  @OptionGroup var decoding: DecodeOption
+
   @OptionGroup var keyspace: KeyspaceOption
 
   @OptionGroup var encoding: KeyEncodingOption
-
-  func validate() throws {
-    if let limit, limit < 0 { throw ValidationError("The limit must not be negative.") }
-  }
 
   func run() throws {
     try store.read { store in
       Interruption.install()
       let keyspace = try keyspace.existing(in: store)
-      let name = keyspace.name
-      let (keyForm, valueForm) = (keyspace.shownKeys, keyspace.shownValues)
-      let prefix = Array(prefix.utf8)
+      let forms = EntryForms.Pair(keyspace, decoding.decode)
+      let filter = EntryFilter(selection, encoding.keyEncoding, EntryForms(of: store, decoding.decode))
       var output = BufferedOutput.standard()
       let isTerminal = output.isTerminal
-      var remaining = limit ?? .max
-      let total = limit == nil ? try keyspace.count() : nil
+      let total = selection.limit == nil || order.sort != nil ? try keyspace.count() : nil
       // Keys scrolling by on the terminal are progress enough.
-      let progress = Progress("listing", of: .named("keys"), total: total, isQuiet: self.store.quiet || isTerminal)
+      let isSilent = isTerminal && selection.isEverything && order.sort == nil
+      let progress = Progress("listing", of: .named("keys"), total: total, isQuiet: self.store.quiet || isSilent)
       defer { progress.clear() }
-      let isIntact = try forEachEntry(of: store, in: name, progress) { entry in
-        guard remaining > 0 else { return false }
-        let bytes = try entry.key()
-        guard (encoding.keyEncoding == nil ? encoding.printed(bytes, keyForm) : bytes).starts(with: prefix) else {
-          return true
-        }
-        remaining -= 1
-        var key = encoding.printed(bytes, keyForm)
-        if values {
-          let value = try entry.value()
-          let text = valueForm.text(of: value).map { Array($0.utf8) }
-          key = Array("\(escaped(key))\t\(escaped(text ?? value))".utf8)
-        } else if isTerminal {
-          key = key.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 }
-        }
-        key.append(endsWithNull ? 0 : UInt8(ascii: "\n"))
-        try output.write(key)
-        return true
+      let isIntact = try forEachEntry(of: store, in: keyspace.name, progress, taking: filter, in: order) { entry in
+        let line = try line(entry, forms, isTerminal: isTerminal)
+        if isTerminal { progress.clear() }
+        try output.write(line)
       }
       try output.flush()
       guard isIntact else { throw ToolError.damageFound }
     }
+  }
+
+  private func line(_ entry: Snapshot.Entry, _ forms: EntryForms.Pair, isTerminal: Bool) throws -> [UInt8] {
+    var key = encoding.printed(try entry.key(), forms.keys)
+    if values {
+      let value = try entry.value()
+      let text = forms.values.text(of: value).map { Array($0.utf8) }
+      key = Array("\(escaped(key))\t\(escaped(text ?? value))".utf8)
+    } else if isTerminal {
+      key = key.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 }
+    }
+    key.append(endsWithNull ? 0 : UInt8(ascii: "\n"))
+    return key
   }
 }

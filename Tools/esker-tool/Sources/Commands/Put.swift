@@ -7,15 +7,19 @@ struct Put: ParsableCommand {
     discussion: """
       Creates the store if there is nothing at the path or an empty directory. A value of "-" is read from standard input, \
       byte for byte. Put "--" before a key or value that begins with a dash. Where the keyspace records what its keys and \
-      values are, they are given as text: a number as its digits, CBOR as JSON, which has no bytes and no dates. --raw stores \
-      the bytes of the value as they are.
+      values are, they are given as text: a number as its digits, CBOR as JSON. What JSON has no type for is marked: \
+      {"$date": "2026-03-01T12:00:00Z"}, and likewise "$uuid", "$url", "$decimal", and "$base64" for bytes. --json takes JSON \
+      whatever values are, and stores what a program reads: a string of JSON as the text in it, and CBOR where nothing is \
+      recorded, which is what a typed storage reads by default. --raw stores the bytes of the value as they are.
 
       Examples:
         esker put game.esker anna 7 --keyspace scores
+        esker put game.esker 42 '{"title":"Go","squares":[1,2]}' --keyspace boards --json
         esker put cities.esker at Vienna
         esker put sessions.esker user:17 token --ttl 60s
         esker put pictures.esker logo - < logo.png
-      """
+      """,
+    aliases: ["set"]
   )
 
   @OptionGroup var store: StoreArguments
@@ -33,11 +37,18 @@ struct Put: ParsableCommand {
 
   @OptionGroup var encoding: KeyEncodingOption
 
+  @Flag(help: "The value is JSON: store it as what the keyspace records, or as CBOR.")
+  var json = false
+
   @Flag(help: "Store the value's bytes, whatever form is recorded.")
   var raw = false
 
   @Flag(help: "Return only once the value survives a power failure.")
   var synced = false
+
+  func validate() throws {
+    if json, raw { throw ValidationError("--json and --raw say two things about the value.") }
+  }
 
   func run() throws {
     // Read first, so that the store is not opened and locked while waiting for a slow pipe.
@@ -57,9 +68,19 @@ struct Put: ParsableCommand {
   /// The value in the form that the keyspace records.
   private func stored(_ bytes: [UInt8], in keyspace: Keyspace) throws(ToolError) -> [UInt8] {
     let form = keyspace.shownValues
+    if json { return try stored(json: bytes, in: keyspace) }
     guard !raw, form != .raw else { return bytes }
     guard let text = String(validating: bytes, as: UTF8.self), let stored = form.bytes(of: text) else {
       throw .notOfForm(value, what: "value", form: keyspace.valueForm ?? "")
+    }
+    return stored
+  }
+
+  private func stored(json: [UInt8], in keyspace: Keyspace) throws(ToolError) -> [UInt8] {
+    let form = keyspace.valueForm == nil ? StoredForm.cbor : keyspace.shownValues
+    guard form != .raw else { throw .notFromJSON(form: keyspace.valueForm ?? "") }
+    guard let stored = form.bytes(ofJSON: json.span) else {
+      throw .notOfForm(value, what: "value", form: keyspace.valueForm ?? "json")
     }
     return stored
   }

@@ -10,7 +10,8 @@ struct Stats: ParsableCommand {
       Examples:
         esker stats cities.esker
         esker stats cities.esker --json | jq .bytesOnDisk
-      """
+      """,
+    aliases: ["info"]
   )
 
   @OptionGroup var store: StoreArguments

@@ -5,8 +5,21 @@ import Foundation
 /// CBOR as JSON on one line, with the fields of a map in the order in which they are stored.
 ///
 /// JSON has fewer types: bytes become base 64, instants ISO 8601, a UUID its usual digits, a number that is not finite null.
+/// Where the JSON is to be read back, such a value is marked instead: an object with one field, ``Mark``, whose value is its text.
 struct CBORText {
+  /// What JSON has no type for, by the name of the field that marks it.
+  enum Mark: String, CaseIterable {
+    case bytes = "$base64"
+    case date = "$date"
+    case uuid = "$uuid"
+    case url = "$url"
+    case decimal = "$decimal"
+    /// A number that is not finite.
+    case float = "$float"
+  }
+
   private let bytes: [UInt8]
+  private let isMarked: Bool
   private var position = 0
   private var depth = 0
   private var writer = JSONWriter()
@@ -17,21 +30,17 @@ struct CBORText {
   private struct Unreadable: Error {}
 
   /// The JSON of exactly one item; nil if the bytes are anything else.
-  static func json(of bytes: [UInt8]) -> String? {
-    var text = CBORText(bytes: bytes)
+  ///
+  /// - Parameter isMarked: Whether ``CBORFromJSON`` is to read it back.
+  static func json(of bytes: [UInt8], isMarked: Bool = false) -> String? {
+    var text = CBORText(bytes: bytes, isMarked: isMarked)
     guard (try? text.item()) != nil, text.position == bytes.count else { return nil }
     return String(validating: text.writer.bytes, as: UTF8.self)
   }
 
-  /// One item with what the JSON says. There are no bytes and no instants in it, and fields are in the order of their names.
-  static func bytes(ofJSON text: String) -> [UInt8]? {
-    guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) else { return nil }
-    let encoder = CBOREncoder(sortsKeys: true)
-    return try? encoder.encode(value)
-  }
-
-  private init(bytes: [UInt8]) {
+  private init(bytes: [UInt8], isMarked: Bool) {
     self.bytes = bytes
+    self.isMarked = isMarked
   }
 
   /// The first byte of an item, and its number; nil for an item of indefinite length.
@@ -64,7 +73,7 @@ struct CBORText {
     switch (major, number) {
     case (0, let number?): writer.literal("\(number)")
     case (1, let number?): writer.literal("\(~Int128(number))")
-    case (2, _): writer.value(Data(try string(of: 2, number)).base64EncodedString())
+    case (2, _): write(.bytes, Data(try string(of: 2, number)).base64EncodedString())
     case (3, _): writer.value(try text(number))
     case (4, _):
       writer.beginArray()
@@ -133,16 +142,28 @@ struct CBORText {
     try item()
     let whole = Array(bytes[start..<position])
     let decoder = CBORDecoder()
-    let shown: String?
+    let shown: (mark: Mark, text: String)?
     switch tag {
-    case 0, 1, 1001: shown = (try? decoder.decode(Date.self, from: whole)).map { "\"\(instant(of: $0))\"" }
-    case 2, 3, 4: shown = (try? decoder.decode(Decimal.self, from: whole)).map { "\($0)" }
-    case 37: shown = (try? decoder.decode(UUID.self, from: whole)).map { "\"\($0.uuidString)\"" }
+    case 0, 1, 1001: shown = (try? decoder.decode(Date.self, from: whole)).map { (.date, instant(of: $0)) }
+    case 2, 3, 4: shown = (try? decoder.decode(Decimal.self, from: whole)).map { (.decimal, "\($0)") }
+    case 32: shown = (try? decoder.decode(URL.self, from: whole)).map { (.url, $0.absoluteString) }
+    case 37: shown = (try? decoder.decode(UUID.self, from: whole)).map { (.uuid, $0.uuidString) }
     default: shown = nil
     }
     guard let shown else { return }
     writer = before
-    writer.literal(shown)
+    write(shown.mark, shown.text)
+  }
+
+  private mutating func write(_ mark: Mark, _ text: String) {
+    guard isMarked else {
+      if mark == .decimal { writer.literal(text) } else { writer.value(text) }
+      return
+    }
+    writer.beginObject()
+    writer.name(mark.rawValue)
+    writer.value(text)
+    writer.endObject()
   }
 
   private mutating func simple(_ low: UInt8, _ start: Int) throws(Unreadable) {
@@ -154,7 +175,7 @@ struct CBORText {
       guard let number = try? CBORDecoder().decode(Double.self, from: Array(bytes[start..<position])) else {
         throw Unreadable()
       }
-      writer.value(number)
+      if isMarked, !number.isFinite { write(.float, "\(number)") } else { writer.value(number) }
     default: throw Unreadable()
     }
   }

@@ -5,15 +5,24 @@ import Foundation
 
 extension StoredForm {
   /// The bytes as text of this form; nil if they do not have it.
-  func text(of bytes: [UInt8]) -> String? {
-    if let text = plainText(of: bytes) { return text }
+  ///
+  /// - Parameter isMarked: Whether CBOR marks what JSON has no type for, so that it can be read back; see ``CBORText``.
+  func text(of bytes: [UInt8], isMarked: Bool = false) -> String? {
+    if let text = plainText(of: bytes, isMarked) { return text }
     guard let rest = withoutVersion(bytes) else { return nil }
-    return plainText(of: rest)
+    return plainText(of: rest, isMarked)
   }
 
-  private func plainText(of bytes: [UInt8]) -> String? {
+  /// The text from which ``bytes(of:)`` makes exactly these bytes; nil if there is none.
+  func exactText(of bytes: [UInt8]) -> String? {
+    guard let text = text(of: bytes, isMarked: true), self.bytes(of: text) == bytes else { return nil }
+    return text
+  }
+
+  private func plainText(of bytes: [UInt8], _ isMarked: Bool) -> String? {
     switch self {
     case .raw, .text: return String(validating: bytes, as: UTF8.self)
+    case .json: return JSONCursor.isDocument(bytes.span) ? String(validating: bytes, as: UTF8.self) : nil
     case .integer(let length, let isSigned, let place):
       guard bytes.count == length else { return nil }
       let pattern = pattern(of: bytes, mostSignificantFirst: place == .keys)
@@ -34,8 +43,15 @@ extension StoredForm {
       guard bytes.count == 16 else { return nil }
       let pairs = bytes.map { hex($0).uppercased() }
       return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { pairs[$0].joined() }.joined(separator: "-")
-    case .cbor: return CBORText.json(of: bytes)
+    case .cbor: return CBORText.json(of: bytes, isMarked: isMarked)
     case .composite(let forms): return CompositeText.text(of: bytes, forms)
+    case .turned(let form, let turns):
+      var inner = bytes
+      for turn in turns.reversed() {
+        guard let back = try? turn.transformer.decode(inner) else { return nil }
+        inner = back
+      }
+      return form.text(of: inner, isMarked: isMarked)
     }
   }
 
@@ -51,19 +67,46 @@ extension StoredForm {
     case .float(bytes: 4): return Float(text).map { littleEndian(UInt64($0.bitPattern), 4) }
     case .float: return Double(text).map { littleEndian($0.bitPattern, 8) }
     case .bool: return text == "true" ? [1] : text == "false" ? [0] : nil
-    case .date:
-      let time = parseTimestamp(Array(text.utf8).span).map(\.date.timeIntervalSinceReferenceDate)
-      return (Double(text) ?? time).map { littleEndian($0.bitPattern, 8) }
+    case .date: return parseInstant(text).map { littleEndian($0.timeIntervalSinceReferenceDate.bitPattern, 8) }
     case .uuid: return UUID(uuidString: text).flatMap { try? UUID.keyTransformer.encode($0) }
-    case .cbor: return CBORText.bytes(ofJSON: text)
+    case .json: return JSONCursor.isDocument(Array(text.utf8).span) ? Array(text.utf8) : nil
+    case .cbor: return CBORFromJSON.bytes(of: Array(text.utf8).span)
     case .composite(let forms): return CompositeText.bytes(of: text, forms)
+    case .turned(let form, let turns):
+      return turns.reduce(form.bytes(of: text)) { bytes, turn in bytes.flatMap { try? turn.transformer.encode($0) } }
     }
   }
 
   /// What follows the mark of a version, which values of any form may have; nil without one.
   private func withoutVersion(_ bytes: [UInt8]) -> [UInt8]? {
-    self != .raw && bytes.count >= 6 && bytes.starts(with: [0xE5, 0x6B, 0x72, 0x76]) ? Array(bytes.dropFirst(6)) : nil
+    self == .raw ? nil : Self.version(of: bytes).map { _ in Array(bytes.dropFirst(6)) }
   }
+
+  /// The version that a value begins with; nil if there is none.
+  static func version(of bytes: [UInt8]) -> UInt16? {
+    guard bytes.count >= 6, bytes.starts(with: [0xE5, 0x6B, 0x72, 0x76]) else { return nil }
+    return UInt16(bytes[4]) | UInt16(bytes[5]) << 8
+  }
+
+  /// The bytes with which a value of a version begins.
+  static func mark(ofVersion version: UInt16) -> [UInt8] {
+    [0xE5, 0x6B, 0x72, 0x76, UInt8(truncatingIfNeeded: version), UInt8(truncatingIfNeeded: version >> 8)]
+  }
+}
+
+extension StoredForm.Turn {
+  var transformer: Transformer<[UInt8]> {
+    switch self {
+    case .lz4: Transformer<[UInt8]>.bytes.then(.lz4)
+    case .checksum: Transformer<[UInt8]>.bytes.then(.checksum)
+    }
+  }
+}
+
+/// The instant that ``instant(of:)`` wrote; nil for anything else.
+func parseInstant(_ text: String) -> Date? {
+  if let seconds = Double(text) { return Date(timeIntervalSinceReferenceDate: seconds) }
+  return parseTimestamp(Array(text.utf8).span)?.date
 }
 
 /// ISO 8601 if that says all of an instant; otherwise the seconds since 2001, which do.

@@ -10,8 +10,10 @@ indirect enum StoredForm: Equatable {
 
   /// Bytes, those of a form that the tool does not know, or nothing is recorded: shown and given as they are.
   case raw
-  /// Text: also JSON and the addresses of URLs.
+  /// Text, also the addresses of URLs.
   case text
+  /// Values that are the text of JSON.
+  case json
   case integer(bytes: Int, isSigned: Bool, Place)
   /// IEEE 754, of 4 or 8 bytes.
   case float(bytes: Int)
@@ -22,6 +24,14 @@ indirect enum StoredForm: Equatable {
   case cbor
   /// The parts of a composite key.
   case composite([StoredForm])
+  /// Values whose bytes were turned further, first to last: compressed, or with a checksum.
+  case turned(StoredForm, [Turn])
+
+  /// What is done to the bytes of a value, by the name that a form's name has after a plus sign.
+  enum Turn: String {
+    case lz4
+    case checksum = "crc32c"
+  }
 
   init(_ name: String?, of place: Place) {
     let parts = place == .keys ? (name ?? "").split(separator: ",", omittingEmptySubsequences: false) : []
@@ -29,7 +39,12 @@ indirect enum StoredForm: Equatable {
       self = .composite(parts.map { StoredForm(String($0), of: place) })
       return
     }
+    if place == .values, let turned = Self.turned(name ?? "") {
+      self = turned
+      return
+    }
     switch name {
+    case "json" where place == .values: self = .json
     case "utf8", "json", "url": self = .text
     case "bool": self = .bool
     case "date": self = .date
@@ -40,6 +55,16 @@ indirect enum StoredForm: Equatable {
     case let name?: self = Self.integer(name, place) ?? .raw
     case nil: self = .raw
     }
+  }
+
+  /// The form of a name such as `cbor+lz4`; nil if it has no plus sign, and raw if a part of it is unknown.
+  private static func turned(_ name: String) -> StoredForm? {
+    let parts = name.split(separator: "+", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count > 1 else { return nil }
+    let inner = StoredForm(parts[0], of: .values)
+    let turns = parts.dropFirst().compactMap { Turn(rawValue: $0) }
+    guard inner != .raw, turns.count == parts.count - 1 else { return .raw }
+    return .turned(inner, turns)
   }
 
   private static func integer(_ name: String, _ place: Place) -> StoredForm? {

@@ -80,7 +80,7 @@ struct CSVSource: RecordSource {
         try entry.set(field, text)
       }
     }
-    try entry.check()
+    try entry.finish()
   }
 
   private mutating func takeDocument() {
@@ -100,5 +100,6 @@ struct CSVSource: RecordSource {
   }
 
   var keyspace: String? { keyField == nil ? entry.keyspace : nil }
+  var forms: LoadTarget.Forms? { keyField == nil ? entry.forms : nil }
   var expiry: Expiry? { keyField == nil ? entry.expiry : nil }
 }

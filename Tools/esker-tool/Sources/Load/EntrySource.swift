@@ -29,5 +29,6 @@ struct EntrySource: RecordSource {
   }
 
   var keyspace: String? { scanner.entry.keyspace }
+  var forms: LoadTarget.Forms? { scanner.entry.forms }
   var expiry: Expiry? { scanner.entry.expiry }
 }

@@ -173,7 +173,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
       tally.expired += 1
       return
     }
-    let keyspace = try target.keyspace(source.keyspace)
+    let keyspace = try target.keyspace(source.keyspace, source.forms)
     var length = 0
     var keyLength = 0
     try source.withRecord(reader) { key, value in

@@ -24,6 +24,9 @@ protocol RecordSource {
   /// The keyspace that the record names; nil if none.
   var keyspace: String? { get }
 
+  /// The forms of the keyspace's keys and values; nil if the record does not name them.
+  var forms: LoadTarget.Forms? { get }
+
   /// The record's expiry; nil if it has none.
   var expiry: Expiry? { get }
 }
@@ -31,6 +34,7 @@ protocol RecordSource {
 extension RecordSource {
   mutating func begin(_ reader: inout LineReader) {}
   var keyspace: String? { nil }
+  var forms: LoadTarget.Forms? { nil }
   var expiry: Expiry? { nil }
 }
 

@@ -11,6 +11,11 @@ extension [UInt8] {
     self = unsafe span.withUnsafeBufferPointer { unsafe [UInt8]($0) }
   }
 
+  init(copying span: RawSpan) {
+    self = []
+    append(contentsOf: span)
+  }
+
   mutating func append(contentsOf span: Span<UInt8>) {
     unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
   }

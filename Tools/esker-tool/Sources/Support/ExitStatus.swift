@@ -8,6 +8,8 @@ enum ExitStatus {
   static let success: Int32 = 0
   /// A key was not found, a line could not be loaded, or the store is damaged.
   static let failure: Int32 = 1
+  /// Of "diff": the store is damaged, so that it cannot be told whether it differs.
+  static let trouble: Int32 = 2
   /// The command line, or a key or value on it, is invalid.
   static let usage: Int32 = 64
   /// There is no store, or no input file, at the path.
@@ -34,10 +36,13 @@ enum ExitStatus {
   static func code(for error: ToolError) -> Int32 {
     switch error {
     case .outputClosed: success
-    case .noKeyspace, .notFound, .nothingFound, .noSegment, .noRecord, .badLine, .damageFound, .otherInput,
-      .notRepresentable, .benchmarkFailed:
+    case .noKeyspace, .notFound, .someAbsent, .nothingFound, .noSegment, .noRecord, .badLine, .damageFound, .otherInput,
+      .notRepresentable, .benchmarkFailed, .different:
       failure
-    case .argumentNotUTF8, .notEncoded, .notOfForm, .notForDocuments: usage
+    case .comparedDamage: trouble
+    case .argumentNotUTF8, .notEncoded, .notOfForm, .notForDocuments, .otherForms, .notFromJSON, .noCommand, .noCounter,
+      .noCounters, .copyOntoItself, .nowhere:
+      usage
     case .noStore, .noInput: noInput
     case .system, .outputExists: inputOutput
     case .interrupted(let signal): 128 + signal

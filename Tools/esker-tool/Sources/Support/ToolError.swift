@@ -10,6 +10,8 @@ enum ToolError: Error, Equatable {
   case noInput(path: String)
   /// The key is absent, or its value has expired.
   case notFound(String)
+  /// Some of several keys are absent, which has been reported.
+  case someAbsent
   /// None of the given number of keys exists.
   case nothingFound(Int)
   /// A line of the input cannot be loaded.
@@ -34,6 +36,24 @@ enum ToolError: Error, Equatable {
   case notOfForm(String, what: String, form: String)
   /// Documents cannot be loaded into a keyspace of other forms.
   case notForDocuments(keyspace: String, keys: String, values: String)
+  /// Entries name other forms than the keyspace records.
+  case otherForms(keyspace: String, recorded: String, given: String)
+  /// There is no such command.
+  case noCommand(String, meant: String?)
+  /// The value of the key is not a counter.
+  case noCounter(String)
+  /// The keyspace records values that are not counters.
+  case noCounters(keyspace: String, form: String)
+  /// A copy to where the entries are.
+  case copyOntoItself
+  /// Two stores differ, which has been reported.
+  case different
+  /// Whether two stores differ cannot be told because one is damaged, which has been reported.
+  case comparedDamage
+  /// Neither of two stores has the keyspace.
+  case nowhere(keyspace: String)
+  /// No value of the form can be made from JSON.
+  case notFromJSON(form: String)
   /// The output file already exists.
   case outputExists(path: String)
   /// A benchmark read something other than what it had put.
@@ -43,6 +63,11 @@ enum ToolError: Error, Equatable {
   case system(operation: String, path: String, errno: Int32)
 }
 
+extension ToolError {
+  /// Whether the command has said what there is to say.
+  var isReported: Bool { [.outputClosed, .damageFound, .someAbsent, .different, .comparedDamage].contains(self) }
+}
+
 extension ToolError: CustomStringConvertible {
   var description: String {
     switch self {
@@ -50,6 +75,7 @@ extension ToolError: CustomStringConvertible {
     case .noKeyspace(let name, let path): "no keyspace \"\(name)\" in \(path)"
     case .noInput(let path): "no file at \(path)"
     case .notFound(let key): "no value for key \"\(key)\""
+    case .someAbsent: "some of the keys have no value"
     case .nothingFound(let count): "none of the \(count) keys exists"
     case .badLine(let number, let why): "line \(number): \(why)"
     case .damageFound: "the store is damaged"
@@ -67,6 +93,20 @@ extension ToolError: CustomStringConvertible {
     case .notForDocuments(let keyspace, let keys, let values):
       "the keyspace \"\(keyspace)\" records keys of the form \(keys) and values of the form \(values), and documents are text: "
         + "load them into another"
+    case .otherForms(let keyspace, let recorded, let given):
+      "the keyspace \"\(keyspace)\" records the form \(recorded), and the entries have the form \(given): "
+        + "use another keyspace"
+    case .noCommand(let name, let meant):
+      "no command \"\(name)\"" + (meant.map { ": did you mean \"\($0)\"?" } ?? ": see esker help")
+    case .noCounter(let key): "the value of key \"\(key)\" is not a counter, which has 8 bytes"
+    case .noCounters(let keyspace, let form):
+      "the keyspace \"\(keyspace)\" records values of the form \(form), which are not counters"
+    case .copyOntoItself: "both stores are the same: name another keyspace with --into"
+    case .different: "the stores differ"
+    case .comparedDamage: "a store is damaged"
+    case .nowhere(let keyspace): "no keyspace \"\(keyspace)\" in either store"
+    case .notFromJSON(let form):
+      "the keyspace records values of the form \(form), which cannot be made from JSON: give bytes with --raw"
     case .outputExists(let path): "\(path) already exists: nothing was written; choose another path, or remove it"
     case .benchmarkFailed(let why): why
     case .argumentNotUTF8(let position):

@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ["frobnicate"], ["get"], ["get", "s"], ["get", "s", "k", "more"], ["put", "s", "k"],
+    ["frobnicate"], ["get"], ["get", "s"], ["put", "s", "k", "v", "more"], ["put", "s", "k"],
     ["list", "s", "--limit", "-1"],
     ["list", "s", "--limit", "x"], ["load", "s", "f"], ["load", "s", "f", "--key-field", "id", "--acknowledge", "0"],
     ["count", "s", "--nonsense"], ["delete", "s"],

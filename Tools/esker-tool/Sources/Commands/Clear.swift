@@ -1,0 +1,37 @@
+import ArgumentParser
+import Esker
+
+struct Clear: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Remove all entries of a keyspace.",
+    discussion: """
+      Of the default keyspace, or of the one that is named; other keyspaces stay as they are. Takes no time, however many \
+      entries there are; a merge reclaims their space. "drop" removes a keyspace itself.
+
+      Examples:
+        esker clear cities.esker
+        esker clear cities.esker --keyspace sessions
+      """
+  )
+
+  @OptionGroup var store: StoreArguments
+
+  @OptionGroup var keyspace: KeyspaceOption
+
+  @Flag(help: "Print how many there were as JSON.")
+  var json = false
+
+  func run() throws {
+    let count = try store.write(creating: false) { store in
+      let keyspace = try keyspace.existing(in: store)
+      let count = try keyspace.count()
+      try keyspace.removeAll()
+      return count
+    }
+    if json {
+      try printFigures([("removed", count)], text: "", asJSON: true)
+    } else if !store.quiet {
+      StandardError.write("removed \(HumanUnits.entries(count))\n")
+    }
+  }
+}

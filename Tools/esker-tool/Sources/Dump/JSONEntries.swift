@@ -1,0 +1,91 @@
+import Esker
+
+/// Entries as lines of JSON.
+struct JSONEntries: EntryFormatter {
+  /// Whether entries of named keyspaces include the keyspace's name.
+  let namesKeyspaces: Bool
+  /// The encoding of bytes; nil: what the keyspace records, and otherwise text if they are valid, base 64 if not.
+  let encoding: ByteEncoding?
+
+  /// Nil to write bytes.
+  private var forms: EntryForms?
+  private var writer = JSONWriter()
+
+  init(namesKeyspaces: Bool, encoding: ByteEncoding?, _ forms: EntryForms?) {
+    self.namesKeyspaces = namesKeyspaces
+    self.encoding = encoding
+    self.forms = forms
+  }
+
+  var header: [UInt8] { [] }
+
+  mutating func text(of entry: Snapshot.Entry) throws -> [UInt8] {
+    writer.removeAll()
+    writer.beginObject()
+    if namesKeyspaces, !entry.keyspace.isEmpty {
+      writer.name("keyspace")
+      writer.value(entry.keyspace)
+    }
+    let forms = self.forms?[entry.keyspace] ?? EntryForms.Pair()
+    var unsuitable: ToolError?
+    try entry.withBytes { (key, value) in
+      let isKey = add("key", key, forms.keys, forms.keyName)
+      if !add("value", value, forms.values, forms.valueName) || !isKey { unsuitable = notText(key) }
+    }
+    if let unsuitable { throw unsuitable }
+    writer.name("expires")
+    if case .at(let time) = entry.expiry { writer.value(timestamp(time)) } else { writer.null() }
+    writer.endObject()
+    writer.newline()
+    return writer.bytes
+  }
+
+  /// Adds the key or the value, and the name of its form if one is recorded.
+  private mutating func add(_ name: String, _ bytes: RawSpan, _ form: StoredForm, _ formName: String?) -> Bool {
+    guard let formName else { return add(name, bytes, encoding) }
+    var version: UInt16?
+    if !form.isTranslated {
+      _ = add(name, bytes, nil)
+    } else if name == "key"
+      ? !addKey([UInt8](copying: bytes), form) : !addValue([UInt8](copying: bytes), form, &version)
+    {
+      // Text would be taken for text of the form.
+      _ = add(name, bytes, .base64)
+    }
+    writer.field(name + "Form", formName)
+    if let version { writer.field("valueVersion", Int(version)) }
+    return true
+  }
+
+  private mutating func addKey(_ bytes: [UInt8], _ form: StoredForm) -> Bool {
+    guard let text = form.exactText(of: bytes) else { return false }
+    writer.field("key", text)
+    return true
+  }
+
+  private mutating func addValue(_ bytes: [UInt8], _ form: StoredForm, _ version: inout UInt16?) -> Bool {
+    if form.add(bytes, as: "value", to: &writer) { return true }
+    guard let found = StoredForm.version(of: bytes), form.add(Array(bytes.dropFirst(6)), as: "value", to: &writer)
+    else {
+      return false
+    }
+    version = found
+    return true
+  }
+
+  /// Adds bytes in an encoding; nil: as text if they are valid, in base 64 if not.
+  private mutating func add(_ name: String, _ bytes: RawSpan, _ encoding: ByteEncoding?) -> Bool {
+    bytes.withBytes { bytes in
+      let encoding = encoding ?? (UTF8Check.isValid(bytes) ? .text : .base64)
+      if encoding == .text, UTF8Check.isValid(bytes) {
+        writer.name(name)
+        writer.value(utf8: bytes)
+        return true
+      }
+      guard let text = encoding.encode(bytes) else { return false }
+      writer.name(encoding.fieldName(name))
+      writer.value(utf8: text.span)
+      return true
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+
+/// What a value must be to be chosen: a path into it, a comparison, and what is there, as in `city = Wien` or `size >= 100`.
+struct Condition: ExpressibleByArgument {
+  enum Comparison: String, CaseIterable {
+    // Longer ones before those that they begin with.
+    case notEqual = "!="
+    case atMost = "<="
+    case atLeast = ">="
+    case same = "=="
+    case equal = "="
+    case less = "<"
+    case more = ">"
+    case contains = "~"
+  }
+
+  let path: ValuePath
+  let comparison: Comparison
+  let operand: Scalar
+
+  /// Nil unless it is a path, a comparison and a value.
+  init?(argument: String) {
+    guard let (start, comparison) = Self.comparison(in: argument) else { return nil }
+    let path = argument[..<start].trimmed
+    guard let path = ValuePath(path) else { return nil }
+    let operand = argument[argument.index(start, offsetBy: comparison.rawValue.count)...].trimmed
+    self.path = path
+    self.comparison = comparison
+    let bytes = Array(operand.utf8)
+    // What is not JSON is text: quotes are only needed around what would be.
+    self.operand = JSONCursor.isDocument(bytes.span) ? Scalar(json: bytes.span) : .text(bytes)
+  }
+
+  /// The first comparison outside of quotes.
+  private static func comparison(in text: String) -> (String.Index, Comparison)? {
+    var isQuoted = false
+    for index in text.indices {
+      if text[index] == "\"" { isQuoted.toggle() }
+      guard !isQuoted, let found = Comparison.allCases.first(where: { text[index...].hasPrefix($0.rawValue) }) else {
+        continue
+      }
+      return (index, found)
+    }
+    return nil
+  }
+
+  /// Whether the value, which is JSON, is as it must be. What is not there counts as null.
+  func holds(for json: Span<UInt8>) -> Bool {
+    guard let range = path.find(in: json) else { return holds(for: .null) }
+    let found = json.extracting(range)
+    if comparison == .contains,
+      json[range.lowerBound] == UInt8(ascii: "[") || json[range.lowerBound] == UInt8(ascii: "{")
+    {
+      var cursor = JSONCursor()
+      return (try? cursor.anyMember(found) { Scalar(json: $0) == operand }) ?? false
+    }
+    return holds(for: Scalar(json: found))
+  }
+
+  private func holds(for value: Scalar) -> Bool {
+    switch comparison {
+    case .equal, .same: value == operand
+    case .notEqual: value != operand
+    case .less: value.isLess(than: operand)
+    case .more: operand.isLess(than: value)
+    case .atMost: value.isLess(than: operand) || value.isOrdered && value == operand
+    case .atLeast: operand.isLess(than: value) || value.isOrdered && value == operand
+    case .contains: value.contains(operand)
+    }
+  }
+}
+
+extension StringProtocol {
+  fileprivate var trimmed: String {
+    var text = self[...]
+    while text.first == " " { text.removeFirst() }
+    while text.last == " " { text.removeLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,92 @@
+import ArgumentParser
+import Esker
+
+/// Which entries a command takes.
+struct Selection: ParsableArguments {
+  @Option(help: "Only keys that begin with this text, as they are printed.")
+  var prefix = ""
+
+  @Option(
+    help: ArgumentHelp(
+      "Only keys that look like this: * any text, ? a character, [a-z] one of some.",
+      valueName: "glob"
+    )
+  )
+  var match: Glob?
+
+  @Option(
+    name: .customLong("where"),
+    help: ArgumentHelp(
+      "Only values where this holds, as in 'city = Wien': =, !=, <, <=, >, >=, or ~ for contains. May be repeated.",
+      valueName: "path OP value"
+    )
+  )
+  var conditions: [Condition] = []
+
+  @Option(help: ArgumentHelp("Stop after this many.", valueName: "count"))
+  var limit: Int?
+
+  func validate() throws {
+    if let limit, limit < 0 { throw ValidationError("The limit must not be negative.") }
+  }
+
+  /// Whether it takes every entry.
+  var isEverything: Bool { limit == nil && !isChoosy }
+
+  /// Whether entries have to be looked at.
+  fileprivate var isChoosy: Bool { looksAtKeys || !conditions.isEmpty }
+
+  fileprivate var looksAtKeys: Bool { !prefix.isEmpty || match != nil }
+}
+
+/// Decides for each entry whether it is taken.
+struct EntryFilter {
+  private let selection: Selection
+  private let prefix: [UInt8]
+  /// How keys are printed; nil: as what the keyspace records.
+  private let keyEncoding: ByteEncoding?
+  private var forms: EntryForms
+  private var text = JSONWriter()
+
+  init(_ selection: Selection, _ keyEncoding: ByteEncoding?, _ forms: EntryForms) {
+    self.selection = selection
+    self.keyEncoding = keyEncoding
+    self.forms = forms
+    prefix = Array(selection.prefix.utf8)
+  }
+
+  var limit: Int { selection.limit ?? .max }
+
+  /// - Throws: ``StoreError/damaged(_:reason:)``.
+  mutating func takes(_ entry: Snapshot.Entry) throws(StoreError) -> Bool {
+    guard selection.isChoosy else { return true }
+    let pair = forms[entry.keyspace]
+    if selection.looksAtKeys {
+      let key = printed(try entry.key(), pair.keys)
+      guard key.starts(with: prefix), selection.match?.matches(key) ?? true else { return false }
+    }
+    guard !selection.conditions.isEmpty else { return true }
+    return holds(for: try entry.value(), pair.values)
+  }
+
+  private func printed(_ key: [UInt8], _ form: StoredForm) -> [UInt8] {
+    if let keyEncoding { return keyEncoding.encode(key.span) ?? key }
+    guard form.isTranslated, let text = form.text(of: key) else { return key }
+    return Array(text.utf8)
+  }
+
+  private mutating func holds(for value: [UInt8], _ form: StoredForm) -> Bool {
+    if form == .raw, JSONCursor.isDocument(value.span) { return holds(for: value.span) }
+    text.removeAll()
+    if form.isTranslated, form.addShown(value, to: &text) { return holds(for: text.bytes.span) }
+    // Text that is not JSON is a value of its own; bytes are no value that could be compared.
+    guard UTF8Check.isValid(value.span) else { return false }
+    text.value(utf8: value.span)
+    return holds(for: text.bytes.span)
+  }
+
+  private func holds(for json: Span<UInt8>) -> Bool {
+    for condition in selection.conditions where !condition.holds(for: json) { return false }
+    return true
+  }
+}

@@ -1,0 +1,57 @@
+import Esker
+
+/// The forms of keys and values of a store's keyspaces, as a command shows them.
+struct EntryForms {
+  /// Those of one keyspace, with the names that it records.
+  struct Pair {
+    var keys = StoredForm.raw
+    var keyName: String?
+    var values = StoredForm.raw
+    var valueName: String?
+
+    init() {}
+
+    /// The names, if both are recorded.
+    var recorded: LoadTarget.Forms? {
+      guard let keyName, let valueName else { return nil }
+      return LoadTarget.Forms(keys: keyName, values: valueName)
+    }
+
+    init(_ keyspace: Keyspace, _ decoding: Decoding) {
+      keys = keyspace.shownKeys
+      keyName = keyspace.keyForm
+      values = decoding.form(keyspace.shownValues)
+      valueName = decoding.name(keyspace.valueForm)
+    }
+  }
+
+  private let store: LogStore
+  private let decoding: Decoding
+  private var known: [String: Pair] = [:]
+
+  init(of store: LogStore, _ decoding: Decoding) {
+    self.store = store
+    self.decoding = decoding
+  }
+
+  /// The forms of a keyspace; raw for one that has just been removed.
+  subscript(keyspace: String) -> Pair {
+    mutating get {
+      if let pair = known[keyspace] { return pair }
+      let found = keyspace.isEmpty ? store.default : try? store.keyspace(keyspace)
+      let pair = found.map { Pair($0, decoding) } ?? Pair()
+      known[keyspace] = pair
+      return pair
+    }
+  }
+
+  /// Whether one of these keyspaces records a form.
+  mutating func isRecorded(in keyspaces: [String]) -> Bool {
+    keyspaces.contains { self[$0].keyName != nil || self[$0].valueName != nil }
+  }
+}
+
+extension StoredForm {
+  /// Whether bytes of this form are shown as something else than themselves.
+  var isTranslated: Bool { self != .raw && self != .text }
+}
