@@ -11,7 +11,7 @@ struct EskerTool: ParsableCommand {
     discussion: """
       A store is a directory. Commands that only read work beside a process that has the store open for writing.
 
-      Exit codes: 0 done; 1 no such key, a line that cannot be loaded, or damage found; 64 wrong usage; 66 no such store or \
+      Exit codes: 0 done; 1 no such key, a line that cannot be loaded, damage or a difference found; 64 wrong usage; 66 no such store or \
       input file; 74 input or output failed; 75 another process has the store open for writing; 130 interrupted.
 
       Example:
@@ -31,7 +31,7 @@ struct EskerTool: ParsableCommand {
         name: "Bulk",
         subcommands: [Load.self, Dump.self, Copy.self, Clear.self, Drop.self, Keyspaces.self]
       ),
-      CommandGroup(name: "Report", subcommands: [Stats.self, Watch.self, Inspect.self, Map.self]),
+      CommandGroup(name: "Report", subcommands: [Stats.self, Big.self, Diff.self, Watch.self, Inspect.self, Map.self]),
       CommandGroup(
         name: "Upkeep",
         subcommands: [Verify.self, Merge.self, Backup.self, Restore.self, Repair.self, Bench.self]

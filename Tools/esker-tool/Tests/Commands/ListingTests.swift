@@ -78,4 +78,17 @@ import Testing
     let line = try #require(dump.lines.first { $0.contains("\"odd:17\"") })
     #expect(try scratch.run("get", copy, "odd:17").text == line)
   }
+
+  @Test func countingAClosedStoreReadsNoRecords() throws {
+    let scratch = try Scratch()
+    let lines = (0..<50_000).map { "{\"id\":\"key \($0)\"}\n" }.joined()
+    #expect(try scratch.run("load", scratch.store, "-", "--key-field", "id", input: Data(lines.utf8)).status == 0)
+    let names = try FileManager.default.contentsOfDirectory(atPath: scratch.store)
+    #expect(names.contains { $0.hasSuffix(".checkpoint") })
+    // Who reads the record finds the damage.
+    try SampleStore.flip(scratch.store, #require(SampleStore.segments(scratch.store).first), at: 160)
+    let count = try scratch.run("count", scratch.store)
+    #expect(count.status == 0 && count.text == "50000\n" && count.errors.isEmpty)
+    #expect(try scratch.run("count", scratch.store, "--prefix", "key").status == 1)
+  }
 }

@@ -1,0 +1,114 @@
+// The report as tables and as JSON.
+
+extension BigReport {
+  func write(to output: inout BufferedOutput) throws(ToolError) {
+    var pairs = Pairs()
+    pairs.add("entries", .count(entries))
+    pairs.add("keys", .size(keyBytes))
+    pairs.add("values", .size(valueBytes))
+    try output.write(pairs.text(in: .output))
+    try write("LARGEST", [.right("SIZE"), .right("VALUE"), .left("KEYSPACE"), .left("KEY")], to: &output, largest) {
+      [.size($0.bytes), .size($0.valueBytes), .text($0.keyspace), .bytes($0.key)]
+    }
+    let columns: [Table.Column] = [.right("SIZE"), .right("KEYS"), .right("SHARE"), .left("KEYSPACE"), .left("PREFIX")]
+    try write("PREFIXES", columns, to: &output, largestPrefixes) { figure in
+      [
+        .size(figure.amount.bytes), .count(figure.amount.keys), .share(figure.amount.bytes, of: keyBytes + valueBytes),
+        .text(figure.name.keyspace), .text(figure.name.prefix),
+      ]
+    }
+    if prefixes.others.keys > 0 {
+      let others = "\(HumanUnits.entries(prefixes.others.keys)), \(HumanUnits.bytes(prefixes.others.bytes))"
+      try output.write("and under prefixes too small and too many to be told apart: \(others)\n")
+    }
+    try write(
+      "VALUE SIZES",
+      [.right("UP TO"), .right("VALUES"), .right("BYTES"), .right("SHARE")],
+      to: &output,
+      sizes.filled
+    ) {
+      [.size($0.upTo), .count($0.values), .size($0.bytes), .share($0.values, of: entries)]
+    }
+    try write("LIFETIMES LEFT", [.right("UP TO"), .right("VALUES"), .right("SHARE")], to: &output, lifetimes.filled) {
+      [Self.time($0.upTo), .count($0.values), .share($0.values, of: entries)]
+    }
+    if entries > 0 { try output.write("\(HumanUnits.count(lifetimes.never)) of the values do not expire\n") }
+  }
+
+  private static func time(_ seconds: Int64?) -> Cell {
+    guard let seconds else { return .word("longer") }
+    return Cell(shown: HumanUnits.duration(seconds: Double(seconds)), plain: "\(seconds)")
+  }
+
+  /// A table under a heading; nothing without rows.
+  private func write<Rows: Collection>(
+    _ heading: String,
+    _ columns: [Table.Column],
+    to output: inout BufferedOutput,
+    _ rows: Rows,
+    _ cells: (Rows.Element) -> [Cell]
+  ) throws(ToolError) {
+    guard !rows.isEmpty else { return }
+    try output.write("\n" + Paint.heading(heading, in: .output) + "\n")
+    var table = Table(columns, in: .output)
+    for row in rows { try table.add(cells(row), to: &output) }
+    try table.flush(to: &output)
+  }
+
+  /// One object and a newline. Scripts rely on the names: add fields, but never rename or drop one.
+  var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("entries", entries)
+    writer.field("keyBytes", keyBytes)
+    writer.field("valueBytes", valueBytes)
+    writer.list("largest", largest) { writer, entry in
+      writer.field("keyspace", entry.keyspace)
+      writer.field("key", bytes: entry.key)
+      writer.field("keyBytes", entry.keyBytes)
+      writer.field("valueBytes", entry.valueBytes)
+    }
+    writer.list("prefixes", largestPrefixes) { writer, figure in
+      writer.field("keyspace", figure.name.keyspace)
+      writer.field("prefix", figure.name.prefix)
+      writer.field("keys", figure.amount.keys)
+      writer.field("bytes", figure.amount.bytes)
+    }
+    writer.name("otherPrefixes")
+    writer.beginObject()
+    writer.field("keys", prefixes.others.keys)
+    writer.field("bytes", prefixes.others.bytes)
+    writer.endObject()
+    writer.list("valueSizes", sizes.filled) { writer, bucket in
+      writer.field("upTo", bucket.upTo)
+      writer.field("values", bucket.values)
+      writer.field("bytes", bucket.bytes)
+    }
+    writer.list("lifetimes", lifetimes.filled) { writer, bucket in
+      writer.field("upToSeconds", bucket.upTo.map { Int($0) })
+      writer.field("values", bucket.values)
+    }
+    writer.field("neverExpire", lifetimes.never)
+    writer.endObject()
+    writer.newline()
+    return writer.bytes
+  }
+}
+
+extension JSONWriter {
+  /// A field whose value is a list of objects.
+  mutating func list<Elements: Collection>(
+    _ name: String,
+    _ elements: Elements,
+    _ fields: (inout JSONWriter, Elements.Element) -> Void
+  ) {
+    self.name(name)
+    beginArray()
+    for element in elements {
+      beginObject()
+      fields(&self, element)
+      endObject()
+    }
+    endArray()
+  }
+}
