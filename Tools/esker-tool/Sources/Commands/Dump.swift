@@ -32,7 +32,7 @@ struct Dump: ParsableCommand {
         esker dump cities.esker | gzip > cities.ndjson.gz
         esker dump game.esker --keyspace boards | jq .value.title
         esker dump cities.esker --where 'block = Emoticons' --sort key --limit 10
-        esker dump cities.esker cities.csv --format csv
+        esker dump cities.esker cities.csv
         esker dump cities.esker --format binary | ssh other esker load copy.esker - --format binary
       """
   )
@@ -42,8 +42,8 @@ struct Dump: ParsableCommand {
   @Argument(help: "The file; - is standard output.", completion: .file())
   var file = "-"
 
-  @Option(help: "The format to write: ndjson, csv or binary.")
-  var format = TransferFormat.ndjson
+  @Option(help: "The format to write: ndjson, csv or binary. By default what the file's name says, or ndjson.")
+  var format: TransferFormat?
 
   @Option(help: "How to write keys and values: text, hex or base64.")
   var encoding: ByteEncoding?
@@ -59,11 +59,14 @@ struct Dump: ParsableCommand {
   @Flag(help: "Print a summary in JSON when writing to a file.")
   var json = false
 
+  private var written: TransferFormat { format ?? TransferFormat(fileName: file) ?? .ndjson }
+
   func validate() throws {
+    try TransferFormat.requirePlain(file, "write to standard output, and pipe that through a program that does.")
     if encoding != nil, decoding.decode != .auto, decoding.decode != .raw {
       throw ValidationError("--encoding writes bytes: it goes without --decode.")
     }
-    guard format == .binary else { return }
+    guard written == .binary else { return }
     if decoding.decode != .auto { throw ValidationError("A binary stream holds bytes: it goes without --decode.") }
     if encoding != nil || keyspace.keyspace != nil || !selection.isEverything || order.sort != nil {
       throw ValidationError(
@@ -81,7 +84,7 @@ struct Dump: ParsableCommand {
       let isBytes = encoding != nil || decoding.decode == .raw
       let forms = isBytes ? nil : EntryForms(of: store, decoding.decode)
       try withOutput(file) { output in
-        switch format {
+        switch written {
         case .binary: try writeStream(of: store, &output, &summary)
         case .ndjson:
           let formatter = JSONEntries(namesKeyspaces: name == nil, encoding: encoding, forms)

@@ -60,8 +60,11 @@ struct List: ParsableCommand {
       defer { progress.clear() }
       let isIntact = try forEachEntry(of: store, in: keyspace.name, progress, taking: filter, in: order) { entry in
         let line = try line(entry, forms, isTerminal: isTerminal)
-        if isTerminal { progress.clear() }
+        guard isTerminal, !isSilent else { return try output.write(line) }
+        // Between two looks at the progress, which is on the same screen.
+        progress.clear()
         try output.write(line)
+        try output.flush()
       }
       try output.flush()
       guard isIntact else { throw ToolError.damageFound }

@@ -30,7 +30,7 @@ struct Load: ParsableCommand {
       Examples:
         esker load cities.esker cities.ndjson --key-field id
         zcat cities.ndjson.gz | esker load cities.esker - --key-field id
-        esker load cities.esker cities.csv --format csv --key-field geonameid
+        esker load cities.esker cities.csv --key-field geonameid
         esker dump cities.esker --format binary | ssh other esker load copy.esker - --format binary
       """
   )
@@ -40,7 +40,9 @@ struct Load: ParsableCommand {
   @Argument(help: "The file; - is standard input.", completion: .file())
   var file: String
 
-  @Option(help: "The format of the file: ndjson, csv, or binary as dump writes it.")
+  @Option(
+    help: "The format of the file: ndjson, csv, or binary as dump writes it. By default what its name says, or ndjson."
+  )
   var format: TransferFormat?
 
   @Option(help: ArgumentHelp("The field whose text is the key; the value is the whole document.", valueName: "name"))
@@ -69,7 +71,10 @@ struct Load: ParsableCommand {
   @Flag(help: "Print a summary in JSON.")
   var json = false
 
+  private var read: TransferFormat { format ?? TransferFormat(fileName: file) ?? .ndjson }
+
   func validate() throws {
+    try TransferFormat.requirePlain(file, "decompress it, and give - for standard input.")
     if let acknowledge, acknowledge < 1 { throw ValidationError("--acknowledge takes a number of at least 1.") }
     if maxLine.bytes < 1 { throw ValidationError("--max-line takes a size of at least 1.") }
     if format == nil, keyField == nil {
@@ -103,7 +108,7 @@ struct Load: ParsableCommand {
       printsJSON: json
     )
     // The way the input is read is part of its identity: continuing in another way would not be the same load.
-    let reading = "\(format?.rawValue ?? "ndjson")\n\(keyField ?? "")"
+    let reading = "\(read.rawValue)\n\(keyField ?? "")"
     reader.checksum = Array(reading.utf8).checksum(of: 0..<reading.utf8.count)
     try store.write(creating: true, publishing: Self.publishing) { store in
       let keyspace = try keyspace.writable(in: store)
@@ -114,7 +119,7 @@ struct Load: ParsableCommand {
       } else {
         try LoadCheckpoint.forget(input: inputName, into: keyspace)
       }
-      switch (format ?? .ndjson, keyField) {
+      switch (read, keyField) {
       case (.csv, _):
         var loader = Loader(CSVSource(keyField: keyField, limit: limit), into: keyspace, resuming: checkpoint, plan)
         try loader.run(&reader)

@@ -18,7 +18,9 @@ struct EntryScanner {
     value = nil
     var cursor = JSONCursor()
     cursor.skipSpace(line)
-    guard cursor.skip(UInt8(ascii: "{"), line) else { throw JSONFault(.notAnObject) }
+    guard cursor.skip(UInt8(ascii: "{"), line) else {
+      throw JSONFault(cursor.skip(UInt8(ascii: "["), line) ? .list : .notAnObject)
+    }
     cursor.skipSpace(line)
     if !cursor.skip(UInt8(ascii: "}"), line) { try scanMembers(line, &cursor) }
     cursor.skipSpace(line)

@@ -2,6 +2,8 @@
 struct JSONFault: Error, Hashable {
   enum Reason: Hashable {
     case notAnObject
+    /// A list, as files named `.json` often hold.
+    case list
     case unexpectedEnd
     case unexpected(UInt8, wanted: String)
     case trailingBytes
@@ -29,6 +31,7 @@ struct JSONFault: Error, Hashable {
     let text =
       switch reason {
       case .notAnObject: "not a JSON object"
+      case .list: "not a JSON object but a list: put its elements on a line each, as jq -c '.[]' does"
       case .unexpectedEnd: "the document ends too early"
       case .unexpected(let byte, let wanted): "\(Self.name(of: byte)) where \(wanted) was expected"
       case .trailingBytes: "bytes after the end of the document"

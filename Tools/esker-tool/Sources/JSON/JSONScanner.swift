@@ -26,7 +26,7 @@ struct JSONScanner {
     var cursor = JSONCursor()
     cursor.skipSpace(document)
     guard cursor.position < document.count, document[cursor.position] == UInt8(ascii: "{") else {
-      throw JSONFault(.notAnObject)
+      throw JSONFault(cursor.skip(UInt8(ascii: "["), document) ? .list : .notAnObject)
     }
     cursor.position += 1
     let found = try scanMembers(document, &cursor)

@@ -28,6 +28,11 @@ struct CSVSource: RecordSource {
     case .fields: columns = (0..<reader.count).map { reader.field($0) }
     case .blank, .end: return
     }
+    if keyField != nil, let twice = columns.indices.first(where: { columns[..<$0].contains(columns[$0]) }) {
+      // A document with a field twice could not be read again.
+      let why = "the column \"\(columns[twice])\" occurs twice in the header"
+      throw ToolError.badLine(number: reader.lineNumber, why: why)
+    }
     if let keyField {
       guard let column = columns.firstIndex(of: keyField) else {
         throw ToolError.badLine(number: reader.lineNumber, why: "no column \"\(keyField)\" in the header")

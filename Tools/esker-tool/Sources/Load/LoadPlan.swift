@@ -9,6 +9,22 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
   case csv
   /// Esker's own stream, with checksums.
   case binary
+
+  /// The format that a file's name says it has; nil if it says nothing.
+  init?(fileName: String) {
+    switch fileName.lowercased().split(separator: ".").last {
+    case "csv": self = .csv
+    case "ndjson", "jsonl", "json": self = .ndjson
+    default: return nil
+    }
+  }
+
+  /// Throws for the name of a compressed file, which would not be what it says.
+  static func requirePlain(_ fileName: String, _ remedy: String) throws {
+    let compressed = [".gz", ".zst", ".xz", ".bz2", ".lz4", ".zip"]
+    guard let suffix = compressed.first(where: { fileName.lowercased().hasSuffix($0) }) else { return }
+    throw ValidationError("The file's name ends with \(suffix), and esker does not compress: \(remedy)")
+  }
 }
 
 /// How records are loaded.

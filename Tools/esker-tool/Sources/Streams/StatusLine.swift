@@ -10,9 +10,16 @@ final class StatusLine {
     guard isDue else { return }
     shown = .now
     // A line wrapped by the terminal could not be overwritten.
-    let text = String(text().prefix(max(1, (Terminal.errors.columns ?? 80) - 1)))
+    let text = Self.fitted(text(), width: max(1, (Terminal.errors.columns ?? 80) - 1))
     StandardError.write("\r" + text + String(repeating: " ", count: max(0, width - text.count)))
     width = text.count
+  }
+
+  /// As many whole parts of the text as the width allows: half a number would be another one.
+  static func fitted(_ text: String, width: Int) -> String {
+    var parts = text.split(separator: ", ")[...]
+    while parts.count > 1, parts.reduce(2 * (parts.count - 1), { $0 + $1.count }) > width { parts.removeLast() }
+    return String(parts.joined(separator: ", ").prefix(width))
   }
 
   /// Clears the line, so that something else can be written.

@@ -74,4 +74,14 @@ import Testing
     _ = try shownLoad(columns: 100, beside: quiet)
     #expect(try quiet.finish().isEmpty)
   }
+
+  @Test(
+    arguments: [
+      (80, "loading 9 %, 368,391 records/s, 12 s left"), (40, "loading 9 %, 368,391 records/s"), (20, "loading 9 %"),
+      (5, "loadi"),
+    ]
+  )
+  func aNarrowLineHasNoHalfNumbers(_ width: Int, _ text: String) {
+    #expect(StatusLine.fitted("loading 9 %, 368,391 records/s, 12 s left", width: width) == text)
+  }
 }

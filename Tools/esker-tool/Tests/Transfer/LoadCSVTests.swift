@@ -62,4 +62,41 @@ import Testing
     #expect(result.errors.hasPrefix("esker: line 1: no column \"key\""))
     #expect(try load(scratch, "", "-q").status == 0)
   }
+
+  @Test func aColumnThatOccursTwiceIsRefused() throws {
+    let scratch = try Scratch()
+    let result = try scratch.run(
+      "load",
+      scratch.store,
+      "-",
+      "--format",
+      "csv",
+      "--key-field",
+      "id",
+      "-q",
+      input: Data("id,a,id\n1,2,3\n".utf8)
+    )
+    #expect(result.status == 1 && result.errors == "esker: line 1: the column \"id\" occurs twice in the header\n")
+  }
+
+  @Test func theFormatIsWhatTheNameSays() throws {
+    let scratch = try Scratch()
+    let rows = try scratch.file("rows.csv", "id,name\n1,a\n".utf8)
+    #expect(try scratch.run("load", scratch.store, rows, "--key-field", "id").status == 0)
+    #expect(try scratch.run("get", scratch.store, "1").text == #"{"id":"1","name":"a"}"#)
+    #expect(try scratch.run("dump", scratch.store, scratch.path("out.csv"), "-q").status == 0)
+    let written = try String(contentsOfFile: scratch.path("out.csv"), encoding: .utf8)
+    #expect(written.hasPrefix("keyspace,key,value,expires\n"))
+    #expect(try scratch.run("dump", scratch.store, scratch.path("out.jsonl"), "-q").status == 0)
+    #expect(try scratch.run("dump", scratch.store, scratch.path("other.csv"), "--format", "ndjson", "-q").status == 0)
+    let other = try String(contentsOfFile: scratch.path("other.csv"), encoding: .utf8)
+    #expect(other.hasPrefix("{"))
+    for arguments in [
+      ["dump", scratch.store, scratch.path("x.ndjson.gz")], ["load", scratch.store, rows + ".gz", "--key-field", "id"],
+    ] {
+      let result = try scratch.run(arguments)
+      #expect(result.status == 64 && result.errors.contains("ends with .gz, and esker does not compress"))
+    }
+    #expect(!FileManager.default.fileExists(atPath: scratch.path("x.ndjson.gz")))
+  }
 }
