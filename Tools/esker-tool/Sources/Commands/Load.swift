@@ -135,7 +135,7 @@ struct Load: ParsableCommand {
 
   /// Throws if the keyspace's keys and values are something else than the text that documents are.
   private static func requireText(_ keyspace: Keyspace) throws(ToolError) {
-    let texts: [StoredForm] = [.raw, .text]
+    let texts: [StoredForm] = [.raw, .text, .json]
     guard texts.contains(keyspace.shownKeys), texts.contains(keyspace.shownValues) else {
       let (keys, values) = (keyspace.keyForm ?? "unknown", keyspace.valueForm ?? "unknown")
       throw .notForDocuments(keyspace: keyspace.name, keys: keys, values: values)

@@ -60,7 +60,8 @@ import Testing
 
   @Test(arguments: [
     "put", "get", "delete", "list", "count", "load", "dump", "stats", "verify", "inspect", "keyspaces", "map", "merge",
-    "backup", "restore", "repair", "bench", "watch",
+    "backup", "restore", "repair", "bench", "watch", "exists", "ttl", "touch", "persist", "increment", "clear", "drop",
+    "copy", "big", "diff",
   ])
   func helpExitsWith0AndHasAnExample(command: String) throws {
     let result = try Scratch().run(command, "--help")
@@ -89,7 +90,12 @@ import Testing
     let scratch = try Scratch()
     let load = try OpenLoad(store: scratch.store)
     #expect(try load.feed(#"{"id":"a"}"#) == "1\n")
-    for command in [["put", scratch.store, "k", "v"], ["delete", scratch.store, "a"], ["merge", scratch.store]] {
+    for command in [
+      ["put", scratch.store, "k", "v"], ["delete", scratch.store, "a"], ["merge", scratch.store],
+      ["touch", scratch.store, "a", "--ttl", "1h"], ["persist", scratch.store, "a"], ["increment", scratch.store, "n"],
+      ["clear", scratch.store], ["drop", scratch.store, "x"],
+      ["copy", scratch.store, scratch.store, "--keyspace", "", "--into", "x"],
+    ] {
       let result = try scratch.run(command)
       #expect(result.status == 75)
       #expect(result.errors.contains("process \(load.processIdentifier)"))
@@ -99,7 +105,11 @@ import Testing
     #expect(try scratch.run("count", scratch.store).text == "1\n")
     for command in [
       ["list"], ["keyspaces"], ["keyspaces", "--sizes"], ["dump"], ["stats"], ["inspect"], ["map"], ["verify"],
-      ["merge", "--dry-run"], ["backup", scratch.path("backup")], ["watch", "--count", "1"],
+      ["merge", "--dry-run"], ["backup", scratch.path("backup")], ["watch", "--count", "1"], ["exists", "a"],
+      ["ttl", "a"],
+      ["big"], ["diff", scratch.store], ["stats", "--format", "prometheus"],
+      ["list", "--where", "id = a", "--sort", "key"],
+      ["count", "--match", "a*"], ["copy", scratch.path("copy"), "-q"],
     ] {
       let result = try scratch.run([command[0], scratch.store] + command.dropFirst())
       #expect(result.status == 0 && result.errors.isEmpty, "\(command): \(result.errors)")

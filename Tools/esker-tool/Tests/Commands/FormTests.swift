@@ -207,4 +207,18 @@ import Testing
       try scratch.run("load", scratch.store, "-", "--key-field", "id", "--keyspace", "new", input: line).status == 0
     )
   }
+
+  @Test func documentsAreLoadedIntoAStorageOfJSON() throws {
+    let scratch = try Scratch()
+    let store = try LogStore(at: scratch.store)
+    _ = try store.storage("documents", transformer: Transformer<[String: Int]>.json)
+    try store.close()
+    let arguments = ["load", scratch.store, "-", "--key-field", "id", "--keyspace", "documents", "-q"]
+    #expect(try scratch.run(arguments, input: Data("{\"id\":1}\n".utf8)).status == 0)
+    #expect(try scratch.run("get", scratch.store, "1", "--keyspace", "documents").text == "{\"id\":1}")
+    let reopened = try LogStore(at: scratch.store)
+    let documents = try reopened.storage("documents", transformer: Transformer<[String: Int]>.json)
+    #expect(try documents.value(forKey: "1") == ["id": 1])
+    try reopened.close()
+  }
 }
