@@ -61,5 +61,7 @@ ensure_packages() {
 build_tool() {
   local -a build=(swift build -c release --package-path Tools/esker-tool --product esker)
   local directory
+  # With Swift's own libraries in it, so that it outlives the toolchain that built it. On macOS they are the system's.
+  [[ $(uname) == Darwin ]] || build+=(--static-swift-stdlib)
   "${build[@]}" >&2 && directory=$("${build[@]}" --show-bin-path) && printf '%s/esker\n' "$directory"
 }
