@@ -14,7 +14,7 @@ struct Bench: ParsableCommand {
 
       Examples:
         esker bench .
-        esker bench /mnt/disk --records 1000000 --value-size 1kB --threads 4 --plot latencies.svg
+        esker bench /mnt/disk --value-size 1kB --threads 4 --plot latencies.svg
         esker bench . --workload durable --threads 16 --json
       """
   )

@@ -15,7 +15,7 @@ struct Diff: ParsableCommand {
       Examples:
         esker diff cities.esker backups/monday
         esker diff cities.esker copy.esker --keyspace sessions --ignore-expiry
-        esker diff cities.esker copy.esker --json | jq -r 'select(.change == "added").key'
+        esker diff cities.esker copy.esker --json | jq -r .key
       """
   )
 

@@ -33,7 +33,7 @@ struct Dump: ParsableCommand {
         esker dump game.esker --keyspace boards | jq .value.title
         esker dump cities.esker --where 'block = Emoticons' --sort key --limit 10
         esker dump cities.esker cities.csv
-        esker dump cities.esker --format binary | ssh other esker load copy.esker - --format binary
+        esker dump cities.esker cities.stream --format binary
       """
   )
 

@@ -16,7 +16,7 @@ struct Inspect: ParsableCommand {
 
       Examples:
         esker inspect cities.esker
-        esker inspect cities.esker --segment 3 --json | jq -c 'select(.kind == "tombstone")'
+        esker inspect cities.esker --segment 3 --json | jq -c .kind
         esker inspect cities.esker --record 3:128
         esker inspect cities.esker --key at
       """

@@ -20,8 +20,8 @@ struct List: ParsableCommand {
       Examples:
         esker list cities.esker --prefix a --limit 10
         esker list cities.esker --match 'U+1F98[0-5]' --sort key
-        esker list game.esker --keyspace boards --where 'title ~ Go' --where 'squares[0] > 0'
-        esker list game.esker --keyspace scores --values --sort value-size --reverse --limit 3
+        esker list game.esker --keyspace boards --where 'squares[0] > 0'
+        esker list cities.esker --values --sort value-size --reverse --limit 3
         esker list cities.esker --null | xargs -0 esker delete cities.esker
       """,
     aliases: ["ls"]

@@ -31,7 +31,7 @@ struct Load: ParsableCommand {
         esker load cities.esker cities.ndjson --key-field id
         zcat cities.ndjson.gz | esker load cities.esker - --key-field id
         esker load cities.esker cities.csv --key-field geonameid
-        esker dump cities.esker --format binary | ssh other esker load copy.esker - --format binary
+        esker load copy.esker cities.stream --format binary
       """
   )
 

@@ -14,7 +14,7 @@ struct Put: ParsableCommand {
 
       Examples:
         esker put game.esker anna 7 --keyspace scores
-        esker put game.esker 42 '{"title":"Go","squares":[1,2]}' --keyspace boards --json
+        esker put game.esker 42 '{"title":"Go"}' --keyspace boards --json
         esker put cities.esker at Vienna
         esker put sessions.esker user:17 token --ttl 60s
         esker put pictures.esker logo - < logo.png

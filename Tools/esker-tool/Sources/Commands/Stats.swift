@@ -13,7 +13,7 @@ struct Stats: ParsableCommand {
       Examples:
         esker stats cities.esker
         esker stats cities.esker --json | jq .bytesOnDisk
-        esker stats cities.esker --format prometheus > /var/lib/node_exporter/esker.prom
+        esker stats cities.esker --format prometheus > esker.prom
       """,
     aliases: ["info"]
   )

@@ -8,6 +8,8 @@ struct Cell: Equatable {
   let plain: String
   /// The style on a terminal.
   var paint: Paint?
+  /// Whether a pipe gets the plain form in text for people too: an instant without its zone is another one.
+  var isPlainInPipes = false
 
   static let none = Cell(shown: "-", plain: "")
 
@@ -43,8 +45,8 @@ struct Cell: Equatable {
 
   static func instant(_ time: WallTime) -> Cell {
     let text = timestamp(time)
-    // Milliseconds are not useful here, and the zone is always the same; both would only widen the column.
-    return Cell(shown: String(text.replacing("T", with: " ").dropLast(5)), plain: text)
+    // Milliseconds are not useful here, and would only widen the column. The zone is that of the plain form.
+    return Cell(shown: text.replacing("T", with: " ").dropLast(5) + "Z", plain: text, isPlainInPipes: true)
   }
 
   func painted(_ paint: Paint?) -> Cell {

@@ -14,6 +14,12 @@ struct Pairs {
   ///
   /// If a line would be longer than the terminal is wide, the value gets a line of its own.
   func text(in terminal: Terminal) -> String {
+    var pairs = pairs
+    if terminal.columns == nil {
+      for index in pairs.indices where pairs[index].value.isPlainInPipes {
+        pairs[index].value = .word(pairs[index].value.plain)
+      }
+    }
     let titleWidth = pairs.reduce(0) { max($0, $1.title.count) }
     // The library pads by UTF-16 code units and would split a character that has two of them.
     let valueWidth = pairs.reduce(1) { max($0, $1.value.shown.utf16.count) }

@@ -68,6 +68,12 @@ import Testing
     #expect(result.status == 0)
     #expect(result.text.contains("Example"))
     #expect(result.text.contains("  esker \(command) ") || result.text.contains("| esker \(command) "))
+    // In a terminal of 80 columns none is broken, so that it can be pasted.
+    let examples = try #require(
+      result.text.split(separator: "\n\nUSAGE").first?.components(separatedBy: "Example").last
+    )
+    let lines = examples.split(separator: "\n").dropFirst()
+    #expect(lines.allSatisfy { $0.hasPrefix("  ") && $0.contains("esker ") }, "\(examples)")
   }
 
   @Test func missingInputFileExitsWith66AndMakesNoStore() throws {

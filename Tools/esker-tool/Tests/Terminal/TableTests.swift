@@ -1,3 +1,4 @@
+import Esker
 import Foundation
 import Testing
 
@@ -132,5 +133,14 @@ extension Scratch {
     try body(&output)
     try output.flush()
     return try String(contentsOfFile: path, encoding: .utf8)
+  }
+
+  @Test func instantsSayTheirZone() {
+    let cell = Cell.instant(WallTime(millisecondsSince1970: 1_772_366_400_250))
+    #expect(cell.shown == "2026-03-01 12:00:00Z" && cell.plain == "2026-03-01T12:00:00.250Z")
+    var pairs = Pairs()
+    pairs.add("time", cell)
+    #expect(pairs.text(in: .none) == "time  2026-03-01T12:00:00.250Z\n")
+    #expect(pairs.text(in: Terminal(columns: 80, showsColor: false)) == "time  2026-03-01 12:00:00Z\n")
   }
 }
