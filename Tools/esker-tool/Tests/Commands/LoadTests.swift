@@ -153,4 +153,14 @@ import Testing
     #expect(result.errors == "0\n")
     #expect(try scratch.run("count", scratch.store).text == "50000\n")
   }
+
+  @Test(arguments: [["--key-field", "id"], ["--format", "ndjson"]])
+  func aListIsToldFromOtherTextThatIsNoObject(options: [String]) throws {
+    let scratch = try Scratch()
+    func load(_ text: String) throws -> String {
+      try scratch.run(["load", scratch.store, "-", "-q"] + options, input: Data(text.utf8)).errors
+    }
+    #expect(try load(#"[{"id":1}]"#).contains("line 1: not a JSON object but a list: put its elements on a line each"))
+    #expect(try load("text") == "esker: line 1: not a JSON object\n")
+  }
 }
