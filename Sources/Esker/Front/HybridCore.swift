@@ -8,6 +8,8 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   @usableFromInline typealias Value = Back.Value
 
   @usableFromInline let back: Back
+  /// The back, if it is a log whose keys have the form that memory keeps: then a key is encoded once for both.
+  @usableFromInline let log: LogStorage<Key, Value>?
   @usableFromInline let plane: FrontPlane<Key, Value>
   @usableFromInline let pool: MemoryPool
   @usableFromInline let clock: Options.Clock
@@ -33,8 +35,8 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
     _ cost: (@Sendable (Value) -> Int)?,
     front: (FrontPlane<Key, Value>) -> WriteFront
   ) {
-    let log = (back as? any LogBacked)?.logView
-    let hub = log?.hub
+    let behind = (back as? any LogBacked)?.logView
+    let hub = behind?.hub
     var now: @Sendable () -> Int64 = { clock.milliseconds }
     if let store = hub?.keyspace.store { now = { store.time.millisecondsSince1970 } }
     let pool =
@@ -51,7 +53,9 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
     self.hub = hub
     self.plane = plane
     keys = Key.keyTransformer
-    isUsable = log.map { [id = keys.id] in $0.formOfKeys == id && !$0.hub.keyspace.store.isReadOnly } ?? true
+    let isOwnForm = behind.map { [id = keys.id] in $0.formOfKeys == id } ?? false
+    log = isOwnForm ? back as? LogStorage<Key, Value> : nil
+    isUsable = behind.map { [id = keys.id] in $0.formOfKeys == id && !$0.hub.keyspace.store.isReadOnly } ?? true
     watch = hub?.add(front(plane))
   }
 

@@ -222,7 +222,12 @@ extension HybridStorage: WritableStorage where Back: WritableStorage {
     let ticket = core.begin(held)
     var receipt: StorageCall.Receipt?
     defer { core.end(ticket, held, call, receipt) }
-    let done = try core.back.write(key, call)
+    let done: StorageCall.Receipt
+    if let log = core.log, let held = held as? StorageCall.HeldBytes {
+      done = try log.write(keyBytes: held.bytes, call)
+    } else {
+      done = try core.back.write(key, call)
+    }
     receipt = done
     return done
   }

@@ -188,6 +188,17 @@ extension LogStorage {
     return StorageCall.Receipt(written, ofRemoval: call.isRemoval)
   }
 
+  /// As `write`, where the key's bytes are at hand.
+  @inlinable
+  func write(
+    keyBytes: [UInt8],
+    _ call: StorageCall.Write<Value>
+  ) throws(StorageError) -> StorageCall.Receipt {
+    let written = try keyBytes.withBytes { (bytes) throws(StorageError) in try logged(bytes, call, call.durability) }
+    do throws(StoreError) { try keyspace.settle(written, call.durability) } catch { throw .store(error) }
+    return StorageCall.Receipt(written, ofRemoval: call.isRemoval)
+  }
+
   /// Stores `value` under `key`, replacing what was there. As `write`, with less to copy.
   @inlinable
   public func set(
@@ -258,25 +269,31 @@ extension LogStorage {
     durability: Durability?
   ) throws(StorageError) -> Written {
     var written = Written()
-    try withBytes(of: key) { (keyBytes) throws(StorageError) in
-      guard case .set(let value) = call.action else {
-        written = try loggedWithoutValue(keyBytes, call, durability)
-        return
-      }
-      if values.encodingTakesTime { view.anticipate(keyBytes) }
-      try withBytes(ofValue: value) { (bytes) throws(StorageError) in
-        do throws(StoreError) {
-          written = try keyspace.log(
-            bytes,
-            forKey: keyBytes,
-            if: ViewCondition(call.condition),
-            expiry: call.expiry,
-            durability: durability,
-            skipsUnchanged: call.skipsUnchanged
-          )
-        } catch {
-          throw .store(error)
-        }
+    try withBytes(of: key) { (keyBytes) throws(StorageError) in written = try logged(keyBytes, call, durability) }
+    return written
+  }
+
+  @inlinable @inline(__always)
+  func logged(
+    _ keyBytes: RawSpan,
+    _ call: StorageCall.Write<Value>,
+    _ durability: Durability?
+  ) throws(StorageError) -> Written {
+    guard case .set(let value) = call.action else { return try loggedWithoutValue(keyBytes, call, durability) }
+    if values.encodingTakesTime { view.anticipate(keyBytes) }
+    var written = Written()
+    try withBytes(ofValue: value) { (bytes) throws(StorageError) in
+      do throws(StoreError) {
+        written = try keyspace.log(
+          bytes,
+          forKey: keyBytes,
+          if: ViewCondition(call.condition),
+          expiry: call.expiry,
+          durability: durability,
+          skipsUnchanged: call.skipsUnchanged
+        )
+      } catch {
+        throw .store(error)
       }
     }
     return written

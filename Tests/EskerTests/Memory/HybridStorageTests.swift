@@ -4,6 +4,33 @@ import Foundation
 import Testing
 
 @Suite struct HybridStorageTests {
+  /// A key that is counted whenever it becomes bytes.
+  private struct Counted: StorageKey {
+    static let encodings = Collected<Int>()
+    var number: Int
+
+    static var keyTransformer: KeyTransformer<Counted> {
+      KeyTransformer(id: "counted") { (key: Counted) in
+        encodings.add(key.number)
+        return Array("\(key.number)".utf8)
+      } decode: { bytes in
+        Counted(number: Int(String(validating: bytes) ?? "") ?? 0)
+      }
+    }
+  }
+
+  @Test func aPutThroughAFrontEncodesItsKeyOnce() throws {
+    try withTemporaryStore { store in
+      let front = HybridStorage(try LogStorage(store, "n", key: Counted.self, of: Int.self))
+      try front.set(5, forKey: Counted(number: 1))
+      #expect(Counted.encodings.count == 1)
+      #expect(try front.back.value(forKey: Counted(number: 1)) == 5 && front.statistics.count == 1)
+      let before = Counted.encodings.count
+      #expect(try front.removeValue(forKey: Counted(number: 1)))
+      #expect(Counted.encodings.count == before + 1)
+    }
+  }
+
   @Test func storeOpenForReadingOnlyIsAlwaysAsked() throws {
     try withTemporaryStore { store in
       let scores = try store.storage("scores", of: Int.self)
