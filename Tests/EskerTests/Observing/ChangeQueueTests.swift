@@ -176,7 +176,8 @@ import Testing
         #expect(strong === HubRegistry.hub(of: store.default))
         try strong.observe(key: nil) { _ in }.cancel()
       }
-      #expect(hub == nil)
+      // A test beside this one that makes a hub may have a reference for a moment.
+      #expect(eventually { hub == nil })
       _ = HubRegistry.hub(of: store.default)
     }
   }
