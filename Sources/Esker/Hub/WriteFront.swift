@@ -5,8 +5,8 @@ public import EskerMemory
 /// A writer *enters before its write can be seen* and *leaves after*. Until then nothing that was read is kept. He may hold a lock
 /// meanwhile, so no value ends then: its `deinit` may call the store.
 ///
-/// Closures, not a protocol: those of single keys specialise where they are made. Through a witness a write took four times as many
-/// instructions, nearly all to find the types of what memory keeps.
+/// Closures, not a protocol: those of single keys specialise where they are made. Through a witness, a set took about four times as
+/// long, nearly all to find the types of what memory keeps.
 @usableFromInline
 struct WriteFront: Sendable {
   /// A write of the key begins. Returns what `leaveWrite` is to be given; nil if there can be nothing under such a key.
