@@ -14,7 +14,26 @@ import EskerTestSupport
 // bytes an operation, thread and number.
 //
 // Arguments: the store's directory, then for each thread the number of its last operation.
-writeUntilKilled()
+//
+// With `--replacing` in front of them, the second argument is a file whose first word is the number of the last write that has
+// returned: few keys of one size are overwritten as fast as possible, and nothing is synced.
+if CommandLine.arguments[1] == "--replacing" { replaceUntilKilled() } else { writeUntilKilled() }
+
+func replaceUntilKilled() {
+  do {
+    let progress = try OSFileSystem().open(CommandLine.arguments[3], .readWrite).map(capacity: 4096, writable: true)
+    try progress.extend(to: 8)
+    let done = progress.base.assumingMemoryBound(to: UInt64.self)
+    let store = try LogStore(at: CommandLine.arguments[2])
+    while true {
+      let number = done.pointee + 1
+      try store.put(KillScript.replacement(number), forKey: KillScript.replacedKey(number))
+      done.pointee = number
+    }
+  } catch {
+    fail(error)
+  }
+}
 
 func writeUntilKilled() {
   let path = CommandLine.arguments[1]

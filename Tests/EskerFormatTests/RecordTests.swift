@@ -67,6 +67,7 @@ struct WrittenRecord {
       WrittenRecord(key: [], value: []),
       WrittenRecord(key: key, value: [], kind: .tombstone),
       WrittenRecord(key: [], value: [], kind: .seal),
+      WrittenRecord(key: [], value: [], kind: .filler),
       WrittenRecord(key: key, value: Array("Ada".utf8), expiry: 1_700_000_000_000),
       WrittenRecord(key: key, value: Array("Ada".utf8), keyspace: KeyspaceTag(id: 3, incarnation: 1)),
       WrittenRecord(
@@ -161,8 +162,8 @@ struct WrittenRecord {
   }
 
   @Test(arguments: [
-    (0, RecordDamage.unknownKind), (5, .unknownKind), (15, .unknownKind), (0x81, .compressed), (0xf2, .compressed),
-    (3, .malformed), (2, .malformed), (0x33, .malformed), (0x11, .malformed), (0x21, .malformed),
+    (0, RecordDamage.unknownKind), (6, .unknownKind), (15, .unknownKind), (0x81, .compressed), (0xf2, .compressed),
+    (5, .malformed), (3, .malformed), (2, .malformed), (0x33, .malformed), (0x11, .malformed), (0x21, .malformed),
   ])
   func validChecksumsDoNotExcuseNonsense(kindAndFlags: Int, expected: RecordDamage) {
     // Key and value of 8 bytes each, so that any extension words are still within the record.

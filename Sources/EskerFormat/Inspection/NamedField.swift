@@ -48,6 +48,7 @@ extension RecordKind {
       case .put: "put"
       case .tombstone: "tombstone"
       case .seal: "seal"
+      case .filler: "filler"
       case .reset: "reset"
       }
     let names: [(RecordFlags, String)] = [

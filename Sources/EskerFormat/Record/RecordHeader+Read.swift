@@ -22,7 +22,8 @@ extension RecordHeader {
   ) -> RecordRead {
     guard limit >= 8 else { return .end }
     // Safety: `place` is aligned, and each read comes after a check that the limit covers it; an atomic word has the
-    // representation of a plain one. Nothing after the first word changes once that is not zero.
+    // representation of a plain one. Nothing after the first word changes once that is not zero, unless a hole is put there first,
+    // or the record is dead.
     let firstWord = unsafe place.assumingMemoryBound(to: Atomic<UInt64>.self).pointee.load(ordering: .acquiring)
     if firstWord == 0 { return .end }
     guard limit >= 32 else { return .damaged(.truncated) }
@@ -31,7 +32,8 @@ extension RecordHeader {
     guard limit >= 32 &+ 8 &* extensionWords else { return .damaged(.truncated) }
     let checksum = unsafe esker_record_header_checksum(salt, offsetUnits, place, UInt32(extensionWords))
     guard checksum == UInt32(truncatingIfNeeded: UInt64(littleEndian: firstWord)) else {
-      return .damaged(.headerChecksum)
+      guard let size = RecordHole.size(UInt64(littleEndian: firstWord)) else { return .damaged(.headerChecksum) }
+      return size <= limit ? .record(RecordHole.header(size: size)) : .damaged(.truncated)
     }
     return decode(view, limit: limit)
   }
@@ -70,6 +72,7 @@ extension RecordHeader {
     // One that removes a keyspace has its name for a key.
     case .reset: return (keyLength == 0 || keyspace.isRemoved) && valueLength == 0 && keyHash == 0 && expiry == .max
     case .seal: return keyLength == 0 && valueLength == 0 && keyHash == 0 && flags.isEmpty
+    case .filler: return keyLength == 0 && valueLength == 0 && flags.isEmpty
     }
   }
 }

@@ -16,7 +16,7 @@ public struct FooterBuilder: Sendable {
     isPacked = layout.isPacked
   }
 
-  /// Adds the next record in offset order; a seal has no entry.
+  /// Adds the next record, or filler, in offset order; a seal has no entry.
   ///
   /// - Complexity: O(1) amortised.
   public mutating func append(_ record: RecordHeader) {

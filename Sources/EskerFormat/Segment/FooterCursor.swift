@@ -52,7 +52,10 @@ public struct FooterCursor: Sendable {
     // Cells follow each other without gaps; the first of them starts at the next multiple of the cell length.
     if isInCell, !wasInCell { offset = (offset + cellLength - 1) & ~(cellLength - 1) }
     let size = isPacked ? (word >> 5) << 4 : (word >> 4) << 3
-    guard let kind, size >= (isPacked ? 16 : 32), offset <= footer.recordsEnd, size <= footer.recordsEnd - offset else {
+    // The only fillers in a segment with a footer are marks.
+    guard let kind, size >= (isPacked ? 16 : 32), kind != .filler || size == 32 && !isPacked,
+      offset <= footer.recordsEnd, size <= footer.recordsEnd - offset
+    else {
       throw .damaged(reason: "an entry's size or kind is impossible", offset: start)
     }
     guard sequence >= footer.firstSequence, sequence <= footer.lastSequence else {

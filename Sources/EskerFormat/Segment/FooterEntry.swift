@@ -11,7 +11,7 @@ public struct FooterEntry: Hashable, Sendable {
   public var sequence: UInt64
   /// The keyspace of its key.
   public var keyspace: KeyspaceTag
-  /// A put, a tombstone or a reset.
+  /// A put, a tombstone, a reset, or a filler, which is no record and only keeps the offsets right.
   public var kind: RecordKind
   /// Whether it expires; the time is in the record itself.
   public var expires: Bool
@@ -47,13 +47,14 @@ extension FooterEntry {
     case .put: 1
     case .tombstone: 2
     case .reset: 3
-    case .seal: 0
+    case .seal, .filler: 0
     }
   }
 
   /// The kind for two bits; nil if they stand for none.
   static func kind(code: UInt8) -> RecordKind? {
     switch code {
+    case 0: .filler
     case 1: .put
     case 2: .tombstone
     case 3: .reset

@@ -31,6 +31,8 @@ public struct SegmentLayout: Hashable, Sendable {
 }
 
 /// The first 128 bytes of a segment file.
+///
+/// In a segment of the log, they contain the ``ReuseWords``, which change: the checksum takes these for zeros.
 public struct SegmentHeader: Hashable, Sendable {
   /// The length in bytes of a header; the first record follows, or the dictionary.
   public static let length = 128
@@ -104,6 +106,18 @@ public struct SegmentHeader: Hashable, Sendable {
 
   /// Decodes the header at the start of a segment file; bytes after it are ignored.
   public init(decoding bytes: RawSpan) throws(FormatError) {
+    let isLog = bytes.byteCount >= Self.length && bytes.u32(at: 60) == UInt32(SegmentKind.log.rawValue)
+    guard isLog else {
+      try self.init(checking: bytes)
+      return
+    }
+    let words = ReuseWords.offset..<ReuseWords.offset + ReuseWords.length
+    let constant = (0..<Self.length).map { words.contains($0) ? 0 : bytes.u8(at: $0) }
+    // Safety: the array is kept during the call, and a span knows its length.
+    try unsafe self.init(checking: constant.span.bytes)
+  }
+
+  private init(checking bytes: RawSpan) throws(FormatError) {
     try Self.envelope.check(bytes)
     guard let kind = SegmentKind(exactly: bytes.u32(at: 60)) else {
       throw .damaged(reason: "the segment's kind is unknown", offset: 60)

@@ -21,7 +21,11 @@ final class Environment: Sendable {
   let epochs = EpochDomain()
   let time: StoreTime
   let session: Session?
+  /// Of a read-only store: keeps the writer from replacing records as long as this one is there.
+  let presence: ReaderPresence?
   let checkpointsSmallStores: Bool
+  /// Whether records take the room of dead ones: never without automatic merges, which keep all of the log.
+  let reusesRoom: Bool
   /// Whether background work has its own threads; if not, the writing thread does it.
   let isThreaded: Bool
   let workers: Workers
@@ -44,10 +48,11 @@ final class Environment: Sendable {
     static let loading = Status(rawValue: 8)
   }
 
-  init(path: String, options: Options, host: Host, manifest: Manifest, session: Session?) {
+  init(path: String, options: Options, host: Host, manifest: Manifest, session: Session?, presence: ReaderPresence?) {
     self.path = path
     self.options = options
     self.session = session
+    self.presence = presence
     settings = Options.Settings(manifest.settings).changed(by: options)
     hasDefaultExpiry = settings.defaultExpiry != .never
     platform = host.platform
@@ -57,6 +62,7 @@ final class Environment: Sendable {
     onPublish = host.onPublish.map { look -> (@Sendable () -> Void) in { LockRank.apart { look() } } }
     time = StoreTime(clock: options.clock, atLeast: manifest.storeTime)
     checkpointsSmallStores = host.checkpointsSmallStores
+    reusesRoom = host.reusesRoom && options.merge.isAutomatic && !options.readOnly
     isThreaded = host.background == .threads
     workers = Workers(isThreaded: isThreaded)
     queue = EventQueue(options.onEvent)

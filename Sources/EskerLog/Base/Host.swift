@@ -16,6 +16,9 @@ package struct Host: Sendable {
   /// Whether a close leaves a checkpoint of a small store, too. Tests, which use no threads, want that of theirs.
   package var checkpointsSmallStores: Bool
 
+  /// Whether records take the room of dead ones that were not synced. Tests that look at the log turn it off.
+  package var reusesRoom: Bool
+
   /// Called before and after each record is published; tests take crash images there.
   package var onPublish: (@Sendable () -> Void)?
 
@@ -23,6 +26,7 @@ package struct Host: Sendable {
     self.platform = platform
     self.background = background
     checkpointsSmallStores = background == .inline
+    reusesRoom = background == .threads
     self.onPublish = onPublish
   }
 

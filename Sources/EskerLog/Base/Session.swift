@@ -4,21 +4,22 @@ internal import Synchronization
 /// The lock file: which process has the store open for writing, and whether a sync was in progress or had failed when
 /// that process ended.
 ///
-/// 40 bytes: magic `ESKRLOCK`, process id (u32), zero (u32), syncs in progress (u64), error of a failed sync (u64), and a
-/// number (u64) that is odd while the manifest is being written, and grows with each write.
+/// 56 bytes: magic `ESKRLOCK`, process id (u32), zero (u32), syncs in progress (u64), error of a failed sync (u64), and a
+/// number (u64) that is odd while the manifest is being written, and grows with each write; whether other processes read the store
+/// (u64), and whether a record is being replaced (u64).
 ///
 /// The file means nothing after a restart of the machine and needs no sync: the page cache then holds what the disk
 /// holds. Within one boot it tells the next opener that the kernel may have marked pages clean that it could not write,
 /// so they must not be trusted.
 ///
 /// Safety: threads may share it: `isEnded` is guarded by `lock`, and so are the stores through the mapping, which has all
-/// five words and is aligned to a page. It is unmapped after `isEnded` was set, so no store can follow. Readers of the
+/// seven words and is aligned to a page. It is unmapped after `isEnded` was set, so no store can follow. Readers of the
 /// file's bytes check their count first.
 @safe
 final class Session: @unchecked Sendable {
   static let fileName = "LOCK"
   private static let magic: UInt64 = 0x4b43_4f4c_524b_5345
-  private static let length = 40
+  private static let length = 56
 
   private let file: any File
   private let mapping: any Mapping
@@ -63,6 +64,9 @@ final class Session: @unchecked Sendable {
     distrustsCache = unsafe words[0] == Self.magic.littleEndian && (words[2] != 0 || words[3] != 0)
     knowsOfFailure = unsafe words[0] == Self.magic.littleEndian && words[3] != 0
     unsafe words[0] = Self.magic.littleEndian
+    // Until it is known that nobody reads the store.
+    unsafe words[5] = 1
+    unsafe words[6] = 0
     unsafe words[1] = UInt64(UInt32(bitPattern: host.platform.processID)).littleEndian
   }
 
@@ -122,6 +126,56 @@ final class Session: @unchecked Sendable {
       unsafe $0[2] = 0
       unsafe $0[3] = 0
     }
+  }
+
+  // MARK: Readers
+
+  /// Whether a record may be replaced; then until ``endReuse()``, readers that come wait. Called under the writer's lock, which a
+  /// close takes before it ends the session.
+  ///
+  /// Either the reader's look at the second word sees what is stored here, or this sees what the reader has stored before it:
+  /// hence one total order.
+  @inline(__always)
+  func beginReuse() -> Bool {
+    unsafe word(6).pointee.store(1, ordering: .sequentiallyConsistent)
+    if unsafe word(5).pointee.load(ordering: .sequentiallyConsistent) == 0 { return true }
+    endReuse()
+    return false
+  }
+
+  /// Whether other processes read the store. Relaxed: who comes at this moment waits for nothing that is not announced.
+  @inline(__always)
+  var areReaders: Bool { unsafe word(5).pointee.load(ordering: .relaxed) != 0 }
+
+  @inline(__always)
+  func endReuse() { unsafe word(6).pointee.store(0, ordering: .releasing) }
+
+  /// Sets whether other processes read the store. Called under the writer's lock.
+  func set(areReaders: Bool) {
+    unsafe word(5).pointee.store(areReaders ? 1 : 0, ordering: .sequentiallyConsistent)
+  }
+
+  /// Says in the lock file of a writer that there is a reader, and waits until it replaces nothing any more.
+  ///
+  /// Safety: the mapping has all words, and is unmapped behind the last access.
+  static func announceReader(in file: any File, _ platform: Platform) throws(PlatformError) {
+    guard try file.status().size >= length else { return }
+    let mapping = try file.map(capacity: 4096, writable: true)
+    defer { mapping.unmap() }
+    try mapping.extend(to: length)
+    let words = unsafe mapping.base.assumingMemoryBound(to: Atomic<UInt64>.self)
+    unsafe words[5].store(1, ordering: .sequentiallyConsistent)
+    var turns = 0
+    while unsafe words[6].load(ordering: .sequentiallyConsistent) != 0 {
+      turns += 1
+      // The writer may have been killed in the middle of it.
+      if turns % 16 == 0, try file.tryLock(exclusive: false) { return }
+      platform.pause()
+    }
+  }
+
+  private func word(_ index: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
+    unsafe (mapping.base + 8 * index).assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 
   /// Changes the words of the file. The kernel keeps what is stored there, however this process ends.

@@ -36,6 +36,8 @@ final class Catalog: Sendable {
     var leaving: [Segment] = []
     /// The highest number in a segment of the log that was merged away.
     var mergedThrough: UInt64 = 0
+    /// The highest number of a record that has replaced another: as if all up to there had been merged.
+    var reusedThrough: UInt64 = 0
     /// The settings that the manifest records.
     var settings: StoredSettings
     /// Merged away and waiting to be released in the background: closing a removed file takes long.
@@ -86,10 +88,17 @@ final class Catalog: Sendable {
   var segments: [Segment] { present.withLock { $0.segments } }
 
   /// The segments, and the number up to which parts of the log may have been merged away.
-  var version: (segments: [Segment], mergedThrough: UInt64) { present.withLock { ($0.segments, $0.mergedThrough) } }
+  var version: (segments: [Segment], mergedThrough: UInt64) {
+    present.withLock { ($0.segments, max($0.mergedThrough, $0.reusedThrough)) }
+  }
 
-  /// The highest sequence number in a segment of the log that was merged away.
-  var mergedThrough: UInt64 { present.withLock { $0.mergedThrough } }
+  /// The highest sequence number of what was merged away, or has replaced a record.
+  var mergedThrough: UInt64 { version.mergedThrough }
+
+  /// Notes that records up to a number have replaced others: nobody can read all changes since an earlier one.
+  func noteReuse(through sequence: UInt64) {
+    present.withLock { $0.reusedThrough = max($0.reusedThrough, sequence) }
+  }
 
   /// The settings that the last manifest records.
   var settings: StoredSettings { present.withLock { $0.settings } }
@@ -375,6 +384,7 @@ final class Catalog: Sendable {
     manifest.nextSegmentID = firstFreeSegmentID
     manifest.settings = StoredSettings(env.settings)
     manifest.segments = list.map { $0.row() }
+    manifest.mergedThrough = max(manifest.mergedThrough, min(durable, present.withLock { $0.reusedThrough }))
     resets.withLock { resets in
       for position in manifest.keyspaces.indices {
         guard let reset = resets[manifest.keyspaces[position].id] else { continue }

@@ -13,6 +13,8 @@ struct StoreDirectory {
 
   struct Opened {
     var session: Session?
+    /// Of a store that is opened read-only.
+    var presence: ReaderPresence?
     var files: ManifestFiles
     var manifest: Manifest
     var isNew = false
@@ -77,10 +79,15 @@ struct StoreDirectory {
   }
 
   private func openForReading() throws(StoreError) -> Opened {
+    let presence = try ReaderPresence(in: path, host.platform)
     let files = ManifestFiles(directory: path, fileSystem: fileSystem)
     // The writer may be editing it.
     let reading = try files.readBesideWriter(host.platform)
-    if let manifest = reading.newest { return try opened(nil, files, manifest, reading) }
+    if let manifest = reading.newest {
+      var result = try opened(nil, files, manifest, reading)
+      result.presence = presence
+      return result
+    }
     throw reading.found == 0 ? .notAStore(path: path) : unreadable(reading)
   }
 

@@ -91,6 +91,8 @@ struct ChangeReader {
       switch segment.readRecord(at: offset, end: limit) {
       case .record(let header) where header.kind == .seal:
         leaveSegment()
+      case .record(let header) where header.kind == .filler:
+        offset += header.size
       case .record(let header) where header.sequence < next:
         offset += header.size
       case .record(let header) where header.sequence > published:
@@ -155,7 +157,7 @@ struct ChangeReader {
           expiry: header.expires ? .at(WallTime(millisecondsSince1970: header.expiry)) : .never
         )
       case .reset: .removeAll
-      case .tombstone, .seal: .remove
+      case .tombstone, .seal, .filler: .remove
       }
     return LogChange(
       sequence: SequenceNumber(rawValue: header.sequence),

@@ -38,6 +38,8 @@ final class Feeds: Sendable {
   func begin(since: UInt64?, keeping: Int, showsUnsynced: Bool) -> ChangeCursor {
     readers.withLock { readers in
       if readers.isEnded { return ChangeCursor(ChangeReader(failingWith: .closed)) }
+      // Before it looks where history begins.
+      if readers.cursors.isEmpty { writer.holdRoom() }
       let cursor = ChangeCursor(ChangeReader(writer, since: since, keeping: keeping, showsUnsynced: showsUnsynced))
       readers.cursors.append(cursor)
       return cursor
@@ -45,7 +47,11 @@ final class Feeds: Sendable {
   }
 
   func remove(_ cursor: ChangeCursor) {
-    readers.withLock { readers in readers.cursors.removeAll { $0 === cursor } }
+    readers.withLock { readers in
+      let wasRead = !readers.cursors.isEmpty
+      readers.cursors.removeAll { $0 === cursor }
+      if wasRead, readers.cursors.isEmpty { writer.letGoOfRoom() }
+    }
   }
 
   /// Gives each reader references to the segments that it has not read. Must be called before segments leave the list.

@@ -46,8 +46,8 @@ final class CommitQueue: @unchecked Sendable {
   private var failure: Int32?
   private var isEnded = false
   private var unsynced: [Segment] = []
-  /// The current end of a segment's records, if it is the tail.
-  private var endOfTail: (@Sendable (Segment) -> Int?)?
+  /// What the writer does before a sync, and says of its tail.
+  private var tail: Tail?
   private var histogram = Statistics.Histogram()
   /// When the segments' link counts were last checked; used by the leader only.
   private var lastLook: UInt64 = 0
@@ -94,9 +94,17 @@ final class CommitQueue: @unchecked Sendable {
     lock.withLock { unsynced.removeAll { $0 === segment } }
   }
 
-  /// Sets the function that tells the leader where the tail ends.
-  func begin(endOfTail: @escaping @Sendable (Segment) -> Int?) {
-    lock.withLock { self.endOfTail = endOfTail }
+  /// What the leader of a sync calls, without a lock.
+  struct Tail: Sendable {
+    /// Where a segment's records end, if it is the tail.
+    var end: @Sendable (Segment) -> Int?
+    /// Makes sure that records up to a number stay where they are.
+    var freeze: @Sendable (UInt64) -> Void
+  }
+
+  /// Sets what the leader calls.
+  func begin(_ tail: Tail) {
+    lock.withLock { self.tail = tail }
   }
 
   /// Notes that writers wait for syncs, so that fewer pages are faulted in ahead of the tail.
@@ -113,7 +121,7 @@ final class CommitQueue: @unchecked Sendable {
     _ = lock.withLock {
       isEnded = true
       unsynced = []
-      return endOfTail.take()
+      return tail.take()
     }
   }
 
@@ -176,12 +184,13 @@ final class CommitQueue: @unchecked Sendable {
       let first = segment.firstSequence
       return first != 0 && first <= target
     }
-    let endOfTail = self.endOfTail ?? { _ in nil }
+    let tail = self.tail
     lock.unlock()
+    tail?.freeze(target)
     // Relaxed: only leaders store `durable`.
     coveredRecords.store(target &- min(target, durable.load(ordering: .relaxed)), ordering: .relaxed)
     let start = env.platform.clock.monotonicNanoseconds()
-    let code = sync(segments, endOfTail, looksAtNames: start &- lastLook >= Self.lookInterval)
+    let code = sync(segments, tail, looksAtNames: start &- lastLook >= Self.lookInterval)
     if start &- lastLook >= Self.lookInterval { lastLook = start }
     let end = env.platform.clock.monotonicNanoseconds()
     if code != 0 { env.latch(syncFailure: code) }
@@ -207,14 +216,14 @@ final class CommitQueue: @unchecked Sendable {
   /// Syncs the segments in order; returns the error number of the first failure, or 0.
   private func sync(
     _ segments: [Segment],
-    _ endOfTail: (Segment) -> Int?,
+    _ tail: Tail?,
     looksAtNames: Bool
   ) -> Int32 {
     env.session?.syncBegan()
     for segment in segments {
       do throws(PlatformError) {
         if coversMany {
-          segment.detachUnsynced(below: endOfTail(segment) ?? segment.recordsEnd)
+          segment.detachUnsynced(below: tail?.end(segment) ?? segment.recordsEnd)
         }
         try segment.sync()
         // A file without a name disappears with this process, so syncing it makes nothing durable. That is a failure

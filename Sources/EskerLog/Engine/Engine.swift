@@ -39,7 +39,14 @@ final class Engine: @unchecked Sendable {
     let directory = StoreDirectory(path: path, host: host, building: building, settings: settings)
     var opened = try directory.open(readOnly: options.readOnly)
     let manifest = opened.manifest
-    env = Environment(path: path, options: options, host: host, manifest: manifest, session: opened.session)
+    env = Environment(
+      path: path,
+      options: options,
+      host: host,
+      manifest: manifest,
+      session: opened.session,
+      presence: opened.presence
+    )
     do throws(StoreError) {
       commits = CommitQueue(durable: manifest.durableSequence, env)
       catalog = try Catalog(env, commits, opened.files, manifest)
@@ -71,7 +78,13 @@ final class Engine: @unchecked Sendable {
     _ opened: StoreDirectory.Opened,
     startedAt start: UInt64
   ) throws(StoreError) {
-    commits.begin { [writer] segment in writer.withLock { $0.end(of: segment) } }
+    commits.begin(
+      CommitQueue.Tail { [writer] segment in
+        writer.withLock { $0.end(of: segment) }
+      } freeze: { [writer] sequence in
+        writer.freeze(upTo: sequence)
+      }
+    )
     // Parts that refer to the engine hold a strong reference until it is released: a weak one would move the engine's reference
     // count to a side table and slow down every retain.
     keydir.keyspaces.begin(catalog.manifest) { [self] row in KeyspaceCore(row, of: self) }
@@ -162,6 +175,7 @@ final class Engine: @unchecked Sendable {
     }
     keydir.keyspaces.end()
     env.session?.end()
+    env.presence?.end()
     catalog.disposePending()
   }
 }

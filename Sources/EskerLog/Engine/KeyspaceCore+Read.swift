@@ -95,11 +95,26 @@ extension KeyspaceCore {
 
   @inline(__always)
   private func lease(of record: RecordView, at address: UInt64) -> ValueLease {
-    unsafe ValueLease(
+    let segment = keydir.granules.segment(of: address)
+    // At the tail, the record may be replaced once the pin has ended.
+    if engine.env.reusesRoom, segment?.recordsEnd == 0 { return copy(of: record) }
+    return unsafe ValueLease(
       record.value,
       version: record.sequence,
       expiry: record.expiry,
-      keptAliveBy: keydir.granules.segment(of: address)
+      keptAliveBy: segment
+    )
+  }
+
+  @inline(never)
+  private func copy(of record: RecordView) -> ValueLease {
+    let buffer = ValueBuffer(count: record.valueLength)
+    unsafe buffer.bytes.copyMemory(from: record.value)
+    return unsafe ValueLease(
+      UnsafeRawBufferPointer(buffer.bytes),
+      version: record.sequence,
+      expiry: record.expiry,
+      keptAliveBy: buffer
     )
   }
 }

@@ -30,6 +30,7 @@ extension Keeper {
   /// - Returns: The checkpoint's sequence number and length in bytes; nil if the index is damaged and cannot be written.
   func writeCheckpoint(id: UInt64) throws(StoreError) -> (sequence: UInt64, bytes: Int)? {
     let cut = writer.withLock { state -> CheckpointCut in
+      writer.freeze(&state)
       let last = catalog.lastLogSegment
       let meta = checkpointMeta(state.keys)
       return keydir.beginCut(

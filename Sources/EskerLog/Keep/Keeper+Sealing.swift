@@ -57,14 +57,16 @@ extension Keeper {
       expectedEntries: min(expected, segment.capacity / 32)
     )
     let end = segment.recordsEnd
-    var cursor = RecordCursor(segment, to: end)
+    var offset = SegmentHeader.length
     var records = 0
-    while let (_, header) = cursor.next() {
+    // Not by a cursor, which passes over fillers.
+    while offset < end, case .record(let header) = segment.readRecord(at: offset, end: end) {
       builder.append(header)
-      records += 1
+      offset += header.size
+      if header.kind != .filler { records += 1 }
     }
-    guard cursor.offset == end else {
-      throw .damaged(segment.location(cursor.offset), reason: "a record that was just written cannot be read back")
+    guard offset == end else {
+      throw .damaged(segment.location(offset), reason: "a record that was just written cannot be read back")
     }
     let summary = builder.summary
     var footer = FooterSummary(

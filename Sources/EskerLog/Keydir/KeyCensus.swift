@@ -17,7 +17,7 @@ struct KeyCensus {
     case .put: sample.insert(hash)
     case .tombstone: sample.remove(hash)
     case .reset: sample.removeAll()
-    case .seal: break
+    case .seal, .filler: break
     }
   }
 

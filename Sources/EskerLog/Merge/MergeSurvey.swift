@@ -102,7 +102,7 @@ struct MergeSurvey: ~Copyable {
         try takePut(entry, segment, isAlive: isAlive, isExpired, isWarm: isAlive && ahead.wasPresent(Int(entry.offset)))
       case .tombstone: try noteShadow(entry, segment)
       // The manifest names the incarnation that began with a reset.
-      case .reset, .seal: break
+      case .reset, .seal, .filler: break
       }
     }
     window.removeAll(keepingCapacity: true)

@@ -124,7 +124,7 @@ struct Backup {
     manifest.durableSequence = sequence
     manifest.nextSequence = sequence + 1
     manifest.storeTime = snapshot.time
-    manifest.mergedThrough = min(listed.mergedThrough, sequence)
+    manifest.mergedThrough = min(max(listed.mergedThrough, catalog.mergedThrough), sequence)
     // Above all ids that the store has used, so that a name never refers to two different files.
     manifest.nextSegmentID = catalog.firstFreeSegmentID
     manifest.segments = plan.parts.map(\.row)

@@ -74,8 +74,10 @@ struct SegmentVerification {
       let view = segment.view(at: offset, end: reach)
       if let view { ahead.reach(offset, size: view.size) }
       if let view, view.damage(salt: segment.salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) == nil {
-        report.records += 1
-        places.insert(offset)
+        if view.kind != .filler {
+          report.records += 1
+          places.insert(offset)
+        }
         offset += view.size
       } else {
         offset = passDamage(at: offset)
@@ -88,6 +90,8 @@ struct SegmentVerification {
   /// Reports the damage at a place; returns where the next record begins.
   private mutating func passDamage(at offset: Int) -> Int {
     switch segment.readRecord(at: offset, end: reach) {
+    case .record(let header) where header.kind == .filler:
+      return offset + header.size
     case .record(let header):
       report.records += 1
       places.insert(offset)

@@ -9,6 +9,9 @@ internal import Synchronization
 /// left (they had not). The highest number known to have been durable, from the manifest and from records, decides: at or
 /// below it, what is missing is reported, and reading continues after it; above it, history ends there, and everything
 /// after that was never acknowledged as durable and is cut off, in all segments.
+///
+/// Where records have replaced others, numbers do not ascend. What is durable counts in any order, and so does what `WholeRoom` finds
+/// to be all there; it is applied by number. Behind that, only the next number goes on.
 struct LogScanner: ~Copyable {
   private let writer: Writer
   /// The highest sequence number known to have been durable.
@@ -31,6 +34,11 @@ struct LogScanner: ~Copyable {
   private var batchStart = 0
   private var batchSegment: Segment?
   private var lastKeyspace: UInt32?
+  /// How much of a segment is whole, once that was looked at.
+  private var wholeRoom: (segment: Segment, end: Int)?
+  /// Whether numbers do not ascend in the segment that is being read; then its records wait to be applied.
+  private var isUnordered = false
+  private var unordered: [LogRecord] = []
 
   /// The end of history.
   struct Cut {
@@ -63,11 +71,15 @@ struct LogScanner: ~Copyable {
     while cut == nil {
       let limit = segment.readableEnd
       switch segment.readRecord(at: offset, end: limit) {
+      case .record(let header) where header.kind == .filler:
+        offset += header.size
       case .record(let header) where header.kind == .seal && header.sequence &+ 1 == expected:
         endSegment(segment, offset)
         return
       case .record(let header) where header.sequence == expected && header.kind != .seal:
         if let next = take(header, at: offset, of: segment, segments) { offset = next }
+      case .record(let header) where header.kind != .seal && isWhole(header, at: offset, segments):
+        if let next = takeReused(header, at: offset, of: segment, segments) { offset = next }
       case .end where isSettled && offset >= limit && expected > segment.lastSequence:
         endSegment(segment, offset)
         return
@@ -85,7 +97,48 @@ struct LogScanner: ~Copyable {
   }
 
   private mutating func endSegment(_ segment: Segment, _ offset: Int) {
+    applyUnordered()
     ends[segment.id] = (offset, expected &- 1)
+  }
+
+  // MARK: Records that have replaced others
+
+  /// Whether a record counts although its number is not the next one.
+  private mutating func isWhole(_ header: RecordHeader, at offset: Int, _ segments: ArraySlice<Segment>) -> Bool {
+    if header.sequence <= durable { return true }
+    guard let segment = segments.first else { return false }
+    if wholeRoom?.segment !== segment { wholeRoom = (segment, WholeRoom.end(of: segment, durable: durable)) }
+    if let end = wholeRoom?.end, offset < end { return true }
+    gatherEvidence(behind: offset, segments)
+    return header.sequence <= durable
+  }
+
+  /// The same as ``take(_:at:of:_:)``, for a record that is not the next one.
+  private mutating func takeReused(
+    _ header: RecordHeader,
+    at offset: Int,
+    of segment: Segment,
+    _ segments: ArraySlice<Segment>
+  ) -> Int? {
+    let before = expected
+    isUnordered = true
+    guard let next = take(header, at: offset, of: segment, segments) else { return nil }
+    expected = max(before, expected)
+    writer.catalog.noteReuse(through: expected &- 1)
+    return next
+  }
+
+  private mutating func apply(_ record: LogRecord) {
+    if isUnordered { unordered.append(record) } else { replay.apply(record) }
+  }
+
+  /// Applies by number what is not in that order: a removal comes before what was written after it, wherever they stand.
+  private mutating func applyUnordered() {
+    guard isUnordered else { return }
+    isUnordered = false
+    unordered.sort { $0.sequence < $1.sequence }
+    for record in unordered { replay.apply(record) }
+    unordered = []
   }
 
   /// Continues with a later number, after a cut recorded in the manifest.
@@ -100,14 +153,20 @@ struct LogScanner: ~Copyable {
   mutating func take(_ footer: SegmentFooter, _ bytes: [UInt8], of segment: Segment) -> Bool {
     var cursor = footer.entries(segment.layout)
     var entries: [FooterEntry] = []
+    var next: UInt64?
     repeat {
       do throws(FormatError) { unsafe try cursor.next(into: &entries, from: bytes.span.bytes) } catch {
         let reason = "the segment's footer contradicts itself; the records are read instead"
         report(segment, Int(footer.recordsEnd), length: footer.length, reason)
         return false
       }
-      for entry in entries {
-        replay.apply(LogRecord(entry, of: segment))
+      for entry in entries where entry.kind != .filler {
+        if let next, entry.sequence != next, !isUnordered {
+          isUnordered = true
+          writer.catalog.noteReuse(through: segment.lastSequence)
+        }
+        next = entry.sequence &+ 1
+        apply(LogRecord(entry, of: segment))
       }
     } while !entries.isEmpty
     expected = segment.lastSequence &+ 1
@@ -150,7 +209,7 @@ struct LogScanner: ~Copyable {
     expected = header.sequence &+ 1
     highest = max(highest, header.sequence)
     if batch.isEmpty, !header.batchContinues {
-      replay.apply(record)
+      apply(record)
     } else {
       if batch.isEmpty { (batchStart, batchSegment) = (offset, segment) }
       batch.append(record)
@@ -203,7 +262,7 @@ struct LogScanner: ~Copyable {
   }
 
   private mutating func commitBatch() {
-    for record in batch { replay.apply(record) }
+    for record in batch { apply(record) }
     batch.removeAll(keepingCapacity: true)
   }
 
@@ -240,13 +299,17 @@ struct LogScanner: ~Copyable {
     // What is missing was durable, so its batch was complete: the rest of it counts.
     commitBatch()
     var records = RecordCursor(segment, from: offset, to: segment.readableEnd)
-    let missing = records.seek { [expected] in $0.kind != .seal && $0.sequence >= expected }
+    let end = wholeRoom?.segment === segment ? wholeRoom?.end ?? 0 : 0
+    let missing = records.seek { [expected, durable] in
+      $0.kind != .seal && ($0.sequence >= expected || $0.sequence <= durable || offset < end)
+    }
     guard case .record(let header) = records.peek() else {
       reportMissingRest(of: segment, offset, segments)
       return nil
     }
     reportMissing(segment, offset, length: missing.count, to: header.sequence &- 1)
-    expected = header.sequence
+    // Where records have replaced others, what follows may be older.
+    expected = max(expected, header.sequence)
     return records.offset
   }
 
@@ -297,6 +360,7 @@ struct LogScanner: ~Copyable {
   }
 
   private mutating func end(at offset: Int, in segment: Segment, isHole: Bool = false) {
+    applyUnordered()
     let start = takeBackBatch() ?? (segment, offset)
     cut = Cut(segment: start.segment, offset: start.offset, isHole: isHole)
   }
@@ -345,6 +409,7 @@ struct LogScanner: ~Copyable {
   /// Ends the scan, and cuts off an unfinished batch.
   mutating func finish() {
     if cut == nil, let (segment, offset) = takeBackBatch() { cut = Cut(segment: segment, offset: offset) }
+    applyUnordered()
     replay.drain()
   }
 
@@ -363,7 +428,7 @@ extension Segment {
     var end = (offset: SegmentHeader.length, last: UInt64(0))
     var records = RecordCursor(self, to: readableEnd)
     while let (_, header) = records.next(), header.kind != .seal {
-      end = (records.offset, header.sequence)
+      end = (records.offset, max(end.last, header.sequence))
     }
     return end
   }

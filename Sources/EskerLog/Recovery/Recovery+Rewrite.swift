@@ -93,8 +93,19 @@ extension Recovery {
   /// truncated segment, which was reported, may have lost some before.
   private func expectAll(_ count: Int, of segment: Segment, above durable: UInt64) throws(StoreError) {
     let before = max(durable, max(1, segment.firstSequence) - 1)
-    guard UInt64(count) != segment.lastSequence - before, !segment.isShort.load(ordering: .relaxed) else { return }
+    guard UInt64(count) != segment.lastSequence - before, !segment.isShort.load(ordering: .relaxed),
+      // There are numbers without a record where others have taken their place.
+      segment.reuseWords.last == 0
+    else { return }
     throw StoreError(PlatformError("read", path: segment.path, code: PlatformError.inputOutput))
+  }
+
+  /// The lowest number from a place on: not that of the first record, where some have replaced others.
+  private func lowestNumber(in segment: Segment, from start: Int) -> UInt64? {
+    var records = RecordCursor(segment, from: start, to: segment.readableEnd)
+    var lowest: UInt64?
+    while let (_, header) = records.next(), header.kind != .seal { lowest = min(lowest ?? .max, header.sequence) }
+    return lowest
   }
 
   private func syncAnew(_ segment: Segment) throws(StoreError) {
@@ -116,7 +127,8 @@ extension Recovery {
       try expectAll(0, of: segment, above: durable)
       return 0
     }
-    let fresh = try catalog.createSegment(for: total, firstSequence: first.sequence, isRecovery: true)
+    let lowest = lowestNumber(in: segment, from: start) ?? first.sequence
+    let fresh = try catalog.createSegment(for: total, firstSequence: lowest, isRecovery: true)
     do throws(PlatformError) {
       try fresh.grow(to: SegmentHeader.length + total + Segment.tailReserve, in: catalog.granules)
     } catch {
@@ -129,7 +141,7 @@ extension Recovery {
     var count = 0
     while let (offset, header) = records.next(), header.kind != .seal {
       try copy(header, from: segment, at: offset, to: fresh, at: target)
-      last = header.sequence
+      last = max(last, header.sequence)
       target += header.size
       count += 1
     }

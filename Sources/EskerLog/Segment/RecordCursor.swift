@@ -3,7 +3,8 @@ internal import EskerFormat
 /// Goes from record to record of a segment that is not packed, up to where the caller says that its records end.
 ///
 /// That is a claim: the file may be shorter, and any of its bytes may be damaged. The cursor never goes beyond either end, and
-/// never backwards. It checks the headers; what is in a record is its caller's to check. A seal is a record of its kind.
+/// never backwards. It checks the headers; what is in a record is its caller's to check. A seal is a record of its kind; fillers are
+/// passed over.
 struct RecordCursor {
   let segment: Segment
   let end: Int
@@ -16,15 +17,23 @@ struct RecordCursor {
     self.offset = offset
   }
 
-  /// What stands here. The cursor stays.
-  func peek() -> RecordRead { segment.readRecord(at: offset, end: end) }
+  /// What stands here. The cursor stays, or goes on behind fillers.
+  @inline(__always)
+  mutating func peek() -> RecordRead {
+    while true {
+      let read = segment.readRecord(at: offset, end: end)
+      guard case .record(let header) = read, header.kind == .filler else { return read }
+      offset += header.size
+    }
+  }
 
   /// The record that stands here, which the cursor passes; nil where none can be read, and there it stays.
   @inline(__always)
   mutating func next() -> (offset: Int, header: RecordHeader)? {
     guard case .record(let header) = peek() else { return nil }
-    defer { offset += header.size }
-    return (offset, header)
+    let place = offset
+    offset += header.size
+    return (place, header)
   }
 
   /// Goes to the next record, from here on, that can be read and is accepted, or else to the end.

@@ -9,7 +9,8 @@ internal import Synchronization
 ///
 /// Safety: threads may share it. Its properties are constants, atomic, or have a lock; `file` and `mapping` are safe for many threads.
 /// Whoever holds the segment may use the memory at `base`, up to what is accessible. Bytes in front of a record that was
-/// published, and the record, never change.
+/// published, and the record, never change, except the words in the header, and at the tail dead records that no reader with a pin
+/// can be using: see `FreeRoom`.
 @safe
 final class Segment: @unchecked Sendable {
   let id: UInt64
@@ -111,6 +112,8 @@ final class Segment: @unchecked Sendable {
 
   /// Bytes kept free after the last record: for the seal, and the zero word that ends the log.
   static let tailReserve = 40
+  /// The length in bytes of a mark, for which there has to be room too where records replace others.
+  static let markLength = 32
 
   /// The first granule of the segment's address range, and the number of granules.
   var granule: Int { lease.granules.lowerBound }

@@ -50,6 +50,8 @@ struct SegmentWalk {
     }
     guard records.offset < end else { return nil }
     guard let (offset, header) = records.next() else {
+      // Only fillers were left.
+      if records.offset >= end { return nil }
       throw .damaged(segment.location(records.offset), reason: RecordDamage.headerChecksum.reason)
     }
     return entry(header, at: offset)
@@ -79,6 +81,7 @@ struct SegmentWalk {
         }
         return entry(header, at: offset)
       }
+      if records.offset >= end { break }
       damage.append(.damaged(segment.location(records.offset), reason: RecordDamage.headerChecksum.reason))
       records.seek()
     }
@@ -89,8 +92,10 @@ struct SegmentWalk {
   private mutating func nextListed() throws(FormatError) -> FooterEntry? {
     let footer = footer
     // Safety: the span is used only during the call, and the array is kept.
-    guard let entry = unsafe try listed?.next(in: footer.span.bytes), entry.offset < UInt64(end) else { return nil }
-    return entry
+    while let entry = unsafe try listed?.next(in: footer.span.bytes), entry.offset < UInt64(end) {
+      if entry.kind != .filler { return entry }
+    }
+    return nil
   }
 
   private var packedView: PackedSegmentView? { segment.packedView(end: min(end, segment.readableEnd)) }

@@ -205,6 +205,7 @@ extension SnapshotState {
     try writer.withLock { (state) throws(StoreError) -> SnapshotState in
       // A close takes this lock before it releases the segments.
       try writer.env.checkOpen()
+      writer.freeze(&state)
       let shown = writer.catalog.shown
       let snapshot = SnapshotState(
         sequence: writer.commits.publishedSequence,

@@ -41,7 +41,7 @@ extension Writer {
           let (key, value) = unsafe Self.parts(operation, of: bytes)
           let hash = unsafe operation.keyspace.life.pointee.hash.hash(key)
           var header = header(operation, hash: hash, isLast: position == last)
-          let address = try unsafe append(&header, key, value, checksums[position], false, &state)
+          let address = try unsafe append(&header, key, value, checksums[position], false, isOfBatch: true, &state)
           addresses.append((hash, address, header.size))
         }
         for (position, operation) in batch.operations.enumerated() {
@@ -73,6 +73,8 @@ extension Writer {
           }
         }
       }
+      // Its records stay together.
+      state.freeze()
       let sequence = state.nextSequence &- 1
       commits.publish(sequence)
       try checkTail(state)

@@ -95,6 +95,7 @@ extension Writer {
         address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
       }
       keydir.lead(hash, to: address, header.size, expiring: expiry, replacing: existing, at: probe, core, state.keys)
+      if existing.address != 0 { state.free(existing, env.epochs) }
       written = header.sequence
       commits.publish(header.sequence)
       try checkTail(state)
@@ -170,7 +171,10 @@ extension Writer {
       if isWatched { unsafe core.tellWillWrite(key) }
       defer { if isWatched { unsafe core.tellDidWrite(key, written) } }
       _ = try unsafe append(&header, key, UnsafeRawBufferPointer(start: nil, count: 0), bodyChecksum, false, &state)
-      if isThere { keydir.takeOut(hash, existing, core, state.keys) }
+      if isThere {
+        keydir.takeOut(hash, existing, core, state.keys)
+        state.free(existing, env.epochs)
+      }
       written = header.sequence
       commits.publish(header.sequence)
       try checkTail(state)
@@ -185,11 +189,14 @@ extension Writer {
     return existing.visibleVersion(at: time.now) == expected?.rawValue
   }
 
-  /// Writes a record at the tail and publishes it. The caller has checked that there is room.
+  /// Writes a record and publishes it: in the room of a dead one of its size, or at the tail, where the caller has checked that there
+  /// is room.
   ///
   /// A record that will be synced at once is written by a system call instead of through the mapping: syncing a page that was
   /// stored to through a mapping flushes it from every processor's TLB, and the next store faults, which costs more than the
   /// call. If the process dies during the call, the body's checksum detects the torn record.
+  ///
+  /// - Parameter isOfBatch: The records of a batch stand together, so that it is seen whether all of them are there.
   @inline(__always)
   func append(
     _ header: inout RecordHeader,
@@ -197,6 +204,7 @@ extension Writer {
     _ value: UnsafeRawBufferPointer,
     _ bodyChecksum: UInt32,
     _ isSynced: Bool,
+    isOfBatch: Bool = false,
     _ state: inout WriterState
   ) throws(StoreError) -> UInt64 {
     let sequence = state.nextSequence
@@ -205,12 +213,17 @@ extension Writer {
       sequence: sequence,
       durable: commits.durableSequence
     )
-    let offsetUnits = state.offset >> 3
     let size = header.size
+    if state.lastReuse != 0, !isOfBatch { markForReaders(&state) }
+    let room = isSynced || isOfBatch ? nil : takeRoom(for: size, &state)
+    let offset = room ?? state.offset
+    let offsetUnits = offset >> 3
     let isCall = unsafe isSynced && size <= state.scratch.count
+    state.announce(at: offset, size: size, replaces: room != nil)
     // Safety: `hasRoom` has found room for the record below the end of what is accessible of the tail, whose mapping `state.tail`
-    // keeps, and only the holder of the lock stores behind the last record. Otherwise the record fits into `scratch`.
-    let place = unsafe isCall ? state.scratch.baseAddress ?? state.base : state.base + state.offset
+    // keeps, and only the holder of the lock stores behind the last record; or nothing leads to the record whose room this is, and
+    // no reader that it once led to is left. Otherwise the record fits into `scratch`.
+    let place = unsafe isCall ? state.scratch.baseAddress ?? state.base : state.base + offset
     let firstWord = unsafe RecordEncoder.write(
       header,
       key: key,
@@ -224,7 +237,8 @@ extension Writer {
     unsafe RecordEncoder.publish(firstWord, at: place)
     if isCall { unsafe try write(UnsafeRawBufferPointer(start: place, count: size), state) }
     onPublish?()
-    state.pass(size)
+    state.pass(size, at: offset, replaces: room != nil)
+    if room != nil { env.session?.endReuse() }
     return state.startUnits &+ UInt64(offsetUnits)
   }
 

@@ -88,7 +88,7 @@ extension Writer {
       return false
     }
     // Acquiring: what is accessible was mapped before.
-    let end = min(tail.accessible.load(ordering: .acquiring), tail.capacity) - Segment.tailReserve
+    let end = min(tail.accessible.load(ordering: .acquiring), tail.capacity) - tailReserve
     guard state.offset + size <= end else { return false }
     tail.reached.store(state.offset, ordering: .relaxed)
     env.workers.merger.request(.merge)
@@ -119,8 +119,8 @@ extension Writer {
     if withLock({ !$0.isMarkedOpen || $0.tail == nil }) { try begin(for: size) }
     // The tail of a clean close may have been ended.
     if withLock({ $0.tail == nil }) { try begin(for: size) }
-    if withLock({ ($0.tail?.capacity ?? .max) < $0.offset + size + Segment.tailReserve }) { try rotate(for: size) }
-    let (tail, needed) = withLock { ($0.tail, $0.offset + size + Segment.tailReserve) }
+    if withLock({ ($0.tail?.capacity ?? .max) < $0.offset + size + tailReserve }) { try rotate(for: size) }
+    let (tail, needed) = withLock { ($0.tail, $0.offset + size + tailReserve) }
     guard let tail, needed <= tail.capacity else { return }
     do throws(PlatformError) { try grow(tail, to: needed) } catch {
       // The exact size may fit where the rounded one does not.
@@ -136,8 +136,10 @@ extension Writer {
   private func begin(for size: Int) throws(StoreError) {
     if let tail = withLock({ $0.tail }) {
       // Continue the tail of a clean close. A file that was truncated right behind its records has no room for the seal.
-      do throws(PlatformError) { try grow(tail, to: tail.recordsEnd + Segment.tailReserve) } catch {
-        throw StoreError(error, needed: Segment.tailReserve)
+      // Without room for a mark, there is none for a record either, so neither will be written.
+      let end = min(tail.capacity, tail.recordsEnd + tailReserve)
+      do throws(PlatformError) { try grow(tail, to: end) } catch {
+        throw StoreError(error, needed: tailReserve)
       }
       try markOpen(reopening: tail)
       // Made before the store had a capacity, it would grow beyond that, and counts as if it had.
@@ -154,7 +156,7 @@ extension Writer {
     if let spare = takeSpare(for: size) {
       segment = spare
     } else {
-      segment = try catalog.createSegment(for: size, firstSequence: next)
+      segment = try catalog.createSegment(for: size + markReserve, firstSequence: next)
     }
     segment.change { $0.begin(with: next) }
     do throws(StoreError) { try markOpen() } catch {
@@ -175,6 +177,7 @@ extension Writer {
       tail.change { $0.reopen() }
       catalog.granules.updateLimit(tail)
     }
+    lookForReaders()
     withLock { $0.noteMarkedOpen() }
     env.workers.ahead.request(.migrateIndex)
     env.workers.keeper.request(keydir.needsSweep ? [.seal, .sweep] : .seal)
@@ -187,7 +190,7 @@ extension Writer {
     if let spare = takeSpare(for: size) {
       next = spare
     } else {
-      next = try catalog.createListedSegment(for: size, firstSequence: 0)
+      next = try catalog.createListedSegment(for: size + markReserve, firstSequence: 0)
     }
     let unused = withLock { state -> Segment? in
       let old = state.tail
@@ -203,6 +206,7 @@ extension Writer {
       return unused
     }
     if let unused { keepIfListed(unused) }
+    lookForReaders()
     env.workers.keeper.request(.seal)
     if catalog.isCrowdedUnsealed { owe() }
   }
@@ -246,6 +250,7 @@ extension Writer {
 
   /// Writes the seal after the last record of a segment.
   private func seal(_ segment: Segment, _ state: inout WriterState) {
+    freeze(&state)
     let last = state.nextSequence &- 1
     let header = RecordHeader(sequence: last, kind: .seal, keyHash: 0, keyLength: 0, valueLength: 0)
     // Safety: `begin` and `hasRoom` leave `Segment.tailReserve` bytes accessible behind the last record, and the seal takes less.

@@ -8,7 +8,7 @@ internal import Synchronization
 extension Writer {
   /// Takes a spare with room for a record of `size` bytes.
   func takeSpare(for size: Int) -> Segment? {
-    withLock { $0.takeSpare(for: SegmentHeader.length + size + Segment.tailReserve) }
+    withLock { $0.takeSpare(for: SegmentHeader.length + size + tailReserve) }
   }
 
   /// Handles an empty segment that does not become the tail after all.

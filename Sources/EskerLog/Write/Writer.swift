@@ -6,7 +6,8 @@ internal import Synchronization
 /// Appends records to the log, in one order, and applies them to the index. LevelDB calls this a log writer, RocksDB a write
 /// controller.
 ///
-/// Invariants: sequence numbers ascend by one within a segment; while the lock is free, the next number is one more than the last
+/// Invariants: sequence numbers ascend by one within a segment, except for records that take the room of dead ones, which nobody needs
+/// that has raised the floor of ``FreeRoom``; while the lock is free, the next number is one more than the last
 /// published one; the manifest says that the store is open, and lists the tail, before the tail's first record is written; a write
 /// that fails after its bytes may have reached the log throws `outcomeUnknown`.
 ///
@@ -47,6 +48,10 @@ final class Writer: @unchecked Sendable {
     mostBytes = (env.settings.capacity ?? .max) / 2
     unsafe state = .allocate(capacity: 1)
     unsafe state.initialize(to: WriterState(nextSequence: nextSequence))
+    // Until it is known that nobody reads the store.
+    withLock { state in
+      if env.reusesRoom { state.noteReaders(true) } else { state.room.hold() }
+    }
   }
 
   deinit {

@@ -36,6 +36,27 @@ struct WriterState: ~Copyable {
 
   var keys = KeysState()
 
+  /// What may be replaced.
+  var room = FreeRoom()
+  /// The sum over all records since `sumStart`, in units of eight bytes; see ``ReuseWords``.
+  private var sum: UInt64 = 0
+  private var sumStart: UInt64 = 0
+  /// The number of the last record that has replaced another in the tail; 0 if there is none.
+  private(set) var lastReuse: UInt64 = 0
+  /// Whether one has since the last mark.
+  private var isMarkDue = false
+
+  /// True while other processes read the store.
+  private(set) var isHeldForReaders = false
+  /// How many records have replaced others.
+  private(set) var recordsReplaced = 0
+
+  mutating func noteReaders(_ areThere: Bool) {
+    guard areThere != isHeldForReaders else { return }
+    isHeldForReaders = areThere
+    if areThere { room.hold() } else { room.letGo() }
+  }
+
   private(set) var recordsWritten = 0
   private(set) var bytesLogged = 0
   /// `bytesLogged` when the last checkpoint became due.
@@ -56,14 +77,84 @@ struct WriterState: ~Copyable {
 
   // MARK: Records
 
-  /// Advances past a record that was just published.
+  /// Announces a record that is about to be stored at `offset`: behind the others, or where a dead one is.
   @inline(__always)
-  mutating func pass(_ size: Int) {
-    assert(offset + size <= (tail?.capacity ?? 0), "a record is where none may be")
-    offset &+= size
+  mutating func announce(at offset: Int, size: Int, replaces: Bool) {
+    if replaces {
+      announceReuse(at: offset, size: size)
+    } else if lastReuse != 0 {
+      unsafe ReuseLog(base: base).announce(at: UInt64(offset >> 3), replacing: 0)
+    }
+  }
+
+  /// Safety: the record at `offset` is one that this state has written, so at least its header is there.
+  @inline(never)
+  private mutating func announceReuse(at offset: Int, size: Int) {
+    assert(offset >= room.floor && offset + size <= self.offset, "room is given out that is not free")
+    let log = unsafe ReuseLog(base: base)
+    let former = unsafe (base + offset + 8).load(as: UInt64.self).littleEndian & RecordLayout.maximumSequence
+    if lastReuse == 0 { log.begin(sum: sum, start: sumStart) }
+    log.announce(at: UInt64(offset >> 3), replacing: former)
+    log.note(last: nextSequence)
+    lastReuse = nextSequence
+    recordsReplaced &+= 1
+    isMarkDue = true
+    unsafe RecordEncoder.publish(RecordHole.word(size: size), at: base + offset)
+    // No store to the record may come before those above, and the process may end at each.
+    atomicMemoryFence(ordering: .acquiringAndReleasing)
+    sum &-= ReuseWords.mix(former, at: UInt64(offset >> 3))
+  }
+
+  /// Advances past the announced record, which was just published.
+  @inline(__always)
+  mutating func pass(_ size: Int, at offset: Int, replaces: Bool) {
+    sum &+= ReuseWords.mix(nextSequence, at: UInt64(offset >> 3))
+    if lastReuse != 0 { unsafe ReuseLog(base: base).set(sum: sum) }
+    assert(replaces || offset + size <= (tail?.capacity ?? 0), "a record is where none may be")
+    if !replaces { self.offset &+= size }
     nextSequence &+= 1
     recordsWritten &+= 1
     bytesLogged &+= size
+  }
+
+  /// Notes that nothing leads to a record any more, if it is in the tail.
+  @inline(__always)
+  mutating func free(_ existing: Existing, _ epochs: EpochDomain) {
+    let units = existing.address &- startUnits
+    guard units < UInt64(offset >> 3), existing.damage == nil else { return }
+    room.add(Int(units) << 3, size: existing.size, epochs)
+  }
+
+  /// Makes sure that no record that is in the tail now is replaced, and writes a mark if some have replaced others: whatever
+  /// stands in front of it is whole if its sum is right.
+  ///
+  /// Safety: `Writer.tailReserve` bytes are accessible behind the last record, as many as a mark and a seal take. Behind a mark there
+  /// may be fewer, but no second one comes before a record has replaced another, for which there was room behind it.
+  mutating func freeze() {
+    if isMarkDue {
+      isMarkDue = false
+      let header = RecordHeader(
+        sequence: nextSequence &- 1,
+        kind: .filler,
+        keyHash: sum,
+        keyLength: 0,
+        valueLength: 0
+      )
+      let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+      let place = unsafe base + offset
+      let firstWord = unsafe RecordEncoder.write(
+        header,
+        key: empty,
+        value: empty,
+        bodyChecksum: RecordEncoder.bodyChecksum(key: empty, value: empty),
+        salt: salt,
+        offsetUnits: UInt32(truncatingIfNeeded: offset >> 3),
+        to: place
+      )
+      unsafe RecordEncoder.publish(firstWord, at: place)
+      offset &+= header.size
+    }
+    room.freeze(below: offset)
   }
 
   mutating func open(to end: Int) { fastEnd = end }
@@ -93,12 +184,21 @@ struct WriterState: ~Copyable {
     self.offset = offset
     fastEnd = 0
     faultFlag = segment.mapping.faultFlag
+    sum = 0
+    sumStart = UInt64(offset >> 3)
+    lastReuse = 0
+    isMarkDue = false
+    // The first record stays, as it tells where in history the segment begins.
+    room.begin(above: max(offset, SegmentHeader.length + 8), capacity: segment.capacity)
   }
 
   /// Drops the tail: the next write finds another one.
   mutating func leaveTail() {
     tail = nil
     fastEnd = 0
+    room.freeze(below: .max)
+    lastReuse = 0
+    isMarkDue = false
   }
 
   /// Sets how far a read-only store has read: it writes nothing there.

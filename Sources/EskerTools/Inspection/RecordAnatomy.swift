@@ -122,6 +122,7 @@ extension StoreInspection {
   private func plainRecord(at offset: Int, _ file: SegmentFile) -> RecordAnatomy? {
     let read = file.readRecord(at: offset)
     if case .end = read { return nil }
+    if case .record(let header) = read, header.kind == .filler { return nil }
     guard case .plain(let view, _, _) = file.record(at: offset) else { return nil }
     var anatomy = RecordAnatomy(file, offset..<offset + view.size, view.fields)
     switch read {

@@ -92,7 +92,8 @@ extension RecordDescription.Kind {
     case .put: self = .put
     case .tombstone: self = .tombstone
     case .reset: self = .reset
-    case .seal: self = .seal
+    // Fillers are not shown.
+    case .seal, .filler: self = .seal
     }
   }
 }

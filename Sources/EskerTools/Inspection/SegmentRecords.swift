@@ -34,6 +34,7 @@ public struct SegmentRecords: Sequence, IteratorProtocol {
       if let element = nextPacked(view) { return element }
       return missingEnd()
     }
+    while case .record(let header) = file.readRecord(at: offset), header.kind == .filler { offset += header.size }
     guard offset < file.end else { return offset == .max ? nil : missingEnd() }
     switch file.readRecord(at: offset) {
     case .record(let header):

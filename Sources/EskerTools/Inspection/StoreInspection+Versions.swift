@@ -157,6 +157,10 @@ private struct KeySearch {
         continue
       }
       if header.kind == .seal { break }
+      if header.kind == .filler {
+        offset += header.size
+        continue
+      }
       if isLikely(header.keyspace, header.keyHash) { add(offset, file, isCommitted: !header.batchContinues) }
       isOpen = header.batchContinues && file.isLog
       if !isOpen {

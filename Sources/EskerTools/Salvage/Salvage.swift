@@ -102,11 +102,13 @@ struct Salvage {
       case .record(let header) where header.kind == .seal:
         isDone = true
         if let last = run?.last { run?.last = max(last, header.sequence) }
+      case .record(let header) where header.kind == .filler:
+        offset += header.size
       case .record(let header):
         take(header, at: offset, of: segment, position)
         if run == nil { run = LogRun(first: header.sequence, start: offset, last: 0, end: 0) }
         offset += header.size
-        run?.last = header.sequence
+        if let last = run?.last { run?.last = max(last, header.sequence) }
         run?.end = offset
       case .end, .damaged:
         offset = skip(offset, in: segment, position)

@@ -41,6 +41,7 @@ final class CrashRun: @unchecked Sendable {
     var images = 0
     var secondCrashes = 0
     var deepest = 0
+    var replaced = 0
   }
 
   /// Which crash points a run looks at.
@@ -113,6 +114,7 @@ final class CrashRun: @unchecked Sendable {
     )
     var host = Host(platform: platform, background: .inline)
     host.checkpointsSmallStores = generator.oneIn(2)
+    host.reusesRoom = generator.oneIn(2)
     if checksPoints { host.onPublish = { [unowned self] in look("publication") } }
     return try LogStore(at: path, options: options, host: host)
   }
@@ -128,6 +130,14 @@ final class CrashRun: @unchecked Sendable {
       let before = begin(changes, on: store)
       try store.make(changes, durability)
       settle(store, before, durability)
+    case .overwrites(let changes):
+      let replaced = store.probe.recordsReplaced
+      for change in changes {
+        let before = begin([change], on: store)
+        try store.make(change, .buffered)
+        settle(store, before, .buffered)
+      }
+      tally.replaced += store.probe.recordsReplaced - replaced
     case .sync:
       try store.sync()
       history.settle(0, isDurable: true)

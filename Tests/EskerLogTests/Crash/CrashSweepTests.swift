@@ -39,6 +39,7 @@ import Testing
     }
     print(
       "\(name): \(count) workloads, \(tally.points) crash points, \(tally.images) images, "
+        + "\(tally.replaced) records replaced, "
         + "\(tally.secondCrashes) went on, at most \(tally.deepest) crashes in a row, \(ContinuousClock.now - start)"
     )
     #expect(tally.points > 100)

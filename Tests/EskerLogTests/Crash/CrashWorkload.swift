@@ -7,6 +7,8 @@ import EskerTestSupport
 enum CrashStep {
   case write(CrashHistory.Change, Durability)
   case batch([CrashHistory.Change], Durability)
+  /// Writes of a few keys that are not synced, most of one size: records that take the room of others.
+  case overwrites([CrashHistory.Change])
   case sync
   case checkpoint
   /// Ends the last segment, or merges all segments, or those of even numbers.
@@ -33,7 +35,8 @@ struct CrashWorkload {
 
   mutating func next() -> CrashStep {
     switch Int.random(in: 0..<100, using: &generator) {
-    case 0..<60: .write(change(), durability())
+    case 0..<48: .write(change(), durability())
+    case 48..<60: .overwrites(overwrites())
     case 60..<64: .endSegment
     case 64..<69: .merge(all: generator.oneIn(2))
     case 69..<80: .batch((0..<Int.random(in: 1...6, using: &generator)).map { _ in change() }, durability())
@@ -52,6 +55,19 @@ struct CrashWorkload {
 
   private mutating func durability() -> Durability {
     generator.oneIn(6) ? .synced : .buffered
+  }
+
+  private mutating func overwrites() -> [CrashHistory.Change] {
+    let keyspace = keyspace()
+    let size = Int.random(in: 0...600, using: &generator)
+    return (0..<Int.random(in: 4...16, using: &generator)).map { _ in
+      let key = CrashHistory.keys[Int.random(in: 0..<3, using: &generator)]
+      if generator.oneIn(8) { return .remove(keyspace: keyspace, key: key) }
+      number += 1
+      var value = Array("\(generator.seed) \(number) ".utf8)
+      value += [UInt8](repeating: UInt8(truncatingIfNeeded: number | 1), count: max(0, 40 + size - value.count))
+      return .put(keyspace: keyspace, key: key, value: value, expiry: .max)
+    }
   }
 
   private mutating func change() -> CrashHistory.Change {

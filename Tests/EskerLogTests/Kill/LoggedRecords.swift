@@ -13,6 +13,8 @@ struct LoggedRecords {
   }
 
   private var records: [Record] = []
+  /// Records that were being replaced.
+  private(set) var holes = 0
 
   init(of store: String) throws {
     let files = OSFileSystem()
@@ -37,7 +39,9 @@ struct LoggedRecords {
         offset += 8
         continue
       }
-      if header.kind != .seal {
+      if header.kind == .filler {
+        if header.sequence == 0 { holes += 1 }
+      } else if header.kind != .seal {
         let isIntact = RecordView(at: base + offset, limit: limit)?.bodyIsIntact == true
         records.append(
           Record(

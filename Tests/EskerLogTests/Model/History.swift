@@ -31,6 +31,7 @@ struct History {
     self.compression = compression
     machine.pageCacheRoom = generator.oneIn(2) ? 0 : nil
     machine.leavesCheckpoints = generator.oneIn(2)
+    machine.reusesRoom = generator.oneIn(2)
     let verification = Options.Verification.any(&generator)
     self.verification = verification
     store = try machine.open {
@@ -68,6 +69,8 @@ struct History {
   private mutating func anySpace() -> String { spaces[Int.random(in: 0..<spaces.count, using: &generator)] }
 
   private mutating func anyValue() -> [UInt8] {
+    // Many of one size, which take each other's room.
+    if generator.oneIn(2) { return [UInt8](repeating: UInt8(truncatingIfNeeded: generator.next()), count: 24) }
     let length = generator.oneIn(10) ? Int.random(in: 0...30_000, using: &generator) : Int(generator.next() % 40)
     return [UInt8](repeating: UInt8(truncatingIfNeeded: generator.next()), count: length)
   }
@@ -116,7 +119,12 @@ struct History {
   }
 
   private mutating func put() throws {
-    let (key, space, value, expiry) = (anyKey(), anySpace(), anyValue(), anyExpiry())
+    let (key, space) = (anyKey(), anySpace())
+    for _ in 0..<(generator.oneIn(4) ? 8 : 1) { try put(key, in: space) }
+  }
+
+  private mutating func put(_ key: [UInt8], in space: String) throws {
+    let (value, expiry) = (anyValue(), anyExpiry())
     log.append("put \(value.count) under \(key.count) in '\(space)' expiry \(String(describing: expiry))")
     model.put(value, key, in: space, expiry: model.resolve(expiry, in: space))
     let sequence = try keyspace(space).put(value, forKey: key, expiry: expiry)

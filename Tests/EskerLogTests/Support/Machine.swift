@@ -12,6 +12,8 @@ struct Machine {
   var background = Host.Background.inline
   /// Whether a close leaves a checkpoint although the store is small.
   var leavesCheckpoints = true
+  /// Whether records take the room of dead ones.
+  var reusesRoom = false
   /// What memory there is for files; nil for enough.
   var pageCacheRoom: Int?
   let path = "/store"
@@ -26,6 +28,7 @@ struct Machine {
     platform.pageCacheRoom = { [pageCacheRoom] in pageCacheRoom }
     var host = Host(platform: platform, background: background)
     host.checkpointsSmallStores = leavesCheckpoints
+    host.reusesRoom = reusesRoom
     return host
   }
 

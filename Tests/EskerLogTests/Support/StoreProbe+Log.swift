@@ -1,4 +1,5 @@
 import EskerFormat
+import EskerPlatform
 
 @testable import EskerLog
 
@@ -12,6 +13,17 @@ extension StoreProbe {
 
   /// Where the next record goes in the segment that is written to; nil when there is none.
   var tailEnd: Int? { engine.writer.withLock { $0.tail == nil ? nil : $0.offset } }
+
+  /// Bytes of the segment that is written to.
+  func tailBytes(in range: Range<Int>) throws -> [UInt8] {
+    try engine.writer.withLock { $0.tail }.map { tail in try tail.bytes(in: range) } ?? []
+  }
+
+  /// The pins of the process.
+  var epochs: EpochDomain { engine.env.epochs }
+
+  /// How many records have taken the room of others.
+  var recordsReplaced: Int { engine.writer.withLock { $0.recordsReplaced } }
 
   /// Bytes of records that the segment that is written to has room for.
   var tailRoom: Int { engine.writer.withLock { ($0.tail?.capacity ?? 0) - $0.offset } - Segment.tailReserve }

@@ -51,6 +51,20 @@ public enum KillScript {
     return state
   }
 
+  // MARK: A writer that only replaces
+
+  /// How many keys it overwrites in turn.
+  public static let replacedKeys: UInt64 = 8
+
+  /// The key of its write with this number.
+  public static func replacedKey(_ number: UInt64) -> String { "replaced \(number % replacedKeys)" }
+
+  /// The value of that write: the number, many times.
+  public static func replacement(_ number: UInt64) -> [UInt8] {
+    let words = [UInt64](repeating: number, count: 2_000)
+    return words.withUnsafeBytes { Array($0) }
+  }
+
   /// Every key that a thread may write.
   public static func keys(thread: Int) -> [String] {
     (0..<slotCount).map { "\(thread) slot \($0)" } + (0..<markCount).map { "\(thread) mark \($0)" }

@@ -1,0 +1,214 @@
+import EskerFormat
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+/// Records that take the room of dead ones.
+@Suite struct ReuseTests {
+  private func machine() -> Machine {
+    var machine = Machine()
+    machine.reusesRoom = true
+    return machine
+  }
+
+  /// Overwrites a few keys; each value is unlike any other. Returns what is there then.
+  @discardableResult
+  private func overwrite(_ store: LogStore, _ rounds: Range<Int>, keys: Int = 4) throws -> [[UInt8]: [UInt8]] {
+    var expected: [[UInt8]: [UInt8]] = [:]
+    for round in rounds {
+      let (key, value) = (bytes("key \(round % keys)"), Self.value(round))
+      try store.put(value, forKey: key)
+      expected[key] = value
+    }
+    return expected
+  }
+
+  /// Overwrites until that many records have been replaced: pins of tests beside this one delay it.
+  private func overwrite(_ store: LogStore, from start: Int, untilReplaced count: Int) throws -> (
+    end: Int, contents: [[UInt8]: [UInt8]]
+  ) {
+    let wanted = store.probe.recordsReplaced + count
+    var (end, contents) = (start, [[UInt8]: [UInt8]]())
+    while store.probe.recordsReplaced < wanted || end - start < 4 {
+      contents.merge(try overwrite(store, end..<end + 1)) { $1 }
+      end += 1
+    }
+    return (end, contents)
+  }
+
+  private static func value(_ number: Int) -> [UInt8] {
+    bytes("value \(1_000_000 + number)") + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 80)
+  }
+
+  @Test func overwritesTakeEachOthersRoom() throws {
+    var machine = machine()
+    let store = try machine.open()
+    let (end, expected) = try overwrite(store, from: 0, untilReplaced: 2_000)
+    let appended = end - store.probe.recordsReplaced
+    #expect(store.statistics.segments.reduce(0) { $0 + $1.recordBytes } <= appended * 144)
+    #expect(try store.contents() == expected)
+    #expect(store.lastSequence.rawValue == UInt64(end))
+    #expect(try store.verify().isClean)
+    let figures = try store.expectConsistentFigures()
+    #expect(figures.live == figures.recount)
+    #expect(figures.live + figures.dead == figures.logged)
+    let killed = try machine.reopenAfterKill()
+    #expect(try killed.contents() == expected)
+    #expect(killed.lastSequence.rawValue == UInt64(end))
+    try killed.close()
+    let closed = try machine.open()
+    #expect(try closed.contents() == expected)
+    withExtendedLifetime(store) {}
+  }
+
+  @Test func withoutAutomaticMergesTheLogKeepsAll() throws {
+    let store = try machine().open { $0.merge.isAutomatic = false }
+    try overwrite(store, 0..<100)
+    #expect(store.probe.recordsReplaced == 0)
+  }
+
+  /// What must stay as it is, each by itself.
+  @Test(arguments: ["sync", "checkpoint", "snapshot", "batch", "feed"])
+  func whatIsNeededStays(by what: String) throws {
+    var machine = machine()
+    let store = try machine.open()
+    let start = try overwrite(store, from: 0, untilReplaced: 20).end
+    let before = try store.contents()
+    let (end, replaced) = (try #require(store.probe.tailEnd), store.probe.recordsReplaced)
+    var (snapshot, feed): (Snapshot?, LogStore.Changes?)
+    switch what {
+    case "sync": try store.sync()
+    case "checkpoint": store.probe.writeCheckpoint()
+    case "snapshot": snapshot = try store.snapshot()
+    case "batch": try store.write { (batch) throws(StoreError) in try batch.put("b", forKey: "batch") }
+    default: feed = store.changes(since: store.lastSequence)
+    }
+    let image = try store.probe.tailBytes(in: 0..<end)
+    try overwrite(store, start..<start + 4)
+    // Behind the mark there is no dead record yet.
+    #expect(store.probe.recordsReplaced == replaced)
+    let expected: [[UInt8]: [UInt8]]
+    if what == "feed" {
+      expected = try overwrite(store, start + 4..<start + 400)
+      #expect(store.probe.recordsReplaced == replaced)
+    } else {
+      expected = try overwrite(store, from: start + 4, untilReplaced: 100).contents
+    }
+    // The words in the header change; no record does.
+    #expect(try store.probe.tailBytes(in: 128..<end) == Array(image[128...]))
+    if let snapshot { #expect(try snapshot.contents() == before) }
+    var contents = try store.contents()
+    contents[bytes("batch")] = nil
+    #expect(contents == expected)
+    contents = try machine.reopenAfterKill().contents()
+    contents[bytes("batch")] = nil
+    #expect(contents == expected)
+    withExtendedLifetime((store, snapshot, feed)) {}
+  }
+
+  @Test func noRecordIsReplacedThatAPinMayBeReading() throws {
+    let store = try machine().open()
+    let start = try overwrite(store, from: 0, untilReplaced: 20).end
+    let pin = store.probe.epochs.enter()
+    let replaced = store.probe.recordsReplaced
+    try overwrite(store, start..<start + 1_000)
+    // Only what was dead before the pin.
+    #expect(store.probe.recordsReplaced < replaced + 20)
+    store.probe.epochs.exit(pin)
+    _ = try overwrite(store, from: start + 1_000, untilReplaced: 100)
+  }
+
+  @Test func aValueThatIsLentStaysAsItIs() throws {
+    let store = try machine().open()
+    try overwrite(store, 0..<41)
+    let isSame = try store.withValue(forKey: "key 0") { (value) -> Bool in
+      let before = value.withUnsafeBytes { Array($0) }
+      _ = try? self.overwrite(store, from: 41, untilReplaced: 100)
+      return before == value.withUnsafeBytes { Array($0) }
+    }
+    #expect(isSame == true)
+  }
+
+  @Test func aReaderStopsItAndSeesAll() throws {
+    let machine = machine()
+    let store = try machine.open()
+    var (start, expected) = try overwrite(store, from: 0, untilReplaced: 100)
+    start = (start + 3) / 4 * 4
+    let reader = try machine.open { $0.readOnly = true }
+    #expect(try reader.contents() == expected)
+    let replaced = store.probe.recordsReplaced
+    for round in stride(from: start, to: start + 80, by: 4) {
+      expected = try overwrite(store, round..<round + 4)
+      #expect(try reader.contents() == expected)
+    }
+    #expect(store.probe.recordsReplaced == replaced)
+    try reader.close()
+    // The next segment shows that nobody reads any more.
+    try store.probe.endTail()
+    expected = try overwrite(store, from: start + 80, untilReplaced: 100).contents
+    #expect(try store.contents() == expected)
+    let late = try machine.open { $0.readOnly = true }
+    #expect(try late.contents() == expected)
+    withExtendedLifetime((store, late)) {}
+  }
+
+  @Test func aReaderOfACrashedStoreSeesAll() throws {
+    var machine = machine()
+    let store = try machine.open()
+    let (end, expected) = try overwrite(store, from: 0, untilReplaced: 100)
+    let reader = try machine.reopenAfterKill { $0.readOnly = true }
+    #expect(try reader.contents() == expected)
+    #expect(reader.lastSequence.rawValue == UInt64(end))
+    withExtendedLifetime(store) {}
+  }
+
+  /// A tail that was closed with room for a seal alone goes on, and stays within its file.
+  @Test func aFullTailOfAnEarlierOpeningOpensAgain() throws {
+    var machine = Machine()
+    let store = try machine.open()
+    try store.put([], forKey: "first")
+    // A record's header and its key take 40 bytes.
+    try store.put([UInt8](repeating: 1, count: store.probe.tailRoom - 40), forKey: "second")
+    try #require(store.probe.tailRoom == 0)
+    try store.close()
+    machine.reusesRoom = true
+    for round in 0..<3 {
+      let store = try machine.open()
+      try store.put(Self.value(round), forKey: "third")
+      #expect(try store.contents().count == 3)
+      if round == 1 { store.probe.kill() } else { try store.close() }
+    }
+  }
+
+  @Test func aFeedCannotGoBackBeforeWhatWasReplaced() async throws {
+    let store = try machine().open()
+    let end = try overwrite(store, from: 0, untilReplaced: 100).end
+    let last = store.lastSequence
+    var feed = store.changes(since: SequenceNumber(rawValue: 10), includingUnsynced: true).makeAsyncIterator()
+    await #expect {
+      _ = try await feed.next()
+    } throws: { error in
+      guard case StoreError.historyGone = error else { return false }
+      return true
+    }
+    var later = store.changes(since: last, includingUnsynced: true).makeAsyncIterator()
+    try overwrite(store, end..<end + 4)
+    #expect(try await later.next()?.sequence.rawValue == UInt64(end + 1))
+  }
+
+  /// The order of removals counts, wherever they stand.
+  @Test func removalsStayRemovals() throws {
+    var machine = machine()
+    let store = try machine.open()
+    var round = 0
+    while store.probe.recordsReplaced < 100 || round % 3 != 2 {
+      try overwrite(store, round..<round + 1, keys: 3)
+      if round % 3 == 1 { try store.remove("key \(round % 3)") }
+      round += 1
+    }
+    let expected = try store.contents()
+    #expect(try machine.reopenAfterKill().contents() == expected)
+    withExtendedLifetime(store) {}
+  }
+}
