@@ -3,7 +3,7 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Engine {
-  /// Syncs, writes a checkpoint, marks the manifest clean, and releases everything.
+  /// Syncs, writes a checkpoint if one is needed, marks the manifest clean, and releases everything.
   @usableFromInline
   func close() throws(StoreError) {
     // Otherwise events would be delivered under a lock that a handler which closes the store waits for.
@@ -97,19 +97,26 @@ extension Engine {
     }
     dropped += unused.map(\.path)
     for segment in unused { catalog.uninstall(segment) }
-    let listed = catalog.manifest
-    let (checkpointID, oldID) = (listed.nextCheckpointID, listed.checkpointID)
-    let isWritten: Bool
-    do throws(StoreError) {
-      isWritten = keeper.isCheckpointWorthwhile ? try keeper.writeCheckpoint(id: checkpointID) != nil : false
-    } catch {
-      // Without room for a checkpoint, the next opening reads the segments.
-      guard case .noSpace = error else { throw error }
-      isWritten = false
-    }
+    let oldID = catalog.manifest.checkpointID
+    let checkpointID = try leaveCheckpoint(oldID)
     let next = writer.withLock { $0.nextSequence }
-    try catalog.commit(.clean(checkpoint: isWritten ? checkpointID : 0, nextSequence: next))
+    try catalog.commit(.clean(checkpoint: checkpointID, nextSequence: next))
     for path in dropped { catalog.removeFile(path) }
-    if oldID != 0 { catalog.removeFile("\(env.path)/\(FileName.checkpoint(oldID))") }
+    if oldID != 0, oldID != checkpointID { catalog.removeFile("\(env.path)/\(FileName.checkpoint(oldID))") }
+  }
+
+  /// Writes a checkpoint if one is needed; returns the id of the one to begin with, or 0 for none.
+  private func leaveCheckpoint(_ present: UInt64) throws(StoreError) -> UInt64 {
+    switch keeper.closingCheckpoint {
+    case .none: return 0
+    case .present: return present
+    case .new:
+      let id = catalog.manifest.nextCheckpointID
+      do throws(StoreError) { return try keeper.writeCheckpoint(id: id) == nil ? 0 : id } catch {
+        // Without room for a checkpoint, the next opening reads the segments.
+        guard case .noSpace = error else { throw error }
+        return 0
+      }
+    }
   }
 }

@@ -64,6 +64,7 @@ extension Keeper {
     }
     // A checkpoint ahead of the log would point to records that a power failure has lost.
     try commits.waitDurable(cut.sequence)
+    latest.withLock { $0 = CheckpointPlace(cut, id: id) }
     return (cut.sequence, length)
   }
 
@@ -160,20 +161,6 @@ extension Keeper {
     }
     if id != 0 { try? env.platform.fileSystem.remove("\(env.path)/\(FileName.checkpoint(id))") }
     return id != 0
-  }
-
-  /// Bytes of records that are read in about a millisecond, while a checkpoint takes 270 KB and two syncs at the least.
-  private static let smallStore = 1 << 20
-
-  /// Whether a close leaves a checkpoint: where the next opening needs one to be fast, and where the records alone do not say what
-  /// is in the index, since expired entries were taken out, now or before the checkpoint that this opening began with.
-  ///
-  /// The index does not shrink, so in a store that was nearly emptied it is larger than all records, which are then faster to read.
-  var isCheckpointWorthwhile: Bool {
-    let length = keydir.bucketCount * CheckpointHeader.lineSize
-    let isLarge = catalog.recordBytes >= max(length, Self.smallStore)
-    let isNeeded = keydir.loadedCheckpoint != nil || writer.withLock { $0.isReaped } || env.checkpointsSmallStores
-    return (isLarge || isNeeded && length <= Self.smallStore) && catalog.hasRoom(for: length + length / 8)
   }
 }
 

@@ -18,6 +18,8 @@ final class Keeper: Sendable {
   let sealing = Lock(.sealing)
   /// Held while a checkpoint is written, or while a merge moves entries and lists the segments they point to.
   private let images = Lock(.images)
+  /// The last checkpoint that was loaded or written. The manifest may name none any more, or not name it yet.
+  let latest: Guarded<CheckpointPlace?>
   /// True while so much is dead that full segments must be sealed without delay. Relaxed: a hint.
   private let isHurried = Atomic<Bool>(false)
 
@@ -27,6 +29,7 @@ final class Keeper: Sendable {
     catalog = writer.catalog
     keydir = writer.keydir
     self.writer = writer
+    latest = Guarded(keydir.loadedCheckpoint.map { CheckpointPlace($0.header) }, .leaf)
   }
 
   /// Starts serving the requested jobs.

@@ -44,7 +44,8 @@ extension Report {
       case empty
       /// The checkpoint of a clean close, unchanged.
       case checkpoint
-      /// A checkpoint, and a replay of the log written since.
+      /// A checkpoint, and a replay of the log written since: after a crash, or after a close that wrote no new checkpoint
+      /// because little had been logged behind the last one.
       case checkpointAndReplay
       /// All segments, read from the start.
       case segments

@@ -1,0 +1,135 @@
+import EskerPlatform
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+/// Whether a close writes a checkpoint, or leaves the one that is there and a little to replay behind it.
+@Suite struct ClosingCheckpointTests {
+  private static let keys = 20_000
+  let machine: Machine
+
+  /// A closed store with a checkpoint.
+  init() throws {
+    var machine = Machine()
+    machine.leavesCheckpoints = false
+    self.machine = machine
+    try session { store in
+      for number in 0..<Self.keys { try store.put([UInt8](repeating: 1, count: 60), forKey: "key \(number)") }
+    }
+    try #expect(checkpoint == "/store/0000000000000001.checkpoint")
+  }
+
+  private var checkpoint: String? { get throws { try machine.files(".checkpoint").first } }
+
+  /// Opens the store, does something, closes it, and returns how it was found.
+  @discardableResult private func session(_ body: (LogStore) throws -> Void = { _ in }) throws -> Report.Opening {
+    let log = EventLog()
+    let store = try machine.open {
+      $0.segmentSize = 1 << 20
+      $0.onEvent = { log.record($0) }
+    }
+    try body(store)
+    #expect(store.probe.indexProblems == [])
+    try store.close()
+    #expect(log.damage == [])
+    return try #require(log.opening)
+  }
+
+  @Test func afterAFewWritesTheCheckpointStays() throws {
+    let first = try checkpoint
+    for number in 0..<20 {
+      let report = try session { store in
+        try store.put("new", forKey: "new \(number)")
+        try store.remove("key \(number)")
+      }
+      #expect(report.wasClean)
+      #expect(report.indexSource == (number == 0 ? .checkpoint : .checkpointAndReplay))
+      #expect(report.replayedRecords == 2 * number)
+    }
+    try #expect(checkpoint == first)
+    let reader = try machine.open { $0.readOnly = true }
+    #expect(try reader.count() == Self.keys)
+    #expect(try reader.get("new 19") == bytes("new"))
+    #expect(try reader.get("key 19") == nil)
+    try reader.close()
+  }
+
+  @Test(arguments: [(1_000, 1, true), (5_000, 1, false), (1, 40_000, true), (10, 40_000, false)])
+  func whatWouldBeReplayedIsBounded(_ writes: Int, _ length: Int, _ stays: Bool) throws {
+    let first = try checkpoint
+    try session { store in
+      for number in 0..<writes { try store.put([UInt8](repeating: 1, count: length), forKey: "key \(number)") }
+    }
+    try #expect((checkpoint == first) == stays)
+    try #expect(session().indexSource == (stays ? .checkpointAndReplay : .checkpoint))
+  }
+
+  @Test func sessionsAddUp() throws {
+    let first = try checkpoint
+    for _ in 0..<5 { try session { store in for _ in 0..<1_000 { try store.put("v", forKey: "k") } } }
+    try #expect(checkpoint != first)
+  }
+
+  @Test func removedExpiryAndAMergeNeedANewOne() throws {
+    let first = try checkpoint
+    try session { store in try store.put("v", forKey: "short", expiry: .after(.seconds(1))) }
+    try #expect(checkpoint == first)
+    machine.clock.advance(milliseconds: 2_000)
+    try session { store in try #expect(store.removeAllExpired() == 1) }
+    let second = try checkpoint
+    #expect(second != first)
+    try session { store in try #expect(store.countExpired() == 0) }
+    try session { store in try store.merge() }
+    try #expect(checkpoint != second)
+  }
+
+  @Test func aCheckpointThatIsGoneIsWrittenAnew() throws {
+    try machine.deleteCheckpoint()
+    let report = try session { store in try store.put("v", forKey: "k") }
+    #expect(report.indexSource == .segments)
+    try #expect(session().indexSource == .checkpoint)
+  }
+
+  /// Whatever the sessions do, and whether or not they are closed.
+  @Test func everySessionFindsWhatTheLastOneLeft() throws {
+    var generator = SeededGenerator(announcedFor: "ClosingCheckpointTests")
+    var machine = machine
+    var expected: [String: [[UInt8]: [UInt8]]] = ["": [:], "a": [:], "b": [:]]
+    for number in 0..<Self.keys { expected[""]?[bytes("key \(number)")] = [UInt8](repeating: 1, count: 60) }
+    var kept = 0
+    for _ in 0..<25 {
+      let before = try machine.files(".checkpoint")
+      let store = try machine.open { $0.segmentSize = 64 << 10 }
+      #expect(store.probe.indexProblems == [])
+      for (name, entries) in expected {
+        let keyspace = try store.keyspace(name)
+        #expect(try keyspace.count() == entries.count)
+        #expect(try store.contents(of: keyspace) == entries)
+      }
+      for _ in 0..<Int.random(in: 0..<300, using: &generator) {
+        let name = ["", "a", "b"][Int.random(in: 0..<3, using: &generator)]
+        let keyspace = try store.keyspace(name)
+        let key = bytes("key \(Int.random(in: 0..<400, using: &generator))")
+        switch Int.random(in: 0..<300, using: &generator) {
+        case 0 where name != "":
+          try keyspace.removeAll()
+          expected[name] = [:]
+        case 1 where name != "":
+          try store.removeKeyspace(name)
+          expected[name] = [:]
+        case 0..<90:
+          try keyspace.remove(key)
+          expected[name]?[key] = nil
+        default:
+          let value = [UInt8](repeating: .random(in: 0...9, using: &generator), count: 20)
+          try keyspace.put(value, forKey: key)
+          expected[name]?[key] = value
+        }
+      }
+      if generator.oneIn(4) { machine.disk = try machine.disk.processKilled() } else { try store.close() }
+      if try machine.files(".checkpoint") == before { kept += 1 }
+    }
+    #expect(kept > 8)
+  }
+}
