@@ -19,9 +19,12 @@ let package = Package(
     .package(url: "https://github.com/ordo-one/TextTable", from: "0.0.2"),
   ],
   targets: [
+    // The system's zlib, for dumps and inputs that are compressed. A child process would need a gzip, and its errors read as text.
+    .systemLibrary(name: "CZlib", path: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .executableTarget(
       name: "esker-tool",
       dependencies: [
+        "CZlib",
         .product(name: "Esker", package: "Esker"),
         .product(name: "EskerCBOR", package: "Esker"),
         .product(name: "EskerTools", package: "Esker"),

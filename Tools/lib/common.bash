@@ -42,13 +42,14 @@ install_packages() {
   fi
 }
 
-# ensure_packages: what a build needs beside the Swift toolchain: liblz4 with its header, and pkg-config to find it. On macOS
-# nothing: there the package compiles its own LZ4.
+# ensure_packages: what a build needs beside the Swift toolchain: liblz4 with its header, pkg-config to find it, and
+# zlib with its header for the tool. On macOS nothing: there the package compiles its own LZ4, and zlib is the system's.
 ensure_packages() {
   local -a missing=()
   if has apt-get; then
     has pkg-config || missing+=(pkg-config)
     if ! has pkg-config || ! pkg-config --exists liblz4; then missing+=(liblz4-dev); fi
+    [[ -e /usr/include/zlib.h ]] || missing+=(zlib1g-dev)
   fi
   if [[ ${#missing[@]} -gt 0 ]]; then
     printf 'installing %s\n' "${missing[*]}"

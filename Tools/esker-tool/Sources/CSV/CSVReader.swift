@@ -1,7 +1,17 @@
-/// Reads rows of comma-separated values (RFC 4180) from lines, keeping one row at a time.
+/// How fields are told from one another.
+struct CSVDialect: Equatable {
+  var delimiter = UInt8(ascii: ",")
+  /// Whether a field may stand in quotes; otherwise a quote is a character.
+  var hasQuotes = true
+
+  /// As other programs write columns with tabs between them.
+  static let tabs = CSVDialect(delimiter: UInt8(ascii: "\t"), hasQuotes: false)
+}
+
+/// Reads rows of comma-separated values (RFC 4180), or of others like them, from lines, keeping one row at a time.
 ///
-/// Lines end with LF or CRLF. A quoted field may contain both, commas, and doubled quotes; every byte in it counts. Rows may
-/// differ in their number of fields: it is up to the caller to check.
+/// Lines end with LF or CRLF, or all of them with CR. A quoted field may contain these, commas, and doubled quotes; every byte in it
+/// counts. Rows may differ in their number of fields: it is up to the caller to check.
 struct CSVReader {
   enum Row: Equatable {
     /// The row's fields are in the reader.
@@ -22,10 +32,31 @@ struct CSVReader {
   private(set) var lineNumber = 0
 
   private let limit: Int
+  private let dialect: CSVDialect
 
   /// Creates a reader of rows of at most `limit` bytes.
-  init(limit: Int) {
+  init(limit: Int, _ dialect: CSVDialect = CSVDialect()) {
     self.limit = limit
+    self.dialect = dialect
+  }
+
+  /// Finds out what ends the lines of an input of which nothing was read: CR if the first line ends so.
+  static func findLineEnd(_ reader: inout LineReader) throws(ToolError) {
+    let isReturn = try reader.peek { (bytes, isAtEnd) -> Bool? in
+      var isQuoted = false
+      for position in 0..<bytes.count {
+        switch bytes[position] {
+        case UInt8(ascii: "\""): isQuoted.toggle()
+        case 0x0A where !isQuoted: return false
+        case 0x0D where !isQuoted:
+          if position + 1 < bytes.count { return bytes[position + 1] != 0x0A }
+          return isAtEnd ? true : nil
+        default: break
+        }
+      }
+      return isAtEnd ? false : nil
+    }
+    if isReturn == true { reader.lineEnd = 0x0D }
   }
 
   var count: Int { ends.count }
@@ -51,7 +82,7 @@ struct CSVReader {
       case .tooLong:
         isTooLong = true
         // A quote within a field is doubled.
-        if !reader.skippedQuotes.isMultiple(of: 2) { isQuoted.toggle() }
+        if dialect.hasQuotes, !reader.skippedQuotes.isMultiple(of: 2) { isQuoted.toggle() }
         if !isQuoted { return .bad(reader.tooLong) }
       case .text(let range):
         var line = reader.buffer.span.extracting(range)
@@ -63,6 +94,7 @@ struct CSVReader {
           text.removeAll(keepingCapacity: true)
           ends.removeAll(keepingCapacity: true)
         }
+        if isQuoted { text.append(reader.lineEnd) }
         switch append(line, isQuoted: isQuoted) {
         case .closed: return isTooLong ? .bad(reader.tooLong) : .fields
         case .open: isQuoted = true
@@ -81,12 +113,11 @@ struct CSVReader {
   /// Appends a line's fields; `isQuoted` means that the line continues a quoted field.
   private mutating func append(_ line: Span<UInt8>, isQuoted: Bool) -> Line {
     let quote = UInt8(ascii: "\"")
-    let comma = UInt8(ascii: ",")
+    let comma = dialect.delimiter
     var position = 0
     var isQuoted = isQuoted
-    if isQuoted { text.append(0x0A) }
     while true {
-      if !isQuoted, position < line.count, line[position] == quote {
+      if !isQuoted, dialect.hasQuotes, position < line.count, line[position] == quote {
         isQuoted = true
         position += 1
       }
@@ -114,7 +145,9 @@ struct CSVReader {
       } else {
         let start = position
         while position < line.count, line[position] != comma {
-          guard line[position] != quote else { return .bad("a quote in the middle of field \(ends.count + 1)") }
+          guard line[position] != quote || !dialect.hasQuotes else {
+            return .bad("a quote in the middle of field \(ends.count + 1)")
+          }
           position += 1
         }
         var end = position

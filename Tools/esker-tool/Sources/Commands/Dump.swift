@@ -7,7 +7,7 @@ struct Dump: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write entries, all of them or some.",
     discussion: """
-      Writes to a new file or to standard output. The entries are the store at one instant, in no particular order. "load" with \
+      Writes to a new file, compressed with gzip if its name ends with .gz, or to standard output. The entries are the store at one instant, in no particular order. "load" with \
       the same --format reads them back.
 
       ndjson: each line is an object with "key", "value" and "expires" (an ISO 8601 instant, or null). Where the keyspace \
@@ -29,7 +29,7 @@ struct Dump: ParsableCommand {
       ends there instead: see esker repair.
 
       Examples:
-        esker dump cities.esker | gzip > cities.ndjson.gz
+        esker dump cities.esker cities.ndjson.gz
         esker dump game.esker --keyspace boards | jq .value.title
         esker dump cities.esker --where 'block = Emoticons' --sort key --limit 10
         esker dump cities.esker cities.csv
@@ -63,6 +63,7 @@ struct Dump: ParsableCommand {
 
   func validate() throws {
     try TransferFormat.requirePlain(file, "write to standard output, and pipe that through a program that does.")
+    if written == .tsv { throw ValidationError("dump writes ndjson, csv or binary: load alone takes tsv.") }
     if encoding != nil, decoding.decode != .auto, decoding.decode != .raw {
       throw ValidationError("--encoding writes bytes: it goes without --decode.")
     }
@@ -83,13 +84,13 @@ struct Dump: ParsableCommand {
       let name = try keyspace.keyspace.map { _ in try keyspace.existing(in: store).name }
       let isBytes = encoding != nil || decoding.decode == .raw
       let forms = isBytes ? nil : EntryForms(of: store, decoding.decode)
-      try withOutput(file) { output in
+      try withOutput(file, compressing: true) { output in
         switch written {
         case .binary: try writeStream(of: store, &output, &summary)
         case .ndjson:
           let formatter = JSONEntries(namesKeyspaces: name == nil, encoding: encoding, forms)
           try write(store, name, formatter, &output, &summary)
-        case .csv:
+        case .csv, .tsv:
           let keyspaces = try name.map { [$0] } ?? [""] + store.keyspaceNames
           let formatter = CSVEntries(namesKeyspaces: name == nil, encoding: encoding, forms, of: keyspaces)
           try write(store, name, formatter, &output, &summary)

@@ -8,17 +8,21 @@ struct Load: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Store the records of a file.",
     discussion: """
-      With --key-field, the file holds documents. For JSON objects, one per line (NDJSON), the bytes of each line, exactly as \
-      they are and without the newline, are stored under the text of the key field, which must be a string or a number of \
-      the outermost object; a number's text is as written. With --format csv, each row is stored as a JSON object whose \
-      fields are named by the header.
+      With --key-field, the file holds documents. For JSON objects, one per line (NDJSON) or the elements of a list, the bytes of \
+      each object, exactly as they are, are stored under the text of the key field, which must be a string or a number; a \
+      number's text is as written. A field of an object within is given as a path, such as _id.$oid, and one with a dot in its \
+      name as ["a.b"]. With --format csv or tsv, each row is stored as a JSON object whose fields are named by the header. In \
+      csv, fields may stand in quotes, and --delimiter names what is between them; in tsv that is a tab, and a quote is a \
+      character like others.
 
       Without it, the file is what "dump" wrote in that --format: entries with their keys, values and instants of expiry, \
       each in the keyspace that it names. Expired ones are skipped; --ttl applies to those without an instant.
 
       If several records have the same key, the last one wins. Blank lines are skipped. A line that is not a record stops \
       the load: what came before it stays, and the exit code is 1. With --skip-bad such lines are counted and skipped, the \
-      first 10 are reported, and the exit code is 0.
+      first 10 are reported, and the exit code is 0 unless none was left.
+
+      An input that is compressed with gzip is decompressed, whatever it is called.
 
       With --resume, the position of the load is kept in the store, in the same batch as the records, until the load is \
       complete: after a kill or a power failure the same command resumes exactly there.
@@ -29,8 +33,10 @@ struct Load: ParsableCommand {
 
       Examples:
         esker load cities.esker cities.ndjson --key-field id
-        zcat cities.ndjson.gz | esker load cities.esker - --key-field id
-        esker load cities.esker cities.csv --key-field geonameid
+        esker load cities.esker cities.ndjson.gz --key-field id
+        esker load people.esker export.json --key-field '_id.$oid'
+        esker load cities.esker cities.csv --key-field geonameid --delimiter ';'
+        esker load cities.esker cities.tsv --key-field geonameid --compression lz4
         esker load copy.esker cities.stream --format binary
       """
   )
@@ -41,17 +47,33 @@ struct Load: ParsableCommand {
   var file: String
 
   @Option(
-    help: "The format of the file: ndjson, csv, or binary as dump writes it. By default what its name says, or ndjson."
+    help:
+      "The format of the file: ndjson, csv, tsv, or binary as dump writes it. By default what its name says, or ndjson."
   )
   var format: TransferFormat?
 
   @Option(help: ArgumentHelp("The field whose text is the key; the value is the whole document.", valueName: "name"))
   var keyField: String?
 
+  @Option(
+    help: ArgumentHelp("What is between the columns of a CSV file: one character, or tab.", valueName: "character")
+  )
+  var delimiter: Delimiter?
+
   @Option(help: ArgumentHelp("Let the values expire after this long, \(TimeToLive.help).", valueName: "duration"))
   var ttl: TimeToLive?
 
   @OptionGroup var keyspace: KeyspaceOption
+
+  @OptionGroup var packing: CompressionOption
+
+  @Option(
+    help: ArgumentHelp(
+      "Let the store take no more than this, and evict what was not read recently: \(ByteSize.help), or none. It remembers it.",
+      valueName: "size"
+    )
+  )
+  var capacity: CapacityArgument?
 
   @Flag(help: "Resume where an earlier load of this file with this option stopped, and record the position.")
   var resume = false
@@ -73,12 +95,28 @@ struct Load: ParsableCommand {
 
   private var read: TransferFormat { format ?? TransferFormat(fileName: file) ?? .ndjson }
 
+  private var dialect: CSVDialect {
+    var dialect = read == .tsv ? CSVDialect.tabs : CSVDialect()
+    if let delimiter { dialect.delimiter = delimiter.byte }
+    return dialect
+  }
+
+  private var settings: Options { Options(compression: packing.compression, capacity: capacity?.bytes) }
+
   func validate() throws {
     try TransferFormat.requirePlain(file, "decompress it, and give - for standard input.")
     if let acknowledge, acknowledge < 1 { throw ValidationError("--acknowledge takes a number of at least 1.") }
     if maxLine.bytes < 1 { throw ValidationError("--max-line takes a size of at least 1.") }
     if format == nil, keyField == nil {
       throw ValidationError("Give --key-field for documents, or --format for what dump wrote.")
+    }
+    if delimiter != nil, ![.csv, .tsv].contains(read) {
+      throw ValidationError("--delimiter goes with --format csv or tsv.")
+    }
+    if let keyField, read == .ndjson, KeyField(argument: keyField) == nil {
+      throw ValidationError(
+        "--key-field takes names of fields with dots between them, and [\"a.b\"] for one with a dot in it."
+      )
     }
     if json, acknowledge != nil { throw ValidationError("--json and --acknowledge would write to the same place.") }
     guard format == .binary else { return }
@@ -91,7 +129,7 @@ struct Load: ParsableCommand {
 
   func run() throws {
     // The input first: a mistyped name must not create a store.
-    let input = try InputFile(file)
+    let input = try InputFile(file, gunzips: true)
     Interruption.install()
     if format == .binary { try loadStream(input) } else { try load(input) }
   }
@@ -108,9 +146,9 @@ struct Load: ParsableCommand {
       printsJSON: json
     )
     // The way the input is read is part of its identity: continuing in another way would not be the same load.
-    let reading = "\(read.rawValue)\n\(keyField ?? "")"
+    let reading = "\(read.rawValue)\n\(keyField ?? "")" + (delimiter.map { "\n\($0.byte)" } ?? "")
     reader.checksum = Array(reading.utf8).checksum(of: 0..<reading.utf8.count)
-    try store.write(creating: true, publishing: Self.publishing) { store in
+    try store.write(creating: true, publishing: Self.publishing, settings) { store in
       let keyspace = try keyspace.writable(in: store)
       if keyField != nil { try Self.requireText(keyspace) }
       var checkpoint: LoadCheckpoint?
@@ -119,9 +157,13 @@ struct Load: ParsableCommand {
       } else {
         try LoadCheckpoint.forget(input: inputName, into: keyspace)
       }
-      switch (read, keyField) {
-      case (.csv, _):
-        var loader = Loader(CSVSource(keyField: keyField, limit: limit), into: keyspace, resuming: checkpoint, plan)
+      switch (read, keyField.flatMap { KeyField(argument: $0) }) {
+      case (.csv, _), (.tsv, _):
+        let source = CSVSource(keyField: keyField, limit: limit, dialect)
+        var loader = Loader(source, into: keyspace, resuming: checkpoint, plan)
+        try loader.run(&reader)
+      case (_, let keyField?) where try ListSource.isNext(in: &reader):
+        var loader = Loader(ListSource(keyField: keyField), into: keyspace, resuming: checkpoint, plan)
         try loader.run(&reader)
       case (_, let keyField?):
         var loader = Loader(DocumentSource(keyField: keyField), into: keyspace, resuming: checkpoint, plan)
@@ -155,14 +197,14 @@ struct Load: ParsableCommand {
     let start = ContinuousClock.now
     let progress = Progress("loading", bytes: input.remainingBytes, isQuiet: store.quiet)
     var done = 0
-    let report = try store.write(creating: true, publishing: Self.publishing) { store in
+    let report = try store.write(creating: true, publishing: Self.publishing, settings) { store in
       try store.importStream { count in
         try Interruption.check()
         var bytes = [UInt8](repeating: 0, count: count)
         let filled = try input.read(into: &bytes, from: 0)
         bytes.removeSubrange(filled...)
         done += filled
-        progress.update(done: done)
+        progress.update(done: input.compressedBytesRead ?? done)
         return bytes
       }
     }

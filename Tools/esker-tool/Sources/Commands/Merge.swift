@@ -11,19 +11,30 @@ struct Merge: ParsableCommand {
       With --dry-run, says how much there is to reclaim and changes nothing; this works beside a process that writes. A merge \
       also removes expired records that are still in the index, which the estimate does not include.
 
+      With --compression, the store compresses values from now on, and the merge all that are not compressed yet.
+
       Examples:
         esker merge cities.esker --dry-run
         esker merge cities.esker
+        esker merge cities.esker --compression lz4
       """
   )
 
   @OptionGroup var store: StoreArguments
+
+  @OptionGroup var packing: CompressionOption
 
   @Flag(help: "Say what a merge would do, without doing it.")
   var dryRun = false
 
   @Flag(help: "Print JSON.")
   var json = false
+
+  func validate() throws {
+    if dryRun, packing.compression != nil {
+      throw ValidationError("--dry-run changes nothing: it goes without --compression.")
+    }
+  }
 
   func run() throws {
     if dryRun {
@@ -32,7 +43,7 @@ struct Merge: ParsableCommand {
     }
     // An open store has reserved space to write to, so sizes are measured before opening and after closing.
     let before = directorySize(store.store)
-    let done = try store.write(creating: false) { store in
+    let done = try store.write(creating: false, Options(compression: packing.compression)) { store in
       Interruption.install()
       let estimate = MergeEstimate(store.statistics)
       let progress = Progress("merging", bytes: estimate.bytesRead, isQuiet: self.store.quiet)

@@ -3,7 +3,9 @@ import Foundation
 /// Calls `body` with a new file at `path`, or with standard output for `-`.
 ///
 /// The file and its name are durable when the call returns. On an error, the file is removed.
-func withOutput<R>(_ path: String, _ body: (inout BufferedOutput) throws -> R) throws -> R {
+///
+/// - Parameter compressing: Whether a file whose name ends with `.gz` is compressed.
+func withOutput<R>(_ path: String, compressing: Bool = false, _ body: (inout BufferedOutput) throws -> R) throws -> R {
   guard path != "-" else {
     var output = BufferedOutput.standard()
     let result = try body(&output)
@@ -16,9 +18,10 @@ func withOutput<R>(_ path: String, _ body: (inout BufferedOutput) throws -> R) t
   }
   defer { close(descriptor) }
   do {
-    var output = BufferedOutput(descriptor: descriptor, name: path)
+    let gzip = compressing && path.lowercased().hasSuffix(".gz") ? try Gzip(name: path) : nil
+    var output = BufferedOutput(descriptor: descriptor, name: path, gzip: gzip)
     let result = try body(&output)
-    try output.flush()
+    try output.finish()
     guard fsync(descriptor) == 0 else { throw ToolError.system(operation: "sync", path: path, errno: errno) }
     try syncDirectory(of: path)
     return result

@@ -1,15 +1,17 @@
 /// Validates one JSON document and finds the text of one of its fields, in a single pass without building a tree.
 ///
 /// The document must be an object. It is validated against the whole grammar of RFC 8259, and its strings as UTF-8; nesting
-/// is limited so that no document can exhaust memory. Only fields of the outermost object are considered.
+/// is limited so that no document can exhaust memory.
 ///
 /// One scanner serves any number of documents and allocates nothing once `key` has grown to its usual size.
 struct JSONScanner {
   /// The maximum nesting of objects and arrays, including the outermost object.
   static let maximumDepth = 512
 
-  /// The name of the field to find, as UTF-8.
-  let field: [UInt8]
+  /// The field to find, for messages.
+  let field: String
+  /// The names on the way to it.
+  private let path: [[UInt8]]
 
   /// The field's text in the document last scanned: an unescaped string, or a number as written.
   private(set) var key: [UInt8] = []
@@ -17,8 +19,8 @@ struct JSONScanner {
   /// The name unescaped last, kept for its storage.
   private var name: [UInt8] = []
 
-  init(field: String) {
-    self.field = Array(field.utf8)
+  init(_ field: KeyField) {
+    (self.field, path) = (field.text, field.names)
   }
 
   /// Validates `document` and stores the field's text in ``key``.
@@ -29,32 +31,42 @@ struct JSONScanner {
       throw JSONFault(cursor.skip(UInt8(ascii: "["), document) ? .list : .notAnObject)
     }
     cursor.position += 1
-    let found = try scanMembers(document, &cursor)
+    let found = try scanMembers(document, &cursor, 0)
     cursor.skipSpace(document)
     guard cursor.position == document.count else { throw JSONFault(.trailingBytes, at: cursor.position) }
     guard found else { throw JSONFault(.fieldMissing) }
   }
 
-  /// Scans the outermost object, from after its brace; true if it contains the field.
+  /// Scans an object on the way to the field, within `depth` others, from after its brace; true if it contains the field.
   private mutating func scanMembers(
     _ document: Span<UInt8>,
-    _ cursor: inout JSONCursor
+    _ cursor: inout JSONCursor,
+    _ depth: Int
   ) throws(JSONFault) -> Bool {
     var found = false
+    var hasKey = false
     cursor.skipSpace(document)
     if cursor.skip(UInt8(ascii: "}"), document) { return false }
+    let isLast = depth == path.count - 1
     while true {
       let start = cursor.position
       let string = try cursor.string(document, wanted: "a field's name")
       cursor.skipSpace(document)
       try cursor.expect(UInt8(ascii: ":"), document)
       cursor.skipSpace(document)
-      if isField(string, document) {
+      if isField(string, document, path[depth]) {
         guard !found else { throw JSONFault(.fieldTwice, at: start) }
         found = true
-        try takeKey(document, &cursor)
+        if isLast {
+          try takeKey(document, &cursor, depth)
+          hasKey = true
+        } else if cursor.skip(UInt8(ascii: "{"), document) {
+          hasKey = try scanMembers(document, &cursor, depth + 1)
+        } else {
+          try cursor.skipValue(document, depth: depth + 1)
+        }
       } else {
-        try cursor.skipValue(document, depth: 1)
+        try cursor.skipValue(document, depth: depth + 1)
       }
       cursor.skipSpace(document)
       if cursor.skip(UInt8(ascii: ","), document) {
@@ -62,11 +74,15 @@ struct JSONScanner {
         continue
       }
       try cursor.expect(UInt8(ascii: "}"), document, wanted: "',' or '}'")
-      return found
+      return hasKey
     }
   }
 
-  private mutating func isField(_ string: JSONCursor.StringRange, _ document: Span<UInt8>) -> Bool {
+  private mutating func isField(
+    _ string: JSONCursor.StringRange,
+    _ document: Span<UInt8>,
+    _ field: [UInt8]
+  ) -> Bool {
     if !string.hasEscapes {
       guard string.bytes.count == field.count else { return false }
       for index in 0..<field.count where document[string.bytes.lowerBound + index] != field[index] { return false }
@@ -79,7 +95,11 @@ struct JSONScanner {
   }
 
   /// Scans the field's value into `key`.
-  private mutating func takeKey(_ document: Span<UInt8>, _ cursor: inout JSONCursor) throws(JSONFault) {
+  private mutating func takeKey(
+    _ document: Span<UInt8>,
+    _ cursor: inout JSONCursor,
+    _ depth: Int
+  ) throws(JSONFault) {
     let start = cursor.position
     guard start < document.count else { throw JSONFault(.unexpectedEnd, at: start) }
     key.removeAll(keepingCapacity: true)
@@ -96,7 +116,7 @@ struct JSONScanner {
       key.append(contentsOf: document.extracting(start..<cursor.position))
     default:
       // Malformed JSON is reported in preference to a value of the wrong kind.
-      try cursor.skipValue(document, depth: 1)
+      try cursor.skipValue(document, depth: depth + 1)
       throw JSONFault(.fieldNotText, at: start)
     }
   }

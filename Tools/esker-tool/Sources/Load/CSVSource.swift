@@ -15,12 +15,13 @@ struct CSVSource: RecordSource {
   private var entry = EntryBuilder()
   private var document = JSONWriter()
 
-  init(keyField: String?, limit: Int) {
+  init(keyField: String?, limit: Int, _ dialect: CSVDialect) {
     self.keyField = keyField
-    reader = CSVReader(limit: limit)
+    reader = CSVReader(limit: limit, dialect)
   }
 
   mutating func begin(_ input: inout LineReader) throws {
+    try CSVReader.findLineEnd(&input)
     var row = try reader.next(&input)
     while row == .blank { row = try reader.next(&input) }
     switch row {

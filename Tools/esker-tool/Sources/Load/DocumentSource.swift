@@ -5,8 +5,8 @@ struct DocumentSource: RecordSource {
   private var scanner: JSONScanner
   private var line = 0..<0
 
-  init(keyField: String) {
-    scanner = JSONScanner(field: keyField)
+  init(keyField: KeyField) {
+    scanner = JSONScanner(keyField)
   }
 
   mutating func next(_ reader: inout LineReader) throws(ToolError) -> SourceStep {
@@ -18,8 +18,7 @@ struct DocumentSource: RecordSource {
       let text = reader.buffer.span.extracting(line)
       if isBlank(text) { return .blank }
       do throws(JSONFault) { try scanner.scan(text) } catch {
-        let field = String(decoding: scanner.field, as: UTF8.self)
-        return .bad(line: reader.lineNumber, why: error.description(field: field))
+        return .bad(line: reader.lineNumber, why: error.description(field: scanner.field))
       }
       return .record
     }

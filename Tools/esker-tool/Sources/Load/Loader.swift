@@ -51,6 +51,8 @@ struct Loader<Source: RecordSource>: ~Copyable {
     }
     try settle()
     try report(countBefore)
+    // A load that stored nothing of what it was given has failed, whatever was to be skipped.
+    if stored == 0, tally.expired == 0, tally.skipped > 0 { throw ToolError.nothingLoaded(tally.skipped) }
   }
 
   /// The number of entries in the store, without load positions. Includes expired ones: a record that is added may have expired.
@@ -160,7 +162,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
     case .bad(let line, let why): try refuse(line, why, progress)
     case .record: try store(reader, progress, put)
     }
-    progress.step(tally.records, at: reader.bytesConsumed)
+    progress.step(tally.records, at: reader.position)
     return true
   }
 

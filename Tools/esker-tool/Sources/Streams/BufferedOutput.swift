@@ -2,14 +2,17 @@ import Foundation
 
 /// Writes to a file descriptor through a large buffer.
 ///
-/// The user must end with ``flush()``: anything still in the buffer when the stream is destroyed is lost.
+/// The user must end with ``finish()`` or ``flush()``: anything still in the buffer when the stream is destroyed is lost.
 struct BufferedOutput: ~Copyable {
   private let descriptor: Int32
   private let name: String
   private let capacity: Int
+  private let gzip: Gzip?
   private var buffer: [UInt8] = []
 
-  init(descriptor: Int32, name: String, capacity: Int = 1 << 16) {
+  /// - Parameter gzip: Compresses what is written, which then must end with ``finish()``.
+  init(descriptor: Int32, name: String, capacity: Int = 1 << 16, gzip: Gzip? = nil) {
+    self.gzip = gzip
     self.descriptor = descriptor
     self.name = name
     self.capacity = capacity
@@ -40,7 +43,17 @@ struct BufferedOutput: ~Copyable {
     }
   }
 
-  /// Passes everything to the operating system.
+  /// Writes what is left, and ends a compressed stream.
+  mutating func finish() throws(ToolError) {
+    try flush()
+    let none: [UInt8] = []
+    guard let gzip else { return }
+    try none.lend(0..<0) { (none) throws(ToolError) in
+      try gzip.compress(none, isLast: true) { (bytes) throws(ToolError) in try writeFile(bytes) }
+    }
+  }
+
+  /// Passes everything to the operating system, or to the compression.
   mutating func flush() throws(ToolError) {
     guard !buffer.isEmpty else { return }
     try buffer.lend(0..<buffer.count) { (bytes) throws(ToolError) in try writeThrough(bytes) }
@@ -48,6 +61,11 @@ struct BufferedOutput: ~Copyable {
   }
 
   private func writeThrough(_ bytes: RawSpan) throws(ToolError) {
+    guard let gzip else { return try writeFile(bytes) }
+    try gzip.compress(bytes, isLast: false) { (bytes) throws(ToolError) in try writeFile(bytes) }
+  }
+
+  private func writeFile(_ bytes: RawSpan) throws(ToolError) {
     var done = 0
     while done < bytes.byteCount {
       let (written, code) = SystemCalls.write(bytes.extracting(done..<bytes.byteCount), to: descriptor)

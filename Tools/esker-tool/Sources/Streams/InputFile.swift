@@ -7,16 +7,21 @@ struct InputFile: ~Copyable {
 
   private let descriptor: Int32
   private let isRegular: Bool
+  private let gunzip: Gunzip?
 
   /// Opens the file at `path`; `-` is standard input.
-  init(_ path: String) throws(ToolError) {
+  ///
+  /// - Parameter gunzips: Whether to read what is in it, if it is compressed with gzip.
+  init(_ path: String, gunzips: Bool = false) throws(ToolError) {
     if path == "-" {
       descriptor = STDIN_FILENO
       isRegular = Self.isRegular(STDIN_FILENO)
       name = "standard input"
+      gunzip = gunzips ? Gunzip(name: name) : nil
       return
     }
     name = path
+    gunzip = gunzips ? Gunzip(name: name) : nil
     descriptor = SystemCalls.open(path, O_RDONLY | O_CLOEXEC)
     let code = errno
     isRegular = Self.isRegular(descriptor)
@@ -40,8 +45,18 @@ struct InputFile: ~Copyable {
     return position < 0 ? nil : max(0, Int(status.st_size) - Int(position))
   }
 
+  /// How many bytes were read of the file, if it is compressed; nil if what is read is what is in it.
+  var compressedBytesRead: Int? { gunzip?.compressedBytesRead }
+
   /// Reads some bytes into `buffer` starting at `start` and returns how many; 0 at the end.
   func read(into buffer: inout [UInt8], from start: Int) throws(ToolError) -> Int {
+    guard let gunzip else { return try readFile(into: &buffer, from: start) }
+    return try gunzip.read(into: &buffer, from: start) { (buffer, start) throws(ToolError) in
+      try readFile(into: &buffer, from: start)
+    }
+  }
+
+  private func readFile(into buffer: inout [UInt8], from start: Int) throws(ToolError) -> Int {
     while true {
       // A regular file never blocks; anything else may keep the command waiting.
       if !isRegular { try Interruption.waitReadable(descriptor) }

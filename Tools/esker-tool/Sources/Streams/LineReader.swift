@@ -22,6 +22,9 @@ struct LineReader: ~Copyable {
   /// The number of quotes in the line last read, if it was too long: in some formats they determine whether a row continues.
   private(set) var skippedQuotes = 0
 
+  /// What ends a line: a newline, or the carriage return of systems of old.
+  var lineEnd = UInt8(ascii: "\n")
+
   /// The checksum of those bytes, continuing from the value set before the first line.
   var checksum: UInt32 = 0
 
@@ -49,6 +52,9 @@ struct LineReader: ~Copyable {
   /// The number of bytes not read yet, if the input is a regular file.
   var remainingBytes: Int? { input.remainingBytes }
 
+  /// How much was done of these bytes.
+  var position: Int { input.compressedBytesRead ?? bytesConsumed }
+
   /// Whether all buffered input has been consumed, so that reading the next line may block.
   var isDrained: Bool { start == filled }
 
@@ -73,7 +79,7 @@ struct LineReader: ~Copyable {
     var isTooLong = false
     skippedQuotes = 0
     while true {
-      if let newline = buffer.firstIndex(of: UInt8(ascii: "\n"), in: searched..<filled) {
+      if let newline = buffer.firstIndex(of: lineEnd, in: searched..<filled) {
         return finish(start..<newline, next: newline + 1, isTooLong)
       }
       searched = filled
@@ -83,6 +89,63 @@ struct LineReader: ~Copyable {
       }
       if filled - start > limit { isTooLong = true }
       if isTooLong { skip(upTo: filled) }
+      try fill()
+    }
+  }
+
+  /// Reads on until something that is looked for is found, in what was read and not consumed yet; nothing is consumed.
+  ///
+  /// - Parameter find: Looks for it, and is told whether the input ends there; nil if more has to be read. The reader reads no
+  ///   more than the limit.
+  mutating func peek<R>(_ find: (Span<UInt8>, _ isAtEnd: Bool) -> R?) throws(ToolError) -> R? {
+    while true {
+      if let found = find(buffer.span.extracting(start..<filled), isAtEnd || filled - start > limit) { return found }
+      if isAtEnd || filled - start > limit { return nil }
+      try fill()
+    }
+  }
+
+  /// Reads the next element of a JSON list, which need not be a line: the byte behind it is a comma, or the list's bracket, which
+  /// is left for the next call, which returns the end.
+  mutating func next(_ bounds: inout ElementBounds) throws(ToolError) -> Line {
+    var isTooLong = false
+    while true {
+      if let end = bounds.scan(buffer.span, from: searched, to: filled) {
+        let element = start..<end
+        let isBracket = buffer[end] == UInt8(ascii: "]")
+        if isBracket, !isTooLong, isBlank(buffer.span.extracting(element)) {
+          bounds.isClosed = true
+          pass(upTo: end + 1)
+          return .end
+        }
+        isTooLong = isTooLong || element.count > limit
+        pass(upTo: isBracket ? end : end + 1)
+        return isTooLong ? .tooLong : .text(element)
+      }
+      searched = filled
+      if isAtEnd {
+        pass(upTo: filled)
+        return .end
+      }
+      if filled - start > limit { isTooLong = true }
+      if isTooLong { pass(upTo: filled) }
+      try fill()
+    }
+  }
+
+  /// Consumes bytes that need not end with a line.
+  mutating func pass(upTo end: Int) {
+    for index in start..<end where buffer[index] == lineEnd { lineNumber += 1 }
+    consume(upTo: end)
+    searched = end
+  }
+
+  /// Consumes what comes before the first of these bytes, and that byte.
+  mutating func pass(through byte: UInt8) throws(ToolError) {
+    while true {
+      if let end = buffer.firstIndex(of: byte, in: start..<filled) { return pass(upTo: end + 1) }
+      pass(upTo: filled)
+      if isAtEnd { return }
       try fill()
     }
   }

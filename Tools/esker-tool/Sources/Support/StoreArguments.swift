@@ -45,11 +45,16 @@ struct StoreArguments: ParsableArguments {
   }
 
   /// Opens the store for writing and calls `body`; `creating`: creates the store if there is none; `publishing`: the
-  /// interval at which to publish statistics.
-  func write<R>(creating: Bool, publishing interval: Duration? = nil, _ body: (LogStore) throws -> R) throws -> R {
+  /// interval at which to publish statistics; `options`: what the store is to remember.
+  func write<R>(
+    creating: Bool,
+    publishing interval: Duration? = nil,
+    _ options: Options = Options(),
+    _ body: (LogStore) throws -> R
+  ) throws -> R {
     if !creating { try require() }
     let notices = StoreNotices()
-    var options = Options()
+    var options = options
     options.statisticsInterval = interval
     options.onEvent = { notices.hear($0) }
     return try closing(LogStore(at: store, options: options), body)

@@ -8,6 +8,8 @@ enum ToolError: Error, Equatable {
   /// The store has no keyspace with this name.
   case noKeyspace(String, path: String)
   case noInput(path: String)
+  /// A compressed input cannot be decompressed.
+  case badGzip(name: String, why: String)
   /// The key is absent, or its value has expired.
   case notFound(String)
   /// Some of several keys are absent, which has been reported.
@@ -16,6 +18,8 @@ enum ToolError: Error, Equatable {
   case nothingFound(Int)
   /// A line of the input cannot be loaded.
   case badLine(number: Int, why: String)
+  /// All of the lines of the input were bad, and skipped.
+  case nothingLoaded(Int)
   /// The store has no segment with this number.
   case noSegment(UInt64, path: String)
   /// No record of the key is left in the store's files.
@@ -74,10 +78,13 @@ extension ToolError: CustomStringConvertible {
     case .noStore(let path): "no store at \(path)"
     case .noKeyspace(let name, let path): "no keyspace \"\(name)\" in \(path)"
     case .noInput(let path): "no file at \(path)"
+    case .badGzip(let name, let why): "the gzip data of \(name) cannot be read: \(why)"
     case .notFound(let key): "no value for key \"\(key)\""
     case .someAbsent: "some of the keys have no value"
     case .nothingFound(let count): "none of the \(count) keys exists"
     case .badLine(let number, let why): "line \(number): \(why)"
+    case .nothingLoaded(let count):
+      count == 1 ? "the only line cannot be loaded" : "none of the \(HumanUnits.count(count)) lines can be loaded"
     case .damageFound: "the store is damaged"
     case .outputClosed: "standard output was closed"
     case .interrupted(let number): number == SIGINT ? "interrupted" : "ended by signal \(number)"

@@ -154,13 +154,17 @@ import Testing
     #expect(try scratch.run("count", scratch.store).text == "50000\n")
   }
 
-  @Test(arguments: [["--key-field", "id"], ["--format", "ndjson"]])
-  func aListIsToldFromOtherTextThatIsNoObject(options: [String]) throws {
+  @Test func aListOfEntriesIsToldFromOtherTextThatIsNoObject() throws {
     let scratch = try Scratch()
-    func load(_ text: String) throws -> String {
+    func load(_ text: String, _ options: String...) throws -> String {
       try scratch.run(["load", scratch.store, "-", "-q"] + options, input: Data(text.utf8)).errors
     }
-    #expect(try load(#"[{"id":1}]"#).contains("line 1: not a JSON object but a list: put its elements on a line each"))
-    #expect(try load("text") == "esker: line 1: not a JSON object\n")
+    let told = "line 1: not a JSON object but a list: put its elements on a line each"
+    #expect(try load(#"[{"id":1}]"#, "--format", "ndjson").contains(told))
+    #expect(try load("{\"id\":1}\n[{}]", "--key-field", "id").contains("line 2: not a JSON object but a list"))
+    for options in [["--key-field", "id"], ["--format", "ndjson"]] {
+      let result = try scratch.run(["load", scratch.store, "-", "-q"] + options, input: Data("text".utf8))
+      #expect(result.errors == "esker: line 1: not a JSON object\n")
+    }
   }
 }

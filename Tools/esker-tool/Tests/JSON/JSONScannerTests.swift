@@ -9,7 +9,7 @@ import Testing
   }
 
   private func key(_ document: [UInt8], field: String = "id") throws(JSONFault) -> String {
-    var scanner = JSONScanner(field: field)
+    var scanner = JSONScanner(KeyField(named: field))
     try scanner.scan(document.span)
     return String(decoding: scanner.key, as: UTF8.self)
   }
@@ -19,7 +19,7 @@ import Testing
   }
 
   private func fault(_ document: [UInt8]) -> JSONFault.Reason? {
-    var scanner = JSONScanner(field: "id")
+    var scanner = JSONScanner(KeyField(named: "id"))
     do throws(JSONFault) {
       try scanner.scan(document.span)
       return nil
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test func faultNamesItsPlace() {
-    var scanner = JSONScanner(field: "id")
+    var scanner = JSONScanner(KeyField(named: "id"))
     let document = Array(#"{"id":1,"a":[1,x]}"#.utf8)
     #expect(throws: JSONFault(.unexpected(UInt8(ascii: "x"), wanted: "a value"), at: 15)) {
       try scanner.scan(document.span)
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test func scannerForgetsTheLastDocument() throws {
-    var scanner = JSONScanner(field: "id")
+    var scanner = JSONScanner(KeyField(named: "id"))
     try scanner.scan(Array(#"{"id":"long enough"}"#.utf8).span)
     try scanner.scan(Array(#"{"id":7}"#.utf8).span)
     #expect(scanner.key == Array("7".utf8))
