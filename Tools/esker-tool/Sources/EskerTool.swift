@@ -57,7 +57,10 @@ nonisolated private func runTool() -> Int32 {
     try requireTextArguments()
     try CommandNames(EskerTool.configuration.subcommands).check(Array(CommandLine.arguments.dropFirst()))
     var command = try EskerTool.parseAsRoot()
-    try command.run()
+    do { try command.run() } catch {
+      if (command as? any JSONPrinting)?.json == true { try JSONError(error)?.write() }
+      throw error
+    }
     return ExitStatus.success
   } catch StoreError.cancelled where Interruption.isRequested {
     let error = ToolError.interrupted(signal: Interruption.signalNumber ?? SIGINT)
@@ -74,6 +77,11 @@ nonisolated private func runTool() -> Int32 {
     return ExitStatus.code(for: error)
   } catch {
     // Help, version and usage errors: the parser knows the text, the stream and the exit code.
+    if EskerTool.exitCode(for: error) == .validationFailure,
+      let hint = DashHint.text(for: Array(CommandLine.arguments.dropFirst()))
+    {
+      StandardError.report(hint)
+    }
     EskerTool.exit(withError: error)
   }
 }

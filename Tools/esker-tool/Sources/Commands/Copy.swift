@@ -26,7 +26,7 @@ struct Copy: ParsableCommand {
 
   @OptionGroup var keyspace: KeyspaceOption
 
-  @Option(help: ArgumentHelp("Copy to this keyspace.", valueName: "name"))
+  @Option(help: ArgumentHelp("Copy to this keyspace.", valueName: "name"), completion: .keyspaces)
   var into: String?
 
   @OptionGroup var selection: Selection

@@ -14,7 +14,7 @@ struct Drop: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Argument(help: "The keyspace's name.")
+  @Argument(help: "The keyspace's name.", completion: .keyspaces)
   var name: String
 
   func run() throws {

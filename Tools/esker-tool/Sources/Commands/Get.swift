@@ -7,7 +7,8 @@ struct Get: ParsableCommand {
     discussion: """
       Numbers, CBOR and other values whose form the keyspace records are written as text, CBOR as JSON; all others, and those \
       that are not of that form, as they are. --decode cbor and --decode json take values for that, and --raw writes every \
-      value as it is. A newline is added only if standard output is a terminal. The exit code is 1 if the key is absent or its \
+      value as it is. If standard output is a terminal, a newline is added, and what a terminal would obey or cannot show is written \
+      as "list --values" escapes it, except with --raw. The exit code is 1 if the key is absent or its \
       value has expired.
 
       Of several keys, each is written on a line with its value, as "list --values" does it; absent ones are reported, and the \
@@ -47,7 +48,10 @@ struct Get: ParsableCommand {
       let forms = EntryForms.Pair(keyspace, raw ? .raw : decoding.decode)
       let bytes = try given.map { try $0.bytes(in: keyspace) }
       guard keys.count > 1 else {
-        guard try write(bytes[0], in: keyspace, forms, to: &output) else { throw ToolError.notFound(keys[0]) }
+        let found =
+          try output.isTerminal && !raw
+          ? show(bytes[0], in: keyspace, forms, on: &output) : write(bytes[0], in: keyspace, forms, to: &output)
+        guard found else { throw ToolError.notFound(keys[0]) }
         if output.isTerminal { try output.write("\n") }
         return try output.flush()
       }
@@ -81,6 +85,28 @@ struct Get: ParsableCommand {
       try output.write(value)
     }
     return found != nil
+  }
+
+  /// Writes the value of a key to a terminal, as text that it shows and does not obey; false if there is none.
+  private func show(
+    _ key: [UInt8],
+    in keyspace: Keyspace,
+    _ forms: EntryForms.Pair,
+    on output: inout BufferedOutput
+  ) throws -> Bool {
+    guard let value = try keyspace.get(key) else { return false }
+    let text = (forms.values.isTranslated ? forms.values.text(of: value) : nil).map { Array($0.utf8) } ?? value
+    if isShowable(text) {
+      try output.write(text)
+      return true
+    }
+    if !store.quiet {
+      StandardError.report(
+        "the value has bytes that a terminal cannot show, written as \\xNN: --raw or a pipe gets them as they are"
+      )
+    }
+    try output.write(escaped(text))
+    return true
   }
 
   private func line(_ key: [UInt8], _ value: [UInt8], _ forms: EntryForms.Pair) -> String {

@@ -35,7 +35,7 @@ struct Inspect: ParsableCommand {
 
   @OptionGroup var encoding: KeyEncodingOption
 
-  @Option(help: ArgumentHelp("Look for the key in this keyspace.", valueName: "name"))
+  @Option(help: ArgumentHelp("Look for the key in this keyspace.", valueName: "name"), completion: .keyspaces)
   var keyspace: String?
 
   @Flag(help: "Show all bytes of the record, not only the first of each field.")

@@ -6,7 +6,7 @@ struct Put: ParsableCommand {
     abstract: "Store a value under a key.",
     discussion: """
       Creates the store if there is nothing at the path or an empty directory. A value of "-" is read from standard input, \
-      byte for byte. Put "--" before a key or value that begins with a dash. Where the keyspace records what its keys and \
+      byte for byte. Put "--" before a key or value that begins with a dash, behind all options. Where the keyspace records what its keys and \
       values are, they are given as text: a number as its digits, CBOR as JSON. What JSON has no type for is marked: \
       {"$date": "2026-03-01T12:00:00Z"}, and likewise "$uuid", "$url", "$decimal", and "$base64" for bytes. --json takes JSON \
       whatever values are, and stores what a program reads: a string of JSON as the text in it, and CBOR where nothing is \
@@ -16,6 +16,7 @@ struct Put: ParsableCommand {
         esker put game.esker anna 7 --keyspace scores
         esker put game.esker 42 '{"title":"Go"}' --keyspace boards --json
         esker put cities.esker at Vienna
+        esker put game.esker --keyspace scores -- anna -5
         esker put sessions.esker user:17 token --ttl 60s
         esker put pictures.esker logo - < logo.png
       """,

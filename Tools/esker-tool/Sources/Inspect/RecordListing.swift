@@ -19,7 +19,9 @@ struct RecordListing {
     let records = try inspection.records(of: segment)
     var table = Table(RecordRow.columns, in: .output)
     var writer = JSONWriter()
+    Interruption.install()
     for element in records {
+      try Interruption.check()
       switch element {
       case .record(let record):
         isIntact = isIntact && record.damage == nil

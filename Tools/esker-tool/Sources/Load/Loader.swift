@@ -89,16 +89,24 @@ struct Loader<Source: RecordSource>: ~Copyable {
       }
       return
     }
-    try resume(&reader, from: checkpoint)
+    try resume(&reader, from: checkpoint, progress)
     while try loadBatch(&reader, progress, checkpoint) {
       if acknowledgements.isDue(stored) { try acknowledgements.send(stored, of: target.store) }
     }
   }
 
   /// Moves to where an earlier load stopped, if it did, and checks that it was a load of the same input.
-  private mutating func resume(_ reader: inout LineReader, from checkpoint: LoadCheckpoint) throws {
+  private mutating func resume(
+    _ reader: inout LineReader,
+    from checkpoint: LoadCheckpoint,
+    _ progress: Progress
+  ) throws {
     guard let stopped = try checkpoint.position() else { return note(reader) }
-    guard try reader.skip(to: stopped.bytes, lines: stopped.lines), reader.checksum == stopped.checksum else {
+    let isThere = try reader.skip(to: stopped.bytes, lines: stopped.lines) { position throws(ToolError) in
+      try Interruption.check()
+      progress.update(done: 0, at: position)
+    }
+    guard isThere, reader.checksum == stopped.checksum else {
       throw ToolError.otherInput(name: reader.name)
     }
     tally.earlier = stopped.records

@@ -60,12 +60,18 @@ struct LineReader: ~Copyable {
 
   /// Skips to byte `offset` of the input, which follows `lines` lines.
   ///
+  /// - Parameter progress: Called now and then with ``position``.
   /// - Returns: False if the input ends before that.
-  mutating func skip(to offset: Int, lines: Int) throws(ToolError) -> Bool {
+  mutating func skip(
+    to offset: Int,
+    lines: Int,
+    progress: (Int) throws(ToolError) -> Void = { _ in }
+  ) throws(ToolError) -> Bool {
     while bytesConsumed < offset {
       if start == filled {
         try fill()
         if isAtEnd { return false }
+        try progress(position)
       }
       consume(upTo: start + min(filled - start, offset - bytesConsumed))
       searched = start

@@ -98,7 +98,10 @@ struct StoreArguments: ParsableArguments {
 
 /// The keyspace that a command works on.
 struct KeyspaceOption: ParsableArguments {
-  @Option(help: ArgumentHelp("Use this keyspace instead of the default one.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp("Use this keyspace instead of the default one.", valueName: "name"),
+    completion: .keyspaces
+  )
   var keyspace: String?
 
   /// The keyspace, created if necessary.

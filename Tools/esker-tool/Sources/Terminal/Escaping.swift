@@ -22,6 +22,16 @@ func escaped(_ bytes: [UInt8]) -> String {
   return text
 }
 
+/// Whether a terminal shows the bytes as they are: text, of whose control characters it has only ends of lines and tabs.
+func isShowable(_ bytes: [UInt8]) -> Bool {
+  guard let text = String(validating: bytes, as: UTF8.self) else { return false }
+  return text.unicodeScalars.allSatisfy { scalar in
+    scalar == "\n" || scalar == "\t"
+      || scalar.properties.generalCategory != .control
+        && !scalar.properties.isBidiControl
+  }
+}
+
 private func escape(_ scalar: Unicode.Scalar, _ bytes: ArraySlice<UInt8>, into text: inout String) {
   switch scalar {
   case "\\": text += "\\\\"

@@ -90,6 +90,22 @@ import Testing
     #expect(try scratch.run("verify", scratch.store).status == 0)
   }
 
+  /// A listing of records, which would otherwise end in the middle of a line.
+  @Test func aListingOfRecordsStopsAndSaysSo() throws {
+    let scratch = try Scratch()
+    let lines = (0..<200_000).map { "{\"id\":\($0)}\n" }.joined()
+    #expect(try scratch.run("load", scratch.store, "-", "--key-field", "id", input: Data(lines.utf8)).status == 0)
+    let isInterrupted = try eventually {
+      let tool = try RunningTool(["inspect", scratch.store, "--segment", "1", "--json"])
+      _ = tool.output.fileHandleForReading.availableData
+      kill(tool.process.processIdentifier, SIGINT)
+      let rest = tool.output.fileHandleForReading.readDataToEndOfFile()
+      #expect(rest.last == UInt8(ascii: "\n"))
+      return tool.wait() == 130
+    }
+    #expect(isInterrupted)
+  }
+
   @Test func anIgnoredSignalStaysIgnored() throws {
     let scratch = try Scratch()
     let line = #"""

@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+/// What shells ask the tool for when the name of a keyspace is to be completed.
+@Suite struct CompletionTests {
+  private func offered(_ shell: String, _ option: [String], _ words: [String]) throws -> [String] {
+    let process = ToolProcess.make(
+      try ToolProcess.executable(),
+      ["---completion", words[1], "--"] + option + ["\(words.count - 1)", "0"] + words
+    )
+    process.environment?["SAP_SHELL"] = shell
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return text.split(separator: "\n").map(String.init)
+  }
+
+  @Test func keyspacesOfTheStoreNamedAreOffered() throws {
+    let scratch = try Scratch()
+    for name in ["plain", "my keys", "a:b"] {
+      #expect(try scratch.run("put", scratch.store, "k", "v", "--keyspace", name).status == 0)
+    }
+    for shell in ["bash", "fish"] {
+      let names = try offered(shell, ["--keyspace"], ["esker", "list", scratch.store, "--keyspace", ""])
+      #expect(names == ["a:b", "my keys", "plain"])
+    }
+    #expect(
+      try offered("zsh", ["--keyspace"], ["esker", "get", "-q", "'\(scratch.store)'", "--keyspace", ""]).first
+        == "a\\:b"
+    )
+    #expect(try offered("bash", ["positional@0"], ["esker", "drop", scratch.store, ""]).count <= 3)
+    #expect(try offered("bash", ["--into"], ["esker", "copy", scratch.store, scratch.store, "--into", ""]).count == 3)
+    #expect(try offered("bash", ["--keyspace"], ["esker", "list", scratch.path("none"), "--keyspace", ""]) == [])
+  }
+}
