@@ -68,7 +68,7 @@ let package = Package(
     ),
     .target(
       name: "EskerTools",
-      dependencies: ["EskerLog", "EskerFormat", "EskerPlatform", "CEskerShims"],
+      dependencies: ["EskerLog", "EskerFormat", "EskerIndex", "EskerPlatform", "CEskerShims"],
       swiftSettings: shipped
     ),
     .target(name: "EskerUI", dependencies: ["Esker"], swiftSettings: shipped),

@@ -97,6 +97,20 @@ final class SegmentFile: @unchecked Sendable {
     return record.map { .plain($0, salt: salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) }
   }
 
+  /// The header of the record at `offset`; nil if there is none. That of a packed record is made of its entry, with the hash that the
+  /// store's seed gives.
+  func header(at offset: Int, _ seed: HashSeed?) -> RecordHeader? {
+    guard let view = packedView else {
+      guard case .record(let header) = readRecord(at: offset) else { return nil }
+      return header
+    }
+    guard let seed = self.seed ?? seed, let entry = view.entry(at: offset) else { return nil }
+    return RecordHeader(entry, seed)
+  }
+
+  /// Removes the file from this process's page table, whose size counts as the process's memory. Reading maps pages again.
+  func detach() { mapping.detach(0..<mapping.length) }
+
   /// A view of the packed records; nil if the segment is not packed.
   var packedView: PackedSegmentView? {
     guard layout.isPacked else { return nil }

@@ -21,7 +21,7 @@ extension LogStore {
   ///   `StoreError.directoryNotEmpty(path:)`, `StoreError.locked(path:holder:)`,
   ///   `StoreError.unknownFormat(path:version:)`, `StoreError.cancelled` if `progress` stopped it, and what writing
   ///   throws. Damage is in the report.
-  /// - Complexity: O(bytes); memory O(keys), for a hash and an offset each.
+  /// - Complexity: O(bytes); memory O(keys): 27 bytes for each.
   @discardableResult
   public static func salvage(
     from path: String,
@@ -40,7 +40,7 @@ extension LogStore {
     host: Host,
     progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> SalvageReport {
-    var salvage = Salvage(try SalvageSource(at: path, host: host))
+    var salvage = try Salvage(try SalvageSource(at: path, host: host))
     let target = try ClosedStore(at: newPath, host: host)
     try target.checkRoomForRepair()
     try salvage.read { progress?($0 / 2) ?? true }

@@ -7,6 +7,7 @@ internal import EskerLog
 /// Arrays outlive the calls that borrow their bytes.
 struct Salvage {
   let source: SalvageSource
+  private let files: SalvageFiles
   private var census: SalvageCensus
   private(set) var report = SalvageReport()
   /// Records with an intact header but a damaged key or value.
@@ -15,9 +16,10 @@ struct Salvage {
   /// What was read of each log segment, by id.
   private var runs: [UInt64: LogRun] = [:]
 
-  init(_ source: SalvageSource) {
+  init(_ source: SalvageSource) throws(StoreError) {
     self.source = source
-    census = SalvageCensus(source.manifest)
+    files = SalvageFiles(source)
+    census = try SalvageCensus(source.manifest, files)
     report.foundManifest = source.manifest != nil
     report.segments = source.segments.count
     report.bytes = source.segments.reduce(0) { $0 + $1.end }
@@ -28,7 +30,8 @@ struct Salvage {
 
   mutating func read(progress: (Double) -> Bool) throws(StoreError) {
     for (position, segment) in source.segments.enumerated() {
-      read(segment, position)
+      try read(segment, position)
+      segment.detach()
       guard progress(Double(position + 1) / Double(source.segments.count)) else { throw .cancelled }
     }
     for (header, loss) in damaged { account(for: header, loss) }
@@ -38,19 +41,23 @@ struct Salvage {
     report.losses.sort { ($0.location.path, $0.location.offset ?? 0) < ($1.location.path, $1.location.offset ?? 0) }
   }
 
-  private mutating func read(_ segment: SegmentFile, _ position: Int) {
+  private mutating func read(_ segment: SegmentFile, _ position: Int) throws(StoreError) {
     if let reason = segment.headerDamage { lose(segment, 0, SegmentHeader.length, reason) }
     if let end = segment.declaredEnd, end > segment.end {
       lose(segment, segment.end, end - segment.end, "the segment is truncated")
     }
     if let view = segment.packedView {
-      readPacked(segment, view, position)
+      try readPacked(segment, view, position)
     } else {
-      readPlain(segment, position)
+      try readPlain(segment, position)
     }
   }
 
-  private mutating func readPacked(_ segment: SegmentFile, _ view: PackedSegmentView, _ position: Int) {
+  private mutating func readPacked(
+    _ segment: SegmentFile,
+    _ view: PackedSegmentView,
+    _ position: Int
+  ) throws(StoreError) {
     guard let seed = segment.seed ?? source.seed else {
       return lose(segment, 0, segment.end, "the seed of the store's key hashes is lost")
     }
@@ -63,18 +70,9 @@ struct Salvage {
         lose(segment, range.lowerBound, range.count, "no recognisable record")
         for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) { passed.insert(offset) }
       case .record(let entry):
-        let header = RecordHeader(
-          sequence: entry.sequence,
-          kind: entry.kind,
-          keyHash: entry.keyHash(seed),
-          keyLength: entry.keyLength,
-          valueLength: entry.valueLength,
-          expiry: entry.expiry,
-          keyspace: entry.keyspace
-        )
         records += 1
         passed.insert(entry.offset)
-        take(header, at: entry.offset, of: segment, position)
+        try take(RecordHeader(entry, seed), at: entry.offset, of: segment, position)
       }
     }
     let row = source.manifest?.segments.first { $0.id == segment.id }
@@ -93,7 +91,7 @@ struct Salvage {
     }
   }
 
-  private mutating func readPlain(_ segment: SegmentFile, _ position: Int) {
+  private mutating func readPlain(_ segment: SegmentFile, _ position: Int) throws(StoreError) {
     var offset = SegmentHeader.length
     var isDone = false
     var run: LogRun?
@@ -105,13 +103,13 @@ struct Salvage {
       case .record(let header) where header.kind == .filler:
         offset += header.size
       case .record(let header):
-        take(header, at: offset, of: segment, position)
+        try take(header, at: offset, of: segment, position)
         if run == nil { run = LogRun(first: header.sequence, start: offset, last: 0, end: 0) }
         offset += header.size
         if let last = run?.last { run?.last = max(last, header.sequence) }
         run?.end = offset
       case .end, .damaged:
-        offset = skip(offset, in: segment, position)
+        offset = try skip(offset, in: segment, position)
       }
     }
     // A batch that a crash left without its end never took effect; one whose end is damaged did.
@@ -119,7 +117,7 @@ struct Salvage {
       lose(segment, first.offset, offset - first.offset, "a batch has no end, so it may never have been committed")
       batch = []
     }
-    commit(segment, position)
+    try commit(segment, position)
     if segment.isLog { runs[segment.id] = run }
     // The missing bytes may have contained records, unless a seal ended them.
     if !isDone, segment.declaredEnd == nil, segment.lackingBytes > 0 {
@@ -128,17 +126,26 @@ struct Salvage {
   }
 
   /// Skips bytes without a record; returns where the next one begins, or the end.
-  private mutating func skip(_ offset: Int, in segment: SegmentFile, _ position: Int) -> Int {
+  private mutating func skip(
+    _ offset: Int,
+    in segment: SegmentFile,
+    _ position: Int
+  ) throws(StoreError) -> Int {
     let next = segment.nextRecord(after: offset)
     // Zeros up to the end are the end, unless it is known that there was more.
     if next == nil, segment.declaredEnd == nil, case .end = segment.readRecord(at: offset) { return segment.end }
     let end = next ?? segment.end
     lose(segment, offset, end - offset, "no recognisable record")
-    if next != nil { commit(segment, position) }
+    if next != nil { try commit(segment, position) }
     return end
   }
 
-  private mutating func take(_ header: RecordHeader, at offset: Int, of segment: SegmentFile, _ position: Int) {
+  private mutating func take(
+    _ header: RecordHeader,
+    at offset: Int,
+    of segment: SegmentFile,
+    _ position: Int
+  ) throws(StoreError) {
     let record = segment.record(at: offset)
     if record?.damage != nil || record == nil {
       let loss = SalvageReport.Loss(
@@ -149,20 +156,18 @@ struct Salvage {
       damaged.append((header, loss))
     }
     batch.append((header, offset))
-    if !header.batchContinues || !segment.isLog { commit(segment, position) }
+    if !header.batchContinues || !segment.isLog { try commit(segment, position) }
   }
 
-  private mutating func commit(_ segment: SegmentFile, _ position: Int) {
+  private mutating func commit(_ segment: SegmentFile, _ position: Int) throws(StoreError) {
     for (header, offset) in batch {
       // The header of a tombstone contains the hash of its key, which is enough for deleting.
       let record = segment.record(at: offset)
       let isIntact = record.map { $0.damage == nil } ?? false
       guard isIntact || header.kind != .put else { continue }
-      let isTaken = census.take(header, at: offset, of: position) { known in
+      let isTaken = try census.take(header, at: files.address(position, offset)) { known in
         // If one of the keys is unreadable, equal hashes must do.
-        guard isIntact, let record, let other = source.segments[Int(known.segment)].record(at: known.offset),
-          other.damage == nil
-        else { return true }
+        guard isIntact, let record, let other = files.record(at: known), other.damage == nil else { return true }
         return record.hasSameKey(as: other)
       }
       if !isTaken { lose(segment, offset, header.size, DamageRules.tooManyAlike) }
@@ -176,8 +181,8 @@ struct Salvage {
     var loss = loss
     if let known = census.newest(like: header) {
       // Superseded: no readable value is lost.
-      if known.sequence > header.sequence { return }
-      if known.isPut, let older = source.segments[Int(known.segment)].record(at: known.offset) {
+      if known.header.sequence > header.sequence { return }
+      if known.header.kind == .put, let older = files.record(at: known.address) {
         loss.keptOlderValue = true
         loss.location.key = older.key
       }
@@ -232,22 +237,24 @@ struct Salvage {
       if row.defaultExpiry >= 0 { try keyspace.setDefaultExpiry(.milliseconds(row.defaultExpiry)) }
       keyspaces[row.id] = keyspace
     }
-    let entries = census.entries
-    for (number, entry) in entries.enumerated() {
+    let entries = census.takeEntries()
+    var window = SalvageWindow(files)
+    for (number, address) in entries.enumerated() {
       if number & 1023 == 0, !progress(Double(number) / Double(entries.count)) { throw .cancelled }
-      guard entry.record.expiry > source.now else {
+      window.pass(address)
+      guard let header = files.header(at: address), let record = files.record(at: address) else { continue }
+      guard header.expiry > source.now else {
         report.expired += 1
         continue
       }
-      guard let record = source.segments[Int(entry.record.segment)].record(at: entry.record.offset) else { continue }
       let keyspace: Keyspace
-      if let known = keyspaces[entry.keyspace] {
+      if let known = keyspaces[header.keyspace.id] {
         keyspace = known
       } else {
-        keyspace = try store.keyspace("keyspace \(entry.keyspace)")
-        keyspaces[entry.keyspace] = keyspace
+        keyspace = try store.keyspace("keyspace \(header.keyspace.id)")
+        keyspaces[header.keyspace.id] = keyspace
       }
-      let expiry = Expiry(stored: entry.record.expiry)
+      let expiry = Expiry(stored: header.expiry)
       switch record {
       case .plain(let record, _, _):
         let key = unsafe record.key.bytes
@@ -260,5 +267,20 @@ struct Salvage {
       report.entries += 1
     }
     _ = progress(1)
+  }
+}
+
+extension RecordHeader {
+  /// The header that a packed record would have in the log.
+  init(_ entry: PackedEntry, _ seed: HashSeed) {
+    self.init(
+      sequence: entry.sequence,
+      kind: entry.kind,
+      keyHash: entry.keyHash(seed),
+      keyLength: entry.keyLength,
+      valueLength: entry.valueLength,
+      expiry: entry.expiry,
+      keyspace: entry.keyspace
+    )
   }
 }

@@ -1,73 +1,74 @@
 internal import EskerFormat
+internal import EskerIndex
 internal import EskerLog
+internal import EskerPlatform
 
 /// The newest record of each key among those that were read.
+///
+/// Holds only where it is, in an index like that of a store, of 15 bytes a key: all else is read in the file again.
 struct SalvageCensus {
-  /// A key, identified by its hash; keys with the same hash are distinguished by `turn`.
-  struct Identity: Hashable {
-    var hash: UInt64
-    var keyspace: UInt32
-    var turn: UInt32 = 0
-  }
-
-  struct Newest {
-    var sequence: UInt64
-    var expiry: Int64
-    /// The position of the segment in the source, and the offset in it.
-    var segment: Int32
-    var offset: Int
-    var incarnation: UInt32
-    var isPut: Bool
-  }
-
-  private(set) var newest: [Identity: Newest] = [:]
+  private let files: SalvageFiles
+  /// Nil once the entries were taken.
+  private var index: HashIndex?
   /// How often each keyspace was emptied: older records do not count.
   private var incarnations: [UInt32: UInt32] = [:]
 
   /// Whether a keyspace was removed before the manifest was written.
   private let isForgotten: (UInt32) -> Bool
 
-  init(_ manifest: Manifest?) {
+  /// - Throws: When out of memory.
+  init(_ manifest: Manifest?, _ files: SalvageFiles) throws(StoreError) {
+    self.files = files
+    index = HashIndex(epochs: EpochDomain())
     let (listed, next) = (Set((manifest?.keyspaces ?? []).map(\.id)), manifest?.nextKeyspaceID ?? 0)
     isForgotten = { id in id != 0 && id < next && !listed.contains(id) }
     for row in manifest?.keyspaces ?? [] { incarnations[row.id] = row.incarnation }
+    guard index != nil else { throw files.outOfMemory }
   }
 
   /// Adds a record; false, leaving it out, if more keys share its hash than in any real store.
+  ///
+  /// - Parameter isSameKey: Whether a record with the same hash in the same keyspace, at the address, has the same key.
+  /// - Throws: When out of memory.
   mutating func take(
     _ header: RecordHeader,
-    at offset: Int,
-    of position: Int,
-    _ isSameKey: (Newest) -> Bool
-  ) -> Bool {
+    at address: UInt64,
+    _ isSameKey: (UInt64) -> Bool
+  ) throws(StoreError) -> Bool {
     let tag = header.keyspace
     incarnations[tag.id] = max(incarnations[tag.id] ?? 0, tag.incarnation)
     guard header.kind == .put || header.kind == .tombstone else { return true }
-    var identity = Identity(hash: header.keyHash, keyspace: tag.id)
-    while let known = newest[identity], !isSameKey(known) {
-      guard identity.turn < DamageRules.mostAlike else { return false }
-      identity.turn += 1
-    }
-    // A tombstone may have the same number as the record that it replaces.
-    if let known = newest[identity],
-      (known.sequence, known.isPut ? 0 : 1) >= (header.sequence, header.kind == .put ? 0 : 1)
-    {
+    guard let index, index.reserve() else { throw files.outOfMemory }
+    var probe = index.writeProbe(header.keyHash)
+    var alike = 0
+    while let found = probe.next() {
+      guard let known = files.header(at: found), Self.isAlike(known, header) else { continue }
+      guard isSameKey(found) else {
+        alike += 1
+        if alike > DamageRules.mostAlike { return false }
+        continue
+      }
+      // A tombstone may have the same number as the record that it replaces.
+      if (known.sequence, known.kind == .put ? 0 : 1) < (header.sequence, header.kind == .put ? 0 : 1) {
+        probe.replaceCurrent(with: address)
+      }
       return true
     }
-    newest[identity] = Newest(
-      sequence: header.sequence,
-      expiry: header.expiry,
-      segment: Int32(position),
-      offset: offset,
-      incarnation: tag.incarnation,
-      isPut: header.kind == .put
-    )
+    guard index.insert(header.keyHash, address: address, after: probe) else { throw files.outOfMemory }
     return true
   }
 
-  /// The newest record with the same hash as a record that cannot be read.
-  func newest(like header: RecordHeader) -> Newest? {
-    newest[Identity(hash: header.keyHash, keyspace: header.keyspace.id)]
+  private static func isAlike(_ one: RecordHeader, _ other: RecordHeader) -> Bool {
+    one.keyHash == other.keyHash && one.keyspace.id == other.keyspace.id
+  }
+
+  /// The newest record with the same hash as a record that cannot be read, and its address.
+  func newest(like header: RecordHeader) -> (address: UInt64, header: RecordHeader)? {
+    guard var probe = index?.reader.probe(header.keyHash) else { return nil }
+    while let address = probe.next() {
+      if let known = files.header(at: address), Self.isAlike(known, header) { return (address, known) }
+    }
+    return nil
   }
 
   func isCurrent(_ incarnation: UInt32, of keyspace: UInt32) -> Bool {
@@ -79,10 +80,32 @@ struct SalvageCensus {
     isForgotten(keyspace) || KeyspaceTag(id: keyspace, incarnation: incarnations[keyspace] ?? 0).isRemoved
   }
 
-  /// The contents of the store, oldest first.
-  var entries: [(keyspace: UInt32, record: Newest)] {
-    newest.filter { $1.isPut && isCurrent($1.incarnation, of: $0.keyspace) }
-      .map { ($0.keyspace, $1) }
-      .sorted { $0.1.sequence < $1.1.sequence }
+  /// Takes out the addresses of the contents of the store, oldest first: 8 bytes a key, in place of the index.
+  mutating func takeEntries() -> [UInt64] {
+    guard let index else { return [] }
+    var addresses: [UInt64] = []
+    addresses.reserveCapacity(index.count)
+    _ = index.forEachEntry(inBuckets: 0..<index.bucketCount) { addresses.append($0.address) }
+    self.index = nil
+    addresses.sort()
+    // One segment after the other, so that no more than one of them is in memory.
+    var (last, isInOrder): (UInt64, Bool) = (0, true)
+    var window = SalvageWindow(files)
+    addresses.removeAll { address in
+      window.pass(address)
+      guard let header = files.header(at: address), header.kind == .put,
+        isCurrent(header.keyspace.incarnation, of: header.keyspace.id)
+      else { return true }
+      isInOrder = isInOrder && header.sequence >= last
+      last = header.sequence
+      return false
+    }
+    // Merges have written segments that are not in the order of history.
+    if !isInOrder {
+      let files = files
+      addresses.sort { files.sequence(at: $0) < files.sequence(at: $1) }
+      files.detachAll()
+    }
+    return addresses
   }
 }

@@ -90,6 +90,52 @@ import Testing
     try expectWhole(scratch)
   }
 
+  /// Wherever a copy is when it is killed, it is told from a whole one, and the same command makes it one.
+  @Test(arguments: ["backup", "restore", "repair"]) func aCopyKilledAtAnyMomentIsNotTakenForAWholeOne(command: String)
+    throws
+  {
+    var generator = SeededGenerator(announcedFor: "KilledTests \(command)")
+    let scratch = try filled()
+    let new = scratch.path("new")
+    let arguments = [command, scratch.store, new, "-q"] + (command == "repair" ? [] : ["--copy"])
+    let start = ContinuousClock.now
+    #expect(try scratch.run(arguments).status == 0)
+    let length = ContinuousClock.now - start
+    try FileManager.default.removeItem(atPath: new)
+    var (marked, absent, whole) = (0, 0, 0)
+    for round in 0..<20 {
+      let moment = length * Double.random(in: 0..<1, using: &generator)
+      let tool = try RunningTool(arguments)
+      let end = ContinuousClock.now + moment
+      while tool.process.isRunning, ContinuousClock.now < end { usleep(200) }
+      _ = tool.end(with: SIGKILL)
+      let count = try scratch.run("count", new)
+      if count.status == 0 {
+        whole += 1
+        #expect(count.text == "\(entries)\n", "round \(round), killed after \(moment)")
+        #expect(try scratch.run("verify", new).status == 0)
+        try FileManager.default.removeItem(atPath: new)
+        continue
+      }
+      #expect(count.status == 66, "round \(round), killed after \(moment): \(count.errors)")
+      if count.errors.contains("no store at") { absent += 1 } else { marked += 1 }
+      #expect(
+        try scratch.run("put", scratch.path("new"), "k", "v").status == (count.errors.contains("no store at") ? 0 : 66)
+      )
+      if count.errors.contains("no store at") { try? FileManager.default.removeItem(atPath: new) }
+      // Every third one is left for the next round to go on with.
+      guard round % 3 == 0 else { continue }
+      let again = try scratch.run(arguments)
+      #expect(again.status == 0, "round \(round): \(again.errors)")
+      #expect(try scratch.run("count", new).text == "\(entries)\n")
+      #expect(try scratch.run("verify", new).status == 0)
+      try FileManager.default.removeItem(atPath: new)
+    }
+    print("\(command): \(marked) marked, \(absent) not begun, \(whole) whole")
+    #expect(marked + absent + whole == 20 && marked > 0)
+    try expectWhole(scratch)
+  }
+
   /// Every command names the mark, says what to do, and does not advise to repair.
   private func expectRefused(_ new: String, mark: String, _ scratch: Scratch) throws {
     let before = try FileManager.default.contentsOfDirectory(atPath: new).sorted()
