@@ -104,6 +104,10 @@ public final class Snapshot: Sequence, Sendable {
     private let snapshot: Snapshot
     private var position = 0
     private var offset = SegmentHeader.length
+    /// Up to here, the buckets of the records' hashes were prefetched.
+    private var prefetched = 0
+    /// How many are prefetched at a time: the waits for memory overlap.
+    private static let prefetchCount = 16
     /// The position in a packed segment.
     private var walk: PackedWalk?
     private var ahead: ScanWindow?
@@ -131,6 +135,7 @@ public final class Snapshot: Sequence, Sendable {
         }
         var records = RecordCursor(segment, from: offset, to: end)
         while let (place, header) = records.next() {
+          if place >= prefetched { prefetch(in: segment, from: place, to: end) }
           ahead?.reach(place, size: header.size)
           if header.kind == .put, isShown(header.sequence, header.expiry, header.keyspace),
             writer.keydir.leads(to: segment.startUnits + UInt64(place >> 3), hash: header.keyHash, in: state)
@@ -146,10 +151,20 @@ public final class Snapshot: Sequence, Sendable {
         }
         position += 1
         offset = SegmentHeader.length
+        prefetched = 0
       }
       ahead?.finish()
       ahead = nil
       return nil
+    }
+
+    private mutating func prefetch(in segment: Segment, from offset: Int, to end: Int) {
+      var records = RecordCursor(segment, from: offset, to: end)
+      for _ in 0..<Self.prefetchCount {
+        guard let (_, header) = records.next() else { break }
+        writer.keydir.reader.prefetch(header.keyHash)
+      }
+      prefetched = records.offset
     }
 
     /// Reads ahead in the next segment.

@@ -58,8 +58,9 @@ struct List: ParsableCommand {
       let isSilent = isTerminal && selection.isEverything && order.sort == nil
       let progress = Progress("listing", of: .named("keys"), total: total, isQuiet: self.store.quiet || isSilent)
       defer { progress.clear() }
+      let writer = LineWriter(encoding: encoding.keyEncoding, forms, values, endsWithNull, isTerminal)
       let isIntact = try forEachEntry(of: store, in: keyspace.name, progress, taking: filter, in: order) { entry in
-        let line = try line(entry, forms, isTerminal: isTerminal)
+        let line = try writer.line(entry)
         guard isTerminal, !isSilent else { return try output.write(line) }
         // Between two looks at the progress, which is on the same screen.
         progress.clear()
@@ -70,13 +71,36 @@ struct List: ParsableCommand {
       guard isIntact else { throw ToolError.damageFound }
     }
   }
+}
 
-  private func line(_ entry: Snapshot.Entry, _ forms: EntryForms.Pair, isTerminal: Bool) throws -> [UInt8] {
-    var key = encoding.printed(try entry.key(), forms.keys)
+/// Writes entries as lines. Has copies of the options: reading one of those takes as long as reading an entry.
+private struct LineWriter {
+  private let encoding: ByteEncoding?
+  private let forms: EntryForms.Pair
+  private let values: Bool
+  private let endsWithNull: Bool
+  private let isTerminal: Bool
+
+  init(
+    encoding: ByteEncoding?,
+    _ forms: EntryForms.Pair,
+    _ values: Bool,
+    _ endsWithNull: Bool,
+    _ isTerminal: Bool
+  ) {
+    self.encoding = encoding
+    self.forms = forms
+    self.values = values
+    self.endsWithNull = endsWithNull
+    self.isTerminal = isTerminal
+  }
+
+  func line(_ entry: Snapshot.Entry) throws -> [UInt8] {
+    var key = KeyEncodingOption.printed(try entry.key(), forms.keys, encoding)
     if values {
       let value = try entry.value()
-      let text = forms.values.text(of: value).map { Array($0.utf8) }
-      key = Array("\(escaped(key))\t\(escaped(text ?? value))".utf8)
+      let text = forms.values.isTranslated ? forms.values.text(of: value).map { Array($0.utf8) } : nil
+      key = escapedBytes(key) + [UInt8(ascii: "\t")] + escapedBytes(text ?? value)
     } else if isTerminal {
       key = key.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 }
     }

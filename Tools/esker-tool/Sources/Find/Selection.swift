@@ -41,31 +41,38 @@ struct Selection: ParsableArguments {
 
 /// Decides for each entry whether it is taken.
 struct EntryFilter {
-  private let selection: Selection
+  /// Copies of the options: reading one of those takes as long as reading an entry.
   private let prefix: [UInt8]
+  private let match: Glob?
+  private let conditions: [Condition]
+  private let isChoosy: Bool
+  private let looksAtKeys: Bool
+  let limit: Int
   /// How keys are printed; nil: as what the keyspace records.
   private let keyEncoding: ByteEncoding?
   private var forms: EntryForms
   private var text = JSONWriter()
 
   init(_ selection: Selection, _ keyEncoding: ByteEncoding?, _ forms: EntryForms) {
-    self.selection = selection
+    match = selection.match
+    conditions = selection.conditions
+    isChoosy = selection.isChoosy
+    looksAtKeys = selection.looksAtKeys
+    limit = selection.limit ?? .max
     self.keyEncoding = keyEncoding
     self.forms = forms
     prefix = Array(selection.prefix.utf8)
   }
 
-  var limit: Int { selection.limit ?? .max }
-
   /// - Throws: ``StoreError/damaged(_:reason:)``.
   mutating func takes(_ entry: Snapshot.Entry) throws(StoreError) -> Bool {
-    guard selection.isChoosy else { return true }
+    guard isChoosy else { return true }
     let pair = forms[entry.keyspace]
-    if selection.looksAtKeys {
+    if looksAtKeys {
       let key = printed(try entry.key(), pair.keys)
-      guard key.starts(with: prefix), selection.match?.matches(key) ?? true else { return false }
+      guard key.starts(with: prefix), match?.matches(key) ?? true else { return false }
     }
-    guard !selection.conditions.isEmpty else { return true }
+    guard !conditions.isEmpty else { return true }
     return holds(for: try entry.value(), pair.values)
   }
 
@@ -86,7 +93,7 @@ struct EntryFilter {
   }
 
   private func holds(for json: Span<UInt8>) -> Bool {
-    for condition in selection.conditions where !condition.holds(for: json) { return false }
+    for condition in conditions where !condition.holds(for: json) { return false }
     return true
   }
 }

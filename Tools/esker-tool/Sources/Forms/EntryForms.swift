@@ -28,6 +28,8 @@ struct EntryForms {
   private let store: LogStore
   private let decoding: Decoding
   private var known: [String: Pair] = [:]
+  /// The keyspace asked for last, as most entries are of the one of the entry before.
+  private var last: (keyspace: String, pair: Pair)?
 
   init(of store: LogStore, _ decoding: Decoding) {
     self.store = store
@@ -37,12 +39,19 @@ struct EntryForms {
   /// The forms of a keyspace; raw for one that has just been removed.
   subscript(keyspace: String) -> Pair {
     mutating get {
-      if let pair = known[keyspace] { return pair }
-      let found = keyspace.isEmpty ? store.default : try? store.keyspace(keyspace)
-      let pair = found.map { Pair($0, decoding) } ?? Pair()
-      known[keyspace] = pair
+      if let last, last.keyspace == keyspace { return last.pair }
+      let pair = found(keyspace)
+      last = (keyspace, pair)
       return pair
     }
+  }
+
+  private mutating func found(_ keyspace: String) -> Pair {
+    if let pair = known[keyspace] { return pair }
+    let found = keyspace.isEmpty ? store.default : try? store.keyspace(keyspace)
+    let pair = found.map { Pair($0, decoding) } ?? Pair()
+    known[keyspace] = pair
+    return pair
   }
 
   /// Whether one of these keyspaces records a form.

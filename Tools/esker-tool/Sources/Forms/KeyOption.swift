@@ -35,7 +35,12 @@ struct KeyEncodingOption: ParsableArguments {
 
   /// A key as it is printed: in the encoding, in its form, or as its bytes if it has neither.
   func printed(_ key: [UInt8], _ form: StoredForm) -> [UInt8] {
-    if let keyEncoding { return keyEncoding.encode(key.span) ?? key }
-    return form.text(of: key).map { Array($0.utf8) } ?? key
+    Self.printed(key, form, keyEncoding)
+  }
+
+  static func printed(_ key: [UInt8], _ form: StoredForm, _ encoding: ByteEncoding?) -> [UInt8] {
+    if let encoding { return encoding.encode(key.span) ?? key }
+    guard form.isTranslated, let text = form.text(of: key) else { return key }
+    return Array(text.utf8)
   }
 }

@@ -19,14 +19,14 @@ struct JSONWriter {
   /// Starts a field; its value must follow.
   mutating func name(_ name: String) {
     separate()
-    quote(Array(name.utf8).span)
+    quote(name)
     bytes.append(UInt8(ascii: ":"))
     needsComma = false
   }
 
   mutating func value(_ text: String) {
     separate()
-    quote(Array(text.utf8).span)
+    quote(text)
     needsComma = true
   }
 
@@ -71,6 +71,16 @@ struct JSONWriter {
 
   private mutating func separate() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
+  }
+
+  /// What needs no escape, as most names, is not copied before.
+  private mutating func quote(_ text: String) {
+    guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
+      return quote(Array(text.utf8).span)
+    }
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(contentsOf: text.utf8)
+    bytes.append(UInt8(ascii: "\""))
   }
 
   private mutating func quote(_ text: Span<UInt8>) {

@@ -3,7 +3,15 @@
 /// Printable UTF-8 is unchanged. A backslash is doubled; tab, newline and carriage return become `\t`, `\n` and `\r`; any
 /// other unprintable byte becomes `\x` and two digits. So a key can neither break a line or a column nor send control
 /// sequences to the terminal.
-func escaped(_ bytes: [UInt8]) -> String {
+func escaped(_ bytes: [UInt8]) -> String { String(decoding: escapedBytes(bytes), as: UTF8.self) }
+
+/// The same as UTF-8. Text of ASCII without a backslash, which most is, is not looked at twice.
+func escapedBytes(_ bytes: [UInt8]) -> [UInt8] {
+  if bytes.allSatisfy({ 0x20..<0x7F ~= $0 && $0 != UInt8(ascii: "\\") }) { return bytes }
+  return Array(escapedText(bytes).utf8)
+}
+
+private func escapedText(_ bytes: [UInt8]) -> String {
   var text = ""
   var decoder = UTF8.ForwardParser()
   var rest = bytes.makeIterator()
@@ -38,6 +46,7 @@ private func escape(_ scalar: Unicode.Scalar, _ bytes: ArraySlice<UInt8>, into t
   case "\t": text += "\\t"
   case "\n": text += "\\n"
   case "\r": text += "\\r"
+  case " "..."~": text.unicodeScalars.append(scalar)
   default:
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
