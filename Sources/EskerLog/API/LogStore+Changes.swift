@@ -18,6 +18,23 @@ extension LogStore {
       Iterator(feed)
     }
 
+    /// The next change if there is one already, for programs that do not wait in a task: nil if there is none yet, or the store is
+    /// closed and everything was delivered.
+    ///
+    /// Never waits for a write, and makes none durable: one that is not yet is not shown yet.
+    ///
+    /// - Throws: What ``Iterator/next(isolation:)`` throws.
+    /// - Complexity: O(size of the change). The first call after `since` reads the headers of one segment up to that write.
+    public func poll() throws(StoreError) -> LogChange? {
+      while true {
+        switch try feed.read() {
+        case .change(let change): return change
+        case .nothing, .end: return nil
+        case .unknownKeyspace: break
+        }
+      }
+    }
+
     /// Reads changes from the log.
     public struct Iterator: AsyncIteratorProtocol {
       private let feed: ChangeFeed

@@ -49,6 +49,25 @@ import Testing
     #expect(try store.get("key") == bytes("value 4"))
   }
 
+  @Test func aPollTakesWhatThereIsAndDoesNotWait() throws {
+    let store = try open(machine)
+    let durable = store.changes()
+    let everything = store.changes(includingUnsynced: true)
+    #expect(try everything.poll() == nil)
+    try store.put("1", forKey: "a")
+    try store.remove("a")
+    #expect(try durable.poll() == nil)
+    #expect(try everything.poll()?.kind == .put(value: bytes("1"), expiry: .never))
+    #expect(try everything.poll()?.kind == .remove)
+    #expect(try everything.poll() == nil)
+    try store.sync()
+    #expect(try durable.poll()?.sequence.rawValue == 1)
+    try store.close()
+    #expect(try durable.poll()?.sequence.rawValue == 2)
+    #expect(try durable.poll() == nil)
+    #expect(throws: StoreError.closed) { try store.changes().poll() }
+  }
+
   @Test func everyKindOfWriteIsShownInOrder() async throws {
     let store = try open(machine)
     let feed = store.changes()
