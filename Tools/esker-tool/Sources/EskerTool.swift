@@ -31,7 +31,10 @@ struct EskerTool: ParsableCommand {
         name: "Bulk",
         subcommands: [Load.self, Dump.self, Copy.self, Clear.self, Drop.self, Keyspaces.self]
       ),
-      CommandGroup(name: "Report", subcommands: [Stats.self, Big.self, Diff.self, Watch.self, Inspect.self, Map.self]),
+      CommandGroup(
+        name: "Report",
+        subcommands: [Stats.self, Big.self, Diff.self, Watch.self, Follow.self, Inspect.self, Map.self]
+      ),
       CommandGroup(
         name: "Upkeep",
         subcommands: [Verify.self, Merge.self, Backup.self, Restore.self, Repair.self, Bench.self]

@@ -8,8 +8,8 @@ struct JSONEntries: EntryFormatter {
   let encoding: ByteEncoding?
 
   /// Nil to write bytes.
-  private var forms: EntryForms?
-  private var writer = JSONWriter()
+  var forms: EntryForms?
+  var writer = JSONWriter()
 
   init(namesKeyspaces: Bool, encoding: ByteEncoding?, _ forms: EntryForms?) {
     self.namesKeyspaces = namesKeyspaces
@@ -41,7 +41,7 @@ struct JSONEntries: EntryFormatter {
   }
 
   /// Adds the key or the value, and the name of its form if one is recorded.
-  private mutating func add(_ name: String, _ bytes: RawSpan, _ form: StoredForm, _ formName: String?) -> Bool {
+  mutating func add(_ name: String, _ bytes: RawSpan, _ form: StoredForm, _ formName: String?) -> Bool {
     guard let formName else { return add(name, bytes, encoding) }
     var version: UInt16?
     if !form.isTranslated {
@@ -74,7 +74,7 @@ struct JSONEntries: EntryFormatter {
   }
 
   /// Adds bytes in an encoding; nil: as text if they are valid, in base 64 if not.
-  private mutating func add(_ name: String, _ bytes: RawSpan, _ encoding: ByteEncoding?) -> Bool {
+  mutating func add(_ name: String, _ bytes: RawSpan, _ encoding: ByteEncoding?) -> Bool {
     bytes.withBytes { bytes in
       let encoding = encoding ?? (UTF8Check.isValid(bytes) ? .text : .base64)
       if encoding == .text, UTF8Check.isValid(bytes) {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Esker
 
-/// Which entries a command takes.
-struct Selection: ParsableArguments {
+/// Which entries a command looks for.
+struct EntryChoice: ParsableArguments {
   @Option(help: "Only keys that begin with this text, as they are printed.")
   var prefix = ""
 
@@ -23,6 +23,16 @@ struct Selection: ParsableArguments {
   )
   var conditions: [Condition] = []
 
+  /// Whether entries have to be looked at.
+  fileprivate var isChoosy: Bool { looksAtKeys || !conditions.isEmpty }
+
+  fileprivate var looksAtKeys: Bool { !prefix.isEmpty || match != nil }
+}
+
+/// Which entries a command takes.
+struct Selection: ParsableArguments {
+  @OptionGroup var choice: EntryChoice
+
   @Option(help: ArgumentHelp("Stop after this many.", valueName: "count"))
   var limit: Int?
 
@@ -31,12 +41,7 @@ struct Selection: ParsableArguments {
   }
 
   /// Whether it takes every entry.
-  var isEverything: Bool { limit == nil && !isChoosy }
-
-  /// Whether entries have to be looked at.
-  fileprivate var isChoosy: Bool { looksAtKeys || !conditions.isEmpty }
-
-  fileprivate var looksAtKeys: Bool { !prefix.isEmpty || match != nil }
+  var isEverything: Bool { limit == nil && !choice.isChoosy }
 }
 
 /// Decides for each entry whether it is taken.
@@ -54,26 +59,47 @@ struct EntryFilter {
   private var text = JSONWriter()
 
   init(_ selection: Selection, _ keyEncoding: ByteEncoding?, _ forms: EntryForms) {
-    match = selection.match
-    conditions = selection.conditions
-    isChoosy = selection.isChoosy
-    looksAtKeys = selection.looksAtKeys
-    limit = selection.limit ?? .max
+    self.init(selection.choice, limit: selection.limit ?? .max, keyEncoding, forms)
+  }
+
+  init(_ choice: EntryChoice, limit: Int = .max, _ keyEncoding: ByteEncoding?, _ forms: EntryForms) {
+    match = choice.match
+    conditions = choice.conditions
+    isChoosy = choice.isChoosy
+    looksAtKeys = choice.looksAtKeys
+    self.limit = limit
     self.keyEncoding = keyEncoding
     self.forms = forms
-    prefix = Array(selection.prefix.utf8)
+    prefix = Array(choice.prefix.utf8)
   }
 
   /// - Throws: ``StoreError/damaged(_:reason:)``.
   mutating func takes(_ entry: Snapshot.Entry) throws(StoreError) -> Bool {
     guard isChoosy else { return true }
     let pair = forms[entry.keyspace]
-    if looksAtKeys {
-      let key = printed(try entry.key(), pair.keys)
-      guard key.starts(with: prefix), match?.matches(key) ?? true else { return false }
-    }
+    if looksAtKeys, !takes(key: try entry.key(), pair.keys) { return false }
     guard !conditions.isEmpty else { return true }
     return holds(for: try entry.value(), pair.values)
+  }
+
+  /// A removal has no value in which a condition could hold, and emptying a keyspace concerns every key.
+  mutating func takes(_ change: LogChange) -> Bool {
+    // What is written from now on may be of other forms.
+    if case .removeAll = change.kind { forms.forget(change.keyspace) }
+    guard isChoosy else { return true }
+    let pair = forms[change.keyspace]
+    switch change.kind {
+    case .removeAll: return conditions.isEmpty
+    case .remove: return conditions.isEmpty && takes(key: change.key, pair.keys)
+    case .put(let value, _):
+      guard !looksAtKeys || takes(key: change.key, pair.keys) else { return false }
+      return conditions.isEmpty || holds(for: value, pair.values)
+    }
+  }
+
+  private func takes(key: [UInt8], _ form: StoredForm) -> Bool {
+    let key = printed(key, form)
+    return key.starts(with: prefix) && match?.matches(key) ?? true
   }
 
   private func printed(_ key: [UInt8], _ form: StoredForm) -> [UInt8] {

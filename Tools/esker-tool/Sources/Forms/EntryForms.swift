@@ -54,6 +54,12 @@ struct EntryForms {
     return pair
   }
 
+  /// Looks the forms of a keyspace up again when they are next asked for.
+  mutating func forget(_ keyspace: String) {
+    known[keyspace] = nil
+    last = nil
+  }
+
   /// Whether one of these keyspaces records a form.
   mutating func isRecorded(in keyspaces: [String]) -> Bool {
     keyspaces.contains { self[$0].keyName != nil || self[$0].valueName != nil }

@@ -7,7 +7,8 @@ struct CommandNames {
     "add": "put", "check": "verify", "cat": "get", "compact": "merge", "cp": "copy", "decr": "increment",
     "expire": "touch",
     "export": "dump", "flush": "clear", "fsck": "verify", "import": "load", "incr": "increment", "info": "stats",
-    "keys": "list", "monitor": "watch", "remove": "delete", "salvage": "repair", "scan": "list", "size": "count",
+    "changes": "follow", "keys": "list", "monitor": "follow", "remove": "delete", "salvage": "repair", "scan": "list",
+    "size": "count", "tail": "follow",
     "top": "watch", "unlink": "delete", "vacuum": "merge",
   ]
 

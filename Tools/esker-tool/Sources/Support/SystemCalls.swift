@@ -55,6 +55,16 @@ enum SystemCalls {
     _ = unsafe poll(&waits, nfds_t(waits.count), milliseconds)
   }
 
+  /// Whether nobody reads any more what is written to a pipe, a socket or a terminal.
+  static func isHungUp(_ descriptor: Int32) -> Bool {
+    var wait = pollfd(fd: descriptor, events: 0, revents: 0)
+    return unsafe poll(&wait, 1, 0) > 0 && Int32(wait.revents) & (POLLERR | POLLHUP) != 0
+  }
+
+  static func rename(_ path: String, to other: String) -> Bool {
+    unsafe Foundation.rename(path, other) == 0
+  }
+
   /// The two ends of a new pipe; nil on failure.
   static func makePipe() -> (readEnd: Int32, writeEnd: Int32)? {
     var ends: [Int32] = [-1, -1]

@@ -58,6 +58,14 @@ enum ToolError: Error, Equatable {
   case nowhere(keyspace: String)
   /// No value of the form can be made from JSON.
   case notFromJSON(form: String)
+  /// The changes from a write on are no longer in the log.
+  case historyMerged(from: UInt64, oldest: UInt64)
+  /// A write that is to be followed from has not happened.
+  case notWritten(from: UInt64, last: UInt64)
+  /// A file is not what a command keeps its position in.
+  case noPosition(path: String)
+  /// A file keeps the position in another store.
+  case otherPosition(path: String)
   /// The output file already exists.
   case outputExists(path: String)
   /// A benchmark read something other than what it had put.
@@ -114,6 +122,13 @@ extension ToolError: CustomStringConvertible {
     case .nowhere(let keyspace): "no keyspace \"\(keyspace)\" in either store"
     case .notFromJSON(let form):
       "the keyspace records values of the form \(form), which cannot be made from JSON: give bytes with --raw"
+    case .historyMerged(let from, let oldest):
+      "the changes from write \(from) on are gone, since merges have reclaimed some before \(oldest): follow from there with "
+        + "--from \(oldest), after a dump if older entries matter"
+    case .notWritten(let from, let last):
+      "there is no write \(from) yet, the last one is \(last): use --from now, or start if the store was replaced"
+    case .noPosition(let path): "\(path) is not a position that esker follow has kept: name another file, or remove it"
+    case .otherPosition(let path): "\(path) keeps the position in another store: name another file, or remove it"
     case .outputExists(let path): "\(path) already exists: nothing was written; choose another path, or remove it"
     case .benchmarkFailed(let why): why
     case .argumentNotUTF8(let position):

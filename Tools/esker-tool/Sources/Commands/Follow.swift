@@ -1,0 +1,81 @@
+import ArgumentParser
+import Esker
+import Foundation
+
+struct Follow: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print changes as they are made.",
+    discussion: """
+      Prints each write that a process makes to the store, until ctrl-C: its number, what it was (put, delete or clear), its \
+      keyspace, when the value expires, the key and the value. Reads the log beside the process and holds nothing up. That a value \
+      expires, is moved by a merge or is evicted is no write: the line of the put says when it expires.
+
+      --from begins at the write of a number, with the next one (now), or with the first of all (start). Merges reclaim old parts of \
+      the log: if the writes asked for are gone, the exit code is 1, and the message says what the oldest one is. \
+      --resume keeps the position in a file and goes on there: after a kill, some lines may come twice, and none is missing.
+
+      --prefix, --match and --where choose changes as they do for "list"; a delete and a clear have no value for --where to look \
+      into, and are then left out. With --json, each line is an object with the fields of a line of "dump".
+
+      Examples:
+        esker follow cities.esker
+        esker follow cities.esker --from start --count 10
+        esker follow people.esker --where 'address.city = Wien' --json | jq .key
+        esker follow cities.esker --json --resume position >> changes.ndjson
+      """
+  )
+
+  @OptionGroup var store: StoreArguments
+
+  @Option(help: ArgumentHelp("The first write to print: its number, now, or start.", valueName: "number|now|start"))
+  var from = FollowStart.now
+
+  @Option(
+    help: ArgumentHelp("Keep the position in this file, and go on there if it exists.", valueName: "file"),
+    completion: .file()
+  )
+  var resume: String?
+
+  @Option(help: ArgumentHelp("End after this many changes.", valueName: "count"))
+  var count: Int?
+
+  @OptionGroup var keyspace: KeyspaceOption
+
+  @OptionGroup var choice: EntryChoice
+
+  @OptionGroup var encoding: KeyEncodingOption
+
+  @OptionGroup var decoding: DecodeOption
+
+  @Flag(help: "Print JSON, one object per line.")
+  var json = false
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count takes a number of at least 1.") }
+  }
+
+  func run() throws {
+    Interruption.install()
+    let isIntact = try store.read { store in
+      let position = try resume.map { try FollowPosition(at: $0, ofStore: identity()) }
+      let name = try keyspace.keyspace.map { _ in try keyspace.existing(in: store).name }
+      let forms = EntryForms(of: store, decoding.decode)
+      var loop = ChangeLoop(
+        store,
+        keyspace: name,
+        count: count,
+        EntryFilter(choice, encoding.keyEncoding, forms),
+        ChangeLines(asJSON: json, namesKeyspaces: name == nil, encoding, forms),
+        position
+      )
+      try loop.run(from: from)
+      return loop.isIntact
+    }
+    // Ctrl-C is the normal way to end this, and so a success.
+    if let signal = Interruption.signalNumber, signal != SIGINT { throw ToolError.interrupted(signal: signal) }
+    guard isIntact else { throw ToolError.damageFound }
+  }
+
+  /// What tells the store from others.
+  private func identity() throws -> String { try store.inspection().manifest?.storeID ?? "" }
+}

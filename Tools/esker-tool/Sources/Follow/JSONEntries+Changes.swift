@@ -1,0 +1,38 @@
+import Esker
+
+extension JSONEntries {
+  /// A change as a line of JSON, with the fields that an entry has in a dump.
+  mutating func text(of change: LogChange, keyEncoding: ByteEncoding?) -> [UInt8] {
+    writer.removeAll()
+    writer.beginObject()
+    writer.field("sequence", change.sequence.rawValue)
+    writer.field("change", change.kind.word)
+    writer.field("keyspace", change.keyspace)
+    let pair = forms?[change.keyspace] ?? EntryForms.Pair()
+    if change.kind != .removeAll {
+      change.key.lend(0..<change.key.count) { key in
+        _ = keyEncoding.map { add("key", key, $0) } ?? add("key", key, pair.keys, pair.keyName)
+      }
+    }
+    if case .put(let value, let expiry) = change.kind {
+      value.lend(0..<value.count) { value in _ = add("value", value, pair.values, pair.valueName) }
+      writer.name("expires")
+      if case .at(let time) = expiry { writer.value(timestamp(time)) } else { writer.null() }
+    }
+    if change.batchContinues { writer.field("batchContinues", true) }
+    writer.endObject()
+    writer.newline()
+    return writer.bytes
+  }
+}
+
+extension LogChange.Kind {
+  /// The command that makes such a change.
+  var word: String {
+    switch self {
+    case .put: "put"
+    case .remove: "delete"
+    case .removeAll: "clear"
+    }
+  }
+}
