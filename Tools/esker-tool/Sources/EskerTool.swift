@@ -29,7 +29,7 @@ struct EskerTool: ParsableCommand {
       ),
       CommandGroup(
         name: "Bulk",
-        subcommands: [Load.self, Dump.self, Copy.self, Clear.self, Drop.self, Keyspaces.self]
+        subcommands: [Load.self, Dump.self, Copy.self, Clear.self, Drop.self, Keyspaces.self, Shell.self]
       ),
       CommandGroup(
         name: "Report",
@@ -65,27 +65,37 @@ nonisolated private func runTool() -> Int32 {
       throw error
     }
     return ExitStatus.success
-  } catch StoreError.cancelled where Interruption.isRequested {
+  } catch {
+    guard let code = reported(error) else {
+      // Help, version and usage errors: the parser knows the text, the stream and the exit code.
+      if EskerTool.exitCode(for: error) == .validationFailure,
+        let hint = DashHint.text(for: Array(CommandLine.arguments.dropFirst()))
+      {
+        StandardError.report(hint)
+      }
+      EskerTool.exit(withError: error)
+    }
+    return code
+  }
+}
+
+/// Reports an error of a command and returns its exit code; nil for what only the parser can report.
+nonisolated func reported(_ error: any Error) -> Int32? {
+  switch error {
+  case StoreError.cancelled where Interruption.isRequested:
     let error = ToolError.interrupted(signal: Interruption.signalNumber ?? SIGINT)
     StandardError.report(error.description)
     return ExitStatus.code(for: error)
-  } catch StoreError.damaged(let location, let reason) {
+  case StoreError.damaged(let location, let reason):
     DamageReports.report(location, reason)
     return ExitStatus.code(for: StoreError.damaged(location, reason: reason))
-  } catch let error as StoreError {
+  case let error as StoreError:
     StandardError.report(error.description)
     return ExitStatus.code(for: error)
-  } catch let error as ToolError {
+  case let error as ToolError:
     if !error.isReported { StandardError.report(error.description) }
     return ExitStatus.code(for: error)
-  } catch {
-    // Help, version and usage errors: the parser knows the text, the stream and the exit code.
-    if EskerTool.exitCode(for: error) == .validationFailure,
-      let hint = DashHint.text(for: Array(CommandLine.arguments.dropFirst()))
-    {
-      StandardError.report(hint)
-    }
-    EskerTool.exit(withError: error)
+  default: return nil
   }
 }
 

@@ -52,7 +52,8 @@ struct Get: ParsableCommand {
           try output.isTerminal && !raw
           ? show(bytes[0], in: keyspace, forms, on: &output) : write(bytes[0], in: keyspace, forms, to: &output)
         guard found else { throw ToolError.notFound(keys[0]) }
-        if output.isTerminal { try output.write("\n") }
+        // What a shell prints next is on a line of its own.
+        if output.isTerminal || self.store.opened != nil { try output.write("\n") }
         return try output.flush()
       }
       var absent = 0

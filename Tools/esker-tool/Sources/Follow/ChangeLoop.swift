@@ -40,7 +40,7 @@ struct ChangeLoop: ~Copyable {
   /// - Throws: ``ToolError/historyMerged(from:oldest:)`` or ``ToolError/notWritten(from:last:)`` if the log has no such changes;
   ///   ``StoreError/otherStore(path:)`` if the store was replaced; ``ToolError/outputClosed``.
   mutating func run(from start: FollowStart) throws {
-    let changes = store.changes(since: position?.sequence ?? start.since)
+    let changes = store.changes(since: position?.sequence ?? start.since, includingUnsynced: true)
     var pause = Self.pauses.least
     var lookedAt = ContinuousClock.now
     var unwritten = 0

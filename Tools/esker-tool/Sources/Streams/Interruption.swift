@@ -12,9 +12,9 @@ enum Interruption {
   /// The signals that request termination.
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
-  /// Starts recording signals. Called once, by a command that will check for them.
+  /// Starts recording signals. Called by a command that will check for them; later calls do nothing.
   static func install() {
-    guard received.load(ordering: .relaxed) == 0, let ends = SystemCalls.makePipe() else { return }
+    guard readEnd.load(ordering: .relaxed) < 0, let ends = SystemCalls.makePipe() else { return }
     for end in [ends.readEnd, ends.writeEnd] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     readEnd.store(ends.readEnd, ordering: .relaxed)
     wakeup.store(ends.writeEnd, ordering: .relaxed)
@@ -41,6 +41,16 @@ enum Interruption {
     // Safety: the call reads one byte of a local.
     var byte: UInt8 = 0
     _ = unsafe write(wakeup.load(ordering: .relaxed), &byte, 1)
+  }
+
+  /// Forgets a signal that has been answered, and records the next one.
+  static func rearm() {
+    guard let number = signalNumber else { return }
+    received.store(0, ordering: .relaxed)
+    let wakeup = readEnd.load(ordering: .relaxed)
+    var noted: [UInt8] = [0]
+    while SystemCalls.waitReadable([wakeup], milliseconds: 0) { _ = SystemCalls.read(wakeup, into: &noted, from: 0) }
+    signal(number) { number in Interruption.note(number) }
   }
 
   /// The signal received, if any.

@@ -12,11 +12,19 @@ struct StoreArguments: ParsableArguments {
   @Flag(name: [.short, .long], help: "Print only results and errors: no progress, no summary.")
   var quiet = false
 
+  /// The store, if it is open already, as in a shell.
+  var opened: OpenedStore?
+
+  private enum CodingKeys: CodingKey {
+    case store, quiet
+  }
+
   /// Opens the store read-only, even while it is open for writing elsewhere, and calls `body`.
   ///
   /// - Parameter namesDamage: Whether the output of `body` includes all damage that opening may find.
   /// - Throws: What `body` throws; ``ToolError/damageFound`` if it succeeded on a damaged store.
   func read<R>(namesDamage: Bool = false, _ body: (LogStore) throws -> R) throws -> R {
+    if let opened, opened.path == store { return try opened.read(body) }
     try require()
     let notices = StoreNotices(sayingDamage: !namesDamage)
     var options = Options()
@@ -52,6 +60,7 @@ struct StoreArguments: ParsableArguments {
     _ options: Options = Options(),
     _ body: (LogStore) throws -> R
   ) throws -> R {
+    if let opened, opened.path == store { return try opened.write(body) }
     if !creating { try require() }
     let notices = StoreNotices()
     var options = options

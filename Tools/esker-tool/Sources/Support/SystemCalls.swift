@@ -49,10 +49,11 @@ enum SystemCalls {
     }
   }
 
-  /// Waits until one of the descriptors can be read, or `milliseconds` have passed; -1 waits forever.
-  static func waitReadable(_ descriptors: [Int32], milliseconds: Int32) {
+  /// Waits until one of the descriptors can be read, or `milliseconds` have passed; -1 waits forever. False if none can.
+  @discardableResult
+  static func waitReadable(_ descriptors: [Int32], milliseconds: Int32) -> Bool {
     var waits = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    _ = unsafe poll(&waits, nfds_t(waits.count), milliseconds)
+    return unsafe poll(&waits, nfds_t(waits.count), milliseconds) > 0
   }
 
   /// Whether nobody reads any more what is written to a pipe, a socket or a terminal.
@@ -69,6 +70,27 @@ enum SystemCalls {
   static func makePipe() -> (readEnd: Int32, writeEnd: Int32)? {
     var ends: [Int32] = [-1, -1]
     return unsafe pipe(&ends) == 0 ? (ends[0], ends[1]) : nil
+  }
+
+  /// How a terminal treats what is typed; nil if it is not a terminal.
+  static func terminalMode(of descriptor: Int32) -> termios? {
+    var mode = termios()
+    return unsafe tcgetattr(descriptor, &mode) == 0 ? mode : nil
+  }
+
+  /// Sets it, once what was written has been shown.
+  static func setTerminalMode(_ mode: termios, of descriptor: Int32) {
+    var mode = mode
+    _ = unsafe tcsetattr(descriptor, TCSADRAIN, &mode)
+  }
+
+  /// The mode in which each key is passed on as it is typed, and nothing is shown by the terminal itself. Lines are still written
+  /// as usual.
+  static func keyMode(from mode: termios) -> termios {
+    var mode = mode
+    unsafe cfmakeraw(&mode)
+    mode.c_oflag |= tcflag_t(OPOST)
+    return mode
   }
 
   /// The size of a descriptor's terminal; nil if it is not a terminal.

@@ -66,6 +66,16 @@ enum ToolError: Error, Equatable {
   case noPosition(path: String)
   /// A file keeps the position in another store.
   case otherPosition(path: String)
+  /// A line of commands ends within quotes.
+  case openQuote
+  /// A line of commands is longer than any value can be.
+  case longLine
+  /// A line of commands is not UTF-8.
+  case lineNotUTF8
+  /// A command of the tool that a shell does not have.
+  case notInShell(String)
+  /// A shell that only reads was told to write.
+  case readOnlyShell
   /// The output file already exists.
   case outputExists(path: String)
   /// A benchmark read something other than what it had put.
@@ -129,6 +139,11 @@ extension ToolError: CustomStringConvertible {
       "there is no write \(from) yet, the last one is \(last): use --from now, or start if the store was replaced"
     case .noPosition(let path): "\(path) is not a position that esker follow has kept: name another file, or remove it"
     case .otherPosition(let path): "\(path) keeps the position in another store: name another file, or remove it"
+    case .openQuote: "the line ends within quotes, or after a backslash"
+    case .longLine: "the line is longer than a value can be"
+    case .lineNotUTF8: "the line is not valid UTF-8"
+    case .notInShell(let name): "\"\(name)\" is not for a shell: run it as a command of its own"
+    case .readOnlyShell: "this shell only reads: start it without --read-only to write"
     case .outputExists(let path): "\(path) already exists: nothing was written; choose another path, or remove it"
     case .benchmarkFailed(let why): why
     case .argumentNotUTF8(let position):

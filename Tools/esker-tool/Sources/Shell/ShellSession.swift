@@ -1,0 +1,69 @@
+import ArgumentParser
+import Esker
+
+/// Runs lines of commands on an open store.
+struct ShellSession {
+  let opened: OpenedStore
+  /// The exit code of the first command that failed.
+  private(set) var firstFailure: Int32?
+
+  /// The tool's commands that work on a store.
+  static let commands = EskerTool.configuration.subcommands.filter { $0 is any StoreCommand.Type }
+
+  init(_ opened: OpenedStore) {
+    self.opened = opened
+  }
+
+  /// Runs a line; false if it ends the shell. Errors are reported.
+  mutating func run(_ line: String) -> Bool {
+    do {
+      let words = try ShellWords.split(line)
+      guard let name = words.first, !name.hasPrefix("#") else { return true }
+      if name == "quit" || name == "exit" { return false }
+      if name == "help" { try showHelp(Array(words.dropFirst())) } else { try run(name, Array(words.dropFirst())) }
+    } catch {
+      let code = reported(error) ?? Self.reportParser(error)
+      if code != ExitStatus.success, firstFailure == nil { firstFailure = code }
+    }
+    return true
+  }
+
+  private func run(_ name: String, _ arguments: [String]) throws {
+    try check(name)
+    let command = try EskerTool.parseAsRoot([name, opened.path] + arguments)
+    guard var command = command as? any StoreCommand else { return }
+    command.store.opened = opened
+    try command.run()
+  }
+
+  private func check(_ name: String) throws(ToolError) {
+    let names = CommandNames(Self.commands)
+    if !names.names.contains(name), CommandNames(EskerTool.configuration.subcommands).names.contains(name) {
+      throw .notInShell(name)
+    }
+    try names.check([name])
+  }
+
+  private func showHelp(_ names: [String]) throws {
+    if let name = names.first { try check(name) }
+    let help = ShellHelp(commands: Self.commands)
+    let command = names.first.flatMap { name in Self.commands.first { CommandNames([$0]).names.contains(name) } }
+    var output = BufferedOutput.standard()
+    try output.write(command.map { help.text(of: $0) + "\n" } ?? help.overview)
+    try output.flush()
+  }
+
+  /// Reports what the parser says: help to standard output, errors to the other.
+  private static func reportParser(_ error: any Error) -> Int32 {
+    let text = ShellHelp.withoutStore(EskerTool.fullMessage(for: error))
+    let code = EskerTool.exitCode(for: error).rawValue
+    if code == ExitStatus.success {
+      var output = BufferedOutput.standard()
+      try? output.write(text + "\n")
+      try? output.flush()
+    } else if !text.isEmpty {
+      StandardError.write(text + "\n")
+    }
+    return code
+  }
+}

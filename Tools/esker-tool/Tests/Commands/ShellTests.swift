@@ -1,0 +1,132 @@
+import Esker
+import Foundation
+import Testing
+
+@testable import esker_tool
+
+@Suite struct ShellTests {
+  private let scratch: Scratch
+
+  init() throws {
+    scratch = try Scratch()
+    #expect(try scratch.run("put", scratch.store, "at", "Vienna").status == 0)
+  }
+
+  private func shell(_ lines: String, _ arguments: String...) throws -> ToolResult {
+    try scratch.run(["shell", scratch.store] + arguments, input: Data(lines.utf8))
+  }
+
+  @Test func linesAreTheToolsOwnCommands() throws {
+    let result = try shell(
+      """
+      get at
+      put 'a b' "c\\\\ d" --ttl 1h
+      # a comment, and an empty line
+
+      list --values --sort key
+      increment n --keyspace counts
+      count --keyspace counts --json
+      ttl at
+      exists at
+      stats --json
+      """
+    )
+    #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+    #expect(result.lines.dropLast() == ["Vienna", "a b\tc\\\\ d", "at\tVienna", "1", #"{"keys":1}"#, "never"])
+    #expect(result.lines.last?.hasPrefix("{\"path\":") == true)
+    #expect(try scratch.run("get", scratch.store, "a b").text == #"c\ d"#)
+  }
+
+  @Test func theFirstFailureIsTheExitCode() throws {
+    let lines = "get none\nput\nget at\nnonsense\nquit\nget at\n"
+    let result = try shell(lines)
+    #expect(result.status == 1 && result.text == "Vienna\n")
+    #expect(result.errors.contains("esker: no value for key \"none\"\n"))
+    #expect(result.errors.contains("Usage: put [--quiet] <key> <value>"))
+    #expect(result.errors.contains("esker: no command \"nonsense\""))
+    let stopped = try shell(lines, "--bail")
+    #expect(stopped.status == 1 && stopped.text.isEmpty)
+    #expect(try shell("put 'a b").status == 64)
+    #expect(try scratch.run(["shell", scratch.store], input: Data([0x67, 0xFF, 0x0A])).status == 64)
+    #expect(try scratch.run("shell", scratch.path("none")).status == 66)
+    let refused = try shell("bench .\n")
+    #expect(refused.status == 64 && refused.errors.contains("\"bench\" is not for a shell"))
+  }
+
+  @Test func aCommandReadsTheRestOfTheInput() throws {
+    let result = try shell("put long -\nline 1\nline 2\n")
+    #expect(result.status == 0)
+    #expect(try scratch.run("get", scratch.store, "long").text == "line 1\nline 2\n")
+  }
+
+  @Test func aShellThatOnlyReadsWorksBesideAWriter() throws {
+    let writer = try LogStore(at: scratch.store)
+    #expect(try shell("get at\n").status == 75)
+    let result = try shell("get at\nput x 1\nclear\n", "--read-only")
+    #expect(result.status == 64 && result.text == "Vienna\n")
+    #expect(
+      result.errors
+        == String(repeating: "esker: this shell only reads: start it without --read-only to write\n", count: 2)
+    )
+    let tool = try RunningTool(["shell", scratch.store, "--read-only"])
+    for number in 0..<3 {
+      try writer.put("\(number)", forKey: "at")
+      try tool.write("get at\n")
+      #expect(String(decoding: tool.output.fileHandleForReading.availableData, as: UTF8.self) == "\(number)\n")
+    }
+    #expect(tool.end(with: SIGTERM) == 143)
+    try writer.close()
+  }
+
+  @Test func everyCommandOfTheShellHasAStore() throws {
+    #expect(ShellSession.commands.count == 25)
+    let help = try shell("help\nhelp get\nls --help\n")
+    #expect(help.status == 0 && help.errors.isEmpty)
+    for command in ShellSession.commands {
+      #expect(help.text.contains("\n\(command._commandName) ") || help.text.hasPrefix(command._commandName))
+    }
+    #expect(help.text.contains("USAGE: get [--quiet] <keys> ..."))
+    #expect(!help.text.contains("<store>") && !help.text.contains("esker "))
+  }
+
+  @Test func damageIsSaidByEveryCommandThatReads() throws {
+    try SampleStore.flip(scratch.store, SampleStore.segments(scratch.store)[0], at: 160)
+    #expect(try shell("count\n").status == scratch.run("count", scratch.store).status)
+  }
+
+  // MARK: On a terminal
+
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/tmux")))
+  func linesAreEditedRecalledAndCompletedOnATerminal() throws {
+    _ = try scratch.run("put", scratch.store, "austria", "Wien")
+    _ = try scratch.run("put", scratch.store, "z", "1", "--keyspace", "scores")
+    let result = try scratch.shell(
+      #"""
+      s="$1.tmux"; t() { tmux -S "$s" "$@"; }
+      t -f /dev/null new-session -d -x 60 -y 30 "ESKER_HISTORY='$1.history' PS1='done> ' sh"
+      await() { n=0; until t capture-pane -p | grep -q "$1"; do n=$((n+1)); [ $n -lt 300 ] || break; sleep 0.1; done; }
+      t send-keys "'$0' shell '$1'" Enter; await '^store>'
+      t send-keys 'ge' Tab 'au' Tab Enter; await '^Wien'
+      t send-keys Up C-a M-f C-k ' at' Left Left Left Right Right Right BSpace t Enter; await '^Vienna'
+      t send-keys 'count --keys' Tab 'sc' Tab Enter; await '^1$'
+      t send-keys 'put k "' 'Zürich 東x京"' Left Left BSpace Enter; sleep 1; t send-keys 'get k' Enter; await '^Zürich'
+      t send-keys 'get a' Tab; await '^at  *austria\|^austria  *at'
+      t send-keys C-c; await '\^C'
+      t send-keys 'follow' Enter; sleep 1; t send-keys C-c; t send-keys 'get z --keyspace scores' Enter; await '^1$'; sleep 1
+      t send-keys C-d; await 'done> *$'
+      t send-keys 'stty -a | grep -o " icanon"' Enter; await '^ icanon'
+      t capture-pane -p
+      t kill-server
+      """#
+    )
+    #expect(result.text.contains("store> get austria\nWien\n"), "\(result.text)")
+    #expect(result.text.contains("store> get at\nVienna\n"), "\(result.text)")
+    #expect(result.text.contains("store> count --keyspace scores\n1\n"), "\(result.text)")
+    #expect(result.text.contains("\nZürich 東京\n"), "\(result.text)")
+    #expect(result.text.contains("\n icanon\n"), "\(result.text)")
+    let history = try String(contentsOfFile: scratch.store + ".history", encoding: .utf8)
+    #expect(history.hasPrefix("get austria \nget at\n"), "\(history)")
+    let mode = try FileManager.default.attributesOfItem(atPath: scratch.store + ".history")[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+}
