@@ -16,6 +16,7 @@ let package = Package(
   dependencies: [
     .package(name: "Esker", path: "../.."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     .package(url: "https://github.com/ordo-one/TextTable", from: "0.0.2"),
   ],
   targets: [
@@ -30,6 +31,8 @@ let package = Package(
         .product(name: "EskerTools", package: "Esker"),
         .product(name: "_EskerInternals", package: "Esker"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "TextTable", package: "TextTable"),
       ],
       path: "Sources",

@@ -41,15 +41,9 @@ struct Stats: ParsableCommand {
       switch json ? .json : format {
       case .text: try output.write(report.text(in: .output))
       case .json: try output.write(report.json)
-      case .prometheus: try output.write(report.prometheus(published(store.path)))
+      case .prometheus: try output.write(StatisticsReport.prometheus(of: store))
       }
       try output.flush()
     }
-  }
-
-  /// What the process that writes has published, unless it has ended since.
-  private func published(_ path: String) -> Statistics.Published? {
-    guard let published = try? LogStore.publishedStatistics(at: path) else { return nil }
-    return StoreSample(published, now: Options.Clock.system.now()).isStale ? nil : published
   }
 }

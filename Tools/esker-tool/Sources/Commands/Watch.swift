@@ -10,11 +10,15 @@ struct Watch: ParsableCommand {
       open for writing, if it publishes them (Options.statisticsInterval; "esker load" does). Otherwise it shows what it can \
       see by following the log: keys, space and writes. Counts of gets are estimates: one in 128 is timed.
 
+      --prometheus answers GET /metrics instead, with the text of "esker stats --format prometheus", at a port of 127.0.0.1, or at \
+      the address given as host:port.
+
       If standard output is not a terminal, prints a line each time; with --json, an object.
 
       Examples:
         esker watch cities.esker
         esker watch cities.esker --json --interval 10s | jq .writesPerSecond
+        esker watch cities.esker --prometheus 9100
       """
   )
 
@@ -29,13 +33,36 @@ struct Watch: ParsableCommand {
   @Flag(help: "Print JSON.")
   var json = false
 
+  @Option(
+    help: ArgumentHelp("Answer Prometheus at this address, as in 9100 or 0.0.0.0:9100.", valueName: "address")
+  )
+  var prometheus: MetricsAddress?
+
   func validate() throws {
+    if prometheus != nil, json || count != nil {
+      throw ValidationError("--prometheus goes without --json and --count.")
+    }
     if let count, count < 1 { throw ValidationError("--count takes a number of at least 1.") }
   }
 
   func run() throws {
     try store.require()
     Interruption.install()
+    if let prometheus { try serve(at: prometheus) } else { try show() }
+    // Ctrl-C is the normal way to end a watch, and so a success.
+    if let signal = Interruption.signalNumber, signal != SIGINT { throw ToolError.interrupted(signal: signal) }
+  }
+
+  private func serve(at address: MetricsAddress) throws {
+    let followed = FollowedStore(path: store.store)
+    try followed.withStore { _ in }
+    let server = try MetricsServer(at: address) { try followed.withStore { StatisticsReport.prometheus(of: $0) } }
+    defer { server.stop() }
+    if !store.quiet { StandardError.write("answering at http://\(server.address.text)/metrics until ctrl-C\n") }
+    while Interruption.sleep(.seconds(3600)) {}
+  }
+
+  private func show() throws {
     let watcher = StoreWatcher(path: store.store)
     var screen = LiveScreen()
     var output = BufferedOutput.standard()
@@ -62,7 +89,5 @@ struct Watch: ParsableCommand {
       }
       looks += 1
     } while looks < count ?? .max && Interruption.sleep(interval.duration)
-    // Ctrl-C is the normal way to end a watch, and so a success.
-    if let signal = Interruption.signalNumber, signal != SIGINT { throw ToolError.interrupted(signal: signal) }
   }
 }

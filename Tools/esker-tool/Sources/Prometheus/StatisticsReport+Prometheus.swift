@@ -1,6 +1,13 @@
 import Esker
 
 extension StatisticsReport {
+  /// What Prometheus collects of an open store, and of the process that writes to it, unless that has ended since.
+  static func prometheus(of store: LogStore) -> String {
+    let published = try? LogStore.publishedStatistics(at: store.path)
+    let isStale = published.map { StoreSample($0, now: Options.Clock.system.now()).isStale } ?? true
+    return StatisticsReport(path: store.path, statistics: store.statistics).prometheus(isStale ? nil : published)
+  }
+
   /// What Prometheus collects. Dashboards rely on the names: add families, but never rename or drop one.
   ///
   /// - Parameter published: What the process that writes has published. What a process counts from its opening of the store on, as

@@ -42,7 +42,7 @@ enum ExitStatus {
       failure
     case .comparedDamage: trouble
     case .argumentNotUTF8, .notEncoded, .notOfForm, .notForDocuments, .otherForms, .notFromJSON, .noCommand, .noCounter,
-      .noCounters, .copyOntoItself, .nowhere, .openQuote, .longLine, .lineNotUTF8, .notInShell, .readOnlyShell:
+      .noCounters, .copyOntoItself, .nowhere, .openQuote, .longLine, .lineNotUTF8, .notInShell, .noHost, .readOnlyShell:
       usage
     case .noStore, .noInput: noInput
     case .system, .outputExists: inputOutput

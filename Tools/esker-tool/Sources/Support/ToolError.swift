@@ -76,6 +76,8 @@ enum ToolError: Error, Equatable {
   case notInShell(String)
   /// A shell that only reads was told to write.
   case readOnlyShell
+  /// No address can be listened on under this name.
+  case noHost(String)
   /// The output file already exists.
   case outputExists(path: String)
   /// A benchmark read something other than what it had put.
@@ -144,6 +146,7 @@ extension ToolError: CustomStringConvertible {
     case .lineNotUTF8: "the line is not valid UTF-8"
     case .notInShell(let name): "\"\(name)\" is not for a shell: run it as a command of its own"
     case .readOnlyShell: "this shell only reads: start it without --read-only to write"
+    case .noHost(let name): "no address to listen on is known for \"\(name)\""
     case .outputExists(let path): "\(path) already exists: nothing was written; choose another path, or remove it"
     case .benchmarkFailed(let why): why
     case .argumentNotUTF8(let position):

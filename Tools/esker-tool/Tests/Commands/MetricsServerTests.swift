@@ -1,0 +1,116 @@
+import Esker
+import Foundation
+import Testing
+
+@testable import esker_tool
+
+/// `esker watch --prometheus`, asked as Prometheus and others would.
+@Suite struct MetricsServerTests {
+  private let scratch: Scratch
+  private let store: LogStore
+
+  init() throws {
+    scratch = try Scratch()
+    store = try LogStore(at: scratch.store)
+    try store.put("1", forKey: "a")
+  }
+
+  /// Starts the tool at a port of the system's choice; returns the port.
+  private func start(_ address: String = "0") throws -> (tool: RunningTool, port: Int) {
+    let tool = try RunningTool(["watch", scratch.store, "--prometheus", address])
+    let said = String(decoding: tool.errors.fileHandleForReading.availableData, as: UTF8.self)
+    let port = try #require(said.firstMatch(of: /http:\/\/[^ ]*:([0-9]+)\/metrics/).flatMap { Int($0.1) }, "\(said)")
+    return (tool, port)
+  }
+
+  /// Sends bytes, and returns all that comes until the connection is closed.
+  private func ask(_ port: Int, _ request: String, file: String = #function) throws -> String {
+    let line = "exec 3<>/dev/tcp/127.0.0.1/\(port); printf '%b' \"$0\" >&3; timeout 30 cat <&3"
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/bash")
+    process.arguments = ["-c", line, request]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return text
+  }
+
+  @Test func theTextIsThatOfStatsAndTheRestIsRefused() throws {
+    let (tool, port) = try start()
+    let answer = try ask(port, "GET /metrics?x=1 HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n")
+    let parts = answer.split(separator: "\r\n\r\n", maxSplits: 1).map(String.init)
+    #expect(parts.count == 2 && parts[0].hasPrefix("HTTP/1.1 200 OK\r\n"))
+    #expect(parts[0].contains("content-type: text/plain; version=0.0.4; charset=utf-8"))
+    #expect(try PrometheusPage(parts.last ?? "").value("esker_keys", ["keyspace": ""]) == 1)
+    #expect(try parts.last == scratch.run("stats", scratch.store, "--format", "prometheus").text)
+    try store.put("2", forKey: "b")
+    #expect(
+      try ask(port, "GET /metrics HTTP/1.0\\r\\n\\r\\n").contains("\nesker_writes_total{store=\"\(store.path)\"} 2\n")
+    )
+    let head = try ask(port, "HEAD /metrics HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n")
+    #expect(head.hasPrefix("HTTP/1.1 200 ") && head.hasSuffix("\r\n\r\n"))
+    #expect(try ask(port, "GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n").hasPrefix("HTTP/1.1 404 "))
+    let post = try ask(port, "POST /metrics HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 2\\r\\n\\r\\nxx")
+    #expect(post.hasPrefix("HTTP/1.1 405 ") && post.contains("allow: GET, HEAD"))
+    #expect(try ask(port, "nonsense\\r\\n\\r\\n").hasPrefix("HTTP/1.1 400 "))
+    #expect(tool.end(with: SIGINT) == 0)
+    try store.close()
+  }
+
+  @Test func slowClientsAreCutAndHoldNobodyUp() throws {
+    let (tool, port) = try start()
+    // Far more than are let in, each of which says half of a request.
+    let line =
+      "trap '' PIPE; for n in $(seq 150); do exec {f}<>/dev/tcp/127.0.0.1/\(port); printf 'GET /met' >&$f; done"
+    let slow = Process()
+    slow.executableURL = URL(fileURLWithPath: "/bin/bash")
+    slow.arguments = ["-c", line + "; echo ready; sleep 60"]
+    let ready = Pipe()
+    slow.standardOutput = ready
+    slow.standardError = FileHandle.nullDevice
+    try slow.run()
+    #expect(!ready.fileHandleForReading.availableData.isEmpty)
+    let begun = ContinuousClock.now
+    #expect(try ask(port, "GET /metrics HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n").hasPrefix("HTTP/1.1 200 "))
+    // One that goes on being slow is cut.
+    #expect(try ask(port, "GET /met").isEmpty)
+    #expect(ContinuousClock.now - begun < .seconds(60))
+    slow.terminate()
+    #expect(tool.end(with: SIGINT) == 0)
+    try store.close()
+  }
+
+  @Test func whatCannotBeListenedOnIsSaidInASentence() throws {
+    let (tool, port) = try start()
+    let taken = try scratch.run("watch", scratch.store, "--prometheus", "\(port)")
+    #expect(taken.status == 74)
+    #expect(taken.errors == "esker: cannot listen on 127.0.0.1:\(port): Address already in use\n")
+    #expect(tool.end(with: SIGTERM) == 143)
+    let unknown = try scratch.run("watch", scratch.store, "--prometheus", "no.such.host.invalid:9100")
+    #expect(unknown.status == 64 && unknown.errors.contains("no address to listen on is known"))
+    for address in ["x", "", "65536", "1.2.3.4:", "::1", "-1", "a:b"] {
+      #expect(try scratch.run("watch", scratch.store, "--prometheus=\(address)").status == 64)
+    }
+    #expect(try scratch.run("watch", scratch.path("none"), "--prometheus", "0").status == 66)
+    #expect(try scratch.run("watch", scratch.store, "--prometheus", "0", "--json").status == 64)
+    try store.close()
+  }
+
+  @Test(arguments: [
+    ("9100", "127.0.0.1:9100"), (":9100", "127.0.0.1:9100"), ("0.0.0.0:1", "0.0.0.0:1"), ("[::1]:9100", "[::1]:9100"),
+    ("localhost:0", "localhost:0"),
+  ])
+  func addressesAreRead(_ argument: String, _ text: String) {
+    #expect(MetricsAddress(argument: argument)?.text == text)
+  }
+
+  @Test func aStoreThatHasGoneIsAnError() throws {
+    let (tool, port) = try start()
+    try store.close()
+    try FileManager.default.removeItem(atPath: scratch.store)
+    #expect(try ask(port, "GET /metrics HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n").hasPrefix("HTTP/1.1 503 "))
+    #expect(tool.end(with: SIGINT) == 0)
+  }
+}
