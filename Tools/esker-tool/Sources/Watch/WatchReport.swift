@@ -7,8 +7,7 @@ struct WatchReport {
   let sample: StoreSample
   let rates: StoreRates?
   let time: WallTime
-  /// Writes per second, oldest first.
-  var history: [Double] = []
+  var history = WatchHistory()
 
   // MARK: For people
 
@@ -72,7 +71,7 @@ struct WatchReport {
     return lines
   }
 
-  private var origin: String {
+  var origin: String {
     guard let process = sample.processID, let uptime = sample.uptime else {
       return "no published figures: following the log"
     }
@@ -80,9 +79,9 @@ struct WatchReport {
     return sample.isStale ? since + "; it has ended or is not responding: stale figures" : since
   }
 
-  private var clock: String { String(timestamp(time).dropFirst(11).prefix(8)) }
+  var clock: String { String(timestamp(time).dropFirst(11).prefix(8)) }
 
-  private func perSecond(_ rate: Double?) -> String { rate.map { HumanUnits.count(whole($0)) } ?? "-" }
+  func perSecond(_ rate: Double?) -> String { rate.map { HumanUnits.count(whole($0)) } ?? "-" }
 
   /// A rate as an integer; the file it comes from may contain any value.
   private func whole(_ rate: Double) -> Int { Int(exactly: rate.rounded()) ?? .max }
@@ -98,8 +97,9 @@ struct WatchReport {
   /// A chart in one line.
   private var sparkline: String {
     let steps = Array("▁▂▃▄▅▆▇█")
-    guard history.count > 1, let top = history.max(), top > 0 else { return "" }
-    return String(history.map { steps[min(steps.count - 1, Int($0 / top * Double(steps.count - 1) + 0.5))] })
+    let writes = history.writes.suffix(40)
+    guard writes.count > 1, let top = writes.max(), top > 0 else { return "" }
+    return String(writes.map { steps[min(steps.count - 1, Int($0 / top * Double(steps.count - 1) + 0.5))] })
   }
 
   // MARK: For programs

@@ -1,0 +1,158 @@
+import Esker
+import Foundation
+
+/// A page with the figures of a watch, which reloads itself as long as the watch goes on. It loads nothing else.
+struct WatchPage {
+  private let report: WatchReport
+  private let interval: Duration
+  /// Whether the watch has ended with it.
+  var isLast = false
+
+  /// What such a page begins with, and no other file is overwritten for.
+  private static let beginning = "<!DOCTYPE html>\n<!-- written by esker watch -->\n"
+
+  init(_ report: WatchReport, reloadingAfter interval: Duration) {
+    self.report = report
+    self.interval = interval
+  }
+
+  /// Throws if there is another file at the path.
+  static func require(at path: String) throws {
+    guard let status = SystemCalls.status(path) else { return }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw ToolError.outputExists(path: path) }
+    var bytes = [UInt8](repeating: 0, count: beginning.utf8.count)
+    let file = try InputFile(path)
+    let count = try file.read(into: &bytes, from: 0)
+    guard count == 0 || bytes == Array(beginning.utf8) else { throw ToolError.outputExists(path: path) }
+  }
+
+  func write(to path: String) throws(ToolError) {
+    try replaceFile(at: path, with: Array(text.utf8))
+  }
+
+  var text: String {
+    var writer = MarkupWriter()
+    writer.add(markup: Self.beginning)
+    writer.element("html", ["lang": "en"]) { writer in
+      writer.element("head") { writer in
+        writer.add(markup: "<meta charset=\"utf-8\">")
+        writer.add(markup: "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">")
+        if !isLast { writer.add(markup: "<meta http-equiv=\"refresh\" content=\"\(reloadSeconds)\">") }
+        writer.element("title", text: "\(name) - Esker watch")
+        writer.element("style") { writer in
+          writer.add(markup: MapStyle.colors(":root") + MapStyle.page + WatchStyle.page)
+        }
+      }
+      writer.element("body") { writer in
+        writer.element("main") { addContents(to: &$0) }
+        if !isLast { writer.element("script") { $0.add(markup: script) } }
+      }
+    }
+    return writer.text + "\n"
+  }
+
+  private var name: String {
+    escaped(Array(URL(fileURLWithPath: report.path).standardizedFileURL.lastPathComponent.utf8))
+  }
+
+  private var reloadSeconds: Int { max(1, Int(interval.seconds.rounded(.up))) }
+
+  /// Says so if the page is not replaced any more.
+  private var script: String {
+    WatchStyle.script(writtenAt: report.time.millisecondsSince1970, staleAfter: Int64(reloadSeconds) * 3000 + 2000)
+  }
+
+  private func addContents(to writer: inout MarkupWriter) {
+    let figures = report.sample.statistics
+    writer.element("h1", text: name)
+    writer.element("p", ["class": "lead"], text: report.origin)
+    writer.element("p", ["class": report.sample.isStale ? "trouble" : "trouble hidden", "id": "age"]) { writer in
+      if report.sample.isStale { writer.add("The process has ended or is not responding: these figures are old.") }
+    }
+    writer.element("dl", ["class": "tiles"]) { writer in
+      for tile in tiles {
+        writer.element("div") { writer in
+          writer.element("dt", text: tile.title)
+          writer.element("dd", text: tile.value)
+          writer.element("dd", ["class": "note"], text: tile.note)
+        }
+      }
+    }
+    writer.element("h2", text: "Space")
+    SpaceBar(figures).add(to: &writer)
+    writer.element("div", ["class": "charts"]) { writer in
+      RateChart(title: "Writes per second", rates: report.history.writes, seconds: report.history.seconds).add(
+        to: &writer
+      )
+      if report.history.gets.count > 1 {
+        let gets = report.history.gets
+        let share = Double(gets.count - 1) / Double(max(1, report.history.points.count - 1))
+        RateChart(title: "Gets per second, about", rates: gets, seconds: report.history.seconds * share).add(
+          to: &writer
+        )
+      }
+    }
+    if report.sample.source == .published { addLatencies(to: &writer) }
+    KeyspaceBars(figures.keyspaces).add(to: &writer)
+    let ending = isLast ? "; the watch has ended" : "; every \(HumanUnits.duration(seconds: interval.seconds))"
+    writer.element("footer", text: "Written by esker watch, \(timestamp(report.time))\(ending)")
+  }
+
+  private var tiles: [(title: String, value: String, note: String)] {
+    let figures = report.sample.statistics
+    var tiles = [
+      ("keys", HumanUnits.count(figures.keys), "with expired ones"),
+      (
+        "writes", rate(report.rates?.writes),
+        "\(HumanUnits.count(Int(clamping: figures.lastSequence.rawValue))) in all"
+      ),
+    ]
+    let isPublished = report.sample.source == .published
+    if isPublished {
+      tiles.append(("gets", rate(report.rates?.gets), "estimated"))
+      tiles.append(("syncs", rate(report.rates?.syncs), ""))
+    }
+    tiles.append(
+      (
+        "on disk", HumanUnits.bytes(figures.bytesOnDisk),
+        figures.settings.capacity.map { "of \(HumanUnits.bytes($0))" } ?? ""
+      )
+    )
+    tiles.append(
+      ("segments", HumanUnits.count(report.sample.segments), "\(HumanUnits.count(report.sample.sealedSegments)) sealed")
+    )
+    if isPublished {
+      tiles.append(
+        ("merges", HumanUnits.count(figures.merges), "\(HumanUnits.bytes(figures.merged.bytesFreed)) reclaimed")
+      )
+      tiles.append(("held", HumanUnits.bytes(figures.pinnedBytes), HumanUnits.count(figures.openSnapshots, "snapshot")))
+    }
+    return tiles
+  }
+
+  private func rate(_ rate: Double?) -> String { rate == nil ? "-" : report.perSecond(rate) + "/s" }
+
+  private func addLatencies(to writer: inout MarkupWriter) {
+    let quantiles = [("median", 0.5), ("99 %", 0.99), ("99.9 %", 0.999)]
+    writer.element("h2", text: "Latencies since the last update")
+    writer.element("div", ["class": "scroll"]) { writer in
+      writer.element("table", ["class": "latencies"]) { writer in
+        writer.element("tr") { writer in
+          for title in [""] + quantiles.map(\.0) + ["longest"] { writer.element("th", ["scope": "col"], text: title) }
+        }
+        for (title, histogram) in [
+          ("put", report.rates?.puts), ("get", report.rates?.getTimes), ("sync", report.rates?.syncTimes),
+        ] {
+          let histogram = histogram.flatMap { $0.count > 0 ? $0 : nil }
+          writer.element("tr") { writer in
+            writer.element("th", ["scope": "row"], text: title)
+            for (_, share) in quantiles {
+              writer.element("td", text: histogram.map { HumanUnits.latency($0.quantile(share)) } ?? "-")
+            }
+            writer.element("td", text: histogram.map { HumanUnits.latency($0.maximum) } ?? "-")
+          }
+        }
+      }
+    }
+  }
+}
