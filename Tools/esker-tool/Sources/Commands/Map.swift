@@ -7,7 +7,9 @@ struct Map: ParsableCommand {
     abstract: "Draw the store's segments, and what their bytes are for.",
     discussion: """
       Draws each segment from the oldest to the newest: what stays, what will expire, what a merge can reclaim, and what is \
-      free. The result is a self-contained HTML page, with the figures of each segment on hover and in a table, or an SVG \
+      free. A strip below says how much of it was rewritten since it was made. The page lists the segments that are rewritten \
+      fastest and the largest keyspaces, and, if the process that has the store open publishes statistics, how often it reads. \
+      The result is a self-contained HTML page, with the figures of each segment on hover and in a table, or an SVG \
       picture. Works beside a writer; for a store that does not open, sizes and damage are drawn. The exit code is 1 if damage \
       was found.
 

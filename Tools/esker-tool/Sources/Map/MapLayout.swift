@@ -1,9 +1,11 @@
 /// The positions of the segments in the picture: in rows from left to right, oldest first.
 struct MapLayout {
   static let width = 1200.0
+  /// The width on a narrow page.
+  static let narrowWidth = 400.0
   static let margin = 24.0
   /// The height of a row's labels.
-  static let labelHeight = 20.0
+  static let labelHeight = 24.0
 
   /// The number of places in a row, and the width of each.
   let columns: Int
@@ -12,15 +14,14 @@ struct MapLayout {
   let barHeight: Double
   let rows: Int
 
-  private static var room: Double { width - 2 * margin }
-
-  init(count: Int) {
-    // Wide enough to point at, but not too wide to look good.
-    let pitch = [96.0, 72, 48, 36, 24, 16].first { Double(count) * $0 <= Self.room } ?? (count > 600 ? 10 : 12)
-    self.pitch = pitch
-    columns = max(1, Int(Self.room / pitch))
+  init(count: Int, width: Double = Self.width) {
+    let room = width - 2 * Self.margin
+    // Wide enough to point at, and as wide as the room allows.
+    let least = count <= Int(room / 16) ? 16.0 : count > 600 ? 10 : 12
+    columns = min(max(1, count), Int(room / least))
+    pitch = room / Double(columns)
     rows = max(1, (count + columns - 1) / columns)
-    barHeight = rows == 1 ? 220 : rows <= 3 ? 140 : 72
+    barHeight = rows == 1 ? (count <= 3 ? 160 : 220) : rows <= 3 ? 140 : 72
   }
 
   /// The space between two segments.
@@ -39,4 +40,7 @@ struct MapLayout {
 
   /// Whether there is room for a label at each segment.
   var labelsEach: Bool { pitch >= 48 }
+
+  /// Whether there is room for its age in it.
+  var labelsAges: Bool { pitch >= 110 }
 }

@@ -39,18 +39,46 @@ struct MapPage {
         text: "Live data is unknown because the store cannot be opened: \(error)"
       )
     }
-    writer.element("figure") { $0.add(markup: map.picture(isEmbedded: true)) }
+    for total in map.totals {
+      writer.element("p", ["class": "total"]) { writer in
+        writer.add(total.title + " ")
+        writer.element("b", text: HumanUnits.bytes(total.bytes))
+      }
+      PartBar(parts: total.parts.map { ($0, map.total($0)) }, total: map.total).add(to: &writer)
+    }
+    PartBar.addLegend(map.legend, to: &writer)
+    addScale(to: &writer)
+    writer.element("figure") { writer in
+      writer.add(markup: map.picture(.wide))
+      writer.add(markup: map.picture(.narrow))
+    }
     writer.element("div", ["id": "details", "aria-live": "polite"]) { writer in
       writer.element("h2", text: "Point at a segment")
       writer.element("dl") { writer in
         writer.element("div") { $0.element("dt", text: "or choose one with the arrow keys") }
       }
     }
+    MapKeyspaces(map.keyspaces).add(to: &writer)
+    MapActivity(map.segments, map.published).add(to: &writer)
     writer.element("details") { writer in
       writer.element("summary", text: "All segments as a table")
       writer.element("div", ["class": "scroll"]) { addTable(to: &$0) }
     }
     writer.element("footer", text: "Drawn by esker map, \(map.moment)")
+  }
+
+  private func addScale(to writer: inout MarkupWriter) {
+    writer.element("p", ["class": "scale"]) { writer in
+      writer.element("span") { writer in
+        writer.element("b", text: "Segments")
+        writer.add(" from the oldest to the newest; the highest stands for \(HumanUnits.bytes(map.tallest))")
+      }
+      guard map.segments.contains(where: { $0.heat != nil }) else { return }
+      writer.element("span", ["class": "heat"]) { writer in
+        writer.add("The strip below: rewritten since, none to all ")
+        for step in 0...SegmentHeat.steps { writer.element("span", ["class": "key heat\(step)"]) { _ in } }
+      }
+    }
   }
 
   private func addTable(to writer: inout MarkupWriter) {

@@ -23,6 +23,8 @@ struct MapSegment {
   let parts: [(part: MapPart, bytes: Int)]
   /// Seconds since it was created.
   let age: Double?
+  /// What was replaced or removed of its records since then; nil if that is not known.
+  let heat: SegmentHeat?
 
   /// - Parameter recordBytes: The bytes of records in an active segment, which cannot be read from the files.
   init(_ description: SegmentDescription, _ figures: Statistics.Usage.Figures?, recordBytes: Int?, now: Double) {
@@ -48,6 +50,10 @@ struct MapSegment {
     let free = records.map { max(0, file - $0 - description.footerBytes - 160) } ?? 0
     take(.other, max(0, rest - free))
     take(.free, rest)
+    let seconds = age ?? 0
+    heat = figures.flatMap { figures in
+      records.map { SegmentHeat(rewritten: figures.dead.bytes, of: $0, seconds: seconds) }
+    }
     self.parts = used == 0 && file == 0 ? [] : parts
   }
 
@@ -76,6 +82,7 @@ struct MapSegment {
       let ratio = HumanUnits.fixed(Double(unpacked) / Double(records), 2)
       lines.append(("unpacked", "\(HumanUnits.bytes(unpacked)), ratio \(ratio)"))
     }
+    if let heat { lines.append(("rewritten", heat.text)) }
     if let range = description.sequences { lines.append(("writes", "\(range.lowerBound) to \(range.upperBound)")) }
     if let range = description.expiries {
       lines.append(("expires", "\(Cell.instant(range.lowerBound).shown) to \(Cell.instant(range.upperBound).shown)"))

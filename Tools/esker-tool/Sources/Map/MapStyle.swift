@@ -24,13 +24,15 @@ enum MapStyle {
     .map text{fill:var(--ink)}.map .heading{font-size:24px;font-weight:650}
     .map .note,.map .label,.map .id{fill:var(--soft)}.map .value{fill:var(--ink);font-weight:600}.map .id{font-size:11px}
     .ground{fill:var(--ground)}
-    .map .lasting{fill:var(--lasting)}.map .expiring{fill:var(--expiring)}.map rect.dead{fill:url(#stripes)}
-    .map pattern rect.dead{fill:var(--dead)}.stripe{fill:var(--stripe)}
+    .map .lasting{fill:var(--lasting)}.map .expiring{fill:var(--expiring)}.map rect.dead{fill:url(#stripes-alone)}\
+    .map.wide rect.dead{fill:url(#stripes-wide)}.map.narrow rect.dead{fill:url(#stripes-narrow)}
+    .solid{fill:var(--dead)}.stripe{fill:var(--stripe)}
     .map .unknown{fill:var(--unknown)}.map .other{fill:var(--other)}.map .free{fill:var(--free)}
     .map .unpacked{fill:none;stroke:var(--soft);stroke-width:1;stroke-dasharray:3 2}
-    .map .foot{fill:var(--line)}.map .damaged{fill:var(--broken)}
+    .map .heat0{fill:var(--free)}.map .heat1,.map .heat2,.map .heat3,.map .heat4{fill:var(--dead)}
+    .map .heat1{opacity:.3}.map .heat2{opacity:.5}.map .heat3{opacity:.75}.map .damaged{fill:var(--broken)}
     .target{fill:transparent}.segment:hover .target,.segment.chosen .target{fill:var(--free);opacity:.45}
-    .segment:hover .foot,.segment.chosen .foot{fill:var(--ink)}
+    .segment:hover .foot,.segment.chosen .foot{stroke:var(--ink);stroke-width:1.5}
 
     """
 
@@ -42,7 +44,8 @@ enum MapStyle {
     .lead{color:var(--soft);margin:6px 0 0}
     .trouble{border-left:4px solid var(--broken);background:var(--panel);padding:10px 14px;margin:16px 0 0;\
     overflow-wrap:anywhere}
-    figure{margin:22px 0 0;overflow-x:auto}figure svg{display:block;width:100%;min-width:860px;margin:0}
+    figure{margin:0}figure svg{display:block;width:100%}\
+    @media(max-width:700px){.wide{display:none!important}}@media(min-width:701px){.narrow{display:none!important}}
     #details{position:sticky;bottom:0;margin:18px 0 0;padding:12px 16px;min-height:84px;background:var(--panel);\
     border:1px solid var(--line);border-radius:8px}
     #details h2{font-size:15px;margin:0 0 4px}
@@ -53,6 +56,27 @@ enum MapStyle {
     caption{text-align:left;color:var(--soft);padding-bottom:6px}
     th,td{padding:4px 10px;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
     th{color:var(--soft);font-weight:600}.word{text-align:left}td.damage{color:var(--broken);white-space:normal}
+    .rows{display:grid;grid-template-columns:minmax(90px,22%) 1fr max-content;gap:7px 14px;align-items:center}
+    .row{display:contents}
+    .name{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+    .track{display:flex;height:18px;background:var(--panel);border-radius:4px;overflow:hidden}.track span{min-width:1px}
+    .count{font-variant-numeric:tabular-nums;text-align:right;min-width:8ch}
+    @media(max-width:700px){.rows{grid-template-columns:1fr;gap:12px}
+    .row{display:grid;grid-template-columns:1fr max-content;gap:4px 12px}.track{grid-row:2;grid-column:1/-1}}
+    .bar{display:flex;height:26px;border-radius:5px;overflow:hidden}.bar span{min-width:1px}
+    .total{margin:18px 0 6px;color:var(--soft)}.total b,.scale b{color:var(--ink)}
+    .legend{display:flex;flex-wrap:wrap;gap:4px 22px;list-style:none;margin:12px 0 0;padding:0;color:var(--soft)}
+    .key{display:inline-block;width:13px;height:13px;border-radius:3px;vertical-align:-1px}
+    .legend .key{margin-right:8px}.key.free,.key.heat0{box-shadow:inset 0 0 0 1px var(--line)}
+    .scale{display:flex;flex-wrap:wrap;justify-content:space-between;gap:4px 22px;margin:28px 0 4px;color:var(--soft)}
+    .heat .key{width:22px;height:9px;border-radius:2px;margin-left:3px;vertical-align:1px}
+    .key.heat0{background:var(--free)}.key.heat1,.key.heat2,.key.heat3,.key.heat4{background:var(--dead)}
+    .key.heat1{opacity:.3}.key.heat2{opacity:.5}.key.heat3{opacity:.75}
+    span.unknown{background:var(--unknown)}span.other{background:var(--other)}span.damaged{background:var(--broken)}
+    span.unpacked{border:1px dashed var(--soft)}
+    h2{font-size:16px;margin:28px 0 10px}.bare{margin:0}
+    span.lasting{background:var(--lasting)}span.expiring{background:var(--expiring)}span.free{background:var(--free)}
+    span.dead{background:repeating-linear-gradient(135deg,var(--dead) 0 4px,var(--stripe) 4px 6px)}
     footer{color:var(--soft);font-size:13px;margin-top:28px}
     :focus-visible{outline:2px solid var(--lasting);outline-offset:2px}
 
@@ -61,7 +85,8 @@ enum MapStyle {
   /// Shows the figures of the segment under the pointer, or selected with the arrow keys. Without the script, the browser
   /// shows them as tooltips.
   static let script = """
-    const map=document.querySelector('svg.map'),box=document.getElementById('details');
+    const box=document.getElementById('details');
+    document.querySelectorAll('svg.map').forEach(map=>{
     const all=[...map.querySelectorAll('.segment')];let chosen=-1;
     const texts=all.map(g=>{const t=g.querySelector('title'),s=t.textContent;t.remove();return s.split('\\n')});
     function show(i){if(i<0||i>=all.length)return;all[chosen]?.classList.remove('chosen');chosen=i;
@@ -75,7 +100,7 @@ enum MapStyle {
     const row=all.findIndex((g,i)=>i>0&&g.querySelector('.target').getAttribute('y')!==all[0].querySelector('.target')
     .getAttribute('y'));const step={ArrowRight:1,ArrowLeft:-1,ArrowDown:row<0?0:row,ArrowUp:row<0?0:-row}[e.key];
     if(e.key==='Home')show(0);else if(e.key==='End')show(all.length-1);else if(step===undefined)return;
-    else show(chosen<0?0:chosen+step);e.preventDefault()});
+    else show(chosen<0?0:chosen+step);e.preventDefault()})});
 
     """
 }

@@ -1,50 +1,56 @@
 extension SegmentMap {
-  /// The picture, standalone or for embedding in a page.
-  func picture(isEmbedded: Bool = false) -> String {
+  /// Where a picture stands.
+  enum Place: String {
+    /// In a file of its own.
+    case alone
+    /// In a page, which has margins, totals and a legend of its own; which of the two is shown depends on the page's width.
+    case wide, narrow
+  }
+
+  func picture(_ place: Place = .alone) -> String {
     var writer = MarkupWriter()
-    let layout = MapLayout(count: segments.count)
-    let top = isEmbedded ? 8.0 : 84.0
-    let mapTop = top + 224
-    let height = mapTop + Double(layout.rows) * layout.rowHeight + 8
-    // The page has margins of its own.
-    let inset = isEmbedded ? MapLayout.margin : 0
+    let width = place == .narrow ? MapLayout.narrowWidth : MapLayout.width
+    let layout = MapLayout(count: segments.count, width: width)
+    let top = place == .alone ? 308.0 : 8
+    let height = top + Double(layout.rows) * layout.rowHeight + 8
+    let inset = place == .alone ? 0 : MapLayout.margin
     let number = MarkupWriter.number
     writer.element(
       "svg",
       [
         "xmlns": "http://www.w3.org/2000/svg",
-        "viewBox": "\(number(inset)) 0 \(number(MapLayout.width - 2 * inset)) \(number(height))",
-        "role": "img", "aria-labelledby": "map-title map-summary", "class": "map",
+        "viewBox": "\(number(inset)) 0 \(number(width - 2 * inset)) \(number(height))", "role": "img",
+        "aria-labelledby": "title-\(place) summary-\(place)", "class": "map \(place)",
       ]
     ) { writer in
-      writer.element("title", ["id": "map-title"], text: "Segments of \(name)")
-      writer.element("desc", ["id": "map-summary"], text: summary)
-      if !isEmbedded {
+      writer.element("title", ["id": "title-\(place)"], text: "Segments of \(name)")
+      writer.element("desc", ["id": "summary-\(place)"], text: summary)
+      if place == .alone {
         writer.element("style") { $0.add(markup: MapStyle.colors("svg.map") + MapStyle.picture) }
         writer.shape("rect", ["class": "ground", "width": "100%", "height": "100%"])
         writer.element("text", ["x": "24", "y": "42", "class": "heading"], text: name)
         writer.element("text", ["x": "24", "y": "66", "class": "note"], text: openError.map { "\($0)" } ?? summary)
+        drawTotals(&writer, top: 84)
+        drawLegend(&writer, top: 216)
+        drawScale(&writer, y: top - 26)
       }
-      drawPatterns(&writer)
-      drawTotals(&writer, top: top)
-      drawLegend(&writer, top: top + 132)
-      drawScale(&writer, y: mapTop - 26)
-      for index in segments.indices { draw(index, layout, top: mapTop, &writer) }
+      drawPattern(&writer, place)
+      for index in segments.indices { draw(index, layout, top: top, &writer) }
     }
     return writer.text + "\n"
   }
 
-  private func drawPatterns(_ writer: inout MarkupWriter) {
+  private func drawPattern(_ writer: inout MarkupWriter, _ place: Place) {
     // Reclaimable space is marked by stripes too, not by color alone.
     writer.element("defs") { writer in
       writer.element(
         "pattern",
         [
-          "id": "stripes", "width": "6", "height": "6", "patternUnits": "userSpaceOnUse",
+          "id": "stripes-\(place)", "width": "6", "height": "6", "patternUnits": "userSpaceOnUse",
           "patternTransform": "rotate(45)",
         ]
       ) { writer in
-        writer.shape("rect", ["width": "6", "height": "6", "class": "dead"])
+        writer.shape("rect", ["width": "6", "height": "6", "class": "solid"])
         writer.shape("rect", ["width": "2", "height": "6", "class": "stripe"])
       }
     }
@@ -53,11 +59,9 @@ extension SegmentMap {
   // MARK: Totals
 
   private func drawTotals(_ writer: inout MarkupWriter, top: Double) {
-    let merged = parts.filter { $0 == .lasting || $0 == .expiring || $0 == .unknown || $0 == .other }
-    let after = merged.reduce(0) { $0 + total($1) }
-    drawTotal("Now", total, parts, &writer, top: top)
-    let title = openError == nil ? "After a merge of everything" : "Records"
-    drawTotal(title, after, merged, &writer, top: top + 62)
+    for (row, total) in totals.enumerated() {
+      drawTotal(total.title, total.bytes, total.parts, &writer, top: top + 62 * Double(row))
+    }
   }
 
   private func drawTotal(
@@ -88,9 +92,7 @@ extension SegmentMap {
 
   private func drawLegend(_ writer: inout MarkupWriter, top: Double) {
     let number = MarkupWriter.number
-    var entries = parts.map { (class: $0.rawValue, text: "\($0.words): \(HumanUnits.bytes(total($0)))") }
-    if saved > 0 { entries.append(("unpacked", "size if not packed")) }
-    if segments.contains(where: { !$0.description.damage.isEmpty }) { entries.append(("damaged", "damaged")) }
+    let entries = legend
     var x = MapLayout.margin
     for entry in entries {
       writer.shape(
@@ -107,12 +109,29 @@ extension SegmentMap {
       writer.element("tspan", ["class": "value"], text: "Segments")
       writer.add(" from the oldest to the newest; the highest stands for \(HumanUnits.bytes(tallest))")
     }
+    guard segments.contains(where: { $0.heat != nil }) else { return }
+    let number = MarkupWriter.number
+    let right = MapLayout.width - MapLayout.margin
+    let width = 26.0
+    let left = right - Double(SegmentHeat.steps + 1) * width
+    writer.element(
+      "text",
+      ["x": number(left - 10), "y": number(y), "class": "label", "text-anchor": "end"],
+      text: "The strip below: rewritten since, none to all"
+    )
+    for step in 0...SegmentHeat.steps {
+      let x = number(left + Double(step) * width)
+      writer.shape(
+        "rect",
+        ["x": x, "y": number(y - 9), "width": number(width - 2), "height": "9", "class": "heat\(step)"]
+      )
+    }
   }
 
   // MARK: Segments
 
   /// The bytes that correspond to the full height of a row.
-  private var tallest: Int {
+  var tallest: Int {
     max(1, segments.reduce(0) { max($0, ($1.description.fileBytes ?? 0) + $1.savedBytes) })
   }
 
@@ -157,16 +176,24 @@ extension SegmentMap {
       writer.shape(
         "rect",
         [
-          "x": number(x), "y": number(y + 2), "width": number(layout.barWidth), "height": "3",
-          "class": segment.description.damage.isEmpty ? "foot" : "foot damaged",
+          "x": number(x), "y": number(y + 2), "width": number(layout.barWidth), "height": "7",
+          "class": foot(of: segment),
         ]
       )
     }
     if layout.labelsEach || layout.isFirstOfRow(index) {
       var text = "\(segment.description.id)"
-      if !layout.labelsEach, let age = segment.age { text += ", \(HumanUnits.duration(seconds: age)) ago" }
-      writer.element("text", ["x": number(x), "y": number(y + 18), "class": "id"], text: text)
+      if layout.labelsAges || !layout.labelsEach, let age = segment.age {
+        text += ", \(HumanUnits.duration(seconds: age)) ago"
+      }
+      writer.element("text", ["x": number(x), "y": number(y + 22), "class": "id"], text: text)
     }
+  }
+
+  /// The strip below a segment shows damage, or else how much of it was rewritten.
+  private func foot(of segment: MapSegment) -> String {
+    guard segment.description.damage.isEmpty else { return "foot damaged" }
+    return "foot heat\(segment.heat?.step ?? 0)"
   }
 
   private func title(of segment: MapSegment) -> String {

@@ -8,11 +8,19 @@ struct SegmentMap {
   let date: Date
   /// Why it is unknown which data is live; nil if it is known.
   let openError: String?
+  /// The bytes of the keyspaces' records; empty if they are not known.
+  let keyspaces: [String: Statistics.Usage.Figures]
+  /// What the process that has the store open has published.
+  let published: Statistics.Published?
 
   init(_ overview: StoreOverview, name: String, at date: Date) {
     self.name = escaped(Array(name.utf8))
     self.date = date
     openError = overview.openError?.description
+    keyspaces = overview.usage?.keyspaces ?? [:]
+    let published = try? LogStore.publishedStatistics(at: overview.inspection.path)
+    let isStale = published.map { StoreSample($0, now: Options.Clock.system.now()).isStale } ?? true
+    self.published = isStale ? nil : published
     segments = overview.inspection.segments.map { segment in
       let figures = overview.usage?.segments[segment.id]
       return MapSegment(segment, figures, recordBytes: figures?.recordBytes, now: date.timeIntervalSince1970)
@@ -25,6 +33,21 @@ struct SegmentMap {
 
   /// The parts that occur, in drawing order.
   var parts: [MapPart] { MapPart.allCases.filter { total($0) > 0 } }
+
+  /// The whole, and what of it a merge would leave.
+  var totals: [(title: String, bytes: Int, parts: [MapPart])] {
+    let merged = parts.filter { $0 == .lasting || $0 == .expiring || $0 == .unknown || $0 == .other }
+    let after = merged.reduce(0) { $0 + total($1) }
+    return [("Now", total, parts), (openError == nil ? "After a merge of everything" : "Records", after, merged)]
+  }
+
+  /// What the colors stand for.
+  var legend: [(class: String, text: String)] {
+    var entries = parts.map { (class: $0.rawValue, text: "\($0.words): \(HumanUnits.bytes(total($0)))") }
+    if saved > 0 { entries.append(("unpacked", "size if not packed")) }
+    if segments.contains(where: { !$0.description.damage.isEmpty }) { entries.append(("damaged", "damaged")) }
+    return entries
+  }
 
   /// The bytes saved by packing.
   var saved: Int { segments.reduce(0) { $0 + $1.savedBytes } }
@@ -46,5 +69,5 @@ struct SegmentMap {
 
 extension Statistics.Usage.Figures {
   /// The bytes of all records.
-  fileprivate var recordBytes: Int { liveBytes + reclaimableBytes }
+  var recordBytes: Int { liveBytes + reclaimableBytes }
 }

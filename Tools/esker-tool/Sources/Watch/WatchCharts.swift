@@ -16,20 +16,9 @@ struct SpaceBar {
   }
 
   func add(to writer: inout MarkupWriter) {
-    writer.element("div", ["class": "bar", "aria-hidden": "true"]) { writer in
-      for (part, _, bytes) in parts where bytes > 0 {
-        let percent = HumanUnits.fixed(Double(bytes) / Double(total) * 100, 2)
-        writer.element("span", ["class": part.rawValue, "style": "flex-basis:\(percent)%"]) { _ in }
-      }
-    }
-    writer.element("ul", ["class": "legend"]) { writer in
-      for (part, words, bytes) in parts {
-        writer.element("li") { writer in
-          writer.element("span", ["class": "key \(part.rawValue)"]) { _ in }
-          writer.add("\(words) \(HumanUnits.bytes(bytes))")
-        }
-      }
-    }
+    PartBar(parts: parts.map { ($0.part, $0.bytes) }, total: total).add(to: &writer)
+    let entries = parts.map { (class: $0.part.rawValue, text: "\($0.words) \(HumanUnits.bytes($0.bytes))") }
+    PartBar.addLegend(entries, to: &writer)
   }
 }
 
@@ -47,24 +36,18 @@ struct KeyspaceBars {
   }
 
   func add(to writer: inout MarkupWriter) {
-    guard keyspaces.count > 1, let most = keyspaces.first?.keys else { return }
+    guard keyspaces.count > 1 else { return }
     writer.element("h2", text: "Keyspaces by keys")
-    writer.element("div", ["class": "rows"]) { writer in
-      for (name, keys) in keyspaces {
-        let percent = HumanUnits.fixed(Double(keys) / Double(max(1, most)) * 100, 2)
-        writer.element("div", ["class": "row"]) { writer in
-          let shown = name.isEmpty ? "(default)" : escaped(Array(name.utf8))
-          writer.element("span", ["class": "name", "title": shown], text: shown)
-          writer.element("span", ["class": "track"]) { writer in
-            writer.element("span", ["class": "lasting", "style": "width:\(percent)%"]) { _ in }
-          }
-          writer.element("span", ["class": "count"], text: HumanUnits.count(keys))
-        }
-      }
+    let rows = keyspaces.map { name, keys in
+      BarRows.Row(name: shownKeyspace(name), parts: [(.lasting, Double(keys))], figure: HumanUnits.count(keys))
     }
+    BarRows(rows: rows).add(to: &writer)
     if others > 0 { writer.element("p", ["class": "lead"], text: "and \(HumanUnits.count(others)) with fewer") }
   }
 }
+
+/// The name of a keyspace as pages show it.
+func shownKeyspace(_ name: String) -> String { name.isEmpty ? "(default)" : escaped(Array(name.utf8)) }
 
 /// A rate over time, as an area across the page.
 struct RateChart {

@@ -1,16 +1,11 @@
 /// The style of the page of a watch, beside that of the map, whose colors it has.
 enum WatchStyle {
   static let page = """
-    .hidden{display:none}h2{font-size:16px;margin:26px 0 10px}
+    .hidden{display:none}
     .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(140px,1fr));gap:10px;margin:20px 0 0}
     .tiles div{background:var(--panel);border:1px solid var(--line);border-radius:8px;padding:10px 13px;min-width:0;overflow:hidden}
     .tiles dt{font-size:13px}.tiles dd{font-size:22px;font-weight:650;line-height:1.3;white-space:nowrap}
     .tiles .note{font-size:13px;font-weight:400;color:var(--soft);min-height:1.3em}
-    .bar{display:flex;height:26px;border-radius:5px;overflow:hidden;background:var(--free)}.bar span{min-width:2px}
-    .lasting{background:var(--lasting)}.dead{background:var(--dead)}.free{background:var(--free)}
-    .legend{display:flex;flex-wrap:wrap;gap:4px 22px;list-style:none;margin:10px 0 0;padding:0;color:var(--soft)}
-    .legend .key{display:inline-block;width:13px;height:13px;border-radius:3px;margin-right:8px;vertical-align:-1px}
-    .legend .free{box-shadow:inset 0 0 0 1px var(--line)}
     .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:0 28px}
     .chart h2{display:flex;justify-content:space-between;gap:12px}.peak{color:var(--soft);font-weight:400;font-size:13px}
     .chart svg{display:block;width:100%;height:150px;background:var(--panel);border-radius:8px}
@@ -19,10 +14,6 @@ enum WatchStyle {
     .line{fill:none;stroke:var(--lasting);stroke-width:2;stroke-linejoin:round;vector-effect:non-scaling-stroke}
     .axis{display:flex;justify-content:space-between;margin:5px 0 0;font-size:13px;color:var(--soft)}
     .latencies{font-size:15px}.latencies th:first-child{text-align:left}
-    .rows{display:grid;gap:7px}.row{display:grid;grid-template-columns:minmax(90px,26%) 1fr auto;gap:12px;align-items:center}
-    .name{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}.track{background:var(--panel);border-radius:4px}
-    .track span{display:block;height:18px;border-radius:4px;min-width:2px}
-    .count{font-variant-numeric:tabular-nums;text-align:right;min-width:7ch}
 
     """
 

@@ -10,8 +10,9 @@ struct MapPageTests {
     const seen = {errors: []};
     window.addEventListener('error', e => seen.errors.push(e.message));
     window.addEventListener('load', () => {
-      const all = [...document.querySelectorAll('.segment')], head = () => document.querySelector('#details h2').textContent;
-      const key = k => document.querySelector('svg.map').dispatchEvent(new KeyboardEvent('keydown', {key: k}));
+      const map = [...document.querySelectorAll('svg.map')].find(m => getComputedStyle(m).display != 'none');
+      const all = [...map.querySelectorAll('.segment')], head = () => document.querySelector('#details h2').textContent;
+      const key = k => map.dispatchEvent(new KeyboardEvent('keydown', {key: k}));
       seen.count = all.length;
       all[2].dispatchEvent(new PointerEvent('pointerenter'));
       seen.pointed = head();
@@ -27,6 +28,8 @@ struct MapPageTests {
       seen.fits = document.scrollingElement.scrollWidth <= window.innerWidth;
       const places = all.map(g => g.querySelector('.target').getBoundingClientRect());
       seen.visible = places.every(r => r.width > 4 && r.height > 10);
+      seen.heat = all.every(g => /heat[0-4]/.test(g.querySelector('.foot').getAttribute('class')));
+      seen.keyspaces = [...document.querySelector('.rows').querySelectorAll('.name')].map(e => e.textContent);
       document.documentElement.setAttribute('data-seen', JSON.stringify(seen));
     });
     </script>
@@ -55,6 +58,8 @@ struct MapPageTests {
     #expect(seen["ink"] as? String == (isDark ? "rgb(232, 237, 242)" : "rgb(26, 33, 41)"))
     #expect(seen["fits"] as? Bool == true)
     #expect(seen["visible"] as? Bool == true)
+    #expect(seen["heat"] as? Bool == true)
+    #expect(seen["keyspaces"] as? [String] == ["(default)", "names"])
   }
 
   private static func seen(in elements: String) throws -> [String: Any] {

@@ -1,3 +1,4 @@
+import Esker
 import Foundation
 import Testing
 
@@ -74,6 +75,28 @@ import Testing
     #expect((elements["rect.unknown"] ?? 0) >= names.count)
   }
 
+  @Test func whatIsRewrittenAndReadIsShown() throws {
+    #expect(SegmentHeat(rewritten: 0, of: 100, seconds: 10).step == 0)
+    #expect([1, 30, 60, 99, 100].map { SegmentHeat(rewritten: $0, of: 100, seconds: 10).step } == [1, 2, 3, 4, 4])
+    #expect(SegmentHeat(rewritten: 0, of: 0, seconds: 0).step == 0)
+    let scratch = try Scratch()
+    var options = Options()
+    options.statisticsInterval = .milliseconds(50)
+    let store = try LogStore(at: scratch.store, options: options)
+    for number in 0..<4000 {
+      try store.put("value", forKey: "key \(number % 10)")
+      _ = try store.get("key 1")
+    }
+    Thread.sleep(forTimeInterval: 0.3)
+    let text = try scratch.run("map", scratch.store).text
+    #expect(text.contains("Reads and writes") && text.contains(" gets (") && text.contains("4,000 writes ("))
+    #expect(
+      text.contains("Rewritten fastest, by segment") && text.contains("segment 1") && text.contains("rewritten: 100 %")
+    )
+    try store.close()
+    #expect(try !scratch.run("map", scratch.store).text.contains("Reads and writes"))
+  }
+
   @Test func terminalGetsNoMarkup() throws {
     let scratch = try Scratch()
     _ = try scratch.run("put", scratch.store, "a", "b")
@@ -81,15 +104,16 @@ import Testing
     #expect(status == 64 && text.isEmpty)
   }
 
-  @Test(arguments: [0, 1, 2, 12, 13, 100, 2_000, 100_000])
-  func segmentsStandSideBySideWithinThePicture(count: Int) {
-    let layout = MapLayout(count: count)
+  @Test(arguments: [0, 1, 2, 12, 13, 100, 2_000, 100_000], [MapLayout.width, MapLayout.narrowWidth])
+  func segmentsStandSideBySideWithinThePictureAndUseItsWidth(count: Int, width: Double) {
+    let layout = MapLayout(count: count, width: width)
+    #expect(abs(Double(layout.columns) * layout.pitch - (width - 2 * MapLayout.margin)) < 0.01)
     #expect(layout.barWidth >= 8)
     #expect(layout.columns * layout.rows >= count)
     var places: Set<[Double]> = []
     for index in 0..<min(count, 3_000) {
       let (x, y) = layout.corner(index)
-      #expect(x >= MapLayout.margin && x + layout.barWidth <= MapLayout.width - MapLayout.margin + 1)
+      #expect(x >= MapLayout.margin && x + layout.barWidth <= width - MapLayout.margin + 1)
       #expect(y >= layout.barHeight && y <= Double(layout.rows) * layout.rowHeight)
       #expect(places.insert([x, y]).inserted)
     }

@@ -1,0 +1,32 @@
+/// Bars that use the width of a page, one a row, with a name before and a figure behind.
+struct BarRows {
+  struct Row {
+    let name: String
+    /// What the bar is made of: classes of the style, and amounts.
+    let parts: [(part: MapPart, amount: Double)]
+    let figure: String
+
+    var amount: Double { parts.reduce(0) { $0 + $1.amount } }
+  }
+
+  let rows: [Row]
+
+  /// The longest bar has the whole width.
+  func add(to writer: inout MarkupWriter) {
+    let most = rows.reduce(0) { max($0, $1.amount) }
+    writer.element("div", ["class": "rows"]) { writer in
+      for row in rows {
+        writer.element("div", ["class": "row"]) { writer in
+          writer.element("span", ["class": "name", "title": row.name], text: row.name)
+          writer.element("span", ["class": "track"]) { writer in
+            for (part, amount) in row.parts where amount > 0 {
+              let percent = HumanUnits.fixed(amount / most * 100, 2)
+              writer.element("span", ["class": part.rawValue, "style": "width:\(percent)%"]) { _ in }
+            }
+          }
+          writer.element("span", ["class": "count"], text: row.figure)
+        }
+      }
+    }
+  }
+}
