@@ -53,19 +53,11 @@ final class ReaderPresence: Sendable {
   private static func paths(in directory: String) -> [String] { FileName.manifests.map { "\(directory)/\($0)" } }
 
   private static func announce(in directory: String, _ platform: Platform) throws(StoreError) {
-    let path = "\(directory)/\(Session.fileName)"
     do throws(PlatformError) {
-      let file = try platform.fileSystem.open(path, .readWrite)
-      defer { file.close() }
-      try Session.announceReader(in: file, platform)
+      try Session.announceReader(at: "\(directory)/\(Session.fileName)", platform)
     } catch {
       // There never was a writer.
-      if error.code == PlatformError.notFound { return }
-      guard let file = try? platform.fileSystem.open(path, .read) else { throw StoreError(error) }
-      defer { file.close() }
-      // Without a writer, there is nobody to be told.
-      if (try? file.tryLock(exclusive: false)) == true { return }
-      throw StoreError(error)
+      if error.code != PlatformError.notFound { throw StoreError(error) }
     }
   }
 }

@@ -155,23 +155,46 @@ final class Session: @unchecked Sendable {
     unsafe word(5).pointee.store(areReaders ? 1 : 0, ordering: .sequentiallyConsistent)
   }
 
-  /// Says in the lock file of a writer that there is a reader, and waits until it replaces nothing any more.
-  ///
-  /// Safety: the mapping has all words, and is unmapped behind the last access.
-  static func announceReader(in file: any File, _ platform: Platform) throws(PlatformError) {
-    guard try file.status().size >= length else { return }
-    let mapping = try file.map(capacity: 4096, writable: true)
-    defer { mapping.unmap() }
-    try mapping.extend(to: length)
-    let words = unsafe mapping.base.assumingMemoryBound(to: Atomic<UInt64>.self)
-    unsafe words[5].store(1, ordering: .sequentiallyConsistent)
+  /// What readers and the writer say to each other in a lock file.
+  private static func words(in file: any File) throws(PlatformError) -> (areReaders: Bool, isReplacing: Bool)? {
+    let bytes = try file.bytes(in: 40..<length)
+    guard bytes.count == length - 40 else { return nil }
+    return (bytes[0] != 0, bytes[8] != 0)
+  }
+
+  /// Says in the lock file of a writer that there is a reader, unless it says so already, and waits until the writer replaces nothing
+  /// any more.
+  static func announceReader(at path: String, _ platform: Platform) throws(PlatformError) {
+    let file = try platform.fileSystem.open(path, .read)
+    defer { file.close() }
+    guard let words = try words(in: file) else { return }
+    if !words.areReaders {
+      do throws(PlatformError) { try noteReader(at: path, platform) } catch {
+        // Without a writer, there is nobody to be told.
+        guard try file.tryLock(exclusive: false) else { throw error }
+        return
+      }
+    }
     var turns = 0
-    while unsafe words[6].load(ordering: .sequentiallyConsistent) != 0 {
+    while try Self.words(in: file)?.isReplacing == true {
       turns += 1
       // The writer may have been killed in the middle of it.
       if turns % 16 == 0, try file.tryLock(exclusive: false) { return }
       platform.pause()
     }
+  }
+
+  /// Safety: the mapping has all words, and is unmapped behind the store.
+  private static func noteReader(at path: String, _ platform: Platform) throws(PlatformError) {
+    let file = try platform.fileSystem.open(path, .readWrite)
+    defer { file.close() }
+    let mapping = try file.map(capacity: 4096, writable: true)
+    defer { mapping.unmap() }
+    try mapping.extend(to: length)
+    let words = unsafe mapping.base.assumingMemoryBound(to: Atomic<UInt64>.self)
+    unsafe words[5].store(1, ordering: .sequentiallyConsistent)
+    // Before the look at the other word, which is a call.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
   }
 
   private func word(_ index: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
@@ -192,6 +215,8 @@ final class Session: @unchecked Sendable {
       return !isEnded
     }
     guard isFirst else { return }
+    // As the next writer will assume: so readers have nothing to say meanwhile, and leave the file as it is.
+    set(areReaders: true)
     mapping.unmap()
     file.close()
   }

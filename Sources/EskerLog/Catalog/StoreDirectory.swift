@@ -79,8 +79,10 @@ struct StoreDirectory {
   }
 
   private func openForReading() throws(StoreError) -> Opened {
-    let presence = try ReaderPresence(in: path, host.platform)
     let files = ManifestFiles(directory: path, fileSystem: fileSystem)
+    // Checks the version before the lock file is touched.
+    _ = try files.readBesideWriter(host.platform)
+    let presence = try ReaderPresence(in: path, host.platform)
     // The writer may be editing it.
     let reading = try files.readBesideWriter(host.platform)
     if let manifest = reading.newest {

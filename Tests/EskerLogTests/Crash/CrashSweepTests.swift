@@ -60,11 +60,13 @@ import Testing
     )
     var workload = CrashWorkload(generator: run.generator.split(), clock: clock)
     workload.allowsJumbo = capacity == nil
-    var store = try run.open()
+    // A store that is to become full does so sooner if no record takes the room of another.
+    var store = try run.open(reusesRoom: capacity == nil ? nil : false)
     if capacity != nil {
       // Not worth a look before it is full.
       try run.withoutLooking {
         while store.statistics.merged.recordsEvicted == 0 { try run.take(workload.next(), on: &store) }
+        try run.take(.reopen, on: &store)
       }
     }
     for _ in 0..<stepCount { try run.take(workload.next(), on: &store) }

@@ -37,8 +37,8 @@ enum ExitStatus {
     switch error {
     case .outputClosed: success
     case .noKeyspace, .notFound, .someAbsent, .nothingFound, .noSegment, .noRecord, .badLine, .badGzip, .nothingLoaded,
-      .damageFound, .otherInput, .notRepresentable, .benchmarkFailed, .different, .historyMerged, .notWritten, .noPosition,
-      .otherPosition:
+      .damageFound, .otherInput, .notRepresentable, .benchmarkFailed, .different, .historyMerged, .notWritten,
+      .noPosition, .otherPosition:
       failure
     case .comparedDamage: trouble
     case .argumentNotUTF8, .notEncoded, .notOfForm, .notForDocuments, .otherForms, .notFromJSON, .noCommand, .noCounter,

@@ -83,6 +83,8 @@ import Testing
     let scratch = try Scratch()
     var options = Options()
     options.statisticsInterval = .milliseconds(50)
+    // Otherwise records would take the room of dead ones.
+    options.merge.isAutomatic = false
     let store = try LogStore(at: scratch.store, options: options)
     for number in 0..<4000 {
       try store.put("value", forKey: "key \(number % 10)")
