@@ -150,7 +150,7 @@ final class Session: @unchecked Sendable {
   @inline(__always)
   func endReuse() { unsafe word(6).pointee.store(0, ordering: .releasing) }
 
-  /// Sets whether other processes read the store. Called under the writer's lock.
+  /// Sets whether other processes read the store. Called while room is made for a write, and at the end.
   func set(areReaders: Bool) {
     unsafe word(5).pointee.store(areReaders ? 1 : 0, ordering: .sequentiallyConsistent)
   }

@@ -299,9 +299,8 @@ struct LogScanner: ~Copyable {
     // What is missing was durable, so its batch was complete: the rest of it counts.
     commitBatch()
     var records = RecordCursor(segment, from: offset, to: segment.readableEnd)
-    let end = wholeRoom?.segment === segment ? wholeRoom?.end ?? 0 : 0
     let missing = records.seek { [expected, durable] in
-      $0.kind != .seal && ($0.sequence >= expected || $0.sequence <= durable || offset < end)
+      $0.kind != .seal && ($0.sequence >= expected || $0.sequence <= durable)
     }
     guard case .record(let header) = records.peek() else {
       reportMissingRest(of: segment, offset, segments)

@@ -12,6 +12,8 @@ struct FreeRoom {
   private(set) var floor = Int.max
   /// Offsets in units of eight bytes, by the size of the record in the same unit.
   private var ready: [[UInt32]] = []
+  /// The sizes of which there may be any.
+  private var sizes: Set<Int> = []
   /// What was freed since the last epoch ended.
   private var young: [Slot] = []
   /// What waits for the pins of its time to end, the oldest first.
@@ -28,7 +30,8 @@ struct FreeRoom {
   mutating func freeze(below offset: Int) {
     floor = offset
     guard !isEmpty else { return }
-    for position in ready.indices where !ready[position].isEmpty { ready[position].removeAll(keepingCapacity: true) }
+    for units in sizes { ready[units].removeAll(keepingCapacity: true) }
+    sizes.removeAll(keepingCapacity: true)
     young.removeAll(keepingCapacity: true)
     aging.removeAll(keepingCapacity: true)
     isEmpty = true
@@ -75,7 +78,11 @@ struct FreeRoom {
     if ready.isEmpty { ready = Array(repeating: [], count: RecordHole.largest >> 3 + 1) }
     var passed = 0
     while passed < aging.count, epochs.hasPassed(aging[passed].epoch) {
-      for slot in aging[passed].slots { ready[Int(slot.units)].append(slot.place) }
+      for slot in aging[passed].slots {
+        let units = Int(slot.units)
+        if ready[units].isEmpty { sizes.insert(units) }
+        ready[units].append(slot.place)
+      }
       passed += 1
     }
     aging.removeFirst(passed)
