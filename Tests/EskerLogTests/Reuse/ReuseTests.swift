@@ -181,6 +181,28 @@ import Testing
     }
   }
 
+  /// Numbers do not tell there what is missing, so damage must not hide what is behind it.
+  @Test func damageLosesOneRecordOfThoseThatWereSynced() throws {
+    var machine = machine()
+    let store = try machine.open()
+    let expected = try overwrite(store, from: 0, untilReplaced: 100).contents
+    try store.sync()
+    // Says what was durable.
+    try store.put("later", forKey: "later")
+    let path = try #require(try machine.files(".segment").first)
+    machine.disk = try machine.disk.processKilled()
+    let file = try machine.disk.open(path, .readWrite)
+    // The number of the fourth record, behind a header of 128 bytes and three records of 136.
+    try file.writeAll([0xff], at: 128 + 3 * 136 + 9)
+    file.close()
+    let log = EventLog()
+    let again = try machine.open { $0.onEvent = { log.record($0) } }
+    #expect(log.damage.first?.offset == 128 + 3 * 136)
+    #expect(try again.get("later") == bytes("later"))
+    #expect(expected.count { (try? again.get($0.key)) == $0.value } >= expected.count - 1)
+    withExtendedLifetime(store) {}
+  }
+
   @Test func aFeedCannotGoBackBeforeWhatWasReplaced() async throws {
     let store = try machine().open()
     let end = try overwrite(store, from: 0, untilReplaced: 100).end
