@@ -14,7 +14,9 @@ public enum Geometry {
   static func bucket(_ hash: UInt64, count: UInt64) -> UInt64 {
     let mask = UInt64.max >> UInt64(truncatingIfNeeded: count.leadingZeroBitCount)
     let bucket = hash & mask
-    return bucket < count ? bucket : bucket & (mask >> 1)
+    // A shift by a comparison's outcome, since a processor could not predict a branch.
+    let isBeyond: UInt64 = bucket < count ? 0 : 1
+    return bucket & (mask &>> isBeyond)
   }
 
   /// The number of hash bits that every bucket uses.
