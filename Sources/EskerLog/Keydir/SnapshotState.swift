@@ -21,6 +21,8 @@ class SnapshotState: @unchecked Sendable {
   let nextKeyspaceID: UInt32
   /// The segments, each with the offset up to which it was written.
   let segments: [(segment: Segment, end: Int)]
+  /// For each of them, whether the index led to every record up to that offset.
+  let isWhole: [Bool]
   /// Whether the index led to some outputs of a merge, which are shown, and might be led back to the inputs.
   private let isAmidMerge: Bool
   private let notes = Guarded(Notes(), .notes)
@@ -46,6 +48,7 @@ class SnapshotState: @unchecked Sendable {
     keyspaces: [UInt32: KeyspaceTable.Shown],
     nextKeyspaceID: UInt32 = 1,
     segments: [(segment: Segment, end: Int)],
+    isWhole: [Bool] = [],
     isAmidMerge: Bool = false
   ) {
     self.sequence = sequence
@@ -54,6 +57,7 @@ class SnapshotState: @unchecked Sendable {
     self.keyspaces = keyspaces
     self.nextKeyspaceID = nextKeyspaceID
     self.segments = segments
+    self.isWhole = isWhole
     self.isAmidMerge = isAmidMerge
   }
 

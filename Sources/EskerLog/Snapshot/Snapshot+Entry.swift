@@ -9,42 +9,68 @@ extension Snapshot {
   /// the functions below, within the segment's end as its functions check, and what is returned is copied.
   public struct Entry: Sendable {
     private let segment: Segment
-    private let offset: Int
+    private var offset: Int
     /// The length in bytes of the record, or of the damaged range.
-    let length: Int
+    private(set) var length: Int
     /// nil if the record's header is damaged.
-    private let facts: Facts?
+    private var facts: Facts?
 
     /// The fields of a record's header.
     private struct Facts {
       var sequence: UInt64
       var expiry: Int64
+      var keyLength: Int
       var valueLength: Int
     }
 
     /// The keyspace's name; empty for the default keyspace.
-    public let keyspace: String
+    public private(set) var keyspace: String
 
     init(segment: Segment, offset: Int, header: RecordHeader, keyspace: String) {
-      self.segment = segment
-      self.offset = offset
-      self.keyspace = keyspace
-      length = header.size
-      facts = Facts(sequence: header.sequence, expiry: header.expiry, valueLength: Int(header.valueLength))
+      self.init(in: segment)
+      move(to: offset, header, in: keyspace)
     }
 
     init(segment: Segment, _ entry: PackedEntry, keyspace: String) {
-      self.segment = segment
-      self.keyspace = keyspace
-      offset = entry.offset
-      length = entry.size
-      facts = Facts(sequence: entry.sequence, expiry: entry.expiry, valueLength: entry.valueLength)
+      self.init(in: segment)
+      move(to: entry, in: keyspace)
     }
 
-    init(damagedIn segment: Segment, offset: Int, length: Int) {
+    /// No entry yet: the next one is moved to.
+    init(in segment: Segment) {
       self.segment = segment
+      offset = 0
+      length = 0
+      keyspace = ""
+    }
+
+    mutating func move(to offset: Int, _ header: RecordHeader, in keyspace: String) {
       self.offset = offset
-      self.length = length
+      length = header.size
+      facts = Facts(
+        sequence: header.sequence,
+        expiry: header.expiry,
+        keyLength: Int(header.keyLength),
+        valueLength: Int(header.valueLength)
+      )
+      if self.keyspace != keyspace { self.keyspace = keyspace }
+    }
+
+    mutating func move(to entry: PackedEntry, in keyspace: String) {
+      offset = entry.offset
+      length = entry.size
+      facts = Facts(
+        sequence: entry.sequence,
+        expiry: entry.expiry,
+        keyLength: entry.keyLength,
+        valueLength: entry.valueLength
+      )
+      if self.keyspace != keyspace { self.keyspace = keyspace }
+    }
+
+    mutating func move(toDamage range: Range<Int>) {
+      offset = range.lowerBound
+      length = range.count
       facts = nil
       keyspace = ""
     }
@@ -54,6 +80,9 @@ extension Snapshot {
 
     /// When the value expires: `.never` or `.at`.
     public var expiry: Expiry { Expiry(stored: facts?.expiry ?? .max) }
+
+    /// The length in bytes of the key; 0 if the record's header is damaged.
+    public var keyLength: Int { facts?.keyLength ?? 0 }
 
     /// The length in bytes of the value; 0 if the record's header is damaged.
     public var valueLength: Int { facts?.valueLength ?? 0 }

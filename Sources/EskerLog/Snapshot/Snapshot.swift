@@ -8,8 +8,8 @@ internal import EskerPlatform
 /// entry is asked for them. As long as a snapshot or an iterator of it exists, the segments that it shows stay on disk. Safe to
 /// use from any thread; several iterations may run at once.
 public final class Snapshot: Sequence, Sendable {
-  fileprivate let writer: Writer
-  fileprivate let state: SnapshotState
+  private let writer: Writer
+  private let state: SnapshotState
   /// The segments shown, in the order of their addresses.
   private let places: [(segment: Segment, end: Int)]
 
@@ -25,6 +25,9 @@ public final class Snapshot: Sequence, Sendable {
 
   /// The segments shown, each up to an offset.
   var extents: [(segment: Segment, end: Int)] { state.segments }
+
+  /// Whether every record of a segment shown was live.
+  func isWhole(_ position: Int) -> Bool { state.isWhole[position] }
 
   /// The store time at that instant, in milliseconds since 1970.
   package var time: Int64 { state.time }
@@ -50,6 +53,12 @@ public final class Snapshot: Sequence, Sendable {
 
   /// Whether the snapshot shows the record at an address, provided that it is not too new and has not expired.
   func isLive(_ hash: UInt64, at address: UInt64) -> Bool { writer.keydir.leads(to: address, hash: hash, in: state) }
+
+  /// The same for several records at once, bit by bit.
+  func leads(_ batch: LeadBatch) -> UInt16 { writer.keydir.leads(batch, in: state) }
+
+  /// The hash of a packed record's key.
+  func hash(of record: PackedEntry) -> UInt64 { record.keyHash(writer.env.seed) }
 
   /// The addresses, in order, that entries of a keyspace may have; nil if only reading everything tells.
   func addresses(of core: KeyspaceCore, _ tag: KeyspaceTag) throws(StoreError) -> [UInt64]? {
@@ -83,7 +92,8 @@ public final class Snapshot: Sequence, Sendable {
   }
 
   /// Whether a record with this number and expiry may be shown.
-  fileprivate func shows(_ sequence: UInt64, _ expiry: Int64) -> Bool {
+  @inline(__always)
+  func shows(_ sequence: UInt64, _ expiry: Int64) -> Bool {
     sequence <= state.sequence && (expiry == .max || expiry > state.time)
   }
 
@@ -100,114 +110,33 @@ public final class Snapshot: Sequence, Sendable {
 
   /// Reads the segments and yields the records that were live. Keeps its snapshot open.
   public struct Iterator: IteratorProtocol {
-    /// Kept open, since overwritten records are noted only for open snapshots.
-    private let snapshot: Snapshot
-    private var position = 0
-    private var offset = SegmentHeader.length
-    /// Up to here, the buckets of the records' hashes were prefetched.
-    private var prefetched = 0
-    /// How many are prefetched at a time: the waits for memory overlap.
-    private static let prefetchCount = 16
-    /// The position in a packed segment.
-    private var walk: PackedWalk?
-    private var ahead: ScanWindow?
-    /// Whether the missing end of a truncated packed segment has been reported.
-    private var isPastEnd = false
+    /// nil once there is nothing more to yield.
+    private var walk: SnapshotWalk?
 
     fileprivate init(_ snapshot: Snapshot) {
-      self.snapshot = snapshot
+      walk = SnapshotWalk(snapshot)
     }
-
-    private var writer: Writer { snapshot.writer }
-    private var state: SnapshotState { snapshot.state }
 
     /// The next live entry, or a damaged range; nil at the end. O(records skipped).
     public mutating func next() -> Snapshot.Entry? {
-      while position < state.segments.count {
-        let (segment, end) = state.segments[position]
-        if ahead?.isOf(segment) != true { look(at: segment) }
-        if let view = segment.packedView(end: end) {
-          if let entry = next(in: segment, view, to: end) { return entry }
-          position += 1
-          walk = nil
-          isPastEnd = false
-          continue
-        }
-        var records = RecordCursor(segment, from: offset, to: end)
-        while let (place, header) = records.next() {
-          if place >= prefetched { prefetch(in: segment, from: place, to: end) }
-          ahead?.reach(place, size: header.size)
-          if header.kind == .put, isShown(header.sequence, header.expiry, header.keyspace),
-            writer.keydir.leads(to: segment.startUnits + UInt64(place >> 3), hash: header.keyHash, in: state)
-          {
-            offset = records.offset
-            return Snapshot.Entry(segment: segment, offset: place, header: header, keyspace: name(of: header.keyspace))
-          }
-        }
-        guard records.offset >= end else {
-          let damaged = records.seek()
-          offset = records.offset
-          return Snapshot.Entry(damagedIn: segment, offset: damaged.lowerBound, length: damaged.count)
-        }
-        position += 1
-        offset = SegmentHeader.length
-        prefetched = 0
-      }
-      ahead?.finish()
-      ahead = nil
+      if walk?.advance() == true { return walk?.entry }
+      walk = nil
       return nil
     }
+  }
 
-    private mutating func prefetch(in segment: Segment, from offset: Int, to end: Int) {
-      var records = RecordCursor(segment, from: offset, to: end)
-      for _ in 0..<Self.prefetchCount {
-        guard let (_, header) = records.next() else { break }
-        writer.keydir.reader.prefetch(header.keyHash)
-      }
-      prefetched = records.offset
-    }
-
-    /// Reads ahead in the next segment.
-    private mutating func look(at segment: Segment) {
-      ahead?.finish()
-      ahead = ScanWindow(segment)
-      ahead?.reach(0)
-    }
-
-    /// The next live entry of a packed segment; nil at its end.
-    private mutating func next(in segment: Segment, _ view: PackedSegmentView, to end: Int) -> Snapshot.Entry? {
-      var walk = self.walk ?? PackedWalk(view)
-      defer { self.walk = walk }
-      while let step = walk.next(in: view) {
-        switch step {
-        case .record(let entry):
-          ahead?.reach(entry.offset, size: entry.size)
-          if entry.kind == .put, isShown(entry.sequence, entry.expiry, entry.keyspace),
-            writer.keydir.leads(
-              to: segment.startUnits + UInt64(entry.offset >> 3),
-              hash: entry.keyHash(writer.env.seed),
-              in: state
-            )
-          {
-            return Snapshot.Entry(segment: segment, entry, keyspace: name(of: entry.keyspace))
-          }
-        case .damaged(let range):
-          return Snapshot.Entry(damagedIn: segment, offset: range.lowerBound, length: range.count)
-        }
-      }
-      let reach = segment.reach(end)
-      guard reach < end, !isPastEnd else { return nil }
-      isPastEnd = true
-      return Snapshot.Entry(damagedIn: segment, offset: reach, length: end - reach)
-    }
-
-    private func isShown(_ sequence: UInt64, _ expiry: Int64, _ keyspace: KeyspaceTag) -> Bool {
-      snapshot.shows(sequence, expiry) && state.keyspaces[keyspace.id]?.tag == keyspace
-    }
-
-    private func name(of keyspace: KeyspaceTag) -> String {
-      state.keyspaces[keyspace.id]?.name ?? ""
-    }
+  /// Calls `body` for each live entry, and each damaged range, until it returns false, in no particular order.
+  ///
+  /// As iterating, but several times as fast for small entries: `body` borrows the entry, and copies it only to keep it. Thread
+  /// safety: any thread.
+  ///
+  /// - Parameter keyspace: The name of the only keyspace whose entries are passed; nil for all. A damaged range may belong to any
+  ///   keyspace, and is passed in any case.
+  /// - Throws: What `body` throws.
+  /// - Complexity: O(records). No memory is allocated for an entry.
+  public func forEachEntry(in keyspace: String? = nil, _ body: (borrowing Entry) throws -> Bool) rethrows {
+    guard var walk = SnapshotWalk(self, only: keyspace) else { return }
+    while walk.advance(), try body(walk.entry) {}
   }
 }
 
@@ -222,16 +151,18 @@ extension SnapshotState {
       try writer.env.checkOpen()
       writer.freeze(&state)
       let shown = writer.catalog.shown
+      let segments = shown.segments.compactMap { segment -> (segment: Segment, end: Int)? in
+        let end = state.end(of: segment) ?? segment.recordsEnd
+        return end == 0 ? nil : (segment, end)
+      }
       let snapshot = SnapshotState(
         sequence: writer.commits.publishedSequence,
         time: writer.env.time.now,
         count: writer.keydir.liveCount,
         keyspaces: writer.keydir.keyspaces.shown,
         nextKeyspaceID: writer.keydir.keyspaces.nextID,
-        segments: shown.segments.compactMap { segment in
-          let end = state.end(of: segment) ?? segment.recordsEnd
-          return end == 0 ? nil : (segment, end)
-        },
+        segments: segments,
+        isWhole: segments.map { !shown.isAmidMerge && writer.keydir.leadsToAll(of: $0.segment, to: $0.end) },
         isAmidMerge: shown.isAmidMerge
       )
       state.keys.open(snapshot)

@@ -31,7 +31,7 @@ struct BigReport {
     self.depth = depth
   }
 
-  mutating func add(_ entry: Snapshot.Entry, key: [UInt8], _ form: StoredForm, at now: WallTime) {
+  mutating func add(_ entry: borrowing Snapshot.Entry, key: [UInt8], _ form: StoredForm, at now: WallTime) {
     let length = entry.valueLength
     entries += 1
     keyBytes += key.count

@@ -128,15 +128,12 @@ struct Dump: ParsableCommand {
     let filter = EntryFilter(selection, encoding, EntryForms(of: store, decoding.decode))
     let progress = Progress("writing", of: .named("entries"), total: count, isQuiet: self.store.quiet)
     defer { progress.clear() }
-    let header = formatter.header
-    try output.write(header)
-    summary.bytes += header.count
+    try output.write(formatter.header)
+    defer { summary.bytes += output.byteCount }
     do {
       summary.isIntact = try forEachEntry(of: store, in: keyspace, progress, taking: filter, in: order) { entry in
-        let text = try formatter.text(of: entry)
-        try output.write(text)
+        try formatter.write(entry, to: &output)
         summary.entries += 1
-        summary.bytes += text.count
       }
     } catch let error as ToolError where file == "-" {
       // Keeps whole lines, up to where it ended.

@@ -60,6 +60,7 @@ struct List: ParsableCommand {
       defer { progress.clear() }
       let writer = LineWriter(encoding: encoding.keyEncoding, forms, values, endsWithNull, isTerminal)
       let isIntact = try forEachEntry(of: store, in: keyspace.name, progress, taking: filter, in: order) { entry in
+        if try writer.write(entry, to: &output) { return }
         let line = try writer.line(entry)
         guard isTerminal, !isSilent else { return try output.write(line) }
         // Between two looks at the progress, which is on the same screen.
@@ -78,8 +79,10 @@ private struct LineWriter {
   private let encoding: ByteEncoding?
   private let forms: EntryForms.Pair
   private let values: Bool
-  private let endsWithNull: Bool
+  private let end: UInt8
   private let isTerminal: Bool
+  /// Whether a line is nothing but the bytes of the key.
+  private let isKeyOnly: Bool
 
   init(
     encoding: ByteEncoding?,
@@ -91,11 +94,24 @@ private struct LineWriter {
     self.encoding = encoding
     self.forms = forms
     self.values = values
-    self.endsWithNull = endsWithNull
+    end = endsWithNull ? 0 : UInt8(ascii: "\n")
     self.isTerminal = isTerminal
+    isKeyOnly = !values && !isTerminal && (encoding ?? .text) == .text && !forms.keys.isTranslated
   }
 
-  func line(_ entry: Snapshot.Entry) throws -> [UInt8] {
+  /// Writes a line that is nothing but the bytes of the key; false, with nothing written, if it is to be another.
+  func write(_ entry: borrowing Snapshot.Entry, to output: inout BufferedOutput) throws -> Bool {
+    guard isKeyOnly else { return false }
+    return try output.fill(room: entry.keyLength + 1) { output in
+      try entry.withBytes { (key, _) throws(StoreError) -> Bool in
+        output.append(key)
+        output.append(end)
+        return true
+      }
+    }
+  }
+
+  func line(_ entry: borrowing Snapshot.Entry) throws -> [UInt8] {
     var key = KeyEncodingOption.printed(try entry.key(), forms.keys, encoding)
     if values {
       let value = try entry.value()
@@ -104,7 +120,7 @@ private struct LineWriter {
     } else if isTerminal {
       key = key.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 }
     }
-    key.append(endsWithNull ? 0 : UInt8(ascii: "\n"))
+    key.append(end)
     return key
   }
 }

@@ -5,7 +5,7 @@ struct ValueFigures {
   let length: Int
   let expiry: Expiry
 
-  init(_ entry: Snapshot.Entry) {
+  init(_ entry: borrowing Snapshot.Entry) {
     length = entry.valueLength
     expiry = entry.expiry
   }

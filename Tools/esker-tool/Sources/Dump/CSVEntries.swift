@@ -34,7 +34,7 @@ struct CSVEntries: EntryFormatter {
     return writer.bytes
   }
 
-  mutating func text(of entry: Snapshot.Entry) throws -> [UInt8] {
+  mutating func write(_ entry: borrowing Snapshot.Entry, to output: inout BufferedOutput) throws {
     writer.removeAll()
     if namesKeyspaces { writer.field(entry.keyspace) }
     let forms = self.forms?[entry.keyspace] ?? EntryForms.Pair()
@@ -50,7 +50,7 @@ struct CSVEntries: EntryFormatter {
     if let unsuitable { throw unsuitable }
     if case .at(let time) = entry.expiry { writer.field(timestamp(time)) } else { writer.field("") }
     writer.newline()
-    return writer.bytes
+    try output.write(writer.bytes)
   }
 
   /// Adds the key or the value, and in a column of its own the name of the form whose text it is.

@@ -5,8 +5,8 @@ protocol EntryFormatter {
   /// The text before the first entry.
   var header: [UInt8] { get }
 
-  /// The text of an entry, including the line feed.
-  mutating func text(of entry: Snapshot.Entry) throws -> [UInt8]
+  /// Writes an entry, including the line feed.
+  mutating func write(_ entry: borrowing Snapshot.Entry, to output: inout BufferedOutput) throws
 }
 
 /// The error for an entry that cannot be written as text.

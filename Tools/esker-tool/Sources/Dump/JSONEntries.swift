@@ -9,6 +9,8 @@ struct JSONEntries: EntryFormatter {
 
   /// Nil to write bytes.
   var forms: EntryForms?
+  /// That of the keyspace of the entry before; nil if its keys or values are not written as they are.
+  private var last: (keyspace: String, frame: Frame?)?
   var writer = JSONWriter()
 
   init(namesKeyspaces: Bool, encoding: ByteEncoding?, _ forms: EntryForms?) {
@@ -19,7 +21,8 @@ struct JSONEntries: EntryFormatter {
 
   var header: [UInt8] { [] }
 
-  mutating func text(of entry: Snapshot.Entry) throws -> [UInt8] {
+  mutating func write(_ entry: borrowing Snapshot.Entry, to output: inout BufferedOutput) throws {
+    if let frame = frame(of: entry.keyspace), try frame.write(entry, to: &output) { return }
     writer.removeAll()
     writer.beginObject()
     if namesKeyspaces, !entry.keyspace.isEmpty {
@@ -37,7 +40,16 @@ struct JSONEntries: EntryFormatter {
     if case .at(let time) = entry.expiry { writer.value(timestamp(time)) } else { writer.null() }
     writer.endObject()
     writer.newline()
-    return writer.bytes
+    try output.write(writer.bytes)
+  }
+
+  private mutating func frame(of keyspace: String) -> Frame? {
+    if let last, last.keyspace == keyspace { return last.frame }
+    let pair = forms?[keyspace] ?? EntryForms.Pair()
+    let isPlain = (encoding ?? .text) == .text && !pair.keys.isTranslated && !pair.values.isTranslated
+    let frame = isPlain ? Frame(of: namesKeyspaces ? keyspace : "", pair) : nil
+    last = (keyspace, frame)
+    return frame
   }
 
   /// Adds the key or the value, and the name of its form if one is recorded.

@@ -19,7 +19,7 @@ func withOutput<R>(_ path: String, compressing: Bool = false, _ body: (inout Buf
   defer { close(descriptor) }
   do {
     let gzip = compressing && path.lowercased().hasSuffix(".gz") ? try Gzip(name: path) : nil
-    var output = BufferedOutput(descriptor: descriptor, name: path, gzip: gzip)
+    var output = BufferedOutput(descriptor: descriptor, name: path, capacity: BufferedOutput.largeCapacity, gzip: gzip)
     let result = try body(&output)
     try output.finish()
     guard fsync(descriptor) == 0 else { throw ToolError.system(operation: "sync", path: path, errno: errno) }

@@ -11,16 +11,14 @@ func forEachEntry(
   of store: LogStore,
   in keyspace: String?,
   _ progress: Progress,
-  _ body: (Snapshot.Entry) throws -> Bool
+  _ body: (borrowing Snapshot.Entry) throws -> Bool
 ) throws -> Bool {
   var isIntact = true
   var done = 0
-  for entry in try store.snapshot() {
+  try store.snapshot().forEachEntry(in: keyspace) { entry in
     try Interruption.check()
-    // An entry without a version could belong to any keyspace.
-    guard keyspace == nil || entry.keyspace == keyspace || entry.version.rawValue == 0 else { continue }
     do {
-      guard try body(entry) else { break }
+      guard try body(entry) else { return false }
     } catch StoreError.damaged(let location, let reason) {
       isIntact = false
       progress.clear()
@@ -28,6 +26,7 @@ func forEachEntry(
     }
     done += 1
     progress.step(done)
+    return true
   }
   return isIntact
 }
@@ -44,7 +43,7 @@ func forEachEntry(
   _ progress: Progress,
   taking filter: EntryFilter,
   in order: EntryOrder? = nil,
-  _ body: (Snapshot.Entry) throws -> Void
+  _ body: (borrowing Snapshot.Entry) throws -> Void
 ) throws -> Bool {
   var filter = filter
   var remaining = filter.limit

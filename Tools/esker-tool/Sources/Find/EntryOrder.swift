@@ -49,8 +49,8 @@ struct SortedEntries {
   }
 
   /// - Throws: ``StoreError/damaged(_:reason:)``.
-  mutating func add(_ entry: Snapshot.Entry) throws(StoreError) {
-    items.append(Item(rank: number(of: entry), keyspace: entry.keyspace, key: try entry.key(), entry: entry))
+  mutating func add(_ entry: borrowing Snapshot.Entry) throws(StoreError) {
+    items.append(Item(rank: number(of: entry), keyspace: entry.keyspace, key: try entry.key(), entry: copy entry))
     guard limit < .max / 4, items.count >= 2 * limit + 1000 else { return }
     sort()
     items.removeSubrange(limit...)
@@ -62,7 +62,7 @@ struct SortedEntries {
     return items.prefix(limit).map(\.entry)
   }
 
-  private func number(of entry: Snapshot.Entry) -> Int64 {
+  private func number(of entry: borrowing Snapshot.Entry) -> Int64 {
     switch rank {
     case .key: return 0
     case .valueSize: return Int64(entry.valueLength)

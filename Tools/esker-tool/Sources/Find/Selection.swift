@@ -74,7 +74,7 @@ struct EntryFilter {
   }
 
   /// - Throws: ``StoreError/damaged(_:reason:)``.
-  mutating func takes(_ entry: Snapshot.Entry) throws(StoreError) -> Bool {
+  mutating func takes(_ entry: borrowing Snapshot.Entry) throws(StoreError) -> Bool {
     guard isChoosy else { return true }
     let pair = forms[entry.keyspace]
     if looksAtKeys, !takes(key: try entry.key(), pair.keys) { return false }

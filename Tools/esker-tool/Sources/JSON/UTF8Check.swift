@@ -37,6 +37,10 @@ enum UTF8Check {
   static func isValid(_ bytes: Span<UInt8>) -> Bool {
     var position = 0
     while position < bytes.count {
+      if bytes.count &- position >= 8, bytes.word(at: position) & 0x8080_8080_8080_8080 == 0 {
+        position &+= 8
+        continue
+      }
       let length = length(of: bytes, at: position)
       guard length > 0 else { return false }
       position += length

@@ -6,22 +6,28 @@ import Foundation
 struct BufferedOutput: ~Copyable {
   private let descriptor: Int32
   private let name: String
-  private let capacity: Int
   private let gzip: Gzip?
-  private var buffer: [UInt8] = []
+  private var buffer: OutputBuffer
+  /// Bytes that were passed on.
+  private var flushed = 0
+
+  /// Enough that the calls of the system do not count.
+  static let largeCapacity = 1 << 18
 
   /// - Parameter gzip: Compresses what is written, which then must end with ``finish()``.
   init(descriptor: Int32, name: String, capacity: Int = 1 << 16, gzip: Gzip? = nil) {
     self.gzip = gzip
     self.descriptor = descriptor
     self.name = name
-    self.capacity = capacity
-    buffer.reserveCapacity(capacity)
+    buffer = OutputBuffer(capacity: capacity)
   }
 
   static func standard() -> BufferedOutput {
-    BufferedOutput(descriptor: STDOUT_FILENO, name: "standard output")
+    BufferedOutput(descriptor: STDOUT_FILENO, name: "standard output", capacity: largeCapacity)
   }
+
+  /// Bytes written so far, before compression.
+  var byteCount: Int { flushed + buffer.count }
 
   /// Whether the output is a terminal.
   var isTerminal: Bool { isatty(descriptor) == 1 }
@@ -35,12 +41,28 @@ struct BufferedOutput: ~Copyable {
   }
 
   mutating func write(_ bytes: RawSpan) throws(ToolError) {
-    if buffer.count + bytes.byteCount > capacity { try flush() }
-    if bytes.byteCount >= capacity {
+    if bytes.byteCount > buffer.room { try flush() }
+    if bytes.byteCount >= buffer.capacity {
+      flushed += bytes.byteCount
       try writeThrough(bytes)
     } else {
-      buffer.append(contentsOf: bytes)
+      buffer.append(bytes)
     }
+  }
+
+  /// Adds to the buffer in place, where `body` returns true; otherwise, or when it throws, nothing is added.
+  ///
+  /// - Parameter room: What may be needed.
+  /// - Returns: False if nothing was added, since `body` said so or such a buffer has not as much room.
+  @inline(__always)
+  mutating func fill(room: Int, _ body: (inout OutputBuffer) throws -> Bool) throws -> Bool {
+    guard room <= buffer.capacity else { return false }
+    if room > buffer.room { try flush() }
+    let start = buffer.count
+    var isAdded = false
+    defer { if !isAdded { buffer.remove(behind: start) } }
+    isAdded = try body(&buffer)
+    return isAdded
   }
 
   /// Writes what is left, and ends a compressed stream.
@@ -56,8 +78,9 @@ struct BufferedOutput: ~Copyable {
   /// Passes everything to the operating system, or to the compression.
   mutating func flush() throws(ToolError) {
     guard !buffer.isEmpty else { return }
-    try buffer.lend(0..<buffer.count) { (bytes) throws(ToolError) in try writeThrough(bytes) }
-    buffer.removeAll(keepingCapacity: true)
+    try buffer.lend { (bytes) throws(ToolError) in try writeThrough(bytes) }
+    flushed += buffer.count
+    buffer.removeAll()
   }
 
   private func writeThrough(_ bytes: RawSpan) throws(ToolError) {
