@@ -137,6 +137,18 @@ final class Segment: @unchecked Sendable {
   @inline(__always)
   func reach(_ end: Int) -> Int { min(end, accessible.load(ordering: .acquiring)) }
 
+  /// Prefetches the lines that begin in a range, which may be beyond the end.
+  @inline(__always)
+  func prefetch(_ range: Range<Int>) {
+    // Safety: only addresses are computed, and prefetching one does not read it.
+    let start = unsafe UInt(bitPattern: base)
+    var line = (start &+ UInt(bitPattern: range.lowerBound) &+ 63) & ~63
+    while line < start &+ UInt(bitPattern: range.upperBound) {
+      prefetchForReading(line)
+      line &+= 64
+    }
+  }
+
   /// Reads the header of the record at `offset`, up to `end` or the end of the file.
   func readRecord(at offset: Int, end: Int) -> RecordRead {
     let end = reach(end)

@@ -19,19 +19,32 @@ extension Snapshot {
     private struct Facts {
       var sequence: UInt64
       var expiry: Int64
-      var keyLength: Int
-      var valueLength: Int
+      var keyHash: UInt64
+      var keyLength: UInt16
+      var valueLength: UInt32
+    }
+
+    /// The hash of keys in the keyspace.
+    private var hash: KeyHash
+
+    /// A keyspace as entries know it: each incarnation has another hash.
+    struct Place {
+      let name: String
+      let hash: KeyHash
+
+      /// That of damage, which may be of any.
+      static let none = Place(name: "", hash: KeyHash(seedLow: 0, seedHigh: 0))
     }
 
     /// The keyspace's name; empty for the default keyspace.
     public private(set) var keyspace: String
 
-    init(segment: Segment, offset: Int, header: RecordHeader, keyspace: String) {
+    init(segment: Segment, offset: Int, header: RecordHeader, keyspace: Place) {
       self.init(in: segment)
       move(to: offset, header, in: keyspace)
     }
 
-    init(segment: Segment, _ entry: PackedEntry, keyspace: String) {
+    init(segment: Segment, _ entry: PackedEntry, keyspace: Place) {
       self.init(in: segment)
       move(to: entry, in: keyspace)
     }
@@ -41,38 +54,49 @@ extension Snapshot {
       self.segment = segment
       offset = 0
       length = 0
-      keyspace = ""
+      keyspace = Place.none.name
+      hash = Place.none.hash
     }
 
-    mutating func move(to offset: Int, _ header: RecordHeader, in keyspace: String) {
+    mutating func move(to offset: Int, _ header: RecordHeader, in place: Place) {
       self.offset = offset
       length = header.size
       facts = Facts(
         sequence: header.sequence,
         expiry: header.expiry,
-        keyLength: Int(header.keyLength),
-        valueLength: Int(header.valueLength)
+        keyHash: header.keyHash,
+        keyLength: header.keyLength,
+        valueLength: header.valueLength
       )
-      if self.keyspace != keyspace { self.keyspace = keyspace }
+      if hash != place.hash {
+        keyspace = place.name
+        hash = place.hash
+      }
     }
 
-    mutating func move(to entry: PackedEntry, in keyspace: String) {
+    mutating func move(to entry: PackedEntry, in place: Place) {
       offset = entry.offset
       length = entry.size
       facts = Facts(
         sequence: entry.sequence,
         expiry: entry.expiry,
-        keyLength: entry.keyLength,
-        valueLength: entry.valueLength
+        // The key is covered by a checksum of its own.
+        keyHash: 0,
+        keyLength: UInt16(truncatingIfNeeded: entry.keyLength),
+        valueLength: UInt32(truncatingIfNeeded: entry.valueLength)
       )
-      if self.keyspace != keyspace { self.keyspace = keyspace }
+      if hash != place.hash {
+        keyspace = place.name
+        hash = place.hash
+      }
     }
 
     mutating func move(toDamage range: Range<Int>) {
       offset = range.lowerBound
       length = range.count
       facts = nil
-      keyspace = ""
+      keyspace = Place.none.name
+      hash = Place.none.hash
     }
 
     /// The sequence number of the write that stored the value; 0 if the record's header is damaged.
@@ -82,20 +106,35 @@ extension Snapshot {
     public var expiry: Expiry { Expiry(stored: facts?.expiry ?? .max) }
 
     /// The length in bytes of the key; 0 if the record's header is damaged.
-    public var keyLength: Int { facts?.keyLength ?? 0 }
+    public var keyLength: Int { Int(facts?.keyLength ?? 0) }
 
     /// The length in bytes of the value; 0 if the record's header is damaged.
-    public var valueLength: Int { facts?.valueLength ?? 0 }
+    public var valueLength: Int { Int(facts?.valueLength ?? 0) }
 
-    /// A copy of the key.
+    /// A copy of the key. The value is not read, and its damage is not found.
     ///
     /// - Throws: ``StoreError/damaged(_:reason:)``.
     public func key() throws(StoreError) -> [UInt8] {
-      if let (entry, view) = try packed() {
-        guard entry.headIsIntact(salt: view.salt) else { throw damaged(.headerChecksum) }
-        return entry.key
-      }
-      return unsafe [UInt8](try intactRecord().key)
+      try withKey { key in unsafe key.withUnsafeBytes { unsafe [UInt8]($0) } }
+    }
+
+    /// Calls `body` with the key: in place, or a copy of a packed one. The span is valid only during the call. The value is not read,
+    /// and its damage is not found.
+    ///
+    /// - Throws: what `body` throws; ``StoreError/damaged(_:reason:)``.
+    public func withKey<R: ~Copyable>(_ body: (RawSpan) throws(StoreError) -> R) throws(StoreError) -> R {
+      if segment.layout.isPacked { return try withPackedKey(body) }
+      guard let facts, let record = segment.view(at: offset, end: offset + length) else { throw unreadable() }
+      // The header is intact, and has the key's hash.
+      guard unsafe hash.hash(record.key) == facts.keyHash else { throw damaged(.bodyChecksum) }
+      return try unsafe body(record.key.bytes)
+    }
+
+    private func withPackedKey<R: ~Copyable>(_ body: (RawSpan) throws(StoreError) -> R) throws(StoreError) -> R {
+      guard let (entry, view) = try packed() else { throw unreadable() }
+      guard entry.headIsIntact(salt: view.salt) else { throw damaged(.headerChecksum) }
+      let key = entry.key
+      return try unsafe body(key.span.bytes)
     }
 
     /// A copy of the value.
@@ -110,13 +149,18 @@ extension Snapshot {
     ///
     /// - Throws: what `body` throws; ``StoreError/damaged(_:reason:)``.
     public func withBytes<R: ~Copyable>(_ body: (RawSpan, RawSpan) throws(StoreError) -> R) throws(StoreError) -> R {
-      if let (entry, view) = try packed() {
-        let value = try value(of: entry, in: view)
-        let key = entry.key
-        return try unsafe body(key.span.bytes, value.span.bytes)
-      }
+      if segment.layout.isPacked { return try withPackedBytes(body) }
       let record = try intactRecord()
       return try unsafe body(record.key.bytes, record.value.bytes)
+    }
+
+    private func withPackedBytes<R: ~Copyable>(
+      _ body: (RawSpan, RawSpan) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+      guard let (entry, view) = try packed() else { throw unreadable() }
+      let value = try value(of: entry, in: view)
+      let key = entry.key
+      return try unsafe body(key.span.bytes, value.span.bytes)
     }
 
     /// The record, if its segment is packed.

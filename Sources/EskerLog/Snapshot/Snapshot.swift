@@ -60,6 +60,12 @@ public final class Snapshot: Sequence, Sendable {
   /// The hash of a packed record's key.
   func hash(of record: PackedEntry) -> UInt64 { record.keyHash(writer.env.seed) }
 
+  /// What its entries know of a keyspace.
+  func place(of keyspace: KeyspaceTag, named name: String) -> Entry.Place {
+    let seed = writer.env.seed
+    return Entry.Place(name: name, hash: KeyHash(seedLow: seed.low, seedHigh: seed.high, keyspace: keyspace))
+  }
+
   /// The addresses, in order, that entries of a keyspace may have; nil if only reading everything tells.
   func addresses(of core: KeyspaceCore, _ tag: KeyspaceTag) throws(StoreError) -> [UInt64]? {
     var found: Set<UInt64> = []
@@ -83,12 +89,13 @@ public final class Snapshot: Sequence, Sendable {
       guard let entry = view.entry(at: offset), entry.kind == .put, entry.keyspace == keyspace.tag,
         shows(entry.sequence, entry.expiry), isLive(entry.keyHash(writer.env.seed), at: address)
       else { return nil }
-      return Snapshot.Entry(segment: segment, entry, keyspace: keyspace.name)
+      return Snapshot.Entry(segment: segment, entry, keyspace: place(of: keyspace.tag, named: keyspace.name))
     }
     guard case .record(let header) = segment.readRecord(at: offset, end: end), header.kind == .put,
       header.keyspace == keyspace.tag, shows(header.sequence, header.expiry), isLive(header.keyHash, at: address)
     else { return nil }
-    return Snapshot.Entry(segment: segment, offset: offset, header: header, keyspace: keyspace.name)
+    let place = place(of: keyspace.tag, named: keyspace.name)
+    return Snapshot.Entry(segment: segment, offset: offset, header: header, keyspace: place)
   }
 
   /// Whether a record with this number and expiry may be shown.

@@ -27,7 +27,7 @@ struct SnapshotWalk {
   /// Bit by bit, which of those that follow the index led to.
   private var led: UInt16 = 0
   /// The keyspace looked for last, as most records are of that of the record before.
-  private var last: (tag: KeyspaceTag, isShown: Bool, name: String)
+  private var last: (tag: KeyspaceTag, isShown: Bool, place: Snapshot.Entry.Place)
 
   /// - Parameter only: The name of the only keyspace whose entries are shown; damage is, whosever it is.
   /// - Returns: nil if the snapshot has no segment.
@@ -45,7 +45,7 @@ struct SnapshotWalk {
     records = RecordCursor(segment, to: end)
     packed = segment.packedView(end: end).map { PackedWalk($0) }
     ahead = ScanWindow(segment)
-    last = (none, false, "")
+    last = (none, false, .none)
     ahead.reach(0)
   }
 
@@ -79,9 +79,13 @@ struct SnapshotWalk {
       let isLed = isWhole || led & 1 == 1
       led >>= 1
       ahead.reach(place, size: header.size)
+      prefetch(behind: place, header.size)
       guard isLed, isShown(header) else { continue }
-      assert(snapshot.isLive(header.keyHash, at: segment.address(of: place)), "every record was live, and this one was not")
-      entry.move(to: place, header, in: last.name)
+      assert(
+        snapshot.isLive(header.keyHash, at: segment.address(of: place)),
+        "every record was live, and this one was not"
+      )
+      entry.move(to: place, header, in: last.place)
       return true
     }
     guard records.offset < end else { return false }
@@ -89,6 +93,17 @@ struct SnapshotWalk {
     entry.move(toDamage: damaged)
     return true
   }
+
+  /// Prefetches the bytes of records to come, one after the other: where one begins is only known from the one before, so that the walk
+  /// would wait for memory at each. Long ones are left to the processor, which then has time to follow.
+  @inline(__always)
+  private func prefetch(behind place: Int, _ size: Int) {
+    guard size <= Self.prefetchedSize else { return }
+    segment.prefetch(place &+ Self.prefetchDistance..<place &+ Self.prefetchDistance &+ size)
+  }
+
+  private static let prefetchedSize = 512
+  private static let prefetchDistance = 2048
 
   private mutating func advanceInPacked() -> Bool {
     guard let view = segment.packedView(end: end) else { return false }
@@ -99,7 +114,7 @@ struct SnapshotWalk {
         guard record.kind == .put, isShown(record.sequence, record.expiry, record.keyspace),
           snapshot.isLive(snapshot.hash(of: record), at: segment.address(of: record.offset))
         else { continue }
-        entry.move(to: record, in: last.name)
+        entry.move(to: record, in: last.place)
       case .damaged(let range): entry.move(toDamage: range)
       }
       return true
@@ -136,7 +151,8 @@ struct SnapshotWalk {
 
   private mutating func look(for keyspace: KeyspaceTag) {
     let shown = snapshot.keyspaces[keyspace.id]
-    last = (keyspace, shown?.tag == keyspace && (only == nil || only == keyspace), shown?.name ?? "")
+    let isShown = shown?.tag == keyspace && (only == nil || only == keyspace)
+    last = (keyspace, isShown, snapshot.place(of: keyspace, named: shown?.name ?? ""))
   }
 }
 

@@ -101,14 +101,12 @@ private struct LineWriter {
 
   /// Writes a line that is nothing but the bytes of the key; false, with nothing written, if it is to be another.
   func write(_ entry: borrowing Snapshot.Entry, to output: inout BufferedOutput) throws -> Bool {
-    guard isKeyOnly else { return false }
-    return try output.fill(room: entry.keyLength + 1) { output in
-      try entry.withBytes { (key, _) throws(StoreError) -> Bool in
-        output.append(key)
-        output.append(end)
-        return true
-      }
+    guard isKeyOnly, try output.makeRoom(entry.keyLength + 1) else { return false }
+    try entry.withKey { (key) throws(StoreError) in
+      output.buffer.append(key)
+      output.buffer.append(end)
     }
+    return true
   }
 
   func line(_ entry: borrowing Snapshot.Entry) throws -> [UInt8] {

@@ -37,17 +37,22 @@ extension JSONEntries {
       let room =
         start.count + OutputBuffer.room(quoting: entry.keyLength) + middle.count
         + OutputBuffer.room(quoting: entry.valueLength) + end.count + last.count
-      return try output.fill(room: room) { output in
-        try entry.withBytes { (key, value) throws(StoreError) -> Bool in
-          output.append(start)
-          guard output.append(quoting: key) else { return false }
-          output.append(middle)
-          guard output.append(quoting: value) else { return false }
-          output.append(end)
-          output.append(last)
-          return true
-        }
-      }
+      guard try output.makeRoom(room) else { return false }
+      let start = output.buffer.count
+      var isWritten = false
+      defer { if !isWritten { output.buffer.remove(behind: start) } }
+      isWritten = try entry.withBytes { (key, value) throws(StoreError) in add(key, value, last, to: &output.buffer) }
+      return isWritten
+    }
+
+    private func add(_ key: RawSpan, _ value: RawSpan, _ last: [UInt8], to output: inout OutputBuffer) -> Bool {
+      output.append(start)
+      guard output.append(quoting: key) else { return false }
+      output.append(middle)
+      guard output.append(quoting: value) else { return false }
+      output.append(end)
+      output.append(last)
+      return true
     }
   }
 }

@@ -7,7 +7,8 @@ struct BufferedOutput: ~Copyable {
   private let descriptor: Int32
   private let name: String
   private let gzip: Gzip?
-  private var buffer: OutputBuffer
+  /// What was not passed on yet.
+  var buffer: OutputBuffer
   /// Bytes that were passed on.
   private var flushed = 0
 
@@ -50,19 +51,12 @@ struct BufferedOutput: ~Copyable {
     }
   }
 
-  /// Adds to the buffer in place, where `body` returns true; otherwise, or when it throws, nothing is added.
-  ///
-  /// - Parameter room: What may be needed.
-  /// - Returns: False if nothing was added, since `body` said so or such a buffer has not as much room.
+  /// Makes room for something that is added to ``buffer`` in place; false if no buffer has as much.
   @inline(__always)
-  mutating func fill(room: Int, _ body: (inout OutputBuffer) throws -> Bool) throws -> Bool {
+  mutating func makeRoom(_ room: Int) throws(ToolError) -> Bool {
     guard room <= buffer.capacity else { return false }
     if room > buffer.room { try flush() }
-    let start = buffer.count
-    var isAdded = false
-    defer { if !isAdded { buffer.remove(behind: start) } }
-    isAdded = try body(&buffer)
-    return isAdded
+    return true
   }
 
   /// Writes what is left, and ends a compressed stream.
