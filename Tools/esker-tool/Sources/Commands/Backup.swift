@@ -3,6 +3,7 @@ import Esker
 
 struct Backup: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "backup",
     abstract: "Copy the store as it is now, even while it is being written.",
     discussion: """
       The directory must not exist or must be empty; it becomes a store that can be opened, checked and restored. Files that \

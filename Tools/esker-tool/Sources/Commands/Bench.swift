@@ -4,6 +4,7 @@ import Foundation
 
 struct Bench: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "bench",
     abstract: "Measure how fast a store is on this machine and disk.",
     discussion: """
       Creates a store of its own in a new directory inside the given one, and removes it afterwards; nothing else there is \

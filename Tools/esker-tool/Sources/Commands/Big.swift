@@ -3,6 +3,7 @@ import Esker
 
 struct Big: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "big",
     abstract: "Show what takes the space: the largest entries and prefixes, sizes and lifetimes.",
     discussion: """
       Reads every entry, in memory that does not grow with the store, and shows the largest entries, the prefixes of keys \

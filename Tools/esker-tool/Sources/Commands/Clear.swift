@@ -3,6 +3,7 @@ import Esker
 
 struct Clear: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "clear",
     abstract: "Remove all entries of a keyspace.",
     discussion: """
       Of the default keyspace, or of the one that is named; other keyspaces stay as they are. Takes no time, however many \

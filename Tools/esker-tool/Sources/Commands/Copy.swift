@@ -3,6 +3,7 @@ import Esker
 
 struct Copy: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "copy",
     abstract: "Copy entries to another store or keyspace.",
     discussion: """
       Copies entries with their expiry, and what their keyspaces record about keys and values, as they are at one instant. The \

@@ -3,6 +3,7 @@ import Esker
 
 struct Count: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "count",
     abstract: "Print how many keys there are.",
     discussion: """
       Counts what "get" would find: a key whose value has expired is not counted. Of a store whose values do not expire, that \

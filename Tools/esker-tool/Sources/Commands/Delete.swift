@@ -3,6 +3,7 @@ import Esker
 
 struct Delete: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "delete",
     abstract: "Remove keys.",
     discussion: """
       Absent keys are skipped; the exit code is 1 if none of the keys existed.

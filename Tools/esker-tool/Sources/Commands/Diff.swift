@@ -3,6 +3,7 @@ import Esker
 
 struct Diff: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "diff",
     abstract: "Show the entries in which two stores differ.",
     discussion: """
       Of each entry that is only in the first store, only in the second, or in both with another value or expiry, prints what \

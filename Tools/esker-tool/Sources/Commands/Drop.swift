@@ -3,6 +3,7 @@ import Esker
 
 struct Drop: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "drop",
     abstract: "Remove a keyspace and everything in it.",
     discussion: """
       Also what it records about its keys and values. The default keyspace cannot be removed, but emptied, with "clear".

@@ -5,6 +5,7 @@ import Foundation
 
 struct Dump: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "dump",
     abstract: "Write entries, all of them or some.",
     discussion: """
       Writes to a new file, compressed with gzip if its name ends with .gz, or to standard output. The entries are the store at one instant, in no particular order. "load" with \

@@ -3,6 +3,7 @@ import Esker
 
 struct Exists: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "exists",
     abstract: "Say by the exit code whether keys have values.",
     discussion: """
       Prints nothing. The exit code is 0 if all the keys have values, and 1 if one is absent or its value has expired.

@@ -4,6 +4,7 @@ import Foundation
 
 struct Follow: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "follow",
     abstract: "Print changes as they are made.",
     discussion: """
       Prints each write that a process makes to the store, until ctrl-C: its number, what it was (put, delete or clear), its \

@@ -3,6 +3,7 @@ import Esker
 
 struct Get: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "get",
     abstract: "Write the values of keys to standard output.",
     discussion: """
       Numbers, CBOR and other values whose form the keyspace records are written as text, CBOR as JSON; all others, and those \

@@ -3,6 +3,7 @@ import Esker
 
 struct Increment: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "increment",
     abstract: "Add to a counter, and print the sum.",
     discussion: """
       A counter is a whole number of 8 bytes, what a program keeps as Int, Int64 or UInt64. An absent key counts as 0, and the \

@@ -3,6 +3,7 @@ import Esker
 
 struct Inspect: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "inspect",
     abstract: "Show what the store's files contain, down to a record's bytes.",
     discussion: """
       Without options: the manifest, and a line for each segment. With --segment: its records, in file order. With --record: the \

@@ -3,6 +3,7 @@ import Esker
 
 struct Keyspaces: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "keyspaces",
     abstract: "Print the keyspaces and how many keys each has, or remove one.",
     discussion: """
       KEYS are those that "get" would find: a key whose value has expired is not counted. KEYS ARE and VALUES ARE are the forms that a program has recorded, by which the other commands read and show them. The \

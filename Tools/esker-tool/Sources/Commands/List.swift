@@ -3,6 +3,7 @@ import Esker
 
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "list",
     abstract: "Print the keys, one per line.",
     discussion: """
       Keys are printed in no particular order: as text where the keyspace records that they are numbers, UUIDs or the like, \

@@ -6,6 +6,7 @@ import Foundation
 
 struct Load: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "load",
     abstract: "Store the records of a file.",
     discussion: """
       With --key-field, the file holds documents. For JSON objects, one per line (NDJSON) or the elements of a list, the bytes of \

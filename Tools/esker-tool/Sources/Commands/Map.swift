@@ -4,6 +4,7 @@ import Foundation
 
 struct Map: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "map",
     abstract: "Draw the store's segments, and what their bytes are for.",
     discussion: """
       Draws each segment from the oldest to the newest: what stays, what will expire, what a merge can reclaim, and what is \

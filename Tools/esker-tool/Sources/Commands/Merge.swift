@@ -3,6 +3,7 @@ import Esker
 
 struct Merge: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "merge",
     abstract: "Reclaim the space of overwritten, removed and expired records.",
     discussion: """
       An open store does this automatically, unless it was told not to; the command is for one that is not open. Live records \

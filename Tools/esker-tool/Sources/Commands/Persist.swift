@@ -3,6 +3,7 @@ import Esker
 
 struct Persist: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "persist",
     abstract: "Make values never expire.",
     discussion: """
       The exit code is 1 if a key is absent or its value has expired.

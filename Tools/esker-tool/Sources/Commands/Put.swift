@@ -3,6 +3,7 @@ import Esker
 
 struct Put: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "put",
     abstract: "Store a value under a key.",
     discussion: """
       Creates the store if there is nothing at the path or an empty directory. A value of "-" is read from standard input, \

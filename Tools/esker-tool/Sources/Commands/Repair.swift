@@ -4,6 +4,7 @@ import EskerTools
 
 struct Repair: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "repair",
     abstract: "Make a new store of everything intact in a damaged one.",
     discussion: """
       The damaged store is only read; no process may have it open for writing. Its manifest may be missing, and the damage may \

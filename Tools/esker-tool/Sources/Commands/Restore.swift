@@ -3,6 +3,7 @@ import Esker
 
 struct Restore: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "restore",
     abstract: "Make a store from a backup.",
     discussion: """
       The backup stays as it is. The new path must not exist or must be an empty directory. A backup is a store, so it can \

@@ -4,6 +4,7 @@ import Foundation
 
 struct Shell: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "shell",
     abstract: "Give many commands to one open store.",
     discussion: """
       Opens the store once, and takes the tool's own commands, one per line and without the store: "get at" is \

@@ -3,6 +3,7 @@ import Esker
 
 struct Stats: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "stats",
     abstract: "Print figures about the store.",
     discussion: """
       Keys that have expired are counted until they are removed; "count" and "keyspaces" leave them out. "index" is memory of \

@@ -3,6 +3,7 @@ import Esker
 
 struct Touch: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "touch",
     abstract: "Set when values expire.",
     discussion: """
       Each value is written anew with its expiry. The exit code is 1 if a key is absent or its value has expired. "persist" \

@@ -3,6 +3,7 @@ import Esker
 
 struct Verify: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "verify",
     abstract: "Check every byte of the store.",
     discussion: """
       Reads all files, compares them with their checksums, and checks that every entry of the index points to a record. Each \

@@ -4,6 +4,7 @@ import Foundation
 
 struct Watch: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "watch",
     abstract: "Show what a store in use is doing.",
     discussion: """
       Shows rates, latencies, segments and merges, again and again, until ctrl-C. They come from the process that has the store \
