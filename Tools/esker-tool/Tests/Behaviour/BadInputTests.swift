@@ -10,7 +10,7 @@ import Testing
   static let readers = [
     ["get", "a"], ["list"], ["count"], ["keyspaces"], ["dump"], ["dump", "--format", "binary"], ["stats"], ["inspect"],
     ["map"], ["verify"], ["merge", "--dry-run"], ["backup", "/nowhere/new"], ["restore", "/nowhere/new"],
-    ["watch", "--count", "1"], ["exists", "a"], ["ttl", "a"], ["big"], ["copy", "/nowhere/new"],
+    ["watch", "--count", "1"], ["exists", "a"], ["ttl", "a"], ["copy", "/nowhere/new"],
     ["count", "--where", ". = 1"],
   ]
 
@@ -73,12 +73,13 @@ import Testing
   }
 
   private static let whoReadsValues = [
-    ["get", "a"], ["list"], ["dump"], ["verify"], ["inspect", "--segment", "1"], ["inspect", "--key", "a"],
+    ["get", "a"], ["list", "--values"], ["dump"], ["verify"], ["inspect", "--segment", "1"], ["inspect", "--key", "a"],
     ["inspect", "--record", "1:128"], ["repair", "NEW"],
-    ["backup", "NEW"], ["exists", "a"], ["ttl", "a"], ["big"], ["copy", "NEW", "-q"], ["count", "--where", ". = 1"],
+    ["backup", "NEW"], ["exists", "a"], ["ttl", "a"], ["copy", "NEW", "-q"], ["count", "--where", ". = 1"],
   ]
   private static let whoReadsNone = [
-    ["count"], ["keyspaces", "--sizes"], ["stats"], ["inspect"], ["map"], ["merge", "--dry-run"],
+    ["count"], ["list"], ["list", "--sort", "key"], ["big"], ["keyspaces", "--sizes"], ["stats"], ["inspect"], ["map"],
+    ["merge", "--dry-run"],
     ["watch", "--count", "1"],
   ]
 

@@ -163,7 +163,7 @@ import Testing
     let name = try #require(SampleStore.segments(scratch.store).first)
     let whole = try list(scratch, "--sort", "key").count
     try SampleStore.flip(scratch.store, name, at: 500)
-    for arguments in [["--sort", "key"], ["--where", "size >= 0"], ["--match", "key *"]] {
+    for arguments in [["--sort", "key", "--values"], ["--where", "size >= 0"], ["--match", "key *", "--values"]] {
       let result = try scratch.run(["list", scratch.store] + arguments)
       #expect(result.status == 1 && result.lines.count == whole - 1, "\(arguments)")
       #expect(result.errors.hasPrefix("esker: ") && result.errors.contains(name))
