@@ -62,7 +62,7 @@ func forEachEntry(
     return true
   }
   progress.clear()
-  for entry in sorted.finish() {
+  try sorted.forEach { entry in
     try Interruption.check()
     do { try body(entry) } catch StoreError.damaged(let location, let reason) {
       isIntact = false
