@@ -6,9 +6,19 @@
 #include <stdlib.h>
 
 _Thread_local struct esker_epoch_slot *esker_epoch_own ESKER_TLS_MODEL = 0;
-_Thread_local uint32_t esker_calls ESKER_TLS_MODEL = 0;
+_Thread_local uint32_t esker_calls_until_sample ESKER_TLS_MODEL = 128;
 _Thread_local struct esker_held esker_held ESKER_TLS_MODEL = {0};
 _Alignas(128) uint64_t esker_epoch_word[16] = {1};
+
+uint32_t esker_sample_distance(void) {
+  // Marsaglia's xorshift, which never reaches 0 from another number.
+  static _Thread_local uint32_t state = 2463534242;
+  state ^= state << 13;
+  state ^= state >> 17;
+  state ^= state << 5;
+  uint32_t distance = state >> 24;
+  return distance == 0 ? 128 : distance;
+}
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t registry_once = PTHREAD_ONCE_INIT;

@@ -31,9 +31,11 @@ public struct Statistics: Sendable, Hashable {
   public var bytesWritten = 0
   /// How long syncs took since the store was opened.
   public var syncs = Statistics.Histogram()
-  /// How long puts took since the store was opened, including the wait for durability; one call in 128 is measured.
+  /// How long puts took since the store was opened, including the wait for durability; one call in 128, chosen at random, is
+  /// measured.
   public var puts = Statistics.Histogram()
-  /// How long gets of one key took since the store was opened; one call in 128 is measured.
+  /// How long gets of one key took since the store was opened; one call in 128, chosen at random, is
+  /// measured.
   public var gets = Statistics.Histogram()
   /// The number of merges since the store was opened.
   public var merges = 0
