@@ -37,6 +37,15 @@ extension HashIndex {
     return Int(directories + spare + (own > mapped ? own - mapped : 0))
   }
 
+  /// Bytes of all that look-ups may touch: ``memoryBytes``, and what an image still maps.
+  public var byteCount: Int {
+    func mapped(_ chunks: UInt64, lines: UInt64) -> Int {
+      Int(min(chunks * UInt64(ChunkDirectory.chunkByteCount), lines * UInt64(Line.byteCount)))
+    }
+    return memoryBytes + mapped(state[.mappedMainChunks], lines: state[.bucketCount])
+      + mapped(state[.mappedOverflowChunks], lines: state[.overflowEnd] - state[.overflowSkipped])
+  }
+
   private func committed(_ directory: ChunkDirectory, chunks: UInt64, lines: UInt64) -> UInt64 {
     guard chunks > 0 else { return 0 }
     let chunkBytes = UInt64(ChunkDirectory.chunkByteCount)

@@ -19,7 +19,7 @@ extension Statistics {
     result.merged = engine.merger.figures.report
     result.pinnedBytes = catalog.pinnedBytes
     result.keys = keydir.keyspaces.count
-    result.indexBytes = keydir.memoryBytes
+    result.indexBytes = keydir.byteCount
     result.indexLoad = keydir.bucketCount == 0 ? 0 : Double(keydir.count) / Double(keydir.bucketCount * 7)
     result.lastSequence = SequenceNumber(rawValue: commits.publishedSequence)
     result.durableSequence = SequenceNumber(rawValue: commits.durableSequence)

@@ -86,7 +86,7 @@ final class Keydir: @unchecked Sendable {
   var bucketCount: Int { index.bucketCount }
   /// Entries in the index.
   var count: Int { index.count }
-  var memoryBytes: Int { index.memoryBytes }
+  var byteCount: Int { index.byteCount }
   /// True once a page of the checkpoint was found damaged.
   var isDamaged: Bool { index.isDamaged }
   /// True while any part of the index is still in the checkpoint's pages.

@@ -15,7 +15,8 @@ public struct Statistics: Sendable, Hashable {
   /// The number of entries by keyspace, including expired ones that have not been removed yet, which ``ByteStore/count()`` leaves
   /// out; the default keyspace has the empty name.
   public var keyspaces: [String: Int] = [:]
-  /// The memory that the index uses, in bytes.
+  /// The size of the index, in bytes: memory of its own, and pages of the checkpoint that it still maps, which the system may drop
+  /// when memory is short.
   public var indexBytes = 0
   /// The share of the index's main slots in use.
   public var indexLoad = 0.0
@@ -34,8 +35,7 @@ public struct Statistics: Sendable, Hashable {
   /// How long puts took since the store was opened, including the wait for durability; one call in 128, chosen at random, is
   /// measured.
   public var puts = Statistics.Histogram()
-  /// How long gets of one key took since the store was opened; one call in 128, chosen at random, is
-  /// measured.
+  /// How long gets of one key took since the store was opened; one call in 128, chosen at random, is measured.
   public var gets = Statistics.Histogram()
   /// The number of merges since the store was opened.
   public var merges = 0

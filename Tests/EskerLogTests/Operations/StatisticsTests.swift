@@ -149,6 +149,19 @@ import Testing
     #expect(store.statistics.puts.count == puts)
   }
 
+  @Test func theSizeOfTheIndexHasWhatIsMapped() throws {
+    let machine = Machine()
+    let store = try machine.open()
+    for number in 0..<100_000 { try store.put("v", forKey: "\(number)") }
+    let size = store.statistics.indexBytes
+    #expect(size > 100_000 * 9)
+    try store.close()
+    // Without memory of its own yet, but for what each index has.
+    let reopened = try machine.open()
+    #expect(reopened.statistics.indexBytes > size / 2 && reopened.statistics.indexBytes < size * 2)
+    try reopened.close()
+  }
+
   /// What a program calls in turns is measured alike: neither kind is passed over.
   @Test(arguments: [1, 2, 3, 7, 31, 63, 127]) func callsInTurnsAreTimedAlike(getsAfterPut: Int) throws {
     let store = try Machine().open()

@@ -6,10 +6,10 @@ struct Stats: ParsableCommand {
     commandName: "stats",
     abstract: "Print figures about the store.",
     discussion: """
-      Keys that have expired are counted until they are removed; "count" and "keyspaces" leave them out. "index" is memory of \
-      the index's own: what is mapped from a checkpoint, about 15 bytes a key, is not in it. With --json, prints one object, \
-      whose fields keep their names and meanings; sizes are in bytes. With --format prometheus, prints what Prometheus \
-      collects, also from the process that has the store open, if it publishes statistics.
+      Keys that have expired are counted until they are removed; "count" and "keyspaces" leave them out. "index" is what \
+      the index takes of memory, about 15 bytes a key, part of it in pages of a checkpoint that the system may drop. With \
+      --json, prints one object, whose fields keep their names and meanings; sizes are in bytes. With --format prometheus, \
+      prints what Prometheus collects, also from the process that has the store open, if it publishes statistics.
 
       Examples:
         esker stats cities.esker

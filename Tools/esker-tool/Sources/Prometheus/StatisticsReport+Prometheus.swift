@@ -57,7 +57,7 @@ extension PrometheusText {
       Self.seconds(published.publishedAt),
       "When the process published these figures."
     )
-    add("esker_index_bytes", .gauge, figures.indexBytes, "Memory of the index in the process.")
+    add("esker_index_bytes", .gauge, figures.indexBytes, "Size of the index, with what it maps of a checkpoint.")
     add("esker_open_snapshots", .gauge, figures.openSnapshots, "Open snapshots.")
     add("esker_pinned_bytes", .gauge, figures.pinnedBytes, "Bytes of merged files that are still in use.")
     add("esker_logged_bytes_total", .counter, figures.bytesLogged, "Bytes of records logged since the opening.")
