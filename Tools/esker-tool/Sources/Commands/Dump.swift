@@ -64,7 +64,9 @@ struct Dump: ParsableCommand {
 
   func validate() throws {
     try TransferFormat.requirePlain(file, "write to standard output, and pipe that through a program that does.")
-    if written == .tsv { throw ValidationError("dump writes ndjson, csv or binary: load alone takes tsv.") }
+    if [.tsv, .mdb].contains(written) {
+      throw ValidationError("dump writes ndjson, csv or binary: load alone takes \(written.rawValue).")
+    }
     if encoding != nil, decoding.decode != .auto, decoding.decode != .raw {
       throw ValidationError("--encoding writes bytes: it goes without --decode.")
     }
@@ -91,7 +93,7 @@ struct Dump: ParsableCommand {
         case .ndjson:
           let formatter = JSONEntries(namesKeyspaces: name == nil, encoding: encoding, forms)
           try write(store, name, formatter, &output, &summary)
-        case .csv, .tsv:
+        case .csv, .tsv, .mdb:
           let keyspaces = try name.map { [$0] } ?? [""] + store.keyspaceNames
           let formatter = CSVEntries(namesKeyspaces: name == nil, encoding: encoding, forms, of: keyspaces)
           try write(store, name, formatter, &output, &summary)

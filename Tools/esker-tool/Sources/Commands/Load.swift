@@ -17,7 +17,8 @@ struct Load: ParsableCommand {
       character like others.
 
       Without it, the file is what "dump" wrote in that --format: entries with their keys, values and instants of expiry, \
-      each in the keyspace that it names. Expired ones are skipped; --ttl applies to those without an instant.
+      each in the keyspace that it names. Expired ones are skipped; --ttl applies to those without an instant. With \
+      --format mdb, it is what mdb_dump of LMDB wrote, or db_dump of Berkeley DB.
 
       If several records have the same key, the last one wins. Blank lines are skipped. A line that is not a record stops \
       the load: what came before it stays, and the exit code is 1. With --skip-bad such lines are counted and skipped, the \
@@ -39,6 +40,7 @@ struct Load: ParsableCommand {
         esker load cities.esker cities.csv --key-field geonameid --delimiter ';'
         esker load cities.esker cities.tsv --key-field geonameid --compression lz4
         esker load copy.esker cities.stream --format binary
+        mdb_dump cities.lmdb | esker load cities.esker - --format mdb
       """
   )
 
@@ -49,7 +51,7 @@ struct Load: ParsableCommand {
 
   @Option(
     help:
-      "The format of the file: ndjson, csv, tsv, or binary as dump writes it. By default what its name says, or ndjson."
+      "The format of the file: ndjson, csv, tsv, mdb, or binary as dump writes it. By default what its name says, or ndjson."
   )
   var format: TransferFormat?
 
@@ -67,6 +69,14 @@ struct Load: ParsableCommand {
   @OptionGroup var keyspace: KeyspaceOption
 
   @OptionGroup var packing: CompressionOption
+
+  @Option(
+    help: ArgumentHelp(
+      "Write segments of this size from now on, from 64KiB to 1GiB, \(ByteSize.help). The store remembers it.",
+      valueName: "size"
+    )
+  )
+  var segmentSize: ByteSize?
 
   @Option(
     help: ArgumentHelp(
@@ -102,12 +112,17 @@ struct Load: ParsableCommand {
     return dialect
   }
 
-  private var settings: Options { Options(compression: packing.compression, capacity: capacity?.bytes) }
+  private var settings: Options {
+    Options(segmentSize: segmentSize?.bytes, compression: packing.compression, capacity: capacity?.bytes)
+  }
 
   func validate() throws {
     try TransferFormat.requirePlain(file, "decompress it, and give - for standard input.")
     if let acknowledge, acknowledge < 1 { throw ValidationError("--acknowledge takes a number of at least 1.") }
     if maxLine.bytes < 1 { throw ValidationError("--max-line takes a size of at least 1.") }
+    if let segmentSize, !(64 << 10...1 << 30).contains(segmentSize.bytes) {
+      throw ValidationError("--segment-size takes a size from 64KiB to 1GiB.")
+    }
     if format == nil, keyField == nil {
       throw ValidationError("Give --key-field for documents, or --format for what dump wrote.")
     }
@@ -117,6 +132,11 @@ struct Load: ParsableCommand {
     if let keyField, read == .ndjson, KeyField(argument: keyField) == nil {
       throw ValidationError(
         "--key-field takes names of fields with dots between them, and [\"a.b\"] for one with a dot in it."
+      )
+    }
+    if read == .mdb, keyField != nil || resume {
+      throw ValidationError(
+        "--format mdb goes without --key-field and --resume: keys are in the file, and so is what they are of."
       )
     }
     if json, acknowledge != nil { throw ValidationError("--json and --acknowledge would write to the same place.") }
@@ -162,6 +182,9 @@ struct Load: ParsableCommand {
       case (.csv, _), (.tsv, _):
         let source = CSVSource(keyField: keyField, limit: limit, dialect)
         var loader = Loader(source, into: keyspace, resuming: checkpoint, plan)
+        try loader.run(&reader)
+      case (.mdb, _):
+        var loader = Loader(MDBSource(), into: keyspace, resuming: nil, plan)
         try loader.run(&reader)
       case (_, let keyField?) where try ListSource.isNext(in: &reader):
         var loader = Loader(ListSource(keyField: keyField), into: keyspace, resuming: checkpoint, plan)

@@ -9,6 +9,8 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
   case csv
   /// Columns with tabs between them, as other programs write them; only loaded.
   case tsv
+  /// As `mdb_dump` and `db_dump` write it; only loaded.
+  case mdb
   /// Esker's own stream, with checksums.
   case binary
 
