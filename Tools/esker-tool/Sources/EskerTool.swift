@@ -89,6 +89,12 @@ nonisolated func reported(_ error: any Error) -> Int32? {
   case StoreError.damaged(let location, let reason):
     DamageReports.report(location, reason)
     return ExitStatus.code(for: StoreError.damaged(location, reason: reason))
+  case StoreError.locked(let path, let holder):
+    let holder = holder == 0 ? "another process" : "process \(holder)"
+    StandardError.report(
+      "\(path) is open for writing in \(holder): end that, or use a command that only reads (list, get, stats, dump and others)"
+    )
+    return ExitStatus.locked
   case let error as StoreError:
     StandardError.report(error.description)
     return ExitStatus.code(for: error)

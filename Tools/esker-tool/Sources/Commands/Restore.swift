@@ -15,10 +15,14 @@ struct Restore: ParsableCommand {
       """
   )
 
-  @OptionGroup var backup: StoreArguments
+  @Argument(help: "The backup's directory.", completion: .directory)
+  var backup: String
 
   @Argument(help: "The directory of the new store.", completion: .directory)
   var new: String
+
+  @Flag(name: [.short, .long], help: "Print only results and errors: no progress, no summary.")
+  var quiet = false
 
   @Flag(help: "Copy everything: share no files with the backup.")
   var copy = false
@@ -30,18 +34,18 @@ struct Restore: ParsableCommand {
   var json = false
 
   func run() throws {
-    try backup.require()
-    let copies = copy || dryRun && !isOnOneVolume(backup.store, new)
-    let plan = try LogStore.planRestore(from: backup.store, to: new, copying: copies)
+    try StoreArguments.requireStore(at: backup)
+    let copies = copy || dryRun && !isOnOneVolume(backup, new)
+    let plan = try LogStore.planRestore(from: backup, to: new, copying: copies)
     if dryRun { return try printSummary(of: plan, path: new, isPlan: true, asJSON: json) }
     Interruption.install()
-    let progress = Progress("copying", bytes: plan.bytes, isQuiet: backup.quiet)
+    let progress = Progress("copying", bytes: plan.bytes, isQuiet: quiet)
     defer { progress.clear() }
-    let report = try LogStore.restore(from: backup.store, to: new, copying: copy) { share in
+    let report = try LogStore.restore(from: backup, to: new, copying: copy) { share in
       progress.update(share)
       return !Interruption.isRequested
     }
     progress.clear()
-    if json || !backup.quiet { try printSummary(of: report, path: new, asJSON: json) }
+    if json || !quiet { try printSummary(of: report, path: new, asJSON: json) }
   }
 }

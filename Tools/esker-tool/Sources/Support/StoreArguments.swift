@@ -30,7 +30,7 @@ struct StoreArguments: ParsableArguments {
     var options = Options()
     options.readOnly = true
     options.onEvent = { notices.hear($0) }
-    let result = try closing(LogStore(at: store, options: options), body)
+    let result = try closing(open(options), body)
     if notices.foundDamage { throw ToolError.damageFound }
     return result
   }
@@ -66,7 +66,11 @@ struct StoreArguments: ParsableArguments {
     var options = options
     options.statisticsInterval = interval
     options.onEvent = { notices.hear($0) }
-    return try closing(LogStore(at: store, options: options), body)
+    return try closing(open(options), body)
+  }
+
+  private func open(_ options: Options) throws -> LogStore {
+    try Waiting.during("opening", isQuiet: quiet) { try LogStore(at: store, options: options) }
   }
 
   /// Calls `body` and closes the store; an error from closing is thrown only if `body` succeeded.
@@ -89,18 +93,21 @@ struct StoreArguments: ParsableArguments {
   }
 
   /// Throws if there is no store: opening for writing would create one at a missing path or in an empty directory.
-  func require() throws {
-    guard let status = SystemCalls.status(store) else {
+  func require() throws { try Self.requireStore(at: store) }
+
+  /// Throws if there is no store at the path.
+  static func requireStore(at path: String) throws {
+    guard let status = SystemCalls.status(path) else {
       throw errno == ENOENT
-        ? ToolError.noStore(path: store) : ToolError.system(operation: "open", path: store, errno: errno)
+        ? ToolError.noStore(path: path) : ToolError.system(operation: "open", path: path, errno: errno)
     }
-    guard status.st_mode & S_IFMT == S_IFDIR else { throw StoreError.notAStore(path: store) }
-    guard try !isEmptyDirectory() else { throw ToolError.noStore(path: store) }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw StoreError.notAStore(path: path) }
+    guard try !isEmptyDirectory(path) else { throw ToolError.noStore(path: path) }
   }
 
-  private func isEmptyDirectory() throws(ToolError) -> Bool {
-    do throws(PlatformError) { return try OSFileSystem().list(store).isEmpty } catch {
-      throw .system(operation: "open", path: store, errno: error.code)
+  private static func isEmptyDirectory(_ path: String) throws(ToolError) -> Bool {
+    do throws(PlatformError) { return try OSFileSystem().list(path).isEmpty } catch {
+      throw .system(operation: "open", path: path, errno: error.code)
     }
   }
 }

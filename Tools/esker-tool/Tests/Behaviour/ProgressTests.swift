@@ -1,5 +1,6 @@
 import EskerTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 @testable import esker_tool
@@ -10,6 +11,15 @@ import Testing
     #expect(loading.text(5000, share: 0.25, seconds: 10) == "loading 25 %, 500 records/s, 30 s left")
     #expect(loading.text(5000, share: nil, seconds: 10) == "loading, 500 records/s, 5,000 records")
     #expect(loading.text(0, share: nil, seconds: 10) == "loading")
+  }
+
+  @Test func whatTakesLongerThanASecondSaysSo() throws {
+    let said = Mutex<[String]>([])
+    let waiting = Waiting("opening") { text in said.withLock { $0.append(text) } }
+    #expect(eventually { said.withLock { $0.count } >= 2 })
+    waiting.end()
+    let texts = said.withLock { $0 }
+    #expect(texts.allSatisfy { $0.hasPrefix("opening, ") && $0.hasSuffix(" s") })
   }
 
   /// A load from a pipe, with a terminal behind standard error.
