@@ -20,6 +20,7 @@ let package = Package(
     .library(name: "EskerLog", targets: ["EskerLog"]),
     .library(name: "EskerTools", targets: ["EskerTools"]),
     .library(name: "EskerUI", targets: ["EskerUI"]),
+    .library(name: "EskerRemote", targets: ["EskerRemote"]),
     .library(name: "EskerCBOR", targets: ["EskerCBOR"]),
     .library(name: "EskerProtobuf", targets: ["EskerProtobuf"]),
     .library(name: "EskerSwiftLog", targets: ["EskerSwiftLog"]),
@@ -76,6 +77,11 @@ let package = Package(
     .target(
       name: "Esker",
       dependencies: ["EskerLog", "EskerMemory", "EskerCBOR", "EskerFormat", "EskerPlatform"],
+      swiftSettings: shipped
+    ),
+    .target(
+      name: "EskerRemote",
+      dependencies: ["Esker", "EskerLog", "EskerMemory", "EskerPlatform"],
       swiftSettings: shipped
     ),
     .target(
@@ -192,6 +198,11 @@ let package = Package(
     .testTarget(
       name: "EskerTests",
       dependencies: ["Esker", "EskerCBOR", "EskerLog", "EskerPlatform", "EskerTestSupport"],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "EskerRemoteTests",
+      dependencies: ["EskerRemote", "Esker", "EskerLog", "EskerPlatform", "EskerTestSupport"],
       swiftSettings: strict
     ),
     .testTarget(name: "EskerUITests", dependencies: ["EskerUI"], swiftSettings: strict),

@@ -1,0 +1,67 @@
+/// The place of a message among all of its domain: the generation, and the index of the message on the connection that serves it.
+public struct RemoteStamp: Comparable, Hashable, Sendable {
+  /// The generation of the domain when the request was sent, or, of a change, when it arrived. 0 is none.
+  public var generation: UInt32
+  /// Grows with each message of the connection.
+  public var index: UInt64
+
+  /// A stamp from its parts.
+  public init(generation: UInt32, index: UInt64) {
+    self.generation = generation
+    self.index = index
+  }
+
+  /// Whether the first arrived earlier. Says something only of two stamps of one domain and generation.
+  public static func < (left: RemoteStamp, right: RemoteStamp) -> Bool {
+    (left.generation, left.index) < (right.generation, right.index)
+  }
+}
+
+/// A reply and its place in the order of messages.
+public struct Stamped<Reply: Sendable>: Sendable {
+  /// What was answered.
+  public var reply: Reply
+  /// Its place.
+  public var stamp: RemoteStamp
+  /// Whether changes after this reply are told on the same connection, so that it may be kept. Not if it came from a replica, by ASK, on
+  /// a connection for big values, or while the lease of the domain was over.
+  public var isKeepable: Bool
+
+  /// A reply from its parts.
+  public init(_ reply: Reply, at stamp: RemoteStamp, isKeepable: Bool = true) {
+    self.reply = reply
+    self.stamp = stamp
+    self.isKeepable = isKeepable
+  }
+}
+
+/// What a reply is given to.
+public typealias RemoteCompletion<Reply: Sendable> = @Sendable (Result<Stamped<Reply>, RemoteError>) -> Void
+
+/// Whom a read may ask.
+public enum RemoteSource: Sendable {
+  /// The owner, under a lease.
+  case owner
+  /// Whoever is there: replicas too, and without a lease. Such a reply is never keepable.
+  case any
+}
+
+/// What a check found.
+public enum RemoteChecked: Hashable, Sendable {
+  /// The value still has that version. No more than the envelope was moved.
+  case same
+  /// There is something else, or, with nil, nothing.
+  case changed(RemoteValue?)
+  /// What is there does not have that version; what it is has to be read.
+  case different
+}
+
+/// What was found by a write on a condition.
+public enum RemoteFound: Hashable, Sendable {
+  /// Nothing.
+  case absent
+  /// A foreign value, without a version.
+  case foreign
+  /// A value of this version.
+  case version(RemoteVersion)
+}

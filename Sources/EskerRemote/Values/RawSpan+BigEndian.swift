@@ -1,0 +1,27 @@
+// Numbers whose bytes are compared by servers: most significant first.
+//
+// Safety: offsets are checked against the count, and any byte makes a number.
+
+extension RawSpan {
+  /// The number of `count` bytes at `offset`.
+  func bigEndian(at offset: Int, count: Int) -> UInt64 {
+    precondition(offset >= 0 && count >= 0 && offset <= byteCount - count)
+    var number: UInt64 = 0
+    for index in offset..<offset + count {
+      number = number << 8 | UInt64(unsafe unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self))
+    }
+    return number
+  }
+}
+
+extension [UInt8] {
+  /// Appends the lowest `count` bytes of a number.
+  mutating func appendBigEndian(_ number: UInt64, count: Int) {
+    for index in (0..<count).reversed() { append(UInt8(truncatingIfNeeded: number >> UInt64(index * 8))) }
+  }
+
+  /// Appends all bytes of a span.
+  mutating func append(contentsOf bytes: RawSpan) {
+    unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+  }
+}
