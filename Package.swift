@@ -81,7 +81,7 @@ let package = Package(
     ),
     .target(
       name: "EskerRemote",
-      dependencies: ["Esker", "EskerLog", "EskerMemory", "EskerPlatform"],
+      dependencies: ["Esker", "EskerLog", "EskerMemory", "EskerFormat", "EskerPlatform"],
       swiftSettings: shipped
     ),
     .target(

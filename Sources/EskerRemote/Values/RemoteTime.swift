@@ -50,7 +50,12 @@ public struct ServerTime: Hashable, Sendable {
 
   /// What the server's clock says at an instant, in milliseconds.
   public func milliseconds(at instant: RemoteInstant) -> UInt64 {
-    if instant >= self.instant { return milliseconds + (instant.nanoseconds - self.instant.nanoseconds) / 1_000_000 }
+    if instant >= self.instant {
+      let (sum, overflow) = milliseconds.addingReportingOverflow(
+        (instant.nanoseconds - self.instant.nanoseconds) / 1_000_000
+      )
+      return overflow ? .max : sum
+    }
     let back = (self.instant.nanoseconds - instant.nanoseconds) / 1_000_000
     return milliseconds > back ? milliseconds - back : 0
   }

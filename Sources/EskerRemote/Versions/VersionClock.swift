@@ -42,7 +42,7 @@ final class VersionClock: Sendable {
 
   /// Notes a version that was read: those given from now on are later.
   func follow(_ version: RemoteVersion, at milliseconds: UInt64) {
-    guard version.time <= milliseconds + Self.greatestLead else { return }
+    guard version.time <= milliseconds || version.time - milliseconds <= Self.greatestLead else { return }
     last.withLock { last in
       if (version.time, version.count) > (last.time, last.count) {
         last = Last(time: version.time, count: version.count)

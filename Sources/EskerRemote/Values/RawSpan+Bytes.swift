@@ -20,8 +20,19 @@ extension [UInt8] {
     for index in (0..<count).reversed() { append(UInt8(truncatingIfNeeded: number >> UInt64(index * 8))) }
   }
 
+  /// The bytes of a span.
+  init(copying bytes: RawSpan) { self = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }
+
   /// Appends all bytes of a span.
   mutating func append(contentsOf bytes: RawSpan) {
     unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+  }
+}
+
+extension [UInt8] {
+  /// Whether these are the bytes of a span.
+  func hasBytes(_ other: RawSpan) -> Bool {
+    guard count == other.byteCount else { return false }
+    return unsafe other.withUnsafeBytes { other in unsafe elementsEqual(other) }
   }
 }

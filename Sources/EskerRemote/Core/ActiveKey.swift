@@ -1,0 +1,98 @@
+/// A key that is being read from the remote store or written to it, and what was told of it meanwhile.
+struct ActiveKey {
+  let key: RemoteKey
+  var flights: [Flight] = []
+  /// The write that is under way; the key is busy then.
+  var write: PendingWrite?
+  /// Writes that wait for it, in order.
+  var waiting: [PendingWrite] = []
+  /// The last change that was told.
+  var lastChange = RemoteStamp(generation: 0, index: 0)
+
+  init(_ key: RemoteKey) { self.key = key }
+
+  var isIdle: Bool { flights.isEmpty && write == nil && waiting.isEmpty }
+
+  /// Whether a change was told that may be newer than a message.
+  func wasChanged(since stamp: RemoteStamp) -> Bool {
+    lastChange.generation == stamp.generation && lastChange.index >= stamp.index
+  }
+
+  /// One read of the key, for all tasks that joined it.
+  struct Flight {
+    let id: UInt64
+    /// Which of the views reads.
+    let view: UInt64
+    /// The generation of the domain when it began.
+    let generation: UInt32
+    /// What tasks share.
+    let shared: any FlightObject
+    /// Whether a read that begins now may have its result: nothing was told or written since it began.
+    var isJoinable = true
+    /// Whether what it reads may be kept.
+    var mayKeep: Bool
+    /// The reply, once it is there.
+    var reply: RemoteStamp?
+  }
+
+  /// Called when a write of our own begins, and when it ends: what is being read may be older.
+  mutating func detachFlights() {
+    for index in flights.indices {
+      flights[index].isJoinable = false
+      flights[index].mayKeep = false
+    }
+  }
+
+  /// Called when a change was told: what was read before may be older, what will be answered is not.
+  mutating func noteChange(at stamp: RemoteStamp, keepingReplies: Bool) {
+    if lastChange.generation != stamp.generation || lastChange < stamp { lastChange = stamp }
+    for index in flights.indices {
+      flights[index].isJoinable = false
+      if !keepingReplies, let reply = flights[index].reply, reply.generation != stamp.generation || reply < stamp {
+        flights[index].mayKeep = false
+      }
+    }
+  }
+}
+
+/// What the tasks of one read share; the core only hands it to those who join.
+protocol FlightObject: AnyObject, Sendable {}
+
+/// What is to be written.
+enum RemoteAction: Sendable {
+  case set(RemoteValue, RemoteCondition)
+  case remove(RemoteCondition)
+  case touch(RemoteEnvelope, RemoteCondition)
+  case apply(RemoteIntent)
+}
+
+/// What a write came to: that of a replay is told as what it corresponds to.
+enum WriteOutcome: Sendable {
+  case written(RemoteWritten)
+  case applied(RemoteApplied)
+
+  /// Whether the write took effect on this request, so that what is there is what it wrote.
+  var isDone: Bool {
+    switch self {
+    case .written(.done), .applied(.applied): true
+    case .written(.refused), .applied: false
+    }
+  }
+
+  /// Whether the change may be told to the connection that wrote.
+  var isEchoed: Bool {
+    if case .written(.done(let isEchoed, _)) = self { return isEchoed }
+    return true
+  }
+}
+
+/// A write of our own on its way.
+struct PendingWrite: Sendable {
+  let id: RemoteWriteID
+  let action: RemoteAction
+  let deadline: RemoteInstant
+  /// Keeps what was written, as current in a generation; called under the lock of the core.
+  let keep: (@Sendable (UInt32) -> Void)?
+  /// Called once, without a lock.
+  let completion: @Sendable (Result<WriteOutcome, RemoteError>) -> Void
+}

@@ -1,0 +1,65 @@
+internal import EskerLog
+
+// What the store tells.
+extension Coherence {
+  func changed(_ key: RawSpan, domain: UInt16, at stamp: RemoteStamp) {
+    counters.changes.count()
+    let hash = hash(of: key)
+    let isObserved = state.withLock { state in
+      state.verified.remove(hash)
+      _ = state.active.with(hash, key) { $0.noteChange(at: stamp, keepingReplies: faults.contains(.noFence)) }
+      for tier in state.tiers { tier.distrust(key, unless: nil, isChanged: true, at: now()) }
+      return state.isObserved
+    }
+    if isObserved { report(.changed([UInt8](copying: key))) }
+  }
+
+  func raised(_ range: Range<UInt16>, to generation: UInt32) {
+    counters.raises.count()
+    var effects = Effects()
+    let isObserved = state.withLock { state in
+      let now = now()
+      for domain in range {
+        let index = Int(domain)
+        state.ends[index].formerGeneration = domains.generation(domain)
+        state.ends[index].formerEnd = min(state.ends[index].leaseEnd, now)
+        state.ends[index].leaseEnd = RemoteInstant(nanoseconds: 0)
+        let isKept = faults.contains(.keepEpoch) && domains.generation(domain) != 0
+        domains.raise(domain, to: isKept ? domains.generation(domain) : generation)
+      }
+      settleConfirming(&state, &effects) { range.contains($0.domain) ? .failure(.unknownOutcome) : nil }
+      return state.isObserved
+    }
+    effects.run()
+    if isObserved { report(.raised(range)) }
+  }
+
+  func trusted(_ range: Range<UInt16>, in generation: UInt32, until instant: RemoteInstant) {
+    var effects = Effects()
+    state.withLock { state in
+      for domain in range {
+        guard domains.generation(domain) == generation || faults.contains(.keepEpoch) else { continue }
+        if state.ends[Int(domain)].leaseEnd < instant {
+          state.ends[Int(domain)].leaseEnd = instant
+          domains.setLeaseEnd(domain, instant)
+        }
+      }
+      settleConfirming(&state, &effects) { item in
+        range.contains(item.domain) && item.generation == generation && instant > now() ? .success(item.outcome) : nil
+      }
+    }
+    effects.run()
+  }
+
+  func suspended(_ range: Range<UInt16>) {
+    let isObserved = state.withLock { state in
+      let now = now()
+      for domain in range where state.ends[Int(domain)].leaseEnd > now {
+        state.ends[Int(domain)].leaseEnd = now
+        domains.setLeaseEnd(domain, now)
+      }
+      return state.isObserved
+    }
+    if isObserved { report(.suspended(range)) }
+  }
+}

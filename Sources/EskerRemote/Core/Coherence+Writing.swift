@@ -1,0 +1,221 @@
+internal import EskerLog
+
+extension Coherence {
+  /// Writes, once the writes of the same key that came before are over.
+  ///
+  /// - Parameters:
+  ///   - keep: Keeps what was written, as current in a generation; called under the lock, before `completion`.
+  ///   - completion: Called once, without a lock.
+  func write(
+    _ key: RemoteKey,
+    _ action: RemoteAction,
+    by deadline: RemoteInstant,
+    keep: (@Sendable (UInt32) -> Void)? = nil,
+    then completion: @escaping @Sendable (Result<WriteOutcome, RemoteError>) -> Void
+  ) {
+    let hash = hash(of: key)
+    var effects = Effects()
+    state.withLock { state in
+      let write = PendingWrite(
+        id: RemoteWriteID(state.nextID()),
+        action: action,
+        deadline: deadline,
+        keep: keep,
+        completion: completion
+      )
+      guard state.waitingCount < Self.waitingLimit else {
+        return effects.add { completion(.failure(.unavailable(until: nil))) }
+      }
+      let mustWait = state.active.entering(hash, key) { active in
+        if active.write == nil || faults.contains(.twoWrites) {
+          active.write = write
+          return false
+        }
+        active.waiting.append(write)
+        return true
+      }
+      if mustWait { state.waitingCount += 1 } else { begin(write, key, hash, &state, &effects) }
+    }
+    effects.run()
+  }
+
+  /// Ends the trust in near copies, then sends.
+  private func begin(
+    _ write: PendingWrite,
+    _ key: RemoteKey,
+    _ hash: UInt64,
+    _ state: inout State,
+    _ effects: inout Effects
+  ) {
+    if !faults.contains(.trustAtSend) { distrust(key, hash, &state) }
+    effects.add { [self] in send(write, key, hash) }
+  }
+
+  private func distrust(_ key: RemoteKey, _ hash: UInt64, _ state: inout State) {
+    state.verified.remove(hash)
+    key.bytes.withBytes { bytes in
+      _ = state.active.with(hash, bytes) { $0.detachFlights() }
+      for tier in state.tiers { tier.distrust(bytes, unless: nil, isChanged: true, at: now()) }
+    }
+  }
+
+  private func send(_ write: PendingWrite, _ key: RemoteKey, _ hash: UInt64) {
+    let done: RemoteCompletion<RemoteWritten> = { [self] result in
+      completed(write, key, hash, result.map { Stamped(.written($0.reply), at: $0.stamp, isKeepable: $0.isKeepable) })
+    }
+    switch write.action {
+    case .set(let value, let condition):
+      store.set(key, value, if: condition, as: write.id, by: write.deadline, then: done)
+    case .remove(let condition):
+      store.remove(key, if: condition, as: write.id, by: write.deadline, then: done)
+    case .touch(let envelope, let condition):
+      store.touch(key, envelope, if: condition, as: write.id, by: write.deadline, then: done)
+    case .apply(let intent):
+      store.apply(key, intent, as: write.id, by: write.deadline) { [self] result in
+        completed(write, key, hash, result.map { Stamped(.applied($0.reply), at: $0.stamp, isKeepable: $0.isKeepable) })
+      }
+    }
+  }
+
+  /// Judges the reply to a write, in the order of messages.
+  private func completed(
+    _ write: PendingWrite,
+    _ key: RemoteKey,
+    _ hash: UInt64,
+    _ result: Result<Stamped<WriteOutcome>, RemoteError>
+  ) {
+    var effects = Effects()
+    state.withLock { state in
+      switch result {
+      case .failure(.unknownOutcome):
+        counters.unknownOutcomes.count()
+        effects.add { write.completion(.failure(.unknownOutcome)) }
+        // Busy until it is settled: NOLOOP means that nobody else will ever tell.
+        state.abandoned[write.id.number] = key
+        if faults.contains(.forgetOnTimeout) { end(write.id, key, hash, &state, &effects) }
+      case .failure(let error):
+        effects.add { write.completion(.failure(error)) }
+        end(write.id, key, hash, &state, &effects)
+      case .success(let stamped):
+        judge(stamped, write, key, hash, &state, &effects)
+        end(write.id, key, hash, &state, &effects)
+      }
+    }
+    effects.run()
+  }
+
+  private func judge(
+    _ stamped: Stamped<WriteOutcome>,
+    _ write: PendingWrite,
+    _ key: RemoteKey,
+    _ hash: UInt64,
+    _ state: inout State,
+    _ effects: inout Effects
+  ) {
+    let outcome = stamped.reply
+    guard outcome.isDone else { return effects.add { write.completion(.success(outcome)) } }
+    guard isCurrent(stamped.stamp, key.domain) else {
+      // A primary that slept says yes to writes that are lost: it counts once the owner is known to be the same.
+      if stamped.stamp.generation == domains.generation(key.domain) {
+        state.confirming.append(
+          Confirming(
+            domain: key.domain,
+            generation: stamped.stamp.generation,
+            deadline: write.deadline,
+            outcome: outcome,
+            completion: write.completion
+          )
+        )
+      } else {
+        counters.unknownOutcomes.count()
+        effects.add { write.completion(.failure(.unknownOutcome)) }
+      }
+      return
+    }
+    let wasChanged =
+      key.bytes.withBytes { bytes in
+        state.active.with(hash, bytes) {
+          $0.detachFlights(); return $0.wasChanged(since: stamped.stamp)
+        }
+      } ?? false
+    let isOwn = isUnderWay(write.id, key, hash, &state) || !faults.isDisjoint(with: [.twoWrites, .forgetOnTimeout])
+    if stamped.isKeepable, isOwn, !wasChanged, !outcome.isEchoed || faults.contains(.ignoreEcho) {
+      write.keep?(domains.generation(key.domain))
+      if case .set(let value, _) = write.action, let version = value.version, write.keep != nil {
+        state.verified.insert(hash, version, in: domains.generation(key.domain))
+      }
+    }
+    effects.add { write.completion(.success(outcome)) }
+  }
+
+  private func isUnderWay(_ write: RemoteWriteID, _ key: RemoteKey, _ hash: UInt64, _ state: inout State) -> Bool {
+    key.bytes.withBytes { bytes in state.active.with(hash, bytes) { $0.write?.id == write } } ?? false
+  }
+
+  /// The key is no longer busy with a write; the next one begins.
+  private func end(
+    _ write: RemoteWriteID,
+    _ key: RemoteKey,
+    _ hash: UInt64,
+    _ state: inout State,
+    _ effects: inout Effects
+  ) {
+    let next = key.bytes.withBytes { bytes in
+      state.active.with(hash, bytes) { active -> PendingWrite? in
+        guard active.write?.id == write else { return nil }
+        active.detachFlights()
+        active.write = active.waiting.isEmpty ? nil : active.waiting.removeFirst()
+        return active.write
+      }
+    }
+    guard let next = next ?? nil else { return }
+    state.waitingCount -= 1
+    begin(next, key, hash, &state, &effects)
+  }
+
+  /// A write whose caller gave up has an outcome: the key is no longer busy.
+  func settled(_ write: RemoteWriteID, _ outcome: RemoteOutcome) {
+    var effects = Effects()
+    state.withLock { state in
+      guard let key = state.abandoned.removeValue(forKey: write.number) else { return }
+      end(write, key, hash(of: key), &state, &effects)
+    }
+    effects.run()
+  }
+
+  /// Tells the callers whose deadline has passed of writes that were not sent yet, or not confirmed.
+  func expire() {
+    let now = now()
+    var effects = Effects()
+    state.withLock { state in
+      settleConfirming(&state, &effects) { $0.deadline <= now ? .failure(.unknownOutcome) : nil }
+      guard state.waitingCount > 0 else { return }
+      var dropped = 0
+      state.active.forEach { active in
+        active.waiting.removeAll { write in
+          guard write.deadline <= now else { return false }
+          dropped += 1
+          effects.add { write.completion(.failure(.timedOut)) }
+          return true
+        }
+      }
+      state.waitingCount -= dropped
+    }
+    effects.run()
+  }
+
+  /// Completes the writes that wait for confirmation and for which `judge` has a result.
+  func settleConfirming(
+    _ state: inout State,
+    _ effects: inout Effects,
+    _ judge: (Confirming) -> Result<WriteOutcome, RemoteError>?
+  ) {
+    if state.confirming.isEmpty { return }
+    state.confirming.removeAll { item in
+      guard let result = judge(item) else { return false }
+      if case .failure = result { counters.unknownOutcomes.count() }
+      effects.add { item.completion(result) }
+      return true
+    }
+  }
+}

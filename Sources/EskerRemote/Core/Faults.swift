@@ -1,0 +1,24 @@
+/// Planted errors: each leaves out one rule, so that a test can show that its checker would notice. Never set outside of tests, and
+/// asked for only where something is sent, received or raised.
+struct Faults: OptionSet, Sendable {
+  let rawValue: UInt16
+
+  /// What was read is kept although a change was told after its reply.
+  static let noFence = Faults(rawValue: 1 << 0)
+  /// What an older connection verified stays trusted.
+  static let keepEpoch = Faults(rawValue: 1 << 1)
+  /// A write whose caller gave up no longer counts as under way.
+  static let forgetOnTimeout = Faults(rawValue: 1 << 2)
+  /// Several writes of one key are under way, and the first reply grants trust.
+  static let twoWrites = Faults(rawValue: 1 << 3)
+  /// After a script of our own the next change is taken for its echo.
+  static let ignoreEcho = Faults(rawValue: 1 << 4)
+  /// The old value stays trusted while a write of our own is under way.
+  static let trustAtSend = Faults(rawValue: 1 << 5)
+  /// A value that was given to a caller, but not kept, leaves an older trusted one in place.
+  static let unusedReply = Faults(rawValue: 1 << 6)
+  /// What was read is kept as tasks happen to run.
+  static let noOrder = Faults(rawValue: 1 << 7)
+  /// A reply that comes while the lease is over, or of an older generation, grants trust.
+  static let fillWhileSuspended = Faults(rawValue: 1 << 8)
+}

@@ -1,0 +1,43 @@
+import EskerTestSupport
+import Foundation
+import Testing
+
+@testable import EskerRemote
+
+/// The core against a simulated cluster. `ESKER_HISTORIES` says how many histories are run, `ESKER_SEED` with which one to begin.
+@Suite struct CoherenceTests {
+  static func histories(_ standard: Int) -> Int {
+    ProcessInfo.processInfo.environment["ESKER_HISTORIES"].flatMap { Int($0) } ?? standard
+  }
+
+  /// The first seed whose history breaks a promise.
+  static func firstViolation(_ plant: Plant, from first: UInt64, _ count: Int) -> (seed: UInt64, text: String)? {
+    for offset in 0..<UInt64(count) {
+      let world = World(seed: first &+ offset, plant: plant)
+      if !world.run(steps: 120) { return (first &+ offset, world.violation ?? "") }
+    }
+    return nil
+  }
+
+  static func trace(_ plant: Plant, _ seed: UInt64) -> String {
+    let world = World(seed: seed, plant: plant)
+    world.isTracing = true
+    _ = world.run(steps: 120)
+    return world.trace.prefix(220).joined(separator: "\n")
+  }
+
+  @Test func promisesAreKept() {
+    let first = SeededGenerator(announcedFor: "promisesAreKept").seed
+    let count = Self.histories(2_000)
+    if let found = Self.firstViolation(.none, from: first, count) {
+      Issue.record("\(Self.trace(.none, found.seed))\nESKER_SEED=\(found.seed): \(found.text)")
+    }
+  }
+
+  @Test(arguments: Plant.allCases.filter { $0 != .none })
+  func plantedErrorsAreFound(_ plant: Plant) {
+    let found = Self.firstViolation(plant, from: 1, 20_000)
+    print("\(plant.rawValue): found by seed \(found?.seed ?? 0): \(found?.text ?? "never")")
+    #expect(found != nil)
+  }
+}

@@ -1,0 +1,126 @@
+@testable import EskerRemote
+
+/// What is under a key: a value or nothing, and the number of the write that made it so. No two writes have one number.
+struct Stored: Equatable {
+  var value: RemoteValue?
+  var content: Int
+}
+
+enum Role { case primary, replica, down }
+
+/// A server of the cluster.
+struct Node {
+  var role: Role
+  var isStopped = false
+  /// When it was stopped or cut off from the others.
+  var lostAt: UInt64?
+  /// The domains that it believes to serve.
+  var domains: Set<Int>
+  var data: [Int: Stored] = [:]
+  /// The writes of each key, in order; what of them was replicated survives.
+  var history: [Int: [Int]] = [:]
+  /// Keys written since the end of the last event loop, with the connection that wrote last; a script is nobody's.
+  var pending: [Int: Int] = [:]
+
+  func stored(_ key: Int) -> Stored { data[key] ?? Stored(value: nil, content: 0) }
+
+  func position(of content: Int, _ key: Int) -> Int? {
+    content == 0 ? -1 : history[key]?.lastIndex(of: content)
+  }
+}
+
+/// What a client sends.
+enum Request {
+  case track, kill(Int)
+  case heartbeat(sent: UInt64, generations: [UInt32], isPing: Bool)
+  case get(Ticket), check(Ticket, RemoteVersion), write(Ticket, RemoteAction, content: Int)
+
+  var isWrite: Bool {
+    if case .write = self { return true }
+    return false
+  }
+}
+
+/// What a client is told.
+enum Message {
+  case changed([Int])
+  /// Everything was replaced.
+  case flushed
+  case heartbeat(sent: UInt64, generations: [UInt32], domains: Set<Int>?)
+  case value(Ticket, Stored)
+  case same(Ticket)
+  case written(Ticket, WriteOutcome, isScript: Bool)
+  case moved(Ticket, Request), refused(Ticket)
+}
+
+/// A connection, as both ends see it. Both directions keep their order.
+struct Connection {
+  let id: Int
+  let node: Int
+  let client: Int
+  var isTracking = false
+  /// What was sent and not executed, with the generation at sending.
+  var out: [Request] = []
+  var messages: [Message] = []
+  var index: UInt64 = 0
+  var leaseEnd: UInt64 = 0
+  /// Whether the lease was over, so that the others have to be asked first.
+  var mustAsk = false
+  var heartbeatsUnderWay = 0
+}
+
+/// A request on its way; what the reply is given to.
+final class Ticket {
+  let key: Int
+  let write: RemoteWriteID?
+  var generation: UInt32 = 0
+  var connection = -1
+  var read: RemoteCompletion<RemoteValue?>?
+  var checked: RemoteCompletion<RemoteChecked>?
+  var written: (@Sendable (Result<Stamped<WriteOutcome>, RemoteError>) -> Void)?
+  /// Whether its caller was told that nothing is known.
+  var isGivenUp = false
+
+  init(key: Int, write: RemoteWriteID? = nil) {
+    self.key = key
+    self.write = write
+  }
+}
+
+// MARK: Traces
+
+extension Stored: CustomStringConvertible {
+  var description: String { value == nil ? "nothing (\(content))" : "\(content)" }
+}
+
+extension Request: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .track: "TRACKING"
+    case .kill(let id): "KILL \(id)"
+    case .heartbeat(let sent, _, _): "the question of \(sent / 1_000_000)"
+    case .get(let ticket): "GET \(ticket.key)"
+    case .check(let ticket, let version): "CHECK \(ticket.key) \(version)"
+    case .write(let ticket, let action, let content):
+      switch action {
+      case .set(_, let condition): "SET \(ticket.key) \(content) if \(condition)"
+      default: "DEL \(ticket.key) \(content)"
+      }
+    }
+  }
+}
+
+extension Message: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .changed(let keys): "\(keys) changed"
+    case .flushed: "all has changed"
+    case .heartbeat(let sent, _, let domains): "the answer of \(sent / 1_000_000): \((domains ?? []).sorted())"
+    case .value(let ticket, let stored): "\(ticket.key) is \(stored)"
+    case .same(let ticket): "\(ticket.key) is the same"
+    case .written(let ticket, let outcome, _): "\(ticket.key) is written: \(outcome.isDone)"
+    case .moved(let ticket, _): "\(ticket.key) has moved"
+    case .refused(let ticket): "\(ticket.key) is refused"
+    }
+  }
+}
