@@ -22,8 +22,9 @@
 /// 5. **Requests wait for a lease.** Reads of the owner and all writes are sent only while their domain has a lease. Without one they
 ///    wait, at most until their deadline, and then fail with ``RemoteError/unavailable(until:)``; or they fail with it at once. Replies
 ///    that come after the lease is over are delivered, with `isKeepable` false.
-/// 6. **Connecting.** Before the first request of a connection is sent, the server has been told to tell changes, and the connection
-///    that was there before has been ended *at the server*.
+/// 6. **Connecting.** Before the first request of a connection is sent, the server has been told to tell changes, and every connection
+///    that there was before has been ended *at the server*: the last one, and those before it of which it is not known that they were
+///    ended, since the connection that should have done so may itself have been cut too early.
 /// 7. **Once.** Each completion is called exactly once, and not long after the deadline: a read then fails with
 ///    ``RemoteError/timedOut``, a write that was not sent too, a write that was sent with ``RemoteError/unknownOutcome``. Then
 ///    ``RemoteSink/settled(_:_:)`` is called once, when the reply comes, or with ``RemoteOutcome/lost`` when the connection is gone,

@@ -13,8 +13,8 @@ final class DoubleStore: RemoteStore, @unchecked Sendable {
   var lastGeneration: UInt32 = 0
   /// The connection to each node.
   var connections: [Int: Int] = [:]
-  /// Former connections that the server may still know.
-  var former: [Int: Int] = [:]
+  /// Former connections that the server may still know: the connection that was to end one may have been cut before it did.
+  var former: [Int: [Int]] = [:]
   /// Requests that wait for a lease.
   var held: [Request] = []
   var tickets: [Ticket] = []
@@ -193,8 +193,8 @@ final class DoubleStore: RemoteStore, @unchecked Sendable {
     let id = world.open(node, client)
     connections[node] = id
     for domain in domains(of: node) { raise(domain) }
-    if let old = former.removeValue(forKey: node), world.plant != .noKill {
-      world.connections[id]?.out.append(.kill(old))
+    if world.plant != .noKill {
+      for old in former[node] ?? [] { world.connections[id]?.out.append(.kill(old)) }
     }
     if world.plant != .lateTracking { world.connections[id]?.out.append(.track) }
     heartbeat(id)
@@ -233,7 +233,7 @@ final class DoubleStore: RemoteStore, @unchecked Sendable {
   func lose(_ id: Int) {
     guard let connection = world.close(id) else { return }
     connections[connection.node] = nil
-    former[connection.node] = id
+    former[connection.node, default: []].append(id)
     for domain in domains(of: connection.node) { raise(domain) }
     let gone = tickets.filter { $0.connection == id }
     tickets.removeAll { $0.connection == id }

@@ -29,6 +29,22 @@ struct Budget {
   }
 }
 
+extension Budget {
+  /// Gives a planted error room to show.
+  mutating func focus(on plant: Plant) {
+    switch plant {
+    case .none, .noFence, .twoWrites, .trustAtSend, .unusedReply, .noOrder: break
+    case .keepEpoch, .lateTracking, .noKill: cuts = 2
+    case .persistTrust: restarts = 1
+    case .forgetOnTimeout: givenUp = 2
+    case .ignoreEcho: scripts = true
+    case .fillWhileSuspended: (silences, cuts) = (3, 1)
+    case .pingLease, .counterVersion: (isolations, failovers) = (1, 1)
+    case .noRecheck, .leaseAtReceipt: (stops, failovers, silences) = (1, 1, 3)
+    }
+  }
+}
+
 extension World {
   private enum Event: CaseIterable {
     case execute, deliver, flush, task, logWrite, read, write, connect, heartbeat, askMajority, time, silence, replicate
@@ -145,7 +161,7 @@ extension World {
       guard budget.failovers > 0, let node = pick(nodes.indices.filter { nodes[$0].lostAt != nil }) else {
         return false
       }
-      if plant != .pingLease, random.oneIn(2) { pass(Self.nodeTimeout / 1_000_000 / 2) }
+      if random.oneIn(2) { pass(Self.nodeTimeout / 1_000_000 / 2) }
       guard failOver(node) else { return true }
       budget.failovers -= 1
       log("n\(node ^ 1) takes over from n\(node)")
@@ -241,6 +257,7 @@ extension World {
   private func settle() {
     log("faults end")
     budget = Budget(calm: ())
+    if plant == .pingLease { for process in processes { process.store.refresh() } }
     for node in nodes.indices {
       nodes[node].isStopped = false
       if authority.contains(node) {

@@ -112,7 +112,7 @@ extension World {
 
   /// The replica takes over, with what it has: writes that were not replicated are lost.
   func failOver(_ number: Int) -> Bool {
-    guard let lostAt = nodes[number].lostAt, now > lostAt + Self.nodeTimeout || plant == .pingLease,
+    guard let lostAt = nodes[number].lostAt, now > lostAt + Self.nodeTimeout,
       nodes[number].isStopped || nodes[number].role == .down, nodes[replica(of: number)].role == .replica,
       authority.contains(number)
     else { return false }

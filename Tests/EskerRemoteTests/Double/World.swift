@@ -51,6 +51,7 @@ final class World: @unchecked Sendable {
       authority.append(shard * 2)
     }
     budget = Budget(&random)
+    budget.focus(on: plant)
     let count = Int.random(in: 1...2, using: &random)
     processes = (0..<count).map { Process(self, number: $0) }
     for process in processes { process.start() }
