@@ -285,6 +285,9 @@ extension Combined: WritableStorage where Front: WritableStorage, Back: Writable
   }
 }
 
+extension Combined: StorageCall.AsyncUpdatable
+where Front: UpdatableStorage, Back: StorageCall.AsyncUpdatable {}
+
 extension Combined: UpdatableStorage where Front: UpdatableStorage, Back: UpdatableStorage {}
 
 extension Combined: ClearableStorage where Front: ClearableStorage, Back: ClearableStorage {

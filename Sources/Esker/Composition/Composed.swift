@@ -240,6 +240,9 @@ extension Composed: WritableStorage where Base: WritableStorage, Step: StorageSt
   }
 }
 
+extension Composed: StorageCall.AsyncUpdatable
+where Base: StorageCall.AsyncUpdatable, Step: StorageStep.Reading, Step: StorageStep.Writing {}
+
 extension Composed: UpdatableStorage
 where Base: UpdatableStorage, Step: StorageStep.Reading, Step: StorageStep.Writing {}
 

@@ -127,6 +127,9 @@ extension Fallback: WritableStorage where First: WritableStorage {
   }
 }
 
+extension Fallback: StorageCall.AsyncUpdatable
+where First: StorageCall.AsyncUpdatable, Second: AsyncReadableStorage {}
+
 extension Fallback: UpdatableStorage where First: UpdatableStorage, Second: ReadableStorage {}
 
 extension AsyncReadableStorage {

@@ -233,6 +233,8 @@ extension HybridStorage: WritableStorage where Back: WritableStorage {
   }
 }
 
+extension HybridStorage: StorageCall.AsyncUpdatable where Back: StorageCall.AsyncUpdatable {}
+
 extension HybridStorage: UpdatableStorage where Back: UpdatableStorage {}
 
 // MARK: Memory

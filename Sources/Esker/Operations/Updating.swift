@@ -80,7 +80,9 @@ extension UpdatableStorage {
       try changing(&stored, from: value, body)
     }
   }
+}
 
+extension StorageCall.AsyncUpdatable {
   /// The write of what a body left; nil if there is nothing to write. What was found without a version, such as a default, is
   /// not there.
   @usableFromInline

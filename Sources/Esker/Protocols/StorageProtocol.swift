@@ -68,7 +68,13 @@ public protocol WritableStorage<Key, Value>: AsyncWritableStorage {
 ///
 /// A promise rather than a function: entries have a version, and no other write comes between the check of a write's condition and
 /// the write.
-public protocol UpdatableStorage<Key, Value>: ReadableStorage, WritableStorage {}
+public protocol UpdatableStorage<Key, Value>: ReadableStorage, WritableStorage, StorageCall.AsyncUpdatable {}
+
+extension StorageCall {
+  /// A storage in which tasks can change a value depending on what it is, atomically: the same promise as that of
+  /// ``UpdatableStorage``, of one that may have no call that blocks.
+  public protocol AsyncUpdatable<Key, Value>: AsyncReadableStorage, AsyncWritableStorage {}
+}
 
 /// A storage that can list its entries.
 public protocol EnumerableStorage<Key, Value>: ReadableStorage {

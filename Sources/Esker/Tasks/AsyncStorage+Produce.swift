@@ -70,7 +70,7 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
     _ expiry: Expiry?
   ) async throws(StorageError) -> Base.Value {
     var write = StorageCall.Write(.set(value), expiry: expiry)
-    if base is any UpdatableStorage<Base.Key, Base.Value> { write.condition = .absent }
+    if base is any StorageCall.AsyncUpdatable<Base.Key, Base.Value> { write.condition = .absent }
     while true {
       if try await base.asyncWrite(key, write).isDone { return value }
       // What was written may be gone again.

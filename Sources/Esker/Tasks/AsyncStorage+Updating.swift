@@ -1,4 +1,4 @@
-extension AsyncStorage where Base: UpdatableStorage {
+extension AsyncStorage where Base: StorageCall.AsyncUpdatable {
   /// The value under `key` and what is known of it, its version included; nil when the key is absent, or expired and not allowed to
   /// be.
   @inlinable
@@ -167,7 +167,7 @@ extension AsyncStorage where Base: UpdatableStorage {
   }
 }
 
-extension AsyncStorage where Base: UpdatableStorage, Base.Value: FixedWidthInteger {
+extension AsyncStorage where Base: StorageCall.AsyncUpdatable, Base.Value: FixedWidthInteger {
   /// Adds `amount` to the number under `key`, which is 0 when there is none, wrapping on overflow; the sum.
   @discardableResult
   public nonisolated(nonsending) func increment(
@@ -184,7 +184,7 @@ extension AsyncStorage where Base: UpdatableStorage, Base.Value: FixedWidthInteg
   }
 }
 
-extension AsyncStorage where Base: UpdatableStorage, Base.Value: RangeReplaceableCollection {
+extension AsyncStorage where Base: StorageCall.AsyncUpdatable, Base.Value: RangeReplaceableCollection {
   /// Appends to the text or list under `key`, which is empty when there is none. The whole value is written again.
   public nonisolated(nonsending) func append(
     _ more: Base.Value,
@@ -197,7 +197,7 @@ extension AsyncStorage where Base: UpdatableStorage, Base.Value: RangeReplaceabl
   }
 }
 
-extension AsyncStorage where Base: UpdatableStorage, Base.Key == Void {
+extension AsyncStorage where Base: StorageCall.AsyncUpdatable, Base.Key == Void {
   /// The value and what is known of it, its version included; nil when there is none.
   public nonisolated(nonsending) func entry() async throws(StorageError) -> Entry<Base.Value>? {
     try await entry(forKey: ())

@@ -189,7 +189,7 @@ final class DoubleStore: RemoteStore, @unchecked Sendable {
   }
 
   func connect(to node: Int) {
-    if world.plant != .noRecheck { refresh() }
+    if world.plant != .noRecheck, world.plant != .pingLease { refresh() }
     let id = world.open(node, client)
     connections[node] = id
     for domain in domains(of: node) { raise(domain) }
@@ -315,9 +315,8 @@ final class DoubleStore: RemoteStore, @unchecked Sendable {
       } else {
         ticket.written?(.success(Stamped(outcome, at: stamp, isKeepable: isLeased(id))))
       }
-    case .moved(let ticket, let request):
+    case .moved(_, let request):
       refresh()
-      if ticket.isGivenUp { return refuse(ticket) }
       submit(request)
     case .refused(let ticket):
       refuse(ticket)

@@ -14,6 +14,8 @@ struct Budget {
   var silences = 0
   var scripts = false
   var removals = false
+  /// Whether tasks take long to be run, so that many wait.
+  var slowTasks = false
 
   init(_ random: inout SeededGenerator) {
     if random.oneIn(3) { cuts = 2 }
@@ -25,6 +27,7 @@ struct Budget {
     if random.oneIn(3) { givenUp = 2 }
     if random.oneIn(3) { silences = 3 }
     scripts = random.oneIn(3)
+    slowTasks = random.oneIn(3)
     removals = random.oneIn(3)
   }
 }
@@ -33,10 +36,11 @@ extension Budget {
   /// Gives a planted error room to show.
   mutating func focus(on plant: Plant) {
     switch plant {
-    case .none, .noFence, .twoWrites, .trustAtSend, .unusedReply, .noOrder: break
+    case .none, .noFence, .twoWrites, .trustAtSend, .unusedReply: break
+    case .noOrder: slowTasks = true
     case .keepEpoch, .lateTracking, .noKill: cuts = 2
     case .persistTrust: restarts = 1
-    case .forgetOnTimeout: givenUp = 2
+    case .forgetOnTimeout: (givenUp, migrations) = (3, 2)
     case .ignoreEcho: scripts = true
     case .fillWhileSuspended: (silences, cuts) = (3, 1)
     case .pingLease, .counterVersion: (isolations, failovers) = (1, 1)
@@ -90,6 +94,7 @@ extension World {
       }
       flush(node)
     case .task:
+      if budget.slowTasks, !random.oneIn(4) { return false }
       guard let process = pick(processes.filter { !$0.tasks.isEmpty }) else { return false }
       let index = Int.random(in: 0..<process.tasks.count, using: &random)
       log("p\(process.number) runs a task")
@@ -236,7 +241,9 @@ extension World {
   private func connectOne() -> Bool {
     var missing: [(Process, Int)] = []
     for process in processes {
-      let known = plant == .noRecheck ? Set(process.store.owners + authority) : Set(authority)
+      var known = Set(authority)
+      if plant == .noRecheck { known.formUnion(process.store.owners) }
+      if plant == .pingLease { known = Set(process.store.owners) }
       for node in known.sorted() where process.store.connections[node] == nil { missing.append((process, node)) }
     }
     guard let (process, node) = pick(missing) else { return false }

@@ -69,7 +69,7 @@ extension World {
     default: value = nil
     }
     let newer = client < 0 ? [] : (processes[client].mine[key] ?? []).filter { $0 > content && history.contains($0) }
-    if !isLive, isOwner, !newer.isEmpty {
+    if isOwner, !newer.isEmpty {
       fail("write \(content), given up, takes effect after \(newer.sorted())")
     }
     if plant == .counterVersion, let new = value {

@@ -40,8 +40,8 @@ final class World: @unchecked Sendable {
   init(seed: UInt64, plant: Plant) {
     random = SeededGenerator(seed: seed)
     self.plant = plant
-    keyCount = Int.random(in: 1...3, using: &random)
-    let domainCount = Int.random(in: 1...2, using: &random)
+    keyCount = plant == .none ? Int.random(in: 1...3, using: &random) : 1
+    let domainCount = plant == .forgetOnTimeout ? 2 : Int.random(in: 1...2, using: &random)
     let shards = domainCount
     nodes = []
     authority = []
@@ -52,7 +52,7 @@ final class World: @unchecked Sendable {
     }
     budget = Budget(&random)
     budget.focus(on: plant)
-    let count = Int.random(in: 1...2, using: &random)
+    let count = plant == .none ? Int.random(in: 1...2, using: &random) : 2
     processes = (0..<count).map { Process(self, number: $0) }
     for process in processes { process.start() }
   }

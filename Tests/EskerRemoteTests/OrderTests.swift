@@ -1,0 +1,173 @@
+import EskerLog
+import EskerTestSupport
+import Synchronization
+import Testing
+
+@testable import EskerRemote
+
+/// Single rules of the core, each with replies in an order of the test's.
+@Suite struct OrderTests {
+  let store = ManualStore()
+  let clock = FakeClock()
+  let key = RemoteKey([65], domain: 0)
+
+  func makeCore(_ faults: Faults = []) -> Coherence {
+    let core = Coherence(
+      store,
+      verified: VerifiedSet(capacity: 64),
+      seeds: (1, 2),
+      faults: faults,
+      now: { [clock] in RemoteInstant(nanoseconds: clock.monotonicNanoseconds()) }
+    )
+    core.raised(0..<1, to: 1)
+    core.trusted(0..<1, in: 1, until: core.now().advanced(by: .seconds(1)))
+    return core
+  }
+
+  func value(_ number: UInt64) -> RemoteValue {
+    [UInt8]().withBytes {
+      RemoteValue(RemoteEnvelope(version: RemoteVersion(time: number, count: 0, writer: 1)), payload: $0)
+    }
+  }
+
+  func reply(_ number: UInt64, _ index: UInt64, generation: UInt32 = 1) -> Result<Stamped<RemoteValue?>, RemoteError> {
+    .success(Stamped(value(number), at: RemoteStamp(generation: generation, index: index)))
+  }
+
+  /// Two flights of one key, of which the older is decoded last; whether it was kept.
+  private func landsLate(_ faults: Faults) throws -> Bool {
+    let core = makeCore(faults)
+    let first = try #require(core.board(key, view: 1) { SharedRead() }.new)
+    core.ask(first, nil, by: .distantFuture) { _ in }
+    key.bytes.withBytes { core.changed($0, domain: 0, at: RemoteStamp(generation: 1, index: 1)) }
+    let second = try #require(core.board(key, view: 1) { SharedRead() }.new)
+    core.ask(second, nil, by: .distantFuture) { _ in }
+    store.gets[0](reply(1, 2))
+    store.gets[1](reply(2, 3))
+    #expect(core.land(second, value(2).version) { _ in })
+    return core.land(first, value(1).version) { _ in }
+  }
+
+  @Test func anOlderReplyIsNotKeptAfterANewerOne() throws { #expect(try !landsLate([])) }
+
+  @Test func theErrorOfKeepingAnOlderReplyIsFound() throws { #expect(try landsLate(.noOrder)) }
+
+  @Test func whatIsToldWhileAValueIsDecodedForbidsToKeepIt() throws {
+    let core = makeCore()
+    let flight = try #require(core.board(key, view: 1) { SharedRead() }.new)
+    core.ask(flight, nil, by: .distantFuture) { _ in }
+    store.gets[0](reply(1, 1))
+    // Another key of the same domain hinders nobody.
+    "other".withBytes { core.changed($0, domain: 0, at: RemoteStamp(generation: 1, index: 2)) }
+    #expect(core.land(flight, value(1).version) { _ in })
+    key.bytes.withBytes { core.changed($0, domain: 0, at: RemoteStamp(generation: 1, index: 3)) }
+    #expect(!core.land(flight, value(1).version) { _ in })
+    #expect(!core.isVerified(key, try #require(value(1).version)))
+  }
+
+  @Test func whoComesAfterAChangeDoesNotJoin() throws {
+    let core = makeCore()
+    #expect(core.board(key, view: 1) { SharedRead() }.new != nil)
+    #expect(core.board(key, view: 1) { SharedRead() }.new == nil)
+    #expect(core.board(key, view: 2) { SharedRead() }.new != nil)
+    key.bytes.withBytes { core.changed($0, domain: 0, at: RemoteStamp(generation: 1, index: 1)) }
+    #expect(core.board(key, view: 1) { SharedRead() }.new != nil)
+    core.raised(0..<1, to: 2)
+    #expect(core.board(key, view: 1) { SharedRead() }.new != nil)
+  }
+
+  @Test func writesOfAKeyWaitForEachOther() {
+    let core = makeCore()
+    let results = Mutex<[String]>([])
+    for name in ["one", "two"] {
+      core.write(key, .set(value(1), .always), by: .distantFuture) { result in
+        results.withLock { $0.append("\(name) \((try? result.get().isDone) ?? false)") }
+      }
+    }
+    #expect(store.writes.count == 1)
+    store.writes[0].completion(.failure(.unknownOutcome))
+    // Busy until it is settled.
+    #expect(store.writes.count == 1)
+    core.settled(store.writes[0].id, .lost)
+    #expect(store.writes.count == 2)
+    store.writes[1].completion(
+      .success(Stamped(.done(isEchoed: false, wasThere: nil), at: RemoteStamp(generation: 1, index: 1)))
+    )
+    #expect(results.withLock { $0 } == ["one false", "two true"])
+  }
+
+  @Test func aWriteThatIsAnsweredAfterTheLeaseWaitsForConfirmation() {
+    let core = makeCore()
+    let result = Mutex<Result<WriteOutcome, RemoteError>?>(nil)
+    func write() {
+      core.write(key, .remove(.always), by: .distantFuture) { outcome in result.withLock { $0 = outcome } }
+    }
+    write()
+    clock.advance(milliseconds: 2_000)
+    let done = Stamped(
+      RemoteWritten.done(isEchoed: false, wasThere: true),
+      at: RemoteStamp(generation: 1, index: 1),
+      isKeepable: false
+    )
+    store.writes[0].completion(.success(done))
+    #expect(result.withLock { $0 == nil })
+    core.trusted(0..<1, in: 1, until: core.now().advanced(by: .seconds(1)))
+    #expect(result.withLock { (try? $0?.get().isDone) == true })
+    result.withLock { $0 = nil }
+    write()
+    clock.advance(milliseconds: 2_000)
+    store.writes[1].completion(.success(done))
+    core.raised(0..<1, to: 2)
+    let isUnknown = result.withLock { result in
+      if case .failure(.unknownOutcome) = result { return true }
+      return false
+    }
+    #expect(isUnknown)
+  }
+
+  @Test func whatTheRemoteStoreLostIsReported() throws {
+    let lost = Mutex(0)
+    let core = Coherence(
+      store,
+      verified: VerifiedSet(capacity: 64),
+      seeds: (1, 2),
+      report: { report in
+        if case .rolledBack = report { lost.withLock { $0 += 1 } }
+      }
+    )
+    let flight = try #require(core.board(key, view: 1) { SharedRead() }.new)
+    core.ask(flight, nil, seen: value(2).version, by: .distantFuture) { _ in }
+    store.gets[0](reply(1, 1))
+    #expect(lost.withLock { $0 } == 1 && core.counters.rolledBack.value == 1)
+  }
+}
+
+@Suite struct VerifiedSetTests {
+  @Test func aSetForgetsButNeverInvents() {
+    var random = SeededGenerator(announcedFor: "aSetForgetsButNeverInvents")
+    var set = VerifiedSet(capacity: 64)
+    var known: [UInt64: (RemoteVersion, UInt32)] = [:]
+    var found = 0
+    let hashes = (0..<200).map { _ in random.next() }
+    for step in 0..<20_000 {
+      let hash = hashes[Int.random(in: 0..<hashes.count, using: &random)]
+      if random.oneIn(4) {
+        set.remove(hash)
+        known[hash] = nil
+      } else if random.oneIn(2) {
+        let version = RemoteVersion(time: UInt64(step), count: 0, writer: 1)
+        let generation = UInt32.random(in: 1...3, using: &random)
+        set.insert(hash, version, in: generation)
+        known[hash] = (version, generation)
+        #expect(set.contains(hash, version, in: generation))
+      } else if let (version, generation) = known[hash], set.contains(hash, version, in: generation) {
+        found += 1
+        #expect(!set.contains(hash, version, in: generation + 1))
+        #expect(!set.contains(hash, RemoteVersion(time: version.time, count: 1, writer: 1), in: generation))
+      } else {
+        #expect(!set.contains(hash, RemoteVersion(time: 0, count: 9, writer: 9), in: 1))
+      }
+    }
+    #expect(found > 100)
+  }
+}
