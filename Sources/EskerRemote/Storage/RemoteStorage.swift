@@ -1,0 +1,97 @@
+public import Esker
+
+/// Typed keys and values in a remote store, with copies in memory and in a log that are kept coherent.
+///
+/// ```swift
+/// let tiers = RemoteTiers(store, named: "production", prefix: "shop:")
+/// try await tiers.start()
+/// let users = try tiers.storage("users", of: User.self, memory: MemoryLimits(count: 10_000), log: log)
+/// try await users.async.set(anna, forKey: "anna")
+/// let user = try await users.async.value(forKey: "anna")  // from memory, until somebody changes it
+/// ```
+///
+/// Only for tasks: nothing that could block compiles. All operations of ``Esker/AsyncStorage`` are there, `update` and
+/// `value(forKey:orProduce:)` among them, and operators such as `mapValues` apply. Safe to use from any thread; copies share everything.
+public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.AsyncUpdatable {
+  let view: RemoteView<Key, Value>
+
+  /// What it is called: all its keys begin with this name and a colon.
+  public var name: String { view.name }
+
+  /// The identity of the entry within the process.
+  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
+    StorageCall.Identity(storage: view.number, key: try view.remote(key).bytes)
+  }
+
+  // MARK: Reading
+
+  /// What memory knows of `key` and may serve: reads do not change threads for it.
+  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+    if call.skipsMemory { return .unknown }
+    let now = view.core.now()
+    guard let copy = view.trusted(try view.held(key), at: now) else { return .unknown }
+    guard let value = copy.value else { return .absent }
+    return .entry(
+      Entry(
+        value,
+        origin: .memory,
+        expiry: copy.wallExpiry,
+        version: copy.version.map { SequenceNumber(rawValue: $0.digest) }
+      )
+    )
+  }
+
+  /// The value under `key` and what is known of it; nil when the key is absent or expired.
+  ///
+  /// - Throws: ``Esker/StorageError/back(name:underlying:)`` with a ``RemoteError``; ``Esker/StorageError/decoding(key:view:expected:underlying:)``,
+  ///   also for a foreign value; ``Esker/StorageError/cancelled``.
+  public nonisolated(nonsending) func asyncRead(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
+    try await view.find(key)?.entry
+  }
+
+  /// The value under `key`, and also in which tier it was found, how long ago it was last known to be current, and whether it is stale;
+  /// nil when the key is absent or expired. Throws as ``asyncRead(_:_:)``.
+  public func find(_ key: Key) async throws(StorageError) -> RemoteEntry<Value>? { try await view.find(key) }
+
+  // MARK: Writing
+
+  /// Writes at the owner, then to memory and the log.
+  ///
+  /// A condition is checked and the write made in one step of the server. Writes of one key by this process are made one after the
+  /// other. Once begun, a write completes also if the task is cancelled.
+  ///
+  /// - Throws: ``Esker/StorageError/back(name:underlying:)`` with a ``RemoteError``; only after ``RemoteError/unknownOutcome`` the write
+  ///   may have been made, or may still be. ``Esker/StorageError/unsupported(operation:view:)`` for a durability.
+  public nonisolated(nonsending) func asyncWrite(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) async throws(StorageError) -> StorageCall.Receipt {
+    try await view.write(key, call)
+  }
+
+  // MARK: Memory
+
+  /// Drops `key` from memory.
+  public func removeInMemory(forKey key: Key) {
+    // A key that cannot become bytes is nowhere.
+    if let held = try? view.held(key) { view.cache.remove(held) }
+  }
+
+  /// Drops everything from memory.
+  public func removeAllInMemory() { view.cache.removeAll() }
+}
+
+extension HeldCopy {
+  /// When the value expires.
+  var wallExpiry: Expiry { Expiry(remote: expiry) }
+}
+
+extension Expiry {
+  /// From milliseconds since 1970, 0 for never.
+  init(remote milliseconds: UInt64) {
+    self = milliseconds == 0 ? .never : .at(WallTime(millisecondsSince1970: Int64(clamping: milliseconds)))
+  }
+}

@@ -1,0 +1,170 @@
+public import Esker
+internal import EskerPlatform
+
+/// The keys of a remote store with one prefix, and the coherence of all near copies of them: one for each store and prefix in a process.
+///
+/// Storages with different names share it, and each write and change is told to all views of the same keys. Safe to use from any thread.
+public final class RemoteTiers: Sendable {
+  /// What the remote store is called: part of the names of keyspaces, so that copies of one system are never taken for another's.
+  public let name: String
+  /// Stands before every key.
+  public let prefix: String
+  let store: any RemoteStore
+  let core: Coherence
+  private let clock: VersionClock
+  private let system: any SystemClock
+  private let views: Guarded<[String: any AnyObject & Sendable]>
+
+  /// Tiers over a store that was not started yet.
+  ///
+  /// - Parameters:
+  ///   - store: the client; no one else may start or stop it.
+  ///   - name: what the remote store is called, always the same for the same data.
+  ///   - prefix: stands before every key; those of different tiers must not begin with each other.
+  ///   - verifiedCapacity: of how many copies in logs it can be known that they are current, at 16 bytes each. Others are checked.
+  public convenience init(
+    _ store: any RemoteStore,
+    named name: String,
+    prefix: String,
+    verifiedCapacity: Int = 1 << 16
+  ) {
+    self.init(store, named: name, prefix: prefix, verifiedCapacity, .system, now: { .now })
+  }
+
+  init(
+    _ store: any RemoteStore,
+    named name: String,
+    prefix: String,
+    _ verifiedCapacity: Int,
+    _ platform: Platform,
+    now: @escaping @Sendable () -> RemoteInstant
+  ) {
+    self.store = store
+    self.name = name
+    self.prefix = prefix
+    system = platform.clock
+    clock = VersionClock(writer: platform.random())
+    views = Guarded([:], .leaf)
+    core = Coherence(
+      store,
+      verified: VerifiedSet(capacity: verifiedCapacity),
+      seeds: (platform.random(), platform.random()),
+      now: now
+    )
+  }
+
+  /// Connects. Storages can be made and used before: their reads and writes wait.
+  public func start() async throws(RemoteError) { try await store.start(prefix: Array(prefix.utf8), sink: core) }
+
+  /// Disconnects. Calls fail from then on, unless stale values may be served.
+  public func stop() async { await store.stop() }
+
+  /// A storage whose keys begin with `name` and a colon. Asked for again with the same types, it is the same one, with the memory, log
+  /// and options that it was made with.
+  ///
+  /// - Parameters:
+  ///   - memory: what memory may hold.
+  ///   - log: where copies are kept that survive restarts; nil for nowhere. The keyspace is named after the remote store, prefix and name.
+  ///   - cost: what a value counts towards the cost limit; 1 if there is no such closure.
+  /// - Throws: ``Esker/StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form;
+  ///   ``Esker/StorageError/unsupported(operation:view:)`` if `name` is empty, begins with `#` or has a colon.
+  public func storage<Key: StorageKey, Value: Sendable>(
+    _ name: String,
+    key: Key.Type = Key.self,
+    transformer: Transformer<Value>,
+    memory: MemoryLimits = MemoryLimits(count: 10_000),
+    log: LogStore? = nil,
+    options: RemoteOptions = RemoteOptions(),
+    cost: (@Sendable (Value) -> Int)? = nil
+  ) throws(StorageError) -> RemoteStorage<Key, Value> {
+    guard !name.isEmpty, !name.hasPrefix("#"), !name.contains(":") else {
+      throw .unsupported(operation: "have that name", view: name)
+    }
+    let id = "\(name):\(Key.self):\(Value.self):\(transformer.id)"
+    if let view = views.withLock({ $0[id] }) as? RemoteView<Key, Value> { return RemoteStorage(view: view) }
+    var near: NearLog<Key>?
+    if let log {
+      near = try NearLog(log, keyspace: "\(self.name)/\(prefix)\(name)", stale: options.serveStale)
+    }
+    let made = RemoteView(self, name, transformer, memory, near, options, cost)
+    let view = views.withLock { views -> RemoteView<Key, Value> in
+      if let view = views[id] as? RemoteView<Key, Value> { return view }
+      views[id] = made
+      return made
+    }
+    if view === made { core.add(view) }
+    return RemoteStorage(view: view)
+  }
+
+  /// A storage of values in their standard form; see ``storage(_:key:transformer:memory:log:options:cost:)``.
+  public func storage<Key: StorageKey, Value: Codable & Sendable>(
+    _ name: String,
+    key: Key.Type = Key.self,
+    of value: Value.Type = Value.self,
+    memory: MemoryLimits = MemoryLimits(count: 10_000),
+    log: LogStore? = nil,
+    options: RemoteOptions = RemoteOptions()
+  ) throws(StorageError) -> RemoteStorage<Key, Value> {
+    try storage(name, key: key, transformer: .standard, memory: memory, log: log, options: options)
+  }
+
+  /// A storage with texts as keys; see ``storage(_:key:transformer:memory:log:options:cost:)``.
+  public func storage<Value: Codable & Sendable>(
+    _ name: String,
+    of value: Value.Type,
+    memory: MemoryLimits = MemoryLimits(count: 10_000),
+    log: LogStore? = nil,
+    options: RemoteOptions = RemoteOptions()
+  ) throws(StorageError) -> RemoteStorage<String, Value> {
+    try storage(name, key: String.self, of: value, memory: memory, log: log, options: options)
+  }
+
+  // MARK: Time
+
+  /// The present by the server's clock, or by this machine's as long as that is not known.
+  func milliseconds(_ domain: UInt16) -> UInt64 {
+    store.time(of: domain)?.milliseconds(at: core.now()) ?? UInt64(clamping: system.wallMilliseconds())
+  }
+
+  func nextVersion(_ domain: UInt16) -> RemoteVersion { clock.next(at: milliseconds(domain)) }
+
+  func follow(_ version: RemoteVersion, _ domain: UInt16) { clock.follow(version, at: milliseconds(domain)) }
+}
+
+/// What the coherence of near copies has done so far.
+public struct RemoteStatistics: Hashable, Sendable {
+  /// Questions that were asked of the remote store.
+  public var asked: UInt64
+  /// Those of them that found a copy unchanged.
+  public var same: UInt64
+  /// Values that were read and kept.
+  public var kept: UInt64
+  /// Values that were read and not kept, because something was told meanwhile.
+  public var notKept: UInt64
+  /// Changes that were told.
+  public var changes: UInt64
+  /// How often all that was known of some domains became doubtful.
+  public var raises: UInt64
+  /// Writes of which nothing is known.
+  public var unknownOutcomes: UInt64
+  /// Reads that found something older than what was seen before: the remote store has lost writes. Where the clocks of writers
+  /// disagree, it may only look so.
+  public var rolledBack: UInt64
+}
+
+extension RemoteTiers {
+  /// What was done so far. Takes no lock.
+  public var statistics: RemoteStatistics {
+    let counters = core.counters
+    return RemoteStatistics(
+      asked: counters.asked.value,
+      same: counters.same.value,
+      kept: counters.kept.value,
+      notKept: counters.notKept.value,
+      changes: counters.changes.value,
+      raises: counters.raises.value,
+      unknownOutcomes: counters.unknownOutcomes.value,
+      rolledBack: counters.rolledBack.value
+    )
+  }
+}

@@ -1,0 +1,167 @@
+internal import Esker
+internal import EskerLog
+internal import EskerMemory
+internal import EskerPlatform
+internal import Synchronization
+
+/// What all copies of a remote storage share: the forms of keys and values, the memory, and the log.
+final class RemoteView<Key: StorageKey, Value: Sendable>: NearTier {
+  let tiers: RemoteTiers
+  let core: Coherence
+  let name: String
+  let number: UInt64
+  let keys: KeyTransformer<Key>
+  let values: Transformer<Value>
+  let options: RemoteOptions
+  let cache: MemoryCache<Key.Held, HeldCopy<Value>>
+  let log: NearLog<Key>?
+  /// What all keys of the storage begin with.
+  let scope: [UInt8]
+  let cost: (@Sendable (Value) -> Int)?
+
+  init(
+    _ tiers: RemoteTiers,
+    _ name: String,
+    _ values: Transformer<Value>,
+    _ limits: MemoryLimits,
+    _ log: NearLog<Key>?,
+    _ options: RemoteOptions,
+    _ cost: (@Sendable (Value) -> Int)?
+  ) {
+    self.tiers = tiers
+    self.name = name
+    self.values = values
+    self.log = log
+    self.options = options
+    self.cost = cost
+    core = tiers.core
+    number = StorageCall.newStorage()
+    keys = Key.keyTransformer
+    cache = MemoryCache(limits: limits)
+    scope = Array("\(name):".utf8)
+  }
+
+  // MARK: Keys
+
+  func held(_ key: Key) throws(StorageError) -> Key.Held {
+    do { return try key.held(by: keys) } catch { throw unusable(key, error) }
+  }
+
+  /// The key as it is stored remotely, without the prefix.
+  func remote(_ key: Key) throws(StorageError) -> RemoteKey {
+    do { return tiers.store.key(scope + (try keys.encode(key))) } catch { throw unusable(key, error) }
+  }
+
+  private func unusable(_ key: Key, _ error: any Error) -> StorageError {
+    .key("\(key)", view: name, underlying: error)
+  }
+
+  // MARK: Memory
+
+  /// What is held and may be served without asking.
+  func trusted(_ key: Key.Held, at now: RemoteInstant) -> HeldCopy<Value>? {
+    guard let copy = cache.get(key, now: now.milliseconds), now < copy.freshEnd,
+      core.domains.isTrusted(copy.domain, copy.generation, at: now)
+    else { return nil }
+    return copy
+  }
+
+  /// When a copy was last known to be current.
+  func endOfTrust(_ copy: HeldCopy<Value>) -> RemoteInstant {
+    if let changedAt = copy.changedAt { return changedAt }
+    let end = core.endOfTrust(copy.domain, copy.generation, verifiedAt: copy.verifiedAt)
+    return min(end, copy.freshEnd)
+  }
+
+  /// Keeps a value, or that there is none, as current in a generation; under the lock of the core.
+  func keep(_ value: Value?, _ remote: RemoteValue?, _ key: Key.Held, _ domain: UInt16, in generation: UInt32) {
+    let now = core.now()
+    guard let freshEnd = freshEnd(remote, domain, now), now < freshEnd else {
+      cache.remove(key)
+      return
+    }
+    let copy = HeldCopy(
+      value: value,
+      version: remote?.version,
+      expiry: remote?.expiry ?? 0,
+      freshEnd: freshEnd,
+      verifiedAt: now,
+      changedAt: nil,
+      generation: generation,
+      domain: domain
+    )
+    cache.put(
+      copy,
+      forKey: key,
+      cost: value.map { cost?($0) ?? 1 } ?? 1,
+      expiry: freshEnd == .distantFuture ? .max : freshEnd.advanced(by: options.serveStale ?? .zero).milliseconds,
+      now: now.milliseconds
+    )
+  }
+
+  /// Until when what is kept now may be served. Early by as much as the clocks may differ, and 5 ms; nil if that is not known.
+  private func freshEnd(_ remote: RemoteValue?, _ domain: UInt16, _ now: RemoteInstant) -> RemoteInstant? {
+    guard let remote else { return now.advanced(by: min(options.absence, .seconds(5))) }
+    if remote.expiry == 0 { return .distantFuture }
+    guard let time = tiers.store.time(of: domain) else { return nil }
+    let present = time.milliseconds(at: now) + time.error.wholeMilliseconds + 5
+    return remote.expiry > present ? now.advanced(by: .milliseconds(Int64(clamping: remote.expiry - present))) : now
+  }
+
+  func distrust(_ key: RawSpan, unless version: RemoteVersion?, isChanged: Bool, at now: RemoteInstant) {
+    guard let held = held(of: key) else { return }
+    cache.update(held, now: .min) { entry in
+      guard let copy = entry?.value, copy.generation != 0 || copy.changedAt == nil else { return }
+      if let version, copy.version == version { return }
+      entry?.value.changedAt = endOfTrust(before: copy, at: now)
+      entry?.value.generation = 0
+    }
+  }
+
+  func trust(_ key: RawSpan, _ version: RemoteVersion, in generation: UInt32, at now: RemoteInstant) {
+    guard let held = held(of: key) else { return }
+    cache.update(held, now: .min) { entry in
+      guard entry?.value.version == version else { return }
+      entry?.value.generation = generation
+      entry?.value.verifiedAt = now
+      entry?.value.changedAt = nil
+    }
+  }
+
+  /// When the trust in a copy ends of which a change is told now; under the lock of the core.
+  private func endOfTrust(before copy: HeldCopy<Value>, at now: RemoteInstant) -> RemoteInstant {
+    core.domains.isTrusted(copy.domain, copy.generation, at: now) ? now : copy.verifiedAt
+  }
+
+  /// The key of which these are the bytes, if it is one of this storage's.
+  private func held(of key: RawSpan) -> Key.Held? {
+    guard key.byteCount >= scope.count, scope.hasBytes(key.extracting(0..<scope.count)) else { return nil }
+    return Key.held(from: key.extracting(scope.count..<key.byteCount))
+  }
+
+  // MARK: Values
+
+  func decoded(_ value: RemoteValue, _ key: Key) throws(StorageError) -> Value {
+    do {
+      guard value.envelope != nil else { throw ForeignValue() }
+      return try value.payload.withBytes { bytes throws in try values.decode(bytes) }
+    } catch {
+      throw .decoding(key: "\(key)", view: name, expected: "\(Value.self) (\(values.id))", underlying: error)
+    }
+  }
+}
+
+/// Why a value is not decoded that another program stored.
+struct ForeignValue: Error, CustomStringConvertible {
+  var description: String { "it was not stored by Esker" }
+}
+
+extension RemoteInstant {
+  /// As memory counts.
+  var milliseconds: Int64 { Int64(clamping: nanoseconds / 1_000_000) }
+}
+
+extension RemoteError {
+  /// As a storage tells it.
+  func told(by name: String) -> StorageError { .back(name: name, underlying: self) }
+}

@@ -1,0 +1,198 @@
+import Dispatch
+import EskerLog
+import EskerPlatform
+import EskerTestSupport
+
+@testable import EskerRemote
+
+/// A server with one domain that answers at once, for tests of what is above the core.
+final class TinyServer: @unchecked Sendable {
+  /// One event loop: what is answered and told has one order.
+  let loop = DispatchQueue(label: "server")
+  // Used on the loop.
+  var values: [[UInt8]: RemoteValue] = [:]
+  var clients: [TinyStore] = []
+  /// Requests wait while it does not answer.
+  var isSilent = false
+  var waiting: [() -> Void] = []
+  let clock = FakeClock()
+
+  func store() -> TinyStore {
+    let store = TinyStore(self)
+    loop.sync { clients.append(store) }
+    return store
+  }
+
+  var now: RemoteInstant { RemoteInstant(nanoseconds: clock.monotonicNanoseconds()) }
+
+  /// On the loop.
+  func tell(_ key: [UInt8], except writer: TinyStore?) {
+    for client in clients where client !== writer {
+      let stamp = client.stamp()
+      key.withBytes { client.sink?.changed($0, domain: 0, at: stamp) }
+    }
+  }
+
+  /// Another program writes.
+  func put(_ value: RemoteValue?, _ key: String) {
+    loop.sync {
+      values[Array(key.utf8)] = value
+      tell(Array(key.utf8), except: nil)
+    }
+  }
+
+  func setSilent(_ isSilent: Bool) {
+    loop.sync {
+      self.isSilent = isSilent
+      guard !isSilent else { return }
+      let waiting = waiting
+      self.waiting = []
+      for request in waiting { request() }
+    }
+  }
+}
+
+/// A client of the server.
+final class TinyStore: RemoteStore, @unchecked Sendable {
+  let server: TinyServer
+  var sink: (any RemoteSink)?
+  var generation: UInt32 = 0
+  var index: UInt64 = 0
+  /// What was asked, by kind.
+  var asked: [String: Int] = [:]
+
+  let domainCount = 1
+  let valueLimit = 1 << 20
+
+  init(_ server: TinyServer) { self.server = server }
+
+  func start(prefix: [UInt8], sink: any RemoteSink) async throws(RemoteError) {
+    server.loop.sync { self.sink = sink }
+    raise()
+    trust(for: .seconds(1_000_000))
+  }
+
+  func stop() async { server.loop.sync { sink = nil } }
+
+  func raise() {
+    server.loop.sync {
+      generation += 1
+      sink?.raised(0..<1, to: generation)
+    }
+  }
+
+  func trust(for duration: Duration) {
+    server.loop.sync { sink?.trusted(0..<1, in: generation, until: server.now.advanced(by: duration)) }
+  }
+
+  func suspend() { server.loop.sync { sink?.suspended(0..<1) } }
+
+  func count(_ kind: String) -> Int { server.loop.sync { asked[kind] ?? 0 } }
+
+  func domain(of key: RawSpan) -> UInt16 { 0 }
+
+  func time(of domain: UInt16) -> ServerTime? {
+    ServerTime(milliseconds: UInt64(server.clock.wallMilliseconds()), at: server.now, error: .zero)
+  }
+
+  /// On the loop.
+  func stamp() -> RemoteStamp {
+    index += 1
+    return RemoteStamp(generation: generation, index: index)
+  }
+
+  private func request<Reply: Sendable>(
+    _ kind: String,
+    _ completion: @escaping RemoteCompletion<Reply>,
+    _ body: @escaping @Sendable () -> Reply
+  ) {
+    server.loop.async { [self] in
+      asked[kind, default: 0] += 1
+      let perform = { [self] in completion(.success(Stamped(body(), at: stamp()))) }
+      if server.isSilent { server.waiting.append(perform) } else { perform() }
+    }
+  }
+
+  func get(
+    _ key: RemoteKey,
+    from source: RemoteSource,
+    by deadline: RemoteInstant,
+    then completion: @escaping RemoteCompletion<RemoteValue?>
+  ) { request("get", completion) { [server] in server.values[key.bytes] } }
+
+  func check(
+    _ key: RemoteKey,
+    _ version: RemoteVersion,
+    by deadline: RemoteInstant,
+    then completion: @escaping RemoteCompletion<RemoteChecked>
+  ) {
+    request("check", completion) { [server] in
+      server.values[key.bytes]?.version == version ? .same : .different
+    }
+  }
+
+  private func write(
+    _ kind: String,
+    _ key: RemoteKey,
+    _ condition: RemoteCondition,
+    _ completion: @escaping RemoteCompletion<RemoteWritten>,
+    _ value: @escaping @Sendable (RemoteValue?) -> RemoteValue?
+  ) {
+    request(kind, completion) { [self] in
+      let before = server.values[key.bytes]
+      let isMet =
+        switch condition {
+        case .always: true
+        case .absent: before == nil
+        case .present: before != nil
+        case .version(let version): before?.version == version
+        }
+      guard isMet else {
+        return .refused(before.map { $0.version.map { .version($0) } ?? .foreign } ?? .absent)
+      }
+      server.values[key.bytes] = value(before)
+      let isScript = condition != .always
+      server.tell(key.bytes, except: isScript ? nil : self)
+      return .done(isEchoed: isScript, wasThere: before != nil)
+    }
+  }
+
+  func set(
+    _ key: RemoteKey,
+    _ value: RemoteValue,
+    if condition: RemoteCondition,
+    as write: RemoteWriteID,
+    by deadline: RemoteInstant,
+    then completion: @escaping RemoteCompletion<RemoteWritten>
+  ) { self.write("set", key, condition, completion) { _ in value } }
+
+  func remove(
+    _ key: RemoteKey,
+    if condition: RemoteCondition,
+    as write: RemoteWriteID,
+    by deadline: RemoteInstant,
+    then completion: @escaping RemoteCompletion<RemoteWritten>
+  ) { self.write("remove", key, condition, completion) { _ in nil } }
+
+  func touch(
+    _ key: RemoteKey,
+    _ envelope: RemoteEnvelope,
+    if condition: RemoteCondition,
+    as write: RemoteWriteID,
+    by deadline: RemoteInstant,
+    then completion: @escaping RemoteCompletion<RemoteWritten>
+  ) {
+    self.write("touch", key, condition, completion) { before in
+      guard let before else { return nil }
+      return Array(before.payload).withBytes { RemoteValue(envelope, payload: $0) }
+    }
+  }
+
+  func apply(
+    _ key: RemoteKey,
+    _ intent: RemoteIntent,
+    as write: RemoteWriteID,
+    by deadline: RemoteInstant,
+    then completion: @escaping RemoteCompletion<RemoteApplied>
+  ) { completion(.failure(.unsupported("replay"))) }
+}

@@ -1,0 +1,263 @@
+import Esker
+import EskerPlatform
+import EskerTestSupport
+import Foundation
+import Testing
+
+@testable import EskerRemote
+
+@Suite struct RemoteStorageTests {
+  let server = TinyServer()
+
+  func makeTiers() async throws -> (tiers: RemoteTiers, store: TinyStore) {
+    let store = server.store()
+    let tiers = RemoteTiers(store, named: "test", prefix: "p:", 1_024, .system) { [server] in server.now }
+    try await tiers.start()
+    return (tiers, store)
+  }
+
+  @Test func whatIsReadOnceIsServedUntilItChanges() async throws {
+    let (one, _) = try await makeTiers()
+    let (two, store) = try await makeTiers()
+    let writer: RemoteStorage<String, Int> = try one.storage("numbers")
+    let reader: RemoteStorage<String, Int> = try two.storage("numbers")
+    try await writer.async.set(1, forKey: "a")
+    #expect(try await reader.find("a")?.tier == .remote)
+    for _ in 0..<3 {
+      let found = try #require(try await reader.find("a"))
+      #expect(found.value == 1 && found.tier == .memory && found.age == .zero && !found.isStale)
+    }
+    #expect(store.count("get") == 1)
+    // The push is told before the writer's call returns.
+    try await writer.async.set(2, forKey: "a")
+    #expect(try await reader.async.value(forKey: "a") == 2)
+    // What was written is in the writer's memory.
+    #expect(try await writer.find("a")?.tier == .memory)
+    try await writer.async.removeValue(forKey: "a")
+    #expect(try await reader.async.value(forKey: "a") == nil)
+    #expect(try await reader.async.value(forKey: "a") == nil)
+    #expect(store.count("get") == 3)
+  }
+
+  @Test func conditionsAreCheckedByTheServer() async throws {
+    let (tiers, _) = try await makeTiers()
+    let numbers: RemoteStorage<Int, String> = try tiers.storage("numbers")
+    #expect(try await numbers.async.setIfAbsent("one", forKey: 1))
+    #expect(try await !numbers.async.setIfAbsent("uno", forKey: 1))
+    let version = try #require(try await numbers.async.entry(forKey: 1)?.version)
+    let next = try #require(try await numbers.async.compareAndSet("eins", forKey: 1, ifVersion: version))
+    #expect(try await numbers.async.compareAndSet("un", forKey: 1, ifVersion: version) == nil)
+    #expect(try await numbers.async.value(forKey: 1) == "eins")
+    #expect(try await numbers.async.removeValue(forKey: 1, ifVersion: next))
+    #expect(try await !numbers.async.removeValue(forKey: 1))
+    #expect(try await !numbers.async.touch(1, expiry: .after(.seconds(9))))
+    await #expect(throws: StorageError.self) { try await numbers.async.set("x", forKey: 1, durability: .synced) }
+  }
+
+  @Test func noUpdateIsLost() async throws {
+    let parties = [try await makeTiers().tiers, try await makeTiers().tiers]
+    let counters: [RemoteStorage<String, Int>] = try parties.map { try $0.storage("counters") }
+    await withThrowingTaskGroup(of: Void.self) { group in
+      for counter in counters {
+        for _ in 0..<4 {
+          group.addTask { for _ in 0..<25 { try await counter.async.increment("n") } }
+        }
+      }
+    }
+    for counter in counters { #expect(try await counter.async.value(forKey: "n") == 200) }
+    for party in parties { #expect(party.core.state.withLock { $0.active.count } == 0) }
+  }
+
+  @Test func copiesInTheLogSurviveRestartsAndAreChecked() async throws {
+    let directory = try TemporaryDirectory()
+    let log = try LogStore(at: directory.path)
+    let count = 20
+    do {
+      let (tiers, _) = try await makeTiers()
+      let texts: RemoteStorage<Int, String> = try tiers.storage("texts", log: log)
+      for key in 0..<count { try await texts.async.set("\(key)", forKey: key) }
+      let keyspace = try log.keyspace("test/p:texts")
+      #expect(try await eventually { try keyspace.count() == count })
+      await tiers.stop()
+    }
+    let (tiers, store) = try await makeTiers()
+    let texts: RemoteStorage<Int, String> = try tiers.storage("texts", log: log)
+    server.put(nil, "texts:gone")
+    for key in 0..<count {
+      let found = try #require(try await texts.find(key))
+      #expect(found.value == "\(key)" && found.tier == .log && !found.isStale)
+    }
+    #expect(store.count("check") == count && store.count("get") == 0)
+    // Memory lost, the log verified: nothing is asked.
+    texts.removeAllInMemory()
+    for key in 0..<count { #expect(try await texts.find(key)?.tier == .log) }
+    #expect(store.count("check") == count)
+    // A new generation: all is checked anew.
+    store.raise()
+    store.trust(for: .seconds(100))
+    for key in 0..<count { #expect(try await texts.find(key)?.value == "\(key)") }
+    #expect(store.count("check") == 2 * count && store.count("get") == 0)
+    // What another wrote is not taken for what is in the log.
+    let (others, _) = try await makeTiers()
+    let other: RemoteStorage<Int, String> = try others.storage("texts")
+    try await other.async.set("new", forKey: 3)
+    texts.removeAllInMemory()
+    #expect(try await texts.async.value(forKey: 3) == "new")
+    await tiers.stop()
+    try log.close()
+  }
+
+  @Test func oneProducerRunsForAll() async throws {
+    let (tiers, _) = try await makeTiers()
+    let texts: RemoteStorage<String, String> = try tiers.storage("texts")
+    let runs = Runs()
+    let values = try await withThrowingTaskGroup(of: String.self) { group in
+      for _ in 0..<8 {
+        group.addTask { try await texts.async.value(forKey: "a") { await runs.next() } }
+      }
+      return try await group.reduce(into: [String]()) { $0.append($1) }
+    }
+    #expect(Set(values) == ["1"])
+  }
+
+  actor Runs {
+    private var count = 0
+
+    func next() -> String {
+      count += 1
+      return "\(count)"
+    }
+  }
+
+  @Test func staleValuesAreServedOnlyAsLongAsIsAllowed() async throws {
+    let (tiers, store) = try await makeTiers()
+    var options = RemoteOptions()
+    options.serveStale = .seconds(60)
+    let texts: RemoteStorage<String, String> = try tiers.storage("texts", options: options)
+    try await texts.async.set("a", forKey: "k")
+    #expect(try await texts.find("k")?.isStale == false)
+    store.suspend()
+    server.clock.advance(milliseconds: 10_000)
+    let found = try #require(try await texts.find("k"))
+    #expect(found.isStale && found.tier == .memory && found.age == .seconds(10) && found.value == "a")
+    #expect(store.count("get") + store.count("check") == 0)
+    // Too old: the owner is asked, although there is no lease.
+    server.clock.advance(milliseconds: 60_000)
+    #expect(try await texts.find("k")?.isStale == false)
+    #expect(store.count("check") == 1)
+  }
+
+  @Test func aSlowStoreIsNotWaitedForWhereAStaleValueDoes() async throws {
+    let (tiers, store) = try await makeTiers()
+    var options = RemoteOptions()
+    options.serveStale = .seconds(60)
+    options.softTimeout = .milliseconds(20)
+    let texts: RemoteStorage<String, String> = try tiers.storage("texts", options: options)
+    try await texts.async.set("a", forKey: "k")
+    store.raise()
+    store.trust(for: .seconds(100))
+    server.setSilent(true)
+    #expect(try await texts.find("k")?.isStale == true)
+    server.setSilent(false)
+    // The read went on, and was kept.
+    #expect(try await eventually { try texts.heldIsTrusted("k") })
+    #expect(store.count("check") == 1)
+  }
+
+  @Test func aBoundedStorageServesWhatWasCurrentLately() async throws {
+    let (tiers, store) = try await makeTiers()
+    var options = RemoteOptions()
+    options.freshness = .bounded(.seconds(5))
+    let texts: RemoteStorage<String, String> = try tiers.storage("texts", options: options)
+    try await texts.async.set("a", forKey: "k")
+    let (others, _) = try await makeTiers()
+    let other: RemoteStorage<String, String> = try others.storage("texts")
+    try await other.async.set("b", forKey: "k")
+    server.clock.advance(milliseconds: 2_000)
+    let found = try #require(try await texts.find("k"))
+    #expect(found.value == "a" && found.isStale && found.age == .seconds(2))
+    server.clock.advance(milliseconds: 4_000)
+    #expect(try await texts.async.value(forKey: "k") == "b")
+    #expect(store.count("get") == 1)
+  }
+
+  @Test func valuesExpireALittleEarlyByTheServersClock() async throws {
+    let (tiers, store) = try await makeTiers()
+    let texts: RemoteStorage<String, String> = try tiers.storage("texts")
+    try await texts.async.set("a", forKey: "k", expiry: .after(.seconds(1)))
+    server.clock.advance(milliseconds: 900)
+    #expect(try await texts.find("k")?.tier == .memory)
+    server.clock.advance(milliseconds: 97)
+    // The server still has it; it is returned and not kept.
+    #expect(try await texts.find("k")?.value == "a")
+    #expect(try await texts.find("k")?.value == "a")
+    #expect(store.count("get") == 2)
+    #expect(try await texts.async.touch("k", expiry: .never))
+    #expect(try await texts.find("k")?.expiry == .never)
+    #expect(try await texts.find("k")?.tier == .memory)
+  }
+
+  @Test func anExpiryIsShortenedAtRandom() async throws {
+    let (tiers, _) = try await makeTiers()
+    var options = RemoteOptions()
+    options.jitter = 0.5
+    options.defaultExpiry = .seconds(1_000)
+    let texts: RemoteStorage<Int, String> = try tiers.storage("texts", options: options)
+    let now = server.clock.wallMilliseconds()
+    var lives: Set<Int64> = []
+    for key in 0..<50 {
+      try await texts.async.set("a", forKey: key)
+      guard case .at(let end) = try await texts.find(key)?.expiry else { return #expect(Bool(false)) }
+      lives.insert(end.millisecondsSince1970 - now)
+    }
+    #expect(lives.allSatisfy { (500_000...1_000_000).contains($0) } && lives.count > 25)
+  }
+
+  @Test func viewsOfOtherTypesSeeEachOthersWrites() async throws {
+    let (tiers, _) = try await makeTiers()
+    let numbers: RemoteStorage<String, Int> = try tiers.storage("mixed", transformer: .json)
+    let fractions: RemoteStorage<String, Double> = try tiers.storage("mixed", transformer: .json)
+    try await numbers.async.set(1, forKey: "k")
+    #expect(try await fractions.async.value(forKey: "k") == 1)
+    try await numbers.async.set(2, forKey: "k")
+    #expect(try await fractions.async.value(forKey: "k") == 2)
+    #expect(try await numbers.find("k")?.tier == .memory)
+    #expect(try await fractions.mapValues { "\($0)" }.async.value(forKey: "k") == "2.0")
+  }
+
+  @Test func foreignAndDamagedValuesAreRefusedAndLeft() async throws {
+    let (tiers, _) = try await makeTiers()
+    let texts: RemoteStorage<String, Int> = try tiers.storage("texts", transformer: .json)
+    server.put(RemoteValue(stored: Array("7".utf8)), "texts:k")
+    await #expect(throws: StorageError.self) { try await texts.async.value(forKey: "k") }
+    let envelope = RemoteEnvelope(version: RemoteVersion(time: 1, count: 0, writer: 0))
+    server.put(Array("x".utf8).withBytes { RemoteValue(envelope, payload: $0) }, "texts:k")
+    await #expect(throws: StorageError.self) { try await texts.async.value(forKey: "k") }
+    #expect(throws: StorageError.self) {
+      let _: RemoteStorage<String, Int> = try tiers.storage("#tag")
+    }
+    try await texts.async.set(8, forKey: "k")
+    #expect(try await texts.async.value(forKey: "k") == 8)
+  }
+
+  @Test func whoIsCancelledStopsWaitingAndTheReadGoesOn() async throws {
+    let (tiers, store) = try await makeTiers()
+    let texts: RemoteStorage<String, String> = try tiers.storage("texts")
+    try await texts.async.set("a", forKey: "k")
+    texts.removeAllInMemory()
+    server.setSilent(true)
+    let task = Task { try await texts.async.value(forKey: "k") }
+    #expect(try await eventually { store.count("get") == 1 })
+    task.cancel()
+    await #expect(throws: StorageError.self) { try await task.value }
+    server.setSilent(false)
+    #expect(try await eventually { try texts.heldIsTrusted("k") })
+  }
+}
+
+extension RemoteStorage {
+  fileprivate func heldIsTrusted(_ key: Key) throws -> Bool {
+    if case .entry = try held(key, StorageCall.Read()) { return true }
+    return false
+  }
+}
