@@ -28,7 +28,7 @@ import Testing
 
   @Test func promisesAreKept() {
     let first = SeededGenerator(announcedFor: "promisesAreKept").seed
-    let count = Self.histories(1_000)
+    let count = Self.histories(3_000)
     if let found = Self.firstViolation(.none, from: first, count) {
       Issue.record("\(Self.trace(.none, found.seed))\nESKER_SEED=\(found.seed): \(found.text)")
     }

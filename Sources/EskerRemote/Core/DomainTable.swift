@@ -1,18 +1,20 @@
-internal import Synchronization
+public import Synchronization
 
 /// What a read must know of a domain to serve a near copy: its generation, and until when changes are told. Read without a lock, and
 /// written under that of the core.
 ///
 /// Safety: threads may share it: the memory is there from `init` to `deinit`, indices are checked, and what changes is atomic.
 @safe
+@usableFromInline
 final class DomainTable: @unchecked Sendable {
+  @usableFromInline
   struct Domain: ~Copyable {
-    let leaseEnd = Atomic<UInt64>(0)
-    let generation = Atomic<UInt32>(0)
+    @usableFromInline let leaseEnd = Atomic<UInt64>(0)
+    @usableFromInline let generation = Atomic<UInt32>(0)
   }
 
-  let count: Int
-  private let base: UnsafeMutablePointer<Domain>
+  @usableFromInline let count: Int
+  @usableFromInline let base: UnsafeMutablePointer<Domain>
 
   init(count: Int) {
     precondition(count > 0 && count <= 1 << 16)
@@ -29,6 +31,7 @@ final class DomainTable: @unchecked Sendable {
   /// Whether what was learnt of the domain in `generation` may be served without asking.
   ///
   /// The generation acquires what its raise released: who sees a new one does not see the lease of an old one.
+  @inlinable
   @inline(__always)
   func isTrusted(_ domain: UInt16, _ generation: UInt32, at now: RemoteInstant) -> Bool {
     let index = Int(domain)

@@ -67,6 +67,7 @@ struct VerifiedSet: Sendable {
 
 extension RemoteVersion {
   /// 64 bits in which two versions differ, except with a probability of 2⁻⁶⁴.
+  @inlinable
   var digest: UInt64 {
     var mixed = (high ^ writer &* 0x9E37_79B9_7F4A_7C15) &+ 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

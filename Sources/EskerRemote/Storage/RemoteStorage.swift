@@ -13,7 +13,7 @@ public import Esker
 /// Only for tasks: nothing that could block compiles. All operations of ``Esker/AsyncStorage`` are there, `update` and
 /// `value(forKey:orProduce:)` among them, and operators such as `mapValues` apply. Safe to use from any thread; copies share everything.
 public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.AsyncUpdatable {
-  let view: RemoteView<Key, Value>
+  @usableFromInline let view: RemoteView<Key, Value>
 
   /// What it is called: all its keys begin with this name and a colon.
   public var name: String { view.name }
@@ -26,10 +26,10 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
   // MARK: Reading
 
   /// What memory knows of `key` and may serve: reads do not change threads for it.
+  @inlinable
   public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
     if call.skipsMemory { return .unknown }
-    let now = view.core.now()
-    guard let copy = view.trusted(try view.held(key), at: now) else { return .unknown }
+    guard let copy = view.trusted(try view.held(key), at: view.now) else { return .unknown }
     guard let value = copy.value else { return .absent }
     return .entry(
       Entry(
@@ -86,11 +86,13 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
 
 extension HeldCopy {
   /// When the value expires.
+  @inlinable
   var wallExpiry: Expiry { Expiry(remote: expiry) }
 }
 
 extension Expiry {
   /// From milliseconds since 1970, 0 for never.
+  @inlinable
   init(remote milliseconds: UInt64) {
     self = milliseconds == 0 ? .never : .at(WallTime(millisecondsSince1970: Int64(clamping: milliseconds)))
   }

@@ -13,6 +13,8 @@ public final class RemoteTiers: Sendable {
   let core: Coherence
   private let clock: VersionClock
   private let system: any SystemClock
+  /// The clock that a test gave instead of the process's own.
+  let clockOfTests: (@Sendable () -> RemoteInstant)?
   private let views: Guarded<[String: any AnyObject & Sendable]>
 
   /// Tiers over a store that was not started yet.
@@ -28,7 +30,7 @@ public final class RemoteTiers: Sendable {
     prefix: String,
     verifiedCapacity: Int = 1 << 16
   ) {
-    self.init(store, named: name, prefix: prefix, verifiedCapacity, .system, now: { .now })
+    self.init(store, named: name, prefix: prefix, verifiedCapacity, .system, now: nil)
   }
 
   init(
@@ -37,8 +39,9 @@ public final class RemoteTiers: Sendable {
     prefix: String,
     _ verifiedCapacity: Int,
     _ platform: Platform,
-    now: @escaping @Sendable () -> RemoteInstant
+    now: (@Sendable () -> RemoteInstant)?
   ) {
+    clockOfTests = now
     self.store = store
     self.name = name
     self.prefix = prefix
@@ -49,7 +52,7 @@ public final class RemoteTiers: Sendable {
       store,
       verified: VerifiedSet(capacity: verifiedCapacity),
       seeds: (platform.random(), platform.random()),
-      now: now
+      now: now ?? { .now }
     )
   }
 

@@ -1,19 +1,24 @@
-internal import Esker
+public import Esker
 internal import EskerLog
-internal import EskerMemory
+public import EskerMemory
 internal import EskerPlatform
 internal import Synchronization
 
 /// What all copies of a remote storage share: the forms of keys and values, the memory, and the log.
+@usableFromInline
 final class RemoteView<Key: StorageKey, Value: Sendable>: NearTier {
   let tiers: RemoteTiers
   let core: Coherence
+  /// What hits need of the core.
+  @usableFromInline let domains: DomainTable
+  /// Nil for the process's own clock, which hits read without a call.
+  @usableFromInline let clock: (@Sendable () -> RemoteInstant)?
   let name: String
   let number: UInt64
-  let keys: KeyTransformer<Key>
+  @usableFromInline let keys: KeyTransformer<Key>
   let values: Transformer<Value>
   let options: RemoteOptions
-  let cache: MemoryCache<Key.Held, HeldCopy<Value>>
+  @usableFromInline let cache: MemoryCache<Key.Held, HeldCopy<Value>>
   let log: NearLog<Key>?
   /// What all keys of the storage begin with.
   let scope: [UInt8]
@@ -35,6 +40,8 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: NearTier {
     self.options = options
     self.cost = cost
     core = tiers.core
+    domains = tiers.core.domains
+    clock = tiers.clockOfTests
     number = StorageCall.newStorage()
     keys = Key.keyTransformer
     cache = MemoryCache(limits: limits)
@@ -43,6 +50,7 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: NearTier {
 
   // MARK: Keys
 
+  @inlinable @inline(__always)
   func held(_ key: Key) throws(StorageError) -> Key.Held {
     do { return try key.held(by: keys) } catch { throw unusable(key, error) }
   }
@@ -52,16 +60,22 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: NearTier {
     do { return tiers.store.key(scope + (try keys.encode(key))) } catch { throw unusable(key, error) }
   }
 
-  private func unusable(_ key: Key, _ error: any Error) -> StorageError {
+  @usableFromInline
+  func unusable(_ key: Key, _ error: any Error) -> StorageError {
     .key("\(key)", view: name, underlying: error)
   }
 
   // MARK: Memory
 
+  /// The present, for hits.
+  @inlinable @inline(__always)
+  var now: RemoteInstant { clock.map { $0() } ?? .now }
+
   /// What is held and may be served without asking.
+  @inlinable @inline(__always)
   func trusted(_ key: Key.Held, at now: RemoteInstant) -> HeldCopy<Value>? {
     guard let copy = cache.get(key, now: now.milliseconds), now < copy.freshEnd,
-      core.domains.isTrusted(copy.domain, copy.generation, at: now)
+      domains.isTrusted(copy.domain, copy.generation, at: now)
     else { return nil }
     return copy
   }
@@ -86,7 +100,6 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: NearTier {
       expiry: remote?.expiry ?? 0,
       freshEnd: freshEnd,
       verifiedAt: now,
-      changedAt: nil,
       generation: generation,
       domain: domain
     )
@@ -158,6 +171,7 @@ struct ForeignValue: Error, CustomStringConvertible {
 
 extension RemoteInstant {
   /// As memory counts.
+  @inlinable
   var milliseconds: Int64 { Int64(clamping: nanoseconds / 1_000_000) }
 }
 

@@ -1,4 +1,4 @@
-internal import EskerPlatform
+public import EskerPlatform
 
 /// A point on the process's own coarse monotonic clock: deadlines and leases are told by it.
 ///
@@ -12,6 +12,7 @@ public struct RemoteInstant: Comparable, Hashable, Sendable {
   public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
   /// The present; costs about 5 ns.
+  @inlinable
   public static var now: RemoteInstant { RemoteInstant(nanoseconds: OSClock().coarseNanoseconds()) }
 
   /// A point that never comes.
