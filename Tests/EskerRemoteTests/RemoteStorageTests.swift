@@ -240,6 +240,48 @@ import Testing
     #expect(try await texts.async.value(forKey: "k") == 8)
   }
 
+  @Test func changesAreToldByKey() async throws {
+    let (tiers, store) = try await makeTiers()
+    let (others, _) = try await makeTiers()
+    let texts: RemoteStorage<Int, String> = try tiers.storage("texts")
+    let other: RemoteStorage<Int, String> = try others.storage("texts")
+    let elsewhere: RemoteStorage<Int, String> = try others.storage("elsewhere")
+    var changes = texts.changes().makeAsyncIterator()
+    try await other.async.set("a", forKey: 1)
+    try await elsewhere.async.set("a", forKey: 2)
+    try await texts.async.set("b", forKey: 3)
+    store.raise()
+    store.trust(for: .seconds(100))
+    try await other.async.removeValue(forKey: 1)
+    #expect(await changes.next() == .changed(1))
+    #expect(await changes.next() == .changed(3))
+    #expect(await changes.next() == .doubtful)
+    #expect(await changes.next() == .changed(1))
+  }
+
+  @Test func changesThatDoNotFitAreToldAsDoubt() async throws {
+    let (tiers, _) = try await makeTiers()
+    let texts: RemoteStorage<Int, String> = try tiers.storage("texts")
+    var changes = texts.changes().makeAsyncIterator()
+    for key in 0..<1_030 { try await texts.async.set("a", forKey: key) }
+    for key in 0..<1_024 { #expect(await changes.next() == .changed(key)) }
+    try await texts.async.set("a", forKey: 7)
+    #expect(await changes.next() == .doubtful)
+    #expect(await changes.next() == .changed(7))
+  }
+
+  @Test func stoppedTiersAreReleased() async throws {
+    weak var released: RemoteTiers?
+    do {
+      let (tiers, _) = try await makeTiers()
+      let texts: RemoteStorage<Int, String> = try tiers.storage("texts")
+      try await texts.async.set("a", forKey: 1)
+      released = tiers
+      await tiers.stop()
+    }
+    #expect(try await eventually { released == nil })
+  }
+
   @Test func whoIsCancelledStopsWaitingAndTheReadGoesOn() async throws {
     let (tiers, store) = try await makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts")

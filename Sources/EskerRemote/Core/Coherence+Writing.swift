@@ -145,6 +145,8 @@ extension Coherence {
         state.verified.insert(hash, version, in: domains.generation(key.domain))
       }
     }
+    // NOLOOP hides writes of our own from what is told.
+    if state.isObserved { effects.add { [report] in report(.changed(key.bytes)) } }
     effects.add { write.completion(.success(outcome)) }
   }
 

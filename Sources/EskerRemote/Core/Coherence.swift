@@ -95,10 +95,14 @@ final class Coherence: RemoteSink {
 
   func hash(of key: RemoteKey) -> UInt64 { key.bytes.withBytes { hash(of: $0) } }
 
-  /// Adds the memory of a view; it is kept until ``remove(_:)``.
+  /// Adds the memory of a view; it is kept until ``removeTiers()``.
   func add(_ tier: any NearTier) { state.withLock { $0.tiers.append(tier) } }
 
-  func remove(_ tier: any NearTier) { state.withLock { $0.tiers.removeAll { $0 === tier } } }
+  /// Forgets all memory: nothing is told any more.
+  func removeTiers() { state.withLock { $0.tiers = [] } }
+
+  /// From now on changes are reported, which costs an allocation each.
+  func observe() { state.withLock { $0.isObserved = true } }
 
   /// Whether a copy in the log of that version is known to be current.
   func isVerified(_ key: RemoteKey, _ version: RemoteVersion) -> Bool {

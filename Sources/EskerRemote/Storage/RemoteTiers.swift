@@ -11,6 +11,7 @@ public final class RemoteTiers: Sendable {
   public let prefix: String
   let store: any RemoteStore
   let core: Coherence
+  let observers = RemoteObservers()
   private let clock: VersionClock
   private let system: any SystemClock
   /// The clock that a test gave instead of the process's own.
@@ -52,7 +53,8 @@ public final class RemoteTiers: Sendable {
       store,
       verified: VerifiedSet(capacity: verifiedCapacity),
       seeds: (platform.random(), platform.random()),
-      now: now ?? { .now }
+      now: now ?? { .now },
+      report: { [observers] in observers.tell($0) }
     )
   }
 
@@ -60,7 +62,12 @@ public final class RemoteTiers: Sendable {
   public func start() async throws(RemoteError) { try await store.start(prefix: Array(prefix.utf8), sink: core) }
 
   /// Disconnects. Calls fail from then on, unless stale values may be served.
-  public func stop() async { await store.stop() }
+  public func stop() async {
+    await store.stop()
+    // Views keep this object, and it them.
+    core.removeTiers()
+    views.withLock { $0 = [:] }
+  }
 
   /// A storage whose keys begin with `name` and a colon. Asked for again with the same types, it is the same one, with the memory, log
   /// and options that it was made with.

@@ -1,0 +1,44 @@
+internal import Esker
+internal import EskerLog
+
+/// What happened to a remote storage, as far as it is told.
+public enum RemoteChange<Key: Sendable>: Sendable {
+  /// The value of the key was written, removed, evicted or has expired, or may have been; by this process too.
+  case changed(Key)
+  /// Anything may have changed: a connection was lost, a domain has moved, or changes came faster than they were taken.
+  case doubtful
+  /// The remote store has lost a write of the key: an older value is back.
+  case rolledBack(Key)
+}
+
+extension RemoteChange: Equatable where Key: Equatable {}
+
+extension RemoteStorage {
+  /// What changes from now on, in the order in which it is told; ends when the iteration does.
+  ///
+  /// Keys are told, and no values: who wants one reads it. At most 1,024 changes wait to be taken; if there are more, the rest is told as
+  /// one ``RemoteChange/doubtful``. A value that expires is told when the server removes it, which may be much later.
+  public func changes() -> AsyncStream<RemoteChange<Key>> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: RemoteChange<Key>.self,
+      bufferingPolicy: .bufferingOldest(1_024)
+    )
+    let buffer = ChangeBuffer(continuation)
+    let (scope, keys, observers) = (view.scope, view.keys, view.tiers.observers)
+    let number = observers.add { report in
+      func key(_ bytes: [UInt8]) -> Key? {
+        guard bytes.starts(with: scope) else { return nil }
+        return try? bytes[scope.count...].withBytes { bytes throws in try keys.decode(bytes) }
+      }
+      switch report {
+      case .changed(let bytes): if let key = key(bytes) { buffer.add(.changed(key)) }
+      case .rolledBack(let bytes): if let key = key(bytes) { buffer.add(.rolledBack(key)) }
+      case .raised: buffer.add(.doubtful)
+      case .suspended: break
+      }
+    }
+    view.core.observe()
+    continuation.onTermination = { _ in observers.remove(number) }
+    return stream
+  }
+}
