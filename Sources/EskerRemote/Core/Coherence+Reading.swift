@@ -98,7 +98,7 @@ extension Coherence {
           } ?? false
         // What a caller sees is never followed by something else that was trusted before.
         if isFresh || !faults.contains(.unusedReply) {
-          for tier in state.tiers { tier.distrust(bytes, unless: version, isChanged: true, at: now()) }
+          for tier in state.tiers { tier.distrust(bytes, unless: version, at: now()) }
           state.verified.remove(flight.hash, unless: version)
         }
         if isFresh, case .same = stamped.reply, let version {

@@ -8,7 +8,7 @@ extension Coherence {
     let isObserved = state.withLock { state in
       state.verified.remove(hash)
       _ = state.active.with(hash, key) { $0.noteChange(at: stamp, keepingReplies: faults.contains(.noFence)) }
-      for tier in state.tiers { tier.distrust(key, unless: nil, isChanged: true, at: now()) }
+      for tier in state.tiers { tier.distrust(key, unless: nil, at: now()) }
       return state.isObserved
     }
     if isObserved { report(.changed([UInt8](copying: key))) }

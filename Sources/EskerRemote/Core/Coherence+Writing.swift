@@ -55,7 +55,7 @@ extension Coherence {
     state.verified.remove(hash)
     key.bytes.withBytes { bytes in
       _ = state.active.with(hash, bytes) { $0.detachFlights() }
-      for tier in state.tiers { tier.distrust(bytes, unless: nil, isChanged: true, at: now()) }
+      for tier in state.tiers { tier.distrust(bytes, unless: nil, at: now()) }
     }
   }
 

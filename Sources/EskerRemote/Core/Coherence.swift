@@ -95,8 +95,10 @@ final class Coherence: RemoteSink {
 
   func hash(of key: RemoteKey) -> UInt64 { key.bytes.withBytes { hash(of: $0) } }
 
-  /// Adds the memory of a view; it is kept until ``removeTiers()``.
+  /// Adds the memory of a view; it is kept until it is removed.
   func add(_ tier: any NearTier) { state.withLock { $0.tiers.append(tier) } }
+
+  func remove(_ tier: any NearTier) { state.withLock { $0.tiers.removeAll { $0 === tier } } }
 
   /// Forgets all memory: nothing is told any more.
   func removeTiers() { state.withLock { $0.tiers = [] } }

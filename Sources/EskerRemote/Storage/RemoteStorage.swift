@@ -15,6 +15,11 @@ public import Esker
 public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.AsyncUpdatable {
   @usableFromInline let view: RemoteView<Key, Value>
 
+  @inlinable
+  init(view: RemoteView<Key, Value>) {
+    self.view = view
+  }
+
   /// What it is called: all its keys begin with this name and a colon.
   public var name: String { view.name }
 

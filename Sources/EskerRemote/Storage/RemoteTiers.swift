@@ -78,6 +78,7 @@ public final class RemoteTiers: Sendable {
   ///   - cost: what a value counts towards the cost limit; 1 if there is no such closure.
   /// - Throws: ``Esker/StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form;
   ///   ``Esker/StorageError/unsupported(operation:view:)`` if `name` is empty, begins with `#` or has a colon.
+  @inlinable
   public func storage<Key: StorageKey, Value: Sendable>(
     _ name: String,
     key: Key.Type = Key.self,
@@ -87,26 +88,50 @@ public final class RemoteTiers: Sendable {
     options: RemoteOptions = RemoteOptions(),
     cost: (@Sendable (Value) -> Int)? = nil
   ) throws(StorageError) -> RemoteStorage<Key, Value> {
+    let id = "\(name):\(Key.self):\(Value.self):\(transformer.id)"
+    if let view = known(id, Key.self, Value.self) { return RemoteStorage(view: view) }
+    let made = try makeView(name, Key.self, transformer, memory, log, options, cost)
+    return RemoteStorage(view: publish(made, as: id, ViewTier(made)))
+  }
+
+  @usableFromInline
+  func known<Key, Value>(_ id: String, _ key: Key.Type, _ value: Value.Type) -> RemoteView<Key, Value>? {
+    views.withLock { $0[id] } as? RemoteView<Key, Value>
+  }
+
+  @usableFromInline
+  func makeView<Key: StorageKey, Value: Sendable>(
+    _ name: String,
+    _ key: Key.Type,
+    _ transformer: Transformer<Value>,
+    _ memory: MemoryLimits,
+    _ log: LogStore?,
+    _ options: RemoteOptions,
+    _ cost: (@Sendable (Value) -> Int)?
+  ) throws(StorageError) -> RemoteView<Key, Value> {
     guard !name.isEmpty, !name.hasPrefix("#"), !name.contains(":") else {
       throw .unsupported(operation: "have that name", view: name)
     }
-    let id = "\(name):\(Key.self):\(Value.self):\(transformer.id)"
-    if let view = views.withLock({ $0[id] }) as? RemoteView<Key, Value> { return RemoteStorage(view: view) }
     var near: NearLog<Key>?
-    if let log {
-      near = try NearLog(log, keyspace: "\(self.name)/\(prefix)\(name)", stale: options.serveStale)
-    }
-    let made = RemoteView(self, name, transformer, memory, near, options, cost)
+    if let log { near = try NearLog(log, keyspace: "\(self.name)/\(prefix)\(name)", stale: options.serveStale) }
+    return RemoteView(self, name, transformer, memory, near, options, cost)
+  }
+
+  /// Makes a view the one of its name and types, unless another thread came first. What is told is told to it before anyone has it.
+  @usableFromInline
+  func publish<Key, Value>(_ made: RemoteView<Key, Value>, as id: String, _ tier: ViewTier) -> RemoteView<Key, Value> {
+    core.add(tier)
     let view = views.withLock { views -> RemoteView<Key, Value> in
       if let view = views[id] as? RemoteView<Key, Value> { return view }
       views[id] = made
       return made
     }
-    if view === made { core.add(view) }
-    return RemoteStorage(view: view)
+    if view !== made { core.remove(tier) }
+    return view
   }
 
   /// A storage of values in their standard form; see ``storage(_:key:transformer:memory:log:options:cost:)``.
+  @inlinable
   public func storage<Key: StorageKey, Value: Codable & Sendable>(
     _ name: String,
     key: Key.Type = Key.self,
@@ -119,6 +144,7 @@ public final class RemoteTiers: Sendable {
   }
 
   /// A storage with texts as keys; see ``storage(_:key:transformer:memory:log:options:cost:)``.
+  @inlinable
   public func storage<Value: Codable & Sendable>(
     _ name: String,
     of value: Value.Type,

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// What all copies of a remote storage share: the forms of keys and values, the memory, and the log.
 @usableFromInline
-final class RemoteView<Key: StorageKey, Value: Sendable>: NearTier {
+final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
   let tiers: RemoteTiers
   let core: Coherence
   /// What hits need of the core.
@@ -21,7 +21,7 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: NearTier {
   @usableFromInline let cache: MemoryCache<Key.Held, HeldCopy<Value>>
   let log: NearLog<Key>?
   /// What all keys of the storage begin with.
-  let scope: [UInt8]
+  @usableFromInline let scope: [UInt8]
   let cost: (@Sendable (Value) -> Int)?
 
   init(
@@ -119,37 +119,6 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: NearTier {
     guard let time = tiers.store.time(of: domain) else { return nil }
     let present = time.milliseconds(at: now) + time.error.wholeMilliseconds + 5
     return remote.expiry > present ? now.advanced(by: .milliseconds(Int64(clamping: remote.expiry - present))) : now
-  }
-
-  func distrust(_ key: RawSpan, unless version: RemoteVersion?, isChanged: Bool, at now: RemoteInstant) {
-    guard let held = held(of: key) else { return }
-    cache.update(held, now: .min) { entry in
-      guard let copy = entry?.value, copy.generation != 0 || copy.changedAt == nil else { return }
-      if let version, copy.version == version { return }
-      entry?.value.changedAt = endOfTrust(before: copy, at: now)
-      entry?.value.generation = 0
-    }
-  }
-
-  func trust(_ key: RawSpan, _ version: RemoteVersion, in generation: UInt32, at now: RemoteInstant) {
-    guard let held = held(of: key) else { return }
-    cache.update(held, now: .min) { entry in
-      guard entry?.value.version == version else { return }
-      entry?.value.generation = generation
-      entry?.value.verifiedAt = now
-      entry?.value.changedAt = nil
-    }
-  }
-
-  /// When the trust in a copy ends of which a change is told now; under the lock of the core.
-  private func endOfTrust(before copy: HeldCopy<Value>, at now: RemoteInstant) -> RemoteInstant {
-    core.domains.isTrusted(copy.domain, copy.generation, at: now) ? now : copy.verifiedAt
-  }
-
-  /// The key of which these are the bytes, if it is one of this storage's.
-  private func held(of key: RawSpan) -> Key.Held? {
-    guard key.byteCount >= scope.count, scope.hasBytes(key.extracting(0..<scope.count)) else { return nil }
-    return Key.held(from: key.extracting(scope.count..<key.byteCount))
   }
 
   // MARK: Values

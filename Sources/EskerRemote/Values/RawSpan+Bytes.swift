@@ -31,6 +31,7 @@ extension [UInt8] {
 
 extension [UInt8] {
   /// Whether these are the bytes of a span.
+  @usableFromInline
   func hasBytes(_ other: RawSpan) -> Bool {
     guard count == other.byteCount else { return false }
     return unsafe other.withUnsafeBytes { other in unsafe elementsEqual(other) }

@@ -12,7 +12,7 @@ struct Copy {
 final class MemoryDouble: NearTier, @unchecked Sendable {
   var copies: [Int: Copy] = [:]
 
-  func distrust(_ key: RawSpan, unless version: RemoteVersion?, isChanged: Bool, at now: RemoteInstant) {
+  func distrust(_ key: RawSpan, unless version: RemoteVersion?, at now: RemoteInstant) {
     let key = DoubleStore.number(key)
     guard let copy = copies[key] else { return }
     if let version, copy.stored.value?.version == version { return }
