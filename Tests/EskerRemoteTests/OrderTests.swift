@@ -96,6 +96,27 @@ import Testing
     #expect(results.withLock { $0 } == ["one false", "two true"])
   }
 
+  @Test func aWriteThatWaitsTooLongIsNeverMade() {
+    let core = makeCore()
+    let results = Mutex<[Result<WriteOutcome, RemoteError>]>([])
+    core.write(key, .set(value(1), .always), by: .distantFuture) { _ in }
+    core.write(key, .set(value(2), .always), by: core.now().advanced(by: .seconds(1))) { result in
+      results.withLock { $0.append(result) }
+    }
+    core.expire()
+    #expect(results.withLock { $0.isEmpty })
+    clock.advance(milliseconds: 1_000)
+    core.expire()
+    let isTimedOut = results.withLock { results in
+      if case .failure(.timedOut) = results.first { return true }
+      return false
+    }
+    #expect(isTimedOut)
+    let done = Stamped(RemoteWritten.done(isEchoed: false, wasThere: nil), at: RemoteStamp(generation: 1, index: 1))
+    store.writes[0].completion(.success(done))
+    #expect(store.writes.count == 1 && core.state.withLock { $0.active.count + $0.waitingCount } == 0)
+  }
+
   @Test func aWriteThatIsAnsweredAfterTheLeaseWaitsForConfirmation() {
     let core = makeCore()
     let result = Mutex<Result<WriteOutcome, RemoteError>?>(nil)
@@ -139,6 +160,16 @@ import Testing
     core.ask(flight, nil, seen: value(2).version, by: .distantFuture) { _ in }
     store.gets[0](reply(1, 1))
     #expect(lost.withLock { $0 } == 1 && core.counters.rolledBack.value == 1)
+  }
+}
+
+@Suite struct SizeTests {
+  /// What the article on sizing says.
+  @Test func copiesTakeWhatIsSaid() {
+    #expect(MemoryLayout<HeldCopy<Int>>.stride - MemoryLayout<Int>.stride <= 80)
+    #expect(MemoryLayout<DomainTable.Domain>.stride == 16)
+    #expect(MemoryLayout<Coherence.TrustEnd>.stride == 24)
+    #expect(VerifiedSet(capacity: 100).capacity == 128)
   }
 }
 
