@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "EskerProtobuf", targets: ["EskerProtobuf"]),
     .library(name: "EskerSwiftLog", targets: ["EskerSwiftLog"]),
     .library(name: "EskerMetrics", targets: ["EskerMetrics"]),
+    .library(name: "EskerRedis", targets: ["EskerRedis"]),
     .library(name: "EskerMacros", targets: ["EskerMacros"]),
     // For the packages of this repository, such as Tools/esker-tool. Not part of the interface.
     .library(name: "_EskerInternals", targets: ["EskerFormat", "EskerPlatform"]),
@@ -35,11 +36,19 @@ let package = Package(
     .trait(name: "Protobuf", description: "EskerProtobuf: messages of Protocol Buffers as values"),
     .trait(name: "SwiftLog", description: "EskerSwiftLog: the events of a store in swift-log"),
     .trait(name: "Metrics", description: "EskerMetrics: the figures of stores and memory in swift-metrics"),
+    .trait(
+      name: "Redis",
+      description: "EskerRedis: clusters of Redis and Valkey, and single servers, as remote stores"
+    ),
     .trait(name: "Macros", description: "EskerMacros: structs to and from CBOR without Codable's calls"),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.86.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.2.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     .package(url: "https://github.com/apple/swift-protobuf", from: "1.30.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.0"..<"604.0.0"),
   ],
@@ -105,6 +114,20 @@ let package = Package(
       dependencies: [
         "Esker",
         .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+      ],
+      swiftSettings: shipped
+    ),
+    .target(
+      name: "EskerRedis",
+      dependencies: [
+        "EskerRemote", "EskerLog", "EskerPlatform",
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Redis"])),
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Redis"])),
+        .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Redis"])),
+        .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Redis"])),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Redis"])),
       ],
       swiftSettings: shipped
     ),

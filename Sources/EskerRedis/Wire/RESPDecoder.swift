@@ -1,0 +1,81 @@
+#if Redis
+  internal import NIOCore
+
+  /// What a server sends.
+  enum RESPMessage: Hashable {
+    case reply(RESPValue)
+    /// The bytes of a push, of which ``RESPPush`` reads what is wanted, since most of it needs no memory of its own.
+    case push(ByteBuffer)
+    /// A reply of that size, over the limit, which was read through.
+    case oversized(Int)
+  }
+
+  /// Cuts what a server sends into messages.
+  ///
+  /// A message is decoded in place when all of it is there. A reply over the limit is dropped as it comes: closing the connection would
+  /// let a single key cost everything that is known to be current.
+  struct RESPDecoder {
+    /// The largest reply that is kept, unless told otherwise.
+    static let usualLimit = 16 << 20
+    /// The largest that is read through.
+    static let usualHardLimit = 1 << 30
+
+    private let limit: Int
+    private let hardLimit: Int
+    private var buffer = ByteBuffer()
+    private var scanner: RESPScanner
+
+    init(limit: Int = usualLimit, hardLimit: Int = usualHardLimit) {
+      self.limit = limit
+      self.hardLimit = hardLimit
+      scanner = RESPScanner(limit: limit, hardLimit: hardLimit)
+    }
+
+    /// Bytes that are kept for a message that is not complete.
+    var bufferedBytes: Int { buffer.readableBytes }
+
+    /// Whether a reply over the limit is being read through.
+    var isSkipping: Bool { scanner.isOversized }
+
+    mutating func append(_ bytes: inout ByteBuffer) {
+      if buffer.readableBytes == 0 { buffer = bytes } else { buffer.writeBuffer(&bytes) }
+    }
+
+    /// The next message, if all of it is there.
+    mutating func next() throws(WireError) -> RESPMessage? {
+      guard buffer.readableBytes > 0 else { return nil }
+      let bytes = buffer
+      let isComplete = try scanner.advance(bytes.readableBytesUInt8Span)
+      if scanner.isOversized {
+        if let first = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self), first == UInt8(ascii: ">"),
+          !scanner.hasDropped
+        {
+          // It cannot be known what it told.
+          throw .tooLong(scanner.size)
+        }
+        buffer.moveReaderIndex(forwardBy: scanner.offset)
+        scanner.drop()
+        // Not to keep the room that the part took.
+        if buffer.readableBytes == 0 { buffer = ByteBuffer() }
+        guard isComplete else { return nil }
+        let size = scanner.size
+        reset()
+        return .oversized(size)
+      }
+      guard isComplete else { return nil }
+      let length = scanner.offset
+      reset()
+      if buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) == UInt8(ascii: ">"),
+        let push = buffer.readSlice(length: length)
+      {
+        return .push(push)
+      }
+      var reader = RESPReader(buffer)
+      let value = try reader.value()
+      buffer.moveReaderIndex(forwardBy: length)
+      return .reply(value)
+    }
+
+    private mutating func reset() { scanner = RESPScanner(limit: limit, hardLimit: hardLimit) }
+  }
+#endif

@@ -1,0 +1,29 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, as those who use EskerRedis have: it asks for the trait. Its tests start servers of their own.
+let package = Package(
+  name: "EskerRedisTests",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "Esker", path: "../..", traits: ["Redis"]),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.86.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+  ],
+  targets: [
+    .testTarget(
+      name: "RedisTests",
+      dependencies: [
+        .product(name: "EskerRedis", package: "Esker"),
+        .product(name: "EskerRemote", package: "Esker"),
+        .product(name: "_EskerTestSupport", package: "Esker"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      swiftSettings: [.treatAllWarnings(as: .error)]
+    )
+  ],
+  swiftLanguageModes: [.v6]
+)
