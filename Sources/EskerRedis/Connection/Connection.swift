@@ -1,0 +1,228 @@
+#if Redis
+  internal import EskerRemote
+  internal import NIOCore
+
+  /// What a connection tells, on its loop.
+  protocol ConnectionDelegate: AnyObject {
+    /// Whether the request may be written now; notes the generation at which it is.
+    func connection(_ connection: Connection, maySend request: Request) -> Bool
+    /// A reply; nil was over the limit, and had that size.
+    func connection(_ connection: Connection, replied reply: Connection.Reply, to request: Request, isRedirected: Bool)
+    func connection(_ connection: Connection, pushed push: ByteBuffer) throws(WireError)
+    func connectionDidConnect(_ connection: Connection)
+    /// Called once. Then nothing is awaited any more: `lost` was written, `unsent` was not.
+    func connectionDidClose(_ connection: Connection, lost: [Request], unsent: [Request])
+    /// A turn of the loop ends.
+    func connectionDidRead(_ connection: Connection)
+  }
+
+  /// A connection to a server: requests go out in the order in which they came, and replies are given to them in that order.
+  ///
+  /// Safety: used by its loop alone.
+  final class Connection: ChannelInboundHandler, @unchecked Sendable {
+    typealias InboundIn = ByteBuffer
+
+    enum Role: Hashable {
+      case main, bulk, barrier, reader
+    }
+
+    enum Reply {
+      case value(RESPValue)
+      case oversized(Int)
+    }
+
+    private enum Awaited {
+      case request(Request, isRedirected: Bool)
+      case control((RESPValue) -> Void)
+    }
+
+    static let mostInFlight = 4_096
+    static let mostBytesInFlight = 8 << 20
+
+    let role: Role
+    unowned let node: Node
+    let replyLimit: Int
+    private weak var delegate: (any ConnectionDelegate)?
+    private var channel: (any Channel)?
+    private var decoder: RESPDecoder
+    private var awaited = CircularBuffer<(Awaited, bytes: Int)>()
+    private var waiting = CircularBuffer<Request>()
+    private var bytesInFlight = 0
+    private var output = ByteBuffer()
+    private(set) var isClosed = false
+    private(set) var lastRead = RemoteInstant.now
+    private(set) var skippingSince: RemoteInstant?
+    /// The earliest deadline of what is here, at the earliest.
+    private var nextDeadline = RemoteInstant.distantFuture
+    /// Requests go out only when this is set.
+    var isReady = false
+    /// What the server calls it: ended by that when it is replaced.
+    var identity: (id: UInt64, address: String)?
+    private(set) var closeReason = "closed"
+
+    init(_ role: Role, of node: Node, replyLimit: Int, delegate: any ConnectionDelegate) {
+      self.role = role
+      self.node = node
+      self.replyLimit = replyLimit
+      self.delegate = delegate
+      decoder = RESPDecoder(limit: replyLimit)
+    }
+
+    var inFlight: Int { awaited.count }
+    var queued: Int { waiting.count }
+
+    /// Whether somebody waits for a reply.
+    var hasRequests: Bool {
+      !waiting.isEmpty
+        || awaited.contains { item in
+          guard case .request(let request, _) = item.0 else { return false }
+          return request.state == .sent
+        }
+    }
+
+    // MARK: Sending
+
+    /// Sends a request, or keeps it until there is room.
+    func send(_ request: Request) {
+      nextDeadline = min(nextDeadline, request.deadline)
+      if isReady, waiting.isEmpty, hasRoom, !isClosed { write(request) } else { waiting.append(request) }
+    }
+
+    /// Sends a request to where its slot is moving, ahead of those that wait.
+    func sendAsking(_ request: Request) {
+      nextDeadline = min(nextDeadline, request.deadline)
+      control(RESPCommand("ASKING")) { _ in }
+      write(request, isRedirected: true)
+    }
+
+    /// Sends a command of the client's own, ahead of those that wait.
+    func control(_ command: RESPCommand, _ then: @escaping (RESPValue) -> Void) {
+      guard !isClosed else { return }
+      output.writeBytes(command.bytes)
+      awaited.append((.control(then), 0))
+    }
+
+    private var hasRoom: Bool { awaited.count < Self.mostInFlight && bytesInFlight < Self.mostBytesInFlight }
+
+    private func write(_ request: Request, isRedirected: Bool = false) {
+      guard delegate?.connection(self, maySend: request) == true else { return }
+      request.state = .sent
+      let bytes = request.bytes
+      output.writeBytes(bytes)
+      bytesInFlight += bytes.count
+      awaited.append((.request(request, isRedirected: isRedirected), bytes.count))
+    }
+
+    /// Sends what there is room for.
+    func pump() {
+      while isReady, !isClosed, hasRoom, let request = waiting.popFirst() {
+        if request.state == .waiting { write(request) }
+      }
+    }
+
+    /// Writes to the socket what the turn has gathered.
+    func flush() {
+      guard output.readableBytes > 0, let channel, !isClosed else { return }
+      channel.writeAndFlush(output, promise: nil)
+      output = ByteBuffer()
+    }
+
+    /// Takes what was not written.
+    func takeWaiting() -> [Request] {
+      defer { waiting.removeAll() }
+      return Array(waiting)
+    }
+
+    /// Answers those whose deadline has passed.
+    func expire(_ now: RemoteInstant, _ expired: (Request) -> Void) {
+      guard now >= nextDeadline else { return }
+      var next = RemoteInstant.distantFuture
+      for (item, _) in awaited {
+        guard case .request(let request, _) = item, request.state == .sent else { continue }
+        if request.deadline <= now { request.abandon() } else { next = min(next, request.deadline) }
+      }
+      for request in waiting where request.deadline > now { next = min(next, request.deadline) }
+      if waiting.contains(where: { $0.deadline <= now }) {
+        let all = takeWaiting()
+        for request in all { if request.deadline <= now { expired(request) } else { waiting.append(request) } }
+      }
+      nextDeadline = min(next, nextDeadline > now ? nextDeadline : .distantFuture)
+    }
+
+    // MARK: Channel
+
+    func channelActive(context: ChannelHandlerContext) {
+      guard !isClosed else {
+        context.close(promise: nil)
+        return
+      }
+      channel = context.channel
+      lastRead = .now
+      delegate?.connectionDidConnect(self)
+      flush()
+      context.fireChannelActive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      guard !isClosed else { return }
+      var bytes = unwrapInboundIn(data)
+      lastRead = .now
+      decoder.append(&bytes)
+      do {
+        while !isClosed, let message = try decoder.next() { try deliver(message) }
+        skippingSince = decoder.isSkipping ? skippingSince ?? lastRead : nil
+      } catch {
+        close("wrong bytes: \(error)")
+      }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+      pump()
+      delegate?.connectionDidRead(self)
+      flush()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+      close("closed by the server")
+      context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { close("\(error)") }
+
+    private func deliver(_ message: RESPMessage) throws(WireError) {
+      let reply: Reply
+      switch message {
+      case .push(let push):
+        try delegate?.connection(self, pushed: push)
+        return
+      case .reply(let value): reply = .value(value)
+      case .oversized(let size): reply = .oversized(size)
+      }
+      guard let (item, bytes) = awaited.popFirst() else { throw .malformed("a reply to nothing") }
+      bytesInFlight -= bytes
+      switch item {
+      case .request(let request, let isRedirected):
+        delegate?.connection(self, replied: reply, to: request, isRedirected: isRedirected)
+      case .control(let then):
+        if case .value(let value) = reply { then(value) } else { throw .malformed("a reply of that size") }
+      }
+    }
+
+    // MARK: Closing
+
+    /// Ends the connection. What waits and what is in flight is handed back.
+    func close(_ reason: String) {
+      guard !isClosed else { return }
+      isClosed = true
+      isReady = false
+      closeReason = reason
+      channel?.close(promise: nil)
+      var lost: [Request] = []
+      for (item, _) in awaited { if case .request(let request, _) = item { lost.append(request) } }
+      awaited.removeAll()
+      output = ByteBuffer()
+      delegate?.connectionDidClose(self, lost: lost, unsent: takeWaiting())
+      delegate = nil
+    }
+  }
+#endif

@@ -1,0 +1,65 @@
+#if Redis
+  public import CoreMetrics
+  public import Logging
+  public import NIOCore
+  public import NIOSSL
+  public import Tracing
+
+  /// How a client reaches its servers.
+  public struct RedisConfiguration: Sendable {
+    /// A server's address.
+    public struct Address: Hashable, Sendable {
+      /// A name, or an address of IPv4 or IPv6 without brackets.
+      public var host: String
+      /// The port of TCP.
+      public var port: Int
+
+      /// An address; 6379 is the usual port.
+      public init(_ host: String, port: Int = 6379) {
+        self.host = host
+        self.port = port
+      }
+    }
+
+    /// Of a cluster, some of its nodes, one of which must be reachable at the start. Of a single server, that one.
+    public var addresses: [Address]
+    /// The name of the user; nil for `default`.
+    public var user: String?
+    /// The password; nil if none is asked for.
+    public var password: String?
+    /// TLS, with what it trusts and shows; nil for plain TCP.
+    public var tls: TLSConfiguration?
+    /// The name that certificates must be for; nil for the host's own name or address.
+    public var tlsName: String?
+    /// The longest time for which a lease is trusted: a lease also ends after half of the cluster's node timeout.
+    public var lease: Duration = .milliseconds(1_500)
+    /// The time between two heartbeats.
+    public var heartbeat: Duration = .milliseconds(500)
+    /// After this time without any byte a connection is closed.
+    public var silence: Duration = .seconds(3)
+    /// How long a connection may take to be made.
+    public var connectTimeout: Duration = .seconds(1)
+    /// How long ``EskerRemote/RemoteStore/start(prefix:sink:)`` tries.
+    public var startTimeout: Duration = .seconds(10)
+    /// How long stopping waits for what is under way.
+    public var drainTimeout: Duration = .seconds(5)
+    /// Replies over this are not kept: whoever asked gets ``EskerRemote/RemoteError/tooLarge(size:limit:)``. Also the largest value.
+    public var replyLimit = 16 << 20
+    /// Values over this go by a connection of their own, so that changes are told without delay.
+    public var bulkThreshold = 256 << 10
+    /// Where the client runs: on one loop of it. Nil for the one of the process.
+    public var eventLoopGroup: (any EventLoopGroup)?
+    /// What is noted: connections made and lost, raised generations, settings that are not wise.
+    public var logger: Logger
+    /// Receives the figures of each node, once a second; nil for none.
+    public var metrics: (any MetricsFactory)?
+    /// Receives a span for each request; nil for none.
+    public var tracer: (any Tracer)?
+
+    /// A configuration.
+    public init(_ addresses: [Address], logger: Logger = Logger(label: "esker.redis")) {
+      self.addresses = addresses
+      self.logger = logger
+    }
+  }
+#endif
