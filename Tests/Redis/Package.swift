@@ -18,6 +18,7 @@ let package = Package(
         .product(name: "EskerRedis", package: "Esker"),
         .product(name: "EskerRemote", package: "Esker"),
         .product(name: "_EskerTestSupport", package: "Esker"),
+        .product(name: "_EskerInternals", package: "Esker"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),

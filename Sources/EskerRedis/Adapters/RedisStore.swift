@@ -1,0 +1,271 @@
+#if Redis
+  public import EskerRemote
+  public import ServiceLifecycle
+  internal import Tracing
+
+  /// What a cluster and a single server have in common: a remote store for near copies that are kept coherent.
+  ///
+  /// All functions may be called from any thread. Requests of many tasks are gathered and written together.
+  ///
+  /// Safety: has constants alone; only this module makes subclasses, which add nothing.
+  public class RedisStore: RemoteStore, Service, @unchecked Sendable {
+    let client: Client
+
+    init(_ mode: Client.Mode, _ configuration: RedisConfiguration) throws {
+      client = try Client(mode, configuration)
+      if let factory = configuration.metrics {
+        let metrics = RedisMetrics(factory)
+        client.onSecond = { metrics.report($0) }
+      }
+    }
+
+    // MARK: Life
+
+    /// Connects to all primaries; see ``EskerRemote/RemoteStore/start(prefix:sink:)``.
+    ///
+    /// - Parameters:
+    ///   - prefix: Without braces, which would put all keys into one slot.
+    ///   - sink: What changes, generations and leases are told to.
+    /// - Throws: ``EskerRemote/RemoteError/refused(code:message:)`` if user or password are wrong,
+    ///   ``EskerRemote/RemoteError/unsupported(_:)`` if a server is too old or not of this kind, and
+    ///   ``EskerRemote/RemoteError/unavailable(until:)`` if none could be reached in time.
+    public func start(prefix: [UInt8], sink: any RemoteSink) async throws(RemoteError) {
+      try await client.start(prefix, sink)
+    }
+
+    /// Refuses what is new, waits for what is under way, at most as long as the configuration says, and ends all connections.
+    public func stop() async { await client.stop() }
+
+    /// Waits for the graceful shutdown of the service group, and stops.
+    public func run() async throws {
+      try? await gracefulShutdown()
+      await stop()
+    }
+
+    /// The figures of all servers that are or were in use.
+    public func statistics() async -> [RedisNodeStatistics] { await client.onLoop { [client] in client.statistics() } }
+
+    // MARK: Domains
+
+    /// 16,384 for a cluster, 1 for a single server.
+    public var domainCount: Int { client.mode == .cluster ? HashSlot.count : 1 }
+
+    /// The largest value, with its envelope.
+    public var valueLimit: Int { client.configuration.replyLimit }
+
+    /// The slot of a key behind the prefix. O(length of the key); allocates nothing.
+    public func domain(of key: RawSpan) -> UInt16 {
+      client.mode == .cluster ? HashSlot.slot(key, behind: client.keyspace.load()?.crc ?? 0) : 0
+    }
+
+    /// The clock of a domain's owner, asked every two seconds; nil before it is known.
+    public func time(of domain: UInt16) -> ServerTime? {
+      client.published.withLock { published in
+        guard Int(domain) < published.owners.count else { return nil }
+        let owner = Int(published.owners[Int(domain)])
+        return published.times.indices.contains(owner) ? published.times[owner] : nil
+      }
+    }
+
+    // MARK: Reads
+
+    /// Reads what is under a key. A value without an envelope takes a second request, for its expiry.
+    public func get(
+      _ key: RemoteKey,
+      from source: RemoteSource,
+      by deadline: RemoteInstant,
+      then completion: @escaping RemoteCompletion<RemoteValue?>
+    ) {
+      let completion = traced("get", completion)
+      read(key, word("GET", key), source == .any ? .readAnywhere : .read, deadline) { [self] answer in
+        guard case .success(.bytes(let bytes)) = answer.result else {
+          // Within the other nil, which says that the reply was none of this kind.
+          return completion(answer.map { $0 == .null ? .some(nil) : nil })
+        }
+        let value = RemoteValue(stored: bytes)
+        if value.envelope != nil { return completion(answer.map { _ in value }) }
+        getForeign(key, source, deadline, completion)
+      }
+    }
+
+    private func getForeign(
+      _ key: RemoteKey,
+      _ source: RemoteSource,
+      _ deadline: RemoteInstant,
+      _ completion: @escaping RemoteCompletion<RemoteValue?>
+    ) {
+      var command = RESPCommand(.readForeign, arguments: 0)
+      command.add(client.prefix, key.bytes)
+      read(key, command, source == .any ? .readAnywhere : .read, deadline) { answer in
+        completion(
+          answer.map { reply in
+            guard let elements = reply.elements, elements.count == 2 else { return nil }
+            guard case .bytes(let bytes) = elements[0] else { return .some(nil) }
+            return RemoteValue(stored: bytes, foreignExpiry: UInt64(max(0, elements[1].integer ?? 0)))
+          }
+        )
+      }
+    }
+
+    /// Asks for the envelope alone: 31 bytes are received.
+    public func check(
+      _ key: RemoteKey,
+      _ version: RemoteVersion,
+      by deadline: RemoteInstant,
+      then completion: @escaping RemoteCompletion<RemoteChecked>
+    ) {
+      let completion = traced("check", completion)
+      read(key, head(of: key), .read, deadline, hashed: false) { answer in
+        completion(
+          answer.map { reply in
+            guard case .bytes(let head) = reply, RemoteFound(head: head) == .version(version) else { return .different }
+            return .same
+          }
+        )
+      }
+    }
+
+    // MARK: Writes
+
+    /// Stores a value: by a plain SET, unless the condition is a version.
+    public func set(
+      _ key: RemoteKey,
+      _ value: RemoteValue,
+      if condition: RemoteCondition,
+      as write: RemoteWriteID,
+      by deadline: RemoteInstant,
+      then completion: @escaping RemoteCompletion<RemoteWritten>
+    ) {
+      let completion = traced("set", completion)
+      guard value.stored.count <= valueLimit else {
+        return completion(.failure(.tooLarge(size: value.stored.count, limit: valueLimit)))
+      }
+      if case .version = condition {
+        return change(key, "set", condition, [value.stored, decimal(value.expiry)], write, deadline, completion)
+      }
+      var command = RESPCommand(
+        "SET",
+        words: 3 + (value.expiry == 0 ? 0 : 2) + (condition == .always ? 0 : 1),
+        room: value.stored.count + 96
+      )
+      command.add(client.prefix, key.bytes)
+      command.add(value.stored)
+      if value.expiry != 0 {
+        command.add("PXAT")
+        command.add(value.expiry)
+      }
+      if condition == .absent { command.add("NX") }
+      if condition == .present { command.add("XX") }
+      send(key, command, write, deadline, Self.stored(condition)) { [self] result in
+        guard condition == .absent, case .success(let refusal) = result, case .refused = refusal.reply else {
+          return completion(result)
+        }
+        // The refusal does not say what is there.
+        read(key, head(of: key), .read, deadline, hashed: false) { answer in
+          let found: Result<Stamped<RemoteWritten>, RemoteError> = answer.map { reply in
+            guard case .bytes(let bytes) = reply else { return nil }
+            return .refused(RemoteFound(head: bytes))
+          }
+          if case .success = found { completion(found) } else { completion(result) }
+        }
+      }
+    }
+
+    /// Of a plain SET: null says that the condition did not hold. What was there is not known then, but that there was something.
+    private static func stored(_ condition: RemoteCondition) -> @Sendable (RESPValue, Bool) -> RemoteWritten? {
+      { reply, isEchoed in
+        switch reply {
+        case .null: .refused(condition == .absent ? .foreign : .absent)
+        default: .done(isEchoed: isEchoed, wasThere: condition == .always ? nil : condition == .present)
+        }
+      }
+    }
+
+    /// Removes what is under a key: by DEL, unless there is a condition on what is there.
+    public func remove(
+      _ key: RemoteKey,
+      if condition: RemoteCondition,
+      as write: RemoteWriteID,
+      by deadline: RemoteInstant,
+      then completion: @escaping RemoteCompletion<RemoteWritten>
+    ) {
+      let completion = traced("remove", completion)
+      guard condition == .always || condition == .present else {
+        return change(key, "del", condition, [], write, deadline, completion)
+      }
+      send(
+        key,
+        word("DEL", key),
+        write,
+        deadline,
+        { reply, isEchoed in
+          guard let count = reply.integer else { return nil }
+          return count == 0 && condition == .present
+            ? .refused(.absent) : .done(isEchoed: isEchoed, wasThere: count > 0)
+        },
+        completion
+      )
+    }
+
+    /// Rewrites the envelope and the server's expiry, in one step of the server.
+    public func touch(
+      _ key: RemoteKey,
+      _ envelope: RemoteEnvelope,
+      if condition: RemoteCondition,
+      as write: RemoteWriteID,
+      by deadline: RemoteInstant,
+      then completion: @escaping RemoteCompletion<RemoteWritten>
+    ) {
+      var bytes: [UInt8] = []
+      envelope.append(to: &bytes)
+      // From the expiry on: the flags in front of it stay.
+      change(
+        key,
+        "touch",
+        condition,
+        [Array(bytes[4...]), decimal(envelope.expiry)],
+        write,
+        deadline,
+        traced("touch", completion)
+      )
+    }
+
+    /// Replays a write from a queue, in one step of the server.
+    public func apply(
+      _ key: RemoteKey,
+      _ intent: RemoteIntent,
+      as write: RemoteWriteID,
+      by deadline: RemoteInstant,
+      then completion: @escaping RemoteCompletion<RemoteApplied>
+    ) {
+      let completion = traced("apply", completion)
+      let value = intent.value?.stored ?? []
+      guard value.count <= valueLimit else {
+        return completion(.failure(.tooLarge(size: value.count, limit: valueLimit)))
+      }
+      var command = RESPCommand(.write, arguments: 6, room: value.count + 160)
+      command.add(client.prefix, key.bytes)
+      command.add("apply")
+      command.add(intent.base?.code ?? [])
+      command.add(value)
+      command.add(decimal(intent.value?.expiry ?? 0))
+      command.add(intent.version.bytes)
+      command.add(intent.value == nil ? "del" : "set")
+      let parse: @Sendable (RESPValue, Bool) -> RemoteApplied? = { reply, _ in
+        guard let (code, found) = Self.scripted(reply) else { return nil }
+        return code == 1 ? .applied : code == 2 ? .already : .superseded(by: found)
+      }
+      send(key, command, write, deadline, parse, completion, outcome: { .applied($0, at: $1) })
+    }
+
+    /// Waits for replicas; those who wait at the same time share one question.
+    public func replicated(
+      _ key: RemoteKey,
+      to count: Int,
+      by deadline: RemoteInstant,
+      then completion: @escaping @Sendable (Result<Int, RemoteError>) -> Void
+    ) {
+      client.replicated(key.domain, count, deadline, completion)
+    }
+  }
+#endif

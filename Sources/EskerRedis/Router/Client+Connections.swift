@@ -1,0 +1,221 @@
+#if Redis
+  internal import EskerRemote
+  internal import Logging
+  internal import NIOCore
+  internal import NIOPosix
+  internal import NIOSSL
+
+  extension Client: ConnectionDelegate {
+    /// Begins to connect.
+    @discardableResult
+    func connect(_ node: Node, _ role: Connection.Role) -> Connection {
+      let connection = Connection(role, of: node, replyLimit: configuration.replyLimit, delegate: self)
+      node.lanes[role] = connection
+      let security = security
+      let name = configuration.tlsName ?? Self.name(node.address.host)
+      ClientBootstrap(group: loop)
+        .connectTimeout(TimeAmount(configuration.connectTimeout))
+        .channelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            if let security {
+              try channel.pipeline.syncOperations.addHandler(
+                NIOSSLClientHandler(context: security, serverHostname: name)
+              )
+            }
+            try channel.pipeline.syncOperations.addHandler(connection)
+          }
+        }
+        .connect(host: node.address.host, port: node.address.port)
+        .hop(to: loop)
+        .whenFailure { connection.close("\($0)") }
+      return connection
+    }
+
+    /// The name that a certificate is checked for; addresses are checked as such.
+    private static func name(_ host: String) -> String? {
+      host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." } ? nil : host
+    }
+
+    /// Shakes hands, all in one write: who we are, the end of what was there before, changes, the time.
+    func connectionDidConnect(_ connection: Connection) {
+      var hello = ["HELLO", "3"]
+      if let password = configuration.password { hello += ["AUTH", configuration.user ?? "default", password] }
+      connection.control(RESPCommand(words: hello + ["SETNAME", "esker"])) { [weak self] in
+        self?.greeted(connection, $0)
+      }
+      connection.control(RESPCommand("CLIENT", "INFO")) { reply in
+        guard let info = reply.text.map(InfoText.init(words:)), let id = info.number("id"), let address = info["addr"]
+        else {
+          return connection.close("CLIENT INFO: \(reply)")
+        }
+        connection.identity = (id, address)
+      }
+      endPast(of: connection.node, on: connection)
+      switch connection.role {
+      case .main:
+        var tracking = RESPCommand("CLIENT", words: 7)
+        for word in ["TRACKING", "ON", "BCAST", "NOLOOP", "PREFIX"] { tracking.add(word) }
+        tracking.add(prefix)
+        connection.control(tracking) { reply in
+          if let error = reply.error { connection.close("CLIENT TRACKING: \(error)") }
+        }
+        let asked = RemoteInstant.now
+        connection.control(RESPCommand("TIME")) { [weak self] reply in
+          guard let self, !connection.isClosed else { return }
+          noteTime(connection.node, reply, asked: asked)
+          becameReady(connection)
+        }
+      case .reader:
+        connection.control(RESPCommand("READONLY")) { [weak self] _ in self?.becameReady(connection) }
+      case .bulk, .barrier:
+        connection.control(RESPCommand("PING")) { [weak self] _ in self?.becameReady(connection) }
+      }
+    }
+
+    private func greeted(_ connection: Connection, _ reply: RESPValue) {
+      if let error = reply.error {
+        refuse(.refused(code: error.code, message: error.message))
+        return connection.close("HELLO: \(error)")
+      }
+      let version = reply["version"]?.text ?? ""
+      guard let major = version.split(separator: ".").first.flatMap({ Int($0) }), major >= 7 else {
+        refuse(.unsupported("version \(version) of the server: 7.0 is the least"))
+        return connection.close("version \(version)")
+      }
+      let serverMode = reply["mode"]?.text ?? ""
+      guard (serverMode == "cluster") == (mode == .cluster) else {
+        refuse(.unsupported("a server whose mode is \(serverMode)"))
+        return connection.close("mode \(serverMode)")
+      }
+    }
+
+    /// Ends the start if nobody has been reached yet: trying again would not help.
+    private func refuse(_ error: RemoteError) {
+      lastError = error
+      logger.error("server refuses", metadata: ["error": "\(error)"])
+      startWaiter?(.failure(error))
+      startWaiter = nil
+    }
+
+    /// Tells the server to end the connections of which it is not known that they are at their end, so that nothing that was sent on them
+    /// is executed after what is sent from now on.
+    func endPast(of node: Node, on connection: Connection) {
+      for past in node.past {
+        connection.control(RESPCommand("CLIENT", "KILL", "ID", String(past.id), "ADDR", past.address)) {
+          [logger] reply in
+          guard reply.integer != nil else {
+            logger.error("cannot end a connection", metadata: ["server": "\(node.address)", "reply": "\(reply)"])
+            return
+          }
+          node.past.removeAll { $0.id == past.id && $0.address == past.address }
+        }
+      }
+    }
+
+    private func becameReady(_ connection: Connection) {
+      guard !connection.isClosed else { return }
+      connection.isReady = true
+      let node = connection.node
+      node.counters.connections += 1
+      if connection.role == .main {
+        node.readyAt = .now
+        node.beats = 0
+        node.suspendedSince = node.readyAt
+        needsSurvey = true
+        logger.info("connected", metadata: ["server": "\(node.address)"])
+        checkSettings(connection)
+        beginSurvey(isUrgent: true)
+      } else if connection.role == .barrier {
+        askBarrier(node)
+      }
+      connection.pump()
+    }
+
+    func connectionDidRead(_ connection: Connection) {
+      endTurn()
+      if drainDeadline != nil { finishStop() }
+    }
+
+    func connectionDidClose(_ connection: Connection, lost: [Request], unsent: [Request]) {
+      let node = connection.node
+      if node.lanes[connection.role] === connection { node.lanes[connection.role] = nil }
+      if let identity = connection.identity, connection.role != .reader { node.past.append(identity) }
+      logger.info(
+        "connection lost",
+        metadata: ["server": "\(node.address)", "role": "\(connection.role)", "reason": "\(connection.closeReason)"]
+      )
+      if !isStopped { node.breaker.fail(.now, &random) }
+      switch connection.role {
+      case .main:
+        node.confirmedAt = nil
+        node.readyAt = .distantFuture
+        node.leaseUntil = RemoteInstant(nanoseconds: 0)
+        node.counters.raised[connection.closeReason, default: 0] += 1
+        noteSuspension(node, ends: true)
+        raise(node.slots.lazy.joined(), connection.closeReason)
+        needsSurvey = true
+      case .bulk:
+        // What was lost may still be executed, until that connection is ended by the main one, ahead of the next lease.
+        raise(Set(lost.lazy.filter { $0.kind == .write }.map { Int($0.slot) }).sorted(), "bulk connection lost")
+      case .barrier: failBarrier(node)
+      case .reader: break
+      }
+      for request in lost {
+        if request.kind == .write {
+          request.abandon()
+        } else if request.state == .sent {
+          request.state = .waiting
+          if isStopped { conclude(request, .stopped) } else { parked.append(request) }
+        }
+      }
+      for request in lost { request.lose() }
+      for request in unsent { if isStopped { conclude(request, .stopped) } else { backOff(request, "not connected") } }
+    }
+
+    func connection(_ connection: Connection, pushed push: ByteBuffer) throws(WireError) {
+      guard connection.role == .main, let keyspace = keyspace.load(), let sink else { return }
+      messages += 1
+      let node = connection.node
+      var foreign: Set<Int> = []
+      let kind = try RESPPush.invalidation(push) { full in
+        guard full.byteCount >= keyspace.prefix.count else { return }
+        let key = full.extracting(keyspace.prefix.count..<full.byteCount)
+        // Ours, and nobody keeps them.
+        if Self.isOwn(key) { return }
+        node.counters.pushes += 1
+        let slot = mode == .cluster ? HashSlot.slot(key, behind: keyspace.crc) : 0
+        if table.owner(Int(slot)) != node.index { foreign.insert(Int(slot)) }
+        sink.changed(key, domain: slot, at: RemoteStamp(generation: table.generations[Int(slot)], index: messages))
+      }
+      if !foreign.isEmpty { raise(foreign.sorted(), "told by another node") }
+      if kind == .everything {
+        node.counters.raised["null push", default: 0] += 1
+        raise(node.slots.lazy.joined(), "null push")
+      }
+    }
+
+    /// Whether a key is one of the heartbeat or of barriers.
+    private static func isOwn(_ key: RawSpan) -> Bool {
+      guard key.byteCount > 3 else { return false }
+      return HashSlot.begins(key, with: ownBeat) || HashSlot.begins(key, with: ownBarrier)
+    }
+
+    private static let ownBeat = Array("#hb:".utf8)
+    private static let ownBarrier = Array("#wait:".utf8)
+
+    /// Gives slots a fresh generation, and tells.
+    func raise(_ slots: some Sequence<Int>, _ reason: String) {
+      let now = RemoteInstant.now
+      for (range, generation) in table.raise(slots) {
+        sink?.raised(UInt16(range.lowerBound)..<UInt16(range.upperBound), to: generation)
+        // Those that are still served get their lease back soon.
+        for slot in Set([range.lowerBound, range.upperBound - 1]) {
+          let owner = table.owner(slot)
+          if owner >= 0 { nodes[owner].nextBeat = min(nodes[owner].nextBeat, now) }
+        }
+        logger.debug("raised", metadata: ["domains": "\(range)", "generation": "\(generation)", "reason": "\(reason)"])
+      }
+      settleUnconfirmed()
+    }
+  }
+#endif

@@ -1,0 +1,178 @@
+#if Redis
+  internal import EskerRemote
+  internal import Logging
+
+  /// What the replies to a heartbeat say.
+  final class Beat {
+    let sentAt = RemoteInstant.now
+    /// The last generation when it was sent.
+    let generation: UInt32
+    var isServed = false
+    var hears = true
+
+    init(_ generation: UInt32) { self.generation = generation }
+  }
+
+  extension Client {
+    /// Asks a node whether it serves its slots and tells us changes, ahead of all that waits.
+    func beat(_ node: Node) {
+      guard let main = node.ready else { return }
+      let beat = Beat(table.lastGeneration)
+      node.nextBeat = beat.sentAt.advanced(by: configuration.heartbeat)
+      endPast(of: node, on: main)
+      if let key = node.beatKey {
+        var read = RESPCommand("GET", words: 2)
+        read.add(prefix, Array(key.utf8))
+        main.control(read) { reply in
+          // Whoever sends us on because of a missing key owns the slot.
+          if let error = reply.error {
+            beat.isServed = error.code == "ASK" || error.code == "TRYAGAIN"
+          } else {
+            beat.isServed = true
+          }
+        }
+      } else {
+        beat.isServed = true
+      }
+      if node.beats % 4 == 0 {
+        main.control(RESPCommand("CLIENT", "TRACKINGINFO")) { reply in
+          let flags = reply["flags"]?.elements?.compactMap(\.text) ?? []
+          beat.hears = flags.contains("on") && flags.contains("bcast")
+        }
+        main.control(RESPCommand("TIME")) { [weak self] in self?.noteTime(node, $0, asked: beat.sentAt) }
+      }
+      node.beats += 1
+      let question = mode == .cluster ? RESPCommand("CLUSTER", "INFO") : RESPCommand("INFO", "server", "replication")
+      main.control(question) { [weak self] reply in
+        guard let self, !main.isClosed else { return }
+        guard let text = reply.text else { return deny(node, "\(reply)") }
+        judge(beat, of: node, on: main, InfoText(lines: text))
+      }
+    }
+
+    private func judge(_ beat: Beat, of node: Node, on main: Connection, _ info: InfoText) {
+      let now = RemoteInstant.now
+      node.roundTripNanoseconds = now.nanoseconds - beat.sentAt.nanoseconds
+      guard beat.hears else { return main.close("changes are not told any more") }
+      checkLease(node, now)
+      guard mode == .cluster ? isAsKnown(node, info) : isSameServer(node, info) else { return }
+      guard beat.isServed else { return deny(node, "not served") }
+      guard let confirmed = node.confirmedAt, beat.sentAt >= confirmed, node.past.isEmpty else { return }
+      let until = beat.sentAt.advanced(by: leaseLength)
+      // Asked before a pause and answered after it.
+      guard until > now else { return }
+      node.breaker.succeed()
+      noteSuspension(node, ends: true)
+      node.leaseUntil = max(node.leaseUntil, until)
+      let (runs, isNew) = table.grant(
+        node.slots,
+        of: node.index,
+        since: beat.generation,
+        until: until.nanoseconds,
+        now: now.nanoseconds
+      )
+      for (range, generation) in runs {
+        sink?.trusted(UInt16(range.lowerBound)..<UInt16(range.upperBound), in: generation, until: until)
+      }
+      guard isNew else { return }
+      settleUnconfirmed()
+      routeParked()
+      finishStart(now)
+    }
+
+    /// Whether a cluster's node says what the majority said of it.
+    private func isAsKnown(_ node: Node, _ info: InfoText) -> Bool {
+      guard info["cluster_state"] == "ok", let epoch = info.number("cluster_my_epoch") else {
+        deny(node, "cluster state \(info["cluster_state"] ?? "unknown")")
+        return false
+      }
+      if let current = info.number("cluster_current_epoch"), current > currentEpoch {
+        currentEpoch = current
+        needsSurvey = true
+      }
+      guard let known = node.epoch, known != epoch else { return node.epoch != nil }
+      node.epoch = nil
+      node.counters.raised["epoch", default: 0] += 1
+      raise(node.slots.lazy.joined(), "epoch of the owner")
+      deny(node, "its epoch was \(known) and is \(epoch)")
+      return false
+    }
+
+    /// Whether a single server is the one that it was, and takes writes.
+    private func isSameServer(_ node: Node, _ info: InfoText) -> Bool {
+      guard info["role"] == "master", let run = info["run_id"] else {
+        raise(node.slots.lazy.joined(), "role")
+        deny(node, "its role is \(info["role"] ?? "unknown")")
+        return false
+      }
+      if let known = node.run, known != run {
+        node.counters.raised["run", default: 0] += 1
+        raise(node.slots.lazy.joined(), "another run of the server")
+      }
+      node.run = run
+      return true
+    }
+
+    /// Ends a lease that has run out.
+    func checkLease(_ node: Node, _ now: RemoteInstant) {
+      guard node.isConfirmed, node.leaseUntil.nanoseconds > 0, node.leaseUntil <= now else { return }
+      suspend(node, "no answer")
+    }
+
+    /// The node says that it does not serve.
+    func deny(_ node: Node, _ reason: String) {
+      guard node.isConfirmed else {
+        needsSurvey = true
+        return
+      }
+      suspend(node, reason)
+    }
+
+    /// Ends the lease. Generations and the connection stay; before there is another lease, the majority is asked.
+    private func suspend(_ node: Node, _ reason: String) {
+      node.confirmedAt = nil
+      node.leaseUntil = RemoteInstant(nanoseconds: 0)
+      node.counters.suspensions += 1
+      node.suspendedSince = .now
+      table.suspend(node.slots)
+      for range in node.slots { sink?.suspended(UInt16(range.lowerBound)..<UInt16(range.upperBound)) }
+      needsSurvey = true
+      logger.warning("suspended", metadata: ["server": "\(node.address)", "reason": "\(reason)"])
+    }
+
+    func noteSuspension(_ node: Node, ends: Bool) {
+      guard ends, let since = node.suspendedSince else { return }
+      node.counters.suspended += .nanoseconds(Int64(RemoteInstant.now.nanoseconds - since.nanoseconds))
+      node.suspendedSince = nil
+    }
+
+    /// Notes what a server's clock says.
+    func noteTime(_ node: Node, _ reply: RESPValue, asked: RemoteInstant) {
+      guard let words = reply.elements?.compactMap(\.text), words.count == 2, let seconds = UInt64(words[0]),
+        let microseconds = UInt64(words[1]), seconds < 1 << 40
+      else { return }
+      let trip = RemoteInstant.now.nanoseconds - asked.nanoseconds
+      node.time = ServerTime(
+        milliseconds: seconds * 1_000 + microseconds / 1_000,
+        at: RemoteInstant(nanoseconds: asked.nanoseconds + trip / 2),
+        // The coarse clock advances by up to 10 ms.
+        error: .nanoseconds(Int64(trip / 2)) + .milliseconds(10)
+      )
+      let times = nodes.map(\.time)
+      published.withLock { $0.times = times }
+    }
+
+    func finishStart(_ now: RemoteInstant) {
+      guard let startWaiter else { return }
+      if table.isLeased {
+        startWaiter(.success(()))
+      } else if now >= startDeadline {
+        let isPartly = nodes.contains { $0.leaseUntil > now }
+        startWaiter(isPartly ? .success(()) : .failure(lastError ?? .unavailable(until: nil)))
+      } else {
+        return
+      }
+      self.startWaiter = nil
+    }
+  }
+#endif

@@ -1,0 +1,157 @@
+#if Redis
+  internal import EskerRemote
+
+  extension Client {
+    static let mostRedirects = 5
+
+    func connection(_ connection: Connection, maySend request: Request) -> Bool {
+      let now = RemoteInstant.now
+      let slot = Int(request.slot)
+      if request.deadline <= now {
+        expire(request)
+        return false
+      }
+      if request.kind != .readAnywhere {
+        let isOwner = table.owner(slot) == connection.node.index || request.asked == connection.node.index
+        guard isOwner, table.lease(slot) > now.nanoseconds else {
+          parked.append(request)
+          return false
+        }
+      }
+      request.generation = table.generations[slot]
+      connection.node.counters.requests += 1
+      uncount(request)
+      return true
+    }
+
+    func connection(
+      _ connection: Connection,
+      replied reply: Connection.Reply,
+      to request: Request,
+      isRedirected: Bool
+    ) {
+      messages += 1
+      let node = connection.node
+      node.counters.replies += 1
+      let stamp = RemoteStamp(generation: request.generation, index: messages)
+      switch reply {
+      case .oversized(let size):
+        node.counters.skipped += 1
+        noteBig(request)
+        request.finish(Answer(result: .failure(.tooLarge(size: size, limit: connection.replyLimit)), stamp: stamp))
+      case .value(.error(let error)): failed(request, error, on: connection, stamp)
+      case .value(let value):
+        let slot = Int(request.slot)
+        let hasLease = table.lease(slot) > RemoteInstant.now.nanoseconds
+        let isMain = connection.role == .main && !isRedirected
+        if case .bytes(let bytes) = value, bytes.count > configuration.bulkThreshold { noteBig(request) }
+        var answer = Answer(result: .success(value), stamp: stamp)
+        answer.isKeepable = isMain && request.kind != .readAnywhere && hasLease
+        answer.isEchoed = !isMain
+        if request.kind == .write, !hasLease {
+          // Who was not the owner any more may have said so: a process that was stopped, for one.
+          unconfirmed.append((request, answer))
+          if request.generation != table.generations[slot] { settleUnconfirmed() }
+        } else {
+          request.finish(answer)
+        }
+      }
+    }
+
+    /// The next time its value comes by the connection for big ones.
+    private func noteBig(_ request: Request) {
+      guard request.kind == .read, request.keyHash != 0 else { return }
+      bigKeys[request.keyHash & 1_023] = request.keyHash
+    }
+
+    /// Acts on an error, which proves that the request was not executed.
+    private func failed(_ request: Request, _ error: ServerError, on connection: Connection, _ stamp: RemoteStamp) {
+      let slot = Int(request.slot)
+      switch error.code {
+      case "MOVED": moved(slot, request.generation)
+      case "ASK":
+        if table.noteMoving(slot) { raise([slot], "moving") }
+      case "CLUSTERDOWN", "LOADING", "MASTERDOWN":
+        if request.kind != .readAnywhere { deny(connection.node, error.code) }
+      case "READONLY":
+        raise(connection.node.slots.lazy.joined(), error.code)
+        deny(connection.node, error.code)
+      default: break
+      }
+      // Its caller is gone; it is only told.
+      guard request.state == .sent else {
+        return request.finish(Answer(result: .failure(.notExecuted(error.code)), stamp: stamp))
+      }
+      switch error.code {
+      case "MOVED", "ASK":
+        connection.node.counters.redirects += 1
+        request.redirects += 1
+        guard request.redirects <= Self.mostRedirects else {
+          return request.finish(Answer(result: .failure(.notExecuted("too many redirects")), stamp: stamp))
+        }
+        request.state = .waiting
+        request.failure = error.code
+        if error.code == "MOVED" { parked.append(request) } else { ask(request, error) }
+      case "NOSCRIPT" where !request.sendsWhole:
+        request.sendsWhole = true
+        request.state = .waiting
+        route(request)
+      case "CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "TRYAGAIN", "BUSY": backOff(request, error.code)
+      case "OOM", "NOREPLICAS":
+        // These go on for long. Whoever asked should know.
+        if request.attempts < Self.mostRedirects {
+          backOff(request, error.code)
+        } else {
+          request.finish(Answer(result: .failure(.notExecuted(error.code)), stamp: stamp))
+        }
+      default:
+        request.finish(Answer(result: .failure(.refused(code: error.code, message: error.message)), stamp: stamp))
+      }
+    }
+
+    /// Somebody else owns the slot than was thought when the request was sent.
+    func moved(_ slot: Int, _ generation: UInt32) {
+      needsSurvey = true
+      guard generation == table.generations[slot] else { return }
+      // Nobody is asked before it is known who the owner is.
+      _ = table.setOwner(slot, -1, epoch: table.epoch(slot))
+      raise([slot], "moved")
+    }
+
+    /// Sends a request to where its key may have gone.
+    private func ask(_ request: Request, _ error: ServerError) {
+      let words = error.message.split(separator: " ")
+      guard words.count == 2, let address = RedisAddress(words[1]) else { return backOff(request, "ASK") }
+      let target = node(at: address)
+      // The generation was raised, but nobody keeps what comes by this way; only the lease of whoever sent us counts.
+      guard let main = target.ready, table.lease(Int(request.slot)) > RemoteInstant.now.nanoseconds else {
+        needsSurvey = needsSurvey || target.ready == nil
+        return backOff(request, "ASK")
+      }
+      request.asked = target.index
+      main.sendAsking(request)
+    }
+
+    /// Writes that were answered while the lease was over: now it is known whether that counts.
+    func settleUnconfirmed() {
+      guard !unconfirmed.isEmpty else { return }
+      let all = unconfirmed
+      unconfirmed = []
+      let now = RemoteInstant.now.nanoseconds
+      for (request, answer) in all {
+        let slot = Int(request.slot)
+        if request.generation != table.generations[slot] {
+          request.abandon()
+          request.lose()
+        } else if table.lease(slot) > now {
+          messages += 1
+          var answer = answer
+          answer.stamp.index = messages
+          request.finish(answer)
+        } else {
+          unconfirmed.append((request, answer))
+        }
+      }
+    }
+  }
+#endif

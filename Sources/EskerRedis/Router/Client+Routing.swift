@@ -1,0 +1,93 @@
+#if Redis
+  internal import EskerRemote
+
+  extension Client {
+    /// Sends a request to the owner of its slot, or keeps it until that has a lease.
+    func route(_ request: Request) {
+      guard request.state == .waiting else { return }
+      let now = RemoteInstant.now
+      if request.deadline <= now { return expire(request) }
+      if request.notBefore > now { return parked.append(request) }
+      if isStopped { return conclude(request, .stopped) }
+      if request.kind == .readAnywhere { return routeAnywhere(request) }
+      let owner = table.owner(Int(request.slot))
+      guard owner >= 0 else {
+        needsSurvey = true
+        return parked.append(request)
+      }
+      let node = nodes[owner]
+      guard let main = node.ready else {
+        if node.breaker.isOpen {
+          conclude(request, .unavailable(until: node.breaker.nextTry))
+        } else {
+          parked.append(request)
+        }
+        return
+      }
+      guard table.lease(Int(request.slot)) > now.nanoseconds else { return parked.append(request) }
+      if request.kind == .read, bigKeys[request.keyHash & 1_023] == request.keyHash, request.keyHash != 0 {
+        request.isBulk = true
+      }
+      (request.isBulk ? lane(.bulk, of: node) : main).send(request)
+    }
+
+    /// The owner if it is there, otherwise one of its replicas.
+    private func routeAnywhere(_ request: Request) {
+      let owner = table.owner(Int(request.slot))
+      guard owner >= 0 else { return parked.append(request) }
+      if let main = nodes[owner].ready { return main.send(request) }
+      guard let address = nodes[owner].replicas.randomElement() else { return parked.append(request) }
+      lane(.reader, of: node(at: address)).send(request)
+    }
+
+    /// A connection beside the main one, made if there is none.
+    func lane(_ role: Connection.Role, of node: Node) -> Connection {
+      if let connection = node.lanes[role] { return connection }
+      return connect(node, role)
+    }
+
+    /// Answers a request that was not sent in time.
+    func expire(_ request: Request) {
+      if let failure = request.failure { return conclude(request, .notExecuted(failure)) }
+      let slot = Int(request.slot)
+      if request.kind != .readAnywhere, table.lease(slot) <= RemoteInstant.now.nanoseconds {
+        let owner = table.owner(slot)
+        let isOpen = owner >= 0 && nodes[owner].breaker.isOpen
+        return conclude(request, .unavailable(until: isOpen ? nodes[owner].breaker.nextTry : nil))
+      }
+      conclude(request, .timedOut)
+    }
+
+    /// Answers a request that is not under way.
+    func conclude(_ request: Request, _ error: RemoteError) {
+      uncount(request)
+      request.fail(error)
+    }
+
+    /// The request waits no more.
+    func uncount(_ request: Request) {
+      guard request.isCounted else { return }
+      request.isCounted = false
+      released.count += 1
+      released.bytes += request.command.bytes.count
+    }
+
+    /// Tries again what is kept.
+    func routeParked() {
+      guard !parked.isEmpty else { return }
+      let requests = parked
+      parked = []
+      for request in requests { route(request) }
+    }
+
+    /// Keeps a request that was not executed, to be tried again after a while that grows.
+    func backOff(_ request: Request, _ failure: String) {
+      request.state = .waiting
+      request.failure = failure
+      request.attempts += 1
+      request.asked = nil
+      request.notBefore = RemoteInstant.now.advanced(by: Backoff.delay(request.attempts, &random))
+      parked.append(request)
+    }
+  }
+#endif

@@ -1,0 +1,163 @@
+import EskerPlatform
+import EskerTestSupport
+import NIOCore
+import NIOPosix
+
+/// Stands between a client and a server, or between two servers, and does to their bytes what networks do.
+final class Proxy: Sendable {
+  struct Faults {
+    /// Toward the server, and back.
+    var delays: [TimeAmount] = [.zero, .zero]
+    /// Bytes of that direction are kept, and nobody is told.
+    var isStalled = [false, false]
+    /// New connections are closed.
+    var refuses = false
+  }
+
+  private struct State {
+    var faults = Faults()
+    var channels: [ObjectIdentifier: any Channel] = [:]
+    var relays: [Relay] = []
+    var bytes = [0, 0]
+  }
+
+  static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+  let port: Int
+  private let target: Int
+  private let state = Guarded(State())
+  private let listener: any Channel
+
+  init(to target: Int) throws {
+    self.target = target
+    let box = Box()
+    listener = try ServerBootstrap(group: Self.group)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.autoRead, value: true)
+      .childChannelInitializer { channel in box.proxy?.accept(channel) ?? channel.close() }
+      .bind(host: "127.0.0.1", port: 0).wait()
+    port = listener.localAddress?.port ?? 0
+    box.proxy = self
+  }
+
+  private final class Box: @unchecked Sendable {
+    weak var proxy: Proxy?
+  }
+
+  func set(_ change: @Sendable (inout Faults) -> Void) {
+    let relays = state.withLock { state in
+      change(&state.faults)
+      return state.relays
+    }
+    for relay in relays { relay.resume() }
+  }
+
+  /// No byte passes any more in either direction, and nobody is told: a cable was pulled.
+  func stall() { set { $0.isStalled = [true, true] } }
+
+  /// Everything is closed, and new connections too.
+  func cut() {
+    set { $0.refuses = true }
+    for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
+  }
+
+  /// Nothing is done to bytes any more.
+  func heal() { set { $0 = Faults() } }
+
+  /// Sends bytes that nobody has sent: to the clients, or to the server.
+  func inject(_ bytes: [UInt8], toServer: Bool = false) {
+    for relay in state.withLock({ $0.relays }) where relay.direction == (toServer ? 0 : 1) {
+      relay.inject(ByteBuffer(bytes: bytes))
+    }
+  }
+
+  /// How many bytes have come: those toward the server, and those back.
+  var bytes: [Int] { state.withLock { $0.bytes } }
+
+  fileprivate var faults: Faults { state.withLock { $0.faults } }
+
+  fileprivate func count(_ bytes: Int, _ direction: Int) { state.withLock { $0.bytes[direction] += bytes } }
+
+  private func accept(_ client: any Channel) -> EventLoopFuture<Void> {
+    if faults.refuses { return client.close() }
+    let forth = Relay(0, self)
+    let back = Relay(1, self)
+    return ClientBootstrap(group: client.eventLoop)
+      .channelInitializer { server in
+        server.eventLoop.makeCompletedFuture { try server.pipeline.syncOperations.addHandler(back) }
+      }
+      .connect(host: "127.0.0.1", port: target)
+      .flatMap { server in
+        forth.target = server
+        back.target = client
+        self.state.withLock { state in
+          state.channels[ObjectIdentifier(client)] = client
+          state.channels[ObjectIdentifier(server)] = server
+          state.relays += [forth, back]
+        }
+        for (one, other) in [(client, server), (server, client)] {
+          one.closeFuture.whenComplete { _ in
+            other.close(promise: nil)
+            self.state.withLock { state in
+              state.channels[ObjectIdentifier(one)] = nil
+              state.relays.removeAll { $0 === forth || $0 === back }
+            }
+          }
+        }
+        return client.eventLoop.makeCompletedFuture { try client.pipeline.syncOperations.addHandler(forth) }
+      }
+      .flatMapError { _ in client.close() }
+  }
+}
+
+/// One direction of one connection. Used by its loop.
+private final class Relay: ChannelInboundHandler, @unchecked Sendable {
+  typealias InboundIn = ByteBuffer
+
+  let direction: Int
+  private weak var proxy: Proxy?
+  var target: (any Channel)?
+  private var kept = ByteBuffer()
+  private var waiting = 0
+
+  init(_ direction: Int, _ proxy: Proxy) {
+    self.direction = direction
+    self.proxy = proxy
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let bytes = unwrapInboundIn(data)
+    guard let proxy, let target else { return }
+    proxy.count(bytes.readableBytes, direction)
+    let faults = proxy.faults
+    let delay = faults.delays[direction]
+    guard delay > .zero else { return pass(bytes) }
+    waiting += 1
+    target.eventLoop.scheduleTask(in: delay) {
+      self.waiting -= 1
+      self.pass(bytes)
+    }
+  }
+
+  private func pass(_ bytes: ByteBuffer) {
+    var bytes = bytes
+    if proxy?.faults.isStalled[direction] == true || kept.readableBytes > 0 {
+      kept.writeBuffer(&bytes)
+    } else {
+      target?.writeAndFlush(bytes, promise: nil)
+    }
+  }
+
+  func inject(_ bytes: ByteBuffer) { target?.writeAndFlush(bytes, promise: nil) }
+
+  /// Sends what was kept, if nothing is kept any more.
+  func resume() {
+    target?.eventLoop.execute {
+      guard self.proxy?.faults.isStalled[self.direction] == false, self.kept.readableBytes > 0 else { return }
+      self.target?.writeAndFlush(self.kept, promise: nil)
+      self.kept = ByteBuffer()
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
