@@ -12,6 +12,16 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
   ],
   targets: [
+    // What the client costs beside redis-benchmark. Run it in release.
+    .executableTarget(
+      name: "esker-redis-benchmark",
+      dependencies: [
+        .product(name: "EskerRedis", package: "Esker"),
+        .product(name: "EskerRemote", package: "Esker"),
+      ],
+      path: "Sources/Benchmark",
+      swiftSettings: [.treatAllWarnings(as: .error)]
+    ),
     .testTarget(
       name: "RedisTests",
       dependencies: [
@@ -22,9 +32,10 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: [.treatAllWarnings(as: .error)]
-    )
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

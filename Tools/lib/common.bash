@@ -58,6 +58,16 @@ ensure_packages() {
   has swift || fail 'swift is not on the PATH; see https://www.swift.org/install'
 }
 
+# ensure_redis: installs redis-server if it is missing and may be installed without being asked; false if there is none.
+ensure_redis() {
+  has redis-server && return
+  has apt-get || return 1
+  [[ $(id -u) -eq 0 ]] || { has sudo && sudo -n true 2>/dev/null; } || return 1
+  printf 'installing redis-server\n'
+  install_packages redis-server
+  has redis-server
+}
+
 # build_tool: builds the esker tool, which is a package of its own, and prints where it is. From the root of the repository.
 build_tool() {
   local -a build=(swift build -c release --package-path Tools/esker-tool --product esker)

@@ -40,9 +40,20 @@
       hashed: Bool = true,
       _ answer: @escaping @Sendable (Answer) -> Void
     ) {
+      client.submit(reading(key, command, kind, deadline, hashed: hashed, answer))
+    }
+
+    func reading(
+      _ key: RemoteKey,
+      _ command: RESPCommand,
+      _ kind: Request.Kind,
+      _ deadline: RemoteInstant,
+      hashed: Bool,
+      _ answer: @escaping @Sendable (Answer) -> Void
+    ) -> Request {
       let request = Request(command, slot: key.domain, kind: kind, deadline: deadline, answer: answer)
       if hashed { request.keyHash = key.bytes.hashValue }
-      client.submit(request)
+      return request
     }
 
     /// A write by the script.

@@ -77,15 +77,24 @@
       then completion: @escaping RemoteCompletion<RemoteValue?>
     ) {
       let completion = traced("get", completion)
-      read(key, word("GET", key), source == .any ? .readAnywhere : .read, deadline) { [self] answer in
-        guard case .success(.bytes(let bytes)) = answer.result else {
-          // Within the other nil, which says that the reply was none of this kind.
-          return completion(answer.map { $0 == .null ? .some(nil) : nil })
-        }
-        let value = RemoteValue(stored: bytes)
-        if value.envelope != nil { return completion(answer.map { _ in value }) }
-        getForeign(key, source, deadline, completion)
+      let kind: Request.Kind = source == .any ? .readAnywhere : .read
+      read(key, word("GET", key), kind, deadline) { [self] in got(key, source, deadline, $0, completion) }
+    }
+
+    private func got(
+      _ key: RemoteKey,
+      _ source: RemoteSource,
+      _ deadline: RemoteInstant,
+      _ answer: Answer,
+      _ completion: @escaping RemoteCompletion<RemoteValue?>
+    ) {
+      guard case .success(.bytes(let bytes)) = answer.result else {
+        // Within the other nil, which says that the reply was none of this kind.
+        return completion(answer.map { $0 == .null ? .some(nil) : nil })
       }
+      let value = RemoteValue(stored: bytes)
+      if value.envelope != nil { return completion(answer.map { _ in value }) }
+      getForeign(key, source, deadline, completion)
     }
 
     private func getForeign(
@@ -115,14 +124,47 @@
       then completion: @escaping RemoteCompletion<RemoteChecked>
     ) {
       let completion = traced("check", completion)
-      read(key, head(of: key), .read, deadline, hashed: false) { answer in
-        completion(
-          answer.map { reply in
-            guard case .bytes(let head) = reply, RemoteFound(head: head) == .version(version) else { return .different }
-            return .same
-          }
-        )
+      read(key, head(of: key), .read, deadline, hashed: false) { completion(Self.checked($0, version)) }
+    }
+
+    private static func checked(
+      _ answer: Answer,
+      _ version: RemoteVersion
+    ) -> Result<Stamped<RemoteChecked>, RemoteError> {
+      answer.map { reply in
+        guard case .bytes(let head) = reply, RemoteFound(head: head) == .version(version) else { return .different }
+        return .same
       }
+    }
+
+    /// Reads what is under each of several keys. They are handed over together, and go out in one write for each server.
+    public func get(
+      several keys: [RemoteKey],
+      by deadline: RemoteInstant,
+      each: @escaping @Sendable (Int, Result<Stamped<RemoteValue?>, RemoteError>) -> Void
+    ) {
+      client.submit(
+        keys.enumerated().map { index, key in
+          reading(key, word("GET", key), .read, deadline, hashed: true) { [self] in
+            got(key, .owner, deadline, $0) { each(index, $0) }
+          }
+        }
+      )
+    }
+
+    /// Checks each of several keys. They are handed over together, and go out in one write for each server.
+    public func check(
+      several keys: [(key: RemoteKey, version: RemoteVersion)],
+      by deadline: RemoteInstant,
+      each: @escaping @Sendable (Int, Result<Stamped<RemoteChecked>, RemoteError>) -> Void
+    ) {
+      client.submit(
+        keys.enumerated().map { index, item in
+          reading(item.key, head(of: item.key), .read, deadline, hashed: false) {
+            each(index, Self.checked($0, item.version))
+          }
+        }
+      )
     }
 
     // MARK: Writes

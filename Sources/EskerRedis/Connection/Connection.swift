@@ -50,7 +50,8 @@
     private var bytesInFlight = 0
     private var output = ByteBuffer()
     private(set) var isClosed = false
-    private(set) var lastRead = RemoteInstant.now
+    /// Since when something is awaited and no byte has come.
+    private(set) var quietSince = RemoteInstant.now
     private(set) var skippingSince: RemoteInstant?
     /// The earliest deadline of what is here, at the earliest.
     private var nextDeadline = RemoteInstant.distantFuture
@@ -99,7 +100,7 @@
     func control(_ command: RESPCommand, _ then: @escaping (RESPValue) -> Void) {
       guard !isClosed else { return }
       output.writeBytes(command.bytes)
-      awaited.append((.control(then), 0))
+      expect(.control(then), 0)
     }
 
     private var hasRoom: Bool { awaited.count < Self.mostInFlight && bytesInFlight < Self.mostBytesInFlight }
@@ -110,7 +111,12 @@
       let bytes = request.bytes
       output.writeBytes(bytes)
       bytesInFlight += bytes.count
-      awaited.append((.request(request, isRedirected: isRedirected), bytes.count))
+      expect(.request(request, isRedirected: isRedirected), bytes.count)
+    }
+
+    private func expect(_ item: Awaited, _ bytes: Int) {
+      if awaited.isEmpty { quietSince = .now }
+      awaited.append((item, bytes))
     }
 
     /// Sends what there is room for.
@@ -157,7 +163,7 @@
         return
       }
       channel = context.channel
-      lastRead = .now
+      quietSince = .now
       delegate?.connectionDidConnect(self)
       flush()
       context.fireChannelActive()
@@ -166,11 +172,11 @@
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       guard !isClosed else { return }
       var bytes = unwrapInboundIn(data)
-      lastRead = .now
+      quietSince = .now
       decoder.append(&bytes)
       do {
         while !isClosed, let message = try decoder.next() { try deliver(message) }
-        skippingSince = decoder.isSkipping ? skippingSince ?? lastRead : nil
+        skippingSince = decoder.isSkipping ? skippingSince ?? quietSince : nil
       } catch {
         close("wrong bytes: \(error)")
       }
@@ -209,6 +215,9 @@
     }
 
     // MARK: Closing
+
+    /// Closes the socket of a client that is gone. May be called on any thread.
+    func abandon() { channel?.close(promise: nil) }
 
     /// Ends the connection. What waits and what is in flight is handed back.
     func close(_ reason: String) {

@@ -68,6 +68,8 @@
     private func failed(_ request: Request, _ error: ServerError, on connection: Connection, _ stamp: RemoteStamp) {
       let slot = Int(request.slot)
       switch error.code {
+      // A replica that copies another primary now.
+      case "MOVED" where request.kind == .readAnywhere: needsSurvey = true
       case "MOVED": moved(slot, request.generation)
       case "ASK":
         if table.noteMoving(slot) { raise([slot], "moving") }
@@ -91,7 +93,13 @@
         }
         request.state = .waiting
         request.failure = error.code
-        if error.code == "MOVED" { parked.append(request) } else { ask(request, error) }
+        if error.code == "ASK" {
+          ask(request, error)
+        } else if request.kind == .readAnywhere {
+          backOff(request, error.code)
+        } else {
+          parked.append(request)
+        }
       case "NOSCRIPT" where !request.sendsWhole:
         request.sendsWhole = true
         request.state = .waiting

@@ -10,6 +10,7 @@
     func tick() {
       guard !isStopped else { return }
       let now = RemoteInstant.now
+      noticeSleep(now)
       for node in nodes { tend(node, now) }
       checkSurvey(now)
       if now >= lastSurvey.advanced(by: Self.surveyInterval) { needsSurvey = true }
@@ -29,11 +30,21 @@
       }
     }
 
+    /// While the machine sleeps the clock of leases stands still. Another does not.
+    private func noticeSleep(_ now: RemoteInstant) {
+      let present = ContinuousClock.now
+      defer { lastTick = (now, present) }
+      guard let lastTick else { return }
+      let passed = Duration.nanoseconds(Int64(now.nanoseconds - lastTick.coarse.nanoseconds))
+      guard present - lastTick.continuous > passed + .milliseconds(100) else { return }
+      for node in nodes where node.isConfirmed { deny(node, "the machine slept") }
+    }
+
     private func tend(_ node: Node, _ now: RemoteInstant) {
       for connection in Array(node.lanes.values) {
-        if now >= connection.lastRead.advanced(by: configuration.silence),
-          connection.role == .main || connection.inFlight > 0
-        {
+        // Who waits for replicas may wait for long.
+        let isSilent = connection.inFlight > 0 && now >= connection.quietSince.advanced(by: configuration.silence)
+        if isSilent, connection.role != .barrier {
           connection.close("silent")
         } else if let since = connection.skippingSince, now >= since.advanced(by: Self.longestSkip) {
           connection.close("a reply over the limit took too long")

@@ -66,6 +66,7 @@
     var stopWaiters: [@Sendable () -> Void] = []
     var isStopped = false
     var ticker: RepeatedTask?
+    var lastTick: (coarse: RemoteInstant, continuous: ContinuousClock.Instant)?
     var random = SystemRandomNumberGenerator()
     var bigKeys = Array(repeating: 0, count: 1_024)
     var warned: Set<String> = []
@@ -81,6 +82,12 @@
       security = try configuration.tls.map { try NIOSSLContext(configuration: $0) }
       table = SlotTable(count: mode == .cluster ? HashSlot.count : 1)
       leaseLength = configuration.lease
+    }
+
+    // Of one that was not stopped.
+    deinit {
+      ticker?.cancel()
+      for node in nodes { for connection in node.lanes.values { connection.abandon() } }
     }
 
     // MARK: From any thread
@@ -111,6 +118,13 @@
       case .behindOthers: break
       case .refused(let error): request.fail(error)
       }
+    }
+
+    /// Hands several requests to the loop at once.
+    func submit(_ requests: [Request]) {
+      let (refused, error, isFirst) = inbox.add(requests)
+      if isFirst { loop.execute { self.drain() } }
+      for request in refused { request.fail(error) }
     }
 
     /// Runs `body` on the loop.

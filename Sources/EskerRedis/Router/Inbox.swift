@@ -43,7 +43,26 @@
       }
     }
 
-    /// Takes all, in the order in which they came. `room` is what is put in their place, to be reused.
+    /// Hands in several at once; gives those that were refused, and whether the loop has to be woken.
+    func add(_ requests: [Request]) -> (refused: ArraySlice<Request>, error: RemoteError, isFirst: Bool) {
+      state.withLock { state in
+        guard state.isOpen else { return (requests[...], .stopped, false) }
+        let wasEmpty = state.requests.isEmpty
+        var taken = 0
+        for request in requests {
+          let size = request.command.bytes.count
+          guard state.waiting < Self.mostWaiting, state.bytes + size <= Self.mostBytesWaiting || state.waiting == 0
+          else { break }
+          state.waiting += 1
+          state.bytes += size
+          taken += 1
+        }
+        state.requests += requests[..<taken]
+        return (requests[taken...], .unavailable(until: nil), wasEmpty && taken > 0)
+      }
+    }
+
+    /// Takes all, in the order in which they came.
     func take() -> [Request] {
       state.withLock { state in
         let taken = state.requests

@@ -20,7 +20,7 @@
       var bytes = message + [0x80]
       while bytes.count % 64 != 56 { bytes.append(0) }
       for shift in stride(from: 56, through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: message.count * 8 >> shift))
+        bytes.append(UInt8(truncatingIfNeeded: (message.count * 8) >> shift))
       }
       for block in stride(from: 0, to: bytes.count, by: 64) { update(&state, bytes[block..<(block + 64)]) }
       return state.map { word in

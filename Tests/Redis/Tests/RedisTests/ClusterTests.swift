@@ -197,12 +197,17 @@ import Testing
       let member = try cluster.owner(of: key.domain)
       let place = client.sink.count
       member.server.signal(SIGSTOP)
+      // On its way when the lease ends. It may be executed by a primary that is none any more.
+      let write = TestClient.write()
+      async let late = client.write(key, TestClient.value("late"), write, .seconds(30))
       try await client.until("suspended") {
         client.sink.hasSuspended(key.domain, from: place) || client.sink.hasRaised(key.domain, from: place)
       }
       // Long enough for another to be chosen.
       try await Task.sleep(for: rounds > 1 ? .seconds(10) : .seconds(5))
       member.server.signal(SIGCONT)
+      #expect(await late == .failure(.unknownOutcome))
+      #expect(client.sink.events.contains(.settled(write.number, .lost)))
       let value = TestClient.value("y")
       try await client.set("a", value)
       #expect(try await client.get("a") == value)
@@ -219,11 +224,52 @@ import Testing
     let member = try cluster.owner(of: key.domain)
     let place = client.sink.count
     member.server.signal(SIGSTOP)
+    let value = TestClient.value("late")
+    async let late = client.write(key, value, TestClient.write(), .seconds(30))
     try await client.until("suspended") { client.sink.hasSuspended(key.domain, from: place) }
     let middle = client.sink.count
     member.server.signal(SIGCONT)
     try await client.until("trusted again") { client.sink.hasTrusted(key.domain, from: middle) }
+    // Answered while the lease was over, and counted when it was known that the owner is the same.
+    #expect(await late == .success(.done(isEchoed: false, wasThere: nil)))
+    #expect(try await client.get("a") == value)
     #expect(!client.sink.hasRaised(key.domain, from: place))
+    await end(client)
+  }
+
+  @Test func aLateReplySettlesItsWrite() async throws {
+    let client = try await TestClient(cluster: cluster)
+    let key = client.key("a")
+    let member = try cluster.owner(of: key.domain)
+    member.proxy.set { $0.delays[1] = .milliseconds(300) }
+    let (write, value) = (TestClient.write(), TestClient.value("x"))
+    #expect(await client.write(key, value, write, .milliseconds(100)) == .failure(.unknownOutcome))
+    func outcome() -> RemoteOutcome? {
+      for case .settled(write.number, let outcome) in client.sink.events { return outcome }
+      return nil
+    }
+    try await client.until("settled") { outcome() != nil }
+    guard case .answered(.done, _)? = outcome() else {
+      Issue.record("settled as \(String(describing: outcome()))")
+      return
+    }
+    member.proxy.heal()
+    #expect(try await client.get("a") == value)
+    await end(client)
+  }
+
+  @Test func aSlotThatIsForcedAwayIsRaised() async throws {
+    let client = try await TestClient(cluster: cluster)
+    let key = client.key("{forced}a")
+    try await client.set("{forced}a", TestClient.value("x"))
+    let source = try cluster.owner(of: key.domain)
+    let target = try #require(cluster.members.first { $0.isPrimary && $0.id != source.id })
+    let place = client.sink.count
+    // Its keys vanish without a push.
+    for member in [target, source] { member.server.cli("CLUSTER", "SETSLOT", "\(key.domain)", "NODE", target.id) }
+    target.server.cli("CLUSTER", "BUMPEPOCH")
+    try await client.until("raised") { client.sink.hasRaised(key.domain, from: place) }
+    #expect(try await client.get("{forced}a") == nil)
     await end(client)
   }
 

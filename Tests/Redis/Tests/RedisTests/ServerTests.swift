@@ -168,4 +168,63 @@ import Testing
     await #expect(throws: RemoteError.self) { try await cluster.start(prefix: [], sink: Recorder()) }
     await cluster.stop()
   }
+
+  /// The rights that the documentation asks for.
+  @Test func aUserNeedsOnlyTheRightsThatAreSaid() async throws {
+    let server = try TestServer()
+    server.cli(
+      words: ["ACL", "SETUSER", "shop", "on", ">secret", "~t:*", "resetchannels"]
+        + [
+          "+@read", "+@write", "+@connection", "+@scripting", "+wait", "+cluster|nodes", "+cluster|info",
+          "+client|kill",
+        ]
+        + ["+client|tracking", "+info", "+time", "+config|get"]
+    )
+    server.cli("ACL", "SETUSER", "default", "off")
+    let client = try await TestClient(server: server.port) { ($0.user, $0.password) = ("shop", "secret") }
+    let (key, value) = (client.key("a"), TestClient.value("x"))
+    try await client.set("a", value)
+    let version = try #require(value.version)
+    #expect(
+      try await client.store.set(
+        key,
+        TestClient.value("y"),
+        if: .version(version),
+        as: TestClient.write(),
+        by: TestClient.soon()
+      ).reply
+        == .done(isEchoed: true, wasThere: true)
+    )
+    #expect(try await client.store.replicated(key, to: 0, by: TestClient.soon()) == 0)
+    await client.store.stop()
+  }
+
+  @Test func severalKeysAreReadAndCheckedAtOnce() async throws {
+    let server = try TestServer()
+    let client = try await TestClient(server: server.port)
+    var keys: [RemoteKey] = []
+    var values: [RemoteValue] = []
+    for number in 0..<100 {
+      keys.append(client.key("k\(number)"))
+      values.append(TestClient.value("\(number)"))
+      try await client.set("k\(number)", values[number])
+    }
+    let counts = Counts()
+    let wanted = values
+    client.store.get(several: keys, by: TestClient.soon()) { index, result in
+      if case .success(let stamped) = result, stamped.reply == wanted[index], stamped.isKeepable {
+        counts.add(other: 1)
+      }
+    }
+    let versions = zip(keys, values).enumerated().compactMap { index, pair in
+      (index % 2 == 0 ? pair.1.version : values[0].version).map { (key: pair.0, version: $0) }
+    }
+    client.store.check(several: versions, by: TestClient.soon()) { index, result in
+      if case .success(let stamped) = result, stamped.reply == (index % 2 == 0 ? .same : .different) {
+        counts.add(other: 1)
+      }
+    }
+    try await client.until("200 answers") { counts.total == 200 }
+    await client.store.stop()
+  }
 }
