@@ -15,16 +15,20 @@
   }
 
   extension RedisStore {
-    func word(_ name: String, _ key: RemoteKey) -> RESPCommand {
-      var command = RESPCommand(name, words: 2)
-      command.add(client.prefix, key.bytes)
+    static let get = RESPCommand("GET", words: 2)
+    static let delete = RESPCommand("DEL", words: 2)
+    private static let range = RESPCommand("GETRANGE", words: 4)
+
+    func word(_ beginning: RESPCommand, _ key: RemoteKey) -> RESPCommand {
+      let prefix = client.prefix
+      var command = RESPCommand(beginning, room: prefix.count + key.bytes.count + 16)
+      command.add(prefix, key.bytes)
       return command
     }
 
     /// Reads the envelope.
     func head(of key: RemoteKey) -> RESPCommand {
-      var command = RESPCommand("GETRANGE", words: 4)
-      command.add(client.prefix, key.bytes)
+      var command = word(Self.range, key)
       command.add("0")
       command.add("23")
       return command

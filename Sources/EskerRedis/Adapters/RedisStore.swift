@@ -78,7 +78,7 @@
     ) {
       let completion = traced("get", completion)
       let kind: Request.Kind = source == .any ? .readAnywhere : .read
-      read(key, word("GET", key), kind, deadline) { [self] in got(key, source, deadline, $0, completion) }
+      read(key, word(Self.get, key), kind, deadline) { [self] in got(key, source, deadline, $0, completion) }
     }
 
     private func got(
@@ -145,7 +145,7 @@
     ) {
       client.submit(
         keys.enumerated().map { index, key in
-          reading(key, word("GET", key), .read, deadline, hashed: true) { [self] in
+          reading(key, word(Self.get, key), .read, deadline, hashed: true) { [self] in
             got(key, .owner, deadline, $0) { each(index, $0) }
           }
         }
@@ -237,7 +237,7 @@
       }
       send(
         key,
-        word("DEL", key),
+        word(Self.delete, key),
         write,
         deadline,
         { reply, isEchoed in

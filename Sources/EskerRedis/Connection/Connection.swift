@@ -83,17 +83,17 @@
 
     // MARK: Sending
 
-    /// Sends a request, or keeps it until there is room.
-    func send(_ request: Request) {
+    /// Sends a request, or keeps it until there is room. A weak reference is dear, so whoever sends says what the delegate is.
+    func send(_ request: Request, for delegate: some ConnectionDelegate) {
       nextDeadline = min(nextDeadline, request.deadline)
-      if isReady, waiting.isEmpty, hasRoom, !isClosed { write(request) } else { waiting.append(request) }
+      if isReady, waiting.isEmpty, hasRoom, !isClosed { write(request, for: delegate) } else { waiting.append(request) }
     }
 
     /// Sends a request to where its slot is moving, ahead of those that wait.
-    func sendAsking(_ request: Request) {
+    func sendAsking(_ request: Request, for delegate: some ConnectionDelegate) {
       nextDeadline = min(nextDeadline, request.deadline)
       control(RESPCommand("ASKING")) { _ in }
-      write(request, isRedirected: true)
+      write(request, for: delegate, isRedirected: true)
     }
 
     /// Sends a command of the client's own, ahead of those that wait.
@@ -105,8 +105,8 @@
 
     private var hasRoom: Bool { awaited.count < Self.mostInFlight && bytesInFlight < Self.mostBytesInFlight }
 
-    private func write(_ request: Request, isRedirected: Bool = false) {
-      guard delegate?.connection(self, maySend: request) == true else { return }
+    private func write(_ request: Request, for delegate: some ConnectionDelegate, isRedirected: Bool = false) {
+      guard delegate.connection(self, maySend: request) else { return }
       request.state = .sent
       let bytes = request.bytes
       output.writeBytes(bytes)
@@ -121,8 +121,9 @@
 
     /// Sends what there is room for.
     func pump() {
+      guard !waiting.isEmpty, let delegate else { return }
       while isReady, !isClosed, hasRoom, let request = waiting.popFirst() {
-        if request.state == .waiting { write(request) }
+        if request.state == .waiting { write(request, for: delegate) }
       }
     }
 
@@ -170,12 +171,12 @@
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      guard !isClosed else { return }
+      guard !isClosed, let delegate else { return }
       var bytes = unwrapInboundIn(data)
       quietSince = .now
       decoder.append(&bytes)
       do {
-        while !isClosed, let message = try decoder.next() { try deliver(message) }
+        while !isClosed, let message = try decoder.next() { try deliver(message, to: delegate) }
         skippingSince = decoder.isSkipping ? skippingSince ?? quietSince : nil
       } catch {
         close("wrong bytes: \(error)")
@@ -195,11 +196,11 @@
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { close("\(error)") }
 
-    private func deliver(_ message: RESPMessage) throws(WireError) {
+    private func deliver(_ message: RESPMessage, to delegate: any ConnectionDelegate) throws(WireError) {
       let reply: Reply
       switch message {
       case .push(let push):
-        try delegate?.connection(self, pushed: push)
+        try delegate.connection(self, pushed: push)
         return
       case .reply(let value): reply = .value(value)
       case .oversized(let size): reply = .oversized(size)
@@ -208,7 +209,7 @@
       bytesInFlight -= bytes
       switch item {
       case .request(let request, let isRedirected):
-        delegate?.connection(self, replied: reply, to: request, isRedirected: isRedirected)
+        delegate.connection(self, replied: reply, to: request, isRedirected: isRedirected)
       case .control(let then):
         if case .value(let value) = reply { then(value) } else { throw .malformed("a reply of that size") }
       }

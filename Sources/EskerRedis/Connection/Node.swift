@@ -12,7 +12,9 @@
     var id: String?
     /// Whether connections to it are wanted: it is a primary, or a seed while nothing else is known.
     var isWanted = false
-    var lanes: [Connection.Role: Connection] = [:]
+    var lanes: [Connection.Role: Connection] = [:] { didSet { main = lanes[.main] } }
+    /// The connection for requests and changes. Kept beside the others, since each request looks for it.
+    private(set) var main: Connection?
 
     /// The configuration epoch, or of a single server its run, that was confirmed.
     var epoch: UInt64?
@@ -45,10 +47,8 @@
       self.index = index
     }
 
-    var main: Connection? { lanes[.main] }
-
     /// The main connection, if its handshake is done.
-    var ready: Connection? { lanes[.main].flatMap { $0.isReady ? $0 : nil } }
+    var ready: Connection? { main.flatMap { $0.isReady ? $0 : nil } }
 
     var isConfirmed: Bool { confirmedAt != nil }
   }

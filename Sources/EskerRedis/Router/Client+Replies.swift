@@ -137,7 +137,7 @@
         return backOff(request, "ASK")
       }
       request.asked = target.index
-      main.sendAsking(request)
+      main.sendAsking(request, for: self)
     }
 
     /// Writes that were answered while the lease was over: now it is known whether that counts.

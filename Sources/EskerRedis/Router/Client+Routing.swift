@@ -3,9 +3,8 @@
 
   extension Client {
     /// Sends a request to the owner of its slot, or keeps it until that has a lease.
-    func route(_ request: Request) {
+    func route(_ request: Request, _ now: RemoteInstant = .now) {
       guard request.state == .waiting else { return }
-      let now = RemoteInstant.now
       if request.deadline <= now { return expire(request) }
       if request.notBefore > now { return parked.append(request) }
       if isStopped { return conclude(request, .stopped) }
@@ -28,16 +27,16 @@
       if request.kind == .read, bigKeys[request.keyHash & 1_023] == request.keyHash, request.keyHash != 0 {
         request.isBulk = true
       }
-      (request.isBulk ? lane(.bulk, of: node) : main).send(request)
+      (request.isBulk ? lane(.bulk, of: node) : main).send(request, for: self)
     }
 
     /// The owner if it is there, otherwise one of its replicas.
     private func routeAnywhere(_ request: Request) {
       let owner = table.owner(Int(request.slot))
       guard owner >= 0 else { return parked.append(request) }
-      if let main = nodes[owner].ready { return main.send(request) }
+      if let main = nodes[owner].ready { return main.send(request, for: self) }
       guard let address = nodes[owner].replicas.randomElement() else { return parked.append(request) }
-      lane(.reader, of: node(at: address)).send(request)
+      lane(.reader, of: node(at: address)).send(request, for: self)
     }
 
     /// A connection beside the main one, made if there is none.

@@ -182,7 +182,8 @@
 
     /// Takes what other threads have handed in.
     func drain() {
-      for request in inbox.take() { route(request) }
+      let now = RemoteInstant.now
+      for request in inbox.take() { route(request, now) }
       endTurn()
     }
 

@@ -35,6 +35,12 @@
       return command.bytes
     }
 
+    /// A command that begins as another: with its words but for those that are added.
+    init(_ beginning: RESPCommand, room: Int = 64) {
+      bytes.reserveCapacity(beginning.bytes.count + room)
+      bytes.append(contentsOf: beginning.bytes)
+    }
+
     /// A command of words that are all known.
     init(_ words: String...) { self.init(words: words) }
 
@@ -77,7 +83,8 @@
     }
 
     private mutating func appendDecimal(_ number: Int) {
-      var divisor = 1
+      guard number >= 10 else { return bytes.append(UInt8(ascii: "0") + UInt8(number)) }
+      var divisor = 10
       while number / divisor >= 10 { divisor *= 10 }
       while divisor > 0 {
         bytes.append(UInt8(ascii: "0") + UInt8(number / divisor % 10))
