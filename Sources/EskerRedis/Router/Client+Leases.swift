@@ -131,12 +131,13 @@
     /// Ends the lease. Generations and the connection stay; before there is another lease, the majority is asked.
     private func suspend(_ node: Node, _ reason: String) {
       node.confirmedAt = nil
+      needsSurvey = true
+      guard node.leaseUntil.nanoseconds > 0 else { return }
       node.leaseUntil = RemoteInstant(nanoseconds: 0)
       node.counters.suspensions += 1
       node.suspendedSince = .now
       table.suspend(node.slots)
       for range in node.slots { sink?.suspended(UInt16(range.lowerBound)..<UInt16(range.upperBound)) }
-      needsSurvey = true
       logger.warning("suspended", metadata: ["server": "\(node.address)", "reason": "\(reason)"])
     }
 

@@ -1,6 +1,15 @@
 #if Redis
   internal import EskerRemote
 
+  /// A write that was answered while the lease was over: it counts when it is confirmed that the owner was one.
+  struct Unconfirmed {
+    var request: Request
+    var answer: Answer
+    var owner: Int
+    /// At which it owned the slot.
+    var epoch: UInt64
+  }
+
   extension Client {
     static let mostRedirects = 5
 
@@ -46,12 +55,15 @@
         let isMain = connection.role == .main && !isRedirected
         if case .bytes(let bytes) = value, bytes.count > configuration.bulkThreshold { noteBig(request) }
         var answer = Answer(result: .success(value), stamp: stamp)
-        answer.isKeepable = isMain && request.kind != .readAnywhere && hasLease
+        let isCurrent = request.generation == table.generations[slot]
+        answer.isKeepable = isMain && request.kind != .readAnywhere && hasLease && isCurrent
         answer.isEchoed = !isMain
-        if request.kind == .write, !hasLease {
+        let isOwner = isRedirected || table.owner(slot) == node.index
+        if request.kind == .write, !hasLease || !isOwner {
           // Who was not the owner any more may have said so: a process that was stopped, for one.
-          unconfirmed.append((request, answer))
-          if request.generation != table.generations[slot] { settleUnconfirmed() }
+          let owner = isRedirected ? table.owner(slot) : node.index
+          unconfirmed.append(Unconfirmed(request: request, answer: answer, owner: owner, epoch: table.epoch(slot)))
+          settleUnconfirmed()
         } else {
           request.finish(answer)
         }
@@ -146,18 +158,19 @@
       let all = unconfirmed
       unconfirmed = []
       let now = RemoteInstant.now.nanoseconds
-      for (request, answer) in all {
-        let slot = Int(request.slot)
-        if request.generation != table.generations[slot] {
-          request.abandon()
-          request.lose()
-        } else if table.lease(slot) > now {
+      for write in all {
+        let slot = Int(write.request.slot)
+        let owner = table.owner(slot)
+        if owner >= 0, owner != write.owner || table.epoch(slot) != write.epoch {
+          write.request.abandon()
+          write.request.lose()
+        } else if owner >= 0, table.lease(slot) > now {
           messages += 1
-          var answer = answer
+          var answer = write.answer
           answer.stamp.index = messages
-          request.finish(answer)
+          write.request.finish(answer)
         } else {
-          unconfirmed.append((request, answer))
+          unconfirmed.append(write)
         }
       }
     }

@@ -117,21 +117,23 @@
       }
       changed = Set(changed).union(table.setMoving(vote.moving)).sorted()
       for node in nodes {
-        let isPrimary = places.values.contains(node.index)
         node.slots = table.ranges(of: node.index)
         node.beatKey = node.slots.first.map { "#hb:{\(word(in: UInt16($0.lowerBound)))}" }
-        if isPrimary {
-          let id = places.first { $0.value == node.index }?.key
-          if node.id != id { node.id = id }
-          node.replicas = id.flatMap { vote.replicas[$0] } ?? []
+      }
+      // Ahead of what is told of connections that are closed for it.
+      if !changed.isEmpty {
+        logger.info("topology changed", metadata: ["slots": "\(changed.count)", "primaries": "\(places.count)"])
+        raise(changed, "topology")
+      }
+      let ids = Dictionary(places.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
+      for node in nodes {
+        if let id = ids[node.index] {
+          node.id = id
+          node.replicas = vote.replicas[id] ?? []
         } else if node.isWanted {
           node.isWanted = false
           node.main?.close("not a primary")
         }
-      }
-      if !changed.isEmpty {
-        logger.info("topology changed", metadata: ["slots": "\(changed.count)", "primaries": "\(places.count)"])
-        raise(changed, "topology")
       }
       publish()
     }

@@ -19,7 +19,7 @@
         for connection in node.lanes.values { connection.expire(now) { expire($0) } }
         for waiter in node.barrier.expire(now) { waiter.then(.failure(.timedOut)) }
       }
-      for (request, _) in unconfirmed where request.deadline <= now { request.abandon() }
+      for write in unconfirmed where write.request.deadline <= now { write.request.abandon() }
       routeParked()
       finishStart(now)
       drain()

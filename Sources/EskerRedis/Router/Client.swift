@@ -49,8 +49,7 @@
     var nodesByAddress: [RedisAddress: Int] = [:]
     var seeds: [Int] = []
     var parked: [Request] = []
-    /// Writes that were answered while the lease was over: they count when it is confirmed that the owner was one.
-    var unconfirmed: [(request: Request, answer: Answer)] = []
+    var unconfirmed: [Unconfirmed] = []
     /// Messages so far, on all connections.
     var messages: UInt64 = 0
     var released = (count: 0, bytes: 0)
@@ -174,6 +173,11 @@
       startWaiter = nil
       for node in nodes { for connection in Array(node.lanes.values) { connection.close("stopped") } }
       for request in parked { request.fail(.stopped) }
+      for write in unconfirmed {
+        write.request.abandon()
+        write.request.lose()
+      }
+      unconfirmed = []
       parked = []
       sink = nil
       for waiter in stopWaiters { waiter() }

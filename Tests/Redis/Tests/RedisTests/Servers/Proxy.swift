@@ -55,6 +55,17 @@ final class Proxy: Sendable {
   /// No byte passes any more in either direction, and nobody is told: a cable was pulled.
   func stall() { set { $0.isStalled = [true, true] } }
 
+  /// Keeps what the connections that there are now send to the server, also when the client closes them. New ones are not touched.
+  func hold() throws { try onLoop { for relay in $0 where relay.direction == 0 { relay.isHeld = true } } }
+
+  /// Sends what was kept.
+  func release() throws { try onLoop { for relay in $0 { relay.release() } } }
+
+  private func onLoop(_ body: @escaping @Sendable ([Relay]) -> Void) throws {
+    let relays = state.withLock { $0.relays }
+    try Self.group.next().submit { body(relays) }.wait()
+  }
+
   /// Everything is closed, and new connections too.
   func cut() {
     set { $0.refuses = true }
@@ -97,6 +108,7 @@ final class Proxy: Sendable {
         }
         for (one, other) in [(client, server), (server, client)] {
           one.closeFuture.whenComplete { _ in
+            if forth.isHeld, one === client { return }
             other.close(promise: nil)
             self.state.withLock { state in
               state.channels[ObjectIdentifier(one)] = nil
@@ -119,6 +131,7 @@ private final class Relay: ChannelInboundHandler, @unchecked Sendable {
   var target: (any Channel)?
   private var kept = ByteBuffer()
   private var waiting = 0
+  var isHeld = false
 
   init(_ direction: Int, _ proxy: Proxy) {
     self.direction = direction
@@ -141,7 +154,7 @@ private final class Relay: ChannelInboundHandler, @unchecked Sendable {
 
   private func pass(_ bytes: ByteBuffer) {
     var bytes = bytes
-    if proxy?.faults.isStalled[direction] == true || kept.readableBytes > 0 {
+    if isHeld || proxy?.faults.isStalled[direction] == true || kept.readableBytes > 0 {
       kept.writeBuffer(&bytes)
     } else {
       target?.writeAndFlush(bytes, promise: nil)
@@ -149,6 +162,13 @@ private final class Relay: ChannelInboundHandler, @unchecked Sendable {
   }
 
   func inject(_ bytes: ByteBuffer) { target?.writeAndFlush(bytes, promise: nil) }
+
+  func release() {
+    guard isHeld else { return }
+    isHeld = false
+    target?.writeAndFlush(kept, promise: nil)
+    kept = ByteBuffer()
+  }
 
   /// Sends what was kept, if nothing is kept any more.
   func resume() {
