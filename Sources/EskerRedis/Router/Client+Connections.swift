@@ -144,7 +144,8 @@
         "connection lost",
         metadata: ["server": "\(node.address)", "role": "\(connection.role)", "reason": "\(connection.closeReason)"]
       )
-      if !isStopped { node.breaker.fail(.now, &random) }
+      // One that is closed because it is not wanted is no failure.
+      if !isStopped, node.isWanted || connection.role != .main { node.breaker.fail(.now, &random) }
       switch connection.role {
       case .main:
         node.confirmedAt = nil
