@@ -23,7 +23,8 @@ import tempfile
 # The products that have a trait, which Tests/Integrations asks for.
 TRAITED = {"EskerProtobuf", "EskerSwiftLog", "EskerMetrics"}
 # What an article's snippets have imported without saying so.
-IMPORTS = {"Esker": ["Esker", "Foundation"], "EskerLog": ["EskerLog"], "EskerTools": ["EskerLog", "EskerTools"]}
+IMPORTS = {"Esker": ["Esker", "Foundation"], "EskerLog": ["EskerLog"], "EskerTools": ["EskerLog", "EskerTools"],
+           "EskerRemote": ["Esker", "EskerRemote"]}
 
 MARK = re.compile(r"<!-- snippet: (with|anew|skip, [^\n]+?)(?: -->|\n(.*?)^-->)", re.S | re.M)
 BLOCK = re.compile(r"^```swift\n(.*?)^```$", re.S | re.M)
@@ -65,6 +66,8 @@ def read(path):
     name = re.sub(r"\W", "_", path)
     source = [f"import {module}" for module in sorted(imports)]
     for number, lines in enumerate(functions):
+        if not lines:
+            continue
         source += [f"func {name}_{number}() async throws {{", *lines, "#sourceLocation()", "}"]
     return "\n".join(source) + "\n", imports, compiled, skipped
 
