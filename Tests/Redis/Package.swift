@@ -25,6 +25,7 @@ let package = Package(
     .testTarget(
       name: "RedisTests",
       dependencies: [
+        .product(name: "Esker", package: "Esker"),
         .product(name: "EskerRedis", package: "Esker"),
         .product(name: "EskerRemote", package: "Esker"),
         .product(name: "_EskerTestSupport", package: "Esker"),
