@@ -83,7 +83,8 @@ struct LogScanner: ~Copyable {
       case .end where isSettled && offset >= limit && expected > segment.lastSequence:
         endSegment(segment, offset)
         return
-      case .end where goesOn(in: segments.dropFirst()), .damaged where goesOn(in: segments.dropFirst()):
+      case .end where goesOn(in: segments.dropFirst()) && !hasDurable(behind: offset, in: segment),
+        .damaged where goesOn(in: segments.dropFirst()) && !hasDurable(behind: offset, in: segment):
         endSegment(segment, offset)
         return
       case .end where !isSettled && !isMissing(segment, offset, segments):
@@ -281,7 +282,17 @@ struct LogScanner: ~Copyable {
     // durable number.
     if durable >= expected { return true }
     gatherEvidence(behind: offset, segments)
-    return highest >= expected
+    return highest >= expected || hasDurable(behind: offset, in: segment)
+  }
+
+  /// Whether a durable record follows where records have replaced others, and numbers do not tell what is missing. What stood in front
+  /// of it when it was synced has stayed since, and was durable too.
+  private func hasDurable(behind offset: Int, in segment: Segment) -> Bool {
+    guard isUnordered else { return false }
+    var records = RecordCursor(segment, from: offset, to: segment.readableEnd)
+    records.seek { [durable] in $0.kind != .seal && $0.kind != .filler && $0.sequence <= durable }
+    if case .record = records.peek() { return true }
+    return false
   }
 
   /// Decides between damage and the end of history; returns the offset at which to continue, or nil if this segment is
@@ -290,7 +301,9 @@ struct LogScanner: ~Copyable {
     gatherEvidence(behind: offset, segments)
     if writer.env.options.readOnly, hasNext(at: offset, in: segment, segments.dropFirst()) { return offset }
     // A crash does not truncate files.
-    let isLost = durable >= expected || (segment.isShort.load(ordering: .relaxed) && highest >= expected)
+    let isLost =
+      durable >= expected || (segment.isShort.load(ordering: .relaxed) && highest >= expected)
+      || hasDurable(behind: offset, in: segment)
     let isOvertaken = isOvertaken
     guard isLost, !isOvertaken else {
       end(at: offset, in: segment, isHole: !isOvertaken && highest >= expected)

@@ -203,6 +203,45 @@ import Testing
     withExtendedLifetime(store) {}
   }
 
+  /// The numbers of the first records of the first segment.
+  private func numbers(_ machine: Machine, of count: Int) throws -> [UInt64] {
+    let file = try machine.disk.open(try #require(try machine.files(".segment").first), .readWrite)
+    defer { file.close() }
+    return try (0..<count).map { index in
+      var number = UInt64(0)
+      _ = try withUnsafeMutableBytes(of: &number) { bytes in
+        try file.read(into: bytes, at: 128 + index * 136 + 8)
+      }
+      return UInt64(littleEndian: number) & (RecordLayout.sequenceLimit - 1)
+    }
+  }
+
+  /// The last of the numbers stands in front of the damage, so that none seems to be missing behind it.
+  @Test(arguments: [false, true]) func damageBehindTheLastNumberLosesOneRecord(isZeros: Bool) throws {
+    var machine = machine()
+    let store = try machine.open()
+    var (end, expected) = (0, [[UInt8]: [UInt8]]())
+    // Until the last number is that of one of the first three records.
+    repeat {
+      expected.merge(try overwrite(store, end..<end + 1)) { $1 }
+      end += 1
+    } while try end < 8 || end < 10_000 && !numbers(machine, of: 3).contains(store.lastSequence.rawValue)
+    try store.sync()
+    // Says what was durable.
+    try store.put("later", forKey: "later")
+    let path = try #require(try machine.files(".segment").first)
+    machine.disk = try machine.disk.processKilled()
+    let file = try machine.disk.open(path, .readWrite)
+    try file.writeAll([UInt8](repeating: isZeros ? 0 : 0xff, count: 136), at: 128 + 3 * 136)
+    file.close()
+    let log = EventLog()
+    let again = try machine.open { $0.onEvent = { log.record($0) } }
+    #expect(log.damage.first?.offset == 128 + 3 * 136)
+    #expect(expected.count { (try? again.get($0.key)) == $0.value } >= expected.count - 1)
+    #expect(try again.get("later") == bytes("later"))
+    withExtendedLifetime(store) {}
+  }
+
   @Test func aFeedCannotGoBackBeforeWhatWasReplaced() async throws {
     let store = try machine().open()
     let end = try overwrite(store, from: 0, untilReplaced: 100).end
