@@ -14,7 +14,7 @@
 
     mutating func add(_ waiter: Waiter) { waiting.append(waiter) }
 
-    /// Those to ask for now, if none are asked for.
+    /// Those whose question is to be sent next; nil while another is under way, or if nobody waits.
     mutating func next() -> [Waiter]? {
       guard asking.isEmpty, !waiting.isEmpty else { return nil }
       asking = waiting.sorted { $0.count < $1.count }

@@ -74,7 +74,7 @@ public final class RemoteTiers: Sendable {
   ///
   /// - Parameters:
   ///   - memory: what memory may hold.
-  ///   - log: where copies are kept that survive restarts; nil for nowhere. The keyspace is named after the remote store, prefix and name.
+  ///   - log: keeps copies that survive restarts; nil: there are none. The keyspace is named after the remote store, prefix and name.
   ///   - cost: what a value counts towards the cost limit; 1 if there is no such closure.
   /// - Throws: ``Esker/StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form;
   ///   ``Esker/StorageError/unsupported(operation:view:)`` if `name` is empty, begins with `#` or has a colon.

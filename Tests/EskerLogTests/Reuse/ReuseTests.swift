@@ -226,6 +226,7 @@ import Testing
       expected.merge(try overwrite(store, end..<end + 1)) { $1 }
       end += 1
     } while try end < 8 || end < 10_000 && !numbers(machine, of: 3).contains(store.lastSequence.rawValue)
+    try #require(try numbers(machine, of: 3).contains(store.lastSequence.rawValue))
     try store.sync()
     // Says what was durable.
     try store.put("later", forKey: "later")
