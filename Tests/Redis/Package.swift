@@ -22,9 +22,23 @@ let package = Package(
       path: "Sources/Benchmark",
       swiftSettings: [.treatAllWarnings(as: .error)]
     ),
+    // A process that tests stop and kill. In debug only: it plants errors.
+    .executableTarget(
+      name: "esker-redis-process",
+      dependencies: [
+        .product(name: "Esker", package: "Esker"),
+        .product(name: "EskerRedis", package: "Esker"),
+        .product(name: "EskerRemote", package: "Esker"),
+        .product(name: "_EskerInternals", package: "Esker"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Sources/Process",
+      swiftSettings: [.treatAllWarnings(as: .error)]
+    ),
     .testTarget(
       name: "RedisTests",
       dependencies: [
+        "esker-redis-process",
         .product(name: "Esker", package: "Esker"),
         .product(name: "EskerRedis", package: "Esker"),
         .product(name: "EskerRemote", package: "Esker"),

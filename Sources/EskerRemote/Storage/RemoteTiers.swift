@@ -40,6 +40,7 @@ public final class RemoteTiers: Sendable {
     prefix: String,
     _ verifiedCapacity: Int,
     _ platform: Platform,
+    faults: Faults = [],
     now: (@Sendable () -> RemoteInstant)?
   ) {
     clockOfTests = now
@@ -53,6 +54,7 @@ public final class RemoteTiers: Sendable {
       store,
       verified: VerifiedSet(capacity: verifiedCapacity),
       seeds: (platform.random(), platform.random()),
+      faults: faults,
       now: now ?? { .now },
       report: { [observers] in observers.tell($0) }
     )

@@ -10,8 +10,12 @@ final class Proxy: Sendable {
     var delays: [TimeAmount] = [.zero, .zero]
     /// Bytes of that direction are kept, and nobody is told.
     var isStalled = [false, false]
+    /// Of what a primary sends to its replicas, beside `delays`.
+    var replicationDelay = TimeAmount.zero
     /// New connections are closed.
     var refuses = false
+    /// Names of nodes whose connections to this one's bus are closed.
+    var refusedSenders: Set<String> = []
   }
 
   private struct State {
@@ -27,6 +31,8 @@ final class Proxy: Sendable {
   private let target: Int
   private let state = Guarded(State())
   private let listener: any Channel
+  /// Who listens on the other side is known by what is sent first.
+  fileprivate static let replica = Array("REPLCONF".utf8)
 
   init(to target: Int) throws {
     self.target = target
@@ -57,6 +63,13 @@ final class Proxy: Sendable {
 
   /// Keeps what the connections that there are now send to the server, also when the client closes them. New ones are not touched.
   func hold() throws { try onLoop { for relay in $0 where relay.direction == 0 { relay.isHeld = true } } }
+
+  /// Nothing passes any more on every second one of the connections that there are now, and nobody is told.
+  func stallSome() throws {
+    try onLoop { relays in
+      for (index, relay) in relays.enumerated() where index / 2 % 2 == 0 { relay.isHeld = true }
+    }
+  }
 
   /// Sends what was kept.
   func release() throws { try onLoop { for relay in $0 { relay.release() } } }
@@ -91,8 +104,9 @@ final class Proxy: Sendable {
 
   private func accept(_ client: any Channel) -> EventLoopFuture<Void> {
     if faults.refuses { return client.close() }
-    let forth = Relay(0, self)
-    let back = Relay(1, self)
+    let link = Link()
+    let forth = Relay(0, self, link)
+    let back = Relay(1, self, link)
     return ClientBootstrap(group: client.eventLoop)
       .channelInitializer { server in
         server.eventLoop.makeCompletedFuture { try server.pipeline.syncOperations.addHandler(back) }
@@ -122,20 +136,30 @@ final class Proxy: Sendable {
   }
 }
 
+/// What is known of a connection. Used by its loop.
+private final class Link {
+  var isReplication = false
+  /// The node that uses it as a connection of the bus.
+  var sender: String?
+}
+
 /// One direction of one connection. Used by its loop.
 private final class Relay: ChannelInboundHandler, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
 
   let direction: Int
   private weak var proxy: Proxy?
+  private let link: Link
   var target: (any Channel)?
   private var kept = ByteBuffer()
-  private var waiting = 0
+  private var delayed: [ByteBuffer] = []
+  private var lastDue = NIODeadline.now()
   var isHeld = false
 
-  init(_ direction: Int, _ proxy: Proxy) {
+  init(_ direction: Int, _ proxy: Proxy, _ link: Link) {
     self.direction = direction
     self.proxy = proxy
+    self.link = link
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -143,12 +167,24 @@ private final class Relay: ChannelInboundHandler, @unchecked Sendable {
     guard let proxy, let target else { return }
     proxy.count(bytes.readableBytes, direction)
     let faults = proxy.faults
-    let delay = faults.delays[direction]
-    guard delay > .zero else { return pass(bytes) }
-    waiting += 1
-    target.eventLoop.scheduleTask(in: delay) {
-      self.waiting -= 1
-      self.pass(bytes)
+    if direction == 0 { identify(bytes) }
+    if let sender = link.sender, faults.refusedSenders.contains(sender) { return context.close(promise: nil) }
+    let delay =
+      faults.delays[direction] + (direction == 1 && link.isReplication ? faults.replicationDelay : .zero)
+    guard delay > .zero || !delayed.isEmpty else { return pass(bytes) }
+    // Never ahead of what came before, also if that had a longer delay.
+    lastDue = max(lastDue, .now() + delay)
+    delayed.append(bytes)
+    target.eventLoop.scheduleTask(deadline: lastDue) { self.pass(self.delayed.removeFirst()) }
+  }
+
+  /// Replicas say so; messages of the bus begin with a mark and have the sender's name at 40.
+  private func identify(_ bytes: ByteBuffer) {
+    let view = bytes.readableBytesView
+    if link.sender == nil, view.count >= 80, view.starts(with: Array("RCmb".utf8)) {
+      link.sender = String(decoding: view.dropFirst(40).prefix(40), as: UTF8.self)
+    } else if !link.isReplication, view.prefix(64).firstRange(of: Proxy.replica) != nil {
+      link.isReplication = true
     }
   }
 

@@ -7,6 +7,9 @@ import Synchronization
 /// More rounds and longer faults: `ESKER_REDIS_ROUNDS=10`.
 let rounds = max(1, ProcessInfo.processInfo.environment["ESKER_REDIS_ROUNDS"].flatMap { Int($0) } ?? 1)
 
+/// Rounds of tests under chaos: three, unless said otherwise.
+let chaosRounds = ProcessInfo.processInfo.environment["ESKER_REDIS_ROUNDS"].flatMap { Int($0) } ?? 3
+
 private let nextWrite = Atomic<UInt64>(1)
 
 /// A client with what it tells.

@@ -1,0 +1,86 @@
+import EskerTestSupport
+import Foundation
+
+/// `esker-redis-process`, in a process of its own that can be stopped and killed. It ends when this one does.
+final class ChildProcess: @unchecked Sendable {
+  let pid: Int32
+  private let outputPath: String
+  #if canImport(Glibc)
+    private var input: UnsafeMutablePointer<_IO_FILE>?
+  #else
+    private var input: UnsafeMutablePointer<FILE>?
+  #endif
+
+  init(_ arguments: [String], output: String) throws {
+    guard let program = Self.path else { throw TestFailure("esker-redis-process is not built") }
+    outputPath = output
+    // Its input is ours to end.
+    let command =
+      "echo $$ >\(quoted(output)); exec " + ([program] + arguments).map(quoted).joined(separator: " ")
+      + " >>\(quoted(output)) 2>&1"
+    input = popen(command, "w")
+    var found: Int32?
+    for _ in 0..<1_000 where found == nil {
+      usleep(5_000)
+      found = try? Int32(String(contentsOfFile: output, encoding: .utf8).split(separator: "\n").first ?? "")
+    }
+    guard let found else { throw TestFailure("esker-redis-process did not start") }
+    pid = found
+  }
+
+  deinit { kill() }
+
+  func signal(_ number: Int32) { Foundation.kill(pid, number) }
+
+  /// As `kill -9`.
+  func kill() {
+    guard input != nil else { return }
+    signal(SIGKILL)
+    end()
+  }
+
+  /// Ends its input, and waits for its end.
+  @discardableResult
+  func end() -> Int32 {
+    guard let input else { return 0 }
+    self.input = nil
+    return pclose(input)
+  }
+
+  /// Sends an empty line.
+  func go() {
+    guard let input else { return }
+    fputs("\n", input)
+    fflush(input)
+  }
+
+  /// What it has written.
+  var output: [String] {
+    ((try? String(contentsOfFile: outputPath, encoding: .utf8)) ?? "").split(separator: "\n").dropFirst().map(
+      String.init
+    )
+  }
+
+  /// Waits for a line that begins with a word; its other words.
+  func line(_ word: String) throws -> [String] {
+    for _ in 0..<120_000 {
+      if let line = output.first(where: { $0.hasPrefix(word) }) {
+        return line.split(separator: " ").dropFirst().map(String.init)
+      }
+      if Foundation.kill(pid, 0) != 0 || output.contains(where: { $0.hasPrefix("esker-redis-process:") }) { break }
+      usleep(5_000)
+    }
+    throw TestFailure("no line \(word): \(output.suffix(5))")
+  }
+
+  /// Beside the test bundle, or, where that is a directory, beside it.
+  private static let path: String? = {
+    var directory = URL(fileURLWithPath: CommandLine.arguments[0])
+    while directory.path != "/" {
+      directory.deleteLastPathComponent()
+      let candidate = directory.appendingPathComponent("esker-redis-process").path
+      if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
+    }
+    return nil
+  }()
+}
