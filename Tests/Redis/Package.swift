@@ -35,10 +35,23 @@ let package = Package(
       path: "Sources/Process",
       swiftSettings: [.treatAllWarnings(as: .error)]
     ),
+    // Queues writes until it is killed.
+    .executableTarget(
+      name: "esker-queue-writer",
+      dependencies: [
+        .product(name: "Esker", package: "Esker"),
+        .product(name: "EskerRedis", package: "Esker"),
+        .product(name: "EskerRemote", package: "Esker"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Sources/QueueWriter",
+      swiftSettings: [.treatAllWarnings(as: .error)]
+    ),
     .testTarget(
       name: "RedisTests",
       dependencies: [
         "esker-redis-process",
+        "esker-queue-writer",
         .product(name: "Esker", package: "Esker"),
         .product(name: "EskerRedis", package: "Esker"),
         .product(name: "EskerRemote", package: "Esker"),

@@ -18,6 +18,7 @@ extension Coherence {
     let hash = hash(of: key)
     return state.withLock { state in
       let number = state.nextID()
+      let isHeld = state.held[hash] != nil
       return state.active.entering(hash, key) { active in
         let generation = domains.generation(key.domain)
         for flight in active.flights where flight.view == view && flight.isJoinable && flight.generation == generation {
@@ -30,7 +31,7 @@ extension Coherence {
             view: view,
             generation: generation,
             shared: shared,
-            mayKeep: active.write == nil || faults.contains(.trustAtSend)
+            mayKeep: !isHeld && active.write == nil || faults.contains(.trustAtSend)
           )
         )
         return (shared, FlightID(key: key, hash: hash, number: number))

@@ -36,7 +36,7 @@ extension Coherence {
 
   func trusted(_ range: Range<UInt16>, in generation: UInt32, until instant: RemoteInstant) {
     var effects = Effects()
-    state.withLock { state in
+    let isObserved = state.withLock { state in
       for domain in range {
         guard domains.generation(domain) == generation || faults.contains(.keepEpoch) else { continue }
         if state.ends[Int(domain)].leaseEnd < instant {
@@ -47,8 +47,10 @@ extension Coherence {
       settleConfirming(&state, &effects) { item in
         range.contains(item.domain) && item.generation == generation && instant > now() ? .success(item.outcome) : nil
       }
+      return state.leasesAreObserved
     }
     effects.run()
+    if isObserved { report(.leased(range)) }
   }
 
   func suspended(_ range: Range<UInt16>) {

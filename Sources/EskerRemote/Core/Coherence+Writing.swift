@@ -51,9 +51,11 @@ extension Coherence {
     effects.add { [self] in send(write, key, hash) }
   }
 
-  private func distrust(_ key: RemoteKey, _ hash: UInt64, _ state: inout State) {
+  private func distrust(_ key: RemoteKey, _ hash: UInt64, _ state: inout State) { distrust(key.bytes, hash, &state) }
+
+  func distrust(_ key: [UInt8], _ hash: UInt64, _ state: inout State) {
     state.verified.remove(hash)
-    key.bytes.withBytes { bytes in
+    key.withBytes { bytes in
       _ = state.active.with(hash, bytes) { $0.detachFlights() }
       for tier in state.tiers { tier.distrust(bytes, unless: nil, at: now()) }
     }
@@ -139,7 +141,8 @@ extension Coherence {
         }
       } ?? false
     let isOwn = isUnderWay(write.id, key, hash, &state) || !faults.isDisjoint(with: [.twoWrites, .forgetOnTimeout])
-    if stamped.isKeepable, isOwn, !wasChanged, !outcome.isEchoed || faults.contains(.ignoreEcho) {
+    let isHeld = state.held[hash] != nil
+    if stamped.isKeepable, isOwn, !wasChanged, !isHeld, !outcome.isEchoed || faults.contains(.ignoreEcho) {
       write.keep?(domains.generation(key.domain))
       if case .set(let value, _) = write.action, let version = value.version, write.keep != nil {
         state.verified.insert(hash, version, in: domains.generation(key.domain))

@@ -29,6 +29,8 @@ final class Coherence: RemoteSink {
     case suspended(Range<UInt16>)
     /// What the owner has now is older than what was seen before: the remote store has lost a write.
     case rolledBack([UInt8])
+    /// Leases have begun or go on; reported only once somebody waits for them.
+    case leased(Range<UInt16>)
   }
 
   struct State: ~Copyable {
@@ -41,8 +43,12 @@ final class Coherence: RemoteSink {
     /// Writes that were answered while the lease was over, until it is known whether the owner was still the owner.
     var confirming: [Confirming] = []
     var waitingCount = 0
+    /// Keys of which a write waits in a queue, by hash, and how often each is held. Where two hashes are equal, one key costs the other
+    /// that nothing of it is kept.
+    var held: [UInt64: Int] = [:]
     var lastID: UInt64 = 0
     var isObserved = false
+    var leasesAreObserved = false
 
     mutating func nextID() -> UInt64 {
       lastID += 1

@@ -21,4 +21,17 @@ struct Faults: OptionSet, Sendable {
   static let noOrder = Faults(rawValue: 1 << 7)
   /// A reply that comes while the lease is over, or of an older generation, grants trust.
   static let fillWhileSuspended = Faults(rawValue: 1 << 8)
+
+  // Of queued writes.
+
+  /// What is near is trusted although a write of the key waits.
+  static let trustQueued = Faults(rawValue: 1 << 9)
+  /// The record of a write that was replayed is removed, although it is a newer one by then.
+  static let removeUnseen = Faults(rawValue: 1 << 10)
+  /// The record is removed before the owner has answered.
+  static let removeEarly = Faults(rawValue: 1 << 11)
+  /// A replay gives a version of its own.
+  static let newVersionAtReplay = Faults(rawValue: 1 << 12)
+  /// A write that replaces one that waits forgets what that was written on.
+  static let forgetBase = Faults(rawValue: 1 << 13)
 }

@@ -14,7 +14,7 @@ final class NearLog<Key: StorageKey>: Sendable {
   private let queue: Guarded<Queue>
 
   private struct Queue {
-    var items: [(key: Key, value: RemoteValue?)] = []
+    var items: [(key: Key, value: RemoteValue?, written: CheckedContinuation<Void, Never>?)] = []
     var isRunning = false
   }
 
@@ -37,10 +37,17 @@ final class NearLog<Key: StorageKey>: Sendable {
   }
 
   /// Writes soon; nil removes.
-  func keep(_ value: RemoteValue?, forKey key: Key) {
+  func keep(_ value: RemoteValue?, forKey key: Key) { add(value, key, nil) }
+
+  /// Writes, and returns once what is there is what was given or something later; nil removes.
+  func keepNow(_ value: RemoteValue?, forKey key: Key) async {
+    await withCheckedContinuation { add(value, key, $0) }
+  }
+
+  private func add(_ value: RemoteValue?, _ key: Key, _ written: CheckedContinuation<Void, Never>?) {
     let mustStart = queue.withLock { queue in
-      guard queue.items.count < Self.limit else { return false }
-      queue.items.append((key, value))
+      guard written != nil || queue.items.count < Self.limit else { return false }
+      queue.items.append((key, value, written))
       defer { queue.isRunning = true }
       return !queue.isRunning
     }
@@ -55,7 +62,10 @@ final class NearLog<Key: StorageKey>: Sendable {
         return queue.items
       }
       if items.isEmpty { return }
-      for (key, value) in items { await write(value, key) }
+      for (key, value, written) in items {
+        await write(value, key)
+        written?.resume()
+      }
     }
   }
 

@@ -10,6 +10,8 @@ public struct RemoteEntry<Value> {
     case log
     /// At its owner.
     case remote
+    /// In the queue of writes: this process wrote it, and it is not at its owner yet.
+    case queue
   }
 
   /// The value.
@@ -34,7 +36,7 @@ extension RemoteEntry {
     let origin: StorageCall.Origin =
       switch tier {
       case .memory: .memory
-      case .log: .log
+      case .log, .queue: .log
       case .remote: .back
       }
     return Entry(value, origin: origin, expiry: expiry, version: version.map { SequenceNumber(rawValue: $0.digest) })

@@ -26,6 +26,11 @@ public struct RemoteOptions: Sendable {
   /// For how long it is kept that a key is absent, as trusted as anything else; at most 5 seconds, zero for not at all.
   public var absence = Duration.seconds(5)
 
+  /// Sets and removals are acknowledged once they are in a queue in the log, also while the remote store is away, and replayed from
+  /// there; see <doc:QueuedWrites>. Nil: they are made at the owner before they return. The storages of one name share the queue of the
+  /// first that has one.
+  public var queue: RemoteQueueOptions?
+
   /// Coherent, waiting at most 5 seconds.
   public init() {}
 }

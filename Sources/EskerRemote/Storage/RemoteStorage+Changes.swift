@@ -9,6 +9,9 @@ public enum RemoteChange<Key: Sendable>: Sendable {
   case doubtful
   /// The remote store has lost a write of the key: an older value is back.
   case rolledBack(Key)
+  /// A queued write of the key was lost, or is refused. Told also of what was lost before the iteration began, if nobody heard it; the
+  /// number of losses is in ``RemoteQueueStatistics``.
+  case lost(Key, RemoteLoss)
 }
 
 extension RemoteChange: Equatable where Key: Equatable {}
@@ -25,20 +28,25 @@ extension RemoteStorage {
     )
     let buffer = ChangeBuffer(continuation)
     let (scope, keys, observers) = (view.scope, view.keys, view.tiers.observers)
+    @Sendable func key(_ bytes: [UInt8]) -> Key? {
+      guard bytes.starts(with: scope) else { return nil }
+      return try? bytes[scope.count...].withBytes { bytes throws in try keys.decode(bytes) }
+    }
     let number = observers.add { report in
-      func key(_ bytes: [UInt8]) -> Key? {
-        guard bytes.starts(with: scope) else { return nil }
-        return try? bytes[scope.count...].withBytes { bytes throws in try keys.decode(bytes) }
-      }
       switch report {
       case .changed(let bytes): if let key = key(bytes) { buffer.add(.changed(key)) }
       case .rolledBack(let bytes): if let key = key(bytes) { buffer.add(.rolledBack(key)) }
       case .raised: buffer.add(.doubtful)
-      case .suspended: break
+      case .suspended, .leased: break
       }
     }
+    let queue = view.tiers.queue(name)
+    let listener = queue?.listen { bytes, loss in if let key = key(bytes) { buffer.add(.lost(key, loss)) } }
     view.core.observe()
-    continuation.onTermination = { _ in observers.remove(number) }
+    continuation.onTermination = { _ in
+      observers.remove(number)
+      if let listener { queue?.stopListening(listener) }
+    }
     return stream
   }
 }

@@ -12,11 +12,13 @@ public final class RemoteTiers: Sendable {
   let store: any RemoteStore
   let core: Coherence
   let observers = RemoteObservers()
-  private let clock: VersionClock
+  let clock: VersionClock
   private let system: any SystemClock
   /// The clock that a test gave instead of the process's own.
   let clockOfTests: (@Sendable () -> RemoteInstant)?
   private let views: Guarded<[String: any AnyObject & Sendable]>
+  /// By the names of storages.
+  let queues = Guarded([String: RemoteQueue](), .leaf)
 
   /// Tiers over a store that was not started yet.
   ///
@@ -63,9 +65,10 @@ public final class RemoteTiers: Sendable {
   /// Connects. Storages can be made and used before: their reads and writes wait.
   public func start() async throws(RemoteError) { try await store.start(prefix: Array(prefix.utf8), sink: core) }
 
-  /// Disconnects. Calls fail from then on, unless stale values may be served.
+  /// Disconnects. Calls fail from then on, unless stale values may be served. Queued writes stay in their logs, which are not used
+  /// any more once this returns.
   public func stop() async {
-    await store.stop()
+    await stopQueues { await store.stop() }
     // Views keep this object, and it them.
     core.removeTiers()
     views.withLock { $0 = [:] }
@@ -79,7 +82,8 @@ public final class RemoteTiers: Sendable {
   ///   - log: keeps copies that survive restarts; nil: there are none. The keyspace is named after the remote store, prefix and name.
   ///   - cost: what a value counts towards the cost limit; 1 if there is no such closure.
   /// - Throws: ``Esker/StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form;
-  ///   ``Esker/StorageError/unsupported(operation:view:)`` if `name` is empty, begins with `#` or has a colon.
+  ///   ``Esker/StorageError/unsupported(operation:view:)`` if `name` is empty, begins with `#` or has a colon, or if writes are to be
+  ///   queued and there is no log for it, or one that is read only or has a capacity.
   @inlinable
   public func storage<Key: StorageKey, Value: Sendable>(
     _ name: String,
@@ -116,6 +120,7 @@ public final class RemoteTiers: Sendable {
     }
     var near: NearLog<Key>?
     if let log { near = try NearLog(log, keyspace: "\(self.name)/\(prefix)\(name)", stale: options.serveStale) }
+    if let queue = options.queue { try openQueue(name, queue, log, near) }
     return RemoteView(self, name, transformer, memory, near, options, cost)
   }
 
@@ -160,7 +165,19 @@ public final class RemoteTiers: Sendable {
   // MARK: Time
 
   /// The present by the server's clock, or by this machine's as long as that is not known.
-  func milliseconds(_ domain: UInt16) -> UInt64 {
+  func milliseconds(_ domain: UInt16) -> UInt64 { Self.milliseconds(store, core, system, domain) }
+
+  /// The same for whatever may live longer than the tiers.
+  var presentTime: @Sendable (UInt16) -> UInt64 {
+    { [store, core, system] in Self.milliseconds(store, core, system, $0) }
+  }
+
+  private static func milliseconds(
+    _ store: any RemoteStore,
+    _ core: Coherence,
+    _ system: any SystemClock,
+    _ domain: UInt16
+  ) -> UInt64 {
     store.time(of: domain)?.milliseconds(at: core.now()) ?? UInt64(clamping: system.wallMilliseconds())
   }
 

@@ -7,13 +7,14 @@ extension RemoteView {
     let held = try held(key)
     let now = core.now()
     if let copy = trusted(held, at: now) { return entry(copy, isStale: false, at: now) }
+    let remote = try remote(key)
+    if let queue = tiers.queue(name), let waiting = try await queued(key, remote, in: queue) { return waiting.entry }
     let copy = cache.look(held)?.value
     if case .bounded(let bound) = options.freshness, let copy, now < copy.freshEnd,
       let entry = stale(copy, within: bound, at: now)
     {
       return entry
     }
-    let remote = try remote(key)
     let spare = options.serveStale.flatMap { limit in copy.flatMap { stale($0, within: limit, at: now) } }
     // Nothing would come of asking but a wait.
     if let spare, !core.domains.isTrusted(remote.domain, core.domains.generation(remote.domain), at: now) {
@@ -126,8 +127,7 @@ extension RemoteView {
     }
   }
 
-  private func remoteEntry(_ value: Value, _ found: RemoteValue, _ tier: RemoteEntry<Value>.Tier) -> RemoteEntry<Value>
-  {
+  func remoteEntry(_ value: Value, _ found: RemoteValue, _ tier: RemoteEntry<Value>.Tier) -> RemoteEntry<Value> {
     RemoteEntry(
       value: value,
       tier: tier,
@@ -150,12 +150,5 @@ extension RemoteView {
     entry.age = age
     entry.isStale = true
     return entry
-  }
-}
-
-extension RemoteInstant {
-  /// How much later this is; zero if it is not.
-  func duration(since other: RemoteInstant) -> Duration {
-    self > other ? .nanoseconds(Int64(clamping: nanoseconds - other.nanoseconds)) : .zero
   }
 }

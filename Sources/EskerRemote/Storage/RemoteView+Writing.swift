@@ -7,6 +7,13 @@ extension RemoteView {
     _ call: StorageCall.Write<Value>
   ) async throws(StorageError) -> StorageCall.Receipt {
     if Task.isCancelled { throw .cancelled }
+    if let queue = tiers.queue(name) {
+      if options.queue != nil, call.condition == .always, let receipt = try await enqueue(key, call, in: queue) {
+        return receipt
+      }
+      // What was queued before comes before, and conditions are about it.
+      try await queue.settled(try remote(key).bytes, within: options.hardTimeout)
+    }
     guard call.durability == nil else { throw .unsupported(operation: "promise a durability", view: name) }
     let held = try held(key)
     let remote = try remote(key)
@@ -61,16 +68,17 @@ extension RemoteView {
   }
 
   private func encoded(_ value: Value, _ envelope: RemoteEnvelope) throws(StorageError) -> RemoteValue {
-    do {
-      let payload = try values.encode(value)
-      return payload.withBytes { RemoteValue(envelope, payload: $0) }
-    } catch {
+    try encodedPayload(value).withBytes { RemoteValue(envelope, payload: $0) }
+  }
+
+  func encodedPayload(_ value: Value) throws(StorageError) -> [UInt8] {
+    do { return try values.encode(value) } catch {
       throw .encoding(view: name, type: "\(Value.self)", underlying: error)
     }
   }
 
   /// By the server's clock; 0 for never.
-  private func expiry(_ expiry: Expiry?, _ domain: UInt16, isJittered: Bool) -> UInt64 {
+  func expiry(_ expiry: Expiry?, _ domain: UInt16, isJittered: Bool) -> UInt64 {
     switch expiry ?? options.defaultExpiry.map({ .after($0) }) ?? .never {
     case .never: return 0
     case .at(let instant): return UInt64(clamping: max(1, instant.millisecondsSince1970))
@@ -102,17 +110,7 @@ extension RemoteView {
     _ action: RemoteAction,
     keep: (@Sendable (UInt32) -> Void)?
   ) async throws(StorageError) -> WriteOutcome {
-    let deadline = core.now().advanced(by: options.hardTimeout)
-    // The core has no clock of its own to wake up by.
-    let timer = Task { [core, limit = options.hardTimeout] in
-      try await Task.sleep(for: limit + .milliseconds(20))
-      core.expire()
-    }
-    defer { timer.cancel() }
-    let result = await withCheckedContinuation { continuation in
-      core.write(key, action, by: deadline, keep: keep) { continuation.resume(returning: $0) }
-    }
-    switch result {
+    switch await core.write(key, action, within: options.hardTimeout, keep: keep) {
     case .success(let outcome): return outcome
     case .failure(let error): throw error.told(by: name)
     }

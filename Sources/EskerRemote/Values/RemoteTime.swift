@@ -28,6 +28,11 @@ public struct RemoteInstant: Comparable, Hashable, Sendable {
     return isTooLong || carried || overflow ? .distantFuture : RemoteInstant(nanoseconds: end)
   }
 
+  /// How much later this is; zero if it is not.
+  func duration(since other: RemoteInstant) -> Duration {
+    self > other ? .nanoseconds(Int64(clamping: nanoseconds - other.nanoseconds)) : .zero
+  }
+
   /// Whether the first is earlier.
   @inlinable
   public static func < (left: RemoteInstant, right: RemoteInstant) -> Bool { left.nanoseconds < right.nanoseconds }

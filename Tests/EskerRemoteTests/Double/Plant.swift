@@ -6,6 +6,8 @@ enum Plant: String, CaseIterable, Sendable {
   // In the core.
   case noFence, keepEpoch, persistTrust, forgetOnTimeout, twoWrites, ignoreEcho, trustAtSend, unusedReply, noOrder,
     fillWhileSuspended
+  // In the core, of queued writes.
+  case trustQueued
   // In the client.
   case lateTracking, pingLease, counterVersion, noRecheck, noKill, leaseAtReceipt
 
@@ -20,6 +22,7 @@ enum Plant: String, CaseIterable, Sendable {
     case .unusedReply: .unusedReply
     case .noOrder: .noOrder
     case .fillWhileSuspended: .fillWhileSuspended
+    case .trustQueued: .trustQueued
     default: []
     }
   }

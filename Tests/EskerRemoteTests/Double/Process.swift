@@ -68,6 +68,8 @@ final class Process: @unchecked Sendable {
   var floor: [Int: Set<Int>] = [:]
   var mine: [Int: Set<Int>] = [:]
   var echoes: Set<Int> = []
+  /// Writes that wait in the log, and survive restarts with it.
+  var queued: [Int: QueuedWrite] = [:]
   var reading = 0
   var writing = 0
   let clock: VersionClock
@@ -92,6 +94,10 @@ final class Process: @unchecked Sendable {
 
   func start() {
     core.add(memory)
+    for key in queued.keys {
+      queued[key]?.isUnderWay = false
+      core.hold(World.bytes(key))
+    }
     store.begin(SinkDouble(process: self, core: core))
   }
 
@@ -136,6 +142,7 @@ final class Process: @unchecked Sendable {
       world.checkAge(self, key, stored)
       return finish(stored)
     }
+    if let waiting = queued[key] { return finish(Stored(value: waiting.intent.value, content: waiting.content)) }
     let remote = RemoteKey(World.bytes(key), domain: UInt16(key % world.authority.count))
     let (shared, new) = core.board(remote, view: 1) { SharedRead() }
     shared.waiting.append(finish)
@@ -218,5 +225,48 @@ final class Process: @unchecked Sendable {
         if isScript, world.plant == .ignoreEcho { echoes.insert(key) }
       }
     )
+  }
+
+  // MARK: Queued writes
+
+  struct QueuedWrite {
+    var intent: RemoteIntent
+    var content: Int
+    var isUnderWay = false
+  }
+
+  /// Queues a write, which is acknowledged at once.
+  func queue(_ key: Int, isRemoval: Bool) {
+    let content = world.nextContent()
+    let version = clock.next(at: world.now / 1_000_000)
+    let payload = withUnsafeBytes(of: UInt64(content)) { [UInt8]($0) }
+    let value = payload.withBytes { RemoteValue(RemoteEnvelope(version: version), payload: $0) }
+    if isRemoval { world.removals.insert(content) }
+    world.scripts.insert(content)
+    if queued[key] == nil { core.hold(World.bytes(key)) }
+    let known: RemoteFound = memory.copies[key]?.stored.value?.version.map { .version($0) } ?? .absent
+    let intent = RemoteIntent(isRemoval ? nil : value, version: version, base: queued[key]?.intent.base ?? known)
+    queued[key] = QueuedWrite(intent: intent, content: content, isUnderWay: queued[key]?.isUnderWay ?? false)
+    floor[key, default: []].insert(content)
+  }
+
+  /// Replays what waits of a key; it waits no more once it was answered and is still the same.
+  func replay(_ key: Int) {
+    guard let waiting = queued[key] else { return }
+    queued[key]?.isUnderWay = true
+    let remote = RemoteKey(World.bytes(key), domain: UInt16(key % world.authority.count))
+    core.write(remote, .apply(waiting.intent), by: World.deadline(of: waiting.content)) { [unowned self] result in
+      queued[key]?.isUnderWay = false
+      guard case .success(let outcome) = result else { return }
+      if outcome.isDone { mine[key, default: []].insert(waiting.content) }
+      guard queued[key]?.content == waiting.content else {
+        if outcome.isDone {
+          queued[key]?.intent.base = waiting.intent.value == nil ? .absent : .version(waiting.intent.version)
+        }
+        return
+      }
+      queued[key] = nil
+      core.release(World.bytes(key))
+    }
   }
 }

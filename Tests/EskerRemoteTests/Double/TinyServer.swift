@@ -14,7 +14,14 @@ final class TinyServer: @unchecked Sendable {
   var clients: [TinyStore] = []
   /// Requests wait while it does not answer.
   var isSilent = false
-  var waiting: [() -> Void] = []
+  var waiting: [(client: TinyStore, perform: () -> Void, drop: () -> Void)] = []
+  /// Executes replays, but does not answer them.
+  var swallowsReplies = false
+  /// Why replays of a key are refused.
+  var refusals: [[UInt8]: RemoteError] = [:]
+  /// How many replays were asked for, and what they came to.
+  var replays = 0
+  var replayed: [(key: [UInt8], outcome: RemoteApplied)] = []
   let clock = FakeClock()
 
   func store() -> TinyStore {
@@ -47,9 +54,23 @@ final class TinyServer: @unchecked Sendable {
       guard !isSilent else { return }
       let waiting = waiting
       self.waiting = []
-      for request in waiting { request() }
+      for request in waiting { request.perform() }
     }
   }
+
+  /// The process of a client is killed. What it sent and was not executed is lost, or executed by the next ``setSilent(_:)``.
+  func kill(_ client: TinyStore, losingRequests: Bool) {
+    loop.sync {
+      clients.removeAll { $0 === client }
+      client.sink = nil
+      guard losingRequests else { return }
+      let gone = waiting.filter { $0.client === client }
+      waiting.removeAll { $0.client === client }
+      for request in gone { request.drop() }
+    }
+  }
+
+  func value(_ key: String) -> RemoteValue? { loop.sync { values[Array(key.utf8)] } }
 }
 
 /// A client of the server.
@@ -60,6 +81,8 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
   var index: UInt64 = 0
   /// What was asked, by kind.
   var asked: [String: Int] = [:]
+  /// The callers of replays that were executed and not answered.
+  var swallowed: [() -> Void] = []
 
   let domainCount = 1
   let valueLimit = 1 << 20
@@ -72,7 +95,17 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
     trust(for: .seconds(1_000_000))
   }
 
-  func stop() async { server.loop.sync { sink = nil } }
+  /// Completes what is under way, as it must.
+  func stop() async {
+    server.loop.sync {
+      sink = nil
+      let gone = server.waiting.filter { $0.client === self }
+      server.waiting.removeAll { $0.client === self }
+      for request in gone { request.drop() }
+      for caller in swallowed { caller() }
+      swallowed = []
+    }
+  }
 
   func raise() {
     server.loop.sync {
@@ -104,12 +137,19 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
   private func request<Reply: Sendable>(
     _ kind: String,
     _ completion: @escaping RemoteCompletion<Reply>,
-    _ body: @escaping @Sendable () -> Reply
+    _ body: @escaping @Sendable () throws(RemoteError) -> Reply?
   ) {
     server.loop.async { [self] in
       asked[kind, default: 0] += 1
-      let perform = { [self] in completion(.success(Stamped(body(), at: stamp()))) }
-      if server.isSilent { server.waiting.append(perform) } else { perform() }
+      let perform = { [self] in
+        do throws(RemoteError) {
+          if let reply = try body() { completion(.success(Stamped(reply, at: stamp()))) }
+        } catch {
+          completion(.failure(error))
+        }
+      }
+      guard server.isSilent else { return perform() }
+      server.waiting.append((self, perform, { completion(.failure(.stopped)) }))
     }
   }
 
@@ -118,7 +158,7 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
     from source: RemoteSource,
     by deadline: RemoteInstant,
     then completion: @escaping RemoteCompletion<RemoteValue?>
-  ) { request("get", completion) { [server] in server.values[key.bytes] } }
+  ) { request("get", completion) { [server] in .some(server.values[key.bytes]) } }
 
   func check(
     _ key: RemoteKey,
@@ -194,5 +234,37 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
     as write: RemoteWriteID,
     by deadline: RemoteInstant,
     then completion: @escaping RemoteCompletion<RemoteApplied>
-  ) { completion(.failure(.unsupported("replay"))) }
+  ) {
+    request("apply", completion) { [self] () throws(RemoteError) in
+      server.replays += 1
+      if let refusal = server.refusals[key.bytes] { throw refusal }
+      let before = server.values[key.bytes]
+      let outcome = RemoteApplied(intent, on: before.map { $0.version.map { .version($0) } ?? .foreign } ?? .absent)
+      server.replayed.append((key.bytes, outcome))
+      if outcome == .applied {
+        server.values[key.bytes] = intent.value
+        server.tell(key.bytes, except: nil)
+      }
+      if server.swallowsReplies {
+        swallowed.append { completion(.failure(.stopped)) }
+        return nil
+      }
+      return outcome
+    }
+  }
+}
+
+extension RemoteApplied {
+  /// What the seam says of the replay of an intent where something is found.
+  init(_ intent: RemoteIntent, on found: RemoteFound) {
+    if found == .version(intent.version) || intent.value == nil && found == .absent {
+      self = .already
+    } else if found == intent.base {
+      self = .applied
+    } else if case .version(let version) = found {
+      self = intent.version.isLater(than: version) ? .applied : .superseded(by: found)
+    } else {
+      self = .superseded(by: found)
+    }
+  }
 }

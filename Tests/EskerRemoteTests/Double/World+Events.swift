@@ -13,6 +13,8 @@ struct Budget {
   var givenUp = 0
   var silences = 0
   var scripts = false
+  /// Whether writes are queued.
+  var queues = false
   var removals = false
   /// Whether tasks take long to be run, so that many wait.
   var slowTasks = false
@@ -36,6 +38,7 @@ extension Budget {
   /// Gives a planted error room to show.
   mutating func focus(on plant: Plant) {
     switch plant {
+    case .trustQueued: queues = true
     case .none, .noFence, .twoWrites, .trustAtSend, .unusedReply: break
     case .noOrder: slowTasks = true
     case .keepEpoch, .lateTracking, .noKill: cuts = 2
@@ -53,6 +56,7 @@ extension World {
   private enum Event: CaseIterable {
     case execute, deliver, flush, task, logWrite, read, write, connect, heartbeat, askMajority, time, silence, replicate
     case cut, stop, isolate, failOver, wake, heal, demote, migrate, orphan, giveUp, restart
+    case queue, replay
   }
 
   private static let weighted: [Event] = {
@@ -66,11 +70,15 @@ extension World {
     return weights.flatMap { Array(repeating: $0.0, count: $0.1) }
   }()
 
+  private static let weightedWithQueues: [Event] =
+    weighted + Array(repeating: .queue, count: 6) + Array(repeating: .replay, count: 12)
+
   /// Runs a history; whether all promises were kept.
   func run(steps: Int) -> Bool {
     var step = 0
+    let weighted = budget.queues ? Self.weightedWithQueues : Self.weighted
     while step < steps, violation == nil {
-      let event = Self.weighted[Int.random(in: 0..<Self.weighted.count, using: &random)]
+      let event = weighted[Int.random(in: 0..<weighted.count, using: &random)]
       if happen(event) {
         step += 1
         checkTrust()
@@ -111,12 +119,26 @@ extension World {
     case .write:
       guard let process = pick(processes), process.writing < 3 else { return false }
       let key = Int.random(in: 0..<keyCount, using: &random)
+      // What is queued comes first.
+      if process.queued[key] != nil { return false }
       log("p\(process.number) writes \(lastContent + 1) to \(key)")
       process.write(
         key,
         isScript: budget.scripts && random.oneIn(2),
         isRemoval: budget.removals && random.oneIn(3)
       )
+    case .queue:
+      guard let process = pick(processes) else { return false }
+      let key = Int.random(in: 0..<keyCount, using: &random)
+      log("p\(process.number) queues \(lastContent + 1) to \(key)")
+      process.queue(key, isRemoval: budget.removals && random.oneIn(3))
+    case .replay:
+      let ready = processes.flatMap { process in
+        process.queued.keys.sorted().filter { process.queued[$0]?.isUnderWay == false }.map { (process, $0) }
+      }
+      guard let (process, key) = pick(ready) else { return false }
+      log("p\(process.number) replays \(process.queued[key]?.content ?? 0) to \(key)")
+      process.replay(key)
     case .connect: return connectOne()
     case .heartbeat:
       guard let connection = pick(live().filter { $0.heartbeatsUnderWay == 0 && !$0.mustAsk }) else { return false }
@@ -278,9 +300,11 @@ extension World {
     for round in 0..<80 where violation == nil {
       while violation == nil, happen(.orphan) || happen(.execute) || happen(.flush) || happen(.deliver) || happen(.task)
       {}
-      while happen(.logWrite) || happen(.connect) || happen(.askMajority) {}
+      while happen(.logWrite) || happen(.connect) || happen(.askMajority) || happen(.replay) {}
       checkTrust()
-      let isIdle = processes.allSatisfy { $0.reading == 0 && $0.writing == 0 && $0.store.tickets.isEmpty }
+      let isIdle = processes.allSatisfy {
+        $0.reading == 0 && $0.writing == 0 && $0.store.tickets.isEmpty && $0.queued.isEmpty
+      }
       if isIdle, round > 2 { return checkEnd() }
       pass(100)
       for _ in 0..<8 { _ = happen(.heartbeat) }
@@ -294,9 +318,9 @@ extension World {
 
   private func checkEnd() {
     for process in processes {
-      if process.core.state.withLock({ $0.active.count + $0.abandoned.count + $0.confirming.count + $0.waitingCount })
-        != 0
-      {
+      if process.core.state.withLock({
+        $0.active.count + $0.abandoned.count + $0.confirming.count + $0.waitingCount + $0.held.count
+      }) != 0 {
         fail("process \(process.number) still keeps something of operations that have ended")
       }
       for key in 0..<keyCount {

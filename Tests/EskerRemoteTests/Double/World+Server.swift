@@ -66,6 +66,10 @@ extension World {
         return .written(.refused(before?.version.map { .version($0) } ?? .foreign))
       }
       value = new
+    case .apply(let intent):
+      let applied = RemoteApplied(intent, on: before.map { $0.version.map { .version($0) } ?? .foreign } ?? .absent)
+      guard applied == .applied else { return .applied(applied) }
+      value = intent.value
     default: value = nil
     }
     let newer = client < 0 ? [] : (processes[client].mine[key] ?? []).filter { $0 > content && history.contains($0) }
@@ -84,6 +88,7 @@ extension World {
     // The last writer of the loop counts, as in the server's table; a script is nobody's.
     nodes[number].pending[key] = isScript ? -1 : id
     if isOwner { noteTruth(key) }
+    if case .apply = action { return .applied(.applied) }
     return .written(.done(isEchoed: isScript, wasThere: nil))
   }
 

@@ -52,6 +52,7 @@ final class World: @unchecked Sendable {
     }
     budget = Budget(&random)
     budget.focus(on: plant)
+    if plant == .none { budget.queues = random.oneIn(3) }
     let count = plant == .none ? Int.random(in: 1...2, using: &random) : 2
     processes = (0..<count).map { Process(self, number: $0) }
     for process in processes { process.start() }
@@ -138,10 +139,17 @@ final class World: @unchecked Sendable {
     timeline[key] = spans
   }
 
-  /// What is trusted is what the owner has, or the process will be told.
+  /// What is trusted is what the owner has, or the process will be told. Of a key with a queued write nothing is.
   func checkTrust() {
     for process in processes {
       for key in 0..<keyCount {
+        if let queued = process.queued[key] {
+          let version = process.log[key]?.value?.version
+          let remote = RemoteKey(Self.bytes(key), domain: UInt16(key % authority.count))
+          if process.trusted(key) != nil || version.map({ process.core.isVerified(remote, $0) }) == true {
+            fail("process \(process.number) trusts what it has of key \(key) while \(queued.content) waits")
+          }
+        }
         let domain = key % authority.count
         let owner = authority[domain]
         var held: [Stored] = []

@@ -1,9 +1,10 @@
 import EskerTestSupport
 import Foundation
 
-/// `esker-redis-process`, in a process of its own that can be stopped and killed. It ends when this one does.
+/// One of this package's executables, in a process of its own that can be stopped and killed.
 final class ChildProcess: @unchecked Sendable {
   let pid: Int32
+  private let program: String
   private let outputPath: String
   #if canImport(Glibc)
     private var input: UnsafeMutablePointer<_IO_FILE>?
@@ -11,12 +12,13 @@ final class ChildProcess: @unchecked Sendable {
     private var input: UnsafeMutablePointer<FILE>?
   #endif
 
-  init(_ arguments: [String], output: String) throws {
-    guard let program = Self.path else { throw TestFailure("esker-redis-process is not built") }
+  init(_ arguments: [String], of program: String = "esker-redis-process", output: String) throws {
+    guard let path = Self.path(of: program) else { throw TestFailure("\(program) is not built") }
+    self.program = program
     outputPath = output
     // Its input is ours to end.
     let command =
-      "echo $$ >\(quoted(output)); exec " + ([program] + arguments).map(quoted).joined(separator: " ")
+      "echo $$ >\(quoted(output)); exec " + ([path] + arguments).map(quoted).joined(separator: " ")
       + " >>\(quoted(output)) 2>&1"
     input = popen(command, "w")
     var found: Int32?
@@ -24,7 +26,7 @@ final class ChildProcess: @unchecked Sendable {
       usleep(5_000)
       found = try? Int32(String(contentsOfFile: output, encoding: .utf8).split(separator: "\n").first ?? "")
     }
-    guard let found else { throw TestFailure("esker-redis-process did not start") }
+    guard let found else { throw TestFailure("\(program) did not start") }
     pid = found
   }
 
@@ -54,11 +56,25 @@ final class ChildProcess: @unchecked Sendable {
     fflush(input)
   }
 
-  /// What it has written.
+  /// The complete lines that it has written: one that a kill cut off was not said.
   var output: [String] {
-    ((try? String(contentsOfFile: outputPath, encoding: .utf8)) ?? "").split(separator: "\n").dropFirst().map(
-      String.init
-    )
+    let text = (try? String(contentsOfFile: outputPath, encoding: .utf8)) ?? ""
+    let end = text.lastIndex(of: "\n") ?? text.startIndex
+    return text[..<end].split(separator: "\n").dropFirst().map(String.init)
+  }
+
+  /// The words of each line.
+  var lines: [[String]] { output.map { $0.split(separator: " ").map(String.init) } }
+
+  /// Waits until the output is as wanted; no longer than a minute.
+  func until(_ what: String, _ condition: ([[String]]) -> Bool) async throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while !condition(lines) {
+      guard ContinuousClock.now < end else {
+        throw TestFailure("not within a minute: \(what)\n\(lines.suffix(5))")
+      }
+      try await Task.sleep(for: .milliseconds(10))
+    }
   }
 
   /// Waits for a line that begins with a word; its other words.
@@ -67,20 +83,20 @@ final class ChildProcess: @unchecked Sendable {
       if let line = output.first(where: { $0.hasPrefix(word) }) {
         return line.split(separator: " ").dropFirst().map(String.init)
       }
-      if Foundation.kill(pid, 0) != 0 || output.contains(where: { $0.hasPrefix("esker-redis-process:") }) { break }
+      if Foundation.kill(pid, 0) != 0 || output.contains(where: { $0.hasPrefix("\(program):") }) { break }
       usleep(5_000)
     }
     throw TestFailure("no line \(word): \(output.suffix(5))")
   }
 
   /// Beside the test bundle, or, where that is a directory, beside it.
-  private static let path: String? = {
+  private static func path(of program: String) -> String? {
     var directory = URL(fileURLWithPath: CommandLine.arguments[0])
     while directory.path != "/" {
       directory.deleteLastPathComponent()
-      let candidate = directory.appendingPathComponent("esker-redis-process").path
+      let candidate = directory.appendingPathComponent(program).path
       if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
     }
     return nil
-  }()
+  }
 }

@@ -1,0 +1,46 @@
+internal import EskerLog
+
+// Keys of which a write waits in a queue: as long as they are held, nothing near is trusted and nothing that is read is kept.
+extension Coherence {
+  /// Holds a key, once more if it is held already. Reads that have begun are joined by nobody from now on, and not kept.
+  func hold(_ key: [UInt8]) {
+    if faults.contains(.trustQueued) { return }
+    let hash = key.withBytes { self.hash(of: $0) }
+    state.withLock { state in
+      state.held[hash, default: 0] += 1
+      distrust(key, hash, &state)
+    }
+  }
+
+  /// Undoes one ``hold(_:)``.
+  func release(_ key: [UInt8]) {
+    if faults.contains(.trustQueued) { return }
+    let hash = key.withBytes { self.hash(of: $0) }
+    state.withLock { state in
+      guard let count = state.held[hash] else { return }
+      state.held[hash] = count > 1 ? count - 1 : nil
+    }
+  }
+
+  /// From now on leases are reported.
+  func observeLeases() { state.withLock { $0.leasesAreObserved = true } }
+
+  /// Writes, and suspends until there is an outcome; at most a little longer than `limit`.
+  func write(
+    _ key: RemoteKey,
+    _ action: RemoteAction,
+    within limit: Duration,
+    keep: (@Sendable (UInt32) -> Void)? = nil
+  ) async -> Result<WriteOutcome, RemoteError> {
+    let deadline = now().advanced(by: limit)
+    // The core has no clock of its own to wake up by.
+    let timer = Task {
+      try await Task.sleep(for: limit + .milliseconds(20))
+      expire()
+    }
+    defer { timer.cancel() }
+    return await withCheckedContinuation { continuation in
+      write(key, action, by: deadline, keep: keep) { continuation.resume(returning: $0) }
+    }
+  }
+}

@@ -1,0 +1,271 @@
+internal import EskerLog
+
+/// What waits in a queue, in memory: of each key the newest record, whose turn it is, and what may not be tried yet. No values.
+///
+/// The log is written before the book: a writer announces itself, writes its record, and notes it; a replay takes a key, removes the
+/// record that it has applied, if that is still the one, and settles it. Records of a key are told apart by their sequence numbers.
+struct QueueBook {
+  struct Entry {
+    var record: SequenceNumber
+    var version: RemoteVersion
+    var base: QueuedBase
+    /// What it counts towards the limit of bytes.
+    var size: Int
+    /// When it was acknowledged, by the coarse monotonic clock, in nanoseconds; negative if that was before the machine began.
+    var since: Int64
+    var state = TurnState.idle
+    /// How often the owner has refused it.
+    var refusals = 0
+  }
+
+  enum TurnState {
+    /// In no line: not connected yet, or its newest record is being written.
+    case idle
+    case inLine, underWay, resting
+  }
+
+  /// The keys of a domain that wait for their turn.
+  private struct Line {
+    var keys = Fifo<[UInt8]>()
+    var failures = 0
+    var place = Place.none
+
+    enum Place { case none, active, parked, resting }
+  }
+
+  private enum Resting {
+    case key([UInt8])
+    case domain(UInt16)
+  }
+
+  private(set) var entries: [[UInt8]: Entry] = [:]
+  /// Writers between their announcement and their note, and up to which record a replay has settled the key meanwhile.
+  private var writers: [[UInt8]: (count: Int, settled: SequenceNumber)] = [:]
+  private var lines: [UInt16: Line] = [:]
+  /// Domains with keys in line that may be asked, in turn; those without a lease are parked.
+  private var active = Fifo<UInt16>()
+  private var parked: Set<UInt16> = []
+  /// The next to be tried again stands last.
+  private var rests: [(end: RemoteInstant, what: Resting)] = []
+  /// By record; those that are none of the newest are skipped.
+  private var order = Fifo<(key: [UInt8], record: SequenceNumber)>()
+  /// The newest record that was noted.
+  private(set) var newest = SequenceNumber(rawValue: 0)
+  private(set) var bytes = 0
+  private(set) var reserved = (count: 0, bytes: 0)
+  private(set) var underWay = 0
+  var statistics = RemoteQueueStatistics()
+
+  // MARK: Writers
+
+  /// Announces a write of `size` bytes; refused if it does not fit within the limits.
+  mutating func announce(_ key: [UInt8], size: Int, _ options: RemoteQueueOptions) -> RemoteQueueFull? {
+    let present = entries[key]?.size ?? 0
+    let count = entries.count + reserved.count + (entries[key] == nil ? 1 : 0)
+    guard count <= options.countLimit, bytes + reserved.bytes + size - present <= options.byteLimit else {
+      return RemoteQueueFull(count: entries.count, bytes: bytes, needed: size)
+    }
+    reserved.bytes += size
+    if entries[key] == nil { reserved.count += 1 }
+    writers[key, default: (0, SequenceNumber(rawValue: 0))].count += 1
+    return nil
+  }
+
+  /// Notes what an announced writer has logged, or that it has failed; whether the key has begun to wait by it.
+  ///
+  /// - Parameter wasKnown: whether the key waited when the write was announced.
+  mutating func note(_ key: [UInt8], _ entry: Entry?, size: Int, wasKnown: Bool) -> Bool {
+    let settled = writers[key]?.settled ?? SequenceNumber(rawValue: 0)
+    writers[key]?.count -= 1
+    if writers[key]?.count == 0 { writers[key] = nil }
+    reserved.bytes -= size
+    if !wasKnown { reserved.count -= 1 }
+    // A replay has seen the record before its writer came here.
+    guard let entry, entry.record > settled else { return false }
+    return add(key, entry)
+  }
+
+  /// Adds what is in the log; whether the key has begun to wait by it.
+  @discardableResult
+  mutating func add(_ key: [UInt8], _ entry: Entry) -> Bool {
+    guard var known = entries[key] else {
+      entries[key] = entry
+      bytes += entry.size
+      enter(key, entry.record)
+      return true
+    }
+    guard entry.record > known.record else { return false }
+    bytes += entry.size - known.size
+    statistics.replaced += 1
+    known.record = entry.record
+    known.version = entry.version
+    known.size = entry.size
+    known.since = entry.since
+    known.refusals = 0
+    entries[key] = known
+    enter(key, entry.record)
+    return false
+  }
+
+  private mutating func enter(_ key: [UInt8], _ record: SequenceNumber) {
+    newest = max(newest, record)
+    if order.count > 2 * entries.count + 64 {
+      order.keep { [entries] in entries[$0.key]?.record == $0.record }
+    }
+    order.insert((key, record)) { $0.record < record }
+  }
+
+  // MARK: Turns
+
+  /// Puts a key into the line of its domain, unless it is in one, rests, or is under way.
+  mutating func line(up key: [UInt8], in domain: UInt16) {
+    guard entries[key]?.state == .idle else { return }
+    entries[key]?.state = .inLine
+    lines[domain, default: Line()].keys.append(key)
+    activate(domain)
+  }
+
+  private mutating func activate(_ domain: UInt16) {
+    guard lines[domain]?.place == Line.Place.none else { return }
+    lines[domain]?.place = .active
+    active.append(domain)
+  }
+
+  /// Leases have begun or go on.
+  mutating func wake(_ range: Range<UInt16>) {
+    if parked.isEmpty { return }
+    for domain in parked where range.contains(domain) {
+      parked.remove(domain)
+      lines[domain]?.place = .none
+      activate(domain)
+    }
+  }
+
+  /// The next key to be replayed; it is under way then. Nil if there is none, or enough are.
+  mutating func next(
+    atMost limit: Int,
+    isLeased: (UInt16) -> Bool
+  ) -> (key: [UInt8], domain: UInt16, entry: Entry)? {
+    while underWay < limit, let domain = active.first {
+      active.popFirst()
+      lines[domain]?.place = .none
+      if !isLeased(domain) {
+        lines[domain]?.place = .parked
+        parked.insert(domain)
+        continue
+      }
+      while let key = lines[domain]?.keys.popFirst() {
+        guard let entry = entries[key], entry.state == .inLine else { continue }
+        entries[key]?.state = .underWay
+        underWay += 1
+        if lines[domain]?.keys.isEmpty == false { activate(domain) }
+        return (key, domain, entry)
+      }
+      lines[domain] = nil
+    }
+    return nil
+  }
+
+  /// A replay of a domain succeeded: whatever was wrong is over.
+  mutating func forgive(_ domain: UInt16) {
+    lines[domain]?.failures = 0
+    if let line = lines[domain], line.keys.isEmpty, line.place == .none { lines[domain] = nil }
+  }
+
+  /// The whole domain rests, until when `end` says for a number of failures in a row.
+  mutating func rest(_ domain: UInt16, until end: (Int) -> RemoteInstant) {
+    var line = lines[domain] ?? Line()
+    // Those that were under way together fail together.
+    guard line.place != .resting else { return }
+    if line.place == .active { active.keep { $0 != domain } }
+    parked.remove(domain)
+    line.failures += 1
+    line.place = .resting
+    lines[domain] = line
+    rest(.domain(domain), until: end(line.failures))
+  }
+
+  /// A key that the owner refuses rests by itself, until when `end` says for a number of refusals.
+  mutating func rest(_ key: [UInt8], until end: (Int) -> RemoteInstant) {
+    entries[key]?.refusals += 1
+    guard let refusals = entries[key]?.refusals else { return }
+    entries[key]?.state = .resting
+    rest(.key(key), until: end(refusals))
+  }
+
+  private mutating func rest(_ what: Resting, until end: RemoteInstant) {
+    var (low, high) = (0, rests.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if rests[middle].end > end { low = middle + 1 } else { high = middle }
+    }
+    rests.insert((end, what), at: low)
+  }
+
+  /// Ends the rests that are over; the keys that have to be put in line.
+  mutating func endRests(at now: RemoteInstant) -> [[UInt8]] {
+    var keys: [[UInt8]] = []
+    while let last = rests.last, last.end <= now {
+      rests.removeLast()
+      switch last.what {
+      case .key(let key):
+        guard entries[key]?.state == .resting else { continue }
+        entries[key]?.state = .idle
+        keys.append(key)
+      case .domain(let domain):
+        guard lines[domain]?.place == .resting else { continue }
+        lines[domain]?.place = .none
+        activate(domain)
+      }
+    }
+    return keys
+  }
+
+  /// When the next rest ends.
+  var nextEnd: RemoteInstant? { rests.last?.end }
+
+  // MARK: Endings
+
+  /// The record is no longer in the log; whether the key waits no more. If there is a newer one, that waits on what was applied.
+  mutating func settle(_ key: [UInt8], _ record: SequenceNumber) -> Bool {
+    if let settled = writers[key]?.settled { writers[key]?.settled = max(settled, record) }
+    guard let entry = entries[key], entry.record <= record else { return false }
+    if entry.state == .underWay { underWay -= 1 }
+    bytes -= entry.size
+    entries[key] = nil
+    return true
+  }
+
+  /// A replay has ended, and the key still waits.
+  mutating func putDown(_ key: [UInt8]) {
+    guard entries[key]?.state == .underWay else { return }
+    entries[key]?.state = .idle
+    underWay -= 1
+  }
+
+  /// What was applied is what the next one was written on.
+  mutating func rebase(_ key: [UInt8], on base: QueuedBase) { entries[key]?.base = base }
+
+  /// The oldest key that waits, and since when.
+  mutating func oldest() -> (key: [UInt8], entry: Entry)? {
+    while let first = order.first {
+      if let entry = entries[first.key], entry.record == first.record { return (first.key, entry) }
+      order.popFirst()
+    }
+    return nil
+  }
+
+  /// Takes the oldest key, if it has waited since `limit` or longer and is not under way; it is under way then.
+  mutating func takeTooOld(since limit: Int64) -> (key: [UInt8], record: SequenceNumber)? {
+    guard let (key, entry) = oldest(), entry.since <= limit, entry.state != .underWay else { return nil }
+    entries[key]?.state = .underWay
+    underWay += 1
+    return (key, entry.record)
+  }
+
+  /// Whether all records up to one are settled, or were replaced.
+  mutating func isDrained(to record: SequenceNumber) -> Bool {
+    guard let oldest = oldest() else { return true }
+    return oldest.entry.record > record
+  }
+}

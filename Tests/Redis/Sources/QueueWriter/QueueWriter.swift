@@ -1,0 +1,75 @@
+import Esker
+import EskerRedis
+import EskerRemote
+import Foundation
+import Logging
+
+/// A process that queues writes until it is killed, and says on standard output what was acknowledged:
+///
+///     esker-queue-writer write LOG FIRST-NUMBER PORT...
+///     esker-queue-writer drain LOG FIRST-NUMBER PORT...
+///
+/// With several ports they are nodes of a cluster. Lines: `up` once the remote store was reached, `set KEY NUMBER` and `remove KEY NUMBER`
+/// for what was acknowledged. The second form writes nothing: it prints `lost KEY WHAT` for each loss, and `applied NUMBER` once nothing
+/// waits any more.
+@main
+enum QueueWriter {
+  static let keys = 40
+
+  static func main() async {
+    do { try await run(Array(CommandLine.arguments.dropFirst())) } catch {
+      print("failed \(error)")
+      exit(1)
+    }
+  }
+
+  private static func run(_ arguments: [String]) async throws {
+    setvbuf(stdout, nil, _IONBF, 0)
+    let (mode, path, first) = (arguments[0], arguments[1], Int(arguments[2]) ?? 0)
+    let ports = arguments.dropFirst(3).compactMap { Int($0) }
+    let log = try LogStore(at: path)
+    var logger = Logger(label: "esker.redis") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = .critical
+    var configuration = RedisConfiguration(ports.map { .init("127.0.0.1", port: $0) }, logger: logger)
+    configuration.startTimeout = .milliseconds(200)
+    let store: RedisStore = ports.count > 1 ? try RedisCluster(configuration) : try RedisServer(configuration)
+    let tiers = RemoteTiers(store, named: "tests", prefix: "q:")
+    var options = RemoteOptions()
+    var queue = RemoteQueueOptions()
+    queue.greatestPause = .milliseconds(200)
+    options.queue = queue
+    let numbers = try tiers.storage("numbers", key: Int.self, of: Int.self, log: log, options: options)
+    // What cannot be reached now is tried again in the background.
+    let start = Task { if (try? await tiers.start()) != nil { print("up") } }
+    if mode == "write" { try await write(to: numbers, from: first) }
+    let losses = Task {
+      for await case .lost(let key, let loss) in numbers.changes() { print("lost \(key) \(loss)") }
+    }
+    try await numbers.queueDrained()
+    try await Task.sleep(for: .milliseconds(100))
+    losses.cancel()
+    await losses.value
+    let statistics = numbers.queueStatistics ?? RemoteQueueStatistics()
+    print("applied \(statistics.applied) superseded \(statistics.superseded) failed \(statistics.failed)")
+    _ = await start.value
+    await tiers.stop()
+    try log.close()
+  }
+
+  /// Until the process is killed. Numbers grow, so that the last acknowledged one of a key is the greatest.
+  private static func write(to numbers: RemoteStorage<Int, Int>, from first: Int) async throws {
+    for number in first... {
+      let key = Int.random(in: 0..<keys)
+      if number % 9 == 8 {
+        try await numbers.async.removeValue(forKey: key)
+        print("remove \(key) \(number)")
+      } else {
+        try await numbers.async.set(number, forKey: key)
+        print("set \(key) \(number)")
+      }
+      if number % 64 == 0 { try await Task.sleep(for: .milliseconds(1)) }
+      // Whoever was to kill it is gone.
+      if getppid() == 1 { return }
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import Esker
+import EskerRedis
+import EskerRemote
+import EskerTestSupport
+import Foundation
+import Testing
+
+/// Queued writes over real servers, by a process that is killed twice while they are away.
+@Suite(.serialized, .enabled(if: TestServer.isInstalled, TestServer.missing)) struct QueueTests {
+  /// A process that writes directly.
+  private static func other(_ store: RedisStore) async throws -> (RemoteTiers, RemoteStorage<Int, Int>) {
+    let tiers = RemoteTiers(store, named: "tests", prefix: "q:")
+    try await tiers.start()
+    return (tiers, try tiers.storage("numbers", key: Int.self, of: Int.self))
+  }
+
+  private static func persistently<R>(_ body: () async throws -> R) async throws -> R {
+    let end = ContinuousClock.now + .seconds(60)
+    while true {
+      do { return try await body() } catch {
+        guard ContinuousClock.now < end else { throw error }
+        try await Task.sleep(for: .milliseconds(20))
+      }
+    }
+  }
+
+  /// What a killed writer has said, key by key.
+  private struct Acknowledged {
+    /// The last write of each key: its number, and whether it was a set.
+    var last: [Int: (number: Int, isSet: Bool)] = [:]
+    var greatest = 0
+
+    mutating func add(_ lines: [[String]]) {
+      for line in lines where line.count == 3 {
+        guard let key = Int(line[1]), let number = Int(line[2]) else { continue }
+        last[key] = (number, line[0] == "set")
+        greatest = max(greatest, number)
+      }
+    }
+  }
+
+  private static func run(
+    _ ports: [Int],
+    _ store: @autoclosure () throws -> RedisStore,
+    leave: () throws -> Void,
+    comeBack: () async throws -> Void
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    let (tiers, numbers) = try await other(try store())
+    for key in stride(from: 0, to: 40, by: 2) { try await numbers.async.set(-1, forKey: key) }
+
+    func child(_ what: String, _ number: Int) throws -> ChildProcess {
+      try ChildProcess(
+        [what, directory.appending("log"), "\(number)"] + ports.map { "\($0)" },
+        of: "esker-queue-writer",
+        output: directory.appending("\(what)-\(number)")
+      )
+    }
+    var acknowledged = Acknowledged()
+    let first = try child("write", 1)
+    try await first.until("it has written and is connected") { $0.contains(["up"]) && $0.count > 200 }
+    try leave()
+    acknowledged.add(first.lines)
+    let before = acknowledged.greatest
+    try await first.until("it goes on writing") { $0.count > before + 300 }
+    first.kill()
+    acknowledged.add(first.lines)
+    // One more may have been logged and not been said.
+    let unsaid = acknowledged.greatest + 1
+    let second = try child("write", acknowledged.greatest + 2)
+    try await second.until("it writes") { $0.count > 300 }
+    second.kill()
+    acknowledged.add(second.lines)
+    #expect(!second.lines.contains(["up"]))
+    let uncertain = [unsaid, acknowledged.greatest + 1]
+
+    try await comeBack()
+    for key in 0..<4 { try await persistently { try await numbers.async.set(1_000_000 + key, forKey: key) } }
+    for key in 4..<8 { try await persistently { _ = try await numbers.async.removeValue(forKey: key) } }
+
+    let last = try child("drain", 0)
+    try await last.until("nothing waits") { $0.contains { $0.first == "applied" } }
+    let lost = Dictionary(
+      last.lines.filter { $0.first == "lost" }.map { (Int($0[1]) ?? -1, $0.dropFirst(2).joined(separator: " ")) }
+    ) { $0 + ", " + $1 }
+    let summary = try #require(last.lines.first { $0.first == "applied" })
+    print("acknowledged up to \(acknowledged.greatest), \(before) of them before; \(summary.joined(separator: " "))")
+    #expect(summary.suffix(2) == ["failed", "0"])
+    #expect(Int(summary[3]) == lost.count)
+
+    for key in 0..<40 {
+      let value = try await persistently { try await numbers.async.value(forKey: key) }
+      let own = acknowledged.last[key]
+      let isOwn =
+        value.map { uncertain.contains($0) } ?? false
+        || own.map { $0.isSet ? value == $0.number : value == nil } ?? (value == (key % 2 == 0 ? -1 : nil))
+      switch key {
+      case 0..<4:
+        // It was queued, so it must be told.
+        #expect(value == 1_000_000 + key)
+        if let own, own.number > before { #expect(lost[key]?.contains("version") == true, "\(key)") }
+      case 4..<8:
+        // Lost where something was known to be there, and otherwise new.
+        #expect(
+          isOwn || value == nil && lost[key]?.contains("absent") == true,
+          "\(key) is \(value ?? -2), \(own.debugDescription)"
+        )
+      default:
+        #expect(isOwn && lost[key] == nil, "\(key) is \(value ?? -2), \(own.debugDescription), \(lost[key] ?? "")")
+      }
+    }
+    await tiers.stop()
+  }
+
+  @Test func everyAcknowledgedWriteArrivesOrLosesOverTwoKillsWhileTheServerIsDown() async throws {
+    let server = try TestServer(["--appendonly", "yes"])
+    try await Self.run(
+      [server.port],
+      try RedisServer(RedisConfiguration([.init("127.0.0.1", port: server.port)], logger: TestClient.logger)),
+      leave: { server.kill() },
+      comeBack: { try server.start() }
+    )
+  }
+
+  @Test func everyAcknowledgedWriteArrivesOrLosesWhileAClusterCannotBeReached() async throws {
+    let cluster = try TestCluster()
+    let ports = cluster.members.map { $0.proxy.port }
+    try await Self.run(
+      ports,
+      try RedisCluster(
+        RedisConfiguration(ports.map { .init("127.0.0.1", port: $0) }, logger: TestClient.logger)
+      ),
+      leave: { for member in cluster.members { member.proxy.cut() } },
+      comeBack: { cluster.heal() }
+    )
+  }
+}
