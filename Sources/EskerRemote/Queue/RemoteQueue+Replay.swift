@@ -83,7 +83,8 @@ extension RemoteQueue {
       return leave(key, entry.record)
     }
     if core.faults.contains(.removeEarly) { _ = try? await removeRecord(key, sequence) }
-    var intent = found.value.intent(on: entry.base, at: clock.milliseconds(key.domain))
+    let base = core.faults.contains(.forgetBase) ? found.value.base : entry.base
+    var intent = found.value.intent(on: base, at: clock.milliseconds(key.domain))
     if core.faults.contains(.newVersionAtReplay) { intent = renewed(intent, key.domain) }
     switch await core.write(key, .apply(intent), within: Self.attempt) {
     case .success(.applied(let applied)): await answered(key, sequence, intent, applied)

@@ -142,7 +142,12 @@ final class Process: @unchecked Sendable {
       world.checkAge(self, key, stored)
       return finish(stored)
     }
-    if let waiting = queued[key] { return finish(Stored(value: waiting.intent.value, content: waiting.content)) }
+    // The intent, which is newer than all that was read before.
+    if let waiting = queued[key] {
+      reading -= 1
+      self.floor[key, default: []].insert(waiting.content)
+      return
+    }
     let remote = RemoteKey(World.bytes(key), domain: UInt16(key % world.authority.count))
     let (shared, new) = core.board(remote, view: 1) { SharedRead() }
     shared.waiting.append(finish)

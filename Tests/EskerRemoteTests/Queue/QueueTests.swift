@@ -20,13 +20,13 @@ import Testing
     #expect(process.statistics.count == 1 && process.statistics.replaced == 1 && process.statistics.oldestAge == .zero)
     process.find()
     try await process.texts.queueDrained()
-    #expect(try server.text("k") == "b")
+    #expect(try server.text("texts:k") == "b")
     #expect(process.statistics.applied == 1 && process.statistics.count == 0 && process.statistics.bytes == 0)
     #expect(process.statistics.oldestAge == nil)
     #expect(try await process.texts.async.value(forKey: "k") == "b")
     try await process.texts.async.removeValue(forKey: "k")
     try await process.texts.queueDrained()
-    #expect(server.value("k") == nil)
+    #expect(server.value("texts:k") == nil)
     await process.tiers.stop()
   }
 
@@ -46,8 +46,8 @@ import Testing
     #expect(try await process.texts.async.value(forKey: "removed") == nil)
     process.find()
     try await process.texts.queueDrained()
-    #expect(try server.text("k") == "a" && server.value("removed") == nil)
-    #expect(server.value("k")?.version == version)
+    #expect(try server.text("texts:k") == "a" && server.value("texts:removed") == nil)
+    #expect(server.value("texts:k")?.version == version)
     await process.tiers.stop()
   }
 
@@ -57,6 +57,7 @@ import Testing
     let plain: RemoteStorage<String, String> = try process.tiers.storage("texts", transformer: .jsonText)
     try server.foreignWrite("old", "texts:k")
     #expect(try await process.texts.async.value(forKey: "k") == "old")
+    #expect(try await plain.async.value(forKey: "k") == "old")
     process.lose()
     process.find()
     #expect(try await process.texts.find("k")?.tier == .memory)
@@ -76,6 +77,10 @@ import Testing
     #expect(try await readBehindAWrite([]) == ["new", "new", "new"])
   }
 
+  @Test func theErrorOfServingWhatIsNearIsFound() async throws {
+    #expect(try await readBehindAWrite(.trustQueued)[1] == "old")
+  }
+
   @Test func directWritesAndConditionsComeAfterWhatWaits() async throws {
     let process = try await QueueProcess(server, isAway: true)
     try await process.texts.async.set("a", forKey: "k")
@@ -92,7 +97,7 @@ import Testing
     async let updated: Void = { _ = try await texts.async.update(forKey: "k") { $0 = ($0 ?? "") + "!" } }()
     process.find()
     try await updated
-    #expect(try server.text("k") == "d!")
+    #expect(try server.text("texts:k") == "d!")
     await process.tiers.stop()
   }
 
