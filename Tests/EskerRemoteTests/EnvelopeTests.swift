@@ -32,13 +32,45 @@ import Testing
       let envelope = RemoteEnvelope(
         version: version,
         expiry: random.oneIn(3) ? 0 : random.next() >> 16,
-        flags: RemoteEnvelope.Flags(rawValue: UInt8.random(in: 0...3, using: &random))
+        flags: random.oneIn(2) ? .packed : []
       )
       let payload = random.bytes(Int.random(in: 0...40, using: &random))
-      let value = payload.withBytes { RemoteValue(envelope, payload: $0) }
+      let tags = (0..<Int.random(in: 0...3, using: &random)).map { number in
+        RemoteTag(String(repeating: "\(number)", count: Int.random(in: 1...255, using: &random)), version)
+      }
+      let value = payload.withBytes { RemoteValue(envelope, tags: tags, payload: $0) }
       let found = RemoteValue(stored: value.stored)
-      #expect(found.envelope == envelope && found.version == version && found.expiry == envelope.expiry)
+      #expect(found == value && found.tags == tags && found.envelope?.flags.contains(.tagged) == !tags.isEmpty)
+      #expect(found.envelope?.flags.contains(.packed) == envelope.flags.contains(.packed))
+      #expect(found.version == version && found.expiry == envelope.expiry)
       #expect(Array(found.payload) == payload)
+    }
+  }
+
+  @Test func tagsAreBetweenTheEnvelopeAndTheValue() {
+    let version = RemoteVersion(time: 0x0102_0304_0506, count: 0x0708, writer: 0x0910_1112_1314)
+    let tags = [RemoteTag("a", RemoteVersion(time: 1, count: 2, writer: 3)), RemoteTag("\u{E9}", version)]
+    let value = "v".withBytes { RemoteValue(RemoteEnvelope(version: version), tags: tags, payload: $0) }
+    let bytes: [UInt8] = [
+      0xEE, 0x4B, 0x01, 0x01, 0, 0, 0, 0, 0, 0, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x10, 0x11, 0x12,
+      0x13, 0x14,
+      2,
+      0, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 3, 1, 0x61,
+      0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x10, 0x11, 0x12, 0x13, 0x14, 2, 0xC3, 0xA9,
+      0x76,
+    ]
+    #expect(value.stored == bytes)
+    let found = RemoteValue(stored: bytes)
+    #expect(found == value && found.tags == tags && Array(found.payload) == [0x76])
+    // A list that ends too early, is empty or has a name that is no text is foreign; no tag is lost.
+    for count in RemoteEnvelope.length..<bytes.count - 1 {
+      let cut = RemoteValue(stored: Array(bytes[..<count]))
+      #expect(cut.envelope == nil && cut.tags.isEmpty && Array(cut.payload) == Array(bytes[..<count]))
+    }
+    for (place, byte) in [(24, 0), (39, 0), (40, 0xFF), (24, 3)] as [(Int, UInt8)] {
+      var damaged = bytes
+      damaged[place] = byte
+      #expect(RemoteValue(stored: damaged).envelope == nil, "\(place)")
     }
   }
 

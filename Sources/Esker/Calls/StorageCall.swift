@@ -108,6 +108,8 @@ public enum StorageCall {
     public var durability: Durability?
     /// Whether a value that is there already, with the expiry that it would have, need not be written again.
     public var skipsUnchanged = false
+    /// When what is written began to be made, as one of ``StorageCall/nextMoment()``; 0: with the call.
+    @usableFromInline package var began: UInt64 = 0
 
     /// A write from its parts.
     @inlinable
@@ -143,6 +145,7 @@ public enum StorageCall {
       }
       var write = Write<New>(turned, if: condition, expiry: expiry, durability: durability)
       write.skipsUnchanged = skipsUnchanged
+      write.began = began
       return write
     }
   }
@@ -192,6 +195,9 @@ public enum StorageCall {
     }
   }
 
+  /// A moment of the process: later ones have greater numbers, none is 0.
+  package static func nextMoment() -> UInt64 { Moments.next() }
+
   /// A number that no other storage of the process has.
   public static func newStorage() -> UInt64 { StorageNumbers.next() }
 
@@ -224,6 +230,13 @@ public enum StorageCall {
 
 /// Numbers for storages. A counter: relaxed.
 enum StorageNumbers {
+  private static let last = Atomic<UInt64>(0)
+
+  static func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
+}
+
+/// Numbers of moments. A counter: relaxed, since what happens before something else also counts before it.
+enum Moments {
   private static let last = Atomic<UInt64>(0)
 
   static func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }

@@ -50,6 +50,7 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
       if FlightTable.shared.landings != landings, let found = try await base.found(key, .again) {
         return .success(found.value)
       }
+      let began = StorageCall.nextMoment()
       let value: Base.Value
       do {
         value = try await producer()
@@ -57,7 +58,7 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
         throw StorageError.producer(error)
       }
       // Throws if nobody waits any more: then this task is cancelled.
-      return .success(try await stored(value, key, expiry))
+      return .success(try await stored(value, key, expiry, began))
     } catch {
       return .failure(error)
     }
@@ -67,9 +68,11 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
   private func stored(
     _ value: Base.Value,
     _ key: Base.Key,
-    _ expiry: Expiry?
+    _ expiry: Expiry?,
+    _ began: UInt64
   ) async throws(StorageError) -> Base.Value {
     var write = StorageCall.Write(.set(value), expiry: expiry)
+    write.began = began
     if base is any StorageCall.AsyncUpdatable<Base.Key, Base.Value> { write.condition = .absent }
     while true {
       if try await base.asyncWrite(key, write).isDone { return value }

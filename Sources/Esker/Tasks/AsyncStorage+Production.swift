@@ -124,9 +124,11 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
         guard let left = production.freshness(of: before) else { return .success(before.value) }
         if left > .zero, !production.mayRefresh(left) { return .success(before.value) }
       }
+      let began = StorageCall.nextMoment()
       let value: Base.Value
       do { value = try await producer() } catch { throw StorageError.producer(error) }
       var write = StorageCall.Write(.set(value), expiry: production.expiry)
+      write.began = began
       if base is any StorageCall.AsyncUpdatable<Base.Key, Base.Value> {
         write.condition = before?.version.map { .version($0) } ?? .absent
       }

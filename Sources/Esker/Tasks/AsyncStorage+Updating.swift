@@ -21,9 +21,11 @@ extension AsyncStorage where Base: StorageCall.AsyncUpdatable {
     var call = StorageCall.Read(needsVersion: true)
     while true {
       let found = try await base.found(key, call)
+      let began = StorageCall.nextMoment()
       var value = found?.value
       let result = try body(&value)
-      guard let write = base.storing(value, found, expiry, durability) else { return result }
+      guard var write = base.storing(value, found, expiry, durability) else { return result }
+      write.began = began
       if try await base.asyncWrite(key, write).isDone { return result }
       call.skipsMemory = true
     }

@@ -1,7 +1,26 @@
 /// What memory holds of a key: a value or that it is absent, and what its trust rests on.
 @usableFromInline
 struct HeldCopy<Value: Sendable>: Sendable {
-  @usableFromInline var value: Value?
+  @usableFromInline
+  enum Content: Sendable {
+    case absent
+    case plain(Value)
+    /// Current only if its tags are. In an object of its own, so that values without tags are not copied for more.
+    case tagged(Tagged)
+  }
+
+  @usableFromInline
+  final class Tagged: Sendable {
+    @usableFromInline let value: Value
+    let tags: [RemoteTag]
+
+    init(_ value: Value, _ tags: [RemoteTag]) {
+      self.value = value
+      self.tags = tags
+    }
+  }
+
+  @usableFromInline var content: Content
   @usableFromInline var version: RemoteVersion?
   /// Milliseconds since 1970 by the server's clock; 0 for never.
   @usableFromInline var expiry: UInt64
@@ -16,7 +35,7 @@ struct HeldCopy<Value: Sendable>: Sendable {
   @usableFromInline var domain: UInt16
 
   init(
-    value: Value?,
+    content: Content,
     version: RemoteVersion?,
     expiry: UInt64,
     freshEnd: RemoteInstant,
@@ -24,12 +43,34 @@ struct HeldCopy<Value: Sendable>: Sendable {
     generation: UInt32,
     domain: UInt16
   ) {
-    self.value = value
+    self.content = content
     self.version = version
     self.expiry = expiry
     self.freshEnd = freshEnd
     self.verifiedAt = verifiedAt
     self.generation = generation
     self.domain = domain
+  }
+
+  /// The value; nil if the key is absent.
+  var value: Value? {
+    switch content {
+    case .absent: nil
+    case .plain(let value): value
+    case .tagged(let tagged): tagged.value
+    }
+  }
+
+  var tags: [RemoteTag] {
+    if case .tagged(let tagged) = content { return tagged.tags }
+    return []
+  }
+}
+
+extension HeldCopy.Content {
+  /// A value with its tags; nil says that the key is absent.
+  init(_ value: Value?, tags: [RemoteTag]) {
+    guard let value else { self = .absent; return }
+    self = tags.isEmpty ? .plain(value) : .tagged(HeldCopy.Tagged(value, tags))
   }
 }

@@ -26,6 +26,8 @@ public struct RemoteEntry<Value> {
   public var expiry: Expiry
   /// The write that stored it; nil for a foreign value.
   public var version: RemoteVersion?
+  /// It is valid only while these have their versions.
+  var tags: [RemoteTag] = []
 }
 
 extension RemoteEntry: Sendable where Value: Sendable {}

@@ -47,6 +47,15 @@ final class RemoteFlight<Value: Sendable>: FlightObject {
     }
   }
 
+  /// As ``outcome(within:)``, for a storage of a name.
+  func landing(within limit: Duration?, of name: String) async throws(StorageError) -> RemoteEntry<Value>? {
+    switch await outcome(within: limit) {
+    case .landed(let outcome): try outcome.get()
+    case .tooLate: throw RemoteError.timedOut.told(by: name)
+    case .cancelled: throw .cancelled
+    }
+  }
+
   /// Tells all who wait, and all who still come.
   func land(_ outcome: Outcome) {
     let waiters = state.withLock { state in

@@ -25,6 +25,10 @@ public struct RemoteOptions: Sendable {
   public var defaultExpiry: Duration?
   /// For how long it is kept that a key is absent, as trusted as anything else; at most 5 seconds, zero for not at all.
   public var absence = Duration.seconds(5)
+  /// What everything that is written by the storage has as tags, besides those of each write; see ``RemoteStorage/tagged(_:)``.
+  public var tags: [String] = []
+  /// Whether everything that is written by the storage can be made invalid at once, by ``RemoteStorage/clear()``. It is a tag more.
+  public var isClearable = false
 
   /// Sets and removals are acknowledged once they are in a queue in the log, also while the remote store is away, and replayed from
   /// there; see <doc:QueuedWrites>. Nil: they are made at the owner before they return. The storages of one name share the queue of the

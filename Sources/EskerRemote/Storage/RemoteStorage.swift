@@ -14,10 +14,20 @@ public import Esker
 /// `value(forKey:orProduce:)` among them, and operators such as `mapValues` apply. Safe to use from any thread; copies share everything.
 public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.AsyncUpdatable {
   @usableFromInline let view: RemoteView<Key, Value>
+  /// What is written has these tags.
+  @usableFromInline let tags: [String]
+  /// When what is written began to be made; 0: with each call, or as the call says.
+  let began: UInt64
 
-  @inlinable
+  @usableFromInline
   init(view: RemoteView<Key, Value>) {
+    self.init(view, view.tagNames, began: 0)
+  }
+
+  init(_ view: RemoteView<Key, Value>, _ tags: [String], began: UInt64) {
     self.view = view
+    self.tags = tags
+    self.began = began
   }
 
   /// What it is called: all its keys begin with this name and a colon.
@@ -25,7 +35,8 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
 
   /// The identity of the entry within the process.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
-    StorageCall.Identity(storage: view.number, key: try view.remote(key).bytes)
+    // Tasks that begin after a tag has changed do not wait for a producer that began before.
+    StorageCall.Identity(storage: view.number, key: try view.remote(key).bytes + (view.tags?.state(of: tags) ?? []))
   }
 
   // MARK: Reading
@@ -35,7 +46,19 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
   public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
     if call.skipsMemory { return .unknown }
     guard let copy = view.trusted(try view.held(key), at: view.now) else { return .unknown }
-    guard let value = copy.value else { return .absent }
+    // What is made after this answer must not be older than what is known of its tags.
+    if !tags.isEmpty, call.needsVersion, !view.knows(tags) { return .unknown }
+    let value: Value
+    switch copy.content {
+    case .plain(let known): value = known
+    case .tagged(let tagged):
+      switch view.standing(of: copy, at: view.now) {
+      case .valid: value = tagged.value
+      case .invalid: return tags.isEmpty || view.knows(tags) ? .absent : .unknown
+      case .unknown: return .unknown
+      }
+    case .absent: return tags.isEmpty || view.knows(tags) ? .absent : .unknown
+    }
     return .entry(
       Entry(
         value,
@@ -54,7 +77,10 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
     _ key: Key,
     _ call: StorageCall.Read
   ) async throws(StorageError) -> Entry<Value>? {
-    try await view.find(key)?.entry
+    let found = try await view.find(key)
+    // If they cannot be read now, they are when it is written; then it may be taken for older than it is.
+    if !tags.isEmpty, found == nil || call.needsVersion { _ = try? await view.tags?.current(tags) }
+    return found?.entry
   }
 
   /// The value under `key`, and also in which tier it was found, how long ago it was last known to be current, and whether it is stale;
@@ -74,7 +100,7 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
     _ key: Key,
     _ call: StorageCall.Write<Value>
   ) async throws(StorageError) -> StorageCall.Receipt {
-    try await view.write(key, call)
+    try await view.write(key, call, tags, began: began == 0 ? call.began : began)
   }
 
   // MARK: Memory

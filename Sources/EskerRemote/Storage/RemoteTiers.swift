@@ -82,8 +82,9 @@ public final class RemoteTiers: Sendable {
   ///   - log: keeps copies that survive restarts; nil: there are none. The keyspace is named after the remote store, prefix and name.
   ///   - cost: what a value counts towards the cost limit; 1 if there is no such closure.
   /// - Throws: ``Esker/StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form;
-  ///   ``Esker/StorageError/unsupported(operation:view:)`` if `name` is empty, begins with `#` or has a colon, or if writes are to be
-  ///   queued and there is no log for it, or one that is read only or has a capacity.
+  ///   ``Esker/StorageError/unsupported(operation:view:)`` if `name` is empty, begins with `#` or has a colon, if the options have tags of
+  ///   which ``RemoteStorage/tagged(_:)`` would throw, or if writes are to be queued and there are tags, or no log for it, or one that
+  ///   is read only or has a capacity.
   @inlinable
   public func storage<Key: StorageKey, Value: Sendable>(
     _ name: String,
@@ -118,10 +119,31 @@ public final class RemoteTiers: Sendable {
     guard !name.isEmpty, !name.hasPrefix("#"), !name.contains(":") else {
       throw .unsupported(operation: "have that name", view: name)
     }
+    _ = try RemoteTags.checked(options.tags, name)
+    if options.queue != nil, options.isClearable || !options.tags.isEmpty {
+      throw .unsupported(operation: "queue what has tags", view: name)
+    }
     var near: NearLog<Key>?
     if let log { near = try NearLog(log, keyspace: "\(self.name)/\(prefix)\(name)", stale: options.serveStale) }
     if let queue = options.queue { try openQueue(name, queue, log, near) }
-    return RemoteView(self, name, transformer, memory, near, options, cost)
+    return RemoteView(self, tags, name, transformer, memory, near, options, cost)
+  }
+
+  /// The storage of all tags.
+  var tags: RemoteTags {
+    let name = RemoteTags.name
+    if let view = known(name, String.self, TagMark.self) { return RemoteTags(view) }
+    let made = RemoteView(
+      self,
+      nil,
+      name,
+      RemoteTags.values,
+      RemoteTags.limits,
+      nil as NearLog<String>?,
+      RemoteOptions(),
+      nil
+    )
+    return RemoteTags(publish(made, as: name, ViewTier(made)))
   }
 
   /// Makes a view the one of its name and types, unless another thread came first. What is told is told to it before anyone has it.

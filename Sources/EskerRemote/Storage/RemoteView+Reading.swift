@@ -3,13 +3,23 @@ internal import EskerLog
 
 extension RemoteView {
   /// The value of a key, from the nearest tier that may serve it.
-  nonisolated(nonsending) func find(_ key: Key) async throws(StorageError) -> RemoteEntry<Value>? {
+  nonisolated(nonsending) func find(
+    _ key: Key,
+    within limit: Duration? = nil
+  ) async throws(StorageError) -> RemoteEntry<Value>? {
     let held = try held(key)
     let now = core.now()
-    if let copy = trusted(held, at: now) { return entry(copy, isStale: false, at: now) }
+    let served = trusted(held, at: now)
+    if let served {
+      switch standing(of: served, at: now) {
+      case .valid: return entry(served, isStale: false, at: now)
+      case .invalid: return nil
+      case .unknown: break
+      }
+    }
     let remote = try remote(key)
     if let queue = tiers.queue(name), let waiting = try await queued(key, remote, in: queue) { return waiting.entry }
-    let copy = cache.look(held)?.value
+    let copy = served ?? cache.look(held)?.value
     if case .bounded(let bound) = options.freshness, let copy, now < copy.freshEnd,
       let entry = stale(copy, within: bound, at: now)
     {
@@ -20,20 +30,20 @@ extension RemoteView {
     if let spare, !core.domains.isTrusted(remote.domain, core.domains.generation(remote.domain), at: now) {
       return spare
     }
-    let flight = board(key, held, remote)
-    switch await flight.outcome(within: spare == nil ? nil : options.softTimeout) {
-    case .landed(.success(let entry)): return entry
-    case .cancelled: throw .cancelled
-    case .tooLate:
-      if let spare { return spare }
-      throw RemoteError.timedOut.told(by: name)
-    case .landed(.failure(let error)):
+    do throws(StorageError) {
+      let limit = spare == nil ? limit : options.softTimeout
+      let found =
+        if let served { entry(served, isStale: false, at: now) } else {
+          try await board(key, held, remote).landing(within: limit, of: name)
+        }
+      return try await isValid(found, within: limit) ? found : nil
+    } catch {
       if let spare, case .back = error { return spare }
       throw error
     }
   }
 
-  private func entry(_ copy: HeldCopy<Value>, isStale: Bool, at now: RemoteInstant) -> RemoteEntry<Value>? {
+  func entry(_ copy: HeldCopy<Value>, isStale: Bool, at now: RemoteInstant) -> RemoteEntry<Value>? {
     guard let value = copy.value else { return nil }
     let age = isStale ? now.duration(since: endOfTrust(copy)) : .zero
     return RemoteEntry(
@@ -42,18 +52,20 @@ extension RemoteView {
       age: age,
       isStale: isStale,
       expiry: copy.wallExpiry,
-      version: copy.version
+      version: copy.version,
+      tags: copy.tags
     )
   }
 
-  /// A copy as a stale entry, if it was current recently enough.
+  /// A copy as a stale entry, if it was current recently enough, and its tags are not known to have changed.
   private func stale(_ copy: HeldCopy<Value>, within limit: Duration, at now: RemoteInstant) -> RemoteEntry<Value>? {
-    guard copy.value != nil, now.duration(since: endOfTrust(copy)) <= limit else { return nil }
-    return entry(copy, isStale: true, at: now)
+    guard var entry = entry(copy, isStale: true, at: now), let since = age(of: entry.tags, at: now) else { return nil }
+    entry.age = max(entry.age, since)
+    return entry.age <= limit ? entry : nil
   }
 
   /// The flight for a key: the one that is under way, or a new one with a task of its own.
-  private func board(_ key: Key, _ held: Key.Held, _ remote: RemoteKey) -> RemoteFlight<Value> {
+  func board(_ key: Key, _ held: Key.Held, _ remote: RemoteKey) -> RemoteFlight<Value> {
     let (flight, new) = core.board(remote, view: number) { RemoteFlight<Value>() }
     guard let new else { return flight }
     Task { [self] in
@@ -134,7 +146,8 @@ extension RemoteView {
       age: .zero,
       isStale: false,
       expiry: Expiry(remote: found.expiry),
-      version: found.version
+      version: found.version,
+      tags: found.tags
     )
   }
 
@@ -144,7 +157,8 @@ extension RemoteView {
       return nil
     }
     let now = tiers.milliseconds(domain)
-    let age = Duration.milliseconds(Int64(clamping: now > version.time ? now - version.time : 0))
+    guard let since = self.age(of: near.tags, at: core.now()) else { return nil }
+    let age = max(since, .milliseconds(Int64(clamping: now > version.time ? now - version.time : 0)))
     guard age <= limit else { return nil }
     var entry = remoteEntry(value, near, .log)
     entry.age = age

@@ -2,14 +2,21 @@ internal import Esker
 internal import EskerLog
 
 extension RemoteView {
+  /// - Parameters:
+  ///   - tags: names of tags that a value gets.
+  ///   - began: when the value began to be made; 0: with the call.
   nonisolated(nonsending) func write(
     _ key: Key,
-    _ call: StorageCall.Write<Value>
+    _ call: StorageCall.Write<Value>,
+    _ tags: [String],
+    began: UInt64
   ) async throws(StorageError) -> StorageCall.Receipt {
     if Task.isCancelled { throw .cancelled }
     if let queue = tiers.queue(name) {
-      if options.queue != nil, call.condition == .always, let receipt = try await enqueue(key, call, in: queue) {
-        return receipt
+      if options.queue != nil, call.condition == .always {
+        // The versions of tags have to be known before.
+        if case .set = call.action, !tags.isEmpty { throw .unsupported(operation: "queue what has tags", view: name) }
+        if let receipt = try await enqueue(key, call, in: queue) { return receipt }
       }
       // What was queued before comes before, and conditions are about it.
       try await queue.settled(try remote(key).bytes, within: options.hardTimeout)
@@ -17,22 +24,14 @@ extension RemoteView {
     guard call.durability == nil else { throw .unsupported(operation: "promise a durability", view: name) }
     let held = try held(key)
     let remote = try remote(key)
-    guard let condition = try await condition(call.condition, key, held) else {
+    guard let (condition, base) = try await condition(call.condition, key, held) else {
       return StorageCall.Receipt(isDone: false)
     }
-    let version = tiers.nextVersion(remote.domain)
     switch call.action {
     case .set(let value):
-      let envelope = RemoteEnvelope(version: version, expiry: expiry(call.expiry, remote.domain, isJittered: true))
-      let stored = try encoded(value, envelope)
-      guard stored.stored.count <= tiers.store.valueLimit else {
-        throw RemoteError.tooLarge(size: stored.stored.count, limit: tiers.store.valueLimit).told(by: name)
+      return try await set(value, key, held, remote, call, condition) { version throws(StorageError) in
+        try await tagList(tags, replacing: base, began: began, version: version)
       }
-      let outcome = try await submit(remote, .set(stored, condition)) { [self] generation in
-        keep(value, stored, held, remote.domain, in: generation)
-        log?.keep(stored, forKey: key)
-      }
-      return receipt(outcome, envelope)
     case .remove:
       let outcome = try await submit(remote, .remove(condition)) { [self] generation in
         keep(nil, nil, held, remote.domain, in: generation)
@@ -43,32 +42,83 @@ extension RemoteView {
       if case .extend = call.action, try await hasLongEnough(key, call.expiry) {
         return StorageCall.Receipt(isDone: true, wasThere: true)
       }
+      let version = tiers.nextVersion(remote.domain)
       let envelope = RemoteEnvelope(version: version, expiry: expiry(call.expiry, remote.domain, isJittered: false))
       let present = condition == .always ? .present : condition
       return receipt(try await submit(remote, .touch(envelope, present), keep: nil), envelope)
     }
   }
 
-  /// The condition as the server checks it; nil if it is known not to hold.
+  /// Stores a value. Something that its tags have made invalid counts as absent.
+  private nonisolated(nonsending) func set(
+    _ value: Value,
+    _ key: Key,
+    _ held: Key.Held,
+    _ remote: RemoteKey,
+    _ call: StorageCall.Write<Value>,
+    _ condition: RemoteCondition,
+    _ tags: nonisolated(nonsending) (RemoteVersion) async throws(StorageError) -> [RemoteTag]
+  ) async throws(StorageError) -> StorageCall.Receipt {
+    var condition = condition
+    while true {
+      let version = tiers.nextVersion(remote.domain)
+      let envelope = RemoteEnvelope(version: version, expiry: expiry(call.expiry, remote.domain, isJittered: true))
+      let stored = try encoded(value, envelope, try await tags(version))
+      guard stored.stored.count <= tiers.store.valueLimit else {
+        throw RemoteError.tooLarge(size: stored.stored.count, limit: tiers.store.valueLimit).told(by: name)
+      }
+      let outcome = try await submit(remote, .set(stored, condition)) { [self] generation in
+        keep(value, stored, held, remote.domain, in: generation)
+        log?.keep(stored, forKey: key)
+      }
+      guard call.condition == .absent, case .written(.refused(let found)) = outcome else {
+        return receipt(outcome, envelope)
+      }
+      switch found {
+      case .absent where condition != .absent: condition = .absent
+      case .version where self.tags != nil:
+        guard let version = try await invalidVersion(key) else { return receipt(outcome, envelope) }
+        condition = .version(version)
+      default: return receipt(outcome, envelope)
+      }
+    }
+  }
+
+  /// The condition as the server checks it, and the tags of the value that is replaced; nil if it is known not to hold.
   private nonisolated(nonsending) func condition(
     _ condition: StorageCall.Condition,
     _ key: Key,
     _ held: Key.Held
-  ) async throws(StorageError) -> RemoteCondition? {
+  ) async throws(StorageError) -> (condition: RemoteCondition, tags: [RemoteTag])? {
     switch condition {
-    case .always: return .always
-    case .absent: return .absent
-    case .present: return .present
+    case .always: return (.always, [])
+    case .absent: return (invalid(held)?.version.map { .version($0) } ?? .absent, [])
+    case .present: return invalid(held) == nil ? (.present, []) : nil
     case .version(let number):
       // The number is a digest; the server compares all of the version.
-      if let version = cache.look(held)?.value.version, version.digest == number.rawValue { return .version(version) }
-      guard let version = try await find(key)?.version, version.digest == number.rawValue else { return nil }
-      return .version(version)
+      if let copy = cache.look(held)?.value, let version = copy.version, version.digest == number.rawValue {
+        return standing(of: copy, at: core.now()) == .invalid ? nil : (.version(version), copy.tags)
+      }
+      guard let found = try await find(key), let version = found.version, version.digest == number.rawValue else {
+        return nil
+      }
+      return (.version(version), found.tags)
     }
   }
 
-  private func encoded(_ value: Value, _ envelope: RemoteEnvelope) throws(StorageError) -> RemoteValue {
-    try encodedPayload(value).withBytes { RemoteValue(envelope, payload: $0) }
+  /// What is known to be there, although its tags have made it invalid.
+  private func invalid(_ held: Key.Held) -> HeldCopy<Value>? {
+    let now = core.now()
+    guard tags != nil, let copy = trusted(held, at: now), standing(of: copy, at: now) == .invalid else { return nil }
+    return copy
+  }
+
+  private func encoded(
+    _ value: Value,
+    _ envelope: RemoteEnvelope,
+    _ tags: [RemoteTag]
+  ) throws(StorageError) -> RemoteValue {
+    try encodedPayload(value).withBytes { RemoteValue(envelope, tags: tags, payload: $0) }
   }
 
   func encodedPayload(_ value: Value) throws(StorageError) -> [UInt8] {

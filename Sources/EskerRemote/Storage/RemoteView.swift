@@ -23,9 +23,12 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
   /// What all keys of the storage begin with.
   @usableFromInline let scope: [UInt8]
   let cost: (@Sendable (Value) -> Int)?
+  /// What tags there are; nil for that storage itself.
+  let tags: RemoteTags?
 
   init(
     _ tiers: RemoteTiers,
+    _ tags: RemoteTags?,
     _ name: String,
     _ values: Transformer<Value>,
     _ limits: MemoryLimits,
@@ -34,6 +37,7 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
     _ cost: (@Sendable (Value) -> Int)?
   ) {
     self.tiers = tiers
+    self.tags = tags
     self.name = name
     self.values = values
     self.log = log
@@ -95,7 +99,7 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
       return
     }
     let copy = HeldCopy(
-      value: value,
+      content: HeldCopy.Content(value, tags: remote?.tags ?? []),
       version: remote?.version,
       expiry: remote?.expiry ?? 0,
       freshEnd: freshEnd,

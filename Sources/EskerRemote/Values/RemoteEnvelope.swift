@@ -17,7 +17,7 @@ public struct RemoteEnvelope: Hashable, Sendable {
     /// Flags from their bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// A list of tags is ahead of the value.
+    /// A list of tags is ahead of the value; see ``RemoteTag``.
     public static let tagged = Flags(rawValue: 1)
     /// The value is packed.
     public static let packed = Flags(rawValue: 2)
@@ -54,11 +54,7 @@ public struct RemoteEnvelope: Hashable, Sendable {
     flags = Flags(rawValue: UInt8(truncatingIfNeeded: bytes.bigEndian(at: 3, count: 1)))
     guard flags.isSubset(of: .known) else { return nil }
     expiry = bytes.bigEndian(at: 4, count: 6)
-    version = RemoteVersion(
-      time: bytes.bigEndian(at: 10, count: 6),
-      count: UInt16(truncatingIfNeeded: bytes.bigEndian(at: 16, count: 2)),
-      writer: bytes.bigEndian(at: 18, count: 6)
-    )
+    version = RemoteVersion(bytes, at: Self.versionRange.lowerBound)
   }
 
   /// Appends the envelope's bytes.
@@ -66,8 +62,6 @@ public struct RemoteEnvelope: Hashable, Sendable {
     bytes.append(contentsOf: Self.magic)
     bytes.append(flags.rawValue)
     bytes.appendBigEndian(expiry, count: 6)
-    bytes.appendBigEndian(version.time, count: 6)
-    bytes.appendBigEndian(UInt64(version.count), count: 2)
-    bytes.appendBigEndian(version.writer, count: 6)
+    version.append(to: &bytes)
   }
 }

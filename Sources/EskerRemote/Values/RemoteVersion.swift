@@ -15,6 +15,25 @@ public struct RemoteVersion: Hashable, Sendable {
     self.writer = writer & 0xFFFF_FFFF_FFFF
   }
 
+  /// How many bytes it takes where it is stored.
+  static let length = 14
+
+  /// The version at an offset, which all of its bytes are behind.
+  init(_ bytes: RawSpan, at offset: Int) {
+    self.init(
+      time: bytes.bigEndian(at: offset, count: 6),
+      count: UInt16(truncatingIfNeeded: bytes.bigEndian(at: offset + 6, count: 2)),
+      writer: bytes.bigEndian(at: offset + 8, count: 6)
+    )
+  }
+
+  /// Appends its bytes.
+  func append(to bytes: inout [UInt8]) {
+    bytes.appendBigEndian(time, count: 6)
+    bytes.appendBigEndian(UInt64(count), count: 2)
+    bytes.appendBigEndian(writer, count: 6)
+  }
+
   /// When it was given: milliseconds since 1970 by the hybrid clock of the writer.
   public var time: UInt64 { high >> 16 }
 

@@ -35,8 +35,7 @@ final class TinyServer: @unchecked Sendable {
   /// On the loop.
   func tell(_ key: [UInt8], except writer: TinyStore?) {
     for client in clients where client !== writer {
-      let stamp = client.stamp()
-      key.withBytes { client.sink?.changed($0, domain: 0, at: stamp) }
+      if client.isDeaf { client.untold.append(key) } else { client.tell(key) }
     }
   }
 
@@ -79,6 +78,9 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
   var sink: (any RemoteSink)?
   var generation: UInt32 = 0
   var index: UInt64 = 0
+  /// Changes wait while it does not listen.
+  var isDeaf = false
+  var untold: [[UInt8]] = []
   /// What was asked, by kind.
   var asked: [String: Int] = [:]
   /// The callers of replays that were executed and not answered.
@@ -126,6 +128,21 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
 
   func time(of domain: UInt16) -> ServerTime? {
     ServerTime(milliseconds: UInt64(server.clock.wallMilliseconds()), at: server.now, error: .zero)
+  }
+
+  func setDeaf(_ isDeaf: Bool) {
+    server.loop.sync {
+      self.isDeaf = isDeaf
+      guard !isDeaf else { return }
+      for key in untold { tell(key) }
+      untold = []
+    }
+  }
+
+  /// On the loop.
+  func tell(_ key: [UInt8]) {
+    let stamp = stamp()
+    key.withBytes { sink?.changed($0, domain: 0, at: stamp) }
   }
 
   /// On the loop.
@@ -224,7 +241,7 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
   ) {
     self.write("touch", key, condition, completion) { before in
       guard let before else { return nil }
-      return Array(before.payload).withBytes { RemoteValue(envelope, payload: $0) }
+      return Array(before.payload).withBytes { RemoteValue(envelope, tags: before.tags, payload: $0) }
     }
   }
 

@@ -13,49 +13,25 @@ import Testing
     var visits = 0
   }
 
-  /// What one process has.
-  private static func tiers(_ store: RedisStore) async throws -> RemoteTiers {
-    let tiers = RemoteTiers(store, named: "tests", prefix: "t:")
-    try await tiers.start()
-    return tiers
-  }
-
-  private static func tiers(_ server: TestServer) async throws -> RemoteTiers {
-    try await tiers(RedisServer(RedisConfiguration([.init("127.0.0.1", port: server.port)], logger: TestClient.logger)))
-  }
-
-  private static func tiers(_ cluster: TestCluster) async throws -> RemoteTiers {
-    let seeds = cluster.members.map { RedisConfiguration.Address("127.0.0.1", port: $0.proxy.port) }
-    return try await tiers(RedisCluster(RedisConfiguration(seeds, logger: TestClient.logger)))
-  }
-
-  private static func until(_ what: String, _ condition: () async throws -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(60)
-    while try await !condition() {
-      guard ContinuousClock.now < end else { throw TestFailure("not within a minute: \(what)") }
-      try await Task.sleep(for: .milliseconds(2))
-    }
-  }
-
   @Test func whatOneProcessWritesAnotherServesFromMemoryUntilItChanges() async throws {
     let server = try TestServer()
-    let (one, two) = (try await Self.tiers(server), try await Self.tiers(server))
+    let (one, two) = (try await Processes.tiers(server), try await Processes.tiers(server))
     let mine = try one.storage("users", of: User.self)
     let theirs = try two.storage("users", of: User.self)
     try await mine.async.set(User(name: "Anna"), forKey: "anna")
     #expect(try await theirs.find("anna")?.tier == .remote)
     // The write may be told after the read that found it.
-    try await Self.until("it is served from memory") {
+    try await Processes.until("it is served from memory") {
       let copy = try #require(try await theirs.find("anna"))
       #expect(!copy.isStale && copy.value == User(name: "Anna"))
       return copy.tier == .memory
     }
     try await mine.async.update(forKey: "anna") { $0?.visits += 1 }
     #expect(try await mine.find("anna")?.value.visits == 1)
-    try await Self.until("the change is told") { try await theirs.async.value(forKey: "anna")?.visits == 1 }
+    try await Processes.until("the change is told") { try await theirs.async.value(forKey: "anna")?.visits == 1 }
     try await theirs.async.removeValue(forKey: "anna")
     #expect(try await theirs.async.value(forKey: "anna") == nil)
-    try await Self.until("the removal is told") { try await mine.async.value(forKey: "anna") == nil }
+    try await Processes.until("the removal is told") { try await mine.async.value(forKey: "anna") == nil }
     #expect(one.statistics.rolledBack == 0 && two.statistics.rolledBack == 0)
     await one.stop()
     await two.stop()
@@ -65,13 +41,13 @@ import Testing
     let server = try TestServer()
     let directory = try TemporaryDirectory()
     let log = try LogStore(at: directory.path + "/copies")
-    let writer = try await Self.tiers(server)
+    let writer = try await Processes.tiers(server)
     let written = try writer.storage("users", of: User.self)
-    let first = try await Self.tiers(server)
+    let first = try await Processes.tiers(server)
     let users = try first.storage("users", of: User.self, log: log)
     for number in 0..<200 { try await written.async.set(User(name: "\(number)"), forKey: "\(number)") }
     for number in 0..<200 {
-      try await Self.until("\(number) is kept") {
+      try await Processes.until("\(number) is kept") {
         let found = try #require(try await users.find("\(number)"))
         #expect(found.value.name == "\(number)")
         return found.tier == .memory
@@ -81,7 +57,7 @@ import Testing
     try log.close()
     for number in 0..<20 { try await written.async.set(User(name: "changed"), forKey: "\(number * 10)") }
     let reopened = try LogStore(at: directory.path + "/copies")
-    let second = try await Self.tiers(server)
+    let second = try await Processes.tiers(server)
     let again = try second.storage("users", of: User.self, log: reopened)
     for number in 0..<200 {
       let found = try #require(try await again.find("\(number)"))
@@ -107,7 +83,7 @@ import Testing
   /// One process counts up, another reads, and a primary is killed meanwhile.
   @Test func readsNeverGoBackWhenAPrimaryIsKilled() async throws {
     let cluster = try TestCluster()
-    let (one, two) = (try await Self.tiers(cluster), try await Self.tiers(cluster))
+    let (one, two) = (try await Processes.tiers(cluster), try await Processes.tiers(cluster))
     let counted = try one.storage("counts", key: Int.self, transformer: Transformer<Int>.littleEndian)
     let read = try two.storage("counts", key: Int.self, transformer: Transformer<Int>.littleEndian)
     let keys = 0..<24
@@ -140,7 +116,7 @@ import Testing
           }
         }
       }
-      try await Self.until("every key was read") { tally.reads.load(ordering: .relaxed) > 1_000 }
+      try await Processes.until("every key was read") { tally.reads.load(ordering: .relaxed) > 1_000 }
       let victim = cluster.members[0]
       victim.server.kill()
       try cluster.wait("another serves its slots") {
@@ -148,7 +124,7 @@ import Testing
           && cluster.members[3].isPrimary
       }
       let before = tally.acknowledged.withLock { $0 }
-      try await Self.until("all keys are written again") {
+      try await Processes.until("all keys are written again") {
         tally.acknowledged.withLock { now in keys.allSatisfy { now[$0] > before[$0] } }
       }
       tally.isOver.store(true, ordering: .relaxed)
@@ -157,7 +133,7 @@ import Testing
     for key in keys {
       let last = tally.acknowledged.withLock { $0[key] }
       #expect(try await counted.async.value(forKey: key) ?? 0 >= last)
-      try await Self.until("both agree on \(key)") {
+      try await Processes.until("both agree on \(key)") {
         let (mine, theirs) = (try await counted.async.value(forKey: key), try await read.async.value(forKey: key))
         return mine == theirs
       }
