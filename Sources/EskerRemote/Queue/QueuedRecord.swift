@@ -34,13 +34,13 @@ struct QueuedRecord: Hashable, Sendable {
   /// From its bytes; nil if they are of no format that is known.
   init?(_ bytes: RawSpan) {
     guard bytes.byteCount >= Self.headLength, bytes.bigEndian(at: 0, count: 1) == 1 else { return nil }
-    version = RemoteVersion(queued: bytes, at: 2)
+    version = RemoteVersion(bytes, at: 2)
     base = QueuedBase(expiry: bytes.bigEndian(at: 17, count: 6))
     switch bytes.bigEndian(at: 16, count: 1) {
     case 0: break
     case 1: base.found = .absent
     case 2: base.found = .foreign
-    case 3: base.found = .version(RemoteVersion(queued: bytes, at: 23))
+    case 3: base.found = .version(RemoteVersion(bytes, at: 23))
     default: return nil
     }
     switch bytes.bigEndian(at: 1, count: 1) {
@@ -100,20 +100,6 @@ struct QueuedBase: Hashable, Sendable {
 }
 
 extension RemoteVersion {
-  fileprivate init(queued bytes: RawSpan, at offset: Int) {
-    self.init(
-      time: bytes.bigEndian(at: offset, count: 6),
-      count: UInt16(truncatingIfNeeded: bytes.bigEndian(at: offset + 6, count: 2)),
-      writer: bytes.bigEndian(at: offset + 8, count: 6)
-    )
-  }
-
-  fileprivate func append(to bytes: inout [UInt8]) {
-    bytes.appendBigEndian(time, count: 6)
-    bytes.appendBigEndian(UInt64(count), count: 2)
-    bytes.appendBigEndian(writer, count: 6)
-  }
-
   /// The next version of the same time by a writer; of the next millisecond, if the count is used up.
   func successor(by writer: UInt64) -> RemoteVersion {
     count < .max
