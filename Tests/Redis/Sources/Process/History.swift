@@ -9,7 +9,7 @@ import Synchronization
 /// Reads, writes and removes at random through three tiers, and notes each operation: see `Operation` of the tests for the form.
 ///
 /// Which key is written changes five times a second and is the same in all processes, so there is contention first and then silence,
-/// in which a copy that should not be trusted any more is seen to be.
+/// in which a copy that should not be trusted any more is seen to be. Twice as many keys are written now and then, by one process alone.
 enum History {
   static func run(_ arguments: Arguments) async throws {
     let name = try arguments.text("name")
@@ -31,11 +31,11 @@ enum History {
     var options = RemoteOptions()
     options.hardTimeout = .milliseconds(700)
     let keys = arguments.number("keys", or: 32)
-    // Half of the keys are in memory, the others in the log.
+    // Half of all keys are in memory, the others in the log.
     let storage = try tiers.storage(
       "kv",
       of: String.self,
-      memory: MemoryLimits(count: keys / 2),
+      memory: MemoryLimits(count: keys * 3 / 2),
       log: log,
       options: options
     )
@@ -84,11 +84,12 @@ private final class Worker: Sendable {
     for _ in 0..<8 {
       let hot = now() / 200_000
       if Int.random(in: 0..<6) == 0 {
-        await write("k\(hot % keys)", isRemoval: Int.random(in: 0..<8) == 0)
+        let key = Int.random(in: 0..<20) == 0 ? Int.random(in: keys..<3 * keys) : hot % keys
+        await write("k\(key)", isRemoval: Int.random(in: 0..<8) == 0)
       } else {
         // What was hot a moment ago more often than others.
-        let key = Bool.random() ? hot - Int.random(in: 0..<12) : Int.random(in: 0..<keys)
-        await read("k\(key % keys)")
+        let key = Bool.random() ? (hot - Int.random(in: 0..<12)) % keys : Int.random(in: 0..<3 * keys)
+        await read("k\(key)")
       }
     }
     try? await Task.sleep(for: .milliseconds(1))

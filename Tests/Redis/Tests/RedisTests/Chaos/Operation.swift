@@ -1,5 +1,5 @@
 /// What a process of `History` has noted of one of its operations. Times are microseconds since 1970.
-struct Operation {
+struct Operation: CustomStringConvertible {
   enum Kind: Equatable {
     /// What it has read; nil: nothing.
     case read(String?, tier: Character)
@@ -15,6 +15,8 @@ struct Operation {
   var invoked: Int
   var returned: Int
   var kind: Kind
+
+  var description: String { "\(invoked)-\(returned) \(key) \(kind)" }
 }
 
 /// What one process did, from its start to its end.

@@ -114,9 +114,9 @@ final class TestCluster: @unchecked Sendable {
     throw TestFailure("no replica")
   }
 
-  /// A member and all others do not hear each other any more, nor do replicas hear it in time; clients still reach all.
+  /// A member and all others do not hear each other any more, nor do its replicas what it writes; clients still reach all.
   func isolate(_ member: Member) {
-    member.proxy.set { $0.replicationDelay = .milliseconds(200) }
+    member.proxy.set { $0.replicationDelay = .seconds(5) }
     member.bus.cut()
     for other in members where other !== member { other.bus.set { $0.refusedSenders = [member.id] } }
   }

@@ -1,0 +1,57 @@
+import EskerTestSupport
+import Foundation
+import Testing
+
+/// Four processes read and write under chaos; afterwards it is checked, by what the servers executed, that each saw one history.
+///
+/// `ESKER_REDIS_SECONDS` says for how long, `ESKER_REDIS_FAULTS` with which faults, as `kill,stop`, and `ESKER_SEED` in which order.
+@Suite(.serialized, .enabled(if: TestServer.isInstalled, TestServer.missing)) struct HistoryTests {
+  private static let shared = Result { try TestCluster() }
+  private static let seconds =
+    ProcessInfo.processInfo.environment["ESKER_REDIS_SECONDS"].flatMap { Double($0) } ?? 45
+
+  private static let faults =
+    ProcessInfo.processInfo.environment["ESKER_REDIS_FAULTS"]?.split(separator: ",")
+    .compactMap { Chaos.Fault(rawValue: String($0)) } ?? Chaos.Fault.allCases
+
+  @Test func allSeeOneHistory() throws {
+    var random = SeededGenerator(announcedFor: "allSeeOneHistory")
+    let chaos = try Chaos(Self.shared.get(), random.split())
+    let end = ContinuousClock.now + .seconds(Self.seconds)
+    var faults: [Chaos.Fault] = []
+    chaos.sleep(1)
+    repeat {
+      if faults.isEmpty { faults = Self.faults.shuffled(using: &random) }
+      try chaos.apply(faults.removeLast())
+    } while ContinuousClock.now < end
+    let checker = try chaos.check()
+    print(checker.summary)
+    #expect(checker.checked > 1_000)
+    #expect(
+      checker.violations.isEmpty,
+      "\(checker.violations.count): \(checker.violations.prefix(20).joined(separator: "\n"))"
+    )
+    #expect(checker.untold.isEmpty, "\(checker.untold.prefix(10))")
+  }
+
+  /// The checker finds what it should: each error shows with one of these faults, if not without any.
+  @Test(arguments: [
+    ("noFence", [Chaos.Fault.failover, .cut]), ("keepEpoch", [.cut, .kill, .cut]),
+    ("trustAtSend", [.pause, .pause, .pause, .pause, .pause]),
+    ("endlessLease", [.stopClient, .stall, .stopClient]), ("missedChange", []),
+  ])
+  func plantedErrorsAreFound(_ plant: String, _ faults: [Chaos.Fault]) throws {
+    var random = SeededGenerator(announcedFor: "plantedErrorsAreFound")
+    // What has to be met within a moment is not met each time.
+    for _ in 0..<4 {
+      let chaos = try Chaos(Self.shared.get(), plant: plant, random.split())
+      chaos.sleep(4)
+      for fault in faults { try chaos.apply(fault) }
+      let checker = try chaos.check()
+      print("\(plant): \(checker.violations.count) violations in \(checker.summary)")
+      print(checker.violations.prefix(3).joined(separator: "\n"))
+      if !checker.violations.isEmpty { return }
+    }
+    Issue.record("\(plant) was not found")
+  }
+}
