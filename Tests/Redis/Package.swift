@@ -18,6 +18,8 @@ let package = Package(
       dependencies: [
         .product(name: "EskerRedis", package: "Esker"),
         .product(name: "EskerRemote", package: "Esker"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ],
       path: "Sources/Benchmark",
       swiftSettings: [.treatAllWarnings(as: .error)]

@@ -1,6 +1,8 @@
 import EskerRedis
 import EskerRemote
 import Foundation
+import NIOCore
+import NIOPosix
 import Synchronization
 
 enum Run {
@@ -51,6 +53,8 @@ enum Run {
       sets
     )
     report("get of 1,000 at a time", try await batches(seconds, keys, store), gets)
+    let bare = Suspensions()
+    report("1,000 tasks: no request", try await tasks(seconds) { _ in await bare.pass() }, gets)
   }
 
   private static func tasks(_ seconds: Double, _ body: @escaping @Sendable (Int) async throws -> Void) async throws
@@ -173,6 +177,30 @@ enum Run {
   }
 
   private static func deadline() -> RemoteInstant { RemoteInstant.now.advanced(by: .seconds(10)) }
+}
+
+/// Tasks that are suspended, handed to an event loop together, and resumed there: the least that a request of a task can cost here.
+private final class Suspensions: Sendable {
+  private let loop = MultiThreadedEventLoopGroup.singleton.any()
+  private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
+
+  func pass() async {
+    await withCheckedContinuation { continuation in
+      let isFirst = waiting.withLock { waiting in
+        waiting.append(continuation)
+        return waiting.count == 1
+      }
+      if isFirst { loop.execute { self.resumeAll() } }
+    }
+  }
+
+  private func resumeAll() {
+    let all = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    for continuation in all { continuation.resume() }
+  }
 }
 
 private final class Box: Sendable {
