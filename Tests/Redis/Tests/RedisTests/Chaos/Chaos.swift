@@ -97,9 +97,9 @@ final class Chaos {
 
   func apply(_ fault: Fault) throws {
     let begin = now()
-    print("chaos: \(fault)")
     let primaries = cluster.members.indices.filter { cluster.members[$0].isPrimary }
     let place = primaries[Int.random(in: primaries.indices, using: &random)]
+    print("chaos: \(begin) \(fault) of \(place)")
     let member = cluster.members[place]
     switch fault {
     case .kill:
@@ -181,7 +181,10 @@ final class Chaos {
           String.init
         )
         if keys.isEmpty { break }
-        source.server.cli(words: ["MIGRATE", "127.0.0.1", "\(target.server.port)", "", "0", "5000", "KEYS"] + keys)
+        let answer = source.server.cli(
+          words: ["MIGRATE", "127.0.0.1", "\(target.server.port)", "", "0", "5000", "REPLACE", "KEYS"] + keys
+        )
+        if !answer.hasPrefix("OK"), !answer.hasPrefix("NOKEY") { throw TestFailure("MIGRATE: \(answer)") }
       }
       for member in [target, source] { member.server.cli("CLUSTER", "SETSLOT", "\(slot)", "NODE", target.id) }
       return

@@ -76,7 +76,11 @@ final class Checker {
             fail("\(token) (\(tier)) is older than \(events[before.surviving].token ?? "a removal")")
           }
           if before.lost > place, let takeover = events[before.lost].lostIn {
-            if !before.isOver.contains(takeover) { noteRollback(process, before.lostSeen, takeover, operation) }
+            // A write that waited has an earlier version than others that were made before it: its loss cannot be noticed.
+            let isNoticeable = event.version.lexicographicallyPrecedes(events[before.lost].version)
+            if isNoticeable, !before.isOver.contains(takeover) {
+              noteRollback(process, before.lostSeen, takeover, operation)
+            }
             known.isOver.insert(takeover)
           }
           known.surviving = max(known.surviving, place)
@@ -92,9 +96,8 @@ final class Checker {
           fail("nothing is there, although \(events[before.surviving].token ?? "") was")
         }
         // One that was lost may be seen until what was before is.
-        let last = events.lastIndex { event in
-          event.token == nil && event.time <= operation.returned
-            && event.lostIn.map { !before.isOver.contains($0) } ?? true
+        let last = events[..<count(of: events, until: operation.returned)].lastIndex { event in
+          event.token == nil && event.lostIn.map { !before.isOver.contains($0) } ?? true
         }
         if let last {
           noteStaleness(of: last, events, operation, fail)
@@ -111,9 +114,9 @@ final class Checker {
           known.surviving = max(known.surviving, place)
         }
       case .done(nil):
-        let place = events.firstIndex {
-          $0.token == nil && $0.lostIn == nil && $0.time >= operation.invoked && $0.time <= operation.returned
-        }
+        let first = count(of: events, until: operation.invoked - 1)
+        let place = events[first..<count(of: events, until: operation.returned)]
+          .firstIndex { $0.token == nil && $0.lostIn == nil }
         if let place { known.surviving = max(known.surviving, place) }
       case .failed(let token?):
         if truth.places[token] != nil { fail("\(token) was executed, and its writer was told that it never would be") }
@@ -122,10 +125,22 @@ final class Checker {
     }
   }
 
+  /// How many events there were until an instant.
+  private func count(of events: [Truth.Event], until time: Int) -> Int {
+    var (low, high) = (0, events.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if events[middle].time <= time { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
   /// The first removal that may have been seen.
   private func removal(_ events: [Truth.Event], from place: Int, by time: Int, orLost: Bool = false) -> Int? {
     guard place >= 0 else { return nil }
-    return events[place...].firstIndex { $0.token == nil && (orLost || $0.lostIn == nil) && $0.time <= time }
+    return events[place..<max(place, count(of: events, until: time))].firstIndex {
+      $0.token == nil && (orLost || $0.lostIn == nil)
+    }
   }
 
   /// Whether something came so shortly before a kill that the monitor may not have told it.
@@ -149,7 +164,7 @@ final class Checker {
     guard age > bound else { return }
     // What was there since, and when, in milliseconds before the read.
     let around = events[max(0, place - 1)...].prefix { $0.time <= operation.returned }.prefix(8).map { event in
-      "\((operation.invoked - event.time) / 1_000): \(event.token ?? "removed")\(event.lostIn == nil ? "" : ", lost")"
+      "\((operation.invoked - event.time) / 1_000): \(event.token ?? "removed") by \(event.server)\(event.lostIn == nil ? "" : ", lost")"
     }
     fail("\(events[place].token ?? "nothing") was replaced \(age / 1_000) ms before: \(around)")
   }

@@ -44,6 +44,8 @@ struct Execution {
   var key: String
   /// What was written; nil for a removal.
   var token: String?
+  /// The version of that, in bytes that are greater the later it was given.
+  var version: [UInt8] = []
   /// Whether it came from a primary.
   var isReplicated: Bool
 
@@ -64,5 +66,28 @@ struct Execution {
       let start = line[..<end].lastIndex(of: UInt8(ascii: "<"))
     else { return nil }
     token = String(decoding: line[start...end], as: UTF8.self)
+    // Behind the key's closing quote, a space and an opening one.
+    let value = line.dropFirst(words[0...4].reduce(0) { $0 + $1.utf8.count + 1 } + 1)
+    version = Array(Self.unescaped(value, 24).dropFirst(10))
+  }
+
+  /// The first bytes of a text as it is printed by servers.
+  private static func unescaped(_ text: ArraySlice<UInt8>, _ count: Int) -> [UInt8] {
+    let letters: [UInt8: UInt8] = [110: 10, 114: 13, 116: 9, 97: 7, 98: 8]
+    var bytes: [UInt8] = []
+    var rest = text
+    while bytes.count < count, let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "\\"), let next = rest.popFirst() else {
+        bytes.append(byte)
+        continue
+      }
+      if next == UInt8(ascii: "x") {
+        bytes.append(UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) ?? 0)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(letters[next] ?? next)
+      }
+    }
+    return bytes
   }
 }

@@ -4,6 +4,9 @@ struct Truth {
     var time: Int
     /// Nil for a removal.
     var token: String?
+    var version: [UInt8] = []
+    /// Which server executed it.
+    var server: Int
     /// In which takeover it was lost; nil if it survived.
     var lostIn: Int?
   }
@@ -51,7 +54,13 @@ struct Truth {
     for (server, executions) in servers.enumerated() {
       for (place, execution) in executions.enumerated() where !execution.isReplicated {
         events[execution.key, default: []].append(
-          Event(time: execution.time, token: execution.token, lostIn: lostIn[server][place])
+          Event(
+            time: execution.time,
+            token: execution.token,
+            version: execution.version,
+            server: server,
+            lostIn: lostIn[server][place]
+          )
         )
         if lostIn[server][place] != nil { lost += 1 }
       }
@@ -66,7 +75,15 @@ struct Truth {
       late[token] = execution
     }
     for execution in late.values {
-      events[execution.key, default: []].append(Event(time: execution.time, token: execution.token, lostIn: nil))
+      events[execution.key, default: []].append(
+        Event(
+          time: execution.time,
+          token: execution.token,
+          version: execution.version,
+          server: -1,
+          lostIn: nil
+        )
+      )
     }
     for key in Array(events.keys) {
       // A sort that keeps what is equal in its order.
