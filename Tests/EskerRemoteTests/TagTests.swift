@@ -98,10 +98,13 @@ import Testing
     let (two, _) = try await makeTiers()
     let texts: RemoteStorage<Int, String> = try one.storage("texts")
     let theirs: RemoteStorage<Int, String> = try two.storage("texts")
-    #expect(try await produced(texts) { try await one.invalidate(tag: "a") } == nil)
+    let own = try await produced(texts) { try await one.invalidate(tag: "a") }
+    #expect(own == nil)
     #expect(try await theirs.async.value(forKey: 1) == nil)
-    #expect(try await produced(texts) { try await two.invalidate(tag: "a") } == nil)
-    #expect(try await produced(texts) { [server] in server.put(nil, "#tag:a") } == nil)
+    let others = try await produced(texts) { try await two.invalidate(tag: "a") }
+    #expect(others == nil)
+    let evicted = try await produced(texts) { [server] in server.put(nil, "#tag:a") }
+    #expect(evicted == nil)
     // The producer's process is told late, and neither serves nor resurrects what it made.
     let late = try await produced(texts) {
       store.setDeaf(true)
@@ -112,8 +115,10 @@ import Testing
     store.setDeaf(false)
     #expect(try await texts.async.value(forKey: 1) == nil)
     // Without an invalidation it stays, and is not made again.
-    #expect(try await produced(texts) {} == "old")
-    #expect(try await texts.tagged("a").async.value(forKey: 1) { "new" } == "old")
+    let calm = try await produced(texts) {}
+    #expect(calm == "old")
+    let again = try await texts.tagged("a").async.value(forKey: 1) { "new" }
+    #expect(again == "old")
     #expect(try await theirs.async.value(forKey: 1) == "old")
   }
 
@@ -129,7 +134,8 @@ import Testing
     }
     await begun.pass()
     try await tiers.invalidate(tag: "a")
-    #expect(try await tagged.async.value(forKey: 1) { "new" } == "new")
+    let second = try await tagged.async.value(forKey: 1) { "new" }
+    #expect(second == "new")
     went.open()
     // What is there stays, and is newer than what its caller had asked for.
     #expect(try await first == "new")
@@ -176,7 +182,8 @@ import Testing
       #expect(try await tagged.async.increment(1) == 1)
       #expect(try await tagged.async.setIfAbsent(2, forKey: 2))
       #expect(try await !tagged.async.setIfAbsent(3, forKey: 2))
-      #expect(try await tagged.async.value(forKey: 3) { 3 } == 3)
+      let third = try await tagged.async.value(forKey: 3) { 3 }
+      #expect(third == 3)
       for key in 1...3 { #expect(try await numbers.async.value(forKey: key) == key) }
     }
     let version = try #require(try await numbers.async.entry(forKey: 1)?.version)
@@ -317,9 +324,7 @@ import Testing
   @Test func noReadIsOlderThanTheLastInvalidation() async throws {
     var random = SeededGenerator(announcedFor: "noReadIsOlderThanTheLastInvalidation")
     let pauses = (0..<64).map { _ in Int.random(in: 0...8, using: &random) }
-    let source = Atomic(0)
-    let floor = Atomic(0)
-    let isOver = Atomic(false)
+    let tally = Tally()
     let parties = [try await makeTiers().tiers, try await makeTiers().tiers]
     let storages: [RemoteStorage<Int, Int>] = try parties.map { try $0.storage("numbers") }
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -328,12 +333,12 @@ import Testing
           group.addTask {
             let tagged = try storage.tagged("source")
             var round = reader
-            while !isOver.load(ordering: .acquiring) {
-              let least = floor.load(ordering: .acquiring)
+            while !tally.isOver.load(ordering: .acquiring) {
+              let least = tally.floor.load(ordering: .acquiring)
               round += 1
               let pause = pauses[round % 64]
               let value = try await tagged.async.value(forKey: round % 2) {
-                let value = source.load(ordering: .acquiring)
+                let value = tally.source.load(ordering: .acquiring)
                 for _ in 0..<pause { await Task.yield() }
                 return value
               }
@@ -343,16 +348,26 @@ import Testing
         }
       }
       for round in 0..<300 {
-        let number = source.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
+        let number = tally.source.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
         try await parties[round % 2].invalidate(tag: "source")
-        floor.store(number, ordering: .releasing)
+        tally.floor.store(number, ordering: .releasing)
         for _ in 0..<pauses[round % 64] { await Task.yield() }
       }
-      isOver.store(true, ordering: .releasing)
+      tally.isOver.store(true, ordering: .releasing)
       try await group.waitForAll()
     }
-    for storage in storages { #expect(try await storage.tagged("source").async.value(forKey: 0) { 300 } == 300) }
+    for storage in storages {
+      let last = try await storage.tagged("source").async.value(forKey: 0) { 300 }
+      #expect(last == 300)
+    }
   }
+}
+
+private final class Tally: Sendable {
+  let source = Atomic(0)
+  /// What the source had when an invalidation was complete.
+  let floor = Atomic(0)
+  let isOver = Atomic(false)
 }
 
 /// Opens once.

@@ -51,6 +51,7 @@ extension Coherence {
     }
     effects.run()
     if isObserved { report(.leased(range)) }
+    granted(domains, now())
   }
 
   func suspended(_ range: Range<UInt16>) {

@@ -19,6 +19,8 @@ final class Coherence: RemoteSink {
   private let hash: KeyHash
   let store: any RemoteStore
   let state: Guarded<State>
+  /// Told of leases, after they count; must not wait.
+  let granted: @Sendable (DomainTable, RemoteInstant) -> Void
   /// Told of each change, raise and rollback, after the near copies; must not wait.
   let report: @Sendable (Report) -> Void
 
@@ -80,11 +82,13 @@ final class Coherence: RemoteSink {
     seeds: (UInt64, UInt64),
     faults: Faults = [],
     now: @escaping @Sendable () -> RemoteInstant = { .now },
+    granted: @escaping @Sendable (DomainTable, RemoteInstant) -> Void = { _, _ in },
     report: @escaping @Sendable (Report) -> Void = { _ in }
   ) {
     self.store = store
     self.faults = faults
     self.now = now
+    self.granted = granted
     self.report = report
     hash = KeyHash(seedLow: seeds.0, seedHigh: seeds.1)
     domains = DomainTable(count: store.domainCount)
@@ -123,12 +127,23 @@ final class Coherence: RemoteSink {
   /// When the trust in something ended that was found current in `generation` and at `instant`, and of which no change was told: a
   /// lower bound.
   func endOfTrust(_ domain: UInt16, _ generation: UInt32, verifiedAt instant: RemoteInstant) -> RemoteInstant {
-    state.withLock { state in
-      let end = state.ends[Int(domain)]
-      if generation == domains.generation(domain) { return max(instant, min(end.leaseEnd, now())) }
-      if generation == end.formerGeneration { return max(instant, end.formerEnd) }
-      return instant
+    state.withLock { max(instant, endOfTrust(domain, generation, $0) ?? instant) }
+  }
+
+  /// The same of a copy in the log; nil if it is not known to have been current in the last two generations.
+  func endOfTrust(_ key: RemoteKey, _ version: RemoteVersion) -> RemoteInstant? {
+    let hash = hash(of: key)
+    return state.withLock { state in
+      let generations = [domains.generation(key.domain), state.ends[Int(key.domain)].formerGeneration]
+      let known = generations.first { state.verified.contains(hash, version, in: $0) }
+      return known.flatMap { endOfTrust(key.domain, $0, state) }
     }
+  }
+
+  private func endOfTrust(_ domain: UInt16, _ generation: UInt32, _ state: borrowing State) -> RemoteInstant? {
+    let end = state.ends[Int(domain)]
+    if generation == domains.generation(domain) { return min(end.leaseEnd, now()) }
+    return generation == end.formerGeneration ? end.formerEnd : nil
   }
 
   /// Whether replies of a generation count, under the lock.

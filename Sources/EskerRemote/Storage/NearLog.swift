@@ -18,14 +18,18 @@ final class NearLog<Key: StorageKey>: Sendable {
     var isRunning = false
   }
 
+  /// When copies of processes before this one were last known to be current.
+  let leases: LeaseLog
+
   /// - Parameter stale: for how long what has expired is kept.
-  init(_ store: LogStore, keyspace name: String, stale: Duration?) throws(StorageError) {
+  init(_ store: LogStore, keyspace name: String, stale: Duration?, _ leases: LeaseLog) throws(StorageError) {
     let form = Transformer<RemoteValue>(id: "esker.remote") {
       $0.stored
     } decode: {
       RemoteValue(stored: $0.copied())
     }
     storage = try LogStorage(store, name, key: Key.self, transformer: form)
+    self.leases = leases
     staleMilliseconds = Int64(clamping: (stale ?? .zero).wholeMilliseconds)
     queue = Guarded(Queue(), .leaf)
   }

@@ -12,6 +12,7 @@ public final class RemoteTiers: Sendable {
   let store: any RemoteStore
   let core: Coherence
   let observers = RemoteObservers()
+  let leases: LeaseLogs
   let clock: VersionClock
   private let system: any SystemClock
   /// The clock that a test gave instead of the process's own.
@@ -52,12 +53,16 @@ public final class RemoteTiers: Sendable {
     system = platform.clock
     clock = VersionClock(writer: platform.random())
     views = Guarded([:], .leaf)
+    let leases = LeaseLogs()
+    self.leases = leases
+    let present = { @Sendable [system = platform.clock] in Self.milliseconds(store, 0, now?() ?? .now, system) }
     core = Coherence(
       store,
       verified: VerifiedSet(capacity: verifiedCapacity),
       seeds: (platform.random(), platform.random()),
       faults: faults,
       now: now ?? { .now },
+      granted: { leases.granted($0, at: $1, present) },
       report: { [observers] in observers.tell($0) }
     )
   }
@@ -71,6 +76,7 @@ public final class RemoteTiers: Sendable {
     await stopQueues { await store.stop() }
     // Views keep this object, and it them.
     core.removeTiers()
+    leases.removeAll()
     views.withLock { $0 = [:] }
   }
 
@@ -124,7 +130,11 @@ public final class RemoteTiers: Sendable {
       throw .unsupported(operation: "queue what has tags", view: name)
     }
     var near: NearLog<Key>?
-    if let log { near = try NearLog(log, keyspace: "\(self.name)/\(prefix)\(name)", stale: options.serveStale) }
+    if let log {
+      let keyspace = "\(self.name)/\(prefix)"
+      let leases = try leases.log(log, "\(keyspace)#lease", milliseconds(0))
+      near = try NearLog(log, keyspace: keyspace + name, stale: options.serveStale, leases)
+    }
     if let queue = options.queue { try openQueue(name, queue, log, near) }
     return RemoteView(self, tags, name, transformer, memory, near, options, cost)
   }
@@ -187,20 +197,20 @@ public final class RemoteTiers: Sendable {
   // MARK: Time
 
   /// The present by the server's clock, or by this machine's as long as that is not known.
-  func milliseconds(_ domain: UInt16) -> UInt64 { Self.milliseconds(store, core, system, domain) }
+  func milliseconds(_ domain: UInt16) -> UInt64 { Self.milliseconds(store, domain, core.now(), system) }
 
   /// The same for whatever may live longer than the tiers.
   var presentTime: @Sendable (UInt16) -> UInt64 {
-    { [store, core, system] in Self.milliseconds(store, core, system, $0) }
+    { [store, core, system] in Self.milliseconds(store, $0, core.now(), system) }
   }
 
   private static func milliseconds(
     _ store: any RemoteStore,
-    _ core: Coherence,
-    _ system: any SystemClock,
-    _ domain: UInt16
+    _ domain: UInt16,
+    _ now: RemoteInstant,
+    _ system: any SystemClock
   ) -> UInt64 {
-    store.time(of: domain)?.milliseconds(at: core.now()) ?? UInt64(clamping: system.wallMilliseconds())
+    store.time(of: domain)?.milliseconds(at: now) ?? UInt64(clamping: system.wallMilliseconds())
   }
 
   func nextVersion(_ domain: UInt16) -> RemoteVersion { clock.next(at: milliseconds(domain)) }

@@ -25,21 +25,24 @@ extension RemoteView {
     {
       return entry
     }
-    let spare = options.serveStale.flatMap { limit in copy.flatMap { stale($0, within: limit, at: now) } }
+    let near = copy == nil && options.serveStale != nil ? await log?.value(key) : nil
+    let spare = spare(copy, near, remote, at: now)
     // Nothing would come of asking but a wait.
-    if let spare, !core.domains.isTrusted(remote.domain, core.domains.generation(remote.domain), at: now) {
-      return spare
-    }
+    let isHopeless = !core.domains.isTrusted(remote.domain, core.domains.generation(remote.domain), at: now)
+    if let spare, isHopeless || throttle.isClosed(held, at: now), let entry = entry(spare, key) { return entry }
     do throws(StorageError) {
       let limit = spare == nil ? limit : options.softTimeout
       let found =
-        if let served { entry(served, isStale: false, at: now) } else {
-          try await board(key, held, remote).landing(within: limit, of: name)
+        if let served {
+          entry(served, isStale: false, at: now)
+        } else {
+          try await board(key, held, remote, near).landing(within: limit, of: name)
         }
       return try await isValid(found, within: limit) ? found : nil
     } catch {
-      if let spare, case .back = error { return spare }
-      throw error
+      guard let spare, case .back = error, let entry = entry(spare, key) else { throw error }
+      throttle.noteFailure(held, at: core.now())
+      return entry
     }
   }
 
@@ -57,21 +60,21 @@ extension RemoteView {
     )
   }
 
-  /// A copy as a stale entry, if it was current recently enough, and its tags are not known to have changed.
-  private func stale(_ copy: HeldCopy<Value>, within limit: Duration, at now: RemoteInstant) -> RemoteEntry<Value>? {
-    guard var entry = entry(copy, isStale: true, at: now), let since = age(of: entry.tags, at: now) else { return nil }
-    entry.age = max(entry.age, since)
-    return entry.age <= limit ? entry : nil
-  }
-
   /// The flight for a key: the one that is under way, or a new one with a task of its own.
-  func board(_ key: Key, _ held: Key.Held, _ remote: RemoteKey) -> RemoteFlight<Value> {
+  ///
+  /// - Parameter near: what is in the log, if that is known.
+  func board(
+    _ key: Key,
+    _ held: Key.Held,
+    _ remote: RemoteKey,
+    _ near: RemoteValue? = nil
+  ) -> RemoteFlight<Value> {
     let (flight, new) = core.board(remote, view: number) { RemoteFlight<Value>() }
     guard let new else { return flight }
     Task { [self] in
       let outcome: RemoteFlight<Value>.Outcome
       do throws(StorageError) {
-        outcome = .success(try await fly(new, key, held))
+        outcome = .success(try await fly(new, key, held, near))
       } catch {
         outcome = .failure(error)
       }
@@ -85,18 +88,16 @@ extension RemoteView {
   private func fly(
     _ flight: Coherence.FlightID,
     _ key: Key,
-    _ held: Key.Held
+    _ held: Key.Held,
+    _ known: RemoteValue?
   ) async throws(StorageError) -> RemoteEntry<Value>? {
     let copy = cache.look(held)?.value
-    var near: RemoteValue?
-    if copy == nil, let found = await log?.value(key), let version = found.version {
-      near = found
-      let value = try? decoded(found, key)
-      if let value,
-        core.landVerified(flight, version, keep: { keep(value, found, held, flight.key.domain, in: $0) })
-      {
-        return remoteEntry(value, found, .log)
-      }
+    var near = copy == nil ? known : nil
+    if copy == nil, near == nil { near = await log?.value(key) }
+    if let near, let version = near.version, let value = try? decoded(near, key),
+      core.landVerified(flight, version, keep: { keep(value, near, held, flight.key.domain, in: $0) })
+    {
+      return remoteEntry(value, near, .log)
     }
     // What was told to have changed most likely has.
     let known = copy?.version ?? near?.version
@@ -105,9 +106,7 @@ extension RemoteView {
     var answer = await ask(flight, isChanged ? nil : known, known, deadline)
     if case .success(.different) = answer { answer = await ask(flight, nil, known, deadline) }
     switch answer {
-    case .failure(let error):
-      if let near, let entry = spare(near, key, flight.key.domain) { return entry }
-      throw error.told(by: name)
+    case .failure(let error): throw error.told(by: name)
     case .success(.same):
       if let copy { return entry(copy, isStale: false, at: core.now()) }
       guard let near else { return nil }
@@ -149,20 +148,5 @@ extension RemoteView {
       version: found.version,
       tags: found.tags
     )
-  }
-
-  /// A copy from the log in place of what could not be read. All that is known of it after a restart is when it was written.
-  private func spare(_ near: RemoteValue, _ key: Key, _ domain: UInt16) -> RemoteEntry<Value>? {
-    guard let limit = options.serveStale, let version = near.version, let value = try? decoded(near, key) else {
-      return nil
-    }
-    let now = tiers.milliseconds(domain)
-    guard let since = self.age(of: near.tags, at: core.now()) else { return nil }
-    let age = max(since, .milliseconds(Int64(clamping: now > version.time ? now - version.time : 0)))
-    guard age <= limit else { return nil }
-    var entry = remoteEntry(value, near, .log)
-    entry.age = age
-    entry.isStale = true
-    return entry
   }
 }

@@ -20,6 +20,7 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
   let options: RemoteOptions
   @usableFromInline let cache: MemoryCache<Key.Held, HeldCopy<Value>>
   let log: NearLog<Key>?
+  let throttle = Throttle<Key.Held>()
   /// What all keys of the storage begin with.
   @usableFromInline let scope: [UInt8]
   let cost: (@Sendable (Value) -> Int)?

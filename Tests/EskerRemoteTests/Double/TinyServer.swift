@@ -78,6 +78,10 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
   var sink: (any RemoteSink)?
   var generation: UInt32 = 0
   var index: UInt64 = 0
+  /// What all requests come to, if there is something wrong.
+  var failure: RemoteError?
+  /// Whether it has a lease from the start.
+  var isLeased = true
   /// Changes wait while it does not listen.
   var isDeaf = false
   var untold: [[UInt8]] = []
@@ -94,7 +98,7 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
   func start(prefix: [UInt8], sink: any RemoteSink) async throws(RemoteError) {
     server.loop.sync { self.sink = sink }
     raise()
-    trust(for: .seconds(1_000_000))
+    if isLeased { trust(for: .seconds(1_000_000)) }
   }
 
   /// Completes what is under way, as it must.
@@ -108,6 +112,8 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
       swallowed = []
     }
   }
+
+  func setFailure(_ failure: RemoteError?) { server.loop.sync { self.failure = failure } }
 
   func raise() {
     server.loop.sync {
@@ -158,6 +164,7 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
   ) {
     server.loop.async { [self] in
       asked[kind, default: 0] += 1
+      if let failure { return completion(.failure(failure)) }
       let perform = { [self] in
         do throws(RemoteError) {
           if let reply = try body() { completion(.success(Stamped(reply, at: stamp()))) }

@@ -70,24 +70,22 @@ import Testing
   /// Two clients of a cluster produce what a source has, which changes all the time; each change invalidates the tag.
   @Test func noReadIsOlderThanAnInvalidationByTheSameClient() async throws {
     let cluster = try TestCluster()
-    let source = Atomic(0)
-    let isOver = Atomic(false)
-    let produced = Atomic(0)
+    let tally = Tally()
     let parties = [try await Processes.tiers(cluster), try await Processes.tiers(cluster)]
     try await withThrowingTaskGroup(of: Void.self) { group in
       for party in parties {
-        let floor = Guard()
+        let floor = Floor()
         let storage: RemoteStorage<Int, Int> = try party.storage("numbers")
         for reader in 0..<3 {
           group.addTask {
             let tagged = try storage.tagged("source")
             var key = reader
-            while !isOver.load(ordering: .acquiring) {
+            while !tally.isOver.load(ordering: .acquiring) {
               key += 1
               let least = floor.value.load(ordering: .acquiring)
               let value = try await tagged.async.value(forKey: key % 20) {
-                produced.wrappingAdd(1, ordering: .relaxed)
-                let value = source.load(ordering: .acquiring)
+                tally.produced.wrappingAdd(1, ordering: .relaxed)
+                let value = tally.source.load(ordering: .acquiring)
                 await Task.yield()
                 return value
               }
@@ -98,20 +96,20 @@ import Testing
         }
         group.addTask {
           for _ in 0..<200 {
-            let number = source.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
+            let number = tally.source.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
             try await party.invalidate(tag: "source")
             floor.value.store(number, ordering: .releasing)
             try await Task.sleep(for: .milliseconds(2))
           }
-          isOver.store(true, ordering: .releasing)
+          tally.isOver.store(true, ordering: .releasing)
         }
       }
       try await group.waitForAll()
     }
-    print("produced \(produced.load(ordering: .relaxed)) times")
+    print("produced \(tally.produced.load(ordering: .relaxed)) times")
     // In the end all agree, and nothing old is left.
     try await parties[0].invalidate(tag: "source")
-    let number = source.wrappingAdd(1, ordering: .relaxed).newValue
+    let number = tally.source.wrappingAdd(1, ordering: .relaxed).newValue
     for key in 0..<20 {
       for party in parties {
         let storage: RemoteStorage<Int, Int> = try party.storage("numbers")
@@ -123,7 +121,14 @@ import Testing
     for party in parties { await party.stop() }
   }
 
-  private final class Guard: Sendable {
+  private final class Tally: Sendable {
+    let source = Atomic(0)
+    let isOver = Atomic(false)
+    let produced = Atomic(0)
+  }
+
+  /// What the source had when the client's last invalidation was complete.
+  private final class Floor: Sendable {
     let value = Atomic(0)
   }
 }
