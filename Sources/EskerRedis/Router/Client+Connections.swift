@@ -132,7 +132,8 @@
     }
 
     func connectionDidRead(_ connection: Connection) {
-      endTurn()
+      // What the tasks that were just answered ask for next goes out with the same write.
+      drain()
       if drainDeadline != nil { finishStop() }
     }
 

@@ -44,6 +44,7 @@
     /// The next message, if all of it is there.
     mutating func next() throws(WireError) -> RESPMessage? {
       guard buffer.readableBytes > 0 else { return nil }
+      if scanner.isAtStart, let value = nextString() { return .reply(value) }
       let bytes = buffer
       let isComplete = try scanner.advance(bytes.readableBytesUInt8Span)
       if scanner.isOversized {
@@ -74,6 +75,34 @@
       let value = try reader.value()
       buffer.moveReaderIndex(forwardBy: length)
       return .reply(value)
+    }
+
+    /// The next message if it is the usual one, a string of which all is there, without a scan before the reading. Whatever is unusual
+    /// is left to the scanner.
+    private mutating func nextString() -> RESPValue? {
+      guard let found = Self.string(in: buffer, limit),
+        let string = buffer.getBytes(at: buffer.readerIndex + found.lowerBound, length: found.count)
+      else { return nil }
+      buffer.moveReaderIndex(forwardBy: found.upperBound + 2)
+      return .bytes(string)
+    }
+
+    private static func string(in buffer: ByteBuffer, _ limit: Int) -> Range<Int>? {
+      let bytes = buffer.readableBytesUInt8Span
+      guard bytes.count >= 5, bytes[0] == UInt8(ascii: "$") else { return nil }
+      var length = 0
+      var place = 1
+      while place < min(bytes.count, 8), case let digit = bytes[place] &- UInt8(ascii: "0"), digit <= 9 {
+        length = length * 10 + Int(digit)
+        place += 1
+      }
+      let start = place + 2
+      let end = start + length
+      guard place > 1, end + 2 <= min(limit, bytes.count),
+        bytes[place] == UInt8(ascii: "\r"), bytes[place + 1] == UInt8(ascii: "\n"),
+        bytes[end] == UInt8(ascii: "\r"), bytes[end + 1] == UInt8(ascii: "\n")
+      else { return nil }
+      return start..<end
     }
 
     private mutating func reset() { scanner = RESPScanner(limit: limit, hardLimit: hardLimit) }

@@ -30,6 +30,9 @@
 
     var isOversized: Bool { size > limit }
 
+    /// Whether no byte of the message has been looked at.
+    var isAtStart: Bool { offset == 0 && dropped == 0 && pending == 0 && open.isEmpty }
+
     /// Whether the beginning of the message is gone.
     var hasDropped: Bool { dropped > 0 }
 
