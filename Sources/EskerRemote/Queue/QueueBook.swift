@@ -39,8 +39,16 @@ struct QueueBook {
   }
 
   private(set) var entries: [[UInt8]: Entry] = [:]
-  /// Writers between their announcement and their note, and up to which record a replay has settled the key meanwhile.
-  private var writers: [[UInt8]: (count: Int, settled: SequenceNumber)] = [:]
+  /// Writers of a key between their announcement and their note.
+  private struct Writers {
+    var count = 0
+    /// Up to which record a replay has settled the key meanwhile.
+    var settled = SequenceNumber(rawValue: 0)
+    /// What a replay has left at the owner meanwhile: newer than what they know.
+    var base: QueuedBase?
+  }
+
+  private var writers: [[UInt8]: Writers] = [:]
   private var lines: [UInt16: Line] = [:]
   /// Domains with keys in line that may be asked, in turn; those without a lease are parked.
   private var active = Fifo<UInt16>()
@@ -54,7 +62,21 @@ struct QueueBook {
   private(set) var bytes = 0
   private(set) var reserved = (count: 0, bytes: 0)
   private(set) var underWay = 0
-  var statistics = RemoteQueueStatistics()
+  /// Records that were logged, or found in the log.
+  private var logged: UInt64 = 0
+  /// What became of them.
+  var outcomes = RemoteQueueStatistics()
+
+  /// Outcomes, and what waits. Whatever else was logged was replaced.
+  mutating func statistics(at now: Int64) -> RemoteQueueStatistics {
+    var statistics = outcomes
+    statistics.count = entries.count
+    statistics.bytes = bytes
+    statistics.oldestAge = oldest().map { .nanoseconds(max(0, now - $0.entry.since)) }
+    let others = outcomes.applied + outcomes.superseded + outcomes.failed + UInt64(entries.count)
+    statistics.replaced = logged - min(logged, others)
+    return statistics
+  }
 
   // MARK: Writers
 
@@ -67,7 +89,7 @@ struct QueueBook {
     }
     reserved.bytes += size
     if entries[key] == nil { reserved.count += 1 }
-    writers[key, default: (0, SequenceNumber(rawValue: 0))].count += 1
+    writers[key, default: Writers()].count += 1
     return nil
   }
 
@@ -80,14 +102,26 @@ struct QueueBook {
     if writers[key]?.count == 0 { writers[key] = nil }
     reserved.bytes -= size
     if !wasKnown { reserved.count -= 1 }
+    if entry != nil { logged += 1 }
     // A replay has seen the record before its writer came here.
     guard let entry, entry.record > settled else { return false }
     return add(key, entry)
   }
 
+  /// Adds what an earlier process has left.
+  mutating func load(_ key: [UInt8], _ entry: Entry) {
+    logged += 1
+    _ = add(key, entry)
+  }
+
+  /// A record was found that cannot be read.
+  mutating func noteUnreadable() {
+    logged += 1
+    outcomes.failed += 1
+  }
+
   /// Adds what is in the log; whether the key has begun to wait by it.
-  @discardableResult
-  mutating func add(_ key: [UInt8], _ entry: Entry) -> Bool {
+  private mutating func add(_ key: [UInt8], _ entry: Entry) -> Bool {
     guard var known = entries[key] else {
       entries[key] = entry
       bytes += entry.size
@@ -96,7 +130,6 @@ struct QueueBook {
     }
     guard entry.record > known.record else { return false }
     bytes += entry.size - known.size
-    statistics.replaced += 1
     known.record = entry.record
     known.version = entry.version
     known.size = entry.size
@@ -243,8 +276,15 @@ struct QueueBook {
     underWay -= 1
   }
 
-  /// What was applied is what the next one was written on.
-  mutating func rebase(_ key: [UInt8], on base: QueuedBase) { entries[key]?.base = base }
+  /// What a replay has left is what the next one is written on; called before the record is removed, so that a writer who finds no
+  /// record knows it.
+  mutating func rebase(_ key: [UInt8], on base: QueuedBase) {
+    writers[key]?.base = base
+    if entries[key]?.state == .underWay { entries[key]?.base = base }
+  }
+
+  /// What an announced writer of a key without a record must know.
+  func base(forWriterOf key: [UInt8]) -> QueuedBase? { writers[key]?.base }
 
   /// The oldest key that waits, and since when.
   mutating func oldest() -> (key: [UInt8], entry: Entry)? {

@@ -99,31 +99,35 @@ extension RemoteQueue {
     _ intent: RemoteIntent,
     _ applied: RemoteApplied
   ) async {
+    var loss: RemoteLoss?
+    var base: QueuedBase?
+    switch applied {
+    case .applied, .already:
+      base = intent.value.map { QueuedBase(found: .version(intent.version), expiry: $0.expiry) }
+      base = base ?? QueuedBase(found: .absent)
+    case .superseded(let found):
+      loss = .superseded(by: found)
+      if found == .absent { base = QueuedBase(found: .absent) }
+      if case .version(let version) = found { clock.follow(version, key.domain) }
+    }
+    // Who writes from now on, or has begun to, must not take for known what was there before.
+    await near(key.bytes, loss == nil ? intent.value : nil)
+    if let base { state.withLock { $0.book.rebase(key.bytes, on: base) } }
     let isRemoved: Bool
     do throws(StoreError) { isRemoved = try await removeRecord(key, record) } catch {
       // It is applied again, which finds that it was done.
       return failed(key, .notExecuted("\(error)"))
     }
-    var loss: RemoteLoss?
-    if case .superseded(let found) = applied {
-      loss = .superseded(by: found)
-      if case .version(let version) = found { clock.follow(version, key.domain) }
-    }
-    await near(key.bytes, loss == nil ? intent.value : nil)
     let isGone = state.withLock { state in
       state.book.forgive(key.domain)
-      if loss == nil {
-        state.book.statistics.applied += 1
-        let base = intent.value.map { QueuedBase(found: .version(intent.version), expiry: $0.expiry) }
-        state.book.rebase(key.bytes, on: base ?? QueuedBase(found: .absent))
-      }
+      if loss == nil { state.book.outcomes.applied += 1 } else { state.book.outcomes.superseded += 1 }
       if isRemoved, state.book.settle(key.bytes, record) { return true }
       // A newer one was written meanwhile.
       state.book.putDown(key.bytes)
       return false
     }
     if isGone { core.release(key.bytes) }
-    if let loss { lose(key.bytes, loss) }
+    if let loss { tell(key.bytes, loss) }
     ended(key)
   }
 
@@ -149,7 +153,7 @@ extension RemoteQueue {
   private func failed(_ key: RemoteKey, _ error: RemoteError) {
     let now = core.now()
     let isFirst = state.withLock { state in
-      state.book.statistics.retries += 1
+      state.book.outcomes.retries += 1
       state.book.putDown(key.bytes)
       if error.isPassing || error == .stopped {
         state.book.rest(key.domain) { now.advanced(by: pause(after: $0)) }
@@ -158,7 +162,7 @@ extension RemoteQueue {
       state.book.rest(key.bytes) { now.advanced(by: pause(after: $0)) }
       return state.book.entries[key.bytes]?.refusals == 1
     }
-    if isFirst { lose(key.bytes, .refused(error)) }
+    if isFirst { tell(key.bytes, .refused(error)) }
     ended(key)
   }
 
@@ -175,7 +179,8 @@ extension RemoteQueue {
       state.withLock { $0.book.putDown(key.bytes) }
       ended(key)
     case .store(.damaged), .decoding:
-      lose(key.bytes, .unreadable)
+      state.withLock { $0.book.outcomes.failed += 1 }
+      tell(key.bytes, .unreadable)
       leave(key, entry.record)
     default: failed(key, .notExecuted("\(error)"))
     }
@@ -190,8 +195,9 @@ extension RemoteQueue {
     } catch {
       return failed(key, .notExecuted("\(error)"))
     }
-    if isRemoved { lose(key.bytes, .tooOld) }
+    if isRemoved { state.withLock { $0.book.outcomes.failed += 1 } }
     leave(key, record, isRemoved: isRemoved)
+    if isRemoved { tell(key.bytes, .tooOld) }
   }
 
   /// The record is of no use any more.

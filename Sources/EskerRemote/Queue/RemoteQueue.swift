@@ -86,13 +86,14 @@ final class RemoteQueue: Sendable {
     for stored in try log.snapshot().entries(in: records.keyspace) {
       // Which key it is of is not known, so nothing can be kept from being written over it.
       guard let key = try? stored.key() else {
-        state.withLock { $0.book.statistics.failed += 1 }
+        state.withLock { $0.book.noteUnreadable() }
         continue
       }
       var record: QueuedRecord?
       try? stored.withBytes { (_, bytes) throws(StoreError) in record = QueuedRecord(bytes) }
       guard let record else {
-        lose(key, .unreadable)
+        state.withLock { $0.book.noteUnreadable() }
+        tell(key, .unreadable)
         continue
       }
       clock.follow(record.version, 0)
@@ -101,7 +102,7 @@ final class RemoteQueue: Sendable {
     found.sort { $0.entry.record < $1.entry.record }
     for (key, entry) in found {
       core.hold(key)
-      state.withLock { _ = $0.book.add(key, entry) }
+      state.withLock { $0.book.load(key, entry) }
     }
   }
 
@@ -125,17 +126,18 @@ final class RemoteQueue: Sendable {
   ///
   /// - Parameters:
   ///   - length: how many bytes `make` gives.
-  ///   - base: what is believed to be at the owner, if no write of the key waits.
+  ///   - base: asked for what is believed to be at the owner, if no write of the key waits.
   ///   - make: gives what is written, of that version; nil for a removal.
   nonisolated(nonsending) func add(
     _ key: RemoteKey,
     length: Int,
-    base: QueuedBase,
+    base: nonisolated(nonsending) () async -> QueuedBase,
     durability: Durability?,
     _ make: @escaping @Sendable (RemoteVersion) -> RemoteValue?
   ) async throws(StorageError) -> QueuedRecord {
     let size = QueuedRecord.headLength + length + key.bytes.count
     let wasKnown = try announce(key.bytes, size)
+    let base = await base()
     // From here on nothing near is trusted, so that no read misses what is logged next.
     core.hold(key.bytes)
     let logged: Result<(QueuedRecord, SequenceNumber), StoreError>
@@ -215,8 +217,10 @@ final class RemoteQueue: Sendable {
     var version = clock.next(key.domain)
     // The later intent has the later version, even if a clock was put back between two starts of the process.
     if let old, !version.isLater(than: old.version) { version = old.version.successor(by: clock.versions.writer) }
-    let isForgotten = core.faults.contains(.forgetBase)
-    return QueuedRecord(make(version), version: version, base: isForgotten ? base : old?.base ?? base)
+    var first = old?.base
+    if first == nil { first = state.withLock { $0.book.base(forWriterOf: key.bytes) } }
+    if core.faults.contains(.forgetBase) { first = nil }
+    return QueuedRecord(make(version), version: version, base: first ?? base)
   }
 
   /// What waits of a key; nil if nothing does.
@@ -230,13 +234,7 @@ final class RemoteQueue: Sendable {
 
   var statistics: RemoteQueueStatistics {
     let now = Int64(clamping: core.now().nanoseconds)
-    return state.withLock { state in
-      var statistics = state.book.statistics
-      statistics.count = state.book.entries.count
-      statistics.bytes = state.book.bytes
-      statistics.oldestAge = state.book.oldest().map { .nanoseconds(max(0, now - $0.entry.since)) }
-      return statistics
-    }
+    return state.withLock { $0.book.statistics(at: now) }
   }
 
   /// Adds who is told of losses, and tells what nobody has heard.
@@ -248,17 +246,9 @@ final class RemoteQueue: Sendable {
 
   func stopListening(_ number: UInt64) { state.withLock { $0.listeners.remove(number) } }
 
-  /// Counts a loss, and tells it.
-  func lose(_ key: [UInt8], _ loss: RemoteLoss) {
-    let listeners = state.withLock { state in
-      switch loss {
-      case .superseded: state.book.statistics.superseded += 1
-      case .tooOld, .unreadable: state.book.statistics.failed += 1
-      case .refused: break
-      }
-      return state.listeners.hearing(key, loss)
-    }
-    for listener in listeners { listener(key, loss) }
+  /// Tells a loss.
+  func tell(_ key: [UInt8], _ loss: RemoteLoss) {
+    for listener in state.withLock({ $0.listeners.hearing(key, loss) }) { listener(key, loss) }
   }
 }
 

@@ -43,10 +43,17 @@ extension RemoteView {
     case .touch, .extend: return nil
     }
     let length = payload.map { RemoteEnvelope.length + $0.count } ?? 0
-    let base = await base(of: key, held, remote.domain)
     let before = try await queue.record(remote.bytes)
-    let added = try await queue.add(remote, length: length, base: base, durability: call.durability) {
-      [payload, expiry] version in
+    var known = QueuedBase()
+    let added = try await queue.add(
+      remote,
+      length: length,
+      base: {
+        known = await base(of: key, held, remote.domain)
+        return known
+      },
+      durability: call.durability
+    ) { [payload, expiry] version in
       payload.map { payload in
         payload.withBytes { RemoteValue(RemoteEnvelope(version: version, expiry: expiry), payload: $0) }
       }
@@ -55,7 +62,7 @@ extension RemoteView {
     cache.remove(held)
     return StorageCall.Receipt(
       isDone: true,
-      wasThere: before.map { $0.value != nil } ?? (base.found != nil && base.found != .absent),
+      wasThere: before.map { $0.value != nil } ?? (known.found != nil && known.found != .absent),
       version: payload == nil ? nil : SequenceNumber(rawValue: added.version.digest),
       expiry: Expiry(remote: expiry)
     )

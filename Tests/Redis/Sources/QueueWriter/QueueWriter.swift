@@ -18,13 +18,15 @@ enum QueueWriter {
 
   static func main() async {
     do { try await run(Array(CommandLine.arguments.dropFirst())) } catch {
-      print("failed \(error)")
+      say("failed \(error)")
       exit(1)
     }
   }
 
+  /// A line, at once.
+  private static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
   private static func run(_ arguments: [String]) async throws {
-    setvbuf(stdout, nil, _IONBF, 0)
     let (mode, path, first) = (arguments[0], arguments[1], Int(arguments[2]) ?? 0)
     let ports = arguments.dropFirst(3).compactMap { Int($0) }
     let log = try LogStore(at: path)
@@ -40,17 +42,17 @@ enum QueueWriter {
     options.queue = queue
     let numbers = try tiers.storage("numbers", key: Int.self, of: Int.self, log: log, options: options)
     // What cannot be reached now is tried again in the background.
-    let start = Task { if (try? await tiers.start()) != nil { print("up") } }
+    let start = Task { if (try? await tiers.start()) != nil { say("up") } }
     if mode == "write" { try await write(to: numbers, from: first) }
     let losses = Task {
-      for await case .lost(let key, let loss) in numbers.changes() { print("lost \(key) \(loss)") }
+      for await case .lost(let key, let loss) in numbers.changes() { say("lost \(key) \(loss)") }
     }
     try await numbers.queueDrained()
     try await Task.sleep(for: .milliseconds(100))
     losses.cancel()
     await losses.value
     let statistics = numbers.queueStatistics ?? RemoteQueueStatistics()
-    print("applied \(statistics.applied) superseded \(statistics.superseded) failed \(statistics.failed)")
+    say("applied \(statistics.applied) superseded \(statistics.superseded) failed \(statistics.failed)")
     _ = await start.value
     await tiers.stop()
     try log.close()
@@ -62,10 +64,10 @@ enum QueueWriter {
       let key = Int.random(in: 0..<keys)
       if number % 9 == 8 {
         try await numbers.async.removeValue(forKey: key)
-        print("remove \(key) \(number)")
+        say("remove \(key) \(number)")
       } else {
         try await numbers.async.set(number, forKey: key)
-        print("set \(key) \(number)")
+        say("set \(key) \(number)")
       }
       if number % 64 == 0 { try await Task.sleep(for: .milliseconds(1)) }
       // Whoever was to kill it is gone.
