@@ -91,6 +91,15 @@ final class Chaos {
   private func waitUntilCalm() throws {
     try cluster.waitUntilWhole()
     try cluster.wait("all servers are heard") { self.monitors.allSatisfy(\.isConnected) }
+    try cluster.wait("replicas have caught up") {
+      self.cluster.members.allSatisfy { member in
+        // Replicas say every second how far they are.
+        let role = member.server.cli("ROLE").split(separator: "\n").map(String.init)
+        guard role.first == "master" else { return true }
+        guard role.count > 4, let offset = Int(role[1]), let replica = Int(role[4]) else { return false }
+        return offset - replica < 200_000
+      }
+    }
   }
 
   // MARK: Faults

@@ -166,7 +166,10 @@ final class Checker {
     let around = events[max(0, place - 1)...].prefix { $0.time <= operation.returned }.prefix(8).map { event in
       "\((operation.invoked - event.time) / 1_000): \(event.token ?? "removed") by \(event.server)\(event.lostIn == nil ? "" : ", lost")"
     }
-    fail("\(events[place].token ?? "nothing") was replaced \(age / 1_000) ms before: \(around)")
+    let latest = events[..<count(of: events, until: operation.returned)].suffix(3).map {
+      "\((operation.invoked - $0.time) / 1_000): \($0.token ?? "removed") by \($0.server)\($0.lostIn == nil ? "" : ", lost")"
+    }
+    fail("\(events[place].token ?? "nothing") was replaced \(age / 1_000) ms before: \(around) ... \(latest)")
   }
 
   private func noteRollback(_ process: ProcessHistory, _ seen: String, _ takeover: Int, _ operation: Operation) {

@@ -122,7 +122,10 @@ final class Proxy: Sendable {
         }
         for (one, other) in [(client, server), (server, client)] {
           one.closeFuture.whenComplete { _ in
-            if forth.isHeld, one === client { return }
+            if forth.isHeld, one === client {
+              forth.closesOnRelease = true
+              return
+            }
             other.close(promise: nil)
             self.state.withLock { state in
               state.channels[ObjectIdentifier(one)] = nil
@@ -155,6 +158,8 @@ private final class Relay: ChannelInboundHandler, @unchecked Sendable {
   private var delayed: [ByteBuffer] = []
   private var lastDue = NIODeadline.now()
   var isHeld = false
+  /// What it comes from is closed already.
+  var closesOnRelease = false
 
   init(_ direction: Int, _ proxy: Proxy, _ link: Link) {
     self.direction = direction
@@ -204,6 +209,7 @@ private final class Relay: ChannelInboundHandler, @unchecked Sendable {
     isHeld = false
     target?.writeAndFlush(kept, promise: nil)
     kept = ByteBuffer()
+    if closesOnRelease { target?.close(promise: nil) }
   }
 
   /// Sends what was kept, if nothing is kept any more.
