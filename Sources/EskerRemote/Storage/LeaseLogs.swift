@@ -18,18 +18,15 @@ final class LeaseLog: Sendable {
 
   /// When a process before this one had its last lease: milliseconds since 1970 by the server's clock; nil if that is not known.
   private let former: UInt64?
-  /// When this process began to use the log.
-  private let opened: UInt64
 
-  init(_ store: LogStore, _ keyspace: String, _ present: UInt64) throws(StorageError) {
-    opened = present
+  init(_ store: LogStore, _ keyspace: String) throws(StorageError) {
     storage = try LogStorage(store, keyspace, key: String.self, transformer: .littleEndian)
     let stored: Int64? = try? storage.value(forKey: Self.key)
     former = stored.map { UInt64(clamping: $0) }
   }
 
   /// When a copy that was written at a time was last known to be current, if nothing else is known of it.
-  func endOfTrust(ofWrite time: UInt64) -> UInt64 { time >= opened ? time : min(time, former ?? time) }
+  func endOfTrust(ofWrite time: UInt64) -> UInt64 { min(time, former ?? time) }
 
   /// Writes soon, the latest last. What cannot be written is not there: copies seem older after a restart.
   func note(_ milliseconds: UInt64) {
@@ -63,10 +60,10 @@ final class LeaseLogs: Sendable {
   private let next = Atomic<UInt64>(.max)
 
   /// That of a store.
-  func log(_ store: LogStore, _ keyspace: String, _ present: UInt64) throws(StorageError) -> LeaseLog {
+  func log(_ store: LogStore, _ keyspace: String) throws(StorageError) -> LeaseLog {
     let id = ObjectIdentifier(store)
     if let log = logs.withLock({ $0[id] }) { return log }
-    let made = try LeaseLog(store, keyspace, present)
+    let made = try LeaseLog(store, keyspace)
     next.store(0, ordering: .relaxed)
     return logs.withLock { logs in
       let log = logs[id] ?? made
@@ -88,6 +85,10 @@ final class LeaseLogs: Sendable {
   /// Lets go of all stores.
   func removeAll() {
     next.store(.max, ordering: .relaxed)
-    logs.withLock { $0 = [:] }
+    let former = logs.withLock { logs in
+      defer { logs = [:] }
+      return logs
+    }
+    withExtendedLifetime(former) {}
   }
 }

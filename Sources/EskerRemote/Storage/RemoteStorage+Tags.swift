@@ -30,7 +30,7 @@ extension RemoteStorage {
     guard tags.count + new.count <= RemoteTag.countLimit else {
       throw .unsupported(operation: "have so many tags", view: name)
     }
-    return RemoteStorage(view, tags + new, began: began)
+    return RemoteStorage(view, tags + new, began: scope?.began ?? 0)
   }
 
   /// The same storage for values that begin to be made now: what is written by it is invalid if one of its tags is invalidated from now

@@ -14,10 +14,8 @@ public import Esker
 /// `value(forKey:orProduce:)` among them, and operators such as `mapValues` apply. Safe to use from any thread; copies share everything.
 public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.AsyncUpdatable {
   @usableFromInline let view: RemoteView<Key, Value>
-  /// What is written has these tags.
-  @usableFromInline let tags: [String]
-  /// When what is written began to be made; 0: with each call, or as the call says.
-  let began: UInt64
+  /// Nil if what is written has no tags.
+  @usableFromInline let scope: TagScope?
 
   @usableFromInline
   init(view: RemoteView<Key, Value>) {
@@ -26,8 +24,7 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
 
   init(_ view: RemoteView<Key, Value>, _ tags: [String], began: UInt64) {
     self.view = view
-    self.tags = tags
-    self.began = began
+    scope = tags.isEmpty && began == 0 ? nil : TagScope(tags, began: began)
   }
 
   /// What it is called: all its keys begin with this name and a colon.
@@ -39,6 +36,9 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
     StorageCall.Identity(storage: view.number, key: try view.remote(key).bytes + (view.tags?.state(of: tags) ?? []))
   }
 
+  /// What is written has these tags.
+  var tags: [String] { scope?.names ?? [] }
+
   // MARK: Reading
 
   /// What memory knows of `key` and may serve: reads do not change threads for it.
@@ -47,17 +47,17 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
     if call.skipsMemory { return .unknown }
     guard let copy = view.trusted(try view.held(key), at: view.now) else { return .unknown }
     // What is made after this answer must not be older than what is known of its tags.
-    if !tags.isEmpty, call.needsVersion, !view.knows(tags) { return .unknown }
+    if call.needsVersion, !view.knows(scope) { return .unknown }
     let value: Value
     switch copy.content {
     case .plain(let known): value = known
     case .tagged(let tagged):
       switch view.standing(of: copy, at: view.now) {
       case .valid: value = tagged.value
-      case .invalid: return tags.isEmpty || view.knows(tags) ? .absent : .unknown
+      case .invalid: return view.knows(scope) ? .absent : .unknown
       case .unknown: return .unknown
       }
-    case .absent: return tags.isEmpty || view.knows(tags) ? .absent : .unknown
+    case .absent: return view.knows(scope) ? .absent : .unknown
     }
     return .entry(
       Entry(
@@ -79,7 +79,7 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
   ) async throws(StorageError) -> Entry<Value>? {
     let found = try await view.find(key)
     // If they cannot be read now, they are when it is written; then it may be taken for older than it is.
-    if !tags.isEmpty, found == nil || call.needsVersion { _ = try? await view.tags?.current(tags) }
+    if let scope, found == nil || call.needsVersion { _ = try? await view.tags?.current(scope.names) }
     return found?.entry
   }
 
@@ -100,7 +100,8 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
     _ key: Key,
     _ call: StorageCall.Write<Value>
   ) async throws(StorageError) -> StorageCall.Receipt {
-    try await view.write(key, call, tags, began: began == 0 ? call.began : began)
+    let began = scope?.began ?? 0
+    return try await view.write(key, call, tags, began: began == 0 ? call.began : began)
   }
 
   // MARK: Memory

@@ -18,6 +18,19 @@ enum TagStanding: Sendable {
   case unknown
 }
 
+/// What is written has as tags.
+@usableFromInline
+final class TagScope: Sendable {
+  let names: [String]
+  /// When what is written began to be made; 0: with each call, or as the call says.
+  let began: UInt64
+
+  init(_ names: [String], began: UInt64) {
+    self.names = names
+    self.began = began
+  }
+}
+
 /// The tags of one prefix: the keys of a storage whose entries are versions and nothing else.
 ///
 /// So tags are read, kept, told of and written as all keys are, by the same rules. A value lists its tags with the versions that they
@@ -180,7 +193,7 @@ extension RemoteView {
 
   /// Whether tags are known, so that what is written next has their versions of before.
   @usableFromInline
-  func knows(_ names: [String]) -> Bool { tags?.knows(names, at: now) ?? true }
+  func knows(_ scope: TagScope?) -> Bool { scope.map { tags?.knows($0.names, at: now) ?? true } ?? true }
 
   /// How long ago tags were last known to have their versions; nil if one is known to have changed.
   func age(of list: [RemoteTag], at now: RemoteInstant) -> Duration? {

@@ -74,10 +74,14 @@ public final class RemoteTiers: Sendable {
   /// any more once this returns.
   public func stop() async {
     await stopQueues { await store.stop() }
-    // Views keep this object, and it them.
+    // Views keep this object, and it them. Those that nobody else has end without a lock: what they held may do what it likes.
     core.removeTiers()
     leases.removeAll()
-    views.withLock { $0 = [:] }
+    let former = views.withLock { views in
+      defer { views = [:] }
+      return views
+    }
+    withExtendedLifetime(former) {}
   }
 
   /// A storage whose keys begin with `name` and a colon. Asked for again with the same types, it is the same one, with the memory, log
@@ -132,7 +136,7 @@ public final class RemoteTiers: Sendable {
     var near: NearLog<Key>?
     if let log {
       let keyspace = "\(self.name)/\(prefix)"
-      let leases = try leases.log(log, "\(keyspace)#lease", milliseconds(0))
+      let leases = try leases.log(log, "\(keyspace)#lease")
       near = try NearLog(log, keyspace: keyspace + name, stale: options.serveStale, leases)
     }
     if let queue = options.queue { try openQueue(name, queue, log, near) }
