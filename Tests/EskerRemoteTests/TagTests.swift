@@ -253,6 +253,8 @@ import Testing
     }
     let (others, _) = try await makeTiers()
     try await others.invalidate(tag: "a")
+    // Nobody but the tiers has what is held of tags.
+    await others.stop()
     let (tiers, store) = try await makeTiers()
     let texts: RemoteStorage<Int, String> = try tiers.storage("texts", log: log)
     for key in 0..<20 {
