@@ -9,7 +9,7 @@ import Logging
 ///     esker-queue-writer write LOG FIRST-NUMBER PORT...
 ///     esker-queue-writer drain LOG FIRST-NUMBER PORT...
 ///
-/// With several ports they are nodes of a cluster. Lines: `up` once the remote store was reached, `set KEY NUMBER` and `remove KEY NUMBER`
+/// With several ports they are nodes of a cluster. Lines: `up` once a write has arrived, `set KEY NUMBER` and `remove KEY NUMBER`
 /// for what was acknowledged. The second form writes nothing: it prints `lost KEY WHAT` for each loss, and `applied NUMBER` once nothing
 /// waits any more.
 @main
@@ -42,7 +42,11 @@ enum QueueWriter {
     options.queue = queue
     let numbers = try tiers.storage("numbers", key: Int.self, of: Int.self, log: log, options: options)
     // What cannot be reached now is tried again in the background.
-    let start = Task { if (try? await tiers.start()) != nil { say("up") } }
+    let start = Task {
+      try? await tiers.start()
+      while numbers.queueStatistics?.applied == 0 { try await Task.sleep(for: .milliseconds(10)) }
+      say("up")
+    }
     if mode == "write" { try await write(to: numbers, from: first) }
     let losses = Task {
       for await case .lost(let key, let loss) in numbers.changes() { say("lost \(key) \(loss)") }
@@ -53,7 +57,7 @@ enum QueueWriter {
     await losses.value
     let statistics = numbers.queueStatistics ?? RemoteQueueStatistics()
     say("applied \(statistics.applied) superseded \(statistics.superseded) failed \(statistics.failed)")
-    _ = await start.value
+    start.cancel()
     await tiers.stop()
     try log.close()
   }
@@ -69,7 +73,7 @@ enum QueueWriter {
         try await numbers.async.set(number, forKey: key)
         say("set \(key) \(number)")
       }
-      if number % 64 == 0 { try await Task.sleep(for: .milliseconds(1)) }
+      if number % 4 == 0 { try await Task.sleep(for: .milliseconds(2)) }
       // Whoever was to kill it is gone.
       if getppid() == 1 { return }
     }
