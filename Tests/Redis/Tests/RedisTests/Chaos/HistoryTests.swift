@@ -31,8 +31,8 @@ import Testing
       checker.violations.isEmpty,
       "\(checker.violations.count): \(checker.violations.prefix(20).joined(separator: "\n"))"
     )
-    // What was read or written and could not be kept, because a change was told meanwhile, is not remembered: the core does not notice
-    // that it is gone.
+    // The core compares what it finds with the copy that it holds. What was seen and not kept, because a change was told meanwhile, leaves
+    // an older copy or none.
     withKnownIssue("a lost write that was seen but not kept is not reported", isIntermittent: true) {
       #expect(checker.untold.isEmpty, "\(checker.untold.prefix(10))")
     }
