@@ -38,12 +38,21 @@ import Testing
       // It is given the slot, and what was there stays where it was: nobody is told that it is gone.
       let slot = newcomer.server.cli("CLUSTER", "KEYSLOT", old).trimmingCharacters(in: .whitespacesAndNewlines)
       let owner = try cluster.owner(of: UInt16(slot) ?? 0)
-      for member in [newcomer, owner] { member.server.cli("CLUSTER", "SETSLOT", slot, "NODE", newcomer.id) }
-      newcomer.server.cli("CLUSTER", "BUMPEPOCH")
-      try cluster.wait("it is known who owns the slot") {
-        cluster.members.filter(\.isPrimary).allSatisfy { member in
-          member.server.cli("CLUSTER", "NODES").split(separator: "\n")
-            .contains { $0.contains(newcomer.id) && $0.contains(" \(slot)") }
+      // Nodes tell each other of it once; where that was lost, it is said again.
+      for attempt in 1...3 {
+        for member in [newcomer, owner] { member.server.cli("CLUSTER", "SETSLOT", slot, "NODE", newcomer.id) }
+        newcomer.server.cli("CLUSTER", "BUMPEPOCH")
+        do {
+          try cluster.wait("it is known who owns the slot") {
+            cluster.members.filter(\.isPrimary).allSatisfy { member in
+              member.server.cli("CLUSTER", "NODES").split(separator: "\n")
+                .contains { $0.contains(newcomer.id) && $0.contains(" \(slot)") }
+            }
+          }
+          break
+        } catch {
+          for member in cluster.members + [newcomer] { print(slot, member.server.cli("CLUSTER", "NODES")) }
+          if attempt == 3 { throw error }
         }
       }
       let (lateTiers, late) = try await Self.storage(cluster)
