@@ -67,7 +67,7 @@ public final class RemoteTiers: Sendable {
     )
   }
 
-  /// Connects. Storages can be made and used before: their reads and writes wait.
+  /// Connects. Storages can be made before; what is asked of the remote store before this was called fails, and waits while it connects.
   public func start() async throws(RemoteError) { try await store.start(prefix: Array(prefix.utf8), sink: core) }
 
   /// Disconnects. Calls fail from then on, unless stale values may be served. Queued writes stay in their logs, which are not used
