@@ -3,7 +3,7 @@
 /// ```
 /// offset  bytes
 ///      0      3  magic: EE 4B 01
-///      3      1  flags: 1 tags, 2 packed; the others are 0
+///      3      1  flags: 1 tags; with any other the value is foreign
 ///      4      6  expiry: milliseconds since 1970 by the server's clock, 0 for never
 ///     10     14  version: time 6, count 2, writer 6
 /// ```
@@ -19,10 +19,8 @@ public struct RemoteEnvelope: Hashable, Sendable {
 
     /// A list of tags is ahead of the value; see ``RemoteTag``.
     public static let tagged = Flags(rawValue: 1)
-    /// The value is packed.
-    public static let packed = Flags(rawValue: 2)
 
-    static let known: Flags = [.tagged, .packed]
+    static let known: Flags = [.tagged]
   }
 
   /// How many bytes the envelope takes.
