@@ -80,6 +80,17 @@ import Testing
     }
   }
 
+  /// A string that comes whole is read without the scanner, and must come to the same.
+  @Test func theLimitIsTheSameForWhatComesWholeAndInPieces() throws {
+    for length in 40...70 {
+      let bytes = Array("$\(length)\r\n\(String(repeating: "x", count: length))\r\n".utf8)
+      let whole = try Self.decode([bytes[...]], limit: 64)
+      let pieces = try Self.decode(bytes.indices.map { bytes[$0...$0] }, limit: 64)
+      #expect(whole == pieces && whole.count == 1, "\(length)")
+      #expect((whole == [.oversized(bytes.count)]) == (bytes.count > 64), "\(length)")
+    }
+  }
+
   @Test func memoryIsNotTakenForWhatIsOnlyAnnounced() throws {
     var decoder = RESPDecoder()
     var begin = ByteBuffer(string: "$1000000000\r\n")
