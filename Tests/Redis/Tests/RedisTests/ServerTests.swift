@@ -5,6 +5,21 @@ import Testing
 
 /// A single server.
 @Suite(.serialized, .enabled(if: TestServer.isInstalled, TestServer.missing)) struct ServerTests {
+  /// Servers that are started later must not keep connections of this process open: what is cut here would only fall silent.
+  @Test func cutConnectionsAreClosedAtBothEnds() async throws {
+    let server = try TestServer()
+    let proxy = try Proxy(to: server.port)
+    let client = try await TestClient(server: proxy.port)
+    let others = [try TestServer(), try TestServer()]
+    // Whoever asks is one.
+    func connections() -> Int { server.cli("CLIENT", "LIST").split(separator: "\n").count }
+    #expect(connections() > 1)
+    proxy.cut()
+    try await client.until("the server knows of the cut") { connections() == 1 }
+    withExtendedLifetime(others) {}
+    await client.store.stop()
+  }
+
   @Test func valuesAreWrittenReadCheckedAndRemoved() async throws {
     let server = try TestServer()
     let client = try await TestClient(server: server.port)

@@ -31,6 +31,8 @@ final class Checker {
     /// The last place it has seen of what survived, and of what was lost.
     var surviving = -1
     var lost = -1
+    /// Whether it has seen nothing there since: a removal has no version, so that it was lost cannot be noticed.
+    var isGone = false
     /// Takeovers after which it has seen what was before.
     var isOver: Set<Int> = []
   }
@@ -70,7 +72,7 @@ final class Checker {
             fail("\(token), which was lost, is older than what was seen")
           }
           if before.isOver.contains(takeover) { fail("\(token) was lost, and what was before was seen already") }
-          if place > known.lost { (known.lost, known.lostSeen) = (place, "\(operation)") }
+          if place > known.lost { (known.lost, known.lostSeen, known.isGone) = (place, "\(operation)", false) }
         } else {
           if place < before.surviving {
             fail("\(token) (\(tier)) is older than \(events[before.surviving].token ?? "a removal")")
@@ -78,7 +80,7 @@ final class Checker {
           if before.lost > place, let takeover = events[before.lost].lostIn {
             // A write that waited has an earlier version than others that were made before it: its loss cannot be noticed.
             let isNoticeable = event.version.lexicographicallyPrecedes(events[before.lost].version)
-            if isNoticeable, !before.isOver.contains(takeover) {
+            if isNoticeable, !known.isGone, !before.isOver.contains(takeover) {
               noteRollback(process, before.lostSeen, takeover, operation)
             }
             known.isOver.insert(takeover)
@@ -88,6 +90,7 @@ final class Checker {
         noteStaleness(of: place, events, operation, fail)
       case .read(nil, _):
         tiers["-", default: 0] += 1
+        known.isGone = true
         if let place = removal(events, from: before.surviving, by: operation.returned) {
           known.surviving = max(known.surviving, place)
         } else if before.surviving >= 0,
@@ -108,12 +111,13 @@ final class Checker {
           continue
         }
         if events[place].lostIn != nil {
-          if place > known.lost { (known.lost, known.lostSeen) = (place, "\(operation)") }
+          if place > known.lost { (known.lost, known.lostSeen, known.isGone) = (place, "\(operation)", false) }
         } else {
           if place < before.surviving { fail("\(token) was written before what was seen before") }
           known.surviving = max(known.surviving, place)
         }
       case .done(nil):
+        known.isGone = true
         let first = count(of: events, until: operation.invoked - 1)
         let place = events[first..<count(of: events, until: operation.returned)]
           .firstIndex { $0.token == nil && $0.lostIn == nil }

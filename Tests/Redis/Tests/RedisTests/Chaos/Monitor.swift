@@ -17,7 +17,7 @@ final class Monitor: @unchecked Sendable {
       "while kill -0 \(getpid()) 2>/dev/null && [ ! -e \(quoted(path + ".stop")) ]; do "
       + "redis-cli -p \(member.server.port) MONITOR 2>/dev/null "
       + "| LC_ALL=C grep -a --line-buffered -E '\"(SET|DEL)\" \"c:kv:' >>\(quoted(path)); sleep 0.05; done"
-    leash = popen(command, "w")
+    leash = popen(alone(command), "w")
   }
 
   var isConnected: Bool { member.server.cli("CLIENT", "LIST", "TYPE", "normal").contains("cmd=monitor") }

@@ -20,7 +20,7 @@ final class ChildProcess: @unchecked Sendable {
     let command =
       "echo $$ >\(quoted(output)); exec " + ([path] + arguments).map(quoted).joined(separator: " ")
       + " >>\(quoted(output)) 2>&1"
-    input = popen(command, "w")
+    input = popen(alone(command), "w")
     var found: Int32?
     for _ in 0..<1_000 where found == nil {
       usleep(5_000)

@@ -48,7 +48,10 @@ final class TestServer: @unchecked Sendable {
     try? FileManager.default.removeItem(atPath: directory.appending("pid"))
     let command = ([Self.program ?? ""] + arguments).map(quoted).joined(separator: " ")
     // The shell ends the server when its own input ends.
-    leash = popen("\(command) </dev/null >/dev/null 2>&1 & server=$!; read gone; kill -9 $server 2>/dev/null", "w")
+    leash = popen(
+      alone("\(command) </dev/null >/dev/null 2>&1 & server=$!; read gone; kill -9 $server 2>/dev/null"),
+      "w"
+    )
     for _ in 0..<500 {
       let answer = pid == nil ? "" : cli("PING")
       if answer.contains("PONG") || answer.contains("NOAUTH") { return }
@@ -82,6 +85,15 @@ struct TestFailure: Error, CustomStringConvertible {
 }
 
 func quoted(_ word: String) -> String { "'" + word.replacingOccurrences(of: "'", with: "'\\''") + "'" }
+
+/// A command that inherits nothing but its input and output. A connection that this process closes stays open in whatever has inherited
+/// it, and nobody at its other end is told.
+func alone(_ command: String) -> String {
+  "exec bash -c "
+    + quoted(
+      "for fd in /dev/fd/*; do fd=${fd##*/}; if [ \"$fd\" -gt 2 ]; then eval \"exec $fd>&-\"; fi; done; \(command)"
+    )
+}
 
 /// Runs a program to its end. Not by Foundation, whose way of waiting is confused by processes that live on.
 @discardableResult
