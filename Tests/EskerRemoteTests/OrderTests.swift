@@ -65,6 +65,43 @@ import Testing
     #expect(!core.isVerified(key, try #require(value(1).version)))
   }
 
+  /// What was read and may not be current any more is handed over as such, unless the reader has written meanwhile.
+  @Test func whatWasOvertakenByAnOwnWriteIsNotEvenKeptAsDoubtful() throws {
+    for hasWritten in [false, true] {
+      let core = makeCore()
+      let flight = try #require(core.board(key, view: 1) { SharedRead() }.new)
+      core.ask(flight, nil, by: .distantFuture) { _ in }
+      store.gets.removeLast()(reply(1, 1))
+      key.bytes.withBytes { core.changed($0, domain: 0, at: RemoteStamp(generation: 1, index: 2)) }
+      if hasWritten { core.write(key, .remove(.always), by: .distantFuture) { _ in } }
+      var generations: [UInt32] = []
+      #expect(!core.land(flight, value(1).version) { generations.append($0) })
+      #expect(generations == (hasWritten ? [] : [0]))
+    }
+  }
+
+  @Test func aWriteThatMayBeReplacedAlreadyIsKeptAsDoubtful() {
+    let core = makeCore()
+    let generations = Mutex<[UInt32]>([])
+    for index: UInt64 in [1, 2] {
+      core.write(
+        key,
+        .set(value(index), .always),
+        by: .distantFuture,
+        keep: { generation in
+          generations.withLock { $0.append(generation) }
+        }
+      ) { _ in }
+      if index == 2 { key.bytes.withBytes { core.changed($0, domain: 0, at: RemoteStamp(generation: 1, index: 9)) } }
+      let done = Stamped(
+        RemoteWritten.done(isEchoed: false, wasThere: nil),
+        at: RemoteStamp(generation: 1, index: index)
+      )
+      store.writes[Int(index) - 1].completion(.success(done))
+    }
+    #expect(generations.withLock { $0 } == [1, 0])
+  }
+
   @Test func whoComesAfterAChangeDoesNotJoin() throws {
     let core = makeCore()
     #expect(core.board(key, view: 1) { SharedRead() }.new != nil)

@@ -181,6 +181,52 @@ import Testing
     #expect(store.count("get") == 1)
   }
 
+  /// What was read without a lease is not trusted, and still known to have been there.
+  @Test func thatAWriteIsLostIsToldAlsoIfItWasOnlySeen() async throws {
+    let (tiers, store) = try await makeTiers()
+    let (others, _) = try await makeTiers()
+    let reader: RemoteStorage<String, String> = try tiers.storage("texts")
+    let writer: RemoteStorage<String, String> = try others.storage("texts")
+    try await writer.async.set("a", forKey: "k")
+    #expect(try await reader.async.value(forKey: "k") == "a")
+    let former = server.value("texts:k")
+    store.suspend()
+    try await writer.async.set("b", forKey: "k")
+    #expect(try await reader.async.value(forKey: "k") == "b")
+    server.put(former, "texts:k")
+    store.trust(for: .seconds(100))
+    #expect(try await reader.find("k")?.value == "a" && tiers.statistics.rolledBack == 1)
+    #expect(try await reader.find("k")?.tier == .memory && tiers.statistics.rolledBack == 1)
+  }
+
+  /// Nothing that is current or later gives way to what may not be.
+  @Test func whatMayNotBeCurrentReplacesOnlyWhatIsOlder() async throws {
+    let (tiers, _) = try await makeTiers()
+    let view = (try tiers.storage("texts") as RemoteStorage<String, String>).view
+    let held = try view.held("k")
+    let key = try view.remote("k")
+    func keep(_ number: UInt64, in generation: UInt32) {
+      let envelope = RemoteEnvelope(version: RemoteVersion(time: number, count: 0, writer: 1))
+      let value = RemoteValue(envelope, payload: [UInt8]().span.bytes)
+      view.keep("\(number)", value, held, 0, in: generation, since: view.core.now())
+    }
+    let generation = tiers.core.domains.generation(0)
+    var seen: [String?] = []
+    func look() { seen.append(view.cache.look(held)?.value.value) }
+    keep(5, in: generation)
+    keep(9, in: 0)
+    look()
+    key.bytes.withBytes { view.distrust($0, unless: nil, at: view.core.now()) }
+    keep(4, in: 0)
+    look()
+    keep(9, in: 0)
+    look()
+    #expect(view.trusted(held, at: view.core.now()) == nil)
+    keep(7, in: generation)
+    look()
+    #expect(seen == ["5", "5", "9", "7"])
+  }
+
   @Test func valuesExpireALittleEarlyByTheServersClock() async throws {
     let (tiers, store) = try await makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts")

@@ -31,6 +31,8 @@ struct ActiveKey {
     var isJoinable = true
     /// Whether what it reads may be kept.
     var mayKeep: Bool
+    /// Whether a write of our own was under way: what it reads may be older than that.
+    var isOvertaken: Bool
     /// The reply, once it is there.
     var reply: RemoteStamp?
   }
@@ -40,6 +42,7 @@ struct ActiveKey {
     for index in flights.indices {
       flights[index].isJoinable = false
       flights[index].mayKeep = false
+      flights[index].isOvertaken = true
     }
   }
 
@@ -91,7 +94,7 @@ struct PendingWrite: Sendable {
   let id: RemoteWriteID
   let action: RemoteAction
   let deadline: RemoteInstant
-  /// Keeps what was written, as current in a generation; called under the lock of the core.
+  /// Keeps what was written, as current in a generation, or in 0 if it may not be any more; called under the lock of the core.
   let keep: (@Sendable (UInt32) -> Void)?
   /// Called once, without a lock.
   let completion: @Sendable (Result<WriteOutcome, RemoteError>) -> Void

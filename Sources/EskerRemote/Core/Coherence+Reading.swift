@@ -25,13 +25,15 @@ extension Coherence {
           if let shared = flight.shared as? Shared { return (shared, nil) }
         }
         let shared = make()
+        let isOvertaken = isHeld || active.write != nil
         active.flights.append(
           ActiveKey.Flight(
             id: number,
             view: view,
             generation: generation,
             shared: shared,
-            mayKeep: !isHeld && active.write == nil || faults.contains(.trustAtSend)
+            mayKeep: !isOvertaken || faults.contains(.trustAtSend),
+            isOvertaken: isOvertaken
           )
         )
         return (shared, FlightID(key: key, hash: hash, number: number))
@@ -116,21 +118,20 @@ extension Coherence {
     return .success(stamped.reply)
   }
 
-  /// Keeps what a flight read, if nothing that was told since its reply forbids it; whether it did.
+  /// Keeps what a flight read, as current if nothing that was told since its reply forbids it; whether it is.
   ///
-  /// - Parameter keep: called under the lock with the generation in which the copy is current.
+  /// - Parameter keep: called under the lock with the generation in which the copy is current; with 0 if it was when it was read, and may
+  ///   not be any more. Not called if a write of our own came between.
   @discardableResult
   func land(_ flight: FlightID, _ version: RemoteVersion?, keep: (UInt32) -> Void) -> Bool {
     let isKept = flight.key.bytes.withBytes { bytes in
       state.withLock { state in
-        let mayKeep =
-          state.active.with(flight.hash, bytes) { active -> Bool in
-            guard let known = active.flights.first(where: { $0.id == flight.number }), let reply = known.reply else {
-              return false
-            }
-            return known.mayKeep && isCurrent(reply, flight.key.domain)
-          } ?? false
-        guard mayKeep else { return false }
+        let known = state.active.with(flight.hash, bytes) { $0.flights.first { $0.id == flight.number } } ?? nil
+        guard let known, let reply = known.reply else { return false }
+        guard known.mayKeep, isCurrent(reply, flight.key.domain) else {
+          if !known.isOvertaken { keep(0) }
+          return false
+        }
         let generation = domains.generation(flight.key.domain)
         keep(generation)
         if let version { state.verified.insert(flight.hash, version, in: generation) }

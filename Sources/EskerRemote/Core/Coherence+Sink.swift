@@ -27,7 +27,7 @@ extension Coherence {
         let isKept = faults.contains(.keepEpoch) && domains.generation(domain) != 0
         domains.raise(domain, to: isKept ? domains.generation(domain) : generation)
       }
-      settleConfirming(&state, &effects) { range.contains($0.domain) ? .failure(.unknownOutcome) : nil }
+      settleConfirming(&state, &effects) { range.contains($0.key.domain) ? .failure(.unknownOutcome) : nil }
       return state.isObserved
     }
     effects.run()
@@ -45,7 +45,8 @@ extension Coherence {
         }
       }
       settleConfirming(&state, &effects) { item in
-        range.contains(item.domain) && item.generation == generation && instant > now() ? .success(item.outcome) : nil
+        range.contains(item.key.domain) && item.generation == generation && instant > now()
+          ? .success(item.outcome) : nil
       }
       return state.leasesAreObserved
     }

@@ -4,7 +4,8 @@ extension Coherence {
   /// Writes, once the writes of the same key that came before are over.
   ///
   /// - Parameters:
-  ///   - keep: Keeps what was written, as current in a generation; called under the lock, before `completion`.
+  ///   - keep: Keeps what was written, as current in a generation, or in 0 if it may not be any more; called under the lock, before
+  ///     `completion`.
   ///   - completion: Called once, without a lock.
   func write(
     _ key: RemoteKey,
@@ -48,6 +49,9 @@ extension Coherence {
     _ effects: inout Effects
   ) {
     if !faults.contains(.trustAtSend) { distrust(key, hash, &state) }
+    for index in state.confirming.indices where state.confirming[index].key == key {
+      state.confirming[index].keep = nil
+    }
     effects.add { [self] in send(write, key, hash) }
   }
 
@@ -121,10 +125,11 @@ extension Coherence {
       if stamped.stamp.generation == domains.generation(key.domain) {
         state.confirming.append(
           Confirming(
-            domain: key.domain,
+            key: key,
             generation: stamped.stamp.generation,
             deadline: write.deadline,
             outcome: outcome,
+            keep: write.keep,
             completion: write.completion
           )
         )
@@ -147,6 +152,8 @@ extension Coherence {
       if case .set(let value, _) = write.action, let version = value.version, write.keep != nil {
         state.verified.insert(hash, version, in: domains.generation(key.domain))
       }
+    } else if isOwn, !isHeld {
+      write.keep?(0)
     }
     // NOLOOP hides writes of our own from what is told.
     if state.isObserved { effects.add { [report] in report(.changed(key.bytes)) } }
@@ -218,7 +225,7 @@ extension Coherence {
     if state.confirming.isEmpty { return }
     state.confirming.removeAll { item in
       guard let result = judge(item) else { return false }
-      if case .failure = result { counters.unknownOutcomes.count() }
+      if case .failure = result { counters.unknownOutcomes.count() } else { item.keep?(0) }
       effects.add { item.completion(result) }
       return true
     }

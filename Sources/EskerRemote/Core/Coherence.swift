@@ -66,10 +66,12 @@ final class Coherence: RemoteSink {
   }
 
   struct Confirming {
-    let domain: UInt16
+    let key: RemoteKey
     let generation: UInt32
     let deadline: RemoteInstant
     let outcome: WriteOutcome
+    /// Nil once there was another write of the key.
+    var keep: (@Sendable (UInt32) -> Void)?
     let completion: @Sendable (Result<WriteOutcome, RemoteError>) -> Void
   }
 

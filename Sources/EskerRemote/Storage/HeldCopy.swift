@@ -40,6 +40,7 @@ struct HeldCopy<Value: Sendable>: Sendable {
     expiry: UInt64,
     freshEnd: RemoteInstant,
     verifiedAt: RemoteInstant,
+    changedAt: RemoteInstant? = nil,
     generation: UInt32,
     domain: UInt16
   ) {
@@ -48,6 +49,7 @@ struct HeldCopy<Value: Sendable>: Sendable {
     self.expiry = expiry
     self.freshEnd = freshEnd
     self.verifiedAt = verifiedAt
+    self.changedAt = changedAt
     self.generation = generation
     self.domain = domain
   }

@@ -91,11 +91,12 @@ extension RemoteView {
     _ held: Key.Held,
     _ known: RemoteValue?
   ) async throws(StorageError) -> RemoteEntry<Value>? {
+    let began = core.now()
     let copy = cache.look(held)?.value
     var near = copy == nil ? known : nil
     if copy == nil, near == nil { near = await log?.value(key) }
     if let near, let version = near.version, let value = try? decoded(near, key),
-      core.landVerified(flight, version, keep: { keep(value, near, held, flight.key.domain, in: $0) })
+      core.landVerified(flight, version, keep: { keep(value, near, held, flight.key.domain, in: $0, since: began) })
     {
       return remoteEntry(value, near, .log)
     }
@@ -111,14 +112,13 @@ extension RemoteView {
       if let copy { return entry(copy, isStale: false, at: core.now()) }
       guard let near else { return nil }
       let value = try decoded(near, key)
-      core.land(flight, near.version) { keep(value, near, held, flight.key.domain, in: $0) }
+      core.land(flight, near.version) { keep(value, near, held, flight.key.domain, in: $0, since: began) }
       return remoteEntry(value, near, .log)
     case .success(.changed(let found)):
       let value = try found.map { found throws(StorageError) in try decoded(found, key) }
       if let version = found?.version { tiers.follow(version, flight.key.domain) }
       core.land(flight, found?.version) { generation in
-        keep(value, found, held, flight.key.domain, in: generation)
-        log?.keep(found, forKey: key)
+        if keep(value, found, held, flight.key.domain, in: generation, since: began) { log?.keep(found, forKey: key) }
       }
       guard let value, let found else { return nil }
       return remoteEntry(value, found, .remote)

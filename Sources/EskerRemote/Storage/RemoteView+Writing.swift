@@ -33,9 +33,9 @@ extension RemoteView {
         try await tagList(tags, replacing: base, began: began, version: version)
       }
     case .remove:
+      let began = core.now()
       let outcome = try await submit(remote, .remove(condition)) { [self] generation in
-        keep(nil, nil, held, remote.domain, in: generation)
-        log?.keep(nil, forKey: key)
+        if keep(nil, nil, held, remote.domain, in: generation, since: began) { log?.keep(nil, forKey: key) }
       }
       return receipt(outcome, nil)
     case .touch, .extend:
@@ -67,9 +67,9 @@ extension RemoteView {
       guard stored.stored.count <= tiers.store.valueLimit else {
         throw RemoteError.tooLarge(size: stored.stored.count, limit: tiers.store.valueLimit).told(by: name)
       }
+      let began = core.now()
       let outcome = try await submit(remote, .set(stored, condition)) { [self] generation in
-        keep(value, stored, held, remote.domain, in: generation)
-        log?.keep(stored, forKey: key)
+        if keep(value, stored, held, remote.domain, in: generation, since: began) { log?.keep(stored, forKey: key) }
       }
       guard call.condition == .absent, case .written(.refused(let found)) = outcome else {
         return receipt(outcome, envelope)

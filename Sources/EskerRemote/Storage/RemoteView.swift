@@ -93,28 +93,52 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
   }
 
   /// Keeps a value, or that there is none, as current in a generation; under the lock of the core.
-  func keep(_ value: Value?, _ remote: RemoteValue?, _ key: Key.Held, _ domain: UInt16, in generation: UInt32) {
+  ///
+  /// Generation 0 is for what may not be current any more, but was at `instant` or later. A value is kept then if nothing later is known:
+  /// to be compared with what is found next, and to be served where something stale may be. Returns whether the log should keep it, too.
+  @discardableResult
+  func keep(
+    _ value: Value?,
+    _ remote: RemoteValue?,
+    _ key: Key.Held,
+    _ domain: UInt16,
+    in generation: UInt32,
+    since instant: RemoteInstant
+  ) -> Bool {
     let now = core.now()
+    if generation == 0, remote?.version == nil { return false }
     guard let freshEnd = freshEnd(remote, domain, now), now < freshEnd else {
-      cache.remove(key)
-      return
+      if generation != 0 { cache.remove(key) }
+      return generation != 0
     }
     let copy = HeldCopy(
       content: HeldCopy.Content(value, tags: remote?.tags ?? []),
       version: remote?.version,
       expiry: remote?.expiry ?? 0,
       freshEnd: freshEnd,
-      verifiedAt: now,
+      verifiedAt: generation == 0 ? instant : now,
+      changedAt: generation == 0 ? instant : nil,
       generation: generation,
       domain: domain
     )
-    cache.put(
-      copy,
-      forKey: key,
-      cost: value.map { cost?($0) ?? 1 } ?? 1,
-      expiry: freshEnd == .distantFuture ? .max : freshEnd.advanced(by: options.serveStale ?? .zero).milliseconds,
-      now: now.milliseconds
-    )
+    let cost = value.map { self.cost?($0) ?? 1 } ?? 1
+    let expiry = freshEnd == .distantFuture ? .max : freshEnd.advanced(by: options.serveStale ?? .zero).milliseconds
+    if generation != 0 {
+      cache.put(copy, forKey: key, cost: cost, expiry: expiry, now: now.milliseconds)
+      return true
+    }
+    return cache.update(key, now: now.milliseconds) { entry in
+      if let known = entry?.value, isAtLeast(known, copy, at: now) { return false }
+      entry = MemoryEntry(copy, cost: cost, expiry: expiry)
+      return true
+    }
+  }
+
+  /// Whether what is held is current, or not older than something else that may not be.
+  private func isAtLeast(_ known: HeldCopy<Value>, _ copy: HeldCopy<Value>, at now: RemoteInstant) -> Bool {
+    if domains.isTrusted(known.domain, known.generation, at: now) { return true }
+    guard let version = copy.version, let other = known.version else { return false }
+    return !version.isLater(than: other)
   }
 
   /// Until when what is kept now may be served. Early by as much as the clocks may differ, and 5 ms; nil if that is not known.

@@ -189,7 +189,10 @@ final class Process: @unchecked Sendable {
     case .success(.same): stored = near ?? Stored(value: nil, content: 0)
     case .success(.changed(let value)): stored = Stored(value: value, content: World.content(of: value))
     }
-    let isKept = core.land(flight, stored.value?.version) { memory.copies[key] = Copy(stored: stored, generation: $0) }
+    let isKept = core.land(flight, stored.value?.version) { generation in
+      // What may not be current is nothing to this memory, which serves nothing stale.
+      if generation != 0 { memory.copies[key] = Copy(stored: stored, generation: generation) }
+    }
     if isKept { logWrites.append { [self] in log[key] = stored.value == nil ? nil : stored } }
     end(flight, shared, stored)
   }
@@ -217,6 +220,7 @@ final class Process: @unchecked Sendable {
       isRemoval ? .remove(condition) : .set(value, condition),
       by: World.deadline(of: content),
       keep: { [unowned self] generation in
+        guard generation != 0 else { return }
         var kept = stored
         if world.plant == .counterVersion, let counted = world.counted[content] { kept.value = counted }
         memory.copies[key] = Copy(stored: kept, generation: generation)
