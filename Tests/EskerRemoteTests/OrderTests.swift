@@ -183,6 +183,30 @@ import Testing
     #expect(isUnknown)
   }
 
+  /// What was confirmed is known to have been there, unless the process has written again.
+  @Test func aConfirmedWriteIsKeptAsDoubtful() {
+    for hasWrittenAgain in [false, true] {
+      let core = makeCore()
+      let generations = Mutex<[UInt32]>([])
+      core.write(
+        key,
+        .set(value(1), .always),
+        by: .distantFuture,
+        keep: { generation in
+          generations.withLock { $0.append(generation) }
+        }
+      ) { _ in }
+      clock.advance(milliseconds: 2_000)
+      let stamp = RemoteStamp(generation: 1, index: 1)
+      store.writes.removeLast().completion(
+        .success(Stamped(RemoteWritten.done(isEchoed: false, wasThere: nil), at: stamp, isKeepable: false))
+      )
+      if hasWrittenAgain { core.write(key, .remove(.always), by: .distantFuture) { _ in } }
+      core.trusted(0..<1, in: 1, until: core.now().advanced(by: .seconds(1)))
+      #expect(generations.withLock { $0 } == (hasWrittenAgain ? [] : [0]))
+    }
+  }
+
   @Test func whatTheRemoteStoreLostIsReported() throws {
     let lost = Mutex(0)
     let core = Coherence(
