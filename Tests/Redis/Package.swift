@@ -7,9 +7,12 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [
     .package(name: "Esker", path: "../..", traits: ["Redis"]),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.86.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
   ],
   targets: [
     // What the client costs beside redis-benchmark. Run it in release.
@@ -63,6 +66,9 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       swiftSettings: [.treatAllWarnings(as: .error)]
     ),
