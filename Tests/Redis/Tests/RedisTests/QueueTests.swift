@@ -6,7 +6,13 @@ import Foundation
 import Testing
 
 /// Queued writes over real servers, by a process that is killed twice while they are away.
+///
+/// `ESKER_REDIS_ABSENCE` says for how many seconds they are, besides what the processes need to write some hundred values.
 @Suite(.serialized, .enabled(if: TestServer.isInstalled, TestServer.missing)) struct QueueTests {
+  private static let absence = Duration.seconds(
+    ProcessInfo.processInfo.environment["ESKER_REDIS_ABSENCE"].flatMap { Double($0) } ?? 0
+  )
+
   /// A process that writes directly.
   private static func other(_ store: RedisStore) async throws -> (RemoteTiers, RemoteStorage<Int, Int>) {
     let tiers = RemoteTiers(store, named: "tests", prefix: "q:")
@@ -63,12 +69,14 @@ import Testing
     acknowledged.add(first.lines)
     let before = acknowledged.greatest
     try await first.until("it goes on writing") { $0.count > before + 300 }
+    try await Task.sleep(for: absence / 2)
     first.kill()
     acknowledged.add(first.lines)
     // One more may have been logged and not been said.
     let unsaid = acknowledged.greatest + 1
     let second = try child("write", acknowledged.greatest + 2)
     try await second.until("it writes") { $0.count > 300 }
+    try await Task.sleep(for: absence / 2)
     second.kill()
     acknowledged.add(second.lines)
     #expect(!second.lines.contains(["up"]))
