@@ -45,6 +45,13 @@ public enum StorageCall {
       return call
     }
 
+    /// A question for what other processes may have stored meanwhile.
+    static var behind: Read {
+      var call = Read(skipsMemory: true, needsVersion: true)
+      call.counting = .nothing
+      return call
+    }
+
     /// The call for a part of a composition that is asked first. If it skips memory because that was asked on behalf of the whole,
     /// the part's memory answers once more, since the whole may have made nothing of its answer.
     var forFirstPart: Read {

@@ -13,6 +13,9 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
   /// - It may use the storage. If it asks for the very value it is producing, directly or by way of other producers, that
   ///   call throws ``StorageError/producer(_:)`` at once.
   ///
+  /// Of all processes that have the same storage, one produces, if it is shared by them and told to: a remote storage with
+  /// `RemoteOptions.singleFlight`, also behind operators and a front.
+  ///
   /// There is no form for threads: a thread that waits for another's producer cannot be cancelled, and may be the one that the producer
   /// needs. `value(forKey:)` and `setIfAbsent(_:forKey:)` do for one that may produce a value twice.
   ///
@@ -50,18 +53,31 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
       if FlightTable.shared.landings != landings, let found = try await base.found(key, .again) {
         return .success(found.value)
       }
-      let began = StorageCall.nextMoment()
-      let value: Base.Value
-      do {
-        value = try await producer()
-      } catch {
-        throw StorageError.producer(error)
-      }
-      // Throws if nobody waits any more: then this task is cancelled.
-      return .success(try await stored(value, key, expiry, began))
+      let value = try await produced(
+        key,
+        unless: { () async throws(StorageError) in try await base.found(key, .behind)?.value },
+        by: { () async throws(StorageError) in
+          let began = StorageCall.nextMoment()
+          let value: Base.Value
+          do { value = try await producer() } catch { throw StorageError.producer(error) }
+          // Throws if nobody waits any more: then this task is cancelled.
+          return try await stored(value, key, expiry, began)
+        }
+      )
+      return .success(value)
     } catch {
       return .failure(error)
     }
+  }
+
+  /// Has one process produce, of those that have the storage and can agree.
+  nonisolated(nonsending) func produced(
+    _ key: Base.Key,
+    unless look: nonisolated(nonsending) () async throws(StorageError) -> Base.Value?,
+    by produce: nonisolated(nonsending) () async throws(StorageError) -> Base.Value
+  ) async throws(StorageError) -> Base.Value {
+    guard let lock = try productionLock(of: base, key) else { return try await produce() }
+    return try await lock.value(look, orProduce: produce)
   }
 
   /// Stores a value that was produced, unless another was written meanwhile; what is there then.

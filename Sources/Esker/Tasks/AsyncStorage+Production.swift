@@ -46,6 +46,13 @@ extension StorageCall {
 
     /// Whether an entry that is fresh for so much longer is old enough to be produced anew.
     func mayRefresh(_ left: Duration) -> Bool { refreshAfter.map { left < life * (1 - $0) } ?? false }
+
+    /// The value that is found, if none has to be produced in its place.
+    func finished<Value>(_ found: Entry<Value>?) -> Value? {
+      guard let found else { return nil }
+      guard let left = freshness(of: found) else { return found.value }
+      return left > .zero && !mayRefresh(left) ? found.value : nil
+    }
   }
 }
 
@@ -118,23 +125,30 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
     do throws(StorageError) {
       var call = StorageCall.Read.again
       call.needsVersion = true
-      let before = try await base.found(key, call)
+      var before = try await base.found(key, call)
       // Another may have produced it since it was asked for.
-      if let before {
-        guard let left = production.freshness(of: before) else { return .success(before.value) }
-        if left > .zero, !production.mayRefresh(left) { return .success(before.value) }
-      }
-      let began = StorageCall.nextMoment()
-      let value: Base.Value
-      do { value = try await producer() } catch { throw StorageError.producer(error) }
-      var write = StorageCall.Write(.set(value), expiry: production.expiry)
-      write.began = began
-      if base is any StorageCall.AsyncUpdatable<Base.Key, Base.Value> {
-        write.condition = before?.version.map { .version($0) } ?? .absent
-      }
-      if try await base.asyncWrite(key, write).isDone { return .success(value) }
-      // What somebody else wrote stays, unless it is gone again.
-      return .success(try await base.found(key, .again)?.value ?? value)
+      if let value = production.finished(before) { return .success(value) }
+      let value = try await produced(
+        key,
+        unless: { () async throws(StorageError) in
+          before = try await base.found(key, .behind)
+          return production.finished(before)
+        },
+        by: { () async throws(StorageError) in
+          let began = StorageCall.nextMoment()
+          let value: Base.Value
+          do { value = try await producer() } catch { throw StorageError.producer(error) }
+          var write = StorageCall.Write(.set(value), expiry: production.expiry)
+          write.began = began
+          if base is any StorageCall.AsyncUpdatable<Base.Key, Base.Value> {
+            write.condition = before?.version.map { .version($0) } ?? .absent
+          }
+          if try await base.asyncWrite(key, write).isDone { return value }
+          // What somebody else wrote stays, unless it is gone again.
+          return try await base.found(key, .again)?.value ?? value
+        }
+      )
+      return .success(value)
     } catch {
       return .failure(error)
     }

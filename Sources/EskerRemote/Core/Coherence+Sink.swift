@@ -5,12 +5,13 @@ extension Coherence {
   func changed(_ key: RawSpan, domain: UInt16, at stamp: RemoteStamp) {
     counters.changes.count()
     let hash = hash(of: key)
-    let isObserved = state.withLock { state in
+    let (isObserved, ended) = state.withLock { state in
       state.verified.remove(hash)
       _ = state.active.with(hash, key) { $0.noteChange(at: stamp, keepingReplies: faults.contains(.noFence)) }
       for tier in state.tiers { tier.distrust(key, unless: nil, at: now()) }
-      return state.isObserved
+      return (state.isObserved, state.watches.of(hash))
     }
+    for watch in ended { watch.landing.land(()) }
     if isObserved { report(.changed([UInt8](copying: key))) }
   }
 
@@ -28,6 +29,7 @@ extension Coherence {
         domains.raise(domain, to: isKept ? domains.generation(domain) : generation)
       }
       settleConfirming(&state, &effects) { range.contains($0.key.domain) ? .failure(.unknownOutcome) : nil }
+      effects.end(state.watches.within(range))
       return state.isObserved
     }
     effects.run()
@@ -56,14 +58,17 @@ extension Coherence {
   }
 
   func suspended(_ range: Range<UInt16>) {
+    var effects = Effects()
     let isObserved = state.withLock { state in
       let now = now()
       for domain in range where state.ends[Int(domain)].leaseEnd > now {
         state.ends[Int(domain)].leaseEnd = now
         domains.setLeaseEnd(domain, now)
       }
+      effects.end(state.watches.within(range))
       return state.isObserved
     }
+    effects.run()
     if isObserved { report(.suspended(range)) }
   }
 }

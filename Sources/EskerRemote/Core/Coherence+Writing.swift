@@ -157,6 +157,7 @@ extension Coherence {
     }
     // NOLOOP hides writes of our own from what is told.
     if state.isObserved { effects.add { [report] in report(.changed(key.bytes)) } }
+    effects.end(state.watches.of(hash))
     effects.add { write.completion(.success(outcome)) }
   }
 

@@ -48,6 +48,8 @@ final class Coherence: RemoteSink {
     /// Keys of which a write waits in a queue, by hash, and how often each is held. Where two hashes are equal, one key costs the other
     /// that nothing of it is kept.
     var held: [UInt64: Int] = [:]
+    /// Tasks that wait for changes.
+    var watches = ChangeWatches()
     var lastID: UInt64 = 0
     var isObserved = false
     var leasesAreObserved = false
@@ -112,8 +114,15 @@ final class Coherence: RemoteSink {
 
   func remove(_ tier: any NearTier) { state.withLock { $0.tiers.removeAll { $0 === tier } } }
 
-  /// Forgets all memory: nothing is told any more.
-  func removeTiers() { state.withLock { $0.tiers = [] } }
+  /// Forgets all memory, and ends all waits: nothing is told any more.
+  func removeTiers() {
+    var effects = Effects()
+    state.withLock { state in
+      state.tiers = []
+      effects.end(state.watches.everyone)
+    }
+    effects.run()
+  }
 
   /// From now on changes are reported, which costs an allocation each.
   func observe() { state.withLock { $0.isObserved = true } }

@@ -10,6 +10,8 @@ final class RemoteCounters: Sendable {
   let notKept = Atomic<UInt64>(0)
   let unknownOutcomes = Atomic<UInt64>(0)
   let rolledBack = Atomic<UInt64>(0)
+  let productions = Atomic<UInt64>(0)
+  let awaited = Atomic<UInt64>(0)
 }
 
 extension Atomic<UInt64> {

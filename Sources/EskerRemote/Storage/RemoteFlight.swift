@@ -1,72 +1,18 @@
 internal import Esker
-internal import EskerPlatform
 
 /// One read of a key, and the tasks that wait for it. It is no one task's: it goes on when all have stopped waiting, and is kept.
-final class RemoteFlight<Value: Sendable>: FlightObject {
-  typealias Outcome = Result<RemoteEntry<Value>?, StorageError>
+typealias RemoteFlight<Value: Sendable> = Landing<Result<RemoteEntry<Value>?, StorageError>>
 
-  enum Ending: Sendable {
-    case landed(Outcome)
-    case tooLate
-    case cancelled
-  }
-
-  private struct State {
-    var outcome: Outcome?
-    var waiters: [UInt64: CheckedContinuation<Ending, Never>] = [:]
-    var last: UInt64 = 0
-  }
-
-  private let state: Guarded<State> = Guarded(State(), .leaf)
-
-  /// Waits for the outcome, but no longer than `limit`, and not once the task is cancelled.
-  func outcome(within limit: Duration?) async -> Ending {
-    let waiter = state.withLock { state in
-      state.last += 1
-      return state.last
-    }
-    let timer = limit.map { limit in
-      Task { [self] in
-        if (try? await Task.sleep(for: limit)) != nil { resume(waiter, .tooLate) }
-      }
-    }
-    defer { timer?.cancel() }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let known: Ending? = state.withLock { state in
-          if let outcome = state.outcome { return .landed(outcome) }
-          // A cancellation that came before this found nobody to resume.
-          if Task.isCancelled { return .cancelled }
-          state.waiters[waiter] = continuation
-          return nil
-        }
-        if let known { continuation.resume(returning: known) }
-      }
-    } onCancel: {
-      resume(waiter, .cancelled)
-    }
-  }
-
+extension Landing {
   /// As ``outcome(within:)``, for a storage of a name.
-  func landing(within limit: Duration?, of name: String) async throws(StorageError) -> RemoteEntry<Value>? {
+  func landing<Value>(
+    within limit: Duration?,
+    of name: String
+  ) async throws(StorageError) -> RemoteEntry<Value>? where Outcome == Result<RemoteEntry<Value>?, StorageError> {
     switch await outcome(within: limit) {
     case .landed(let outcome): try outcome.get()
     case .tooLate: throw RemoteError.timedOut.told(by: name)
     case .cancelled: throw .cancelled
     }
-  }
-
-  /// Tells all who wait, and all who still come.
-  func land(_ outcome: Outcome) {
-    let waiters = state.withLock { state in
-      state.outcome = outcome
-      defer { state.waiters = [:] }
-      return Array(state.waiters.values)
-    }
-    for waiter in waiters { waiter.resume(returning: .landed(outcome)) }
-  }
-
-  private func resume(_ waiter: UInt64, _ ending: Ending) {
-    state.withLock { $0.waiters.removeValue(forKey: waiter) }?.resume(returning: ending)
   }
 }

@@ -35,6 +35,11 @@ public struct RemoteOptions: Sendable {
   /// first that has one.
   public var queue: RemoteQueueOptions?
 
+  /// Of all processes that miss one key or are to renew its value, one produces it and the others wait for that: what
+  /// `value(forKey:orProduce:)` of ``Esker/AsyncStorage`` does among the tasks of a process; see <doc:SingleFlight>. Nil: each
+  /// process produces its own.
+  public var singleFlight: RemoteSingleFlight?
+
   /// Coherent, waiting at most 5 seconds.
   public init() {}
 }

@@ -77,7 +77,8 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
     _ key: Key,
     _ call: StorageCall.Read
   ) async throws(StorageError) -> Entry<Value>? {
-    let found = try await view.find(key)
+    // A write on the condition that an older one is still there would be refused again and again.
+    let found = try await view.find(key, isExact: call.needsVersion)
     // If they cannot be read now, they are when it is written; then it may be taken for older than it is.
     if let scope, found == nil || call.needsVersion { _ = try? await view.tags?.current(scope.names) }
     return found?.entry

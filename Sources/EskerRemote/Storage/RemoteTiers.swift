@@ -241,6 +241,10 @@ public struct RemoteStatistics: Hashable, Sendable {
   /// Reads that found something older than what was seen before: the remote store has lost writes. Where the clocks of writers
   /// disagree, it may only look so.
   public var rolledBack: UInt64
+  /// Values that this process began to produce for all, under a lock; see ``RemoteOptions/singleFlight``.
+  public var productions: UInt64
+  /// Values that this process did not produce, because it waited for another one's.
+  public var awaited: UInt64
 }
 
 extension RemoteTiers {
@@ -255,7 +259,9 @@ extension RemoteTiers {
       changes: counters.changes.value,
       raises: counters.raises.value,
       unknownOutcomes: counters.unknownOutcomes.value,
-      rolledBack: counters.rolledBack.value
+      rolledBack: counters.rolledBack.value,
+      productions: counters.productions.value,
+      awaited: counters.awaited.value
     )
   }
 }

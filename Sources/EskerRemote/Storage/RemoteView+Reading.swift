@@ -3,9 +3,12 @@ internal import EskerLog
 
 extension RemoteView {
   /// The value of a key, from the nearest tier that may serve it.
+  ///
+  /// - Parameter isExact: whether what was current a while ago does not do although the freshness allows it.
   nonisolated(nonsending) func find(
     _ key: Key,
-    within limit: Duration? = nil
+    within limit: Duration? = nil,
+    isExact: Bool = false
   ) async throws(StorageError) -> RemoteEntry<Value>? {
     let held = try held(key)
     let now = core.now()
@@ -20,7 +23,7 @@ extension RemoteView {
     let remote = try remote(key)
     if let queue = tiers.queue(name), let waiting = try await queued(key, remote, in: queue) { return waiting.entry }
     let copy = served ?? cache.look(held)?.value
-    if case .bounded(let bound) = options.freshness, let copy, now < copy.freshEnd,
+    if case .bounded(let bound) = options.freshness, !isExact, let copy, now < copy.freshEnd,
       let entry = stale(copy, within: bound, at: now)
     {
       return entry
@@ -72,7 +75,7 @@ extension RemoteView {
     let (flight, new) = core.board(remote, view: number) { RemoteFlight<Value>() }
     guard let new else { return flight }
     Task { [self] in
-      let outcome: RemoteFlight<Value>.Outcome
+      let outcome: Result<RemoteEntry<Value>?, StorageError>
       do throws(StorageError) {
         outcome = .success(try await fly(new, key, held, near))
       } catch {

@@ -23,6 +23,24 @@ final class TinyServer: @unchecked Sendable {
   var replays = 0
   var replayed: [(key: [UInt8], outcome: RemoteApplied)] = []
   let clock = FakeClock()
+  /// Whether what has expired counts as absent; it is told only by ``expire()``.
+  var isExpiring = false
+
+  /// On the loop: what is there now.
+  func current(_ key: [UInt8]) -> RemoteValue? {
+    guard let value = values[key] else { return nil }
+    return isExpiring && value.expiry != 0 && value.expiry <= UInt64(clock.wallMilliseconds()) ? nil : value
+  }
+
+  /// Removes what has expired, and tells.
+  func expire() {
+    loop.sync {
+      for key in values.keys where current(key) == nil {
+        values[key] = nil
+        tell(key, except: nil)
+      }
+    }
+  }
 
   func store() -> TinyStore {
     let store = TinyStore(self)
@@ -69,7 +87,7 @@ final class TinyServer: @unchecked Sendable {
     }
   }
 
-  func value(_ key: String) -> RemoteValue? { loop.sync { values[Array(key.utf8)] } }
+  func value(_ key: String) -> RemoteValue? { loop.sync { current(Array(key.utf8)) } }
 }
 
 /// A client of the server.
@@ -80,6 +98,8 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
   var index: UInt64 = 0
   /// What all requests come to, if there is something wrong.
   var failure: RemoteError?
+  /// What writes of locks come to, if there is something wrong. They are executed if it leaves that open.
+  var lockFailure: RemoteError?
   /// Whether it has a lease from the start.
   var isLeased = true
   /// Changes wait while it does not listen.
@@ -114,6 +134,8 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
   }
 
   func setFailure(_ failure: RemoteError?) { server.loop.sync { self.failure = failure } }
+
+  func setLockFailure(_ failure: RemoteError?) { server.loop.sync { lockFailure = failure } }
 
   func raise() {
     server.loop.sync {
@@ -182,7 +204,7 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
     from source: RemoteSource,
     by deadline: RemoteInstant,
     then completion: @escaping RemoteCompletion<RemoteValue?>
-  ) { request("get", completion) { [server] in .some(server.values[key.bytes]) } }
+  ) { request("get", completion) { [server] in .some(server.current(key.bytes)) } }
 
   func check(
     _ key: RemoteKey,
@@ -191,7 +213,7 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
     then completion: @escaping RemoteCompletion<RemoteChecked>
   ) {
     request("check", completion) { [server] in
-      server.values[key.bytes]?.version == version ? .same : .different
+      server.current(key.bytes)?.version == version ? .same : .different
     }
   }
 
@@ -202,8 +224,11 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
     _ completion: @escaping RemoteCompletion<RemoteWritten>,
     _ value: @escaping @Sendable (RemoteValue?) -> RemoteValue?
   ) {
-    request(kind, completion) { [self] in
-      let before = server.values[key.bytes]
+    let isLock = key.bytes.starts(with: Array("#lock:".utf8))
+    request(isLock ? "lock \(kind)" : kind, completion) { [self] () throws(RemoteError) in
+      let failure = isLock ? lockFailure : nil
+      if let failure, failure != .unknownOutcome { throw failure }
+      let before = server.current(key.bytes)
       let isMet =
         switch condition {
         case .always: true
@@ -217,6 +242,7 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
       server.values[key.bytes] = value(before)
       let isScript = condition != .always
       server.tell(key.bytes, except: isScript ? nil : self)
+      if let failure { throw failure }
       return .done(isEchoed: isScript, wasThere: before != nil)
     }
   }
