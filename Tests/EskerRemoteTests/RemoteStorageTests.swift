@@ -227,6 +227,20 @@ import Testing
     #expect(seen == ["5", "5", "9", "7"])
   }
 
+  @Test func anUpdateOfABoundedStorageIsExact() async throws {
+    let (tiers, _) = try await makeTiers()
+    let (others, _) = try await makeTiers()
+    var options = RemoteOptions()
+    options.freshness = .bounded(.seconds(5))
+    let texts: RemoteStorage<String, String> = try tiers.storage("texts", options: options)
+    let other: RemoteStorage<String, String> = try others.storage("texts")
+    try await texts.async.set("a", forKey: "k")
+    try await other.async.set("b", forKey: "k")
+    #expect(try await texts.async.value(forKey: "k") == "a")
+    try await texts.async.update(forKey: "k") { $0?.append("!") }
+    #expect(try await other.async.value(forKey: "k") == "b!")
+  }
+
   @Test func valuesExpireALittleEarlyByTheServersClock() async throws {
     let (tiers, store) = try await makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts")

@@ -19,11 +19,3 @@ extension Fallback: SharedStorage {
     try Esker.productionLock(of: first, key)
   }
 }
-
-extension Zip: SharedStorage {
-  /// That of one half: who has it makes pairs.
-  package func productionLock(of key: Key) throws(StorageError) -> (any ProductionLock)? {
-    if let lock = try Esker.productionLock(of: first, key) { return lock }
-    return try Esker.productionLock(of: second, key)
-  }
-}

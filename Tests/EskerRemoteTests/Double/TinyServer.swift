@@ -121,10 +121,11 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
     if isLeased { trust(for: .seconds(1_000_000)) }
   }
 
-  /// Completes what is under way, as it must.
+  /// Completes what is under way, as it must, and refuses what comes.
   func stop() async {
     server.loop.sync {
       sink = nil
+      failure = .stopped
       let gone = server.waiting.filter { $0.client === self }
       server.waiting.removeAll { $0.client === self }
       for request in gone { request.drop() }

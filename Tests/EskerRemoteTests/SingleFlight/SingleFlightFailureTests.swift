@@ -90,17 +90,23 @@ import Testing
     options.singleFlight?.producerLimit = .zero
     server.loop.sync { server.isExpiring = true }
     let processes = [try await TinyProcess(server, options), try await TinyProcess(server, options)]
-    let tasks = processes.map { process in
-      Task { [producer] in try await process.texts.async.value(forKey: "a") { try await producer.make() } }
+    let second = ProducerDouble()
+    let hanging = Task { [producer] in
+      try await processes[0].texts.async.value(forKey: "a") { try await producer.make() }
     }
-    #expect(try await eventually { producer.runs == 1 && processes.contains { isAsleep($0) } })
+    #expect(try await eventually { producer.runs == 1 })
+    let other = Task { try await processes[1].texts.async.value(forKey: "a") { try await second.make() } }
+    #expect(try await eventually { isAsleep(processes[1]) })
     server.clock.advance(milliseconds: 21)
-    #expect(try await eventually { producer.runs == 2 })
-    #expect(processes.allSatisfy { $0.store.count("lock touch") == 0 })
+    #expect(try await eventually { second.runs == 1 })
+    #expect(processes[0].store.count("lock touch") == 0)
+    // What it makes in the end is stored, as the first, and the lock is the other one's.
     producer.permit()
-    // Both have what was stored first.
-    let values = [try await tasks[0].value, try await tasks[1].value]
-    #expect(values[0] == values[1])
+    #expect(try await hanging.value == "made 1")
+    #expect(try await eventually { processes[0].isQuiet })
+    #expect(server.locks == 1)
+    second.permit()
+    #expect(try await other.value == "made 1" && second.runs == 1)
     try await expectQuiet(processes)
   }
 
@@ -205,6 +211,16 @@ import Testing
       "never"
     }
     #expect(value == "later" && looks == 2)
+    try await expectQuiet(processes)
+  }
+
+  @Test func whatItsOwnProcessWritesMeanwhileEndsTheWait() async throws {
+    let (processes, tasks) = try await makeProcesses(2)
+    // Stores do not tell a process what it has written itself.
+    try await processes[1].texts.async.set("written", forKey: "a")
+    #expect(try await tasks[1].value == "written")
+    producer.permit()
+    #expect(try await tasks[0].value == "written")
     try await expectQuiet(processes)
   }
 
