@@ -11,16 +11,23 @@ import Testing
   }
 
   /// The first seed whose history breaks a promise.
-  static func firstViolation(_ plant: Plant, from first: UInt64, _ count: Int) -> (seed: UInt64, text: String)? {
+  static func firstViolation(
+    _ plant: Plant,
+    from first: UInt64,
+    _ count: Int,
+    _ change: (inout Budget) -> Void = { _ in }
+  ) -> (seed: UInt64, text: String)? {
     for offset in 0..<UInt64(count) {
       let world = World(seed: first &+ offset, plant: plant)
+      change(&world.budget)
       if !world.run(steps: 120) { return (first &+ offset, world.violation ?? "") }
     }
     return nil
   }
 
-  static func trace(_ plant: Plant, _ seed: UInt64) -> String {
+  static func trace(_ plant: Plant, _ seed: UInt64, _ change: (inout Budget) -> Void = { _ in }) -> String {
     let world = World(seed: seed, plant: plant)
+    change(&world.budget)
     world.isTracing = true
     _ = world.run(steps: 120)
     return world.trace.prefix(220).joined(separator: "\n")
@@ -31,6 +38,14 @@ import Testing
     let count = Self.histories(3_000)
     if let found = Self.firstViolation(.none, from: first, count) {
       Issue.record("\(Self.trace(.none, found.seed))\nESKER_SEED=\(found.seed): \(found.text)")
+    }
+  }
+
+  @Test func ownWritesAreReadWhateverIsServed() {
+    let first = SeededGenerator(announcedFor: "ownWritesAreReadWhateverIsServed").seed
+    let change: (inout Budget) -> Void = { $0.readsBounded = true }
+    if let found = Self.firstViolation(.none, from: first, Self.histories(2_000), change) {
+      Issue.record("\(Self.trace(.none, found.seed, change))\nESKER_SEED=\(found.seed): \(found.text)")
     }
   }
 

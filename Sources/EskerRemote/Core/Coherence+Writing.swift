@@ -95,6 +95,7 @@ extension Coherence {
       switch result {
       case .failure(.unknownOutcome):
         counters.unknownOutcomes.count()
+        doubt(key, unless: nil, state)
         effects.add { write.completion(.failure(.unknownOutcome)) }
         // Busy until it is settled: NOLOOP means that nobody else will ever tell.
         state.abandoned[write.id.number] = key
@@ -119,7 +120,15 @@ extension Coherence {
     _ effects: inout Effects
   ) {
     let outcome = stamped.reply
-    guard outcome.isDone else { return effects.add { write.completion(.success(outcome)) } }
+    guard outcome.isDone else {
+      switch outcome {
+      case .applied(.already): forget(key, state)
+      // Whoever tries again, since something else is there, must find that.
+      case .written(.refused(let found)): doubt(key, unless: found.version, state)
+      case .written, .applied: break
+      }
+      return effects.add { write.completion(.success(outcome)) }
+    }
     guard isCurrent(stamped.stamp, key.domain) else {
       // A primary that slept says yes to writes that are lost: it counts once the owner is known to be the same.
       if stamped.stamp.generation == domains.generation(key.domain) {
@@ -135,10 +144,12 @@ extension Coherence {
         )
       } else {
         counters.unknownOutcomes.count()
+        doubt(key, unless: nil, state)
         effects.add { write.completion(.failure(.unknownOutcome)) }
       }
       return
     }
+    forget(key, state)
     let wasChanged =
       key.bytes.withBytes { bytes in
         state.active.with(hash, bytes) {
@@ -191,6 +202,10 @@ extension Coherence {
     var effects = Effects()
     state.withLock { state in
       guard let key = state.abandoned.removeValue(forKey: write.number) else { return }
+      switch outcome {
+      case .answered(.done, _), .applied(.applied, _), .applied(.already, _): forget(key, state)
+      case .answered(.refused, _), .applied(.superseded, _), .notExecuted, .lost: break
+      }
       end(write, key, hash(of: key), &state, &effects)
     }
     effects.run()
@@ -224,11 +239,34 @@ extension Coherence {
     _ judge: (Confirming) -> Result<WriteOutcome, RemoteError>?
   ) {
     if state.confirming.isEmpty { return }
+    var settled: [(item: Confirming, result: Result<WriteOutcome, RemoteError>)] = []
     state.confirming.removeAll { item in
       guard let result = judge(item) else { return false }
-      if case .failure = result { counters.unknownOutcomes.count() } else { item.keep?(0) }
-      effects.add { item.completion(result) }
+      settled.append((item, result))
       return true
     }
+    for (item, result) in settled {
+      switch result {
+      case .success:
+        forget(item.key, state)
+        item.keep?(0)
+      case .failure:
+        counters.unknownOutcomes.count()
+        doubt(item.key, unless: nil, state)
+      }
+      effects.add { item.completion(result) }
+    }
+  }
+
+  // MARK: What is older than a write
+
+  private func forget(_ key: RemoteKey, _ state: borrowing State) {
+    if faults.contains(.keepReplaced) { return }
+    key.bytes.withBytes { bytes in for tier in state.tiers { tier.forget(bytes) } }
+  }
+
+  private func doubt(_ key: RemoteKey, unless version: RemoteVersion?, _ state: borrowing State) {
+    if faults.contains(.neverDoubt) { return }
+    key.bytes.withBytes { bytes in for tier in state.tiers { tier.doubt(bytes, unless: version) } }
   }
 }

@@ -34,4 +34,11 @@ struct Faults: OptionSet, Sendable {
   static let newVersionAtReplay = Faults(rawValue: 1 << 12)
   /// A write that replaces one that waits forgets what that was written on.
   static let forgetBase = Faults(rawValue: 1 << 13)
+
+  // Of what is served without trust.
+
+  /// What a write of our own has replaced stays.
+  static let keepReplaced = Faults(rawValue: 1 << 14)
+  /// What a write of our own may have replaced counts as before.
+  static let neverDoubt = Faults(rawValue: 1 << 15)
 }

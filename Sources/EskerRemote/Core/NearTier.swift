@@ -7,4 +7,11 @@ protocol NearTier: AnyObject, Sendable {
 
   /// What is held of a key was found to be current in `generation`, if it has `version`.
   func trust(_ key: RawSpan, _ version: RemoteVersion, in generation: UInt32, at now: RemoteInstant)
+
+  /// A write of this process has taken effect: what is held of the key, here and in logs, is older and must not be seen any more.
+  func forget(_ key: RawSpan)
+
+  /// A write of this process may have taken effect, or was refused because of something else that is there: what is held of the key,
+  /// unless it has `version`, may be older. Until it is found current again, it is at most served when nothing else can be.
+  func doubt(_ key: RawSpan, unless version: RemoteVersion?)
 }

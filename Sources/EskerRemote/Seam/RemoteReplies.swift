@@ -64,4 +64,10 @@ public enum RemoteFound: Hashable, Sendable {
   case foreign
   /// A value of this version.
   case version(RemoteVersion)
+
+  /// The version; nil where there is nothing, or something foreign.
+  var version: RemoteVersion? {
+    if case .version(let version) = self { return version }
+    return nil
+  }
 }

@@ -33,6 +33,8 @@ struct HeldCopy<Value: Sendable>: Sendable {
   /// In which generation it is trusted; 0 for none, once a change was told.
   @usableFromInline var generation: UInt32
   @usableFromInline var domain: UInt16
+  /// Whether a write of this process may have replaced it, so that it is not even served as one that was current lately.
+  @usableFromInline var isDoubtful = false
 
   init(
     content: Content,

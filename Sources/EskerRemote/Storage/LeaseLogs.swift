@@ -14,6 +14,8 @@ final class LeaseLog: Sendable {
   private struct Queue {
     var next: UInt64?
     var isRunning = false
+    var isClosed = false
+    var closers: [CheckedContinuation<Void, Never>] = []
   }
 
   /// When a process before this one had its last lease: milliseconds since 1970 by the server's clock; nil if that is not known.
@@ -31,6 +33,7 @@ final class LeaseLog: Sendable {
   /// Writes soon, the latest last. What cannot be written is not there: copies seem older after a restart.
   func note(_ milliseconds: UInt64) {
     let mustStart = queue.withLock { queue in
+      if queue.isClosed { return false }
       queue.next = milliseconds
       defer { queue.isRunning = true }
       return !queue.isRunning
@@ -40,13 +43,34 @@ final class LeaseLog: Sendable {
 
   private func run() async {
     while true {
-      let next = queue.withLock { queue in
-        defer { queue.next = nil }
-        queue.isRunning = queue.next != nil
-        return queue.next
+      let (next, closers) = queue.withLock { queue -> (UInt64?, [CheckedContinuation<Void, Never>]) in
+        if let next = queue.next {
+          queue.next = nil
+          return (next, [])
+        }
+        queue.isRunning = false
+        defer { queue.closers = [] }
+        return (nil, queue.closers)
       }
-      guard let next else { return }
+      guard let next else {
+        for closer in closers { closer.resume() }
+        return
+      }
       try? await storage.async.set(Int64(clamping: next), forKey: Self.key)
+    }
+  }
+}
+
+extension LeaseLog {
+  /// Writes nothing any more once this returns.
+  func close() async {
+    await withCheckedContinuation { continuation in
+      let isIdle = queue.withLock { queue in
+        queue.isClosed = true
+        if queue.isRunning { queue.closers.append(continuation) }
+        return !queue.isRunning
+      }
+      if isIdle { continuation.resume() }
     }
   }
 }
@@ -82,13 +106,13 @@ final class LeaseLogs: Sendable {
     for log in logs.withLock({ Array($0.values) }) { log.note(present) }
   }
 
-  /// Lets go of all stores.
-  func removeAll() {
+  /// Writes nothing any more once this returns, and lets go of all stores.
+  func close() async {
     next.store(.max, ordering: .relaxed)
     let former = logs.withLock { logs in
       defer { logs = [:] }
-      return logs
+      return Array(logs.values)
     }
-    withExtendedLifetime(former) {}
+    for log in former { await log.close() }
   }
 }

@@ -2,89 +2,171 @@ internal import Esker
 internal import EskerLog
 internal import EskerPlatform
 
-/// Copies in a keyspace of a log: as they are stored remotely, with their envelopes. Nothing there is trusted by itself.
+/// Copies in a keyspace of a log: as they are stored remotely, with their envelopes. Nothing there is trusted by itself. One for all views
+/// of a name, so that what they keep has one order.
 ///
-/// What is kept is written by a task, in the order in which it was kept. When too much waits, the rest is not written: what is there is
-/// older then, which the next check finds.
-final class NearLog<Key: StorageKey>: Sendable {
-  private static var limit: Int { 1_024 }
+/// What is kept is written by a task, the last of each key alone, and is read from here until then. When too much waits, what was read
+/// is not written: what is there is older then, which the next check finds. What a write of this process replaces always is.
+final class NearLog: Sendable {
+  private static let limit = 1_024
+  /// Of how many keys it is remembered that they could not be written.
+  private static let unwrittenLimit = 4_096
 
-  private let storage: LogStorage<Key, RemoteValue>
-  private let staleMilliseconds: Int64
-  private let queue: Guarded<Queue>
+  private let keyspace: Keyspace
+  private let queue: Guarded<Queue> = Guarded(Queue(), .leaf)
+
+  /// What is to be written of a key.
+  private struct Item {
+    /// Nil: the copy is removed.
+    var value: RemoteValue?
+    var waiters: [CheckedContinuation<Void, Never>] = []
+  }
 
   private struct Queue {
-    var items: [(key: Key, value: RemoteValue?, written: CheckedContinuation<Void, Never>?)] = []
+    var items: [[UInt8]: Item] = [:]
+    var order = Fifo<[UInt8]>()
+    var underWay: (key: [UInt8], item: Item)?
+    /// For how long what has expired is kept.
+    var stale = Duration.zero
     var isRunning = false
+    var isClosed = false
+    var closers: [CheckedContinuation<Void, Never>] = []
+    /// Keys of which the log may have something older than it should: it could not be written.
+    var unwritten: Set<[UInt8]> = []
+    /// There were too many of them.
+    var isUseless = false
+
+    /// What will be there; nil if nothing waits.
+    func pending(_ key: [UInt8]) -> Item? { items[key] ?? (underWay?.key == key ? underWay?.item : nil) }
   }
 
   /// When copies of processes before this one were last known to be current.
   let leases: LeaseLog
 
-  /// - Parameter stale: for how long what has expired is kept.
-  init(_ store: LogStore, keyspace name: String, stale: Duration?, _ leases: LeaseLog) throws(StorageError) {
-    let form = Transformer<RemoteValue>(id: "esker.remote") {
-      $0.stored
-    } decode: {
-      RemoteValue(stored: $0.copied())
-    }
-    storage = try LogStorage(store, name, key: Key.self, transformer: form)
+  init(_ keyspace: Keyspace, _ leases: LeaseLog) {
+    self.keyspace = keyspace
     self.leases = leases
-    staleMilliseconds = Int64(clamping: (stale ?? .zero).wholeMilliseconds)
-    queue = Guarded(Queue(), .leaf)
   }
+
+  /// From now on what has expired is kept for as long as this, or longer.
+  func keepStale(for duration: Duration?) { queue.withLock { $0.stale = max($0.stale, duration ?? .zero) } }
 
   /// What is there, if anything can be read: a copy that cannot is as good as none.
-  func value(_ key: Key) async -> RemoteValue? {
-    guard let value = try? await storage.async.value(forKey: key), value.envelope != nil else { return nil }
-    return value
+  func value(_ key: [UInt8]) async -> RemoteValue? {
+    let known: RemoteValue?? = queue.withLock { queue in
+      if let item = queue.pending(key) { return .some(item.value) }
+      return queue.isUseless || queue.unwritten.contains(key) ? .some(nil) : nil
+    }
+    if let known { return known }
+    guard let bytes = try? await keyspace.async.get(key) else { return nil }
+    let value = RemoteValue(stored: bytes)
+    return value.envelope == nil ? nil : value
   }
 
-  /// Writes soon; nil removes.
-  func keep(_ value: RemoteValue?, forKey key: Key) { add(value, key, nil) }
+  /// Writes what was read soon, or not at all; what has no version is removed.
+  func fill(_ value: RemoteValue?, forKey key: [UInt8]) { add(value, key, isFill: true) }
 
-  /// Writes, and returns once what is there is what was given or something later; nil removes.
-  func keepNow(_ value: RemoteValue?, forKey key: Key) async {
-    await withCheckedContinuation { add(value, key, $0) }
-  }
+  /// Writes what a write of this process has left soon; nil removes.
+  func keep(_ value: RemoteValue?, forKey key: [UInt8]) { add(value, key, isFill: false) }
 
-  private func add(_ value: RemoteValue?, _ key: Key, _ written: CheckedContinuation<Void, Never>?) {
+  private func add(_ value: RemoteValue?, _ key: [UInt8], isFill: Bool) {
     let mustStart = queue.withLock { queue in
-      guard written != nil || queue.items.count < Self.limit else { return false }
-      queue.items.append((key, value, written))
+      if queue.isClosed { return false }
+      if queue.items[key] != nil {
+        queue.items[key]?.value = value
+      } else {
+        guard !isFill || queue.items.count < Self.limit else { return false }
+        queue.items[key] = Item(value: value)
+        queue.order.append(key)
+      }
       defer { queue.isRunning = true }
       return !queue.isRunning
     }
     if mustStart { Task { [self] in await run() } }
   }
 
-  private func run() async {
-    while true {
-      let items = queue.withLock { queue in
-        defer { queue.items = [] }
-        queue.isRunning = !queue.items.isEmpty
-        return queue.items
+  /// Returns once everything that was kept of a key is in the log, as far as it can be written.
+  func settled(_ key: [UInt8]) async {
+    await withCheckedContinuation { continuation in
+      let isSettled = queue.withLock { queue in
+        if queue.items[key] != nil {
+          queue.items[key]?.waiters.append(continuation)
+        } else if queue.underWay?.key == key {
+          queue.underWay?.item.waiters.append(continuation)
+        } else {
+          return true
+        }
+        return false
       }
-      if items.isEmpty { return }
-      for (key, value, written) in items {
-        await write(value, key)
-        written?.resume()
-      }
+      if isSettled { continuation.resume() }
     }
   }
 
-  /// What cannot be written is not there: a near copy less.
-  private func write(_ value: RemoteValue?, _ key: Key) async {
-    guard let value else {
-      _ = try? await storage.async.removeValue(forKey: key)
-      return
+  /// Writes nothing any more once this returns.
+  func close() async {
+    await withCheckedContinuation { continuation in
+      let isIdle = queue.withLock { queue in
+        queue.isClosed = true
+        if queue.isRunning { queue.closers.append(continuation) }
+        return !queue.isRunning
+      }
+      if isIdle { continuation.resume() }
     }
-    guard value.envelope != nil else { return }
-    let expiry: Expiry =
-      value.expiry == 0
-      ? .never
-      : .at(WallTime(millisecondsSince1970: Int64(clamping: value.expiry) &+ staleMilliseconds))
-    try? await storage.async.set(value, forKey: key, expiry: expiry)
+  }
+
+  private func run() async {
+    while let (key, item) = next() {
+      let isWritten = await write(item, key)
+      let waiters = queue.withLock { queue in
+        defer { queue.underWay = nil }
+        if isWritten {
+          queue.unwritten.remove(key)
+        } else if queue.unwritten.count < Self.unwrittenLimit {
+          queue.unwritten.insert(key)
+        } else {
+          queue.isUseless = true
+        }
+        return queue.underWay?.item.waiters ?? []
+      }
+      for waiter in waiters { waiter.resume() }
+    }
+  }
+
+  /// The next to be written, which is under way then.
+  private func next() -> (key: [UInt8], item: Item)? {
+    let (next, closers) = queue.withLock { queue -> ((key: [UInt8], item: Item)?, [CheckedContinuation<Void, Never>]) in
+      if let key = queue.order.popFirst(), let item = queue.items.removeValue(forKey: key) {
+        queue.underWay = (key, item)
+        return ((key, item), [])
+      }
+      queue.isRunning = false
+      defer { queue.closers = [] }
+      return (nil, queue.closers)
+    }
+    for closer in closers { closer.resume() }
+    return next
+  }
+
+  /// Whether it could be written. No power failure is survived: what comes back then is checked, or stale.
+  private func write(_ item: Item, _ key: [UInt8]) async -> Bool {
+    do throws(StoreError) {
+      if let value = item.value, value.envelope != nil {
+        let stale = Int64(clamping: queue.withLock { $0.stale }.wholeMilliseconds)
+        let expiry: Expiry =
+          value.expiry == 0
+          ? .never : .at(WallTime(millisecondsSince1970: Int64(clamping: value.expiry) &+ stale))
+        do throws(StoreError) {
+          try await keyspace.async.put(value.stored, forKey: key, expiry: expiry, durability: .buffered)
+          return true
+        } catch {
+          // Too large, or no room: then there must not be an older one.
+        }
+      }
+      try await keyspace.async.remove(key, durability: .buffered)
+      return true
+    } catch {
+      return false
+    }
   }
 }
 

@@ -4,14 +4,16 @@ public struct RemoteOptions: Sendable {
   public enum Freshness: Hashable, Sendable {
     /// Changes of it are being told. What is served was current a lease ago or later; see <doc:Guarantees>.
     case coherent
-    /// It was current this long ago or later. Served without a lease, also while nothing can be reached.
+    /// It was current this long ago or later, and no write of this process may have replaced it. Served without a lease, also while
+    /// nothing can be reached.
     case bounded(Duration)
   }
 
   /// How current what is served must be.
   public var freshness = Freshness.coherent
   /// Fail-safe: what was current this long ago or later is served, marked as stale, when the remote store cannot be reached, fails, or
-  /// takes longer than ``softTimeout``; nil: never. Expired values are kept this long for it.
+  /// takes longer than ``softTimeout``; nil: never. What a write of this process has replaced is not. Expired values are kept this long
+  /// for it.
   public var serveStale: Duration?
   /// After which a stale value is served, if there is one and ``serveStale`` allows it; the read goes on and is kept. Nil: only when the
   /// read has failed.

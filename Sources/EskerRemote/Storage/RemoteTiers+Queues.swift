@@ -6,11 +6,10 @@ extension RemoteTiers {
   func queue(_ name: String) -> RemoteQueue? { queues.withLock { $0[name] } }
 
   /// Opens the queue of a name, unless it is open.
-  func openQueue<Key: StorageKey>(
+  func openQueue(
     _ name: String,
     _ options: RemoteQueueOptions,
-    _ log: LogStore?,
-    _ copies: NearLog<Key>?
+    _ log: LogStore?
   ) throws(StorageError) {
     if queue(name) != nil { return }
     guard let log = options.log ?? log else {
@@ -20,7 +19,6 @@ extension RemoteTiers {
       )
     }
     let scope = Array("\(name):".utf8).count
-    let keys = Key.keyTransformer
     let queue = try RemoteQueue(
       name,
       keyspace: "\(self.name)/\(prefix)\(name):queue",
@@ -28,10 +26,7 @@ extension RemoteTiers {
       core,
       RemoteQueue.Clock(clock, milliseconds: presentTime),
       options,
-      near: { bytes, value in
-        let key = try? bytes[scope...].withBytes { bytes throws in try keys.decode(bytes) }
-        if let copies, let key { await copies.keepNow(value, forKey: key) }
-      }
+      near: { [copies] in await copies.keep($1, forKey: Array($0[scope...]), of: name) }
     )
     let isFirst = queues.withLock { queues in
       guard queues[name] == nil else { return false }

@@ -13,6 +13,7 @@ public final class RemoteTiers: Sendable {
   let core: Coherence
   let observers = RemoteObservers()
   let leases: LeaseLogs
+  let copies = NearLogs()
   let clock: VersionClock
   private let system: any SystemClock
   /// The clock that a test gave instead of the process's own.
@@ -76,7 +77,8 @@ public final class RemoteTiers: Sendable {
     await stopQueues { await store.stop() }
     // Views keep this object, and it them. Those that nobody else has end without a lock: what they held may do what it likes.
     core.removeTiers()
-    leases.removeAll()
+    await copies.close()
+    await leases.close()
     let former = views.withLock { views in
       defer { views = [:] }
       return views
@@ -133,13 +135,13 @@ public final class RemoteTiers: Sendable {
     if options.queue != nil, options.isClearable || !options.tags.isEmpty {
       throw .unsupported(operation: "queue what has tags", view: name)
     }
-    var near: NearLog<Key>?
+    var near: NearLog?
     if let log {
       let keyspace = "\(self.name)/\(prefix)"
       let leases = try leases.log(log, "\(keyspace)#lease")
-      near = try NearLog(log, keyspace: keyspace + name, stale: options.serveStale, leases)
+      near = try copies.log(log, name, keyspace: keyspace + name, key: Key.self, stale: options.serveStale, leases)
     }
-    if let queue = options.queue { try openQueue(name, queue, log, near) }
+    if let queue = options.queue { try openQueue(name, queue, log) }
     return RemoteView(self, tags, name, transformer, memory, near, options, cost)
   }
 
@@ -147,13 +149,13 @@ public final class RemoteTiers: Sendable {
   var tags: RemoteTags {
     let name = RemoteTags.name
     if let view = known(name, String.self, TagMark.self) { return RemoteTags(view) }
-    let made = RemoteView(
+    let made = RemoteView<String, TagMark>(
       self,
       nil,
       name,
       RemoteTags.values,
       RemoteTags.limits,
-      nil as NearLog<String>?,
+      nil,
       RemoteOptions(),
       nil
     )

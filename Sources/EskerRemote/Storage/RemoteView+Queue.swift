@@ -49,7 +49,7 @@ extension RemoteView {
       remote,
       length: length,
       base: {
-        known = await base(of: key, held, remote.domain)
+        known = await base(held, remote)
         return known
       },
       durability: call.durability
@@ -70,9 +70,8 @@ extension RemoteView {
 
   /// What is believed to be at the owner.
   private nonisolated(nonsending) func base(
-    of key: Key,
     _ held: Key.Held,
-    _ domain: UInt16
+    _ remote: RemoteKey
   ) async -> QueuedBase {
     let unknown = QueuedBase(found: options.queue?.unknown == .something ? nil : .absent)
     if let copy = cache.look(held)?.value {
@@ -81,7 +80,7 @@ extension RemoteView {
       guard let version = copy.version else { return copy.value == nil ? QueuedBase(found: .absent) : unknown }
       return QueuedBase(found: .version(version), expiry: copy.expiry)
     }
-    guard let near = await log?.value(key), let version = near.version else { return unknown }
+    guard let near = await log?.value(self.near(remote)), let version = near.version else { return unknown }
     return QueuedBase(found: .version(version), expiry: near.expiry)
   }
 }

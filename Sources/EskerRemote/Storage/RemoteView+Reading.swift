@@ -23,13 +23,13 @@ extension RemoteView {
     let remote = try remote(key)
     if let queue = tiers.queue(name), let waiting = try await queued(key, remote, in: queue) { return waiting.entry }
     let copy = served ?? cache.look(held)?.value
-    if case .bounded(let bound) = options.freshness, !isExact, let copy, now < copy.freshEnd,
+    if case .bounded(let bound) = options.freshness, !isExact, let copy, !copy.isDoubtful, now < copy.freshEnd,
       let entry = stale(copy, within: bound, at: now)
     {
       return entry
     }
-    let near = copy == nil && options.serveStale != nil ? await log?.value(key) : nil
-    let spare = spare(copy, near, remote, at: now)
+    let stored = copy == nil && options.serveStale != nil ? await log?.value(near(remote)) : nil
+    let spare = spare(copy, stored, remote, at: now)
     // Nothing would come of asking but a wait.
     let isHopeless = !core.domains.isTrusted(remote.domain, core.domains.generation(remote.domain), at: now)
     if let spare, isHopeless || throttle.isClosed(held, at: now), let entry = entry(spare, key) { return entry }
@@ -39,7 +39,7 @@ extension RemoteView {
         if let served {
           entry(served, isStale: false, at: now)
         } else {
-          try await board(key, held, remote, near).landing(within: limit, of: name)
+          try await board(key, held, remote, stored).landing(within: limit, of: name)
         }
       return try await isValid(found, within: limit) ? found : nil
     } catch {
@@ -97,7 +97,7 @@ extension RemoteView {
     let began = core.now()
     let copy = cache.look(held)?.value
     var near = copy == nil ? known : nil
-    if copy == nil, near == nil { near = await log?.value(key) }
+    if copy == nil, near == nil { near = await log?.value(self.near(flight.key)) }
     if let near, let version = near.version, let value = try? decoded(near, key),
       core.landVerified(flight, version, keep: { keep(value, near, held, flight.key.domain, in: $0, since: began) })
     {
@@ -121,7 +121,9 @@ extension RemoteView {
       let value = try found.map { found throws(StorageError) in try decoded(found, key) }
       if let version = found?.version { tiers.follow(version, flight.key.domain) }
       core.land(flight, found?.version) { generation in
-        if keep(value, found, held, flight.key.domain, in: generation, since: began) { log?.keep(found, forKey: key) }
+        if keep(value, found, held, flight.key.domain, in: generation, since: began) {
+          log?.fill(found, forKey: self.near(flight.key))
+        }
       }
       guard let value, let found else { return nil }
       return remoteEntry(value, found, .remote)

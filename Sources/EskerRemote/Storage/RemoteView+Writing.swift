@@ -35,7 +35,7 @@ extension RemoteView {
     case .remove:
       let began = core.now()
       let outcome = try await submit(remote, .remove(condition)) { [self] generation in
-        if keep(nil, nil, held, remote.domain, in: generation, since: began) { log?.keep(nil, forKey: key) }
+        keep(nil, nil, held, remote.domain, in: generation, since: began)
       }
       return receipt(outcome, nil)
     case .touch, .extend:
@@ -69,7 +69,9 @@ extension RemoteView {
       }
       let began = core.now()
       let outcome = try await submit(remote, .set(stored, condition)) { [self] generation in
-        if keep(value, stored, held, remote.domain, in: generation, since: began) { log?.keep(stored, forKey: key) }
+        if keep(value, stored, held, remote.domain, in: generation, since: began) {
+          log?.keep(stored, forKey: near(remote))
+        }
       }
       guard call.condition == .absent, case .written(.refused(let found)) = outcome else {
         return receipt(outcome, envelope)
@@ -161,7 +163,10 @@ extension RemoteView {
     keep: (@Sendable (UInt32) -> Void)?
   ) async throws(StorageError) -> WriteOutcome {
     switch await core.write(key, action, within: options.hardTimeout, keep: keep) {
-    case .success(let outcome): return outcome
+    case .success(let outcome):
+      // No older copy is found after a restart.
+      if outcome.isDone { await tiers.copies.settled(near(key), of: name) }
+      return outcome
     case .failure(let error): throw error.told(by: name)
     }
   }

@@ -19,7 +19,7 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
   let values: Transformer<Value>
   let options: RemoteOptions
   @usableFromInline let cache: MemoryCache<Key.Held, HeldCopy<Value>>
-  let log: NearLog<Key>?
+  let log: NearLog?
   let throttle = Throttle<Key.Held>()
   /// What all keys of the storage begin with.
   @usableFromInline let scope: [UInt8]
@@ -33,7 +33,7 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
     _ name: String,
     _ values: Transformer<Value>,
     _ limits: MemoryLimits,
-    _ log: NearLog<Key>?,
+    _ log: NearLog?,
     _ options: RemoteOptions,
     _ cost: (@Sendable (Value) -> Int)?
   ) {
@@ -69,6 +69,12 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
   func unusable(_ key: Key, _ error: any Error) -> StorageError {
     .key("\(key)", view: name, underlying: error)
   }
+
+  /// What a log calls a key.
+  func near(_ key: RemoteKey) -> [UInt8] { Array(key.bytes[scope.count...]) }
+
+  /// Whether this is the storage of tags.
+  var isOfTags: Bool { tags == nil }
 
   // MARK: Memory
 

@@ -8,6 +8,8 @@ enum Plant: String, CaseIterable, Sendable {
     fillWhileSuspended
   // In the core, of queued writes.
   case trustQueued
+  // In the core, of what is served without trust.
+  case keepReplaced, neverDoubt
   // In the client.
   case lateTracking, pingLease, counterVersion, noRecheck, noKill, leaseAtReceipt
 
@@ -23,6 +25,8 @@ enum Plant: String, CaseIterable, Sendable {
     case .noOrder: .noOrder
     case .fillWhileSuspended: .fillWhileSuspended
     case .trustQueued: .trustQueued
+    case .keepReplaced: .keepReplaced
+    case .neverDoubt: .neverDoubt
     default: []
     }
   }

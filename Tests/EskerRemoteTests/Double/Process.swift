@@ -6,6 +6,7 @@ import EskerLog
 struct Copy {
   var stored: Stored
   var generation: UInt32
+  var isDoubtful = false
 }
 
 /// The memory of the one view of a simulated process.
@@ -21,7 +22,17 @@ final class MemoryDouble: NearTier, @unchecked Sendable {
 
   func trust(_ key: RawSpan, _ version: RemoteVersion, in generation: UInt32, at now: RemoteInstant) {
     let key = DoubleStore.number(key)
-    if copies[key]?.stored.value?.version == version { copies[key]?.generation = generation }
+    guard copies[key]?.stored.value?.version == version else { return }
+    copies[key]?.generation = generation
+    copies[key]?.isDoubtful = false
+  }
+
+  func forget(_ key: RawSpan) { copies[DoubleStore.number(key)] = nil }
+
+  func doubt(_ key: RawSpan, unless version: RemoteVersion?) {
+    let key = DoubleStore.number(key)
+    if let version, copies[key]?.stored.value?.version == version { return }
+    copies[key]?.isDoubtful = true
   }
 }
 
@@ -67,6 +78,8 @@ final class Process: @unchecked Sendable {
   /// What completed operations have read or written, and what was written; by key.
   var floor: [Int: Set<Int>] = [:]
   var mine: [Int: Set<Int>] = [:]
+  /// Writes of which nobody knows what came of them.
+  var unknown: [Int: Set<Int>] = [:]
   var echoes: Set<Int> = []
   /// Writes that wait in the log, and survive restarts with it.
   var queued: [Int: QueuedWrite] = [:]
@@ -111,6 +124,7 @@ final class Process: @unchecked Sendable {
     logWrites = []
     floor = [:]
     mine = [:]
+    unknown = [:]
     echoes = []
     reading = 0
     writing = 0
@@ -153,6 +167,15 @@ final class Process: @unchecked Sendable {
     shared.waiting.append(finish)
     shared.failed.append { [unowned self] in reading -= 1 }
     if let new { fly(new, shared, key) }
+  }
+
+  /// A read that takes whatever memory has, as one of a bounded storage does: own writes are seen, however old the rest is.
+  func readBounded(_ key: Int) -> Bool {
+    guard queued[key] == nil, let copy = memory.copies[key], !copy.isDoubtful, copy.stored.value != nil else {
+      return false
+    }
+    world.checkRead(self, key, copy.stored, (mine[key] ?? []).union(unknown[key] ?? []))
+    return true
   }
 
   private func fly(_ flight: Coherence.FlightID, _ shared: SharedRead, _ key: Int) {
@@ -228,6 +251,7 @@ final class Process: @unchecked Sendable {
       },
       then: { [unowned self] result in
         writing -= 1
+        if case .failure(.unknownOutcome) = result { unknown[key, default: []].insert(content) }
         guard case .success(let outcome) = result, outcome.isDone else { return }
         floor[key, default: []].insert(content)
         mine[key, default: []].insert(content)
@@ -266,6 +290,7 @@ final class Process: @unchecked Sendable {
     let remote = RemoteKey(World.bytes(key), domain: UInt16(key % world.authority.count))
     core.write(remote, .apply(waiting.intent), by: World.deadline(of: waiting.content)) { [unowned self] result in
       queued[key]?.isUnderWay = false
+      if case .failure(.unknownOutcome) = result { unknown[key, default: []].insert(waiting.content) }
       guard case .success(let outcome) = result else { return }
       if outcome.isDone { mine[key, default: []].insert(waiting.content) }
       guard queued[key]?.content == waiting.content else {

@@ -107,6 +107,8 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
   var untold: [[UInt8]] = []
   /// What was asked, by kind.
   var asked: [String: Int] = [:]
+  /// The write that was asked for last.
+  private var lastID: RemoteWriteID?
   /// The callers of replays that were executed and not answered.
   var swallowed: [() -> Void] = []
 
@@ -150,6 +152,8 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
   }
 
   func suspend() { server.loop.sync { sink?.suspended(0..<1) } }
+
+  var lastWrite: RemoteWriteID? { server.loop.sync { lastID } }
 
   func count(_ kind: String) -> Int { server.loop.sync { asked[kind] ?? 0 } }
 
@@ -222,9 +226,11 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
     _ kind: String,
     _ key: RemoteKey,
     _ condition: RemoteCondition,
+    _ id: RemoteWriteID,
     _ completion: @escaping RemoteCompletion<RemoteWritten>,
     _ value: @escaping @Sendable (RemoteValue?) -> RemoteValue?
   ) {
+    server.loop.async { [self] in lastID = id }
     let isLock = key.bytes.starts(with: Array("#lock:".utf8))
     request(isLock ? "lock \(kind)" : kind, completion) { [self] () throws(RemoteError) in
       let failure = isLock ? lockFailure : nil
@@ -255,7 +261,7 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
     as write: RemoteWriteID,
     by deadline: RemoteInstant,
     then completion: @escaping RemoteCompletion<RemoteWritten>
-  ) { self.write("set", key, condition, completion) { _ in value } }
+  ) { self.write("set", key, condition, write, completion) { _ in value } }
 
   func remove(
     _ key: RemoteKey,
@@ -263,7 +269,7 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
     as write: RemoteWriteID,
     by deadline: RemoteInstant,
     then completion: @escaping RemoteCompletion<RemoteWritten>
-  ) { self.write("remove", key, condition, completion) { _ in nil } }
+  ) { self.write("remove", key, condition, write, completion) { _ in nil } }
 
   func touch(
     _ key: RemoteKey,
@@ -273,7 +279,7 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
     by deadline: RemoteInstant,
     then completion: @escaping RemoteCompletion<RemoteWritten>
   ) {
-    self.write("touch", key, condition, completion) { before in
+    self.write("touch", key, condition, write, completion) { before in
       guard let before else { return nil }
       return Array(before.payload).withBytes { RemoteValue(envelope, tags: before.tags, payload: $0) }
     }

@@ -16,6 +16,8 @@ struct Budget {
   /// Whether writes are queued.
   var queues = false
   var removals = false
+  /// Whether there are reads that take what is not trusted.
+  var readsBounded = false
   /// Whether tasks take long to be run, so that many wait.
   var slowTasks = false
 
@@ -45,6 +47,8 @@ extension Budget {
     case .persistTrust: restarts = 1
     case .forgetOnTimeout: (givenUp, migrations) = (3, 2)
     case .ignoreEcho: scripts = true
+    case .keepReplaced: (readsBounded, scripts) = (true, true)
+    case .neverDoubt: (readsBounded, givenUp) = (true, 3)
     case .fillWhileSuspended: (silences, cuts) = (3, 1)
     case .pingLease, .counterVersion: (isolations, failovers) = (1, 1)
     case .noRecheck, .leaseAtReceipt: (stops, failovers, silences) = (1, 1, 3)
@@ -56,7 +60,7 @@ extension World {
   private enum Event: CaseIterable {
     case execute, deliver, flush, task, logWrite, read, write, connect, heartbeat, askMajority, time, silence, replicate
     case cut, stop, isolate, failOver, wake, heal, demote, migrate, orphan, giveUp, restart
-    case queue, replay
+    case queue, replay, readBounded
   }
 
   private static let weighted: [Event] = {
@@ -76,7 +80,8 @@ extension World {
   /// Runs a history; whether all promises were kept.
   func run(steps: Int) -> Bool {
     var step = 0
-    let weighted = budget.queues ? Self.weightedWithQueues : Self.weighted
+    var weighted = budget.queues ? Self.weightedWithQueues : Self.weighted
+    if budget.readsBounded { weighted += Array(repeating: .readBounded, count: 8) }
     while step < steps, violation == nil {
       let event = weighted[Int.random(in: 0..<weighted.count, using: &random)]
       if happen(event) {
@@ -116,6 +121,11 @@ extension World {
       let key = Int.random(in: 0..<keyCount, using: &random)
       log("p\(process.number) reads \(key)")
       process.read(key)
+    case .readBounded:
+      guard let process = pick(processes) else { return false }
+      let key = Int.random(in: 0..<keyCount, using: &random)
+      log("p\(process.number) reads what it has of \(key)")
+      return process.readBounded(key)
     case .write:
       guard let process = pick(processes), process.writing < 3 else { return false }
       let key = Int.random(in: 0..<keyCount, using: &random)

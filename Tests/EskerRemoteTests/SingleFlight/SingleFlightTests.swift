@@ -117,15 +117,10 @@ import Testing
     }
     #expect(producer.runs == 1)
     producer.permit()
-    for process in processes {
-      #expect(
-        try await eventually {
-          if case .entry(let entry) = try process.texts.held("a", .init()) { return entry.value == "made 1" }
-          return false
-        }
-      )
-    }
     try await expectQuiet(processes)
+    for process in processes {
+      #expect(try await process.texts.async.value(forKey: "a", production) { "never" } == "made 1")
+    }
     #expect(producer.runs == 1)
   }
 
