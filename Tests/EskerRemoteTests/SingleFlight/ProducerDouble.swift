@@ -76,7 +76,7 @@ struct TinyProcess: Sendable {
     texts = try tiers.storage("texts", options: options)
   }
 
-  /// How many of its tasks wait for another process, or are about to.
+  /// How many of its tasks produce, wait for another process, or are about to.
   var watches: Int { tiers.core.state.withLock { $0.watches.everyone.count } }
 
   /// Nothing is under way, nobody waits.

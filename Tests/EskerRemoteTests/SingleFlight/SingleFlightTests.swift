@@ -23,9 +23,9 @@ import Testing
     return processes
   }
 
-  /// All processes but one wait, and the producer runs.
+  /// One process produces, and all others have begun to wait.
   private func allWait(_ processes: [TinyProcess]) async throws {
-    #expect(try await eventually { processes.filter { $0.watches > 0 }.count >= processes.count - 1 })
+    #expect(try await eventually { processes.allSatisfy { $0.watches > 0 } })
     #expect(try await eventually { producer.runs > 0 })
   }
 
@@ -121,6 +121,7 @@ import Testing
     for process in processes {
       #expect(try await process.texts.async.value(forKey: "a", production) { "never" } == "made 1")
     }
+    #expect(processes.reduce(0) { $0 + $1.tiers.statistics.awaited } == 3)
     #expect(producer.runs == 1)
   }
 

@@ -78,7 +78,7 @@ import Testing
   /// Two processes on one server, each by a proxy of its own; the first produces and the second waits.
   private func run(
     life: Duration,
-    _ cut: (Proxy, Tally) async throws -> Void
+    _ cut: (Proxy, RemoteStorage<Int, String>, Tally) async throws -> Void
   ) async throws -> (first: Result<String, any Error>, second: String, tally: Tally) {
     let server = try TestServer()
     let proxies = try (0..<2).map { _ in try Proxy(to: server.port) }
@@ -100,7 +100,7 @@ import Testing
     try await Processes.until("the other one has asked for the lock") {
       server.cli("INFO", "commandstats").contains("cmdstat_getrange")
     }
-    try await cut(proxies[0], tally)
+    try await cut(proxies[0], texts[0], tally)
     let value = try await second.value
     let result = await first.result
     proxies[0].heal()
@@ -113,10 +113,11 @@ import Testing
   }
 
   @Test func aProducerWhoseConnectionIsCutStoresAllTheSame() async throws {
-    let (first, second, tally) = try await run(life: .seconds(60)) { proxy, tally in
+    let (first, second, tally) = try await run(life: .seconds(60)) { proxy, texts, tally in
       proxy.cut()
-      try await Task.sleep(for: .milliseconds(300))
+      try await Processes.until("it notices") { (try? await texts.async.contains(2)) == nil }
       proxy.heal()
+      try await Processes.until("it is connected again") { (try? await texts.async.contains(2)) != nil }
       tally.open()
     }
     #expect(try first.get() == "1 made 1" && second == "1 made 1" && tally.total == 1)
@@ -124,7 +125,7 @@ import Testing
 
   @Test func whereTheProducerStaysCutOffAnotherTakesOver() async throws {
     let begin = ContinuousClock.now
-    let (first, second, tally) = try await run(life: .seconds(1)) { proxy, tally in
+    let (first, second, tally) = try await run(life: .seconds(1)) { proxy, _, tally in
       proxy.cut()
       try await Processes.until("another produces") { tally.total == 2 }
       print("another produced after \(ContinuousClock.now - begin)")
