@@ -18,6 +18,7 @@ extension RemoteTiers {
         view: name
       )
     }
+    try claims.claim(log, self.name, prefix, for: name)
     let scope = Array("\(name):".utf8).count
     let queue = try RemoteQueue(
       name,

@@ -14,6 +14,7 @@ public final class RemoteTiers: Sendable {
   let observers = RemoteObservers()
   let leases: LeaseLogs
   let copies = NearLogs()
+  let claims = LogClaims()
   let clock: VersionClock
   private let system: any SystemClock
   /// The clock that a test gave instead of the process's own.
@@ -71,14 +72,15 @@ public final class RemoteTiers: Sendable {
   /// Connects. Storages can be made before; what is asked of the remote store before this was called fails, and waits while it connects.
   public func start() async throws(RemoteError) { try await store.start(prefix: Array(prefix.utf8), sink: core) }
 
-  /// Disconnects. Calls fail from then on, unless stale values may be served. Queued writes stay in their logs, which are not used
-  /// any more once this returns.
+  /// Disconnects. Calls fail from then on, unless stale values may be served. Queued writes stay in their logs, which are not written
+  /// any more once this returns, so that other tiers may use them.
   public func stop() async {
     await stopQueues { await store.stop() }
     // Views keep this object, and it them. Those that nobody else has end without a lock: what they held may do what it likes.
     core.removeTiers()
     await copies.close()
     await leases.close()
+    claims.release()
     let former = views.withLock { views in
       defer { views = [:] }
       return views
@@ -94,7 +96,8 @@ public final class RemoteTiers: Sendable {
   ///   - log: keeps copies that survive restarts; nil: there are none. The keyspace is named after the remote store, prefix and name.
   ///   - cost: what a value counts towards the cost limit; 1 if there is no such closure.
   /// - Throws: ``Esker/StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form;
-  ///   ``Esker/StorageError/unsupported(operation:view:)`` if `name` is empty, begins with `#` or has a colon, if the options have tags of
+  ///   ``Esker/StorageError/back(name:underlying:)`` with ``RemoteLogInUse`` if other tiers of this name and prefix that were not stopped
+  ///   use the log, or with ``RemoteError/stopped`` if there is a log and these were; ``Esker/StorageError/unsupported(operation:view:)`` if `name` is empty, begins with `#` or has a colon, if the options have tags of
   ///   which ``RemoteStorage/tagged(_:)`` would throw, or if writes are to be queued and there are tags, or no log for it, or one that
   ///   is read only or has a capacity.
   @inlinable
@@ -137,6 +140,7 @@ public final class RemoteTiers: Sendable {
     }
     var near: NearLog?
     if let log {
+      try claims.claim(log, self.name, prefix, for: name)
       let keyspace = "\(self.name)/\(prefix)"
       let leases = try leases.log(log, "\(keyspace)#lease")
       near = try copies.log(log, name, keyspace: keyspace + name, key: Key.self, stale: options.serveStale, leases)
