@@ -77,13 +77,15 @@
       then completion: @escaping RemoteCompletion<RemoteValue?>
     ) {
       let completion = traced("get", completion)
-      let kind: Request.Kind = source == .any ? .readAnywhere : .read
-      read(key, word(Self.get, key), kind, deadline) { [self] in got(key, source, deadline, $0, completion) }
+      if source == .any { return getAnywhere(key, deadline, completion) }
+      read(key, word(Self.get, key), .read, deadline) { [self] in got(key, deadline, $0, completion) }
     }
+
+    /// From this call on heartbeats ask primaries of clusters how far they are.
+    public func observeReplicas() { client.observeReplicas() }
 
     private func got(
       _ key: RemoteKey,
-      _ source: RemoteSource,
       _ deadline: RemoteInstant,
       _ answer: Answer,
       _ completion: @escaping RemoteCompletion<RemoteValue?>
@@ -94,25 +96,42 @@
       }
       let value = RemoteValue(stored: bytes)
       if value.envelope != nil { return completion(answer.map { _ in value }) }
-      getForeign(key, source, deadline, completion)
+      getForeign(key, deadline, completion)
     }
 
     private func getForeign(
       _ key: RemoteKey,
-      _ source: RemoteSource,
       _ deadline: RemoteInstant,
       _ completion: @escaping RemoteCompletion<RemoteValue?>
     ) {
       var command = RESPCommand(.readForeign, arguments: 0)
       command.add(client.prefix, key.bytes)
-      read(key, command, source == .any ? .readAnywhere : .read, deadline) { answer in
-        completion(
-          answer.map { reply in
-            guard let elements = reply.elements, elements.count == 2 else { return nil }
-            guard case .bytes(let bytes) = elements[0] else { return .some(nil) }
-            return RemoteValue(stored: bytes, foreignExpiry: UInt64(max(0, elements[1].integer ?? 0)))
-          }
-        )
+      read(key, command, .read, deadline) { completion($0.map { Self.found($0, count: 2) }) }
+    }
+
+    /// A value and its expiry, as scripts give them; nil within the other nil if there is none.
+    private static func found(_ reply: RESPValue, count: Int) -> RemoteValue?? {
+      guard let elements = reply.elements, elements.count == count else { return nil }
+      guard case .bytes(let bytes) = elements[0] else { return .some(nil) }
+      return RemoteValue(stored: bytes, foreignExpiry: UInt64(max(0, elements[1].integer ?? 0)))
+    }
+
+    private func getAnywhere(
+      _ key: RemoteKey,
+      _ deadline: RemoteInstant,
+      _ completion: @escaping RemoteCompletion<RemoteValue?>
+    ) {
+      var command = RESPCommand(.readAnywhere, arguments: 0)
+      command.add(client.prefix, key.bytes)
+      read(key, command, .readAnywhere, deadline) { [weak client] answer in
+        var result = answer.map { Self.found($0, count: 3) }
+        if case .success(var stamped) = result, case .success(let reply) = answer.result,
+          let text = reply.elements?.last?.text
+        {
+          stamped.currentAt = client?.instant(of: key.domain, InfoText(lines: text))
+          result = .success(stamped)
+        }
+        completion(result)
       }
     }
 
@@ -146,7 +165,7 @@
       client.submit(
         keys.enumerated().map { index, key in
           reading(key, word(Self.get, key), .read, deadline, hashed: true) { [self] in
-            got(key, .owner, deadline, $0) { each(index, $0) }
+            got(key, deadline, $0) { each(index, $0) }
           }
         }
       )

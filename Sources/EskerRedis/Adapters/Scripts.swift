@@ -9,6 +9,12 @@
       isReadOnly: true
     )
 
+    /// The same from whoever it is sent to, with how far that is in whose history.
+    static let readAnywhere = RedisScript(
+      "return {redis.call('GET', KEYS[1]), redis.call('PEXPIRETIME', KEYS[1]), redis.call('INFO', 'replication')}",
+      isReadOnly: true
+    )
+
     /// Writes on a condition. Arguments: what to do, the condition, and by what is done
     /// - `set`: the value and its expiry, 0 for none;
     /// - `del`: nothing;

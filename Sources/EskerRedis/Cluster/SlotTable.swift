@@ -8,6 +8,8 @@
     private var epochs: [UInt64]
     /// Until when changes are known to be told, in nanoseconds.
     private var leases: [UInt64]
+    /// The first generation in which they may have had their present owners.
+    private var assignments: [UInt32]
     private var moving: Set<Int> = []
     /// The last generation that was given.
     private(set) var lastGeneration: UInt32 = 1
@@ -17,6 +19,7 @@
       owners = Array(repeating: -1, count: count)
       epochs = Array(repeating: 0, count: count)
       leases = Array(repeating: 0, count: count)
+      assignments = Array(repeating: 1, count: count)
     }
 
     var count: Int { generations.count }
@@ -28,11 +31,16 @@
 
     func lease(_ slot: Int) -> UInt64 { leases[slot] }
 
+    /// The first generation in which the slot may have had its present owner.
+    func assigned(_ slot: Int) -> UInt32 { assignments[slot] }
+
     /// Notes who owns a slot; true if that has changed.
     mutating func setOwner(_ slot: Int, _ owner: Int, epoch: UInt64) -> Bool {
       guard owners[slot] != Int32(owner) || epochs[slot] != epoch else { return false }
       owners[slot] = Int32(owner)
       epochs[slot] = epoch
+      // Owners change ahead of the raise that tells it.
+      assignments[slot] = lastGeneration + 1
       return true
     }
 

@@ -36,6 +36,8 @@
     var past: [(id: UInt64, address: String)] = []
     var time: ServerTime?
     var replicas: [RedisAddress] = []
+    /// Where it was at its last heartbeat that led to a lease.
+    var witnessed: WitnessedPlace?
     var barrier = BarrierQueue()
     var counters = RedisNodeStatistics.Counters()
     /// Of the last heartbeat.

@@ -8,6 +8,8 @@
     /// The last generation when it was sent.
     let generation: UInt32
     var isServed = false
+    /// How far the primary is.
+    var place: ReplicationPlace?
     var hears = true
 
     init(_ generation: UInt32) { self.generation = generation }
@@ -42,6 +44,11 @@
         main.control(RESPCommand("TIME")) { [weak self] in self?.noteTime(node, $0, asked: beat.sentAt) }
       }
       node.beats += 1
+      if observesReplicas, mode == .cluster {
+        main.control(RESPCommand("INFO", "replication")) {
+          beat.place = $0.text.flatMap { ReplicationPlace(InfoText(lines: $0)) }
+        }
+      }
       let question = mode == .cluster ? RESPCommand("CLUSTER", "INFO") : RESPCommand("INFO", "server", "replication")
       main.control(question) { [weak self] reply in
         guard let self, !main.isClosed else { return }
@@ -64,6 +71,9 @@
       node.breaker.succeed()
       noteSuspension(node, ends: true)
       node.leaseUntil = max(node.leaseUntil, until)
+      if let place = beat.place {
+        node.witnessed = WitnessedPlace(place: place, instant: beat.sentAt, generation: beat.generation)
+      }
       let (runs, isNew) = table.grant(
         node.slots,
         of: node.index,

@@ -8,7 +8,7 @@
       if request.deadline <= now { return expire(request) }
       if request.notBefore > now { return parked.append(request) }
       if isStopped { return conclude(request, .stopped) }
-      if request.kind == .readAnywhere { return routeAnywhere(request) }
+      if request.kind == .readAnywhere { return routeAnywhere(request, now) }
       let owner = table.owner(Int(request.slot))
       guard owner >= 0 else {
         needsSurvey = true
@@ -28,15 +28,6 @@
         request.isBulk = true
       }
       (request.isBulk ? lane(.bulk, of: node) : main).send(request, for: self)
-    }
-
-    /// The owner if it is there, otherwise one of its replicas.
-    private func routeAnywhere(_ request: Request) {
-      let owner = table.owner(Int(request.slot))
-      guard owner >= 0 else { return parked.append(request) }
-      if let main = nodes[owner].ready { return main.send(request, for: self) }
-      guard let address = nodes[owner].replicas.randomElement() else { return parked.append(request) }
-      lane(.reader, of: node(at: address)).send(request, for: self)
     }
 
     /// A connection beside the main one, made if there is none.

@@ -70,6 +70,8 @@
     var bigKeys = Array(repeating: 0, count: 1_024)
     var warned: Set<String> = []
     var beatWords: [UInt16: String] = [:]
+    /// Whether heartbeats ask primaries how far they are.
+    var observesReplicas = false
     var onSecond: (([RedisNodeStatistics]) -> Void)?
     var nextSecond = RemoteInstant(nanoseconds: 0)
 

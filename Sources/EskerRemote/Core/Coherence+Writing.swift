@@ -95,7 +95,7 @@ extension Coherence {
       switch result {
       case .failure(.unknownOutcome):
         counters.unknownOutcomes.count()
-        doubt(key, unless: nil, state)
+        doubt(key, &state)
         effects.add { write.completion(.failure(.unknownOutcome)) }
         // Busy until it is settled: NOLOOP means that nobody else will ever tell.
         state.abandoned[write.id.number] = key
@@ -122,9 +122,9 @@ extension Coherence {
     let outcome = stamped.reply
     guard outcome.isDone else {
       switch outcome {
-      case .applied(.already): forget(key, state)
+      case .applied(.already): forget(key, &state)
       // Whoever tries again, since something else is there, must find that.
-      case .written(.refused(let found)): doubt(key, unless: found.version, state)
+      case .written(.refused(let found)): doubt(key, unless: found.version, &state)
       case .written, .applied: break
       }
       return effects.add { write.completion(.success(outcome)) }
@@ -144,12 +144,12 @@ extension Coherence {
         )
       } else {
         counters.unknownOutcomes.count()
-        doubt(key, unless: nil, state)
+        doubt(key, &state)
         effects.add { write.completion(.failure(.unknownOutcome)) }
       }
       return
     }
-    forget(key, state)
+    forget(key, &state)
     let wasChanged =
       key.bytes.withBytes { bytes in
         state.active.with(hash, bytes) {
@@ -203,7 +203,7 @@ extension Coherence {
     state.withLock { state in
       guard let key = state.abandoned.removeValue(forKey: write.number) else { return }
       switch outcome {
-      case .answered(.done, _), .applied(.applied, _), .applied(.already, _): forget(key, state)
+      case .answered(.done, _), .applied(.applied, _), .applied(.already, _): forget(key, &state)
       case .answered(.refused, _), .applied(.superseded, _), .notExecuted, .lost: break
       }
       end(write, key, hash(of: key), &state, &effects)
@@ -248,11 +248,11 @@ extension Coherence {
     for (item, result) in settled {
       switch result {
       case .success:
-        forget(item.key, state)
+        forget(item.key, &state)
         item.keep?(0)
       case .failure:
         counters.unknownOutcomes.count()
-        doubt(item.key, unless: nil, state)
+        doubt(item.key, &state)
       }
       effects.add { item.completion(result) }
     }
@@ -260,12 +260,19 @@ extension Coherence {
 
   // MARK: What is older than a write
 
-  private func forget(_ key: RemoteKey, _ state: borrowing State) {
+  private func forget(_ key: RemoteKey, _ state: inout State) {
     if faults.contains(.keepReplaced) { return }
+    state.noteWrite(key, at: now())
     key.bytes.withBytes { bytes in for tier in state.tiers { tier.forget(bytes) } }
   }
 
-  private func doubt(_ key: RemoteKey, unless version: RemoteVersion?, _ state: borrowing State) {
+  /// After a write that may have been made.
+  private func doubt(_ key: RemoteKey, _ state: inout State) {
+    state.noteWrite(key, at: now())
+    doubt(key, unless: nil, &state)
+  }
+
+  private func doubt(_ key: RemoteKey, unless version: RemoteVersion?, _ state: inout State) {
     if faults.contains(.neverDoubt) { return }
     key.bytes.withBytes { bytes in for tier in state.tiers { tier.doubt(bytes, unless: version) } }
   }

@@ -53,6 +53,12 @@ final class Coherence: RemoteSink {
     var lastID: UInt64 = 0
     var isObserved = false
     var leasesAreObserved = false
+    /// When it was learnt last of each domain that a write of this process was made, or may have been; empty unless replicas are asked.
+    var lastWrites: [RemoteInstant] = []
+
+    mutating func noteWrite(_ key: RemoteKey, at now: RemoteInstant) {
+      if !lastWrites.isEmpty { lastWrites[Int(key.domain)] = now }
+    }
 
     mutating func nextID() -> UInt64 {
       lastID += 1
@@ -155,6 +161,23 @@ final class Coherence: RemoteSink {
     let end = state.ends[Int(domain)]
     if generation == domains.generation(domain) { return min(end.leaseEnd, now()) }
     return generation == end.formerGeneration ? end.formerEnd : nil
+  }
+
+  /// Whether changes of a domain are being told.
+  func hasLease(_ domain: UInt16) -> Bool { domains.isTrusted(domain, domains.generation(domain), at: now()) }
+
+  /// Whether what was current at an instant, or later, has everything in it that this process has written to a domain.
+  func hasOwnWrites(_ domain: UInt16, at instant: RemoteInstant) -> Bool {
+    state.withLock { !$0.lastWrites.isEmpty && $0.lastWrites[Int(domain)] < instant }
+  }
+
+  /// From now on it is known when this process has written.
+  func observeReplicas() {
+    state.withLock { state in
+      guard state.lastWrites.isEmpty else { return }
+      state.lastWrites = Array(repeating: now(), count: store.domainCount)
+    }
+    store.observeReplicas()
   }
 
   /// Whether replies of a generation count, under the lock.

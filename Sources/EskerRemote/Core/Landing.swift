@@ -44,6 +44,9 @@ final class Landing<Outcome: Sendable>: FlightObject {
     }
   }
 
+  /// Whether there is an outcome.
+  var hasLanded: Bool { state.withLock { $0.outcome != nil } }
+
   /// Tells all who wait, and all who still come.
   func land(_ outcome: Outcome) {
     let waiters = state.withLock { state in

@@ -26,12 +26,16 @@ public struct Stamped<Reply: Sendable>: Sendable {
   /// Whether changes after this reply are told on the same connection, so that it may be kept. Not if it came from a replica, by ASK, on
   /// a connection for big values, or while the lease of the domain was over.
   public var isKeepable: Bool
+  /// Of a read of ``RemoteSource/any``: an instant at which, or after which, what was read was what the owner had; nil if that cannot be
+  /// shown. Everything that the owner had answered before that instant is in it.
+  public var currentAt: RemoteInstant?
 
   /// A reply from its parts.
-  public init(_ reply: Reply, at stamp: RemoteStamp, isKeepable: Bool = true) {
+  public init(_ reply: Reply, at stamp: RemoteStamp, isKeepable: Bool = true, currentAt: RemoteInstant? = nil) {
     self.reply = reply
     self.stamp = stamp
     self.isKeepable = isKeepable
+    self.currentAt = currentAt
   }
 }
 
@@ -42,7 +46,9 @@ public typealias RemoteCompletion<Reply: Sendable> = @Sendable (Result<Stamped<R
 public enum RemoteSource: Sendable {
   /// The owner, under a lease.
   case owner
-  /// Whoever is there: replicas too, and without a lease. Such a reply is never keepable.
+  /// Whoever is there: the owner if it has a lease, otherwise replicas too. Such a reply is never keepable, and as old as the replica is
+  /// behind, which nothing bounds; ``Stamped/currentAt`` says what can be shown. That there is nothing is never shown: a replica does not
+  /// know of keys that are moving.
   case any
 }
 

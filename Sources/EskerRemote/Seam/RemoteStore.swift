@@ -134,6 +134,10 @@ public protocol RemoteStore: AnyObject, Sendable {
     then completion: @escaping RemoteCompletion<RemoteApplied>
   )
 
+  /// Reads of ``RemoteSource/any`` will come: the store begins to note what it takes to show how current a replica is. May be called
+  /// before ``start(prefix:sink:)``, and more than once.
+  func observeReplicas()
+
   /// Waits until the writes to the key's owner that have completed are on `count` replicas; gives how many have them.
   func replicated(
     _ key: RemoteKey,
@@ -163,6 +167,9 @@ extension RemoteStore {
   ) {
     for (index, item) in keys.enumerated() { check(item.key, item.version, by: deadline) { each(index, $0) } }
   }
+
+  /// Nothing: no reply will say how current it is.
+  public func observeReplicas() {}
 
   /// Not supported.
   public func replicated(

@@ -10,6 +10,8 @@ public struct RemoteEntry<Value> {
     case log
     /// At its owner.
     case remote
+    /// At a replica, while the owner could not be asked; see ``RemoteOptions/asksReplicas``.
+    case replica
     /// In the queue of writes: this process wrote it, and it is not at its owner yet.
     case queue
   }
@@ -20,7 +22,7 @@ public struct RemoteEntry<Value> {
   public var tier: Tier
   /// How long ago it was last known to be current; zero while changes of it are being told.
   public var age: Duration
-  /// Whether it may have been replaced: served by ``RemoteOptions/serveStale`` or a bounded freshness.
+  /// Whether it may have been replaced: served by ``RemoteOptions/serveStale`` or a bounded freshness, from memory, the log or a replica.
   public var isStale: Bool
   /// When it expires.
   public var expiry: Expiry
@@ -39,7 +41,7 @@ extension RemoteEntry {
       switch tier {
       case .memory: .memory
       case .log, .queue: .log
-      case .remote: .back
+      case .remote, .replica: .back
       }
     return Entry(value, origin: origin, expiry: expiry, version: version.map { SequenceNumber(rawValue: $0.digest) })
   }

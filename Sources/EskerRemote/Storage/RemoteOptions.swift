@@ -15,8 +15,20 @@ public struct RemoteOptions: Sendable {
   /// takes longer than ``softTimeout``; nil: never. What a write of this process has replaced is not. Expired values are kept this long
   /// for it.
   public var serveStale: Duration?
-  /// After which a stale value is served, if there is one and ``serveStale`` allows it; the read goes on and is kept. Nil: only when the
-  /// read has failed.
+  /// Whether replicas are asked for what the owner cannot be asked for, since its domain has no lease. For availability alone: as long as
+  /// there is a lease no replica is asked, however slow the owner is.
+  ///
+  /// A replica is behind by a time that nothing bounds. So what it says is served only if the client can show how old it is at most:
+  /// that the replica has come as far as the owner had when that had its last lease. Its age counts from there, and has to be within a
+  /// bounded ``freshness`` or ``serveStale``, whichever allows more; without either nothing is served. It is marked as stale, its tier is
+  /// ``RemoteEntry/Tier/replica``, and it is never kept. A replica that says that there is nothing, or has not come far enough, is no
+  /// answer, and the read fails or is served otherwise as without this option.
+  ///
+  /// Nothing older than a write of this process is served: what was written between the last heartbeat and the failure cannot be read
+  /// from replicas, nor for as long as the owner is away what is in its slot.
+  public var asksReplicas = false
+  /// After which a stale value is served, if there is one and ``serveStale`` allows it, or a replica asked; the read goes on and is kept.
+  /// Nil: only when the read has failed.
   public var softTimeout: Duration?
   /// After which a call fails.
   public var hardTimeout = Duration.seconds(5)

@@ -89,10 +89,15 @@ struct RemoteTags: Sendable {
   }
 
   /// How long ago tags were last known to have their versions, zero if nothing is known; nil if one is known to have changed.
-  func age(of tags: [RemoteTag], at now: RemoteInstant) -> Duration? {
+  ///
+  /// - Parameter isComplete: whether it is nil too if nothing is known of one.
+  func age(of tags: [RemoteTag], at now: RemoteInstant, isComplete: Bool = false) -> Duration? {
     var age = Duration.zero
     for tag in tags {
-      guard let (copy, isTrusted) = held(tag.name, at: now) else { continue }
+      guard let (copy, isTrusted) = held(tag.name, at: now) else {
+        if isComplete { return nil }
+        continue
+      }
       guard copy.version == tag.version, copy.changedAt == nil else { return nil }
       if !isTrusted { age = max(age, now.duration(since: view.endOfTrust(copy))) }
     }

@@ -138,6 +138,7 @@ public final class RemoteTiers: Sendable {
     if options.queue != nil, options.isClearable || !options.tags.isEmpty {
       throw .unsupported(operation: "queue what has tags", view: name)
     }
+    if options.asksReplicas { core.observeReplicas() }
     var near: NearLog?
     if let log {
       try claims.claim(log, self.name, prefix, for: name)

@@ -31,17 +31,22 @@ extension RemoteView {
     let stored = copy == nil && options.serveStale != nil ? await log?.value(near(remote)) : nil
     let spare = spare(copy, stored, remote, at: now)
     // Nothing would come of asking but a wait.
-    let isHopeless = !core.domains.isTrusted(remote.domain, core.domains.generation(remote.domain), at: now)
+    let isHopeless = !core.hasLease(remote.domain)
+    if isHopeless, isWorthAsking(besides: spare), spare == nil || !throttle.isClosed(held, at: now) {
+      if let found = await replica(key, remote, besides: spare) { return found }
+      if spare != nil { throttle.noteFailure(held, at: core.now()) }
+    }
     if let spare, isHopeless || throttle.isClosed(held, at: now), let entry = entry(spare, key) { return entry }
     do throws(StorageError) {
-      let limit = spare == nil ? limit : options.softTimeout
       let found =
         if let served {
           entry(served, isStale: false, at: now)
         } else {
-          try await board(key, held, remote, stored).landing(within: limit, of: name)
+          try await landing(board(key, held, remote, stored), key, remote, hasSpare: spare != nil, within: limit)
         }
-      return try await isValid(found, within: limit) ? found : nil
+      // Of one from a replica that is known already.
+      if found?.tier == .replica { return found }
+      return try await isValid(found, within: spare == nil ? limit : options.softTimeout) ? found : nil
     } catch {
       guard let spare, case .back = error, let entry = entry(spare, key) else { throw error }
       throttle.noteFailure(held, at: core.now())

@@ -6,6 +6,14 @@ extension RemoteView {
     case held(RemoteEntry<Value>)
     /// In the log, and not decoded yet.
     case near(RemoteValue, age: Duration)
+
+    /// How long ago it was last known to be current.
+    var age: Duration {
+      switch self {
+      case .held(let entry): entry.age
+      case .near(_, let age): age
+      }
+    }
   }
 
   /// What may be served if the owner does not answer.

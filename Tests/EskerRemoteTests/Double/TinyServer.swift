@@ -107,6 +107,8 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
   var untold: [[UInt8]] = []
   /// What was asked, by kind.
   var asked: [String: Int] = [:]
+  /// What a replica has, and at which instant that was current at the latest, as far as can be shown.
+  var replica: (values: [[UInt8]: RemoteValue], currentAt: RemoteInstant?) = ([:], nil)
   /// The write that was asked for last.
   private var lastID: RemoteWriteID?
   /// The callers of replays that were executed and not answered.
@@ -209,7 +211,19 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
     from source: RemoteSource,
     by deadline: RemoteInstant,
     then completion: @escaping RemoteCompletion<RemoteValue?>
-  ) { request("get", completion) { [server] in .some(server.current(key.bytes)) } }
+  ) {
+    if source == .owner { return request("get", completion) { [server] in .some(server.current(key.bytes)) } }
+    server.loop.async { [self] in
+      asked["replica", default: 0] += 1
+      let found = replica.values[key.bytes]
+      completion(.success(Stamped(found, at: stamp(), isKeepable: false, currentAt: replica.currentAt)))
+    }
+  }
+
+  /// The replica has what the server has now.
+  func replicate(isShown: Bool = true) {
+    server.loop.sync { replica = (server.values, isShown ? server.now : nil) }
+  }
 
   func check(
     _ key: RemoteKey,
