@@ -9,6 +9,22 @@ public struct RemoteOptions: Sendable {
     case bounded(Duration)
   }
 
+  /// What becomes of foreign values, which programs other than Esker have stored and which have no envelope.
+  public enum ForeignValues: Hashable, Sendable {
+    /// Reads of them throw; writes replace them.
+    case refused
+    /// They are decoded by the storage's transformer, from all their bytes, and are as coherent as others: what changes them is told,
+    /// also in place. They expire when the server says so.
+    ///
+    /// They have no version. So none is kept in a log, a copy that is not trusted is read again and not checked, and a failover that
+    /// loses one is not noticed. They cannot be changed on the condition that they are still there: `update`, and `entry` with the
+    /// version that it is asked for, throw ``Esker/StorageError/unsupported(operation:view:)``, as does a new expiry; a
+    /// compare-and-set is refused. Reads, plain writes, removals and `setIfAbsent` do what they say. A queued write that finds one where
+    /// it arrives is lost, as it always is. Bytes that begin as an envelope does, but are none that this version knows, are never
+    /// decoded.
+    case decoded
+  }
+
   /// How current what is served must be.
   public var freshness = Freshness.coherent
   /// Fail-safe: what was current this long ago or later is served, marked as stale, when the remote store cannot be reached, fails, or
@@ -43,6 +59,9 @@ public struct RemoteOptions: Sendable {
   public var tags: [String] = []
   /// Whether everything that is written by the storage can be made invalid at once, by ``RemoteStorage/clear()``. It is a tag more.
   public var isClearable = false
+
+  /// What reads make of values that other programs have stored.
+  public var foreignValues = ForeignValues.refused
 
   /// Sets and removals are acknowledged once they are in a queue in the log, also while the remote store is away, and replayed from
   /// there; see <doc:QueuedWrites>. Nil: they are made at the owner before they return. The storages of one name share the queue of the

@@ -50,7 +50,10 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
     if call.needsVersion, !view.knows(scope) { return .unknown }
     let value: Value
     switch copy.content {
-    case .plain(let known): value = known
+    case .plain(let known):
+      // A foreign one, which has none.
+      if call.needsVersion, copy.version == nil { return .unknown }
+      value = known
     case .tagged(let tagged):
       switch view.standing(of: copy, at: view.now) {
       case .valid: value = tagged.value
@@ -72,13 +75,21 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
   /// The value under `key` and what is known of it; nil when the key is absent or expired.
   ///
   /// - Throws: ``Esker/StorageError/back(name:underlying:)`` with a ``RemoteError``; ``Esker/StorageError/decoding(key:view:expected:underlying:)``,
-  ///   also for a foreign value; ``Esker/StorageError/cancelled``.
+  ///   also for a foreign value, unless ``RemoteOptions/foreignValues`` allows those; then
+  ///   ``Esker/StorageError/unsupported(operation:view:)`` where its version is needed; ``Esker/StorageError/cancelled``.
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
     _ call: StorageCall.Read
   ) async throws(StorageError) -> Entry<Value>? {
     // A write on the condition that an older one is still there would be refused again and again.
     let found = try await view.find(key, isExact: call.needsVersion)
+    // Without this an update would take it for absent. What produces a missing value takes what is there.
+    if let found, found.version == nil, call.needsVersion, call.counting != .nothing {
+      throw .unsupported(
+        operation: "change what another program stored on the condition that it is still there",
+        view: name
+      )
+    }
     // If they cannot be read now, they are when it is written; then it may be taken for older than it is.
     if let scope, found == nil || call.needsVersion { _ = try? await view.tags?.current(scope.names) }
     return found?.entry

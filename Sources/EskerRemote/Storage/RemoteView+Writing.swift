@@ -45,7 +45,11 @@ extension RemoteView {
       let version = tiers.nextVersion(remote.domain)
       let envelope = RemoteEnvelope(version: version, expiry: expiry(call.expiry, remote.domain, isJittered: false))
       let present = condition == .always ? .present : condition
-      return receipt(try await submit(remote, .touch(envelope, present), keep: nil), envelope)
+      let outcome = try await submit(remote, .touch(envelope, present), keep: nil)
+      if options.foreignValues == .decoded, case .written(.refused(.foreign)) = outcome {
+        throw .unsupported(operation: "give what another program stored an expiry", view: name)
+      }
+      return receipt(outcome, envelope)
     }
   }
 

@@ -160,7 +160,9 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
 
   func decoded(_ value: RemoteValue, _ key: Key) throws(StorageError) -> Value {
     do {
-      guard value.envelope != nil else { throw ForeignValue() }
+      guard value.envelope != nil || options.foreignValues == .decoded && !value.beginsAsEnvelope else {
+        throw ForeignValue()
+      }
       return try value.payload.withBytes { bytes throws in try values.decode(bytes) }
     } catch {
       throw .decoding(key: "\(key)", view: name, expected: "\(Value.self) (\(values.id))", underlying: error)
@@ -170,7 +172,9 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
 
 /// Why a value is not decoded that another program stored.
 struct ForeignValue: Error, CustomStringConvertible {
-  var description: String { "it was not stored by Esker" }
+  var description: String {
+    "it was not stored by this version of Esker; `RemoteOptions.foreignValues` says whether values of other programs are decoded"
+  }
 }
 
 extension RemoteInstant {

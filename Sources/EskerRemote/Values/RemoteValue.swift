@@ -47,6 +47,9 @@ public struct RemoteValue: Hashable, Sendable {
   /// The version; nil for a foreign value.
   public var version: RemoteVersion? { envelope?.version }
 
+  /// Whether the first bytes are those of an envelope, of a later version of Esker too.
+  var beginsAsEnvelope: Bool { stored.starts(with: RemoteEnvelope.magic) }
+
   /// The bytes without the envelope and the tags.
   public var payload: ArraySlice<UInt8> { stored[payloadStart...] }
 }

@@ -257,7 +257,7 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
         case .present: before != nil
         case .version(let version): before?.version == version
         }
-      guard isMet else {
+      guard isMet, kind != "touch" || before?.version != nil else {
         return .refused(before.map { $0.version.map { .version($0) } ?? .foreign } ?? .absent)
       }
       server.values[key.bytes] = value(before)

@@ -11,7 +11,9 @@ import Testing
 @Suite struct SingleFlightChaosTests {
   @Test func nobodyWaitsForeverAndNoTwoProduceAtOnce() async throws {
     var random = SeededGenerator(announcedFor: "nobodyWaitsForeverAndNoTwoProduceAtOnce")
-    for _ in 0..<20 { try await run(&random) }
+    var made = 0
+    for _ in 0..<20 { made += try await run(&random) }
+    #expect(made > 0)
   }
 
   /// What was not told before is not told any more.
@@ -21,7 +23,8 @@ import Testing
     process.store.trust(for: .seconds(1_000_000))
   }
 
-  private func run(_ random: inout SeededGenerator) async throws {
+  /// How many calls had a value.
+  private func run(_ random: inout SeededGenerator) async throws -> Int {
     let server = TinyServer()
     let keys = ["a", "b"]
     let producers = Dictionary(uniqueKeysWithValues: keys.map { ($0, ProducerDouble()) })
@@ -67,8 +70,8 @@ import Testing
       case .failure(let error): Issue.record("\(error)")
       }
     }
-    #expect(made > 0)
     for producer in producers.values { #expect(producer.atOnce <= 1, "\(producer.runs) runs") }
     #expect(try await eventually { server.locks == 0 && processes.allSatisfy(\.isQuiet) })
+    return made
   }
 }

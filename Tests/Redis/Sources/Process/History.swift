@@ -107,6 +107,7 @@ private final class Worker: Sendable {
       case .memory: "m"
       case .log: "l"
       case .remote: "r"
+      case .replica: "p"
       case .queue: "q"
       case nil: "-"
       }
