@@ -2,63 +2,8 @@
   internal import EskerRemote
   internal import Tracing
 
-  extension Answer {
-    /// For the caller.
-    func map<Reply>(_ body: (RESPValue) -> Reply?) -> Result<Stamped<Reply>, RemoteError> {
-      switch result {
-      case .failure(let error): return .failure(error)
-      case .success(let value):
-        guard let reply = body(value) else { return .failure(.refused(code: "REPLY", message: "an unexpected reply")) }
-        return .success(Stamped(reply, at: stamp, isKeepable: isKeepable))
-      }
-    }
-  }
-
   extension RedisStore {
-    static let get = RESPCommand("GET", words: 2)
-    static let delete = RESPCommand("DEL", words: 2)
-    private static let range = RESPCommand("GETRANGE", words: 4)
-
-    func word(_ beginning: RESPCommand, _ key: RemoteKey) -> RESPCommand {
-      let prefix = client.prefix
-      var command = RESPCommand(beginning, room: prefix.count + key.bytes.count + 16)
-      command.add(prefix, key.bytes)
-      return command
-    }
-
-    /// Reads the envelope.
-    func head(of key: RemoteKey) -> RESPCommand {
-      var command = word(Self.range, key)
-      command.add("0")
-      command.add("23")
-      return command
-    }
-
     func decimal(_ number: UInt64) -> [UInt8] { Array(String(number).utf8) }
-
-    func read(
-      _ key: RemoteKey,
-      _ command: RESPCommand,
-      _ kind: Request.Kind,
-      _ deadline: RemoteInstant,
-      hashed: Bool = true,
-      _ answer: @escaping @Sendable (Answer) -> Void
-    ) {
-      client.submit(reading(key, command, kind, deadline, hashed: hashed, answer))
-    }
-
-    func reading(
-      _ key: RemoteKey,
-      _ command: RESPCommand,
-      _ kind: Request.Kind,
-      _ deadline: RemoteInstant,
-      hashed: Bool,
-      _ answer: @escaping @Sendable (Answer) -> Void
-    ) -> Request {
-      let request = Request(command, slot: key.domain, kind: kind, deadline: deadline, answer: answer)
-      if hashed { request.keyHash = key.bytes.hashValue }
-      return request
-    }
 
     /// A write by the script.
     func change(
@@ -75,18 +20,12 @@
       command.add(what)
       command.add(condition.code)
       for argument in arguments { command.add(argument) }
-      send(
-        key,
-        command,
-        write,
-        deadline,
-        { reply, _ in
-          guard let (code, found) = Self.scripted(reply) else { return nil }
-          // What a script writes is told to this connection, too.
-          return code == 1 ? .done(isEchoed: true, wasThere: found != .absent) : .refused(found)
-        },
-        completion
-      )
+      let read: WriteRequest.Reader = { reply, _ in
+        guard let (code, found) = Self.scripted(reply) else { return nil }
+        // What a script writes is told to this connection, too.
+        return code == 1 ? .done(isEchoed: true, wasThere: found != .absent) : .refused(found)
+      }
+      client.submit(CompletedWrite(.made(command), key, as: write, by: deadline, read: read, then: completion))
     }
 
     /// What the script answered.
@@ -98,47 +37,19 @@
       return (code, found)
     }
 
-    func send(
-      _ key: RemoteKey,
-      _ command: RESPCommand,
-      _ write: RemoteWriteID,
-      _ deadline: RemoteInstant,
-      _ parse: @escaping @Sendable (RESPValue, Bool) -> RemoteWritten?,
-      _ completion: @escaping RemoteCompletion<RemoteWritten>
-    ) {
-      send(key, command, write, deadline, parse, completion, outcome: { .answered($0, at: $1) })
+    /// How the reply to a plain SET is read: null says that the condition did not hold. What was there is not known then, but that
+    /// there was something.
+    static func reader(_ condition: RemoteCondition) -> WriteRequest.Reader {
+      switch condition {
+      case .absent: { $0.isNull ? .refused(.foreign) : .done(isEchoed: $1, wasThere: false) }
+      case .present: { $0.isNull ? .refused(.absent) : .done(isEchoed: $1, wasThere: true) }
+      default: { $0.isNull ? .refused(.absent) : .done(isEchoed: $1, wasThere: nil) }
+      }
     }
 
-    /// Sends a write. If its caller is told that the outcome is unknown, the sink is told later what it was.
-    func send<Reply: Sendable>(
-      _ key: RemoteKey,
-      _ command: RESPCommand,
-      _ write: RemoteWriteID,
-      _ deadline: RemoteInstant,
-      _ parse: @escaping @Sendable (RESPValue, Bool) -> Reply?,
-      _ completion: @escaping RemoteCompletion<Reply>,
-      outcome: @escaping @Sendable (Reply, RemoteStamp) -> RemoteOutcome
-    ) {
-      let request = Request(
-        command,
-        slot: key.domain,
-        kind: .write,
-        deadline: deadline,
-        isBulk: command.bytes.count > client.configuration.bulkThreshold,
-        answer: { answer in completion(answer.map { parse($0, answer.isEchoed) }) },
-        settle: { [weak client] answer in
-          let settled: RemoteOutcome =
-            switch answer?.result {
-            case nil: .lost
-            case .failure: .notExecuted
-            case .success(let value)?:
-              if let answer, let reply = parse(value, answer.isEchoed) { outcome(reply, answer.stamp) } else { .lost }
-            }
-          client?.sink?.settled(write, settled)
-        }
-      )
-      client.submit(request)
-    }
+    /// Whether there is who wants spans. Asked ahead of ``traced(_:_:)`` where it counts: a completion that goes in and out of a generic
+    /// function is wrapped twice.
+    var isTraced: Bool { client.configuration.tracer != nil }
 
     /// A completion that ends a span, if there is who wants one.
     func traced<Reply>(_ name: String, _ completion: @escaping RemoteCompletion<Reply>) -> RemoteCompletion<Reply> {

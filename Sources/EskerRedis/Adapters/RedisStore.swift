@@ -45,6 +45,16 @@
     /// The figures of all servers that are or were in use.
     public func statistics() async -> [RedisNodeStatistics] { await client.onLoop { [client] in client.statistics() } }
 
+    /// Runs tasks on the client's own thread, for those that do little but ask this store:
+    ///
+    /// ```swift
+    /// await withTaskExecutorPreference(store.executor) { await serve(connection) }
+    /// ```
+    ///
+    /// Neither their requests nor the replies change threads then. What they compute delays all replies of this store, and the
+    /// heartbeats by which it holds its leases; they must never block.
+    public var executor: any TaskExecutor { client.executor }
+
     // MARK: Domains
 
     /// 16,384 for a cluster, 1 for a single server.
@@ -76,41 +86,16 @@
       by deadline: RemoteInstant,
       then completion: @escaping RemoteCompletion<RemoteValue?>
     ) {
-      let completion = traced("get", completion)
+      let completion = isTraced ? traced("get", completion) : completion
       if source == .any { return getAnywhere(key, deadline, completion) }
-      read(key, word(Self.get, key), .read, deadline) { [self] in got(key, deadline, $0, completion) }
+      client.submit(CompletedGet(key, by: deadline, then: completion))
     }
 
     /// From this call on heartbeats ask primaries of clusters how far they are.
     public func observeReplicas() { client.observeReplicas() }
 
-    private func got(
-      _ key: RemoteKey,
-      _ deadline: RemoteInstant,
-      _ answer: Answer,
-      _ completion: @escaping RemoteCompletion<RemoteValue?>
-    ) {
-      guard case .success(.bytes(let bytes)) = answer.result else {
-        // Within the other nil, which says that the reply was none of this kind.
-        return completion(answer.map { $0 == .null ? .some(nil) : nil })
-      }
-      let value = RemoteValue(stored: bytes)
-      if value.envelope != nil { return completion(answer.map { _ in value }) }
-      getForeign(key, deadline, completion)
-    }
-
-    private func getForeign(
-      _ key: RemoteKey,
-      _ deadline: RemoteInstant,
-      _ completion: @escaping RemoteCompletion<RemoteValue?>
-    ) {
-      var command = RESPCommand(.readForeign, arguments: 0)
-      command.add(client.prefix, key.bytes)
-      read(key, command, .read, deadline) { completion($0.map { Self.found($0, count: 2) }) }
-    }
-
     /// A value and its expiry, as scripts give them; nil within the other nil if there is none.
-    private static func found(_ reply: RESPValue, count: Int) -> RemoteValue?? {
+    static func found(_ reply: RESPValue, count: Int) -> RemoteValue?? {
       guard let elements = reply.elements, elements.count == count else { return nil }
       guard case .bytes(let bytes) = elements[0] else { return .some(nil) }
       return RemoteValue(stored: bytes, foreignExpiry: UInt64(max(0, elements[1].integer ?? 0)))
@@ -123,7 +108,7 @@
     ) {
       var command = RESPCommand(.readAnywhere, arguments: 0)
       command.add(client.prefix, key.bytes)
-      read(key, command, .readAnywhere, deadline) { [weak client] answer in
+      let question = Question(.made(command), key, .readAnywhere, by: deadline) { [weak client] answer in
         var result = answer.map { Self.found($0, count: 3) }
         if case .success(var stamped) = result, case .success(let reply) = answer.result,
           let text = reply.elements?.last?.text
@@ -133,6 +118,7 @@
         }
         completion(result)
       }
+      client.submit(question)
     }
 
     /// Asks for the envelope alone: 31 bytes are received.
@@ -143,7 +129,7 @@
       then completion: @escaping RemoteCompletion<RemoteChecked>
     ) {
       let completion = traced("check", completion)
-      read(key, head(of: key), .read, deadline, hashed: false) { completion(Self.checked($0, version)) }
+      client.submit(Question(.head, key, by: deadline) { completion(Self.checked($0, version)) })
     }
 
     private static func checked(
@@ -163,11 +149,7 @@
       each: @escaping @Sendable (Int, Result<Stamped<RemoteValue?>, RemoteError>) -> Void
     ) {
       client.submit(
-        keys.enumerated().map { index, key in
-          reading(key, word(Self.get, key), .read, deadline, hashed: true) { [self] in
-            got(key, deadline, $0) { each(index, $0) }
-          }
-        }
+        keys.enumerated().map { GetOfSeveral($1, $0, by: deadline, each) }
       )
     }
 
@@ -179,9 +161,7 @@
     ) {
       client.submit(
         keys.enumerated().map { index, item in
-          reading(item.key, head(of: item.key), .read, deadline, hashed: false) {
-            each(index, Self.checked($0, item.version))
-          }
+          Question(.head, item.key, by: deadline) { each(index, Self.checked($0, item.version)) }
         }
       )
     }
@@ -197,48 +177,42 @@
       by deadline: RemoteInstant,
       then completion: @escaping RemoteCompletion<RemoteWritten>
     ) {
-      let completion = traced("set", completion)
+      let completion = isTraced ? traced("set", completion) : completion
       guard value.stored.count <= valueLimit else {
         return completion(.failure(.tooLarge(size: value.stored.count, limit: valueLimit)))
       }
       if case .version = condition {
         return change(key, "set", condition, [value.stored, decimal(value.expiry)], write, deadline, completion)
       }
-      var command = RESPCommand(
-        "SET",
-        words: 3 + (value.expiry == 0 ? 0 : 2) + (condition == .always ? 0 : 1),
-        room: value.stored.count + 96
+      client.submit(
+        CompletedWrite(
+          .set(value.stored, expiry: value.expiry, condition),
+          key,
+          as: write,
+          by: deadline,
+          read: Self.reader(condition),
+          then: condition == .absent ? finding(key, deadline, completion) : completion
+        )
       )
-      command.add(client.prefix, key.bytes)
-      command.add(value.stored)
-      if value.expiry != 0 {
-        command.add("PXAT")
-        command.add(value.expiry)
-      }
-      if condition == .absent { command.add("NX") }
-      if condition == .present { command.add("XX") }
-      send(key, command, write, deadline, Self.stored(condition)) { [self] result in
-        guard condition == .absent, case .success(let refusal) = result, case .refused = refusal.reply else {
-          return completion(result)
-        }
-        // The refusal does not say what is there.
-        read(key, head(of: key), .read, deadline, hashed: false) { answer in
-          let found: Result<Stamped<RemoteWritten>, RemoteError> = answer.map { reply in
-            guard case .bytes(let bytes) = reply else { return nil }
-            return .refused(RemoteFound(head: bytes))
-          }
-          if case .success = found { completion(found) } else { completion(result) }
-        }
-      }
     }
 
-    /// Of a plain SET: null says that the condition did not hold. What was there is not known then, but that there was something.
-    private static func stored(_ condition: RemoteCondition) -> @Sendable (RESPValue, Bool) -> RemoteWritten? {
-      { reply, isEchoed in
-        switch reply {
-        case .null: .refused(condition == .absent ? .foreign : .absent)
-        default: .done(isEchoed: isEchoed, wasThere: condition == .always ? nil : condition == .present)
-        }
+    /// A completion that also finds out what is there, if that is why nothing was stored: the refusal does not say.
+    private func finding(
+      _ key: RemoteKey,
+      _ deadline: RemoteInstant,
+      _ completion: @escaping RemoteCompletion<RemoteWritten>
+    ) -> RemoteCompletion<RemoteWritten> {
+      { [client] result in
+        guard case .success(let refusal) = result, case .refused = refusal.reply else { return completion(result) }
+        client.submit(
+          Question(.head, key, by: deadline) { answer in
+            let found: Result<Stamped<RemoteWritten>, RemoteError> = answer.map { reply in
+              guard case .bytes(let bytes) = reply else { return nil }
+              return .refused(RemoteFound(head: bytes))
+            }
+            if case .success = found { completion(found) } else { completion(result) }
+          }
+        )
       }
     }
 
@@ -254,17 +228,21 @@
       guard condition == .always || condition == .present else {
         return change(key, "del", condition, [], write, deadline, completion)
       }
-      send(
-        key,
-        word(Self.delete, key),
-        write,
-        deadline,
-        { reply, isEchoed in
-          guard let count = reply.integer else { return nil }
-          return count == 0 && condition == .present
-            ? .refused(.absent) : .done(isEchoed: isEchoed, wasThere: count > 0)
-        },
-        completion
+      let read: WriteRequest.Reader = { reply, isEchoed in
+        reply.integer.map { .done(isEchoed: isEchoed, wasThere: $0 > 0) }
+      }
+      let readPresent: WriteRequest.Reader = { reply, isEchoed in
+        reply.integer.map { $0 == 0 ? .refused(.absent) : .done(isEchoed: isEchoed, wasThere: true) }
+      }
+      client.submit(
+        CompletedWrite(
+          .delete,
+          key,
+          as: write,
+          by: deadline,
+          read: condition == .present ? readPresent : read,
+          then: completion
+        )
       )
     }
 
@@ -312,11 +290,7 @@
       command.add(decimal(intent.value?.expiry ?? 0))
       command.add(intent.version.bytes)
       command.add(intent.value == nil ? "del" : "set")
-      let parse: @Sendable (RESPValue, Bool) -> RemoteApplied? = { reply, _ in
-        guard let (code, found) = Self.scripted(reply) else { return nil }
-        return code == 1 ? .applied : code == 2 ? .already : .superseded(by: found)
-      }
-      send(key, command, write, deadline, parse, completion, outcome: { .applied($0, at: $1) })
+      client.submit(ApplyRequest(command, key, as: write, by: deadline, then: completion))
     }
 
     /// Waits for replicas; those who wait at the same time share one question.

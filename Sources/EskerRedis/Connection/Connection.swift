@@ -3,7 +3,7 @@
   internal import NIOCore
 
   /// What a connection tells, on its loop.
-  protocol ConnectionDelegate: AnyObject {
+  protocol ConnectionDelegate: AnyObject, Sendable {
     /// Whether the request may be written now; notes the generation at which it is.
     func connection(_ connection: Connection, maySend request: Request) -> Bool
     /// A reply; nil was over the limit, and had that size.
@@ -12,7 +12,8 @@
     func connectionDidConnect(_ connection: Connection)
     /// Called once. Then nothing is awaited any more: `lost` was written, `unsent` was not.
     func connectionDidClose(_ connection: Connection, lost: [Request], unsent: [Request])
-    /// A turn of the loop ends.
+    /// A turn of the loop begins; ``connectionDidRead(_:)`` ends it.
+    func connectionWillRead(_ connection: Connection)
     func connectionDidRead(_ connection: Connection)
   }
 
@@ -38,18 +39,22 @@
 
     static let mostInFlight = 4_096
     static let mostBytesInFlight = 8 << 20
+    private static let mostRoomKept = 1 << 20
 
     let role: Role
     unowned let node: Node
     let replyLimit: Int
+    private let prefix: [UInt8]
     private weak var delegate: (any ConnectionDelegate)?
     private var channel: (any Channel)?
     private var decoder: RESPDecoder
-    private var awaited = CircularBuffer<(Awaited, bytes: Int)>()
+    private var awaited = CircularBuffer<Awaited>()
     private var waiting = CircularBuffer<Request>()
     private var bytesInFlight = 0
-    private var output = ByteBuffer()
+    private var output = RESPOutput()
     private(set) var isClosed = false
+    /// Who waits for the end of a turn that has brought bytes.
+    private var reader: (any ConnectionDelegate)?
     /// Since when something is awaited and no byte has come.
     private(set) var quietSince = RemoteInstant.now
     private(set) var skippingSince: RemoteInstant?
@@ -61,8 +66,9 @@
     var identity: (id: UInt64, address: String)?
     private(set) var closeReason = "closed"
 
-    init(_ role: Role, of node: Node, replyLimit: Int, delegate: any ConnectionDelegate) {
+    init(_ role: Role, of node: Node, prefix: [UInt8], replyLimit: Int, delegate: any ConnectionDelegate) {
       self.role = role
+      self.prefix = prefix
       self.node = node
       self.replyLimit = replyLimit
       self.delegate = delegate
@@ -76,7 +82,7 @@
     var hasRequests: Bool {
       !waiting.isEmpty
         || awaited.contains { item in
-          guard case .request(let request, _) = item.0 else { return false }
+          guard case .request(let request, _) = item else { return false }
           return request.state == .sent
         }
     }
@@ -99,24 +105,23 @@
     /// Sends a command of the client's own, ahead of those that wait.
     func control(_ command: RESPCommand, _ then: @escaping (RESPValue) -> Void) {
       guard !isClosed else { return }
-      output.writeBytes(command.bytes)
-      expect(.control(then), 0)
+      output.append(command.bytes)
+      expect(.control(then))
     }
 
     private var hasRoom: Bool { awaited.count < Self.mostInFlight && bytesInFlight < Self.mostBytesInFlight }
 
     private func write(_ request: Request, for delegate: some ConnectionDelegate, isRedirected: Bool = false) {
       guard delegate.connection(self, maySend: request) else { return }
-      request.state = .sent
-      let bytes = request.bytes
-      output.writeBytes(bytes)
-      bytesInFlight += bytes.count
-      expect(.request(request, isRedirected: isRedirected), bytes.count)
+      request.wasSent()
+      request.encode(behind: prefix, to: &output)
+      bytesInFlight += request.size
+      expect(.request(request, isRedirected: isRedirected))
     }
 
-    private func expect(_ item: Awaited, _ bytes: Int) {
+    private func expect(_ item: Awaited) {
       if awaited.isEmpty { quietSince = .now }
-      awaited.append((item, bytes))
+      awaited.append(item)
     }
 
     /// Sends what there is room for.
@@ -129,9 +134,10 @@
 
     /// Writes to the socket what the turn has gathered.
     func flush() {
-      guard output.readableBytes > 0, let channel, !isClosed else { return }
-      channel.writeAndFlush(output, promise: nil)
-      output = ByteBuffer()
+      guard !output.bytes.isEmpty, let channel, !isClosed else { return }
+      channel.writeAndFlush(ByteBuffer(bytes: output.bytes), promise: nil)
+      // The room is used again, unless it is much.
+      if output.bytes.count > Self.mostRoomKept { output = RESPOutput() } else { output.removeAll() }
     }
 
     /// Takes what was not written.
@@ -141,12 +147,12 @@
     }
 
     /// Answers those whose deadline has passed.
-    func expire(_ now: RemoteInstant, _ expired: (Request) -> Void) {
+    func expire(_ now: RemoteInstant, for host: any RequestHost, _ expired: (Request) -> Void) {
       guard now >= nextDeadline else { return }
       var next = RemoteInstant.distantFuture
-      for (item, _) in awaited {
+      for item in awaited {
         guard case .request(let request, _) = item, request.state == .sent else { continue }
-        if request.deadline <= now { request.abandon() } else { next = min(next, request.deadline) }
+        if request.deadline <= now { request.abandon(from: host) } else { next = min(next, request.deadline) }
       }
       for request in waiting where request.deadline > now { next = min(next, request.deadline) }
       if waiting.contains(where: { $0.deadline <= now }) {
@@ -172,6 +178,10 @@
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       guard !isClosed, let delegate else { return }
+      if reader == nil {
+        reader = delegate
+        delegate.connectionWillRead(self)
+      }
       var bytes = unwrapInboundIn(data)
       quietSince = .now
       decoder.append(&bytes)
@@ -185,7 +195,7 @@
 
     func channelReadComplete(context: ChannelHandlerContext) {
       pump()
-      delegate?.connectionDidRead(self)
+      reader.take()?.connectionDidRead(self)
       flush()
     }
 
@@ -205,10 +215,10 @@
       case .reply(let value): reply = .value(value)
       case .oversized(let size): reply = .oversized(size)
       }
-      guard let (item, bytes) = awaited.popFirst() else { throw .malformed("a reply to nothing") }
-      bytesInFlight -= bytes
-      switch item {
+      switch awaited.popFirst() {
+      case nil: throw .malformed("a reply to nothing")
       case .request(let request, let isRedirected):
+        bytesInFlight -= request.size
         delegate.connection(self, replied: reply, to: request, isRedirected: isRedirected)
       case .control(let then):
         if case .value(let value) = reply { then(value) } else { throw .malformed("a reply of that size") }
@@ -228,10 +238,12 @@
       closeReason = reason
       channel?.close(promise: nil)
       var lost: [Request] = []
-      for (item, _) in awaited { if case .request(let request, _) = item { lost.append(request) } }
+      for item in awaited { if case .request(let request, _) = item { lost.append(request) } }
       awaited.removeAll()
-      output = ByteBuffer()
+      output = RESPOutput()
       delegate?.connectionDidClose(self, lost: lost, unsent: takeWaiting())
+      // Of a channel that is closed, nobody may say that the turn ends.
+      if let reader = reader.take() { channel?.eventLoop.execute { reader.connectionDidRead(self) } }
       delegate = nil
     }
   }

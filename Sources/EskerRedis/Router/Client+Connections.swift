@@ -9,7 +9,13 @@
     /// Begins to connect.
     @discardableResult
     func connect(_ node: Node, _ role: Connection.Role) -> Connection {
-      let connection = Connection(role, of: node, replyLimit: configuration.replyLimit, delegate: self)
+      let connection = Connection(
+        role,
+        of: node,
+        prefix: prefix,
+        replyLimit: configuration.replyLimit,
+        delegate: self
+      )
       node.lanes[role] = connection
       let security = security
       let name = configuration.tlsName ?? Self.name(node.address.host)
@@ -131,7 +137,13 @@
       connection.pump()
     }
 
+    func connectionWillRead(_ connection: Connection) {
+      inbox.expect()
+      executor.expect()
+    }
+
     func connectionDidRead(_ connection: Connection) {
+      executor.run()
       // What the tasks that were just answered ask for next goes out with the same write.
       drain()
       if drainDeadline != nil { finishStop() }
@@ -164,13 +176,13 @@
       }
       for request in lost {
         if request.kind == .write {
-          request.abandon()
+          request.abandon(from: self)
         } else if request.state == .sent {
-          request.state = .waiting
+          request.waitAgain()
           if isStopped { conclude(request, .stopped) } else { parked.append(request) }
         }
       }
-      for request in lost { request.lose() }
+      for request in lost { request.lose(from: self) }
       for request in unsent { if isStopped { conclude(request, .stopped) } else { backOff(request, "not connected") } }
     }
 

@@ -47,7 +47,10 @@
       case .oversized(let size):
         node.counters.skipped += 1
         noteBig(request)
-        request.finish(Answer(result: .failure(.tooLarge(size: size, limit: connection.replyLimit)), stamp: stamp))
+        request.finish(
+          Answer(result: .failure(.tooLarge(size: size, limit: connection.replyLimit)), stamp: stamp),
+          from: self
+        )
       case .value(.error(let error)): failed(request, error, on: connection, stamp)
       case .value(let value):
         let slot = Int(request.slot)
@@ -65,15 +68,17 @@
           unconfirmed.append(Unconfirmed(request: request, answer: answer, owner: owner, epoch: table.epoch(slot)))
           settleUnconfirmed()
         } else {
-          request.finish(answer)
+          request.finish(answer, from: self)
         }
       }
     }
 
     /// The next time its value comes by the connection for big ones.
     private func noteBig(_ request: Request) {
-      guard request.kind == .read, request.keyHash != 0 else { return }
-      bigKeys[request.keyHash & 1_023] = request.keyHash
+      guard request.readsValue else { return }
+      let hash = request.key.bytes.hashValue
+      bigKeys[hash & 1_023] = hash
+      hasBigKeys = true
     }
 
     /// Acts on an error, which proves that the request was not executed.
@@ -94,16 +99,16 @@
       }
       // Its caller is gone; it is only told.
       guard request.state == .sent else {
-        return request.finish(Answer(result: .failure(.notExecuted(error.code)), stamp: stamp))
+        return request.finish(Answer(result: .failure(.notExecuted(error.code)), stamp: stamp), from: self)
       }
       switch error.code {
       case "MOVED", "ASK":
         connection.node.counters.redirects += 1
         request.redirects += 1
         guard request.redirects <= Self.mostRedirects else {
-          return request.finish(Answer(result: .failure(.notExecuted("too many redirects")), stamp: stamp))
+          return request.finish(Answer(result: .failure(.notExecuted("too many redirects")), stamp: stamp), from: self)
         }
-        request.state = .waiting
+        request.waitAgain()
         request.failure = error.code
         if error.code == "ASK" {
           ask(request, error)
@@ -114,7 +119,7 @@
         }
       case "NOSCRIPT" where !request.sendsWhole:
         request.sendsWhole = true
-        request.state = .waiting
+        request.waitAgain()
         route(request)
       case "CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "TRYAGAIN", "BUSY": backOff(request, error.code)
       case "OOM", "NOREPLICAS":
@@ -122,10 +127,13 @@
         if request.attempts < Self.mostRedirects {
           backOff(request, error.code)
         } else {
-          request.finish(Answer(result: .failure(.notExecuted(error.code)), stamp: stamp))
+          request.finish(Answer(result: .failure(.notExecuted(error.code)), stamp: stamp), from: self)
         }
       default:
-        request.finish(Answer(result: .failure(.refused(code: error.code, message: error.message)), stamp: stamp))
+        request.finish(
+          Answer(result: .failure(.refused(code: error.code, message: error.message)), stamp: stamp),
+          from: self
+        )
       }
     }
 
@@ -162,13 +170,13 @@
         let slot = Int(write.request.slot)
         let owner = table.owner(slot)
         if owner >= 0, owner != write.owner || table.epoch(slot) != write.epoch {
-          write.request.abandon()
-          write.request.lose()
+          write.request.abandon(from: self)
+          write.request.lose(from: self)
         } else if owner >= 0, table.lease(slot) > now {
           messages += 1
           var answer = write.answer
           answer.stamp.index = messages
-          write.request.finish(answer)
+          write.request.finish(answer, from: self)
         } else {
           unconfirmed.append(write)
         }

@@ -24,9 +24,10 @@
         return
       }
       guard table.lease(Int(request.slot)) > now.nanoseconds else { return parked.append(request) }
-      if request.kind == .read, bigKeys[request.keyHash & 1_023] == request.keyHash, request.keyHash != 0 {
+      if hasBigKeys, request.readsValue, case let hash = request.key.bytes.hashValue, bigKeys[hash & 1_023] == hash {
         request.isBulk = true
       }
+      if request.kind == .write, request.size > configuration.bulkThreshold { request.isBulk = true }
       (request.isBulk ? lane(.bulk, of: node) : main).send(request, for: self)
     }
 
@@ -51,7 +52,7 @@
     /// Answers a request that is not under way.
     func conclude(_ request: Request, _ error: RemoteError) {
       uncount(request)
-      request.fail(error)
+      request.fail(error, from: self)
     }
 
     /// The request waits no more.
@@ -59,7 +60,7 @@
       guard request.isCounted else { return }
       request.isCounted = false
       released.count += 1
-      released.bytes += request.command.bytes.count
+      released.bytes += request.size
     }
 
     /// Tries again what is kept.
@@ -72,7 +73,7 @@
 
     /// Keeps a request that was not executed, to be tried again after a while that grows.
     func backOff(_ request: Request, _ failure: String) {
-      request.state = .waiting
+      request.waitAgain()
       request.failure = failure
       request.attempts += 1
       request.asked = nil

@@ -16,10 +16,10 @@
       if now >= lastSurvey.advanced(by: Self.surveyInterval) { needsSurvey = true }
       beginSurvey()
       for node in nodes {
-        for connection in node.lanes.values { connection.expire(now) { expire($0) } }
+        for connection in node.lanes.values { connection.expire(now, for: self) { expire($0) } }
         for waiter in node.barrier.expire(now) { waiter.then(.failure(.timedOut)) }
       }
-      for write in unconfirmed where write.request.deadline <= now { write.request.abandon() }
+      for write in unconfirmed where write.request.deadline <= now { write.request.abandon(from: self) }
       routeParked()
       finishStart(now)
       drain()

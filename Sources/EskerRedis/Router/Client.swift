@@ -11,7 +11,7 @@
   /// and raised generations into one order.
   ///
   /// Safety: the mutable properties are touched on the loop alone; other threads use constants, the inbox and what is published.
-  final class Client: @unchecked Sendable {
+  final class Client: RequestHost, @unchecked Sendable {
     enum Mode: Sendable {
       case cluster, server
     }
@@ -39,6 +39,7 @@
     let loop: any EventLoop
     let security: NIOSSLContext?
     let inbox = Inbox()
+    let executor: LoopExecutor
     let keyspace = AtomicLazyReference<Keyspace>()
     let published = Guarded(Published(), .leaf)
 
@@ -67,7 +68,9 @@
     var ticker: RepeatedTask?
     var lastTick: (coarse: RemoteInstant, continuous: ContinuousClock.Instant)?
     var random = SystemRandomNumberGenerator()
+    /// Hashes of keys whose values were big, each where it would be found.
     var bigKeys = Array(repeating: 0, count: 1_024)
+    var hasBigKeys = false
     var warned: Set<String> = []
     var beatWords: [UInt16: String] = [:]
     /// Whether heartbeats ask primaries how far they are.
@@ -80,6 +83,7 @@
       self.configuration = configuration
       logger = configuration.logger
       loop = (configuration.eventLoopGroup ?? MultiThreadedEventLoopGroup.singleton).any()
+      executor = LoopExecutor(loop)
       security = try configuration.tls.map { try NIOSSLContext(configuration: $0) }
       table = SlotTable(count: mode == .cluster ? HashSlot.count : 1)
       leaseLength = configuration.lease
@@ -117,7 +121,7 @@
       switch inbox.add(request) {
       case .first: loop.execute { self.drain() }
       case .behindOthers: break
-      case .refused(let error): request.fail(error)
+      case .refused(let error): request.fail(error, from: self)
       }
     }
 
@@ -125,7 +129,7 @@
     func submit(_ requests: [Request]) {
       let (refused, error, isFirst) = inbox.add(requests)
       if isFirst { loop.execute { self.drain() } }
-      for request in refused { request.fail(error) }
+      for request in refused { request.fail(error, from: self) }
     }
 
     /// Runs `body` on the loop.
@@ -174,10 +178,10 @@
       startWaiter?(.failure(.stopped))
       startWaiter = nil
       for node in nodes { for connection in Array(node.lanes.values) { connection.close("stopped") } }
-      for request in parked { request.fail(.stopped) }
+      for request in parked { request.fail(.stopped, from: self) }
       for write in unconfirmed {
-        write.request.abandon()
-        write.request.lose()
+        write.request.abandon(from: self)
+        write.request.lose(from: self)
       }
       unconfirmed = []
       parked = []

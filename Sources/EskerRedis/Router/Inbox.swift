@@ -12,6 +12,8 @@
       var waiting = 0
       var bytes = 0
       var isOpen = false
+      /// Whether the loop is going to look, since it was woken or is about to end a turn.
+      var isAwaited = false
     }
 
     private let state = Guarded(State(), .leaf)
@@ -30,7 +32,7 @@
     func close() { state.withLock { $0.isOpen = false } }
 
     func add(_ request: Request) -> Admission {
-      let size = request.command.bytes.count
+      let size = request.size
       return state.withLock { state in
         guard state.isOpen else { return .refused(.stopped) }
         guard state.waiting < Self.mostWaiting, state.bytes + size <= Self.mostBytesWaiting || state.waiting == 0 else {
@@ -39,7 +41,8 @@
         state.waiting += 1
         state.bytes += size
         state.requests.append(request)
-        return state.requests.count == 1 ? .first : .behindOthers
+        defer { state.isAwaited = true }
+        return state.isAwaited ? .behindOthers : .first
       }
     }
 
@@ -47,10 +50,9 @@
     func add(_ requests: [Request]) -> (refused: ArraySlice<Request>, error: RemoteError, isFirst: Bool) {
       state.withLock { state in
         guard state.isOpen else { return (requests[...], .stopped, false) }
-        let wasEmpty = state.requests.isEmpty
         var taken = 0
         for request in requests {
-          let size = request.command.bytes.count
+          let size = request.size
           guard state.waiting < Self.mostWaiting, state.bytes + size <= Self.mostBytesWaiting || state.waiting == 0
           else { break }
           state.waiting += 1
@@ -58,13 +60,19 @@
           taken += 1
         }
         state.requests += requests[..<taken]
-        return (requests[taken...], .unavailable(until: nil), wasEmpty && taken > 0)
+        guard taken > 0 else { return (requests[...], .unavailable(until: nil), false) }
+        defer { state.isAwaited = true }
+        return (requests[taken...], .unavailable(until: nil), !state.isAwaited)
       }
     }
+
+    /// Says that ``take()`` follows soon, so that nobody has to wake the loop.
+    func expect() { state.withLock { $0.isAwaited = true } }
 
     /// Takes all, in the order in which they came.
     func take() -> [Request] {
       state.withLock { state in
+        state.isAwaited = false
         let taken = state.requests
         state.requests = []
         state.requests.reserveCapacity(taken.count)

@@ -19,6 +19,10 @@
       return String(decoding: bytes, as: UTF8.self)
     }
 
+    var isNull: Bool {
+      if case .null = self { true } else { false }
+    }
+
     var integer: Int64? {
       guard case .integer(let number) = self else { return nil }
       return number

@@ -1,6 +1,6 @@
 #if Redis
   /// A script that servers keep under the digest of its text.
-  struct RedisScript: Sendable {
+  final class RedisScript: Sendable {
     let text: String
     let digest: String
     let isReadOnly: Bool

@@ -14,7 +14,7 @@ extension RemoteStore {
     from source: RemoteSource = .owner,
     by deadline: RemoteInstant
   ) async throws(RemoteError) -> Stamped<RemoteValue?> {
-    try await result { get(key, from: source, by: deadline, then: $0) }
+    try await awaited { reply in get(key, from: source, by: deadline) { reply.land($0) } }
   }
 
   /// Asks whether what is under a key still has a version.
@@ -23,7 +23,7 @@ extension RemoteStore {
     _ version: RemoteVersion,
     by deadline: RemoteInstant
   ) async throws(RemoteError) -> Stamped<RemoteChecked> {
-    try await result { check(key, version, by: deadline, then: $0) }
+    try await awaited { reply in check(key, version, by: deadline) { reply.land($0) } }
   }
 
   /// Stores a value.
@@ -34,7 +34,7 @@ extension RemoteStore {
     as write: RemoteWriteID,
     by deadline: RemoteInstant
   ) async throws(RemoteError) -> Stamped<RemoteWritten> {
-    try await result { set(key, value, if: condition, as: write, by: deadline, then: $0) }
+    try await awaited { reply in set(key, value, if: condition, as: write, by: deadline) { reply.land($0) } }
   }
 
   /// Removes what is under a key.
@@ -44,7 +44,7 @@ extension RemoteStore {
     as write: RemoteWriteID,
     by deadline: RemoteInstant
   ) async throws(RemoteError) -> Stamped<RemoteWritten> {
-    try await result { remove(key, if: condition, as: write, by: deadline, then: $0) }
+    try await awaited { reply in remove(key, if: condition, as: write, by: deadline) { reply.land($0) } }
   }
 
   /// Gives the value that is there another life.
@@ -55,7 +55,7 @@ extension RemoteStore {
     as write: RemoteWriteID,
     by deadline: RemoteInstant
   ) async throws(RemoteError) -> Stamped<RemoteWritten> {
-    try await result { touch(key, envelope, if: condition, as: write, by: deadline, then: $0) }
+    try await awaited { reply in touch(key, envelope, if: condition, as: write, by: deadline) { reply.land($0) } }
   }
 
   /// Replays a write that waited in a queue.
@@ -65,19 +65,42 @@ extension RemoteStore {
     as write: RemoteWriteID,
     by deadline: RemoteInstant
   ) async throws(RemoteError) -> Stamped<RemoteApplied> {
-    try await result { apply(key, intent, as: write, by: deadline, then: $0) }
+    try await awaited { reply in apply(key, intent, as: write, by: deadline) { reply.land($0) } }
   }
 
   /// Waits until completed writes are on replicas.
   public func replicated(_ key: RemoteKey, to count: Int, by deadline: RemoteInstant) async throws(RemoteError) -> Int {
-    try await result { replicated(key, to: count, by: deadline, then: $0) }
+    try await awaited { reply in replicated(key, to: count, by: deadline) { reply.land($0) } }
   }
 }
 
-/// Suspends the task until `body` has called what it is given.
-private func result<Reply: Sendable>(
-  _ body: (@escaping @Sendable (Result<Reply, RemoteError>) -> Void) -> Void
-) async throws(RemoteError) -> Reply {
-  let result = await withCheckedContinuation { continuation in body { continuation.resume(returning: $0) } }
-  return try result.get()
+/// Suspends the task until `body` has led to a reply. What calls it is a closure of one reference, which takes no memory of its own.
+///
+/// Safety: the continuation is resumed by the reply, which resumes it once.
+private func awaited<Reply: Sendable>(_ body: (AwaitedReply<Reply>) -> Void) async throws(RemoteError) -> Reply {
+  let reply = AwaitedReply<Reply>()
+  unsafe await withUnsafeContinuation { continuation in
+    unsafe reply.continuation = continuation
+    body(reply)
+  }
+  return try reply.take().get()
+}
+
+/// Where a result waits for its task. The task frees it, on the thread that made it more often than not: to free what another thread
+/// has made is dear.
+///
+/// Safety: the task touches it before it is suspended and after it is resumed, and whoever lands in between, once: a second one finds
+/// no continuation.
+@safe
+private final class AwaitedReply<Reply: Sendable>: @unchecked Sendable {
+  var continuation: UnsafeContinuation<Void, Never>?
+  private var result: Result<Reply, RemoteError>?
+
+  func land(_ result: Result<Reply, RemoteError>) {
+    guard let continuation = unsafe continuation.take() else { return }
+    self.result = result
+    unsafe continuation.resume()
+  }
+
+  func take() -> Result<Reply, RemoteError> { result ?? .failure(.stopped) }
 }

@@ -27,7 +27,10 @@ enum Run {
       if arguments.contains("--invalidations") {
         try await invalidations(store, sink, server, seconds)
       } else {
-        try await throughput(store, server, seconds)
+        let only = arguments.firstIndex(of: "--only").map {
+          Array(arguments[($0 + 1)...].prefix { !$0.hasPrefix("-") })
+        }
+        try await throughput(store, server, seconds, only: only)
       }
       await store.stop()
     } catch { print("failed: \(error)") }
@@ -35,36 +38,51 @@ enum Run {
 
   // MARK: Throughput
 
-  private static func throughput(_ store: RedisServer, _ server: Server, _ seconds: Double) async throws {
+  private static func throughput(_ store: RedisServer, _ server: Server, _ seconds: Double, only: [String]?)
+    async throws
+  {
     let keys = (0..<keys).map { store.key(Array("key:\($0)".utf8)) }
     for key in keys { _ = try await store.set(key, value(0), as: nextWrite(), by: deadline()) }
     let (gets, sets) = server.benchmark()
     print("redis-benchmark -P 32      get \(thousands(gets))  set \(thousands(sets))")
-    report(
-      "1,000 tasks: get",
-      try await tasks(seconds) { number in _ = try await store.get(keys[number % keys.count], by: deadline()) },
-      gets
-    )
-    report(
-      "1,000 tasks: set",
+    func measure(_ word: String, _ name: String, _ reference: Double, _ body: () async throws -> Double) async rethrows
+    {
+      if let only, !only.contains(word) { return }
+      let before = processorTime()
+      let rate = try await body()
+      report(name, rate, reference, processor: (processorTime() - before) / (rate * seconds))
+    }
+    try await measure("get", "1,000 tasks: get", gets) {
+      try await tasks(seconds) { number in _ = try await store.get(keys[number % keys.count], by: deadline()) }
+    }
+    try await measure("loop", "1,000 tasks on loop: get", gets) {
+      try await tasks(seconds, on: store.executor) { number in
+        _ = try await store.get(keys[number % keys.count], by: deadline())
+      }
+    }
+    try await measure("set", "1,000 tasks: set", sets) {
       try await tasks(seconds) { number in
         _ = try await store.set(keys[number % keys.count], value(UInt64(number)), as: nextWrite(), by: deadline())
-      },
-      sets
-    )
-    report("get of 1,000 at a time", try await batches(seconds, keys, store), gets)
+      }
+    }
+    try await measure("batch", "get of 1,000 at a time", gets) { try await batches(seconds, keys, store) }
     let bare = Suspensions()
-    report("1,000 tasks: no request", try await tasks(seconds) { _ in await bare.pass() }, gets)
+    try await measure("none", "1,000 tasks: no request", gets) { try await tasks(seconds) { _ in await bare.pass() } }
   }
 
-  private static func tasks(_ seconds: Double, _ body: @escaping @Sendable (Int) async throws -> Void) async throws
-    -> Double
-  {
+  /// What all threads have used so far, in seconds.
+  private static func processorTime() -> Double { Double(clock()) / 1_000_000 }
+
+  private static func tasks(
+    _ seconds: Double,
+    on executor: (any TaskExecutor)? = nil,
+    _ body: @escaping @Sendable (Int) async throws -> Void
+  ) async throws -> Double {
     let end = ContinuousClock.now + .seconds(seconds)
     let began = ContinuousClock.now
     let count = try await withThrowingTaskGroup(of: Int.self) { group in
       for task in 0..<tasks {
-        group.addTask {
+        group.addTask(executorPreference: executor) {
           var number = task * 7_919
           var done = 0
           while ContinuousClock.now < end {
@@ -112,9 +130,12 @@ enum Run {
     return Double(count) / ((ContinuousClock.now - began) / .seconds(1))
   }
 
-  private static func report(_ name: String, _ rate: Double, _ reference: Double) {
+  private static func report(_ name: String, _ rate: Double, _ reference: Double, processor seconds: Double) {
     let ratio = String(format: "%.2f", reference > 0 ? rate / reference : 0)
-    print("\(name.padding(toLength: 26, withPad: " ", startingAt: 0)) \(thousands(rate))  \(ratio) of redis-benchmark")
+    let cost = String(format: "%.2f", seconds * 1e6)
+    print(
+      "\(name.padding(toLength: 26, withPad: " ", startingAt: 0)) \(thousands(rate))  \(ratio) of redis-benchmark, \(cost) us of a core each"
+    )
   }
 
   private static func thousands(_ rate: Double) -> String { "\(Int(rate / 1_000)) k/s" }

@@ -1,0 +1,71 @@
+import EskerPlatform
+import EskerRedis
+import EskerRemote
+import EskerTestSupport
+import Foundation
+import Testing
+
+/// Tasks that run on a store's own loop.
+@Suite(.serialized, .enabled(if: TestServer.isInstalled, TestServer.missing)) struct ExecutorTests {
+  @Test func tasksThatPreferItChangeNoThreads() async throws {
+    let server = try TestServer()
+    let client = try await TestClient(server: server.port)
+    let threads = Threads()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<50 {
+        group.addTask(executorPreference: client.store.executor) {
+          for number in 0..<20 {
+            let value = TestClient.value("\(task) \(number)")
+            try await client.set("k\(task)", value)
+            threads.note()
+            let read = try await client.get("k\(task)")
+            threads.note()
+            #expect(read == value)
+            await Task.yield()
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(threads.count == 1)
+    await client.store.stop()
+    #expect(client.sink.violations() == [])
+  }
+
+  /// A connection that is closed while it is read has no end of that turn of its own.
+  @Test(.timeLimit(.minutes(2))) func theyGoOnWhenTheConnectionIsClosedInATurn() async throws {
+    let server = try TestServer()
+    let proxy = try Proxy(to: server.port)
+    let client = try await TestClient(server: proxy.port)
+    let value = TestClient.value("x")
+    try await client.set("a", value)
+    for _ in 0..<5 {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<20 {
+          group.addTask(executorPreference: client.store.executor) {
+            for _ in 0..<50 {
+              let read = try await client.get("a")
+              #expect(read == value)
+            }
+          }
+        }
+        proxy.inject(Array("?\r\n".utf8))
+        try await group.waitForAll()
+      }
+    }
+    await client.store.stop()
+    #expect(client.sink.violations() == [])
+  }
+}
+
+/// The threads that were seen.
+private final class Threads: Sendable {
+  private let seen = Guarded(Set<String>())
+
+  func note() {
+    let thread = "\(pthread_self())"
+    seen.withLock { _ = $0.insert(thread) }
+  }
+
+  var count: Int { seen.withLock { $0.count } }
+}
