@@ -1,3 +1,4 @@
+import Esker
 import EskerRedis
 import EskerRemote
 
@@ -24,5 +25,16 @@ enum Processes {
       guard ContinuousClock.now < end else { throw TestFailure("not within a minute: \(what)") }
       try await Task.sleep(for: .milliseconds(2))
     }
+  }
+}
+
+/// A text under another type, for a second view of the same keys.
+struct Substitute: Sendable {
+  var text: String
+
+  static let transformer = Transformer<Substitute>(id: "test.substitute") {
+    try Transformer<String>.standard.encode($0.text)
+  } decode: { bytes throws in
+    Substitute(text: try Transformer<String>.standard.decode(bytes))
   }
 }
