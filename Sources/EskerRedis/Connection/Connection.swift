@@ -39,7 +39,7 @@
 
     static let mostInFlight = 4_096
     static let mostBytesInFlight = 8 << 20
-    private static let mostRoomKept = 1 << 20
+    private static let mostRoomKept = 256 << 10
 
     let role: Role
     unowned let node: Node
