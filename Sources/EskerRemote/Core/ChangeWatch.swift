@@ -57,7 +57,7 @@ extension Coherence {
   func unwatch(_ watch: ChangeWatch) { state.withLock { $0.watches.remove(watch) } }
 
   /// Ends the trust in all that is near of a key: the next read asks its owner, and joins none that was asked before.
-  func doubt(_ key: RemoteKey) {
+  func distrust(_ key: RemoteKey) {
     let hash = hash(of: key)
     state.withLock { distrust(key.bytes, hash, &$0) }
   }

@@ -250,6 +250,7 @@ extension Coherence {
       case .success:
         forget(item.key, &state)
         item.keep?(0)
+        effects.end(state.watches.of(hash(of: item.key)))
       case .failure:
         counters.unknownOutcomes.count()
         doubt(item.key, &state)

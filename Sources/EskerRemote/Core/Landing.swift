@@ -47,6 +47,9 @@ final class Landing<Outcome: Sendable>: FlightObject {
   /// Whether there is an outcome.
   var hasLanded: Bool { state.withLock { $0.outcome != nil } }
 
+  /// How many tasks wait.
+  var waiterCount: Int { state.withLock { $0.waiters.count } }
+
   /// Tells all who wait, and all who still come.
   func land(_ outcome: Outcome) {
     let waiters = state.withLock { state in

@@ -85,7 +85,7 @@ struct RemoteProductionLock: ProductionLock {
       release(version)
     }
     // The answer of the lock may be here sooner than what was told of the value before.
-    core.doubt(key)
+    core.distrust(key)
     if let found = try await found(look) { return found }
     core.counters.productions.count()
     return try await inside(produce)

@@ -35,6 +35,14 @@ final class ProducerDouble: Sendable {
     }
   }
 
+  /// Lets all runs end, and well.
+  func permitAll() {
+    state.withLock {
+      $0.permitted = 1_000_000
+      $0.failures = 0
+    }
+  }
+
   func make() async throws -> String {
     let number = state.withLock { state in
       state.runs += 1
