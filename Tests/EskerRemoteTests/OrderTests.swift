@@ -102,6 +102,25 @@ import Testing
     #expect(generations.withLock { $0 } == [1, 0])
   }
 
+  /// Copies that are checked together obey the same order, and nobody reads in their place.
+  @Test(arguments: [[], .noFence] as [Faults])
+  func whatIsToldDuringACheckOfManyForbidsToTrust(_ faults: Faults) async throws {
+    let core = makeCore(faults)
+    let other = RemoteKey([66], domain: 0)
+    let version = try #require(value(1).version)
+    async let current = core.check([(key, version), (other, version)], view: 1, by: .distantFuture)
+    while store.checkCount.load(ordering: .acquiring) < 2 { await Task.yield() }
+    #expect(core.board(key, view: 1) { SharedRead() }.new != nil)
+    key.bytes.withBytes { core.changed($0, domain: 0, at: RemoteStamp(generation: 1, index: 5)) }
+    for (index, completion) in store.checks.enumerated() {
+      completion(.success(Stamped(.same, at: RemoteStamp(generation: 1, index: UInt64(3 + index)))))
+    }
+    #expect(try await current.get() == 2)
+    // The error is found where it is planted.
+    #expect(core.isVerified(key, version) == (faults == .noFence))
+    #expect(core.isVerified(other, version))
+  }
+
   @Test func whoComesAfterAChangeDoesNotJoin() throws {
     let core = makeCore()
     #expect(core.board(key, view: 1) { SharedRead() }.new != nil)

@@ -107,6 +107,40 @@ import Testing
     try log.close()
   }
 
+  @Test func copiesAreCheckedTogether() async throws {
+    let directory = try TemporaryDirectory()
+    let log = try LogStore(at: directory.path)
+    let count = 2_500
+    let (former, _) = try await makeTiers()
+    let written: RemoteStorage<Int, String> = try former.storage("texts", log: log)
+    for key in 0..<count { try await written.async.set("\(key)", forKey: key) }
+    await former.stop()
+    let (others, _) = try await makeTiers()
+    let other: RemoteStorage<Int, String> = try others.storage("texts")
+    try await other.async.set("new", forKey: 3)
+
+    let store = server.store()
+    let tiers = RemoteTiers(store, named: "test", prefix: "p:", 1 << 14, .system) { [server] in server.now }
+    try await tiers.start()
+    let texts: RemoteStorage<Int, String> = try tiers.storage("texts", log: log)
+    #expect(try await texts.checkCopies() == count - 1)
+    #expect(tiers.statistics.asked == count && tiers.statistics.same == count - 1)
+    // A line of the table of what is known may be full.
+    let checked = store.count("check")
+    for key in 0..<count { #expect(try await texts.find(key)?.value == (key == 3 ? "new" : "\(key)")) }
+    #expect(store.count("check") - checked < count / 20 && store.count("get") <= 1)
+    // What is told afterwards is not served any more, nor what was read in another generation.
+    try await other.async.set("newer", forKey: 4)
+    texts.removeAllInMemory()
+    #expect(try await texts.find(4)?.value == "newer")
+    #expect(try await texts.find(5)?.tier == .log)
+    server.put(nil, "texts:gone")
+    store.setFailure(.unavailable(until: nil))
+    await #expect(throws: StorageError.self) { try await texts.checkCopies() }
+    for tiers in [tiers, others] { await tiers.stop() }
+    try log.close()
+  }
+
   @Test func oneProducerRunsForAll() async throws {
     let (tiers, _) = try await makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts")

@@ -66,7 +66,7 @@ extension Coherence {
   }
 
   /// Judges a reply, in the order of messages.
-  private func answered(
+  func answered(
     _ flight: FlightID,
     _ asked: RemoteVersion?,
     seen: RemoteVersion?,

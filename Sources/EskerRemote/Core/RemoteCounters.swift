@@ -15,8 +15,8 @@ final class RemoteCounters: Sendable {
 }
 
 extension Atomic<UInt64> {
-  /// Counts one more.
-  func count() { wrappingAdd(1, ordering: .relaxed) }
+  /// Counts one or more.
+  func count(_ number: Int = 1) { wrappingAdd(UInt64(number), ordering: .relaxed) }
 
   /// How many there were.
   var value: UInt64 { load(ordering: .relaxed) }

@@ -63,6 +63,11 @@ final class NearLog: Sendable {
     return value.envelope == nil ? nil : value
   }
 
+  /// All copies that are there now.
+  func copies() throws(StorageError) -> CopyCursor {
+    do { return try CopyCursor(keyspace) } catch { throw .store(error) }
+  }
+
   /// Writes what was read soon, or not at all; what has no version is removed.
   func fill(_ value: RemoteValue?, forKey key: [UInt8]) { add(value, key, isFill: true) }
 

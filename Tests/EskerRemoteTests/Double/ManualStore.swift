@@ -1,5 +1,6 @@
 import EskerLog
 import EskerPlatform
+import Synchronization
 
 @testable import EskerRemote
 
@@ -7,6 +8,8 @@ import EskerPlatform
 final class ManualStore: RemoteStore, @unchecked Sendable {
   var gets: [RemoteCompletion<RemoteValue?>] = []
   var checks: [RemoteCompletion<RemoteChecked>] = []
+  /// How many checks there are, for another thread to wait for.
+  let checkCount = Atomic<Int>(0)
   var writes: [(id: RemoteWriteID, completion: RemoteCompletion<RemoteWritten>)] = []
 
   let domainCount = 1
@@ -32,7 +35,10 @@ final class ManualStore: RemoteStore, @unchecked Sendable {
     _ version: RemoteVersion,
     by deadline: RemoteInstant,
     then completion: @escaping RemoteCompletion<RemoteChecked>
-  ) { checks.append(completion) }
+  ) {
+    checks.append(completion)
+    checkCount.add(1, ordering: .releasing)
+  }
 
   func set(
     _ key: RemoteKey,

@@ -88,7 +88,8 @@ enum Copies {
     await endOfInput()
   }
 
-  /// Reads the entries that were not changed, then those that were: every `changed`th. Prints what it took.
+  /// Reads the entries that were not changed, then those that were: every `changed`th. Prints what it took. With `together` copies are
+  /// checked before they are read.
   static func check(_ arguments: Arguments) async throws {
     let (tiers, storage) = try await tiers(arguments)
     let count = arguments.number("count", or: 1_000)
@@ -96,6 +97,11 @@ enum Copies {
     let (stale, moved) = (Counter(), Counter())
     say("began")
     _ = readLine()
+    if arguments.number("together", or: 0) == 1 {
+      let began = ContinuousClock.now
+      let current = try await storage.checkCopies()
+      say("together \((ContinuousClock.now - began) / .seconds(1)) \(current)")
+    }
     let began = ContinuousClock.now
     try await forEach(count) { number in
       if number % changed == 0 { return }
