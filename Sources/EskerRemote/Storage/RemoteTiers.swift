@@ -29,7 +29,8 @@ public final class RemoteTiers: Sendable {
   ///   - store: the client; no one else may start or stop it.
   ///   - name: what the remote store is called, always the same for the same data.
   ///   - prefix: stands before every key; those of different tiers must not begin with each other.
-  ///   - verifiedCapacity: of how many copies in logs it can be known that they are current, at 16 bytes each. Others are checked.
+  ///   - verifiedCapacity: of how many copies in logs it can be known that they are current, at 16 bytes each. Others are checked. They
+  ///     are found by hash in lines of four, so for nearly all of them to be known it must be two or three times as many.
   public convenience init(
     _ store: any RemoteStore,
     named name: String,

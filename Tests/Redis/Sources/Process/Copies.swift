@@ -13,7 +13,7 @@ enum Copies {
       try client(arguments),
       named: "copies",
       prefix: "c:",
-      verifiedCapacity: count + count / 4
+      verifiedCapacity: 3 * count
     )
     try await tiers.start()
     let log = try LogStore(at: arguments.text("directory"))
