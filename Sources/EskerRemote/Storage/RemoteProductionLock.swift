@@ -8,8 +8,6 @@ internal import EskerLog
 struct RemoteProductionLock: ProductionLock {
   /// What all locks begin with. Names of storages do not.
   private static let name = Array("#lock:".utf8)
-  /// For how long an answer is waited for, before the value is produced without a lock: reconnecting and the move of a domain take less.
-  private static let patience = Duration.seconds(1)
 
   /// A lock that the present task has, or one that has started it.
   private struct Place: Hashable {
@@ -43,7 +41,7 @@ struct RemoteProductionLock: ProductionLock {
     self.tiers = tiers
     self.options = options
     self.key = key
-    self.limit = min(limit, Self.patience)
+    self.limit = min(limit, options.lockTimeout)
     lock = tiers.store.key(Self.name + identity)
   }
 

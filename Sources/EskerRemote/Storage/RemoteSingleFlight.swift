@@ -11,6 +11,10 @@ public struct RemoteSingleFlight: Hashable, Sendable {
   /// producer that hangs does not hold up all processes. What the first one makes is still stored if it comes first.
   public var producerLimit = Duration.seconds(60)
 
+  /// For how long an answer about the lock is waited for, before the value is produced without one; at most the storage's
+  /// ``RemoteOptions/hardTimeout``. A second is more than reconnecting or the move of a domain takes.
+  public var lockTimeout = Duration.seconds(1)
+
   /// Locks that live 10 seconds, for producers that take a minute at most.
   public init() {}
 
