@@ -13,9 +13,7 @@ final class LeaseLog: Sendable {
 
   private struct Queue {
     var next: UInt64?
-    var isRunning = false
-    var isClosed = false
-    var closers: [CheckedContinuation<Void, Never>] = []
+    var writer = SoleWriter()
   }
 
   /// When a process before this one had its last lease: milliseconds since 1970 by the server's clock; nil if that is not known.
@@ -33,10 +31,9 @@ final class LeaseLog: Sendable {
   /// Writes soon, the latest last. What cannot be written is not there: copies seem older after a restart.
   func note(_ milliseconds: UInt64) {
     let mustStart = queue.withLock { queue in
-      if queue.isClosed { return false }
+      if queue.writer.isClosed { return false }
       queue.next = milliseconds
-      defer { queue.isRunning = true }
-      return !queue.isRunning
+      return queue.writer.start()
     }
     if mustStart { Task { [self] in await run() } }
   }
@@ -48,9 +45,7 @@ final class LeaseLog: Sendable {
           queue.next = nil
           return (next, [])
         }
-        queue.isRunning = false
-        defer { queue.closers = [] }
-        return (nil, queue.closers)
+        return (nil, queue.writer.end())
       }
       guard let next else {
         for closer in closers { closer.resume() }
@@ -65,12 +60,7 @@ extension LeaseLog {
   /// Writes nothing any more once this returns.
   func close() async {
     await withCheckedContinuation { continuation in
-      let isIdle = queue.withLock { queue in
-        queue.isClosed = true
-        if queue.isRunning { queue.closers.append(continuation) }
-        return !queue.isRunning
-      }
-      if isIdle { continuation.resume() }
+      if queue.withLock({ $0.writer.close(continuation) }) { continuation.resume() }
     }
   }
 }

@@ -28,9 +28,7 @@ final class NearLog: Sendable {
     var underWay: (key: [UInt8], item: Item)?
     /// For how long what has expired is kept.
     var stale = Duration.zero
-    var isRunning = false
-    var isClosed = false
-    var closers: [CheckedContinuation<Void, Never>] = []
+    var writer = SoleWriter()
     /// Keys of which the log may have something older than it should: it could not be written.
     var unwritten: Set<[UInt8]> = []
     /// There were too many of them.
@@ -76,7 +74,7 @@ final class NearLog: Sendable {
 
   private func add(_ value: RemoteValue?, _ key: [UInt8], isFill: Bool) {
     let mustStart = queue.withLock { queue in
-      if queue.isClosed { return false }
+      if queue.writer.isClosed { return false }
       if queue.items[key] != nil {
         queue.items[key]?.value = value
       } else {
@@ -84,8 +82,7 @@ final class NearLog: Sendable {
         queue.items[key] = Item(value: value)
         queue.order.append(key)
       }
-      defer { queue.isRunning = true }
-      return !queue.isRunning
+      return queue.writer.start()
     }
     if mustStart { Task { [self] in await run() } }
   }
@@ -110,12 +107,7 @@ final class NearLog: Sendable {
   /// Writes nothing any more once this returns.
   func close() async {
     await withCheckedContinuation { continuation in
-      let isIdle = queue.withLock { queue in
-        queue.isClosed = true
-        if queue.isRunning { queue.closers.append(continuation) }
-        return !queue.isRunning
-      }
-      if isIdle { continuation.resume() }
+      if queue.withLock({ $0.writer.close(continuation) }) { continuation.resume() }
     }
   }
 
@@ -144,9 +136,7 @@ final class NearLog: Sendable {
         queue.underWay = (key, item)
         return ((key, item), [])
       }
-      queue.isRunning = false
-      defer { queue.closers = [] }
-      return (nil, queue.closers)
+      return (nil, queue.writer.end())
     }
     for closer in closers { closer.resume() }
     return next

@@ -98,9 +98,10 @@ public final class RemoteTiers: Sendable {
   ///   - cost: what a value counts towards the cost limit; 1 if there is no such closure.
   /// - Throws: ``Esker/StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form;
   ///   ``Esker/StorageError/back(name:underlying:)`` with ``RemoteLogInUse`` if other tiers of this name and prefix that were not stopped
-  ///   use the log, or with ``RemoteError/stopped`` if there is a log and these were; ``Esker/StorageError/unsupported(operation:view:)`` if `name` is empty, begins with `#` or has a colon, if the options have tags of
-  ///   which ``RemoteStorage/tagged(_:)`` would throw, or if writes are to be queued and there are tags, or no log for it, or one that
-  ///   is read only or has a capacity.
+  ///   use the log, or with ``RemoteError/stopped`` if there is a log and these were;
+  ///   ``Esker/StorageError/unsupported(operation:view:)`` if `name` is empty, begins with `#` or has a colon, if the options have tags
+  ///   of which ``RemoteStorage/tagged(_:)`` would throw, or if writes are to be queued and there are tags, or no log for it, or one
+  ///   that is read only or has a capacity.
   @inlinable
   public func storage<Key: StorageKey, Value: Sendable>(
     _ name: String,
