@@ -14,20 +14,10 @@ import Testing
     return options
   }()
 
-  func makeTiers(isLeased: Bool = true) async throws -> (tiers: RemoteTiers, store: TinyStore) {
-    let store = server.store()
-    store.isLeased = isLeased
-    let tiers = RemoteTiers(store, named: "test", prefix: "p:", 1_024, .system) {
-      [server] in server.now
-    }
-    try await tiers.start()
-    return (tiers, store)
-  }
-
   private func asked(_ store: TinyStore) -> Int { store.count("get") + store.count("check") }
 
   @Test func aKeyThatFailedIsTriedOnceASecond() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<Int, String> = try tiers.storage("texts", options: options)
     for key in 1...2 { try await texts.async.set("\(key)", forKey: key) }
     store.raise()
@@ -51,7 +41,7 @@ import Testing
   }
 
   @Test func whileAReadTakesTooLongOthersDoNotWait() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     var options = options
     options.softTimeout = .milliseconds(20)
     let texts: RemoteStorage<Int, String> = try tiers.storage("texts", options: options)
@@ -72,7 +62,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let log = try LogStore(at: directory.path)
     do {
-      let (tiers, _) = try await makeTiers()
+      let (tiers, _) = try await server.makeTiers()
       let texts: RemoteStorage<Int, String> = try tiers.storage("texts", log: log, options: options)
       for key in 0..<10 { try await texts.async.set("\(key)", forKey: key) }
       let keyspace = try log.keyspace("test/p:texts")
@@ -86,7 +76,7 @@ import Testing
       #expect(found.tier == .log && found.isStale && found.age == .seconds(7))
       await tiers.stop()
     }
-    let (tiers, store) = try await makeTiers(isLeased: false)
+    let (tiers, store) = try await server.makeTiers(isLeased: false)
     let texts: RemoteStorage<Int, String> = try tiers.storage("texts", log: log, options: options)
     for key in 0..<10 {
       let found = try #require(try await texts.find(key))
@@ -107,7 +97,7 @@ import Testing
     let begin = server.clock.wallMilliseconds()
     let leases = try LogStorage(log, "test/p:#lease", key: String.self, transformer: Transformer<Int64>.littleEndian)
     do {
-      let (tiers, store) = try await makeTiers()
+      let (tiers, store) = try await server.makeTiers()
       let texts: RemoteStorage<String, String> = try tiers.storage("texts", log: log, options: options)
       // A writer whose clock is half a minute ahead.
       let version = RemoteVersion(time: UInt64(begin + 30_000), count: 0, writer: 1)
@@ -127,7 +117,7 @@ import Testing
       await tiers.stop()
     }
     server.clock.advance(milliseconds: 10_000)
-    let (tiers, _) = try await makeTiers(isLeased: false)
+    let (tiers, _) = try await server.makeTiers(isLeased: false)
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", log: log, options: options)
     let found = try #require(try await texts.find("1"))
     #expect(found.isStale && found.age == .seconds(11))

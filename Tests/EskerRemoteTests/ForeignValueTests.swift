@@ -9,13 +9,6 @@ import Testing
 @Suite struct ForeignValueTests {
   let server = TinyServer()
 
-  private func makeTiers() async throws -> (tiers: RemoteTiers, store: TinyStore) {
-    let store = server.store()
-    let tiers = RemoteTiers(store, named: "test", prefix: "p:", 1_024, .system) { [server] in server.now }
-    try await tiers.start()
-    return (tiers, store)
-  }
-
   private var options: RemoteOptions {
     var options = RemoteOptions()
     options.foreignValues = .decoded
@@ -30,7 +23,7 @@ import Testing
   @Test func theyAreDecodedAndTheirChangesAreSeen() async throws {
     let directory = try TemporaryDirectory()
     let log = try LogStore(at: directory.path)
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let counts: RemoteStorage<String, Int> = try tiers.storage("counts", transformer: .json, log: log, options: options)
     let keyspace = try log.keyspace("test/p:counts")
     try await counts.async.set(1, forKey: "k")
@@ -69,7 +62,7 @@ import Testing
   }
 
   @Test func theyExpireByTheServersClock() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let counts: RemoteStorage<String, Int> = try tiers.storage("counts", transformer: .json, options: options)
     put("7", expiry: UInt64(server.clock.wallMilliseconds()) + 1_000)
     #expect(try await counts.find("k")?.value == 7)
@@ -81,7 +74,7 @@ import Testing
   }
 
   @Test func whatNeedsAVersionIsRefused() async throws {
-    let (tiers, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
     let counts: RemoteStorage<String, Int> = try tiers.storage("counts", transformer: .json, options: options)
     put("7")
     for _ in 0..<2 {
@@ -105,7 +98,7 @@ import Testing
   }
 
   @Test func whatBeginsAsAnEnvelopeIsOfALaterVersion() async throws {
-    let (tiers, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
     let bytes: RemoteStorage<String, [UInt8]> = try tiers.storage("counts", transformer: .bytes, options: options)
     let strict: RemoteStorage<String, [UInt8]> = try tiers.storage("strict", transformer: .bytes)
     for foreign in [[], [1, 2, 3], [0xEE, 0x4B]] as [[UInt8]] {

@@ -9,14 +9,6 @@ import Testing
 @Suite struct OwnWriteTests {
   let server = TinyServer()
 
-  func makeTiers(isLeased: Bool = true) async throws -> (tiers: RemoteTiers, store: TinyStore) {
-    let store = server.store()
-    store.isLeased = isLeased
-    let tiers = RemoteTiers(store, named: "test", prefix: "p:", 1_024, .system) { [server] in server.now }
-    try await tiers.start()
-    return (tiers, store)
-  }
-
   static let options: RemoteOptions = {
     var options = RemoteOptions()
     options.freshness = .bounded(.seconds(1_000))
@@ -58,7 +50,7 @@ import Testing
   func whatAWriteHasReplacedIsNotServed(_ write: Write, isInMemory: Bool) async throws {
     let directory = try TemporaryDirectory()
     let log = try LogStore(at: directory.path)
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", log: log, options: Self.options)
     // A view with other types, of the same keys.
     let others: RemoteStorage<String, Substitute> = try tiers.storage(
@@ -99,7 +91,7 @@ import Testing
     #expect(try await others.find("k")?.value.text == (try await texts.find("k")?.value))
     await tiers.stop()
     // Nor is it after a restart.
-    let (again, _) = try await makeTiers(isLeased: false)
+    let (again, _) = try await server.makeTiers(isLeased: false)
     server.loop.sync { for client in server.clients { client.failure = .unavailable(until: nil) } }
     let restarted: RemoteStorage<String, String> = try again.storage("texts", log: log, options: Self.options)
     try await expectNothingOlder(restarted)
@@ -120,7 +112,7 @@ import Testing
   @Test func aValueThatIsKeptIsInTheLogWhenItIsAcknowledged() async throws {
     let directory = try TemporaryDirectory()
     let log = try LogStore(at: directory.path)
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", log: log, options: Self.options)
     let others: RemoteStorage<String, Substitute> = try tiers.storage(
       "texts",
@@ -150,7 +142,7 @@ import Testing
   }
 
   @Test func whatAWriteMayHaveReplacedIsServedOnlyAsStale() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     var bounded = Self.options
     bounded.serveStale = nil
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", options: bounded)
@@ -190,8 +182,8 @@ import Testing
   }
 
   @Test func whoeverIsRefusedFindsWhatIsThere() async throws {
-    let (tiers, _) = try await makeTiers()
-    let (other, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
+    let (other, _) = try await server.makeTiers()
     let counts: RemoteStorage<String, Int> = try tiers.storage("counts", options: Self.options)
     let others: RemoteStorage<String, Int> = try other.storage("counts")
     try await counts.async.set(1, forKey: "k")
@@ -208,7 +200,7 @@ import Testing
   @Test func aQueuedWriteIsSeenByAllViewsOnceItHasArrived() async throws {
     let directory = try TemporaryDirectory()
     let log = try LogStore(at: directory.path)
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     var queued = Self.options
     queued.queue = RemoteQueueOptions()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", log: log, options: queued)
@@ -235,7 +227,7 @@ import Testing
     let directory = try TemporaryDirectory()
     do {
       let log = try LogStore(at: directory.path)
-      let (tiers, _) = try await makeTiers()
+      let (tiers, _) = try await server.makeTiers()
       let texts: RemoteStorage<String, String> = try tiers.storage("texts", log: log, options: Self.options)
       for key in ["a", "b"] { try await texts.async.set("old", forKey: key) }
       await tiers.stop()
@@ -244,7 +236,7 @@ import Testing
     var readOnly = Options()
     readOnly.readOnly = true
     let log = try LogStore(at: directory.path, options: readOnly)
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", log: log, options: Self.options)
     #expect(try await texts.async.touch("a", expiry: .after(.seconds(500))))
     store.suspend()
@@ -256,7 +248,7 @@ import Testing
   }
 
   @Test func aTagThatWasInvalidatedMakesNothingStaleServed() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", options: Self.options)
     try await texts.tagged("t").async.set("old", forKey: "k")
     // Nothing is known of the tag any more, and nobody knows whether it was invalidated.

@@ -9,16 +9,9 @@ import Testing
 @Suite struct RemoteStorageTests {
   let server = TinyServer()
 
-  func makeTiers() async throws -> (tiers: RemoteTiers, store: TinyStore) {
-    let store = server.store()
-    let tiers = RemoteTiers(store, named: "test", prefix: "p:", 1_024, .system) { [server] in server.now }
-    try await tiers.start()
-    return (tiers, store)
-  }
-
   @Test func whatIsReadOnceIsServedUntilItChanges() async throws {
-    let (one, _) = try await makeTiers()
-    let (two, store) = try await makeTiers()
+    let (one, _) = try await server.makeTiers()
+    let (two, store) = try await server.makeTiers()
     let writer: RemoteStorage<String, Int> = try one.storage("numbers")
     let reader: RemoteStorage<String, Int> = try two.storage("numbers")
     try await writer.async.set(1, forKey: "a")
@@ -40,7 +33,7 @@ import Testing
   }
 
   @Test func conditionsAreCheckedByTheServer() async throws {
-    let (tiers, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
     let numbers: RemoteStorage<Int, String> = try tiers.storage("numbers")
     #expect(try await numbers.async.setIfAbsent("one", forKey: 1))
     #expect(try await !numbers.async.setIfAbsent("uno", forKey: 1))
@@ -55,7 +48,7 @@ import Testing
   }
 
   @Test func noUpdateIsLost() async throws {
-    let parties = [try await makeTiers().tiers, try await makeTiers().tiers]
+    let parties = [try await server.makeTiers().tiers, try await server.makeTiers().tiers]
     let counters: [RemoteStorage<String, Int>] = try parties.map { try $0.storage("counters") }
     await withThrowingTaskGroup(of: Void.self) { group in
       for counter in counters {
@@ -73,14 +66,14 @@ import Testing
     let log = try LogStore(at: directory.path)
     let count = 20
     do {
-      let (tiers, _) = try await makeTiers()
+      let (tiers, _) = try await server.makeTiers()
       let texts: RemoteStorage<Int, String> = try tiers.storage("texts", log: log)
       for key in 0..<count { try await texts.async.set("\(key)", forKey: key) }
       let keyspace = try log.keyspace("test/p:texts")
       #expect(try await eventually { try keyspace.count() == count })
       await tiers.stop()
     }
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<Int, String> = try tiers.storage("texts", log: log)
     server.put(nil, "texts:gone")
     for key in 0..<count {
@@ -98,7 +91,7 @@ import Testing
     for key in 0..<count { #expect(try await texts.find(key)?.value == "\(key)") }
     #expect(store.count("check") == 2 * count && store.count("get") == 0)
     // What another wrote is not taken for what is in the log.
-    let (others, _) = try await makeTiers()
+    let (others, _) = try await server.makeTiers()
     let other: RemoteStorage<Int, String> = try others.storage("texts")
     try await other.async.set("new", forKey: 3)
     texts.removeAllInMemory()
@@ -111,11 +104,11 @@ import Testing
     let directory = try TemporaryDirectory()
     let log = try LogStore(at: directory.path)
     let count = 2_500
-    let (former, _) = try await makeTiers()
+    let (former, _) = try await server.makeTiers()
     let written: RemoteStorage<Int, String> = try former.storage("texts", log: log)
     for key in 0..<count { try await written.async.set("\(key)", forKey: key) }
     await former.stop()
-    let (others, _) = try await makeTiers()
+    let (others, _) = try await server.makeTiers()
     let other: RemoteStorage<Int, String> = try others.storage("texts")
     try await other.async.set("new", forKey: 3)
 
@@ -142,7 +135,7 @@ import Testing
   }
 
   @Test func oneProducerRunsForAll() async throws {
-    let (tiers, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts")
     let runs = Runs()
     let values = try await withThrowingTaskGroup(of: String.self) { group in
@@ -164,7 +157,7 @@ import Testing
   }
 
   @Test func staleValuesAreServedOnlyAsLongAsIsAllowed() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     var options = RemoteOptions()
     options.serveStale = .seconds(60)
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", options: options)
@@ -182,7 +175,7 @@ import Testing
   }
 
   @Test func aSlowStoreIsNotWaitedForWhereAStaleValueDoes() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     var options = RemoteOptions()
     options.serveStale = .seconds(60)
     options.softTimeout = .milliseconds(20)
@@ -199,12 +192,12 @@ import Testing
   }
 
   @Test func aBoundedStorageServesWhatWasCurrentLately() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     var options = RemoteOptions()
     options.freshness = .bounded(.seconds(5))
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", options: options)
     try await texts.async.set("a", forKey: "k")
-    let (others, _) = try await makeTiers()
+    let (others, _) = try await server.makeTiers()
     let other: RemoteStorage<String, String> = try others.storage("texts")
     try await other.async.set("b", forKey: "k")
     server.clock.advance(milliseconds: 2_000)
@@ -217,8 +210,8 @@ import Testing
 
   /// What was read without a lease is not trusted, and still known to have been there.
   @Test func thatAWriteIsLostIsToldAlsoIfItWasOnlySeen() async throws {
-    let (tiers, store) = try await makeTiers()
-    let (others, _) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
+    let (others, _) = try await server.makeTiers()
     let reader: RemoteStorage<String, String> = try tiers.storage("texts")
     let writer: RemoteStorage<String, String> = try others.storage("texts")
     try await writer.async.set("a", forKey: "k")
@@ -235,7 +228,7 @@ import Testing
 
   /// Nothing that is current or later gives way to what may not be.
   @Test func whatMayNotBeCurrentReplacesOnlyWhatIsOlder() async throws {
-    let (tiers, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
     let view = (try tiers.storage("texts") as RemoteStorage<String, String>).view
     let held = try view.held("k")
     let key = try view.remote("k")
@@ -262,8 +255,8 @@ import Testing
   }
 
   @Test func anUpdateOfABoundedStorageIsExact() async throws {
-    let (tiers, _) = try await makeTiers()
-    let (others, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
+    let (others, _) = try await server.makeTiers()
     var options = RemoteOptions()
     options.freshness = .bounded(.seconds(5))
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", options: options)
@@ -276,7 +269,7 @@ import Testing
   }
 
   @Test func valuesExpireALittleEarlyByTheServersClock() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts")
     try await texts.async.set("a", forKey: "k", expiry: .after(.seconds(1)))
     server.clock.advance(milliseconds: 900)
@@ -292,7 +285,7 @@ import Testing
   }
 
   @Test func anExpiryIsShortenedAtRandom() async throws {
-    let (tiers, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
     var options = RemoteOptions()
     options.jitter = 0.5
     options.defaultExpiry = .seconds(1_000)
@@ -308,7 +301,7 @@ import Testing
   }
 
   @Test func viewsOfOtherTypesSeeEachOthersWrites() async throws {
-    let (tiers, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
     let numbers: RemoteStorage<String, Int> = try tiers.storage("mixed", transformer: .json)
     let fractions: RemoteStorage<String, Double> = try tiers.storage("mixed", transformer: .json)
     try await numbers.async.set(1, forKey: "k")
@@ -320,7 +313,7 @@ import Testing
   }
 
   @Test func foreignAndDamagedValuesAreRefusedAndLeft() async throws {
-    let (tiers, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
     let texts: RemoteStorage<String, Int> = try tiers.storage("texts", transformer: .json)
     server.put(RemoteValue(stored: Array("7".utf8)), "texts:k")
     await #expect(throws: StorageError.self) { try await texts.async.value(forKey: "k") }
@@ -335,8 +328,8 @@ import Testing
   }
 
   @Test func changesAreToldByKey() async throws {
-    let (tiers, store) = try await makeTiers()
-    let (others, _) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
+    let (others, _) = try await server.makeTiers()
     let texts: RemoteStorage<Int, String> = try tiers.storage("texts")
     let other: RemoteStorage<Int, String> = try others.storage("texts")
     let elsewhere: RemoteStorage<Int, String> = try others.storage("elsewhere")
@@ -354,7 +347,7 @@ import Testing
   }
 
   @Test func changesThatDoNotFitAreToldAsDoubt() async throws {
-    let (tiers, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
     let texts: RemoteStorage<Int, String> = try tiers.storage("texts")
     var changes = texts.changes().makeAsyncIterator()
     for key in 0..<1_030 { try await texts.async.set("a", forKey: key) }
@@ -367,7 +360,7 @@ import Testing
   @Test func stoppedTiersAreReleased() async throws {
     weak var released: RemoteTiers?
     do {
-      let (tiers, _) = try await makeTiers()
+      let (tiers, _) = try await server.makeTiers()
       let texts: RemoteStorage<Int, String> = try tiers.storage("texts")
       try await texts.async.set("a", forKey: 1)
       released = tiers
@@ -377,7 +370,7 @@ import Testing
   }
 
   @Test func whoIsCancelledStopsWaitingAndTheReadGoesOn() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts")
     try await texts.async.set("a", forKey: "k")
     texts.removeAllInMemory()

@@ -9,13 +9,6 @@ import Testing
 @Suite struct ReplicaTests {
   let server = TinyServer()
 
-  private func makeTiers() async throws -> (tiers: RemoteTiers, store: TinyStore) {
-    let store = server.store()
-    let tiers = RemoteTiers(store, named: "test", prefix: "p:", 1_024, .system) { [server] in server.now }
-    try await tiers.start()
-    return (tiers, store)
-  }
-
   private func options(_ change: (inout RemoteOptions) -> Void) -> RemoteOptions {
     var options = RemoteOptions()
     options.asksReplicas = true
@@ -33,7 +26,7 @@ import Testing
   }
 
   @Test func aBoundedReadIsAnsweredByAReplicaThatIsShownToBeRecent() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", options: bounded)
     server.clock.advance(milliseconds: 10)
     try server.foreignWrite("a", "texts:k")
@@ -66,7 +59,7 @@ import Testing
   }
 
   @Test func whatMemoryKnowsIsNotForgottenForAReplica() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", options: bounded)
     server.clock.advance(milliseconds: 10)
     try server.foreignWrite("a", "texts:k")
@@ -86,7 +79,7 @@ import Testing
   }
 
   @Test func ofAReplicaAndMemoryTheYoungerIsServed() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage(
       "texts",
       options: options {
@@ -114,7 +107,7 @@ import Testing
   }
 
   @Test func nothingOlderThanAnOwnWriteIsServed() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", options: bounded)
     server.clock.advance(milliseconds: 10)
     try server.foreignWrite("a", "texts:k")
@@ -135,7 +128,7 @@ import Testing
   }
 
   @Test func inFailSafeAReplicaIsAskedOnlyIfThereIsNothingElse() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage(
       "texts",
       options: options { $0.serveStale = .seconds(100) }
@@ -163,7 +156,7 @@ import Testing
   }
 
   @Test func aReplicaAnswersWhoWaitsWhenTheLeaseEnds() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage(
       "texts",
       options: options {
@@ -190,7 +183,7 @@ import Testing
   }
 
   @Test func whatHasTagsIsServedOnlyIfTheyAreKnown() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", options: bounded)
     try await texts.tagged("t").async.set("a", forKey: "k")
     server.clock.advance(milliseconds: 10)

@@ -10,16 +10,9 @@ import Testing
 @Suite struct TagTests {
   let server = TinyServer()
 
-  func makeTiers() async throws -> (tiers: RemoteTiers, store: TinyStore) {
-    let store = server.store()
-    let tiers = RemoteTiers(store, named: "test", prefix: "p:", 1_024, .system) { [server] in server.now }
-    try await tiers.start()
-    return (tiers, store)
-  }
-
   @Test func oneWriteMakesAllValuesOfATagInvalidInAllProcesses() async throws {
-    let (one, store) = try await makeTiers()
-    let (two, _) = try await makeTiers()
+    let (one, store) = try await server.makeTiers()
+    let (two, _) = try await server.makeTiers()
     let texts: RemoteStorage<Int, String> = try one.storage("texts")
     let numbers: RemoteStorage<Int, Int> = try one.storage("numbers")
     let theirs: RemoteStorage<Int, String> = try two.storage("texts")
@@ -54,8 +47,8 @@ import Testing
   }
 
   @Test func aTagThatWasEvictedInvalidates() async throws {
-    let (one, _) = try await makeTiers()
-    let (two, _) = try await makeTiers()
+    let (one, _) = try await server.makeTiers()
+    let (two, _) = try await server.makeTiers()
     let texts: RemoteStorage<Int, String> = try one.storage("texts")
     let theirs: RemoteStorage<Int, String> = try two.storage("texts")
     try await texts.tagged("a").async.set("one", forKey: 1)
@@ -94,8 +87,8 @@ import Testing
   }
 
   @Test func whatIsProducedDuringAnInvalidationIsInvalid() async throws {
-    let (one, store) = try await makeTiers()
-    let (two, _) = try await makeTiers()
+    let (one, store) = try await server.makeTiers()
+    let (two, _) = try await server.makeTiers()
     let texts: RemoteStorage<Int, String> = try one.storage("texts")
     let theirs: RemoteStorage<Int, String> = try two.storage("texts")
     let own = try await produced(texts) { try await one.invalidate(tag: "a") }
@@ -123,7 +116,7 @@ import Testing
   }
 
   @Test func whoComesAfterAnInvalidationDoesNotWaitForAnOlderProducer() async throws {
-    let (tiers, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
     let texts: RemoteStorage<Int, String> = try tiers.storage("texts")
     let tagged = try texts.tagged("a")
     let (begun, went) = (Gate(), Gate())
@@ -143,7 +136,7 @@ import Testing
   }
 
   @Test func operatorsAndOtherProductionsKeepTheMoment() async throws {
-    let (tiers, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
     let texts: RemoteStorage<Int, String> = try tiers.storage("texts")
     let numbers = try texts.tagged("a").mapValues {
       Int($0) ?? 0
@@ -172,7 +165,7 @@ import Testing
   }
 
   @Test func whatIsInvalidCountsAsAbsent() async throws {
-    let (tiers, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
     let numbers: RemoteStorage<Int, Int> = try tiers.storage("numbers")
     let tagged = try numbers.tagged("a")
     for isInMemory in [true, false] {
@@ -193,7 +186,7 @@ import Testing
   }
 
   @Test func anUpdateKeepsTheTagsAndTheirVersions() async throws {
-    let (tiers, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
     let numbers: RemoteStorage<Int, Int> = try tiers.storage("numbers")
     try await numbers.tagged("a").async.set(1, forKey: 1)
     try await numbers.async.update(forKey: 1) { $0? += 1 }
@@ -211,8 +204,8 @@ import Testing
   }
 
   @Test func aStorageIsClearedByOneWrite() async throws {
-    let (one, store) = try await makeTiers()
-    let (two, _) = try await makeTiers()
+    let (one, store) = try await server.makeTiers()
+    let (two, _) = try await server.makeTiers()
     var options = RemoteOptions()
     options.isClearable = true
     options.tags = ["all"]
@@ -244,18 +237,18 @@ import Testing
     let directory = try TemporaryDirectory()
     let log = try LogStore(at: directory.path)
     do {
-      let (tiers, _) = try await makeTiers()
+      let (tiers, _) = try await server.makeTiers()
       let texts: RemoteStorage<Int, String> = try tiers.storage("texts", log: log)
       for key in 0..<20 { try await texts.tagged(key < 10 ? "a" : "b").async.set("\(key)", forKey: key) }
       let keyspace = try log.keyspace("test/p:texts")
       #expect(try await eventually { try keyspace.count() == 20 })
       await tiers.stop()
     }
-    let (others, _) = try await makeTiers()
+    let (others, _) = try await server.makeTiers()
     try await others.invalidate(tag: "a")
     // Nobody but the tiers has what is held of tags.
     await others.stop()
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<Int, String> = try tiers.storage("texts", log: log)
     for key in 0..<20 {
       let found = try await texts.find(key)
@@ -268,7 +261,7 @@ import Testing
   }
 
   @Test func tagsAreCheckedWhenAllBecameDoubtful() async throws {
-    let (tiers, store) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<Int, String> = try tiers.storage("texts")
     for key in 0..<10 { try await texts.tagged("a").async.set("\(key)", forKey: key) }
     let asked = store.count("get")
@@ -280,8 +273,8 @@ import Testing
   }
 
   @Test func aStaleValueIsNotServedOnceItsTagIsKnownToHaveChanged() async throws {
-    let (tiers, store) = try await makeTiers()
-    let (others, _) = try await makeTiers()
+    let (tiers, store) = try await server.makeTiers()
+    let (others, _) = try await server.makeTiers()
     var options = RemoteOptions()
     options.serveStale = .seconds(60)
     options.softTimeout = .milliseconds(20)
@@ -299,7 +292,7 @@ import Testing
   }
 
   @Test func namesThatCannotBeTagsAreRefused() async throws {
-    let (tiers, _) = try await makeTiers()
+    let (tiers, _) = try await server.makeTiers()
     let texts: RemoteStorage<Int, String> = try tiers.storage("texts")
     for name in ["", "*texts", String(repeating: "a", count: 256)] {
       #expect(throws: StorageError.self) { try texts.tagged(name) }
@@ -327,7 +320,7 @@ import Testing
     var random = SeededGenerator(announcedFor: "noReadIsOlderThanTheLastInvalidation")
     let pauses = (0..<64).map { _ in Int.random(in: 0...8, using: &random) }
     let tally = Tally()
-    let parties = [try await makeTiers().tiers, try await makeTiers().tiers]
+    let parties = [try await server.makeTiers().tiers, try await server.makeTiers().tiers]
     let storages: [RemoteStorage<Int, Int>] = try parties.map { try $0.storage("numbers") }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (party, storage) in storages.enumerated() {

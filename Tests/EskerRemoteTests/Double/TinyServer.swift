@@ -90,6 +90,17 @@ final class TinyServer: @unchecked Sendable {
   func value(_ key: String) -> RemoteValue? { loop.sync { current(Array(key.utf8)) } }
 }
 
+extension TinyServer {
+  /// Tiers as a process of its own would have, and their store.
+  func makeTiers(isLeased: Bool = true) async throws -> (tiers: RemoteTiers, store: TinyStore) {
+    let store = store()
+    store.isLeased = isLeased
+    let tiers = RemoteTiers(store, named: "test", prefix: "p:", 1_024, .system) { [self] in now }
+    try await tiers.start()
+    return (tiers, store)
+  }
+}
+
 /// A client of the server.
 final class TinyStore: RemoteStore, @unchecked Sendable {
   let server: TinyServer
