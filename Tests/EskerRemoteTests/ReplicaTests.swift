@@ -182,6 +182,33 @@ import Testing
     await tiers.stop()
   }
 
+  @Test func ownerAndReplicaTogetherTakeTheHardTimeoutAtMost() async throws {
+    let (tiers, store) = try await server.makeTiers()
+    let texts: RemoteStorage<String, String> = try tiers.storage(
+      "texts",
+      options: options {
+        $0.freshness = .bounded(.seconds(10))
+        $0.softTimeout = nil
+        $0.hardTimeout = .milliseconds(40)
+      }
+    )
+    server.setSilent(true)
+    let waiting = Task { try await texts.find("k") }
+    #expect(try await eventually { store.count("get") == 1 })
+    store.suspend()
+    // Each has half of it; what the replica says is no answer.
+    #expect(try await eventually { store.count("replica") > 0 })
+    let began = server.now
+    #expect(server.loop.sync { store.replicaDeadline } == began.advanced(by: .milliseconds(20)))
+    server.clock.advance(milliseconds: 30)
+    let end = began.advanced(by: .milliseconds(40))
+    #expect(try await eventually { server.loop.sync { store.replicaDeadline } == end })
+    server.clock.advance(milliseconds: 10)
+    await #expect(throws: StorageError.self) { try await waiting.value }
+    server.setSilent(false)
+    await tiers.stop()
+  }
+
   @Test func whatHasTagsIsServedOnlyIfTheyAreKnown() async throws {
     let (tiers, store) = try await server.makeTiers()
     let texts: RemoteStorage<String, String> = try tiers.storage("texts", options: bounded)

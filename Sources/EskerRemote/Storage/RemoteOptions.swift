@@ -44,7 +44,7 @@ public struct RemoteOptions: Sendable {
   /// from replicas, nor for as long as the owner is away what is in its slot.
   public var asksReplicas = false
   /// After which a stale value is served, if there is one and ``serveStale`` allows it, or a replica asked; the read goes on and is kept.
-  /// Nil: only when the read has failed.
+  /// Nil: a stale value is served only when the read has failed, and a replica asked after half of ``hardTimeout``.
   public var softTimeout: Duration?
   /// After which a call fails.
   public var hardTimeout = Duration.seconds(5)

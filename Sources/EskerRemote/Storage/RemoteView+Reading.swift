@@ -30,10 +30,11 @@ extension RemoteView {
     }
     let stored = copy == nil && options.serveStale != nil ? await log?.value(near(remote)) : nil
     let spare = spare(copy, stored, remote, at: now)
+    let end = now.advanced(by: min(limit ?? options.hardTimeout, options.hardTimeout))
     // Nothing would come of asking but a wait.
     let isHopeless = !core.hasLease(remote.domain)
     if isHopeless, isWorthAsking(besides: spare), spare == nil || !throttle.isClosed(held, at: now) {
-      if let found = await replica(key, remote, besides: spare) { return found }
+      if let found = await replica(key, remote, besides: spare, by: end) { return found }
       if spare != nil { throttle.noteFailure(held, at: core.now()) }
     }
     if let spare, isHopeless || throttle.isClosed(held, at: now), let entry = entry(spare, key) { return entry }
@@ -42,7 +43,14 @@ extension RemoteView {
         if let served {
           entry(served, isStale: false, at: now)
         } else {
-          try await landing(board(key, held, remote, stored), key, remote, hasSpare: spare != nil, within: limit)
+          try await landing(
+            board(key, held, remote, stored),
+            key,
+            remote,
+            hasSpare: spare != nil,
+            within: limit,
+            by: end
+          )
         }
       // Of one from a replica that is known already.
       if found?.tier == .replica { return found }

@@ -22,14 +22,20 @@ extension RemoteView {
     return false
   }
 
+  /// How long owner and replica are waited for in turn: each has its part of a call, which fails after the hard timeout.
+  private var turn: Duration { min(options.softTimeout ?? options.hardTimeout / 2, options.hardTimeout) }
+
   /// What a replica says of a key, if its domain has no lease and it is shown to be young enough; nil if there is no answer.
+  ///
+  /// - Parameter end: when the caller gives up.
   nonisolated(nonsending) func replica(
     _ key: Key,
     _ remote: RemoteKey,
-    besides spare: Spare? = nil
+    besides spare: Spare? = nil,
+    by end: RemoteInstant
   ) async -> RemoteEntry<Value>? {
     guard let bound = replicaBound, !core.hasLease(remote.domain) else { return nil }
-    let deadline = core.now().advanced(by: min(options.softTimeout ?? options.hardTimeout, options.hardTimeout))
+    let deadline = min(core.now().advanced(by: turn), end)
     // Not by the core: what is said here is in no order with what the owner says, and nothing may follow from it.
     let result = await withCheckedContinuation { continuation in
       tiers.store.get(remote, from: .any, by: deadline) { continuation.resume(returning: $0) }
@@ -53,27 +59,27 @@ extension RemoteView {
   ///
   /// - Parameters:
   ///   - hasSpare: whether something else is served after the soft timeout.
-  ///   - limit: after which the caller gives up.
+  ///   - limit: for how long it is waited at most if there is none.
+  ///   - end: when the caller gives up.
   nonisolated(nonsending) func landing(
     _ flight: RemoteFlight<Value>,
     _ key: Key,
     _ remote: RemoteKey,
     hasSpare: Bool,
-    within limit: Duration?
+    within limit: Duration?,
+    by end: RemoteInstant
   ) async throws(StorageError) -> RemoteEntry<Value>? {
     guard mayAskReplicas else {
       return try await flight.landing(within: hasSpare ? options.softTimeout : limit, of: name)
     }
-    let end = limit.map { core.now().advanced(by: $0) } ?? .distantFuture
     while true {
-      let now = core.now()
-      let rest: Duration? = end == .distantFuture ? nil : end.duration(since: now)
-      let slice = options.softTimeout.map { soft in rest.map { min($0, soft) } ?? soft } ?? rest
-      do throws(StorageError) { return try await flight.landing(within: slice, of: name) } catch {
+      let rest = end.duration(since: core.now())
+      do throws(StorageError) { return try await flight.landing(within: min(turn, rest), of: name) } catch {
         guard case .back = error else { throw error }
-        if let found = await replica(key, remote) { return found }
+        if let found = await replica(key, remote, by: end) { return found }
         // As long as the owner has a lease, or gets one again, it is waited for.
-        if hasSpare || flight.hasLanded || core.now() >= end { throw error }
+        let isServedOtherwise = hasSpare && options.softTimeout != nil
+        if isServedOtherwise || flight.hasLanded || core.now() >= end { throw error }
       }
     }
   }

@@ -120,6 +120,8 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
   var asked: [String: Int] = [:]
   /// What a replica has, and at which instant that was current at the latest, as far as can be shown.
   var replica: (values: [[UInt8]: RemoteValue], currentAt: RemoteInstant?) = ([:], nil)
+  /// By when a replica was to answer that was asked last.
+  var replicaDeadline: RemoteInstant?
   /// The write that was asked for last.
   private var lastID: RemoteWriteID?
   /// The callers of replays that were executed and not answered.
@@ -226,6 +228,7 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
     if source == .owner { return request("get", completion) { [server] in .some(server.current(key.bytes)) } }
     server.loop.async { [self] in
       asked["replica", default: 0] += 1
+      replicaDeadline = deadline
       let found = replica.values[key.bytes]
       completion(.success(Stamped(found, at: stamp(), isKeepable: false, currentAt: replica.currentAt)))
     }
