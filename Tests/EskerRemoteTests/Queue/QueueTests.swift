@@ -242,6 +242,8 @@ import Testing
     try await process.texts.async.set("y", forKey: "a")
     _ = try await fullness { try await process.texts.async.set(String(repeating: "z", count: 900), forKey: "a") }
     #expect(try await process.texts.async.value(forKey: "a") == "y")
+    // What it replaces gives its bytes back.
+    for count in [600, 700, 1] { try await process.texts.async.set(String(repeating: "y", count: count), forKey: "a") }
     process.find()
     try await process.texts.queueDrained()
     try await process.texts.async.set("x", forKey: "d")
@@ -320,10 +322,29 @@ import Testing
     server.clock.advance(milliseconds: 19)
     process.queue.pump()
     #expect(process.queue.state.withLock { $0.book.underWay } == 0)
+    for pause in [40, 80, 160, 320, 640, 1_000, 1_000, 1_000] {
+      #expect(rest(process) <= .milliseconds(pause) && rest(process) > .milliseconds(pause / 2 - 20))
+      let retries = process.statistics.retries
+      server.clock.advance(milliseconds: 1_000)
+      process.queue.pump()
+      #expect(try await eventually { process.statistics.retries == retries + 4 })
+    }
     server.loop.sync { server.refusals = [:] }
     try await process.drain()
     #expect(process.statistics.applied == 50)
+    // After a success it begins anew.
+    server.loop.sync { server.refusals[Array("texts:k".utf8)] = .notExecuted("OOM") }
+    let retries = process.statistics.retries
+    try await process.texts.async.set("x", forKey: "k")
+    #expect(try await eventually { process.statistics.retries == retries + 1 })
+    #expect(rest(process) <= .milliseconds(20))
     await process.tiers.stop()
+  }
+
+  /// For how long nothing is tried.
+  private func rest(_ process: QueueProcess) -> Duration {
+    let end = process.queue.state.withLock { $0.book.nextEnd } ?? .distantFuture
+    return end.duration(since: server.now)
   }
 
   @Test func noMoreThanAllowedIsReplayedAtATime() async throws {
