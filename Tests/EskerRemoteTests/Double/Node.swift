@@ -24,8 +24,12 @@ struct Node {
 
   func stored(_ key: Int) -> Stored { data[key] ?? Stored(value: nil, content: 0) }
 
-  func position(of content: Int, _ key: Int) -> Int? {
-    content == 0 ? -1 : history[key]?.lastIndex(of: content)
+  /// Where a write stands in the history of a key, at the first and the last time: one that is replayed twice may be applied twice, if
+  /// another has removed the key in between.
+  func positions(of content: Int, _ key: Int) -> (first: Int, last: Int)? {
+    if content == 0 { return (-1, -1) }
+    guard let history = history[key], let first = history.firstIndex(of: content) else { return nil }
+    return (first, history.lastIndex(of: content) ?? first)
   }
 }
 

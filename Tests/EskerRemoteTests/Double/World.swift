@@ -107,7 +107,8 @@ final class World: @unchecked Sendable {
 
   func checkRead(_ process: Process, _ key: Int, _ stored: Stored, _ floor: Set<Int>) {
     let owner = nodes[authority[key % authority.count]]
-    let newest = floor.compactMap { owner.position(of: $0, key) }.max() ?? -1
+    // Which time of several was read, or whether any later one has been, is not seen.
+    let newest = floor.compactMap { owner.positions(of: $0, key)?.first }.max() ?? -1
     let history = owner.history[key] ?? []
     let position: Int?
     if stored.value == nil {
@@ -115,7 +116,7 @@ final class World: @unchecked Sendable {
       let isLost = removed[key]?.contains { !history.contains($0) } ?? false
       position = isLost ? nil : history.lastIndex { removals.contains($0) } ?? -1
     } else {
-      position = owner.position(of: stored.content, key)
+      position = owner.positions(of: stored.content, key)?.last
     }
     if let position, position < newest {
       fail("process \(process.number) read \(stored.content) of key \(key) after \(floor.sorted()) in \(history)")
