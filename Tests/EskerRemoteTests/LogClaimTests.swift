@@ -1,6 +1,7 @@
 import Esker
 import EskerLog
 import EskerTestSupport
+import Foundation
 import Testing
 
 @testable import EskerRemote
@@ -25,6 +26,24 @@ import Testing
       guard case .back("texts", let reason as RemoteLogInUse) = error as? StorageError else { return false }
       return reason.name == "test" && reason.prefix == "p:" && "\(error)".contains(log.path)
     }
+  }
+
+  /// Whoever claims what it has already, and is stopped meanwhile, does not take it from the next.
+  @Test func whatTheNextHasIsNotGivenBackByTheFormer() throws {
+    let directory = try TemporaryDirectory()
+    let log = try LogStore(at: directory.path)
+    for _ in 0..<5_000 {
+      let (former, next, third) = (LogClaims(), LogClaims(), LogClaims())
+      try former.claim(log, "test", "p:", for: "texts")
+      DispatchQueue.concurrentPerform(iterations: 2) { number in
+        guard number == 1 else { return _ = try? former.claim(log, "test", "p:", for: "texts") }
+        former.release()
+        #expect(throws: Never.self) { try next.claim(log, "test", "p:", for: "texts") }
+      }
+      #expect(throws: StorageError.self) { try third.claim(log, "test", "p:", for: "texts") }
+      next.release()
+    }
+    try log.close()
   }
 
   @Test func aSecondIsRefusedUntilTheFirstIsStopped() async throws {

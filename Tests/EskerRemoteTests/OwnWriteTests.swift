@@ -181,6 +181,39 @@ import Testing
     await tiers.stop()
   }
 
+  /// The store tells nobody of a write whose own connection it came by.
+  @Test func aWriteThatIsFoundToBeMadeLaterIsTold() async throws {
+    let (tiers, store) = try await server.makeTiers()
+    let texts: RemoteStorage<String, String> = try tiers.storage("texts")
+    var changes = texts.changes().makeAsyncIterator()
+    store.setFailure(.unknownOutcome)
+    await #expect(throws: StorageError.self) { try await texts.async.set("a", forKey: "given up") }
+    store.setFailure(nil)
+    let write = try #require(store.lastWrite)
+    let watch = tiers.core.watch(try texts.view.remote("given up"))
+    let stamp = server.loop.sync { store.stamp() }
+    server.loop.sync { store.sink?.settled(write, .answered(.done(isEchoed: false, wasThere: true), at: stamp)) }
+    #expect(await changes.next() == .changed("given up"))
+    guard case .landed = await watch.landing.outcome(within: .seconds(600)) else {
+      Issue.record("who waits is not told")
+      return
+    }
+    // Answered while nobody knew whether the owner was still the owner.
+    server.setSilent(true)
+    async let confirmed: Void = texts.async.set("b", forKey: "confirmed")
+    #expect(try await eventually { server.loop.sync { !server.waiting.isEmpty } })
+    store.suspend()
+    server.setSilent(false)
+    #expect(try await eventually { tiers.core.state.withLock { !$0.confirming.isEmpty } })
+    store.trust(for: .seconds(1_000))
+    try await confirmed
+    var last = await changes.next()
+    while last != .changed("confirmed"), last != nil { last = await changes.next() }
+    #expect(last == .changed("confirmed"))
+    tiers.core.unwatch(watch)
+    await tiers.stop()
+  }
+
   @Test func whoeverIsRefusedFindsWhatIsThere() async throws {
     let (tiers, _) = try await server.makeTiers()
     let (other, _) = try await server.makeTiers()

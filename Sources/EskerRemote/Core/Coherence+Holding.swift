@@ -26,11 +26,14 @@ extension Coherence {
   func observeLeases() { state.withLock { $0.leasesAreObserved = true } }
 
   /// Writes, and suspends until there is an outcome; at most a little longer than `limit`.
+  ///
+  /// - Parameter answered: told the outcome before the caller is, and before the next write of the key has one.
   func write(
     _ key: RemoteKey,
     _ action: RemoteAction,
     within limit: Duration,
-    keep: (@Sendable (UInt32) -> Void)? = nil
+    keep: (@Sendable (UInt32) -> Void)? = nil,
+    answered: (@Sendable (Result<WriteOutcome, RemoteError>) -> Void)? = nil
   ) async -> Result<WriteOutcome, RemoteError> {
     let deadline = now().advanced(by: limit)
     // The core has no clock of its own to wake up by.
@@ -40,7 +43,10 @@ extension Coherence {
     }
     defer { timer.cancel() }
     return await withCheckedContinuation { continuation in
-      write(key, action, by: deadline, keep: keep) { continuation.resume(returning: $0) }
+      write(key, action, by: deadline, keep: keep) { outcome in
+        answered?(outcome)
+        continuation.resume(returning: outcome)
+      }
     }
   }
 }

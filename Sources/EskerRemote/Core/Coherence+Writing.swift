@@ -166,10 +166,14 @@ extension Coherence {
     } else if isOwn, !isHeld {
       write.keep?(0)
     }
-    // NOLOOP hides writes of our own from what is told.
+    tellOwn(key, hash, &state, &effects)
+    effects.add { write.completion(.success(outcome)) }
+  }
+
+  /// Tells observers and those who wait of a write of our own, which the store does not.
+  private func tellOwn(_ key: RemoteKey, _ hash: UInt64, _ state: inout State, _ effects: inout Effects) {
     if state.isObserved { effects.add { [report] in report(.changed(key.bytes)) } }
     effects.end(state.watches.of(hash))
-    effects.add { write.completion(.success(outcome)) }
   }
 
   private func isUnderWay(_ write: RemoteWriteID, _ key: RemoteKey, _ hash: UInt64, _ state: inout State) -> Bool {
@@ -202,11 +206,14 @@ extension Coherence {
     var effects = Effects()
     state.withLock { state in
       guard let key = state.abandoned.removeValue(forKey: write.number) else { return }
+      let hash = hash(of: key)
       switch outcome {
-      case .answered(.done, _), .applied(.applied, _), .applied(.already, _): forget(key, &state)
+      case .answered(.done, _), .applied(.applied, _), .applied(.already, _):
+        forget(key, &state)
+        tellOwn(key, hash, &state, &effects)
       case .answered(.refused, _), .applied(.superseded, _), .notExecuted, .lost: break
       }
-      end(write, key, hash(of: key), &state, &effects)
+      end(write, key, hash, &state, &effects)
     }
     effects.run()
   }
@@ -250,7 +257,7 @@ extension Coherence {
       case .success:
         forget(item.key, &state)
         item.keep?(0)
-        effects.end(state.watches.of(hash(of: item.key)))
+        tellOwn(item.key, hash(of: item.key), &state, &effects)
       case .failure:
         counters.unknownOutcomes.count()
         doubt(item.key, &state)

@@ -30,14 +30,16 @@ final class DomainTable: @unchecked Sendable {
 
   /// Whether what was learnt of the domain in `generation` may be served without asking.
   ///
-  /// The generation acquires what its raise released: who sees a new one does not see the lease of an old one.
+  /// The generation acquires what its raise released: who sees a new one does not see the lease of an old one. Nor does who is held up
+  /// between the two take the lease of a new generation for that of the old one: it looks at the generation again.
   @inlinable
   @inline(__always)
   func isTrusted(_ domain: UInt16, _ generation: UInt32, at now: RemoteInstant) -> Bool {
     let index = Int(domain)
     precondition(index < count)
     return unsafe generation != 0 && base[index].generation.load(ordering: .acquiring) == generation
-      && now.nanoseconds < base[index].leaseEnd.load(ordering: .relaxed)
+      && now.nanoseconds < base[index].leaseEnd.load(ordering: .acquiring)
+      && base[index].generation.load(ordering: .relaxed) == generation
   }
 
   func generation(_ domain: UInt16) -> UInt32 {
@@ -52,7 +54,7 @@ final class DomainTable: @unchecked Sendable {
 
   func setLeaseEnd(_ domain: UInt16, _ end: RemoteInstant) {
     precondition(Int(domain) < count)
-    unsafe base[Int(domain)].leaseEnd.store(end.nanoseconds, ordering: .relaxed)
+    unsafe base[Int(domain)].leaseEnd.store(end.nanoseconds, ordering: .releasing)
   }
 
   func raise(_ domain: UInt16, to generation: UInt32) {

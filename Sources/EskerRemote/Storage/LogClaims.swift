@@ -1,5 +1,6 @@
 internal import Esker
 internal import EskerPlatform
+internal import Synchronization
 
 /// Why a storage is not made: its log has copies, times of leases, or queued writes of other tiers, which are in use.
 ///
@@ -36,15 +37,16 @@ final class LogClaims: Sendable {
     let keyspaces: String
   }
 
-  private struct State {
-    /// Kept, so that no other store gets the identity of one of them.
-    var stores: [Claim: LogStore] = [:]
-    var isClosed = false
+  private struct Holder {
+    let claims: ObjectIdentifier
+    /// Kept, so that no other store gets its identity.
+    let store: LogStore
   }
 
-  /// Who has what.
-  private static let taken = Guarded([Claim: ObjectIdentifier](), .leaf)
-  private let state = Guarded(State(), .leaf)
+  /// Who has what, of all in the process.
+  private static let holders = Guarded([Claim: Holder](), .leaf)
+  /// Read and set under the lock of `holders`.
+  private let isClosed = Atomic(false)
 
   deinit { release() }
 
@@ -56,31 +58,26 @@ final class LogClaims: Sendable {
     if store.isReadOnly { return }
     let claim = Claim(store: ObjectIdentifier(store), keyspaces: "\(name)/\(prefix)")
     let own = ObjectIdentifier(self)
-    let holder = Self.taken.withLock { taken in
-      let holder = taken[claim] ?? own
-      taken[claim] = holder
-      return holder
+    let refusal: (any Error)? = Self.holders.withLock { holders in
+      if isClosed.load(ordering: .relaxed) { return RemoteError.stopped }
+      if let holder = holders[claim], holder.claims != own {
+        return RemoteLogInUse(name: name, prefix: prefix, path: store.path)
+      }
+      holders[claim] = Holder(claims: own, store: store)
+      return nil
     }
-    guard holder == own else {
-      throw .back(name: view, underlying: RemoteLogInUse(name: name, prefix: prefix, path: store.path))
-    }
-    let isClosed = state.withLock { state in
-      if !state.isClosed { state.stores[claim] = store }
-      return state.isClosed
-    }
-    guard isClosed else { return }
-    Self.taken.withLock { $0[claim] = nil }
-    throw .back(name: view, underlying: RemoteError.stopped)
+    if let refusal { throw .back(name: view, underlying: refusal) }
   }
 
   /// Lets others have them, from now on for good.
   func release() {
-    let former = state.withLock { state in
-      state.isClosed = true
-      defer { state.stores = [:] }
-      return state.stores
+    let own = ObjectIdentifier(self)
+    let former = Self.holders.withLock { holders in
+      isClosed.store(true, ordering: .relaxed)
+      let former = holders.filter { $0.value.claims == own }
+      for claim in former.keys { holders[claim] = nil }
+      return former
     }
-    Self.taken.withLock { taken in for claim in former.keys { taken[claim] = nil } }
     withExtendedLifetime(former) {}
   }
 }

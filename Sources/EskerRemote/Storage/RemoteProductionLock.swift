@@ -66,6 +66,8 @@ struct RemoteProductionLock: ProductionLock {
         // It may have been stored before the watch began, by a process that has died since.
         if isFirst, let found = try await found(look) { return found }
         isFirst = false
+        // The producer that has it may wait for this very task. Within a process tasks meet by what they ask, or not, as without locks.
+        if tiers.locks.contains(lock) { return try await inside(produce) }
         if case .cancelled = await watch.landing.outcome(within: options.life) { throw .cancelled }
       }
     }
@@ -80,6 +82,7 @@ struct RemoteProductionLock: ProductionLock {
     let renewal = renewal(version)
     defer {
       renewal.cancel()
+      tiers.locks.end(lock)
       release(version)
     }
     // The answer of the lock may be here sooner than what was told of the value before.
@@ -119,7 +122,16 @@ struct RemoteProductionLock: ProductionLock {
   private nonisolated(nonsending) func turn() async -> Turn {
     let version = tiers.nextVersion(lock.domain)
     let number = [UInt8]().withBytes { RemoteValue(envelope(version), payload: $0) }
-    switch await core.write(lock, .set(number, .absent), within: limit) {
+    // The next attempt of this process must know whose the lock is.
+    let outcome = await core.write(
+      lock,
+      .set(number, .absent),
+      within: limit,
+      answered: { [tiers, lock] outcome in
+        if case .success(let outcome) = outcome, outcome.isDone { tiers.locks.begin(lock) }
+      }
+    )
+    switch outcome {
     case .success(let outcome): return outcome.isDone ? .own(version) : .another
     case .failure(.unknownOutcome): return .unknown(version)
     case .failure: return .unknown(nil)

@@ -15,6 +15,7 @@ public final class RemoteTiers: Sendable {
   let leases: LeaseLogs
   let copies = NearLogs()
   let claims = LogClaims()
+  let locks = HeldLocks()
   let clock: VersionClock
   private let system: any SystemClock
   /// The clock that a test gave instead of the process's own.

@@ -1,9 +1,9 @@
-import Esker
 import EskerPlatform
 import EskerTestSupport
 import Foundation
 import Testing
 
+@testable import Esker
 @testable import EskerRemote
 
 /// Of several processes that miss a key, one produces. A lock lives an hour here, so that no timer helps.
@@ -169,6 +169,36 @@ import Testing
     }
     #expect(value == "<inner>")
     try await expectQuiet([process])
+  }
+
+  /// A task that has missed the key by itself waits for the lock's producer, and that waits for the task.
+  @Test func aProducerMayWaitForATaskThatMissesItsValueToo() async throws {
+    let process = try await makeProcesses(1)[0]
+    let texts = process.texts
+    let flight = FlightKey(identity: try texts.identity(of: "a"), value: ObjectIdentifier(String.self))
+    @Sendable func waiting(_ count: Int) async throws {
+      #expect(try await eventually { FlightTable.shared.waiterCount(for: flight) == count })
+    }
+    let turned = texts.mapValues {
+      "<\($0)>"
+    } from: {
+      String($0.dropFirst().dropLast())
+    }
+    let outer = Task {
+      try await turned.async.value(forKey: "a") {
+        try await waiting(1)
+        return try await "<" + texts.async.value(forKey: "a") { "never" } + ">"
+      }
+    }
+    #expect(try await eventually { server.locks == 1 })
+    let inner = try await texts.async.value(forKey: "a") {
+      try await waiting(2)
+      return "inner"
+    }
+    #expect(inner == "inner")
+    #expect(try await outer.value == "<inner>")
+    try await expectQuiet([process])
+    #expect(process.tiers.locks.isEmpty)
   }
 
   @Test func whoComesAfterAnInvalidationDoesNotWaitForAProducerElsewhere() async throws {
