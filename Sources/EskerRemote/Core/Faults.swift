@@ -1,7 +1,7 @@
 /// Planted errors: each leaves out one rule, so that a test can show that its checker would notice. Never set outside of tests, and
 /// asked for only where something is sent, received or raised.
 struct Faults: OptionSet, Sendable {
-  let rawValue: UInt16
+  let rawValue: UInt32
 
   /// What was read is kept although a change was told after its reply.
   static let noFence = Faults(rawValue: 1 << 0)
@@ -34,6 +34,8 @@ struct Faults: OptionSet, Sendable {
   static let newVersionAtReplay = Faults(rawValue: 1 << 12)
   /// A write that replaces one that waits forgets what that was written on.
   static let forgetBase = Faults(rawValue: 1 << 13)
+  /// A write that replaces one that waits is taken to be written on what that was, although that may have arrived.
+  static let keepBase = Faults(rawValue: 1 << 16)
 
   // Of what is served without trust.
 

@@ -8,7 +8,8 @@ struct QueueBook {
   struct Entry {
     var record: SequenceNumber
     var version: RemoteVersion
-    var base: QueuedBase
+    /// What replays of older records have left at the owner, as far as they were answered; nil: what the record says.
+    var left: QueuedBase?
     /// What it counts towards the limit of bytes.
     var size: Int
     /// When it was acknowledged, by the coarse monotonic clock, in nanoseconds; negative if that was before the machine began.
@@ -280,7 +281,13 @@ struct QueueBook {
   /// record knows it.
   mutating func rebase(_ key: [UInt8], on base: QueuedBase) {
     writers[key]?.base = base
-    if entries[key]?.state == .underWay { entries[key]?.base = base }
+    if entries[key]?.state == .underWay { entries[key]?.left = base }
+  }
+
+  /// A replay was sent, and nobody knows whether it was made.
+  mutating func doubt(_ key: [UInt8], _ value: RemoteValue?) {
+    if let base = writers[key]?.base { writers[key]?.base = base.followed(by: value) }
+    if let left = entries[key]?.left { entries[key]?.left = left.followed(by: value) }
   }
 
   /// What an announced writer of a key without a record must know.

@@ -1,6 +1,6 @@
 internal import EskerLog
 
-/// A write that waits for its owner, as it is in the log: the last intent of a key, and what was there before the first.
+/// A write that waits for its owner, as it is in the log: the last intent of a key, and what it may find there.
 ///
 /// ```
 /// offset  bytes
@@ -83,9 +83,12 @@ struct QueuedRecord: Hashable, Sendable {
     if let value, value.expiry != 0, value.expiry <= milliseconds { intent.value = nil }
     return intent
   }
+
+  /// What a write is written on that replaces this one in the log, of which nobody knows whether it has arrived.
+  var left: QueuedBase { base.followed(by: value) }
 }
 
-/// What a writer believed to be at the owner when its first write of a key was queued.
+/// What a writer believes to be at the owner when a write of a key is queued.
 struct QueuedBase: Hashable, Sendable {
   /// Nil if it did not know.
   var found: RemoteFound?
@@ -96,6 +99,16 @@ struct QueuedBase: Hashable, Sendable {
   func present(at milliseconds: UInt64) -> RemoteFound? {
     if case .version = found, expiry != 0, expiry <= milliseconds { return .absent }
     return found
+  }
+
+  /// What the next write may find after one that has arrived or not, and is older than it.
+  ///
+  /// A value loses to the next write by time, this base as well as that of the write. What is expected has to be said only of absence:
+  /// nobody but the writer made it if it was a removal, or if the write's value has expired.
+  func followed(by value: RemoteValue?) -> QueuedBase {
+    guard let value else { return QueuedBase(found: .absent) }
+    guard value.expiry != 0 else { return self }
+    return QueuedBase(found: found, expiry: expiry == 0 ? value.expiry : min(expiry, value.expiry))
   }
 }
 

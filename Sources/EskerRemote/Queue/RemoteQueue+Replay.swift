@@ -83,13 +83,15 @@ extension RemoteQueue {
       return leave(key, entry.record)
     }
     if core.faults.contains(.removeEarly) { _ = try? await removeRecord(key, sequence) }
-    let base = core.faults.contains(.forgetBase) ? found.value.base : entry.base
-    var intent = found.value.intent(on: base, at: clock.milliseconds(key.domain))
+    let left = core.faults.contains(.forgetBase) ? nil : entry.left
+    var intent = found.value.intent(on: left ?? found.value.base, at: clock.milliseconds(key.domain))
     if core.faults.contains(.newVersionAtReplay) { intent = renewed(intent, key.domain) }
     switch await core.write(key, .apply(intent), within: Self.attempt) {
     case .success(.applied(let applied)): await answered(key, sequence, intent, applied)
     case .success(.written): failed(key, .unsupported("replay"))
-    case .failure(let error): failed(key, error)
+    case .failure(let error):
+      state.withLock { $0.book.doubt(key.bytes, found.value.value) }
+      failed(key, error)
     }
   }
 
@@ -189,6 +191,8 @@ extension RemoteQueue {
   /// What has waited too long is removed, unless something newer was written.
   private func giveUp(_ key: [UInt8], _ record: SequenceNumber) async {
     let key = core.store.key(key)
+    // It may have been made.
+    await near(key.bytes, nil)
     let isRemoved: Bool
     do throws(StoreError) {
       isRemoved = try await records.keyspace.async.remove(key.bytes, ifVersion: record, durability: .buffered)

@@ -114,7 +114,6 @@ final class RemoteQueue: Sendable {
     return QueueBook.Entry(
       record: sequence,
       version: record.version,
-      base: record.base,
       size: record.size + key.count,
       since: Int64(clamping: core.now().nanoseconds) - (nanoseconds.overflow ? .max >> 1 : nanoseconds.partialValue)
     )
@@ -177,7 +176,7 @@ final class RemoteQueue: Sendable {
     return try announced.get()
   }
 
-  /// Logs the newest intent of a key, on the base of the first, in one step.
+  /// Logs the newest intent of a key, on what the one before it may have left, in one step.
   private func log(
     _ key: RemoteKey,
     _ base: QueuedBase,
@@ -215,12 +214,15 @@ final class RemoteQueue: Sendable {
     _ make: (RemoteVersion) -> RemoteValue?
   ) -> QueuedRecord {
     var version = clock.next(key.domain)
-    // The later intent has the later version, even if a clock was put back between two starts of the process.
-    if let old, !version.isLater(than: old.version) { version = old.version.successor(by: clock.versions.writer) }
-    var first = old?.base
-    if first == nil { first = state.withLock { $0.book.base(forWriterOf: key.bytes) } }
-    if core.faults.contains(.forgetBase) { first = nil }
-    return QueuedRecord(make(version), version: version, base: first ?? base)
+    var left = core.faults.contains(.keepBase) ? old?.base : old?.left
+    if left == nil { left = state.withLock { $0.book.base(forWriterOf: key.bytes) } }
+    if core.faults.contains(.forgetBase) { left = nil }
+    // The later intent has the later version, even if a clock was put back between two starts of the process, or is behind that of
+    // who wrote what it may find.
+    for known in [old?.version, old?.base.found?.version, left?.found?.version] {
+      if let known, !version.isLater(than: known) { version = known.successor(by: clock.versions.writer) }
+    }
+    return QueuedRecord(make(version), version: version, base: left ?? base)
   }
 
   /// What waits of a key; nil if nothing does.

@@ -278,7 +278,9 @@ final class Process: @unchecked Sendable {
     world.scripts.insert(content)
     if queued[key] == nil { core.hold(World.bytes(key)) }
     let known: RemoteFound = memory.copies[key]?.stored.value?.version.map { .version($0) } ?? .absent
-    let intent = RemoteIntent(isRemoval ? nil : value, version: version, base: queued[key]?.intent.base ?? known)
+    // What is replaced may have arrived.
+    let left = queued[key].map { $0.intent.value == nil ? .absent : $0.intent.base ?? known }
+    let intent = RemoteIntent(isRemoval ? nil : value, version: version, base: left ?? known)
     queued[key] = QueuedWrite(intent: intent, content: content, isUnderWay: queued[key]?.isUnderWay ?? false)
     floor[key, default: []].insert(content)
   }

@@ -146,9 +146,20 @@ final class TinyStore: RemoteStore, @unchecked Sendable {
       let gone = server.waiting.filter { $0.client === self }
       server.waiting.removeAll { $0.client === self }
       for request in gone { request.drop() }
-      for caller in swallowed { caller() }
-      swallowed = []
+      endSwallowed()
     }
+  }
+
+  /// The connection ends: what was executed and not answered never is.
+  func cut() {
+    suspend()
+    server.loop.sync { endSwallowed() }
+  }
+
+  /// On the loop.
+  private func endSwallowed() {
+    for caller in swallowed { caller() }
+    swallowed = []
   }
 
   func setFailure(_ failure: RemoteError?) { server.loop.sync { self.failure = failure } }
