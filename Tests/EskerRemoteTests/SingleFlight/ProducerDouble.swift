@@ -51,23 +51,25 @@ final class ProducerDouble: Sendable {
       return state.runs
     }
     defer { state.withLock { $0.running -= 1 } }
-    while true {
-      let ending: Bool? = state.withLock { state in
-        guard state.permitted > 0 else { return nil }
-        state.permitted -= 1
-        guard state.failures > 0 else { return true }
-        state.failures -= 1
-        return false
-      }
-      if let ending {
-        guard ending else { throw Broken() }
-        return "made \(number)"
-      }
-      do { try await Task.sleep(for: .milliseconds(1)) } catch {
-        state.withLock { $0.cancelled += 1 }
-        throw error
-      }
+    var isGood = true
+    do {
+      #expect(
+        try await eventually {
+          state.withLock { state in
+            guard state.permitted > 0 else { return false }
+            state.permitted -= 1
+            isGood = state.failures == 0
+            if !isGood { state.failures -= 1 }
+            return true
+          }
+        }
+      )
+    } catch {
+      state.withLock { $0.cancelled += 1 }
+      throw error
     }
+    guard isGood else { throw Broken() }
+    return "made \(number)"
   }
 }
 

@@ -4,7 +4,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Producers that are slow or fail, and values that are produced anew before they expire.
+/// Producers that are slow or fail, and values that are produced anew before they expire. Lives are long: on a loaded machine a test may
+/// wait for minutes.
 @Suite struct ProductionTests {
   let texts = MemoryStorage<String, String>()
 
@@ -15,7 +16,7 @@ import Testing
 
     func pass(_ value: String) async throws -> String {
       runs.add(1, ordering: .sequentiallyConsistent)
-      while !isOpen.load(ordering: .sequentiallyConsistent) { try await Task.sleep(for: .milliseconds(1)) }
+      #expect(try await eventually { isOpen.load(ordering: .sequentiallyConsistent) })
       return value
     }
   }
@@ -24,13 +25,13 @@ import Testing
 
   /// What is over its life, and kept for fail-safe: its expiry is nearer than the time for which stale values are served.
   private func makeStale() async throws {
-    try await texts.async.set("old", forKey: "k", expiry: .after(.seconds(3_000)))
+    try await texts.async.set("old", forKey: "k", expiry: .after(.seconds(3_000_000)))
   }
 
   @Test func aStaleValueIsServedWhileTheProducerTakesItsTime() async throws {
     try await makeStale()
     let gate = Gate()
-    var production = StorageCall.Production(life: .seconds(60), serveStale: .seconds(3_600))
+    var production = StorageCall.Production(life: .seconds(60_000), serveStale: .seconds(3_600_000))
     production.softTimeout = .milliseconds(5)
     for _ in 0..<3 {
       #expect(try await texts.async.value(forKey: "k", production) { try await gate.pass("new") } == "old")
@@ -42,7 +43,7 @@ import Testing
 
   @Test func aStaleValueIsServedWhereTheProducerFails() async throws {
     try await makeStale()
-    let production = StorageCall.Production(life: .seconds(60), serveStale: .seconds(3_600))
+    let production = StorageCall.Production(life: .seconds(60_000), serveStale: .seconds(3_600_000))
     #expect(try await texts.async.value(forKey: "k", production) { throw Broken() } == "old")
     // Without fail-safe it would still be fresh; absent, there is nothing to serve.
     await #expect(throws: StorageError.self) {
@@ -54,7 +55,7 @@ import Testing
 
   @Test func aCallFailsInTimeAndTheProducerGoesOn() async throws {
     let gate = Gate()
-    let production = StorageCall.Production(life: .seconds(60), hardTimeout: .milliseconds(5))
+    let production = StorageCall.Production(life: .seconds(60_000), hardTimeout: .milliseconds(5))
     await #expect(throws: StorageError.self) {
       try await texts.async.value(forKey: "k", production) { try await gate.pass("made") }
     }
@@ -63,8 +64,8 @@ import Testing
   }
 
   @Test func aValueIsProducedAnewBeforeItExpires() async throws {
-    try await texts.async.set("old", forKey: "k", expiry: .after(.seconds(100)))
-    var production = StorageCall.Production(life: .seconds(1_000))
+    try await texts.async.set("old", forKey: "k", expiry: .after(.seconds(100_000)))
+    var production = StorageCall.Production(life: .seconds(1_000_000))
     #expect(try await texts.async.value(forKey: "k", production) { "new" } == "old")
     production.refreshAfter = 0.5
     #expect(try await texts.async.value(forKey: "k", production) { "new" } == "old")
@@ -87,7 +88,7 @@ import Testing
   @Test func whatSomebodyElseWroteMeanwhileStays() async throws {
     try await makeStale()
     let gate = Gate()
-    let production = StorageCall.Production(life: .seconds(60), serveStale: .seconds(3_600))
+    let production = StorageCall.Production(life: .seconds(60_000), serveStale: .seconds(3_600_000))
     let task = Task { [texts] in try await texts.async.value(forKey: "k", production) { try await gate.pass("new") } }
     #expect(try await eventually { gate.runs.load(ordering: .sequentiallyConsistent) == 1 })
     try await texts.async.set("theirs", forKey: "k")
@@ -98,7 +99,7 @@ import Testing
 
   @Test func whoIsCancelledIsToldSoAndTheProducerGoesOn() async throws {
     let gate = Gate()
-    let production = StorageCall.Production(life: .seconds(60))
+    let production = StorageCall.Production(life: .seconds(60_000))
     let task = Task { [texts] in try await texts.async.value(forKey: "k", production) { try await gate.pass("made") } }
     #expect(try await eventually { gate.runs.load(ordering: .sequentiallyConsistent) == 1 })
     task.cancel()
