@@ -56,11 +56,13 @@ int esker_sync_directory(int descriptor) {
 
 int esker_preallocate(int descriptor, int64_t size, int64_t length) {
   (void)size;
-  int code;
-  do {
-    code = posix_fallocate(descriptor, 0, length);  // returns the error, leaves errno alone
-  } while (code == EINTR);
-  return code == EINVAL ? EOPNOTSUPP : code;
+  // Not posix_fallocate: where a file system cannot, glibc reads a byte of each block and writes it back if it is zero, and what
+  // another thread has stored there meanwhile is gone.
+  while (fallocate(descriptor, 0, 0, length) != 0) {
+    if (errno == EINTR) continue;
+    return errno == EINVAL || errno == ENOSYS ? EOPNOTSUPP : errno;
+  }
+  return 0;
 }
 
 int esker_sync_file(int descriptor) {

@@ -4,7 +4,7 @@ internal import EskerPlatform
 ///
 /// The two never disagree for longer than a write takes, whoever writes through this storage and its copies at the same time:
 /// a value read from the back is not put in front if a write came in between, and writes that overlap leave the key to be
-/// fetched again. Writes that go past it, to the back itself, are not seen in front.
+/// fetched again. As long as they do, reads ask the back: nobody finds in front what is older than a write that has returned. Writes that go past it, to the back itself, are not seen in front.
 ///
 /// That takes a front which removes what it is told to. One that refuses may go on answering with an old value until the key is next
 /// written or removed there. A write that meets such a refusal throws it. A read does not: what it returns is what the back had, and
@@ -50,7 +50,11 @@ where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
   }
 
   /// Whether the front is passed over by a read.
-  private func passesFront(_ call: StorageCall.Read) -> Bool { call.needsVersion && !policy.isLedByFront }
+  private func passesFront(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Bool {
+    if policy.isLedByFront { return false }
+    if call.needsVersion { return true }
+    return fence.hasOverlaps ? fence.didOverlap(try hash(key)) : false
+  }
 
   /// Whether a failure of the front is passed over. What is to be changed on condition of what is there must not be replaced
   /// where it cannot be read.
@@ -90,7 +94,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
   /// What the memory of the front knows, or else that of the back.
   public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
     do throws(StorageError) {
-      if passesFront(call) {
+      if try passesFront(key, call) {
         if case .entry(let found) = try back.held(key, call) { return .entry(fromBack(found, nil)) }
         return .unknown
       }
@@ -120,7 +124,8 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
   ) async throws(StorageError) -> Entry<Value>? {
     var failure: StorageError?
     var stale: Entry<Value>?
-    if !passesFront(call) {
+    let passesFront = try passesFront(key, call)
+    if !passesFront {
       do throws(StorageError) {
         if let found = try await front.found(key, call.forFirstPart) {
           guard call.allowsExpired, found.isExpired() else { return fromFront(found) }
@@ -135,7 +140,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
       let hash = try hash(key)
       let ticket = fence.beginRead(hash)
       // Where the front is passed over, it is the memory of the back that was asked.
-      let next = passesFront(call) ? call : call.forOtherPart
+      let next = passesFront ? call : call.forOtherPart
       let found: Entry<Value>?
       do throws(StorageError) { found = try await back.found(key, next) } catch {
         guard let stale, passesOver(error, call) else { throw error }
@@ -182,7 +187,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: ReadableStorage {
   public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
     var failure: StorageError?
     var stale: Entry<Value>?
-    if !passesFront(call) {
+    if try !passesFront(key, call) {
       do throws(StorageError) {
         if let found = try front.read(key, call) {
           guard call.allowsExpired, found.isExpired() else { return fromFront(found) }

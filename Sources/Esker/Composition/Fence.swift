@@ -1,11 +1,13 @@
 internal import EskerPlatform
+internal import Synchronization
 
 /// Keeps what was read from a back from overwriting what was written meanwhile in front of it.
 ///
 /// A writer *enters before it writes* and *leaves after*. A reader takes a ticket before it asks the back; it may fill the front
 /// with what it got only if no writer was in flight then and none has entered since, and counts as a writer while it does. Writers
 /// that overlapped cannot know in which order their values reached the two tiers: each of them is told so, and drops the key from
-/// the front before it leaves. So the last thing that any of them does to the front is to drop the key.
+/// the front before it leaves. So the last thing that any of them does to the front is to drop the key. Until the last has left, the
+/// front may show what is older than a write that has returned, so readers pass it over.
 ///
 /// Nobody waits for anybody: a fill or a write may take its time, and may write to the same storage from within.
 final class Fence: Sendable {
@@ -20,10 +22,12 @@ final class Fence: Sendable {
     /// Whether writers overlapped since the stripe was last without any.
     var didOverlap = false
 
-    mutating func enter() {
+    /// Whether it is the first to overlap.
+    mutating func enter() -> Bool {
       writers += 1
       generation += 1
-      if writers > 1 { didOverlap = true }
+      defer { if writers > 1 { didOverlap = true } }
+      return writers > 1 && !didOverlap
     }
   }
 
@@ -32,6 +36,8 @@ final class Fence: Sendable {
   }
 
   private let stripes: [Stripe]
+  /// Stripes whose writers overlapped.
+  private let overlaps = Atomic<Int>(0)
 
   init(stripes: Int) {
     self.stripes = (0..<stripes).map { _ in Stripe() }
@@ -51,13 +57,21 @@ final class Fence: Sendable {
   func enterFill(_ ticket: Ticket) -> Bool {
     stripes[ticket.stripe].state.withLock { state in
       guard state.writers == 0, state.generation == ticket.generation else { return false }
-      state.enter()
+      // Nobody is there to overlap with.
+      _ = state.enter()
       return true
     }
   }
 
+  /// Whether any writers overlap at present: one load, where keys have to be hashed to know more.
+  var hasOverlaps: Bool { overlaps.load(ordering: .acquiring) != 0 }
+
   /// Called before a write.
-  func enterWrite(_ hash: Int) { stripes[index(hash)].state.withLock { $0.enter() } }
+  func enterWrite(_ hash: Int) {
+    stripes[index(hash)].state.withLock { state in
+      if state.enter() { overlaps.add(1, ordering: .releasing) }
+    }
+  }
 
   /// Called after a write; whether another one overlapped with it, so that the key has to be dropped from the front before leaving.
   func didOverlap(_ hash: Int) -> Bool { stripes[index(hash)].state.withLock { $0.didOverlap } }
@@ -66,7 +80,9 @@ final class Fence: Sendable {
   func leaveWrite(_ hash: Int) {
     stripes[index(hash)].state.withLock { state in
       state.writers -= 1
-      if state.writers == 0 { state.didOverlap = false }
+      guard state.writers == 0, state.didOverlap else { return }
+      state.didOverlap = false
+      overlaps.subtract(1, ordering: .releasing)
     }
   }
 

@@ -35,6 +35,9 @@ public enum StorageStep {
   /// Values come out.
   public protocol Reading: Turning {
     /// The entry under `key`, of what was found behind.
+    ///
+    /// It makes an entry of each that is there, or throws: an update of one that is hidden would find nothing and be refused, and so try
+    /// again forever.
     func outer(_ entry: Entry<InnerValue>?, _ key: Key) throws(StorageError) -> Entry<Value>?
     /// What is known of the value under a key, of what was found behind.
     func outer(peeked entry: Entry<Void>?) -> Entry<Void>?

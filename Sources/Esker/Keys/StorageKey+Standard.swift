@@ -25,8 +25,8 @@ extension Array: StorageKey where Element == UInt8 {
 }
 
 extension Data: StorageKey {
-  /// Itself.
-  public typealias Held = Data
+  /// The bytes, hashed as a whole.
+  public typealias Held = StorageCall.HeldData
 
   /// The bytes as they are.
   public static var keyTransformer: KeyTransformer<Data> {

@@ -16,13 +16,13 @@ extension MemoryStorage: ObservableStorage {
     if let key { heldKey = try held(key) }
     return try changes.observe(
       heldKey,
-      feed: { [cache, changes, name, keys] (isObserved: Bool) in
+      feed: { [cache, changes] (isObserved: Bool) in
         guard isObserved else { return cache.observe(nil) }
-        cache.observe { Self.add($0, to: changes, name, keys) }
+        cache.observe { change in changes.add(change.key) { change } }
       },
-      { (told: ChangeQueue<Key.Held, StorageChange<Key, Value>>.Told) in
+      { [name, keys] (told: ChangeQueue<Key.Held, MemoryChange<Key.Held, Value>>.Told) in
         switch told {
-        case .change(let change): body(change)
+        case .change(let change): body(Self.change(change, name, keys))
         case .missed(let count): body(.missed(count))
         // Only a log ends.
         case .ended: body(.closed)
@@ -31,28 +31,33 @@ extension MemoryStorage: ObservableStorage {
     )
   }
 
-  private static func add(
+  /// A change with its key decoded, which is the caller's code and so not done where the change is made, under locks.
+  private static func change(
     _ change: MemoryChange<Key.Held, Value>,
-    to changes: ChangeQueue<Key.Held, StorageChange<Key, Value>>,
     _ name: String,
     _ keys: KeyTransformer<Key>
-  ) {
-    func tell(_ held: Key.Held, _ change: (Key) -> StorageChange<Key, Value>) {
-      changes.add(held) {
-        do {
-          return change(try Key.key(of: held, by: keys))
-        } catch {
-          return .unreadable(key: nil, .key("\(held)", view: name, underlying: error))
-        }
-      }
+  ) -> StorageChange<Key, Value> {
+    guard let held = change.key else { return .removedAll }
+    let key: Key
+    do { key = try Key.key(of: held, by: keys) } catch {
+      return .unreadable(key: nil, .key("\(held)", view: name, underlying: error))
     }
     switch change {
-    case .put(let held, let before, let after):
-      tell(held) { .set(key: $0, before: before, after: after) }
-    case .removed(let held, let before): tell(held) { .removed(key: $0, before: before) }
-    case .expired(let held, let before): tell(held) { .expired(key: $0, before: before) }
-    case .evicted(let held, let before): tell(held) { .evicted(key: $0, before: before) }
-    case .removedAll: changes.add(nil) { .removedAll }
+    case .put(_, let before, let after): return .set(key: key, before: before, after: after)
+    case .removed(_, let before): return .removed(key: key, before: before)
+    case .expired(_, let before): return .expired(key: key, before: before)
+    case .evicted(_, let before): return .evicted(key: key, before: before)
+    case .removedAll: return .removedAll
+    }
+  }
+}
+
+extension MemoryChange {
+  /// Whose value it was; nil for all.
+  fileprivate var key: Key? {
+    switch self {
+    case .put(let key, _, _), .removed(let key, _), .expired(let key, _), .evicted(let key, _): key
+    case .removedAll: nil
     }
   }
 }

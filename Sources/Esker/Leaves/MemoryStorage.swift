@@ -24,7 +24,7 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
   private let number = StorageCall.newStorage()
   /// A counter: relaxed.
   private let lastWrite = Atomic<UInt64>(0)
-  let changes = ChangeQueue<Key.Held, StorageChange<Key, Value>> { _ in 0 }
+  let changes = ChangeQueue<Key.Held, MemoryChange<Key.Held, Value>> { _ in 0 }
 
   /// An empty storage.
   ///
@@ -141,9 +141,14 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
     var isTimed = call.expiry != nil
     if case .extend = call.action { isTimed = true }
     let now = isTimed ? clock.milliseconds : now
-    // What a value costs is the caller's code, which must not run under the lock.
+    // What a value costs, and what time it is, is the caller's code, which must not run under the lock.
     var new: MemoryEntry<Value>?
-    if case .set(let value) = call.action { new = made(value, expires(call.expiry ?? defaultExpiry)) }
+    var expiry = Int64.max
+    switch call.action {
+    case .set(let value): new = made(value, expires(call.expiry ?? defaultExpiry))
+    case .touch, .extend: expiry = expires(call.expiry ?? defaultExpiry)
+    case .remove: break
+    }
     return cache.update(held, now: now) { current in
       var receipt = StorageCall.Receipt(isDone: call.condition.holds(current?.version), wasThere: current != nil)
       guard receipt.isDone else { return receipt }
@@ -155,7 +160,6 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
       case .touch, .extend:
         receipt.isDone = current != nil
         guard let entry = current else { return receipt }
-        let expiry = expires(call.expiry ?? defaultExpiry)
         if call.action.changes(entry.expiry, to: expiry, now) {
           current = MemoryEntry(entry.value, cost: entry.cost, expiry: expiry, version: nextWrite())
         }

@@ -1,4 +1,3 @@
-internal import EskerPlatform
 internal import Foundation
 
 extension StorageCall {
@@ -82,13 +81,17 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
     if let found = try await base.found(key, StorageCall.Read()) {
       guard let left = production.freshness(of: found) else { return found.value }
       if left > .zero {
-        if production.mayRefresh(left) { _ = try landing(key, production, producer) }
+        if production.mayRefresh(left) {
+          FlightTable.shared.begin(try flight(key)) { await renewed(key, production, producer) }
+        }
         return found.value
       }
       spare = found.value
     }
-    let landing = try landing(key, production, producer)
-    let outcome = await landing.outcome(within: spare == nil ? production.hardTimeout : production.softTimeout)
+    let limit = spare == nil ? production.hardTimeout : production.softTimeout
+    let outcome = await FlightTable.shared.value(of: try flight(key), within: limit) {
+      await renewed(key, production, producer)
+    }
     switch outcome {
     case .success(let value):
       guard let value = value as? Base.Value else { throw .cancelled }
@@ -103,18 +106,8 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
     }
   }
 
-  /// Has the value produced by a task that waits for it on behalf of all who may stop waiting.
-  private func landing(
-    _ key: Base.Key,
-    _ production: StorageCall.Production,
-    _ producer: @escaping @Sendable () async throws -> Base.Value
-  ) throws(StorageError) -> Landing {
-    let flight = FlightKey(identity: try base.identity(of: key), value: ObjectIdentifier(Base.Value.self))
-    let landing = Landing()
-    Task { [self] in
-      landing.land(await FlightTable.shared.value(of: flight) { await renewed(key, production, producer) })
-    }
-    return landing
+  private func flight(_ key: Base.Key) throws(StorageError) -> FlightKey {
+    FlightKey(identity: try base.identity(of: key), value: ObjectIdentifier(Base.Value.self))
   }
 
   private func renewed(
@@ -152,50 +145,5 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
     } catch {
       return .failure(error)
     }
-  }
-}
-
-/// The outcome of a flight, for one who may stop waiting before it is there.
-private final class Landing: Sendable {
-  private struct State {
-    var outcome: Flight.Outcome?
-    var waiter: CheckedContinuation<Flight.Outcome?, Never>?
-    var isOver = false
-  }
-
-  private let state = Guarded(State(), .leaf)
-
-  /// Waits, at most for `limit`: nil then.
-  func outcome(within limit: Duration?) async -> Flight.Outcome? {
-    let timer = limit.map { limit in
-      Task { [self] in
-        if (try? await Task.sleep(for: limit)) != nil { resume(nil) }
-      }
-    }
-    defer { timer?.cancel() }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if state.outcome == nil, !state.isOver { state.waiter = continuation }
-          return state.outcome != nil || state.isOver
-        }
-        if isOver { continuation.resume(returning: state.withLock { $0.outcome }) }
-      }
-    } onCancel: {
-      resume(.failure(.cancelled))
-    }
-  }
-
-  func land(_ outcome: Flight.Outcome) { resume(outcome) }
-
-  /// The first who comes decides.
-  private func resume(_ outcome: Flight.Outcome?) {
-    let waiter = state.withLock { state in
-      defer { state.waiter = nil }
-      if !state.isOver { state.outcome = outcome }
-      state.isOver = true
-      return state.waiter
-    }
-    waiter?.resume(returning: outcome)
   }
 }

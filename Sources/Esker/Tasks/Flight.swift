@@ -4,7 +4,8 @@ internal import Synchronization
 /// A value that is being produced, and the tasks that wait for it.
 ///
 /// The producer runs in a task of its own, so it is no one waiter's: it goes on while anybody waits. Each waiter is resumed
-/// once, by the outcome or by its own cancellation. When the last one is cancelled, so is the producer.
+/// once, by the outcome, by its own cancellation, or by its limit. When the last one has left, the producer is cancelled, unless it is
+/// *kept*: then it goes on for whoever comes later.
 ///
 /// Safety: threads may share it, since only a holder of the table's lock touches what changes.
 final class Flight: @unchecked Sendable {
@@ -12,8 +13,9 @@ final class Flight: @unchecked Sendable {
 
   let key: FlightKey
   // Guarded by the table's lock.
-  var waiters: [UInt64: CheckedContinuation<Outcome, Never>] = [:]
+  var waiters: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
   var task: Task<Void, Never>?
+  var isKept = false
   /// The flights that this one's producer waits for at present, and how often.
   var awaited: [ObjectIdentifier: (flight: Flight, count: Int)] = [:]
 
@@ -62,11 +64,38 @@ final class FlightTable: @unchecked Sendable {
   /// How many flights have ended.
   var landings: UInt64 { landed.load(ordering: .acquiring) }
 
-  /// Waits for the value of `key`: with whoever waits already, or by a new task that runs `body`.
+  /// Waits for the value of `key`: with whoever waits already, or by a new task that runs `body`. That is cancelled when nobody waits
+  /// any more.
   func value(
     of key: FlightKey,
     _ body: @escaping @Sendable () async -> Flight.Outcome
   ) async -> Flight.Outcome {
+    await outcome(of: key, within: nil, isKept: false, body) ?? .failure(.cancelled)
+  }
+
+  /// As above, but no longer than `limit`, after which it returns nil; the task goes on in any case.
+  func value(
+    of key: FlightKey,
+    within limit: Duration?,
+    _ body: @escaping @Sendable () async -> Flight.Outcome
+  ) async -> Flight.Outcome? {
+    await outcome(of: key, within: limit, isKept: true, body)
+  }
+
+  /// Has the value of `key` produced by a task that nobody waits for, unless one is under way.
+  func begin(_ key: FlightKey, _ body: @escaping @Sendable () async -> Flight.Outcome) {
+    lock.withLock {
+      let flight = flights[key] ?? take(off: key, body)
+      flight.isKept = true
+    }
+  }
+
+  private func outcome(
+    of key: FlightKey,
+    within limit: Duration?,
+    isKept: Bool,
+    _ body: @escaping @Sendable () async -> Flight.Outcome
+  ) async -> Flight.Outcome? {
     let waiter = lock.withLock {
       lastWaiter += 1
       return lastWaiter
@@ -74,13 +103,21 @@ final class FlightTable: @unchecked Sendable {
     let own = Flight.current
     let boarded = Guarded<Flight?>(nil, .leaf)
     let place = Place(boarded)
+    var timer: Task<Void, Never>?
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        board(key, waiter, continuation, own, place, body)
+        board(key, waiter, continuation, own, place, isKept, body)
+        // Not before: it would find nobody to resume.
+        timer = limit.map { limit in
+          Task { [self] in
+            if (try? await Task.sleep(for: limit)) != nil { leave(waiter, place, nil) }
+          }
+        }
       }
     } onCancel: {
-      cancel(waiter, place)
+      leave(waiter, place, .failure(.cancelled))
     }
+    timer?.cancel()
     if let own, let flight = place.flight.withLock({ $0 }) { lock.withLock { own.stopAwaiting(flight) } }
     return outcome
   }
@@ -100,9 +137,10 @@ final class FlightTable: @unchecked Sendable {
   private func board(
     _ key: FlightKey,
     _ waiter: UInt64,
-    _ continuation: CheckedContinuation<Flight.Outcome, Never>,
+    _ continuation: CheckedContinuation<Flight.Outcome?, Never>,
     _ own: Flight?,
     _ place: Place,
+    _ isKept: Bool,
     _ body: @escaping @Sendable () async -> Flight.Outcome
   ) {
     let refusal: StorageError? = lock.withLock {
@@ -110,21 +148,26 @@ final class FlightTable: @unchecked Sendable {
       if Task.isCancelled { return .cancelled }
       let present = flights[key]
       if let present, let own, present.waits(for: own) { return .producer(ProducerError.waitsForItself) }
-      let flight = present ?? Flight(key)
+      let flight = present ?? take(off: key, body)
       flight.waiters[waiter] = continuation
+      if isKept { flight.isKept = true }
       place.flight.withLock { $0 = flight }
       own?.startAwaiting(flight)
-      if present == nil {
-        flights[key] = flight
-        flight.task = Task { [self] in
-          await Flight.$current.withValue(flight) {
-            land(flight, await body())
-          }
-        }
-      }
       return nil
     }
     if let refusal { continuation.resume(returning: .failure(refusal)) }
+  }
+
+  /// Called with the lock held, where there is no flight for the key.
+  private func take(off key: FlightKey, _ body: @escaping @Sendable () async -> Flight.Outcome) -> Flight {
+    let flight = Flight(key)
+    flights[key] = flight
+    flight.task = Task { [self] in
+      await Flight.$current.withValue(flight) {
+        land(flight, await body())
+      }
+    }
+    return flight
   }
 
   private func land(_ flight: Flight, _ outcome: Flight.Outcome) {
@@ -137,16 +180,17 @@ final class FlightTable: @unchecked Sendable {
     for waiter in waiters { waiter.resume(returning: outcome) }
   }
 
-  private func cancel(_ waiter: UInt64, _ place: Place) {
-    let resumed: (CheckedContinuation<Flight.Outcome, Never>, Task<Void, Never>?)? = lock.withLock {
+  /// A waiter stops waiting, if it still does, and gets `outcome`.
+  private func leave(_ waiter: UInt64, _ place: Place, _ outcome: Flight.Outcome?) {
+    let resumed: (CheckedContinuation<Flight.Outcome?, Never>, Task<Void, Never>?)? = lock.withLock {
       guard let flight = place.flight.withLock({ $0 }), let continuation = flight.waiters.removeValue(forKey: waiter)
       else { return nil }
-      guard flight.waiters.isEmpty else { return (continuation, nil) }
+      guard flight.waiters.isEmpty, !flight.isKept else { return (continuation, nil) }
       // Whoever comes next begins anew.
       if flights[flight.key] === flight { flights[flight.key] = nil }
       return (continuation, flight.task)
     }
-    resumed?.0.resume(returning: .failure(.cancelled))
+    resumed?.0.resume(returning: outcome)
     resumed?.1?.cancel()
   }
 }

@@ -22,6 +22,8 @@ extension MemoryCache {
   ) -> Bool {
     let own = shards.number(of: shard)
     let members = commons.pool.members
+    // Not released under the lock: it may be the last that holds a cache which has left, with all that is in it.
+    defer { garbage.others.append(members) }
     let populations = members.map { $0.population(ofShard: own) }
     let all = populations.reduce(0, +)
     shard.pointee.state.others = max(0, all - shard.pointee.state.count)

@@ -1,8 +1,9 @@
-import Esker
 import EskerTestSupport
 import Foundation
 import Synchronization
 import Testing
+
+@testable import Esker
 
 /// Producers that are slow or fail, and values that are produced anew before they expire. Lives are long: on a loaded machine a test may
 /// wait for minutes.
@@ -71,6 +72,49 @@ import Testing
     #expect(try await texts.async.value(forKey: "k", production) { "new" } == "old")
     #expect(try await eventually { try texts.value(forKey: "k") == "new" })
     #expect(try await texts.async.value(forKey: "k", production) { throw Broken() } == "new")
+  }
+
+  private func waiters(_ key: String) throws -> Int {
+    let flight = FlightKey(identity: try texts.identity(of: key), value: ObjectIdentifier(String.self))
+    return FlightTable.shared.waiterCount(for: flight)
+  }
+
+  @Test func whoDoesNotWaitForASlowProducerLeavesNothingBehind() async throws {
+    let gate = Gate()
+    var production = StorageCall.Production(life: .seconds(60_000), hardTimeout: .milliseconds(1))
+    for _ in 0..<20 {
+      await #expect(throws: StorageError.self) {
+        try await texts.async.value(forKey: "k", production) { try await gate.pass("made") }
+      }
+    }
+    #expect(try waiters("k") == 0 && gate.runs.load(ordering: .sequentiallyConsistent) == 1)
+    gate.isOpen.store(true, ordering: .sequentiallyConsistent)
+    #expect(try await eventually { try texts.value(forKey: "k") == "made" })
+    // Nor do those that are served what will soon be produced anew.
+    try await texts.async.set("old", forKey: "k", expiry: .after(.seconds(10_000)))
+    gate.isOpen.store(false, ordering: .sequentiallyConsistent)
+    production.refreshAfter = 0.5
+    for _ in 0..<20 {
+      #expect(try await texts.async.value(forKey: "k", production) { try await gate.pass("new") } == "old")
+    }
+    #expect(try waiters("k") == 0)
+    gate.isOpen.store(true, ordering: .sequentiallyConsistent)
+    #expect(try await eventually { try texts.value(forKey: "k") == "new" })
+    #expect(gate.runs.load(ordering: .sequentiallyConsistent) == 2)
+  }
+
+  @Test func aProducerDoesNotWaitForWhatItOnlyHasRenewed() async throws {
+    try await texts.async.set("old", forKey: "b", expiry: .after(.seconds(10_000)))
+    let production = StorageCall.Production(life: .seconds(60_000), refreshAfter: 0.5)
+    let made = try await texts.async.value(forKey: "a") { [texts] in
+      let found = try await texts.async.value(forKey: "b", production) {
+        try await texts.async.value(forKey: "a") { "never" }
+      }
+      #expect(found == "old")
+      return "made"
+    }
+    #expect(made == "made")
+    #expect(try await eventually { try texts.value(forKey: "b") == "made" })
   }
 
   @Test func livesAreShortenedAtRandom() async throws {

@@ -71,6 +71,29 @@ import Testing
     #expect(try both.value(forKey: "a") == back.base.all["a"])
   }
 
+  /// The write comes whole while the front is filled with what was read before it, and is read before that is taken out again.
+  @Test func aWriteIsReadThoughTheFrontHasSomethingOlder() throws {
+    let slowFront = HookedStorage(front)
+    let both = slowFront.combined(with: back)
+    let seen = Collected<Int?>()
+    let held = Collected<Bool>()
+    slowFront.onceBeforeSet {
+      try? both.set(2, forKey: "a")
+      slowFront.onceAfterSet {
+        seen.add(front.all["a"])
+        seen.add(try? both.value(forKey: "a"))
+        if case .entry = try? both.held("a", StorageCall.Read()) { held.add(true) }
+      }
+    }
+    #expect(try both.value(forKey: "a") == 1)
+    #expect(seen.all == [1, 2] && held.all.isEmpty)
+    #expect(front.all.isEmpty)
+    #expect(try both.value(forKey: "a") == 2)
+    // The front is asked again.
+    back.onceAfterRead { seen.add(nil) }
+    #expect(try both.value(forKey: "a") == 2 && seen.all.count == 2)
+  }
+
   @Test func backedFrontIsNotOverwrittenByWhatWasReadBefore() throws {
     let backed = front.backed(by: back)
     back.onceAfterRead { try? backed.set(2, forKey: "a") }

@@ -36,6 +36,20 @@ import Testing
     #expect(try comesBack(Pair(b: 1, a: "x")))
   }
 
+  /// `Data` hashes 80 bytes, however long it is.
+  @Test func longKeysThatBeginAlikeAreToldApartByTheirHashes() throws {
+    let keys = Data.keyTransformer
+    let hashes = (0..<100).map { (Data(repeating: 7, count: 200) + Data([UInt8($0)])).held(by: keys).hashValue }
+    #expect(Set(hashes).count > 90)
+    let storage = MemoryStorage<Data, Int>()
+    for number in 0..<100 { try storage.set(number, forKey: Data(repeating: 7, count: 200) + Data([UInt8(number)])) }
+    // Of slices too.
+    for number in 0..<100 {
+      let key = (Data([1]) + Data(repeating: 7, count: 200) + Data([UInt8(number)])).dropFirst()
+      #expect(try storage.value(forKey: key) == number)
+    }
+  }
+
   @Test func compositeKeysAreOrderedAndNeverSpelledAlike() throws {
     var generator = SeededGenerator(seed: 20_261_121)
     let pieces = ["", "\u{0}", "\u{0}\u{1}", "\u{1}", "a", "a\u{0}", "ab", "\u{7f}"]

@@ -54,6 +54,44 @@ import Testing
     try storage.removeAll()
   }
 
+  /// A key whose form calls a storage when it is decoded.
+  struct Calling: StorageKey {
+    static let called = MemoryStorage<Int, Int>()
+    let number: Int
+
+    static var keyTransformer: KeyTransformer<Calling> {
+      Int.keyTransformer.map(
+        id: "calling",
+        to: {
+          try? called.set($0, forKey: $0)
+          return Calling(number: $0)
+        },
+        from: { $0.number }
+      )
+    }
+  }
+
+  @Test func decodingAKeyAndTellingTheTimeMayCallAStorage() throws {
+    let times = MemoryStorage<Int, Int>()
+    let fake = FakeClock()
+    let clock = Options.Clock(
+      now: {
+        try? times.set(1, forKey: 1)
+        return fake.storeClock.now()
+      },
+      uptimeNanoseconds: fake.storeClock.uptimeNanoseconds
+    )
+    let storage = MemoryStorage<Calling, Int>(clock: clock)
+    let told = Collected<Int>()
+    let observation = try storage.observe { if case .set(let key, _, _) = $0 { told.add(key.number) } }
+    for number in 0..<10 {
+      try storage.set(number, forKey: Calling(number: number), expiry: .after(.seconds(10)))
+      #expect(try storage.touch(Calling(number: number), expiry: .after(.seconds(20))))
+    }
+    #expect(told.reach(10) && Set(told.all) == Set(0..<10))
+    observation.cancel()
+  }
+
   @Test(arguments: [true, false]) func valueMayCallTheHybridStorageItWasIn(
     _ policy: Bool
   ) throws {

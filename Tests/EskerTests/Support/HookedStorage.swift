@@ -8,6 +8,7 @@ final class HookedStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage, @
   private let lock = NSLock()
   private var afterRead: (() -> Void)?
   private var beforeSet: (() -> Void)?
+  private var afterSet: (() -> Void)?
 
   init(_ base: DictionaryStorage<Key, Value>) {
     self.base = base
@@ -16,6 +17,8 @@ final class HookedStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage, @
   func onceAfterRead(_ hook: @escaping () -> Void) { lock.withLock { afterRead = hook } }
 
   func onceBeforeSet(_ hook: @escaping () -> Void) { lock.withLock { beforeSet = hook } }
+
+  func onceAfterSet(_ hook: @escaping () -> Void) { lock.withLock { afterSet = hook } }
 
   func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try base.identity(of: key) }
 
@@ -36,8 +39,11 @@ final class HookedStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage, @
   }
 
   func write(_ key: Key, _ call: StorageCall.Write<Value>) throws(StorageError) -> StorageCall.Receipt {
-    if case .set = call.action { lock.withLock { take(&beforeSet) }?() }
-    return try base.write(key, call)
+    guard case .set = call.action else { return try base.write(key, call) }
+    lock.withLock { take(&beforeSet) }?()
+    let receipt = try base.write(key, call)
+    lock.withLock { take(&afterSet) }?()
+    return receipt
   }
 
   private func take(_ hook: inout (() -> Void)?) -> (() -> Void)? {

@@ -59,8 +59,9 @@ import Testing
         if isKnown { return true }
         // Whoever has forgotten the new node does not take what it says.
         if Self.meet(newcomer, cluster.members + newcomers) {
-          for member in [newcomer, owner] { member.server.cli("CLUSTER", "SETSLOT", slot, "NODE", newcomer.id) }
+          // Its epoch has to be the latest, or it gives the slot back to who says to have it.
           newcomer.server.cli("CLUSTER", "BUMPEPOCH")
+          for member in [newcomer, owner] { member.server.cli("CLUSTER", "SETSLOT", slot, "NODE", newcomer.id) }
         }
         sleep(1)
         return false

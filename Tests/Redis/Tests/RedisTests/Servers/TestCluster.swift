@@ -18,6 +18,8 @@ final class TestCluster: @unchecked Sendable {
           "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "\(timeout)",
           "--cluster-port", "\(bus)", "--cluster-announce-ip", "127.0.0.1", "--cluster-announce-port", "\(proxy.port)",
           "--cluster-announce-bus-port", "\(self.bus.port)", "--cluster-replica-validity-factor", "0",
+          // A node that loses its last slot would become a replica, and replicas would go to others.
+          "--cluster-allow-replica-migration", "no",
         ],
         port: port
       )
