@@ -15,14 +15,19 @@ struct QueueBook {
     /// When it was acknowledged, by the coarse monotonic clock, in nanoseconds; negative if that was before the machine began.
     var since: Int64
     var state = TurnState.idle
-    /// How often the owner has refused it.
+    /// How often the owner has refused it, or the log to let go of it.
     var refusals = 0
+
+    /// Whether it may be given up now, if it is too old.
+    var canBeGivenUp: Bool { state != .underWay && state != .stuck }
   }
 
   enum TurnState {
     /// In no line: not connected yet, or its newest record is being written.
     case idle
     case inLine, underWay, resting
+    /// Too old, and resting since its record could not be removed.
+    case stuck
   }
 
   /// The keys of a domain that wait for their turn.
@@ -50,6 +55,8 @@ struct QueueBook {
   }
 
   private var writers: [[UInt8]: Writers] = [:]
+  /// Whether nobody writes the log, or is about to.
+  var isQuiet: Bool { underWay == 0 && writers.isEmpty }
   private var lines: [UInt16: Line] = [:]
   /// Domains with keys in line that may be asked, in turn; those without a lease are parked.
   private var active = Fifo<UInt16>()
@@ -219,11 +226,11 @@ struct QueueBook {
     rest(.domain(domain), until: end(line.failures))
   }
 
-  /// A key that the owner refuses rests by itself, until when `end` says for a number of refusals.
-  mutating func rest(_ key: [UInt8], until end: (Int) -> RemoteInstant) {
+  /// A key that the owner refuses, or that cannot be given up, rests by itself, until when `end` says for a number of refusals.
+  mutating func rest(_ key: [UInt8], isStuck: Bool = false, until end: (Int) -> RemoteInstant) {
     entries[key]?.refusals += 1
     guard let refusals = entries[key]?.refusals else { return }
-    entries[key]?.state = .resting
+    entries[key]?.state = isStuck ? .stuck : .resting
     rest(.key(key), until: end(refusals))
   }
 
@@ -243,7 +250,7 @@ struct QueueBook {
       rests.removeLast()
       switch last.what {
       case .key(let key):
-        guard entries[key]?.state == .resting else { continue }
+        guard let state = entries[key]?.state, state == .resting || state == .stuck else { continue }
         entries[key]?.state = .idle
         keys.append(key)
       case .domain(let domain):
@@ -302,9 +309,9 @@ struct QueueBook {
     return nil
   }
 
-  /// Takes the oldest key, if it has waited since `limit` or longer and is not under way; it is under way then.
+  /// Takes the oldest key, if it has waited since `limit` or longer and can be given up; it is under way then.
   mutating func takeTooOld(since limit: Int64) -> (key: [UInt8], record: SequenceNumber)? {
-    guard let (key, entry) = oldest(), entry.since <= limit, entry.state != .underWay else { return nil }
+    guard let (key, entry) = oldest(), entry.since <= limit, entry.canBeGivenUp else { return nil }
     entries[key]?.state = .underWay
     underWay += 1
     return (key, entry.record)

@@ -9,7 +9,7 @@ struct QueueWaiters {
     case drained(SequenceNumber)
     /// Nothing waits of the key.
     case key([UInt8])
-    /// No replay is under way.
+    /// No replay is under way, and no writer that was let in.
     case quiet
   }
 

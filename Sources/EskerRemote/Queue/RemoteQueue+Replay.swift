@@ -25,10 +25,12 @@ extension RemoteQueue {
     var tooOld: [(key: [UInt8], record: SequenceNumber)] = []
     state.withLock { state in
       if state.isStopped { return }
+      // Before what is too old is looked for: it must not be replayed after a rest.
+      let rested = state.book.endRests(at: now)
       let limit = Int64(clamping: now.nanoseconds).subtractingReportingOverflow(nanoseconds(options.ageLimit))
       while let old = state.book.takeTooOld(since: limit.overflow ? .min : limit.partialValue) { tooOld.append(old) }
       if state.isConnected {
-        for key in state.book.endRests(at: now) { state.book.line(up: key, in: domain(of: key)) }
+        for key in rested { state.book.line(up: key, in: domain(of: key)) }
         if let key { state.book.line(up: key, in: domain(of: key)) }
         let isLeased = { [domains = core.domains] domain in
           domains.isTrusted(domain, domains.generation(domain), at: now)
@@ -44,7 +46,7 @@ extension RemoteQueue {
   /// Sees to it that somebody comes back when a rest ends or the oldest is too old.
   private func schedule(_ state: inout State, _ now: RemoteInstant) {
     var end = state.book.nextEnd ?? .distantFuture
-    if let oldest = state.book.oldest(), oldest.entry.state != .underWay {
+    if let oldest = state.book.oldest(), oldest.entry.canBeGivenUp {
       let tooOld = oldest.entry.since.addingReportingOverflow(nanoseconds(options.ageLimit))
       if !tooOld.overflow { end = min(end, RemoteInstant(nanoseconds: UInt64(clamping: tooOld.partialValue))) }
     }
@@ -175,17 +177,23 @@ extension RemoteQueue {
 
   private func cannotRead(_ key: RemoteKey, _ entry: QueueBook.Entry, _ error: StorageError) {
     switch error {
-    case .store(.closed), .store(.keyspaceRemoved):
-      // Nothing more comes of it.
-      halt()
-      state.withLock { $0.book.putDown(key.bytes) }
-      ended(key)
-    case .store(.damaged), .decoding:
-      state.withLock { $0.book.outcomes.failed += 1 }
-      tell(key.bytes, .unreadable)
-      leave(key, entry.record)
+    case .store(.closed), .store(.keyspaceRemoved): end(key)
+    case .store(.damaged), .decoding: unreadable(key, entry.record)
     default: failed(key, .notExecuted("\(error)"))
     }
+  }
+
+  /// The log is of no use any more, so nothing more comes of the queue.
+  private func end(_ key: RemoteKey) {
+    halt()
+    state.withLock { $0.book.putDown(key.bytes) }
+    ended(key)
+  }
+
+  private func unreadable(_ key: RemoteKey, _ record: SequenceNumber) {
+    state.withLock { $0.book.outcomes.failed += 1 }
+    tell(key.bytes, .unreadable)
+    leave(key, record)
   }
 
   /// What has waited too long is removed, unless something newer was written.
@@ -197,11 +205,27 @@ extension RemoteQueue {
     do throws(StoreError) {
       isRemoved = try await records.keyspace.async.remove(key.bytes, ifVersion: record, durability: .buffered)
     } catch {
-      return failed(key, .notExecuted("\(error)"))
+      return cannotGiveUp(key, record, error)
     }
     if isRemoved { state.withLock { $0.book.outcomes.failed += 1 } }
     leave(key, record, isRemoved: isRemoved)
     if isRemoved { tell(key.bytes, .tooOld) }
+  }
+
+  private func cannotGiveUp(_ key: RemoteKey, _ record: SequenceNumber, _ error: StoreError) {
+    switch error {
+    case .closed, .keyspaceRemoved: end(key)
+    case .damaged: unreadable(key, record)
+    default:
+      // The log may be full.
+      let now = core.now()
+      state.withLock { state in
+        state.book.outcomes.retries += 1
+        state.book.putDown(key.bytes)
+        state.book.rest(key.bytes, isStuck: true) { now.advanced(by: pause(after: $0)) }
+      }
+      ended(key)
+    }
   }
 
   /// The record is of no use any more.

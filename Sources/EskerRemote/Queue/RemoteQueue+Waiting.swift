@@ -34,7 +34,7 @@ extension RemoteQueue {
     for waiter in waiters { waiter.resume(returning: .stopped) }
   }
 
-  /// Waits until no replay is under way.
+  /// Waits until nobody writes the log any more; after ``halt()``.
   func quiet() async { _ = await wait(for: .quiet, within: nil, isCancellable: false) }
 
   /// Undoes the opening: another was opened at the same time, and is used.
@@ -43,7 +43,7 @@ extension RemoteQueue {
     for key in state.withLock({ Array($0.book.entries.keys) }) { core.release(key) }
   }
 
-  /// Tells those who wait; called after something has left the queue, or a replay has ended.
+  /// Tells those who wait; called after something has left the queue, or a replay has ended, or the last writer of a stopped queue.
   func grant(_ key: [UInt8]?) {
     let granted = state.withLock { state in
       var waiters = QueueWaiters()
@@ -58,7 +58,7 @@ extension RemoteQueue {
     switch wish {
     case .drained(let record): state.book.isDrained(to: record)
     case .key(let key): state.book.entries[key] == nil
-    case .quiet: state.book.underWay == 0
+    case .quiet: state.book.isQuiet
     }
   }
 

@@ -148,9 +148,12 @@ final class RemoteQueue: Sendable {
       logged = log(key, base, make)
     }
     let entry = (try? logged.get()).map { self.entry(of: $0.0, key.bytes, $0.1) }
-    let hasBegun = state.withLock { $0.book.note(key.bytes, entry, size: size, wasKnown: wasKnown) }
+    let (hasBegun, isStopped) = state.withLock { state in
+      (state.book.note(key.bytes, entry, size: size, wasKnown: wasKnown), state.isStopped)
+    }
     // The core's hold is the entry's, which another writer may have begun.
     if !hasBegun { core.release(key.bytes) }
+    if isStopped { grant(nil) }
     pump(liningUp: key.bytes)
     switch logged {
     case .failure(let error): throw .store(error)

@@ -12,6 +12,8 @@ final class QueueProcess: @unchecked Sendable {
   let directory: TemporaryDirectory
   var options: RemoteOptions
   let faults: Faults
+  /// What fails of the log's files.
+  let plan = FaultPlan()
   private(set) var log: LogStore
   private(set) var store: TinyStore
   private(set) var tiers: RemoteTiers
@@ -31,17 +33,20 @@ final class QueueProcess: @unchecked Sendable {
     var queue = RemoteQueueOptions()
     change(&queue)
     options.queue = queue
-    (log, store, tiers, texts) = try await Self.begin(server, directory, options, faults, isAway: isAway)
+    (log, store, tiers, texts) = try await Self.begin(server, directory, plan, options, faults, isAway: isAway)
   }
 
   private static func begin(
     _ server: TinyServer,
     _ directory: TemporaryDirectory,
+    _ plan: FaultPlan,
     _ options: RemoteOptions,
     _ faults: Faults,
     isAway: Bool
   ) async throws -> (LogStore, TinyStore, RemoteTiers, RemoteStorage<String, String>) {
-    let log = try LogStore(at: directory.appending("log"))
+    var host = Host.system
+    host.platform.fileSystem = FaultyFileSystem(host.platform.fileSystem, plan: plan)
+    let log = try LogStore(at: directory.appending("log"), options: Options(), host: host)
     let store = server.store()
     let tiers = RemoteTiers(store, named: "test", prefix: "p:", 1_024, .system, faults: faults) { [server] in server.now
     }
@@ -75,7 +80,7 @@ final class QueueProcess: @unchecked Sendable {
   }
 
   func start(isAway: Bool = false) async throws {
-    (log, store, tiers, texts) = try await Self.begin(server, directory, options, faults, isAway: isAway)
+    (log, store, tiers, texts) = try await Self.begin(server, directory, plan, options, faults, isAway: isAway)
   }
 
   /// Waits until nothing is queued, with rests that are over at once.
