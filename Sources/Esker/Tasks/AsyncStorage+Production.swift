@@ -1,3 +1,4 @@
+internal import EskerPlatform
 internal import Foundation
 
 extension StorageCall {
@@ -38,13 +39,16 @@ extension StorageCall {
     }
 
     /// When a value expires in the storage that is produced now.
-    var expiry: Expiry { .after(life * (1 - Double.random(in: 0...min(1, max(0, jitter)))) + (serveStale ?? .zero)) }
+    var expiry: Expiry { .after(life.bounded * (1 - Double.random(in: 0...min(1, max(0, jitter)))) + stale) }
 
     /// For how long an entry is still fresh, negative if it is stale; nil if it does not expire.
-    func freshness<Value>(of entry: Entry<Value>) -> Duration? { entry.remaining().map { $0 - (serveStale ?? .zero) } }
+    func freshness<Value>(of entry: Entry<Value>) -> Duration? { entry.remaining().map { $0 - stale } }
+
+    /// For how long it is kept after its life. Forever, it could not be told when that is over.
+    private var stale: Duration { (serveStale ?? .zero).bounded }
 
     /// Whether an entry that is fresh for so much longer is old enough to be produced anew.
-    func mayRefresh(_ left: Duration) -> Bool { refreshAfter.map { left < life * (1 - $0) } ?? false }
+    func mayRefresh(_ left: Duration) -> Bool { refreshAfter.map { left < life.bounded * (1 - min(1, max(0, $0))) } ?? false }
 
     /// The value that is found, if none has to be produced in its place.
     func finished<Value>(_ found: Entry<Value>?) -> Value? {

@@ -110,7 +110,7 @@ final class FlightTable: @unchecked Sendable {
         // Not before: it would find nobody to resume.
         timer = limit.map { limit in
           Task { [self] in
-            if (try? await Task.sleep(for: limit)) != nil { leave(waiter, place, nil) }
+            if (try? await Task.sleep(for: limit.bounded)) != nil { leave(waiter, place, nil) }
           }
         }
       }

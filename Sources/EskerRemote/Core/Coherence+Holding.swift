@@ -1,4 +1,5 @@
 internal import EskerLog
+internal import EskerPlatform
 
 // Keys of which a write waits in a queue: as long as they are held, nothing near is trusted and nothing that is read is kept.
 extension Coherence {
@@ -36,16 +37,17 @@ extension Coherence {
     answered: (@Sendable (Result<WriteOutcome, RemoteError>) -> Void)? = nil
   ) async -> Result<WriteOutcome, RemoteError> {
     let deadline = now().advanced(by: limit)
-    // The core has no clock of its own to wake up by.
-    let timer = Task {
-      try await Task.sleep(for: limit + .milliseconds(20))
-      expire()
-    }
-    defer { timer.cancel() }
+    var timer: Task<Void, any Error>?
+    defer { timer?.cancel() }
     return await withCheckedContinuation { continuation in
       write(key, action, by: deadline, keep: keep) { outcome in
         answered?(outcome)
         continuation.resume(returning: outcome)
+      }
+      // The core has no clock of its own to wake up by. Not before: it would not find the write.
+      timer = Task {
+        try await Task.sleep(for: limit.bounded + .milliseconds(20))
+        expire()
       }
     }
   }

@@ -22,11 +22,7 @@ final class Landing<Outcome: Sendable>: FlightObject {
       state.last += 1
       return state.last
     }
-    let timer = limit.map { limit in
-      Task { [self] in
-        if (try? await Task.sleep(for: limit)) != nil { resume(waiter, .tooLate) }
-      }
-    }
+    var timer: Task<Void, Never>?
     defer { timer?.cancel() }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -37,7 +33,13 @@ final class Landing<Outcome: Sendable>: FlightObject {
           state.waiters[waiter] = continuation
           return nil
         }
-        if let known { continuation.resume(returning: known) }
+        if let known { return continuation.resume(returning: known) }
+        // Not before: it would find nobody to resume.
+        timer = limit.map { limit in
+          Task { [self] in
+            if (try? await Task.sleep(for: limit.bounded)) != nil { resume(waiter, .tooLate) }
+          }
+        }
       }
     } onCancel: {
       resume(waiter, .cancelled)

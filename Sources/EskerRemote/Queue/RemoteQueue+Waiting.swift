@@ -1,5 +1,6 @@
 internal import Esker
 internal import EskerLog
+internal import EskerPlatform
 
 extension RemoteQueue {
   /// Waits until every write that was acknowledged before has left the queue: it arrived, was lost, or was replaced by a later one.
@@ -68,11 +69,7 @@ extension RemoteQueue {
     isCancellable: Bool = true
   ) async -> QueueWaiters.Ending {
     let number = state.withLock { $0.waiters.nextNumber() }
-    let timer = limit.map { limit in
-      Task { [self] in
-        if (try? await Task.sleep(for: limit)) != nil { dismiss(number, .timedOut) }
-      }
-    }
+    var timer: Task<Void, Never>?
     defer { timer?.cancel() }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -84,7 +81,13 @@ extension RemoteQueue {
           state.waiters.add(number, wish, continuation)
           return nil
         }
-        if let known { continuation.resume(returning: known) }
+        if let known { return continuation.resume(returning: known) }
+        // Not before: it would find nobody to dismiss.
+        timer = limit.map { limit in
+          Task { [self] in
+            if (try? await Task.sleep(for: limit.bounded)) != nil { dismiss(number, .timedOut) }
+          }
+        }
       }
     } onCancel: {
       if isCancellable { dismiss(number, .cancelled) }

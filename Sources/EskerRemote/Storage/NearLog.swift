@@ -146,10 +146,8 @@ final class NearLog: Sendable {
   private func write(_ item: Item, _ key: [UInt8]) async -> Bool {
     do throws(StoreError) {
       if let value = item.value, value.envelope != nil {
-        let stale = Int64(clamping: queue.withLock { $0.stale }.wholeMilliseconds)
-        let expiry: Expiry =
-          value.expiry == 0
-          ? .never : .at(WallTime(millisecondsSince1970: Int64(clamping: value.expiry) &+ stale))
+        let end = WallTime(millisecondsSince1970: Int64(clamping: value.expiry))
+        let expiry: Expiry = value.expiry == 0 ? .never : .at(end.advanced(by: queue.withLock { $0.stale }))
         do throws(StoreError) {
           try await keyspace.async.put(value.stored, forKey: key, expiry: expiry, durability: .buffered)
           return true

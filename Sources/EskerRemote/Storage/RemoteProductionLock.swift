@@ -1,5 +1,6 @@
 package import Esker
 internal import EskerLog
+internal import EskerPlatform
 
 /// Has one of all processes produce the value of a key: the one that has stored its number under the key's lock, where there was none.
 ///
@@ -147,7 +148,7 @@ struct RemoteProductionLock: ProductionLock {
   /// Renews the lock until it is cancelled, has taken too long, or finds that the lock is not this process's any more.
   private func renewal(_ version: RemoteVersion) -> Task<Void, Never> {
     Task {
-      let end = ContinuousClock.now + options.producerLimit
+      let end = ContinuousClock.now + options.producerLimit.bounded
       while (try? await Task.sleep(for: options.life / 2)) != nil, ContinuousClock.now < end {
         let outcome = await core.write(lock, .touch(envelope(version), .version(version)), within: limit)
         if case .success(let outcome) = outcome, !outcome.isDone { return }

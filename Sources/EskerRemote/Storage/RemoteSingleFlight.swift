@@ -1,3 +1,5 @@
+internal import EskerPlatform
+
 /// How processes agree on which of them produces a value: by a lock, a key of its own in the remote store that runs out by itself.
 ///
 /// The lock spares work and promises nothing: who cannot have it and cannot wait produces too, and what is stored is decided by
@@ -19,5 +21,5 @@ public struct RemoteSingleFlight: Hashable, Sendable {
   public init() {}
 
   /// How long a lock lives, within what makes sense.
-  var life: Duration { max(lockLife, .milliseconds(10)) }
+  var life: Duration { max(lockLife, .milliseconds(10)).bounded }
 }

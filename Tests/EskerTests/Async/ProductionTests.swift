@@ -129,6 +129,22 @@ import Testing
     #expect(lives.count > 20)
   }
 
+  @Test func livesAndTimeoutsMayBeForever() async throws {
+    let forever = Duration.seconds(Int64.max)
+    var production = StorageCall.Production(life: forever, serveStale: forever)
+    production.softTimeout = forever
+    production.hardTimeout = forever
+    production.refreshAfter = 0.5
+    for made in ["first", "second"] {
+      #expect(try await texts.async.value(forKey: "k", production) { made } == "first")
+    }
+    // What may be served for ever once it is stale is not fresh for ever.
+    let short = StorageCall.Production(life: .milliseconds(1), serveStale: forever)
+    #expect(try await texts.async.value(forKey: "l", short) { "old" } == "old")
+    try await Task.sleep(for: .milliseconds(20))
+    #expect(try await texts.async.value(forKey: "l", short) { "new" } == "new")
+  }
+
   @Test func whatSomebodyElseWroteMeanwhileStays() async throws {
     try await makeStale()
     let gate = Gate()
