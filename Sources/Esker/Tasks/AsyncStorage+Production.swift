@@ -48,7 +48,9 @@ extension StorageCall {
     private var stale: Duration { (serveStale ?? .zero).bounded }
 
     /// Whether an entry that is fresh for so much longer is old enough to be produced anew.
-    func mayRefresh(_ left: Duration) -> Bool { refreshAfter.map { left < life.bounded * (1 - min(1, max(0, $0))) } ?? false }
+    func mayRefresh(_ left: Duration) -> Bool {
+      refreshAfter.map { left < life.bounded * (1 - min(1, max(0, $0))) } ?? false
+    }
 
     /// The value that is found, if none has to be produced in its place.
     func finished<Value>(_ found: Entry<Value>?) -> Value? {
