@@ -19,6 +19,8 @@
     static let usualLimit = 16 << 20
     /// The largest that is read through.
     static let usualHardLimit = 1 << 30
+    /// Room up to this is kept, also if it is much more than is needed.
+    private static let mostRoomKept = 256 << 10
 
     private let limit: Int
     private let hardLimit: Int
@@ -34,16 +36,40 @@
     /// Bytes that are kept for a message that is not complete.
     var bufferedBytes: Int { buffer.readableBytes }
 
+    /// The room that is held for them.
+    var capacity: Int { buffer.storageCapacity }
+
     /// Whether a reply over the limit is being read through.
     var isSkipping: Bool { scanner.isOversized }
 
     mutating func append(_ bytes: inout ByteBuffer) {
-      if buffer.readableBytes == 0 { buffer = bytes } else { buffer.writeBuffer(&bytes) }
+      guard buffer.readableBytes > 0 else { return buffer = bytes }
+      // Where there is always more to read, the buffer is never empty. The rest is moved only if that is less than was read since it
+      // was moved last, so a byte is moved once, on average.
+      if buffer.readerIndex > buffer.readableBytes { discardRead(before: bytes.readableBytes) }
+      buffer.writeBuffer(&bytes)
+    }
+
+    /// Gives back the room of what was read, and what a big message has left.
+    private mutating func discardRead(before count: Int) {
+      let needed = buffer.readableBytes + count
+      guard buffer.storageCapacity > max(Self.mostRoomKept, 4 * needed) else {
+        buffer.discardReadBytes()
+        return
+      }
+      var smaller = ByteBuffer()
+      smaller.reserveCapacity(needed)
+      smaller.writeBuffer(&buffer)
+      buffer = smaller
     }
 
     /// The next message, if all of it is there.
     mutating func next() throws(WireError) -> RESPMessage? {
-      guard buffer.readableBytes > 0 else { return nil }
+      guard buffer.readableBytes > 0 else {
+        // Whoever reads from the socket may use it again, and nobody holds the room of a big message.
+        buffer = ByteBuffer()
+        return nil
+      }
       if scanner.isAtStart, let value = nextString() { return .reply(value) }
       let bytes = buffer
       let isComplete = try scanner.advance(bytes.readableBytesUInt8Span)

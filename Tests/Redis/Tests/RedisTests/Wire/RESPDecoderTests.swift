@@ -105,6 +105,35 @@ import Testing
     }
   }
 
+  /// As on a connection that always has more to read: no message ends where the bytes do.
+  @Test func theRoomOfWhatWasReadIsUsedAgain() throws {
+    func message(_ length: Int) -> [UInt8] {
+      Array("$\(length)\r\n".utf8) + [UInt8](repeating: 7, count: length) + Array("\r\n".utf8)
+    }
+    var decoder = RESPDecoder()
+    var most = 0
+    func feed(_ bytes: some Sequence<UInt8>) throws -> Int {
+      var part = ByteBuffer(bytes: bytes)
+      decoder.append(&part)
+      var count = 0
+      while try decoder.next() != nil { count += 1 }
+      most = max(most, decoder.capacity)
+      return count
+    }
+    let small = message(20_000)
+    let (head, tail) = (small.prefix(5_000), small.dropFirst(5_000))
+    #expect(try feed(head) == 0)
+    for _ in 0..<1_000 { #expect(try feed(tail + head) == 1) }
+    #expect(most <= 128 << 10)
+    // What a big one took is given back, though there is always something left.
+    #expect(try feed(tail + message(8 << 20) + head) == 2)
+    #expect(decoder.capacity > 8 << 20)
+    for _ in 0..<3 { #expect(try feed(tail + head) == 1) }
+    #expect(decoder.capacity <= 256 << 10)
+    #expect(try feed(tail) == 1)
+    #expect(decoder.bufferedBytes == 0 && decoder.capacity == 0)
+  }
+
   @Test(arguments: [
     "$1073741825\r\n", "*999999999\r\n", "x", "hello\r\n", "HTTP/1.1 400 Bad Request\r\n", "$-2\r\n", "$1a\r\n",
     "*\r\n", "+a\n",
