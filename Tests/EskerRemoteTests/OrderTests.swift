@@ -152,6 +152,47 @@ import Testing
     #expect(results.withLock { $0 } == ["one false", "two true"])
   }
 
+  /// As a client that is stopped does it: the answer is there before the request returns.
+  @Test func howeverManyWritesAreRefusedAtOnceTheStackDoesNotGrow() {
+    let core = makeCore()
+    let refused = Atomic<Int>(0)
+    let count = 60_000
+    for number in 0..<count {
+      core.write(key, .set(value(UInt64(number)), .always), by: .distantFuture) { result in
+        if case .failure(.stopped) = result { refused.add(1, ordering: .relaxed) }
+      }
+    }
+    #expect(store.writes.count == 1)
+    store.refusal = .stopped
+    store.writes[0].completion(.failure(.stopped))
+    #expect(refused.load(ordering: .relaxed) == count)
+    #expect(core.state.withLock { $0.active.count + $0.waitingCount } == 0)
+  }
+
+  /// Whoever sends the next write finds that it has been answered, while somebody else writes and answers at once, too.
+  @Test func writesAreSentOnceEachInTheirOrder() {
+    let core = makeCore()
+    let order = Mutex<[Int]>([])
+    @Sendable func write(_ number: Int) {
+      core.write(key, .set(value(UInt64(number)), .always), by: .distantFuture) { [store] _ in
+        order.withLock { $0.append(number) }
+        if number == 2 {
+          write(4)
+          store.refusal = nil
+        }
+      }
+    }
+    for number in 0..<4 { write(number) }
+    store.refusal = .unavailable(until: nil)
+    store.writes[0].completion(.failure(.unavailable(until: nil)))
+    #expect(order.withLock { $0 } == [0, 1, 2] && store.writes.count == 2)
+    store.writes[1].completion(.failure(.unavailable(until: nil)))
+    #expect(order.withLock { $0 } == [0, 1, 2, 3] && store.writes.count == 3)
+    store.writes[2].completion(.failure(.unavailable(until: nil)))
+    #expect(order.withLock { $0 } == [0, 1, 2, 3, 4])
+    #expect(core.state.withLock { $0.active.count + $0.waitingCount } == 0)
+  }
+
   @Test func aWriteThatWaitsTooLongIsNeverMade() {
     let core = makeCore()
     let results = Mutex<[Result<WriteOutcome, RemoteError>]>([])

@@ -5,17 +5,44 @@ struct ActiveKey {
   /// The write that is under way; the key is busy then.
   var write: PendingWrite?
   /// Writes that wait for it, in order.
-  var waiting: [PendingWrite] = []
+  var waiting = Fifo<PendingWrite>()
+  /// Where the writes that have waited are in being sent.
+  var succession = Succession.idle
   /// The last change that was told.
   var lastChange = RemoteStamp(generation: 0, index: 0)
 
   init(_ key: RemoteKey) { self.key = key }
 
-  var isIdle: Bool { flights.isEmpty && write == nil && waiting.isEmpty }
+  var isIdle: Bool { flights.isEmpty && write == nil && waiting.isEmpty && succession == .idle }
 
   /// Whether a change was told that may be newer than a message.
   func wasChanged(since stamp: RemoteStamp) -> Bool {
     lastChange.generation == stamp.generation && lastChange.index >= stamp.index
+  }
+
+  /// One function sends the writes that have waited, one after the other. A store may answer before a request has returned: if each
+  /// answer sent the next write, the stack would grow with each.
+  enum Succession {
+    /// Nobody sends.
+    case idle
+    /// A write is being sent.
+    case sending
+    /// That one has ended already, and `write` is the next.
+    case due
+  }
+
+  /// The write is over. Gives the one that its caller has to send, if it is not left to whoever sends already.
+  mutating func succeed() -> PendingWrite? {
+    write = waiting.popFirst()
+    guard write != nil else { return nil }
+    defer { succession = succession == .idle ? .sending : .due }
+    return succession == .idle ? write : nil
+  }
+
+  /// What whoever has sent a write has to send next.
+  mutating func nextToSend() -> PendingWrite? {
+    defer { succession = succession == .due ? .sending : .idle }
+    return succession == .due ? write : nil
   }
 
   /// One read of the key, for all tasks that joined it.

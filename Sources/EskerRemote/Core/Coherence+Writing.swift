@@ -35,24 +35,22 @@ extension Coherence {
         active.waiting.append(write)
         return true
       }
-      if mustWait { state.waitingCount += 1 } else { begin(write, key, hash, &state, &effects) }
+      if mustWait {
+        state.waitingCount += 1
+      } else {
+        begin(key, hash, &state)
+        effects.add { [self] in send(write, key, hash) }
+      }
     }
     effects.run()
   }
 
-  /// Ends the trust in near copies, then sends.
-  private func begin(
-    _ write: PendingWrite,
-    _ key: RemoteKey,
-    _ hash: UInt64,
-    _ state: inout State,
-    _ effects: inout Effects
-  ) {
+  /// Ends the trust in near copies, ahead of the sending.
+  private func begin(_ key: RemoteKey, _ hash: UInt64, _ state: inout State) {
     if !faults.contains(.trustAtSend) { distrust(key, hash, &state) }
     for index in state.confirming.indices where state.confirming[index].key == key {
       state.confirming[index].keep = nil
     }
-    effects.add { [self] in send(write, key, hash) }
   }
 
   private func distrust(_ key: RemoteKey, _ hash: UInt64, _ state: inout State) { distrust(key.bytes, hash, &state) }
@@ -62,6 +60,17 @@ extension Coherence {
     key.withBytes { bytes in
       _ = state.active.with(hash, bytes) { $0.detachFlights() }
       for tier in state.tiers { tier.distrust(bytes, unless: nil, at: now()) }
+    }
+  }
+
+  /// Sends a write that has waited, and those whose turn comes before that has returned.
+  private func sendWaiting(_ first: PendingWrite, _ key: RemoteKey, _ hash: UInt64) {
+    var next: PendingWrite? = first
+    while let write = next {
+      send(write, key, hash)
+      next = key.bytes.withBytes { bytes in
+        state.withLock { state in state.active.with(hash, bytes) { $0.nextToSend() } ?? nil }
+      }
     }
   }
 
@@ -189,16 +198,17 @@ extension Coherence {
     _ effects: inout Effects
   ) {
     let next = key.bytes.withBytes { bytes in
-      state.active.with(hash, bytes) { active -> PendingWrite? in
-        guard active.write?.id == write else { return nil }
+      state.active.with(hash, bytes) { active -> (isThere: Bool, toSend: PendingWrite?) in
+        guard active.write?.id == write else { return (false, nil) }
         active.detachFlights()
-        active.write = active.waiting.isEmpty ? nil : active.waiting.removeFirst()
-        return active.write
+        let toSend = active.succeed()
+        return (active.write != nil, toSend)
       }
     }
-    guard let next = next ?? nil else { return }
+    guard let next, next.isThere else { return }
     state.waitingCount -= 1
-    begin(next, key, hash, &state, &effects)
+    begin(key, hash, &state)
+    if let write = next.toSend { effects.add { [self] in sendWaiting(write, key, hash) } }
   }
 
   /// A write whose caller gave up has an outcome: the key is no longer busy.
@@ -227,11 +237,11 @@ extension Coherence {
       guard state.waitingCount > 0 else { return }
       var dropped = 0
       state.active.forEach { active in
-        active.waiting.removeAll { write in
-          guard write.deadline <= now else { return false }
+        active.waiting.keep { write in
+          guard write.deadline <= now else { return true }
           dropped += 1
           effects.add { write.completion(.failure(.timedOut)) }
-          return true
+          return false
         }
       }
       state.waitingCount -= dropped

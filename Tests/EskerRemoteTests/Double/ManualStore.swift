@@ -12,6 +12,9 @@ final class ManualStore: RemoteStore, @unchecked Sendable {
   let checkCount = Atomic<Int>(0)
   var writes: [(id: RemoteWriteID, completion: RemoteCompletion<RemoteWritten>)] = []
 
+  /// Writes fail with it before they return.
+  var refusal: RemoteError?
+
   let domainCount = 1
   let valueLimit = 1 << 20
 
@@ -47,7 +50,7 @@ final class ManualStore: RemoteStore, @unchecked Sendable {
     as write: RemoteWriteID,
     by deadline: RemoteInstant,
     then completion: @escaping RemoteCompletion<RemoteWritten>
-  ) { writes.append((write, completion)) }
+  ) { add(write, completion) }
 
   func remove(
     _ key: RemoteKey,
@@ -55,7 +58,7 @@ final class ManualStore: RemoteStore, @unchecked Sendable {
     as write: RemoteWriteID,
     by deadline: RemoteInstant,
     then completion: @escaping RemoteCompletion<RemoteWritten>
-  ) { writes.append((write, completion)) }
+  ) { add(write, completion) }
 
   func touch(
     _ key: RemoteKey,
@@ -64,7 +67,7 @@ final class ManualStore: RemoteStore, @unchecked Sendable {
     as write: RemoteWriteID,
     by deadline: RemoteInstant,
     then completion: @escaping RemoteCompletion<RemoteWritten>
-  ) { writes.append((write, completion)) }
+  ) { add(write, completion) }
 
   func apply(
     _ key: RemoteKey,
@@ -73,4 +76,8 @@ final class ManualStore: RemoteStore, @unchecked Sendable {
     by deadline: RemoteInstant,
     then completion: @escaping RemoteCompletion<RemoteApplied>
   ) { completion(.failure(.unsupported("replay"))) }
+
+  private func add(_ write: RemoteWriteID, _ completion: @escaping RemoteCompletion<RemoteWritten>) {
+    if let refusal { completion(.failure(refusal)) } else { writes.append((write, completion)) }
+  }
 }

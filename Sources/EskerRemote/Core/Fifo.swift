@@ -34,3 +34,5 @@ struct Fifo<Element> {
     head = 0
   }
 }
+
+extension Fifo: Sendable where Element: Sendable {}
