@@ -352,9 +352,31 @@ import Testing
     var changes = texts.changes().makeAsyncIterator()
     for key in 0..<1_030 { try await texts.async.set("a", forKey: key) }
     for key in 0..<1_024 { #expect(await changes.next() == .changed(key)) }
+    // Also if nothing more is told.
+    #expect(await changes.next() == .doubtful)
     try await texts.async.set("a", forKey: 7)
     #expect(await changes.next() == .doubtful)
     #expect(await changes.next() == .changed(7))
+    try await texts.async.set("a", forKey: 8)
+    #expect(await changes.next() == .changed(8))
+  }
+
+  /// An executor takes a lock of the last rank when it is handed a task, so none may be held then.
+  @Test func changesAreToldWithoutALock() async throws {
+    let (tiers, _) = try await server.makeTiers()
+    let texts: RemoteStorage<Int, String> = try tiers.storage("texts")
+    let changes = texts.changes()
+    let executor = LockingExecutor()
+    let seen = Guarded(0)
+    let task = Task(executorPreference: executor) {
+      for await _ in changes.prefix(20) { seen.withLock { $0 += 1 } }
+    }
+    for number in 0..<20 {
+      try await texts.async.set("a", forKey: number)
+      #expect(try await eventually { seen.withLock { $0 } > number })
+    }
+    await task.value
+    #expect(executor.jobs > 1)
   }
 
   @Test func stoppedTiersAreReleased() async throws {
@@ -389,4 +411,20 @@ extension RemoteStorage {
     if case .entry = try held(key, StorageCall.Read()) { return true }
     return false
   }
+}
+
+/// As that of a client.
+///
+/// Safety: a job runs once.
+private final class LockingExecutor: TaskExecutor, @unchecked Sendable {
+  private let count = Guarded(0, .leaf)
+  private let queue = DispatchQueue(label: "executor")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    count.withLock { $0 += 1 }
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+
+  var jobs: Int { count.withLock { $0 } }
 }

@@ -24,23 +24,3 @@ final class RemoteObservers: Sendable {
     for observer in state.withLock({ Array($0.observers.values) }) { observer(report) }
   }
 }
-
-/// What is told to whoever iterates over the changes of a storage: passes them on, and says so where some did not fit.
-final class ChangeBuffer<Key: Sendable>: Sendable {
-  private let continuation: AsyncStream<RemoteChange<Key>>.Continuation
-  private let hasMissed = Guarded(false, .leaf)
-
-  init(_ continuation: AsyncStream<RemoteChange<Key>>.Continuation) { self.continuation = continuation }
-
-  func add(_ change: RemoteChange<Key>) {
-    hasMissed.withLock { hasMissed in
-      if hasMissed, isDropped(.doubtful) { return }
-      hasMissed = isDropped(change)
-    }
-  }
-
-  private func isDropped(_ change: RemoteChange<Key>) -> Bool {
-    if case .dropped = continuation.yield(change) { return true }
-    return false
-  }
-}

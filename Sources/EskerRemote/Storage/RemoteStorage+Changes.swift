@@ -19,14 +19,10 @@ extension RemoteChange: Equatable where Key: Equatable {}
 extension RemoteStorage {
   /// What changes from now on, in the order in which it is told; ends when the iteration does.
   ///
-  /// Keys are told, and no values: who wants one reads it. At most 1,024 changes wait to be taken; if there are more, the rest is told as
-  /// one ``RemoteChange/doubtful``. A value that expires is told when the server removes it, which may be much later.
+  /// Keys are told, and no values: who wants one reads it. At most 1,024 changes wait to be taken; if there are more, a
+  /// ``RemoteChange/doubtful`` follows them in place of the rest, and possibly another. A value that expires is told when the server removes it, which may be much later.
   public func changes() -> AsyncStream<RemoteChange<Key>> {
-    let (stream, continuation) = AsyncStream.makeStream(
-      of: RemoteChange<Key>.self,
-      bufferingPolicy: .bufferingOldest(1_024)
-    )
-    let buffer = ChangeBuffer(continuation)
+    let (stream, buffer) = ChangeBuffer<Key>.make()
     let (scope, keys, observers) = (view.scope, view.keys, view.tiers.observers)
     @Sendable func key(_ bytes: [UInt8]) -> Key? {
       guard bytes.starts(with: scope) else { return nil }
@@ -43,7 +39,7 @@ extension RemoteStorage {
     let queue = view.tiers.queue(name)
     let listener = queue?.listen { bytes, loss in if let key = key(bytes) { buffer.add(.lost(key, loss)) } }
     view.core.observe()
-    continuation.onTermination = { _ in
+    buffer.onTermination {
       observers.remove(number)
       if let listener { queue?.stopListening(listener) }
     }

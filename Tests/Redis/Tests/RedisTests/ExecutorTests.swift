@@ -32,6 +32,36 @@ import Testing
     #expect(client.sink.violations() == [])
   }
 
+  /// What changes is told by other threads, which hand the executor the task that waits for it.
+  @Test(.timeLimit(.minutes(2))) func theyIterateOverChanges() async throws {
+    let server = try TestServer()
+    let store = try RedisServer(
+      RedisConfiguration([.init("127.0.0.1", port: server.port)], logger: TestClient.logger)
+    )
+    let tiers = try await Processes.tiers(store)
+    let texts: RemoteStorage<Int, String> = try tiers.storage("texts")
+    let changes = texts.changes()
+    let seen = Counts()
+    let count = 50
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask(executorPreference: store.executor) {
+        for await change in changes {
+          if case .changed = change { seen.add(other: 1) }
+          if seen.total == count { break }
+        }
+      }
+      group.addTask {
+        for number in 0..<count {
+          try await texts.async.set("a", forKey: number)
+          // Most find the other task waiting.
+          try await Processes.until("it was told") { seen.total > number }
+        }
+      }
+      try await group.waitForAll()
+    }
+    await tiers.stop()
+  }
+
   /// A connection that is closed while it is read has no end of that turn of its own.
   @Test(.timeLimit(.minutes(2))) func theyGoOnWhenTheConnectionIsClosedInATurn() async throws {
     let server = try TestServer()
