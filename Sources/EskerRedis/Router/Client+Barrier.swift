@@ -23,41 +23,38 @@
       }
     }
 
-    /// One write and one question for all that wait. What was written before on other connections is ahead of that write in the stream to
-    /// the replicas.
+    /// Asks for all that wait. What was written before on other connections is ahead of the round's write in the stream to the replicas.
     func askBarrier(_ node: Node) {
-      guard let connection = node.lanes[.barrier], connection.isReady, let waiters = node.barrier.next() else { return }
-      let now = RemoteInstant.now
-      var write = RESPCommand("SET", words: 5)
-      write.add(prefix, Array("#wait:\(node.beatKey.map { String($0.dropFirst(4)) } ?? "")".utf8))
-      write.add("1")
-      write.add("PX")
-      write.add(60_000)
-      var failure: RemoteError?
-      connection.control(write) { reply in
-        if let error = reply.error { failure = .notExecuted(error.code) }
+      guard let connection = node.lanes[.barrier], connection.isReady, let question = node.barrier.next(.now) else {
+        return
       }
-      for (index, waiter) in waiters.enumerated() {
-        let left = waiter.deadline > now ? (waiter.deadline.nanoseconds - now.nanoseconds) / 1_000_000 : 0
-        let wait = RESPCommand("WAIT", String(max(0, waiter.count)), String(max(1, left)))
-        connection.control(wait) { [weak self] reply in
-          if let failure {
-            waiter.then(.failure(failure))
-          } else if let count = reply.integer {
-            waiter.then(.success(Int(count)))
-          } else {
-            waiter.then(.failure(.notExecuted("\(reply)")))
-          }
-          guard index == waiters.count - 1 else { return }
-          _ = node.barrier.answered()
-          self?.askBarrier(node)
+      var failure: RemoteError?
+      if question.beginsRound {
+        var write = RESPCommand("SET", words: 5)
+        write.add(prefix, Array("#wait:\(node.beatKey.map { String($0.dropFirst(4)) } ?? "")".utf8))
+        write.add("1")
+        write.add("PX")
+        write.add(60_000)
+        connection.control(write) { reply in
+          if let error = reply.error { failure = .notExecuted(error.code) }
         }
+      }
+      let wait = RESPCommand("WAIT", String(question.count), String(question.milliseconds))
+      connection.control(wait) { [weak self] reply in
+        if failure == nil, let count = reply.integer {
+          for waiter in node.barrier.answered(Int(count), .now) { waiter.then(.success(Int(count))) }
+        } else {
+          let error = failure ?? .notExecuted("\(reply)")
+          for waiter in node.barrier.failed() { waiter.then(.failure(error)) }
+        }
+        self?.askBarrier(node)
       }
     }
 
     /// Whoever waits on a lost connection is told so.
     func failBarrier(_ node: Node) {
-      for waiter in node.barrier.removeAll() { waiter.then(.failure(.unavailable(until: nil))) }
+      let error = isStopped ? RemoteError.stopped : .unavailable(until: nil)
+      for waiter in node.barrier.removeAll() { waiter.then(.failure(error)) }
     }
   }
 #endif

@@ -42,9 +42,9 @@
 
     private func tend(_ node: Node, _ now: RemoteInstant) {
       for connection in Array(node.lanes.values) {
-        // Who waits for replicas may wait for long.
-        let isSilent = connection.inFlight > 0 && now >= connection.quietSince.advanced(by: configuration.silence)
-        if isSilent, connection.role != .barrier {
+        // A server that waits for its replicas says nothing.
+        let patience = connection.role == .barrier ? node.barrier.patience : .zero
+        if connection.inFlight > 0, now >= connection.quietSince.advanced(by: configuration.silence + patience) {
           connection.close("silent")
         } else if let since = connection.skippingSince, now >= since.advanced(by: Self.longestSkip) {
           connection.close("a reply over the limit took too long")
