@@ -26,9 +26,9 @@
     /// - Parameters:
     ///   - prefix: Without braces, which would put all keys into one slot.
     ///   - sink: What changes, generations and leases are told to.
-    /// - Throws: ``EskerRemote/RemoteError/refused(code:message:)`` if user or password are wrong,
-    ///   ``EskerRemote/RemoteError/unsupported(_:)`` if a server is too old or not of this kind, and
-    ///   ``EskerRemote/RemoteError/unavailable(until:)`` if none could be reached in time.
+    /// - Throws: At once if every server refuses: ``EskerRemote/RemoteError/refused(code:message:)`` if user or password are wrong,
+    ///   ``EskerRemote/RemoteError/unsupported(_:)`` if it is too old or not of this kind. When the time is over and no server has given a
+    ///   lease: the same if one refuses, otherwise ``EskerRemote/RemoteError/unavailable(until:)``.
     public func start(prefix: [UInt8], sink: any RemoteSink) async throws(RemoteError) {
       try await client.start(prefix, sink)
     }

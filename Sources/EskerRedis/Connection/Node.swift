@@ -12,6 +12,8 @@
     var id: String?
     /// Whether connections to it are wanted: it is a primary, or a seed while nothing else is known.
     var isWanted = false
+    /// Whether it was reached and did not take us: another password, version or kind of server.
+    var isRefusing = false
     var lanes: [Connection.Role: Connection] = [:] { didSet { main = lanes[.main] } }
     /// The connection for requests and changes. Kept beside the others, since each request looks for it.
     private(set) var main: Connection?

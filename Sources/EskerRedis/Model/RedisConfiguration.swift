@@ -22,6 +22,10 @@
     }
 
     /// Of a cluster, some of its nodes, one of which must be reachable at the start. Of a single server, that one.
+    ///
+    /// A node that does not take the client, since its password is another, its version too old or its kind the wrong one, is logged and
+    /// tried again, as one that cannot be reached; the start goes on with the others. If it is one of the cluster's primaries, its slots
+    /// have no lease until it does.
     public var addresses: [Address]
     /// The name of the user; nil for `default`.
     public var user: String?

@@ -80,25 +80,28 @@
 
     private func greeted(_ connection: Connection, _ reply: RESPValue) {
       if let error = reply.error {
-        refuse(.refused(code: error.code, message: error.message))
+        refuse(.refused(code: error.code, message: error.message), by: connection.node)
         return connection.close("HELLO: \(error)")
       }
       let version = reply["version"]?.text ?? ""
       guard let major = version.split(separator: ".").first.flatMap({ Int($0) }), major >= 7 else {
-        refuse(.unsupported("version \(version) of the server: 7.0 is the least"))
+        refuse(.unsupported("version \(version) of the server: 7.0 is the least"), by: connection.node)
         return connection.close("version \(version)")
       }
       let serverMode = reply["mode"]?.text ?? ""
       guard (serverMode == "cluster") == (mode == .cluster) else {
-        refuse(.unsupported("a server whose mode is \(serverMode)"))
+        refuse(.unsupported("a server whose mode is \(serverMode)"), by: connection.node)
         return connection.close("mode \(serverMode)")
       }
     }
 
-    /// Ends the start if nobody has been reached yet: trying again would not help.
-    private func refuse(_ error: RemoteError) {
+    /// Ends the start if all whom it could reach refuse: trying again would not help. One that refuses among others may be a server of
+    /// another time that is still in the list, and is tried again as one that cannot be reached.
+    private func refuse(_ error: RemoteError, by node: Node) {
       lastError = error
-      logger.error("server refuses", metadata: ["error": "\(error)"])
+      node.isRefusing = true
+      logger.error("server refuses", metadata: ["server": "\(node.address)", "error": "\(error)"])
+      guard nodes.allSatisfy({ !$0.isWanted || ($0.isRefusing && $0.ready == nil) }) else { return }
       startWaiter?(.failure(error))
       startWaiter = nil
     }
@@ -124,6 +127,7 @@
       let node = connection.node
       node.counters.connections += 1
       if connection.role == .main {
+        node.isRefusing = false
         node.readyAt = .now
         node.beats = 0
         node.suspendedSince = node.readyAt

@@ -167,6 +167,38 @@ import Testing
     await end(client)
   }
 
+  /// A server of another time, which is still in the list of addresses.
+  @Test func aServerThatRefusesDoesNotEndTheStart() async throws {
+    let stale = try TestServer(["--requirepass", "secret"])
+    // The others answer later.
+    for member in cluster.members { member.proxy.set { $0.delays = [.milliseconds(100), .milliseconds(100)] } }
+    defer { for member in cluster.members { member.proxy.heal() } }
+    let client = try await TestClient(cluster: cluster) {
+      $0.addresses.insert(.init("127.0.0.1", port: stale.port), at: 0)
+      $0.startTimeout = .seconds(60)
+    }
+    #expect(try await client.get("a") == nil)
+    await end(client)
+  }
+
+  @Test func theStartEndsWhenAllServersRefuse() async throws {
+    let servers = [try TestServer(["--requirepass", "secret"]), try TestServer(["--requirepass", "secret"])]
+    let addresses = servers.map { RedisConfiguration.Address("127.0.0.1", port: $0.port) }
+    var configuration = RedisConfiguration(addresses, logger: TestClient.logger)
+    configuration.password = "wrong"
+    configuration.startTimeout = .seconds(120)
+    let store = try RedisCluster(configuration)
+    let began = ContinuousClock.now
+    do {
+      try await store.start(prefix: [], sink: Recorder())
+      Issue.record("a wrong password was taken")
+    } catch {
+      guard case .refused("WRONGPASS", _) = error else { throw error }
+    }
+    #expect(ContinuousClock.now - began < .seconds(100))
+    await store.stop()
+  }
+
   @Test func aKilledPrimaryIsReplaced() async throws {
     let client = try await TestClient(cluster: cluster)
     for _ in 0..<rounds {
