@@ -177,7 +177,9 @@ import Testing
       $0.addresses.insert(.init("127.0.0.1", port: stale.port), at: 0)
       $0.startTimeout = .seconds(60)
     }
-    #expect(try await client.get("a") == nil)
+    let value = TestClient.value("x")
+    try await client.set("a", value)
+    #expect(try await client.get("a") == value)
     await end(client)
   }
 
