@@ -235,7 +235,7 @@ import Testing
     func keep(_ number: UInt64, in generation: UInt32) {
       let envelope = RemoteEnvelope(version: RemoteVersion(time: number, count: 0, writer: 1))
       let value = RemoteValue(envelope, payload: [UInt8]().span.bytes)
-      view.keep("\(number)", value, held, 0, in: generation, since: view.core.now())
+      view.keep("\(number)", value, held, 0, cost: 1, in: generation, since: view.core.now())
     }
     let generation = tiers.core.domains.generation(0)
     var seen: [String?] = []
@@ -377,6 +377,26 @@ import Testing
     }
     await task.value
     #expect(executor.jobs > 1)
+  }
+
+  /// What users give to be called may do what it likes.
+  @Test func costsAreAskedForWithoutALock() async throws {
+    let (tiers, _) = try await server.makeTiers()
+    let (others, _) = try await server.makeTiers()
+    let asked = Guarded(0)
+    func storage(_ tiers: RemoteTiers) throws -> RemoteStorage<Int, String> {
+      try tiers.storage("texts", transformer: .standard, memory: MemoryLimits(cost: 100)) { text in
+        tiers.core.observe()
+        asked.withLock { $0 += 1 }
+        return text.utf8.count
+      }
+    }
+    let (texts, other) = (try storage(tiers), try storage(others))
+    try await texts.async.set("a", forKey: 1)
+    #expect(try await other.async.value(forKey: 1) == "a")
+    #expect(asked.withLock { $0 } == 2)
+    #expect(try await texts.find(1)?.tier == .memory)
+    #expect(try await other.find(1)?.tier == .memory)
   }
 
   @Test func stoppedTiersAreReleased() async throws {

@@ -111,10 +111,12 @@ extension RemoteView {
     let copy = cache.look(held)?.value
     var near = copy == nil ? known : nil
     if copy == nil, near == nil { near = await log?.value(self.near(flight.key)) }
-    if let near, let version = near.version, let value = try? decoded(near, key),
-      core.landVerified(flight, version, keep: { keep(value, near, held, flight.key.domain, in: $0, since: began) })
-    {
-      return remoteEntry(value, near, .log)
+    if let near, let version = near.version, let value = try? decoded(near, key) {
+      let cost = cost(of: value)
+      let isKept = core.landVerified(flight, version) {
+        keep(value, near, held, flight.key.domain, cost: cost, in: $0, since: began)
+      }
+      if isKept { return remoteEntry(value, near, .log) }
     }
     // What was told to have changed most likely has.
     let known = copy?.version ?? near?.version
@@ -128,13 +130,15 @@ extension RemoteView {
       if let copy { return entry(copy, isStale: false, at: core.now()) }
       guard let near else { return nil }
       let value = try decoded(near, key)
-      core.land(flight, near.version) { keep(value, near, held, flight.key.domain, in: $0, since: began) }
+      let cost = cost(of: value)
+      core.land(flight, near.version) { keep(value, near, held, flight.key.domain, cost: cost, in: $0, since: began) }
       return remoteEntry(value, near, .log)
     case .success(.changed(let found)):
       let value = try found.map { found throws(StorageError) in try decoded(found, key) }
       if let version = found?.version { tiers.follow(version, flight.key.domain) }
+      let cost = cost(of: value)
       core.land(flight, found?.version) { generation in
-        if keep(value, found, held, flight.key.domain, in: generation, since: began) {
+        if keep(value, found, held, flight.key.domain, cost: cost, in: generation, since: began) {
           log?.fill(found, forKey: self.near(flight.key))
         }
       }

@@ -35,7 +35,7 @@ extension RemoteView {
     case .remove:
       let began = core.now()
       let outcome = try await submit(remote, .remove(condition)) { [self] generation in
-        keep(nil, nil, held, remote.domain, in: generation, since: began)
+        keep(nil, nil, held, remote.domain, cost: 1, in: generation, since: began)
       }
       return receipt(outcome, nil)
     case .touch, .extend:
@@ -64,6 +64,7 @@ extension RemoteView {
     _ tags: nonisolated(nonsending) (RemoteVersion) async throws(StorageError) -> [RemoteTag]
   ) async throws(StorageError) -> StorageCall.Receipt {
     var condition = condition
+    let cost = cost(of: value)
     while true {
       let version = tiers.nextVersion(remote.domain)
       let envelope = RemoteEnvelope(version: version, expiry: expiry(call.expiry, remote.domain, isJittered: true))
@@ -73,7 +74,7 @@ extension RemoteView {
       }
       let began = core.now()
       let outcome = try await submit(remote, .set(stored, condition)) { [self] generation in
-        if keep(value, stored, held, remote.domain, in: generation, since: began) {
+        if keep(value, stored, held, remote.domain, cost: cost, in: generation, since: began) {
           log?.keep(stored, forKey: near(remote))
         }
       }

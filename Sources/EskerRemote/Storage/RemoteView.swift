@@ -98,6 +98,9 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
     return min(end, copy.freshEnd)
   }
 
+  /// What a value counts towards the cost limit. Asked without a lock, since users say it.
+  func cost(of value: Value?) -> Int { value.flatMap { value in cost.map { $0(value) } } ?? 1 }
+
   /// Keeps a value, or that there is none, as current in a generation; under the lock of the core.
   ///
   /// Generation 0 is for what may not be current any more, but was at `instant` or later. A value is kept then if nothing later is known:
@@ -108,6 +111,7 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
     _ remote: RemoteValue?,
     _ key: Key.Held,
     _ domain: UInt16,
+    cost: Int,
     in generation: UInt32,
     since instant: RemoteInstant
   ) -> Bool {
@@ -127,7 +131,6 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
       generation: generation,
       domain: domain
     )
-    let cost = value.map { self.cost?($0) ?? 1 } ?? 1
     let expiry = freshEnd == .distantFuture ? .max : freshEnd.advanced(by: options.serveStale ?? .zero).milliseconds
     if generation != 0 {
       cache.put(copy, forKey: key, cost: cost, expiry: expiry, now: now.milliseconds)
