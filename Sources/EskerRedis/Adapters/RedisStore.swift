@@ -293,7 +293,8 @@
       client.submit(ApplyRequest(command, key, as: write, by: deadline, then: completion))
     }
 
-    /// Waits for replicas; those who wait at the same time share one question.
+    /// Waits for replicas; those who wait at the same time share one question, and who comes later waits for theirs: a second, or up to
+    /// eight if replicas are behind.
     public func replicated(
       _ key: RemoteKey,
       to count: Int,

@@ -31,9 +31,9 @@
     private var waiting: [Waiter] = []
     private var asking: [Waiter] = []
     private var roundBegan = RemoteInstant(nanoseconds: 0)
-    /// Doubled with each round that somebody has to leave without an answer: with replicas that are always that far behind, nobody would
-    /// ever get one.
+    /// Doubled after a round in which nobody got what they wanted: with replicas that are always that far behind, nobody ever would.
     private var round = usualRound
+    private var hasSufficed = false
     private var asked: Question?
 
     /// How long the server may be silent because of the question that is under way.
@@ -47,7 +47,8 @@
       let isOver = asking.isEmpty || now >= roundBegan.advanced(by: round)
       let beginsRound = isOver && !waiting.isEmpty
       if beginsRound {
-        round = asking.isEmpty ? Self.usualRound : min(round * 2, Self.longestRound)
+        round = asking.isEmpty || hasSufficed ? Self.usualRound : min(round * 2, Self.longestRound)
+        hasSufficed = false
         asking += waiting
         waiting = []
         roundBegan = now
@@ -62,6 +63,7 @@
     /// So many replicas have it. Gives those to whom that is an answer, who wait no more.
     mutating func answered(_ count: Int, _ now: RemoteInstant) -> [Waiter] {
       asked = nil
+      hasSufficed = hasSufficed || asking.contains { $0.count <= count }
       return take { $0.count <= count || $0.deadline <= now }
     }
 

@@ -138,7 +138,8 @@ public protocol RemoteStore: AnyObject, Sendable {
   /// before ``start(prefix:sink:)``, and more than once.
   func observeReplicas()
 
-  /// Waits until the writes to the key's owner that have completed are on `count` replicas; gives how many have them.
+  /// Waits until the writes to the key's owner that have completed are on `count` replicas; gives how many have them, which are fewer
+  /// if the deadline comes first, or fails with ``RemoteError/timedOut`` if that is not known then.
   func replicated(
     _ key: RemoteKey,
     to count: Int,
