@@ -27,8 +27,10 @@ extension Keeper {
 
   /// Writes a checkpoint under its final name, durably, but does not list it. Everything it points to is durable then.
   ///
-  /// - Returns: The checkpoint's sequence number and length in bytes; nil if the index is damaged and cannot be written.
+  /// - Returns: The checkpoint's sequence number and length in bytes; nil if the index is damaged and cannot be written, or lacks what
+  ///   only the log has.
   func writeCheckpoint(id: UInt64) throws(StoreError) -> (sequence: UInt64, bytes: Int)? {
+    if keydir.isIncomplete { return nil }
     let cut = writer.withLock { state -> CheckpointCut in
       writer.freeze(&state)
       let last = catalog.lastLogSegment

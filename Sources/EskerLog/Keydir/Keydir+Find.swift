@@ -34,7 +34,7 @@ extension Keydir {
     _ probe: inout WriteProbe
   ) throws(StoreError) -> Existing {
     guard let address = probe.next() else {
-      if probe.isDamaged { throw indexDamage() }
+      try checkAbsence(isDamaged: probe.isDamaged)
       return Existing()
     }
     if let place = granules.place(of: address), place.packing == 0,
@@ -82,7 +82,7 @@ extension Keydir {
         damaged = (Existing(address: address, damage: found), probe)
       }
     }
-    if probe.isDamaged { throw indexDamage() }
+    try checkAbsence(isDamaged: probe.isDamaged)
     guard let damaged else { return Existing() }
     probe = damaged.probe
     return damaged.existing

@@ -76,7 +76,7 @@ extension Keydir {
         if let other = try unsafe otherRecord(hash, key, tag, besides: address, found) { return other }
       }
     }
-    if probe.isDamaged { throw indexDamage() }
+    try checkAbsence(isDamaged: probe.isDamaged)
     return nil
   }
 

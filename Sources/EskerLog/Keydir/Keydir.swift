@@ -99,6 +99,22 @@ final class Keydir: @unchecked Sendable {
   /// Notes that a record of the log could not be indexed.
   func noteIncomplete() { lacksEntries.store(true, ordering: .relaxed) }
 
+  /// Throws if a key that was not found may be there all the same.
+  ///
+  /// - Parameter isDamaged: whether the search met damage.
+  @inline(__always)
+  func checkAbsence(isDamaged: Bool) throws(StoreError) {
+    if isDamaged { throw indexDamage() }
+    try checkWhole()
+  }
+
+  /// Throws if a live record may be missing from the index.
+  @inline(__always)
+  func checkWhole() throws(StoreError) { if isIncomplete { throw lackOfEntries() } }
+
+  @inline(never)
+  private func lackOfEntries() -> StoreError { self.isDamaged ? indexDamage() : Self.outOfMemory(env) }
+
   /// True once the log turned out to be forged.
   var isLogForged: Bool { forged.load(ordering: .relaxed) }
 

@@ -325,6 +325,8 @@ final class Merger: @unchecked Sendable {
     let inputs = chosen.filter { mergeable.contains(ObjectIdentifier($0)) }
     guard !inputs.isEmpty else { return MergeResult() }
     guard !keydir.isDamaged else { throw keydir.indexDamage() }
+    // What the index lacks would be taken for dead.
+    try keydir.checkWhole()
     try writer.open()
     let start = env.platform.clock.monotonicNanoseconds()
     env.emit(.mergeBegan(segments: inputs.map(\.id)))

@@ -64,6 +64,7 @@ extension Recovery {
       goOnBehindLog()
     }
     try requirePossibleLog()
+    if !keydir.isDamaged { try keydir.checkWhole() }
     if !env.options.readOnly { catalog.removeStrays(names, manifest, isDurable: opened.isKnownDurable) }
     report.keys = keydir.keyspaces.count
     report.duration = .nanoseconds(Int64(clamping: env.platform.clock.monotonicNanoseconds() &- start))

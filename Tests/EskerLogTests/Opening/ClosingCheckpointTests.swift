@@ -91,6 +91,27 @@ import Testing
     try #expect(session().indexSource == .checkpoint)
   }
 
+  /// As after a record for which there was no memory: what is not found may be there, and nothing is to be built on that.
+  @Test func anIndexThatLacksEntriesSaysSoAndIsNotWritten() throws {
+    try machine.deleteCheckpoint()
+    try session { store in
+      try store.put("v", forKey: "new")
+      store.engine.keydir.noteIncomplete()
+      try #expect(store.get("new") != nil)
+      #expect(throws: StoreError.self) { try store.get("absent") }
+      #expect(throws: StoreError.self) { try store.remove("absent") }
+      #expect(throws: StoreError.self) { try store.merge() }
+    }
+    try #expect(checkpoint == nil)
+    let report = try session { store in
+      try #expect(store.get("new") != nil)
+      try #expect(store.get("absent") == nil)
+      try #expect(store.count() == Self.keys + 1)
+    }
+    #expect(report.indexSource == .segments)
+    try #expect(checkpoint != nil)
+  }
+
   /// Whatever the sessions do, and whether or not they are closed.
   @Test func everySessionFindsWhatTheLastOneLeft() throws {
     var generator = SeededGenerator(announcedFor: "ClosingCheckpointTests")
