@@ -60,6 +60,10 @@ public struct RecordHeader: Hashable, Sendable {
   @inlinable
   public var batchContinues: Bool { flags.contains(.batchContinues) }
 
+  /// Whether it is a mark: a filler that is no room of a record that was being replaced.
+  @inlinable
+  public var isMark: Bool { kind == .filler && sequence != 0 }
+
   /// Whether the record expires at all.
   @inlinable
   public var expires: Bool { expiry != .max }

@@ -285,14 +285,22 @@ struct LogScanner: ~Copyable {
     return highest >= expected || hasDurable(behind: offset, in: segment)
   }
 
-  /// Whether a durable record follows where records have replaced others, and numbers do not tell what is missing. What stood in front
-  /// of it when it was synced has stayed since, and was durable too.
+  /// Whether something follows that shows that what is missing was durable, where records have replaced others, and numbers do not tell.
   private func hasDurable(behind offset: Int, in segment: Segment) -> Bool {
     guard isUnordered else { return false }
-    var records = RecordCursor(segment, from: offset, to: segment.readableEnd)
-    records.seek { [durable] in $0.kind != .seal && $0.kind != .filler && $0.sequence <= durable }
+    var records = RecordCursor(segment, from: offset, to: segment.readableEnd, stopsAtMarks: true)
+    records.seek { isBehindDurable($0) }
     if case .record = records.peek() { return true }
     return false
+  }
+
+  /// Whether all that stands in front of a record was durable.
+  ///
+  /// What stood in front of a durable record when it was synced has stayed since, and was durable too. In front of a mark or a seal are
+  /// only numbers up to its own. The record after the last durable one was written behind all that was synced, or was synced with it.
+  private func isBehindDurable(_ header: RecordHeader) -> Bool {
+    if header.sequence <= durable { return header.kind != .seal || header.sequence &+ 1 >= expected }
+    return header.kind != .seal && header.sequence == expected && expected == durable &+ 1
   }
 
   /// Decides between damage and the end of history; returns the offset at which to continue, or nil if this segment is
@@ -311,17 +319,19 @@ struct LogScanner: ~Copyable {
     }
     // What is missing was durable, so its batch was complete: the rest of it counts.
     commitBatch()
-    var records = RecordCursor(segment, from: offset, to: segment.readableEnd)
-    let missing = records.seek { [expected, durable] in
-      $0.kind != .seal && ($0.sequence >= expected || $0.sequence <= durable)
+    var records = RecordCursor(segment, from: offset, to: segment.readableEnd, stopsAtMarks: true)
+    let missing = records.seek { header in
+      isBehindDurable(header) || header.kind != .seal && header.sequence >= expected
     }
     guard case .record(let header) = records.peek() else {
       reportMissingRest(of: segment, offset, segments)
       return nil
     }
-    reportMissing(segment, offset, length: missing.count, to: header.sequence &- 1)
+    // A mark or a seal has the number of the last record in front of it.
+    let next = header.isMark || header.kind == .seal ? header.sequence &+ 1 : header.sequence
+    reportMissing(segment, offset, length: missing.count, to: next &- 1)
     // Where records have replaced others, what follows may be older.
-    expected = max(expected, header.sequence)
+    expected = max(expected, next)
     return records.offset
   }
 

@@ -33,7 +33,7 @@ enum WholeRoom {
     while case .record(let header) = segment.readRecord(at: offset, end: limit), header.kind != .seal {
       let place = UInt64(offset >> 3)
       if header.kind == .filler {
-        if header.sequence != 0, header.keyHash == others &+ ReuseWords.mix(found, at: words.place) {
+        if header.isMark, header.keyHash == others &+ ReuseWords.mix(found, at: words.place) {
           whole = offset + header.size
         }
       } else if header.sequence > durable, segment.view(at: offset, end: limit)?.bodyIsIntact != true {

@@ -4,17 +4,19 @@ internal import EskerFormat
 ///
 /// That is a claim: the file may be shorter, and any of its bytes may be damaged. The cursor never goes beyond either end, and
 /// never backwards. It checks the headers; what is in a record is its caller's to check. A seal is a record of its kind; fillers are
-/// passed over.
+/// passed over, but for marks where they are asked for.
 struct RecordCursor {
   let segment: Segment
   let end: Int
   /// Where the next record is looked for.
   private(set) var offset: Int
+  private let stopsAtMarks: Bool
 
-  init(_ segment: Segment, from offset: Int = SegmentHeader.length, to end: Int) {
+  init(_ segment: Segment, from offset: Int = SegmentHeader.length, to end: Int, stopsAtMarks: Bool = false) {
     self.segment = segment
     self.end = end
     self.offset = offset
+    self.stopsAtMarks = stopsAtMarks
   }
 
   /// What stands here. The cursor stays, or goes on behind fillers.
@@ -22,7 +24,9 @@ struct RecordCursor {
   mutating func peek() -> RecordRead {
     while true {
       let read = segment.readRecord(at: offset, end: end)
-      guard case .record(let header) = read, header.kind == .filler else { return read }
+      guard case .record(let header) = read, header.kind == .filler, !(stopsAtMarks && header.isMark) else {
+        return read
+      }
       offset += header.size
     }
   }
