@@ -45,7 +45,7 @@ extension Recovery {
         catalog.remove([segment])
         catalog.uninstall(segment)
       } else {
-        settleEnd(of: segment, at: start, last: durable)
+        settleEnd(of: segment, at: start, last: lastNumber(in: segment, before: start) ?? durable)
       }
     }
     let next = writer.withLock { $0.nextSequence }
@@ -106,6 +106,15 @@ extension Recovery {
     var lowest: UInt64?
     while let (_, header) = records.next(), header.kind != .seal { lowest = min(lowest ?? .max, header.sequence) }
     return lowest
+  }
+
+  /// The highest number in front of a place; nil if damage hides it. Where records have replaced others, some durable ones may stand
+  /// behind the place, or be gone.
+  private func lastNumber(in segment: Segment, before end: Int) -> UInt64? {
+    var records = RecordCursor(segment, to: end)
+    var last: UInt64?
+    while let (_, header) = records.next() { last = max(last ?? 0, header.sequence) }
+    return records.offset < end ? nil : last
   }
 
   private func syncAnew(_ segment: Segment) throws(StoreError) {

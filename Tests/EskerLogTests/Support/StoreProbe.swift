@@ -89,7 +89,11 @@ struct StoreProbe: Sendable {
   var failureCode: Int32? { engine.commits.failureCode }
 
   /// Waits until everything up to a number is durable, without a look whether the store is open.
-  func waitDurable(through sequence: UInt64) throws(StoreError) { try engine.commits.waitDurable(sequence) }
+  ///
+  /// - Parameter only: Whether the sync leaves out what was written since.
+  func waitDurable(through sequence: UInt64, only: Bool = false) throws(StoreError) {
+    try engine.commits.waitDurable(sequence, onlyThrough: only)
+  }
 
   /// Has the store take it that a sync has failed.
   func failSync(_ code: Int32) { engine.commits.fail(code) }

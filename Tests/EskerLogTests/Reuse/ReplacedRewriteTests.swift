@@ -1,0 +1,56 @@
+import EskerPlatform
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+/// A recovery copies what a failed sync left, where records have replaced others.
+@Suite struct ReplacedRewriteTests {
+  /// The first record that was not synced stands in front of some that were: all of them are copied, and no number that is missing
+  /// since is taken for damage.
+  @Test(arguments: 0..<12) func whatIsCopiedIsNotMissing(moment: Int) throws {
+    var machine = Machine()
+    machine.reusesRoom = true
+    let plan = FaultPlan()
+    var host = machine.host
+    host.platform.fileSystem = FaultyFileSystem(machine.disk, plan: plan)
+    let store = try LogStore(at: machine.path, options: machine.options(), host: host)
+    var expected: [[UInt8]: [UInt8]] = [:]
+    func put(_ round: Int) throws {
+      let (key, value) = (bytes("key \(round % 7)"), bytes("value \(1_000_000 + round)"))
+      try store.put(value, forKey: key)
+      expected[key] = value
+    }
+    for round in 0..<10 { try put(round) }
+    try store.sync()
+    var round = 10
+    var before = 0
+    // The last one takes the room of another.
+    repeat {
+      before = store.probe.recordsReplaced
+      try put(round)
+      round += 1
+    } while round < 10_000 && (round < 100 + moment || store.probe.recordsReplaced == before)
+    try #require(store.probe.recordsReplaced > before)
+    // As if it came after the sync began, and before the tail was frozen.
+    let last = store.lastSequence.rawValue
+    try store.probe.waitDurable(through: last - 1, only: true)
+    #expect(store.durableSequence.rawValue == last - 1)
+    // Says what was durable.
+    try store.put("later", forKey: "later")
+    expected[bytes("later")] = bytes("later")
+    plan.fail(.sync, on: .suffix(".segment"), .failedSync(code: 5, marksPagesClean: true))
+    #expect(throws: StoreError.syncFailed(errno: 5)) { try store.sync() }
+    store.probe.kill()
+    for _ in 0..<3 {
+      machine.disk = try machine.disk.processKilled()
+      try machine.deleteCheckpoint()
+      let log = EventLog()
+      let again = try machine.open { $0.onEvent = { log.record($0) } }
+      #expect(log.damage.isEmpty, "\(log.events)")
+      #expect(try again.contents() == expected)
+      #expect(again.lastSequence.rawValue >= last)
+      again.probe.kill()
+    }
+  }
+}
