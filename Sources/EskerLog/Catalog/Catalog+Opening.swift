@@ -75,11 +75,12 @@ extension Catalog {
     }
     let length = segment.accessible.load(ordering: .relaxed)
     segment.durableLength.store(min(length, Int(clamping: row.fileLength)), ordering: .relaxed)
-    granules.install(segment)
     if let reason = try shortness(of: segment, row, durable: durable) {
       segment.isShort.store(true, ordering: .relaxed)
       damage.append(.damaged(segment.location(length), reason: reason))
     }
+    // Last, as who throws has nothing to uninstall.
+    granules.install(segment)
     // A segment that may have to be synced again keeps its descriptor, because the system reports write errors there.
     if row.state == .sealed, env.options.readOnly || row.lastSequence <= durable { file.rest() }
     return segment

@@ -215,6 +215,33 @@ import Testing
     #expect(machine.disk.openFileCount == 0)
   }
 
+  /// A look at a segment's file fails: each of those that an opening takes, in turn.
+  @Test(arguments: [false, true])
+  func anOpeningThatCannotLookAtAFileLeavesNoneOpen(isReadOnly: Bool) throws {
+    let machine = Machine()
+    do {
+      let store = try machine.open()
+      try store.put("value", forKey: "key")
+      try store.close()
+    }
+    var nth = 0
+    var hasFailed = true
+    while hasFailed {
+      nth += 1
+      let plan = FaultPlan()
+      plan.fail(.fileStatus, on: .suffix(".segment"), nth: nth, .error(PlatformError.inputOutput))
+      var host = machine.host
+      host.platform.fileSystem = FaultyFileSystem(machine.disk, plan: plan)
+      do throws(StoreError) {
+        try LogStore(at: machine.path, options: machine.options { $0.readOnly = isReadOnly }, host: host).close()
+        hasFailed = false
+      } catch {
+        #expect(machine.disk.openFileCount == 0, "look \(nth): \(error)")
+      }
+    }
+    #expect(nth > 2)
+  }
+
   @Test func closingGivesBackASegmentThatWasNotUsed() throws {
     let machine = Machine()
     let store = try machine.open()
