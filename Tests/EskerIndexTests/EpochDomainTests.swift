@@ -58,6 +58,36 @@ import Testing
     #expect(seen.value.load(ordering: .acquiring) == 1)
   }
 
+  @Test func collectingWithinATimeLeavesWhatIsHeldLonger() {
+    let epochs = EpochDomain()
+    let freed = Counter()
+    let isPinned = DispatchSemaphore(value: 0)
+    let hasTried = DispatchSemaphore(value: 0)
+    onThreads([
+      {
+        let pin = epochs.enter()
+        isPinned.signal()
+        hasTried.wait()
+        epochs.exit(pin)
+      },
+      {
+        isPinned.wait()
+        epochs.retire { freed.value.wrappingAdd(1, ordering: .relaxed) }
+        epochs.collect(within: 1_000_000)
+        #expect(epochs.pendingCount == 1)
+        hasTried.signal()
+        epochs.collect(within: .max)
+        #expect(freed.value.load(ordering: .relaxed) == 1)
+      },
+    ])
+    // A pinned thread does not wait for itself.
+    let pin = epochs.enter()
+    epochs.retire { freed.value.wrappingAdd(1, ordering: .relaxed) }
+    epochs.collect(within: .max)
+    #expect(epochs.pendingCount == 1)
+    epochs.exit(pin)
+  }
+
   @Test func threadThatEndsLeavesNoPinBehind() {
     let epochs = EpochDomain()
     for _ in 0..<200 {

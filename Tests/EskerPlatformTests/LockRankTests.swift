@@ -63,6 +63,13 @@ import Testing
       }
     }
 
+    @Test func waitForPinsUnderALockEndsTheProcess() async {
+      Lock(Self.outer).withLock { EpochDomain().synchronize(holding: Self.outer) }
+      await #expect(processExitsWith: .failure) {
+        Lock(LockRankTests.inner).withLock { EpochDomain().synchronize(holding: LockRankTests.outer) }
+      }
+    }
+
     @Test func codeApartKnowsNothingOfWhatIsHeld() {
       let outer = Lock(Self.outer)
       let inner = Lock(Self.inner)

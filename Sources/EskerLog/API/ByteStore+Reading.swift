@@ -102,7 +102,7 @@ extension ByteStore {
   /// Calls `body` once for each key, in order, with the key's position and its value in place; nil for a key that is absent or
   /// expired. Overlaps the memory latencies of the look-ups, and copies nothing.
   ///
-  /// `body` must be brief, because the store frees no memory while it runs, and must not close the store. Some keys are looked up
+  /// `body` must be brief, because the store frees no memory while it runs, and must not close any store. Some keys are looked up
   /// before their turn: each value is one that its key had during the call, and a write made by `body` may or may not show in
   /// later values.
   ///

@@ -227,11 +227,9 @@ final class Catalog: Sendable {
     withExtendedLifetime(segments) {}
   }
 
-  /// Waits until removed files are closed; they take space until then. Takes as long as readers are pinned: microseconds.
-  func closeRemoved() {
-    if !env.epochs.isPinned { env.epochs.synchronize() }
-    env.epochs.collect()
-  }
+  /// Closes removed files, which take space until then. Waits for readers of them: microseconds, and never long, since one of them
+  /// may be waiting for whoever waits here. Called with no lock of the store held.
+  func closeRemoved() { env.epochs.collect(within: 250_000_000) }
 
   /// Notes files to be removed once the next edit is durable.
   func discardLater(_ paths: [String]) {

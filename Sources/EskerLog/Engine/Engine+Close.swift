@@ -26,7 +26,7 @@ extension Engine {
     committer.stop()
     env.workers.stop()
     // A read-only store may be following its writer, or a last checkpoint be in progress. A merge on demand notices and stops.
-    let failure = follower.holding {
+    let (failure, isClean) = follower.end {
       merger.whileResting {
         keeper.holdingImages {
           // Threads that are making room began before the store was marked closed; no others begin.
@@ -35,13 +35,14 @@ extension Engine {
         }
       }
     }
-    follower.end()
+    // Not under those locks: this waits for pinned threads, and one of them may be waiting for a lock.
+    release(givingBackUnused: isClean)
     env.emit(.closed)
     if let failure { throw failure }
   }
 
-  /// Ends a store whose background work has stopped; returns the error, if any.
-  private func end(after before: Environment.Status) -> StoreError? {
+  /// Ends a store whose background work has stopped; returns the error, if any, and whether the next opening needs no recovery.
+  private func end(after before: Environment.Status) -> (failure: StoreError?, isClean: Bool) {
     // Waits for a write in progress; no later one gets past `checkWritable`.
     let isChanged = writer.withLock { $0.isMarkedOpen || $0.isReaped } || catalog.hasDiscarded
     var failure: StoreError?
@@ -61,8 +62,7 @@ extension Engine {
       keepTime()
     }
     committer.finish()
-    release(givingBackUnused: isClean)
-    return failure
+    return (failure, isClean)
   }
 
   /// Saves the store time after a session without writes, so that what expired in it stays expired.

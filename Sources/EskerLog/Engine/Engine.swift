@@ -146,17 +146,18 @@ final class Engine: @unchecked Sendable {
   func abandon() {
     _ = env.markClosed()
     stopPublishing()
+    follower.end {}
     release()
-    follower.end()
   }
 
-  /// Releases everything the store holds. It must no longer be in use.
+  /// Releases everything the store holds. It must no longer be in use. Called with no lock held but `closing`, for which no pinned
+  /// thread waits: whoever a value is lent to must not close a store.
   func release(givingBackUnused givesBack: Bool = false) {
     catalog.end()
     feeds.end()
     committer.stop()
     env.workers.stop()
-    env.epochs.synchronize()
+    env.epochs.synchronize(holding: .closing)
     var list = catalog.takeAll()
     writer.withLock { state in
       state.leaveTail()

@@ -44,9 +44,12 @@ final class Follower: @unchecked Sendable {
     }
   }
 
-  /// Stops following.
-  func end() {
-    following.withLock { position = nil }
+  /// Stops following, and runs a body before another thread can take the lock.
+  func end<R>(_ body: () -> R) -> R {
+    following.withLock {
+      position = nil
+      return body()
+    }
   }
 
   /// Runs a body while no new records are read.

@@ -27,6 +27,8 @@ extension Merger {
       try endTail()
       return try evictOldest()
     }
+    // Not under the lock, which a reader may be waiting for.
+    catalog.closeRemoved()
     env.deliverEvents()
     if !isDone { throw error }
   }
@@ -59,7 +61,7 @@ extension Merger {
     guard !oldest.isEmpty else { return false }
     let pace = MergePace(self, bytesPerSecond: nil)
     _ = try mergeOnce(Array(oldest), pace, evicting: true)
-    catalog.closeRemoved()
+    env.epochs.collect()
     return true
   }
 

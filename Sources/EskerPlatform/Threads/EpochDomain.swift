@@ -63,7 +63,7 @@ public final class EpochDomain: Sendable {
   deinit {
     // Readers may still be using what was retired here, so wait rather than leak or free early.
     if retired.withLock({ !$0.isEmpty }) {
-      synchronize()
+      awaitPins()
       collect()
     }
   }
@@ -126,6 +126,16 @@ public final class EpochDomain: Sendable {
     for item in ready { item.free() }
   }
 
+  /// Frees what is retired now, and waits for readers that may hold some of it, but no longer than that: one of them may be waiting
+  /// for the caller, or for a lock that is held. Does not wait if the calling thread is pinned.
+  public func collect(within nanoseconds: UInt64) {
+    collect()
+    guard !isPinned, let last = retired.withLock({ $0.last?.mark }) else { return }
+    let start = OSClock().monotonicNanoseconds()
+    Self.wait(for: last) { OSClock().monotonicNanoseconds() &- start < nanoseconds }
+    collect()
+  }
+
   /// How many retired objects are waiting to be freed.
   public var pendingCount: Int {
     retired.withLock { $0.count }
@@ -145,12 +155,24 @@ public final class EpochDomain: Sendable {
     EpochDomain.oldestPin() > mark
   }
 
-  /// Waits until every pin that exists now is gone. Must not be called while pinned.
-  public func synchronize() {
+  /// Waits until every pin that exists now is gone. Must not be called while pinned, or with a lock held that a pinned thread may
+  /// wait for.
+  ///
+  /// - Parameter rank: That of the only lock that may be held: no pinned thread waits for it.
+  public func synchronize(holding rank: LockRank? = nil) {
+    LockRank.expectNoneHeld(but: rank)
+    awaitPins()
+  }
+
+  private func awaitPins() {
     precondition(!isPinned, "a pinned thread would wait for itself")
-    let end = mark()
+    Self.wait(for: mark()) { true }
+  }
+
+  /// Waits until every pin that existed at a mark is gone, or until patience ends.
+  private static func wait(for mark: UInt64, while isPatient: () -> Bool) {
     var rounds = 0
-    while !hasPassed(end) {
+    while oldestPin() <= mark, isPatient() {
       rounds += 1
       if rounds < 64 { sched_yield() } else { usleep(50) }
     }

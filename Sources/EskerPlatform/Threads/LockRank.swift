@@ -66,6 +66,15 @@ extension LockRank {
     #endif
   }
 
+  /// Called before a thread waits for the pins of all others: no lock may be held but one that no pinned thread waits for.
+  static func expectNoneHeld(but rank: LockRank?) {
+    #if DEBUG
+      let allowed = rank.map { 1 << UInt64($0.position) } ?? (0 as UInt64)
+      let held = esker_held_ranks() & ~allowed
+      precondition(held == 0, "pins are waited for under locks of the ranks \(positions(held))")
+    #endif
+  }
+
   /// Runs test code that is called from inside the engine and uses other stores freely.
   public static func apart<R: ~Copyable, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     #if DEBUG
