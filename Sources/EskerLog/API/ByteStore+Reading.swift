@@ -120,7 +120,7 @@ extension ByteStore {
     if lent.isEmpty { try core.checkReadable() }
     while start < lent.count {
       let end = min(start + KeyWindow.capacity, lent.count)
-      var window = core.openWindow()
+      var window = try core.openWindow()
       defer { core.close(&window) }
       for position in start..<end {
         lent[position].withBytes { (span) in unsafe span.withKeyPointer { (key) in unsafe core.add(key, to: &window) } }

@@ -253,6 +253,7 @@ final class Catalog: Sendable {
 
   /// Empties the list. The store must no longer be in use.
   func takeAll() -> [Segment] {
+    granules.end()
     let list = present.withLock { present in
       defer { present.segments = [] }
       return present.segments

@@ -66,8 +66,8 @@ struct KeyWindow {
 extension KeyspaceCore {
   /// Opens a window, which must be closed on the same thread.
   @usableFromInline
-  func openWindow() -> KeyWindow {
-    unsafe KeyWindow(life: life, index: keydir.reader, pin: keydir.epochs.enter())
+  func openWindow() throws(StoreError) -> KeyWindow {
+    try unsafe KeyWindow(life: life, index: keydir.reader, pin: enter())
   }
 
   /// Adds the next key, and prefetches its bucket.
@@ -145,6 +145,8 @@ extension KeyspaceCore {
     _ hash: UInt64,
     in window: inout KeyWindow
   ) throws(StoreError) -> UnsafeRawBufferPointer? {
+    // It may have been closed since, or be behind its writer.
+    try engine.checkBeforeRead()
     switch try unsafe lookup(hash, key, window.life.pointee.tag) {
     case .plain(let record, _): return unsafe record.value
     case .large(let address): return unsafe try found(keydir.largeRecord(at: address, hash))?.value

@@ -21,7 +21,7 @@ extension KeyspaceCore {
 
   private func isAtHand(_ key: UnsafeRawBufferPointer) -> Bool {
     let hash = unsafe life.pointee.hash.hash(key)
-    let pin = keydir.epochs.enter()
+    guard let pin = enterIfUnhindered() else { return false }
     defer { keydir.epochs.exit(pin) }
     if let line = unsafe keydir.reader.addressInImage(of: hash), unsafe !PageCache.holds(line, byteCount: 64) {
       return false
@@ -63,9 +63,8 @@ extension KeyspaceCore {
   /// Reads what a write of the key is going to look at.
   @inline(never)
   func touch(_ key: UnsafeRawBufferPointer) {
-    guard engine.env.isUnhindered else { return }
     let hash = unsafe life.pointee.hash.hash(key)
-    let pin = keydir.epochs.enter()
+    guard let pin = enterIfUnhindered() else { return }
     defer { keydir.epochs.exit(pin) }
     var probe = keydir.reader.probe(hash)
     while let address = probe.next() {

@@ -14,7 +14,7 @@ extension KeyspaceCore {
     let hash = unsafe life.pointee.hash.hash(key)
     // Before the pin, whose fence takes time.
     keydir.reader.prefetch(hash)
-    let pin = keydir.epochs.enter()
+    let pin = try enter()
     defer { keydir.epochs.exit(pin) }
     switch try unsafe lookup(hash, key, life.pointee.tag) {
     case .plain(let record, _): return unsafe [UInt8](record.value)
@@ -33,7 +33,7 @@ extension KeyspaceCore {
     let hash = unsafe life.pointee.hash.hash(key)
     // Before the pin, whose fence takes time.
     keydir.reader.prefetch(hash)
-    let pin = keydir.epochs.enter()
+    let pin = try enter()
     defer { keydir.epochs.exit(pin) }
     switch try unsafe lookup(hash, key, life.pointee.tag) {
     case .plain(let record, _):
@@ -55,7 +55,7 @@ extension KeyspaceCore {
   func metadata(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueMetadata? {
     let life = unsafe life
     let hash = unsafe life.pointee.hash.hash(key)
-    let pin = keydir.epochs.enter()
+    let pin = try enter()
     defer { keydir.epochs.exit(pin) }
     switch try unsafe lookup(hash, key, life.pointee.tag) {
     case .plain(let record, _):
@@ -79,7 +79,7 @@ extension KeyspaceCore {
     defer { engine.endGet(start) }
     let life = unsafe life
     let hash = unsafe life.pointee.hash.hash(key)
-    let pin = keydir.epochs.enter()
+    let pin = try enter()
     defer { keydir.epochs.exit(pin) }
     switch try unsafe lookup(hash, key, life.pointee.tag) {
     case .plain(let record, let address):
@@ -127,7 +127,7 @@ extension KeyspaceCore {
     if let lease = try unsafe lease(key) { return lease }
     let life = unsafe life
     let hash = unsafe life.pointee.hash.hash(key)
-    let pin = keydir.epochs.enter()
+    let pin = try enter()
     defer { keydir.epochs.exit(pin) }
     switch unsafe keydir.expiredRecord(hash, key, life.pointee.tag) {
     case .plain(let record, let address): return lease(of: record, at: address)
@@ -150,13 +150,45 @@ extension KeyspaceCore {
   func checkReadable() throws(StoreError) { try engine.checkBeforeRead() }
 }
 
+// The pins of reads. A close marks the store, waits for the pins there are, and then unmaps the records. So a thread looks whether
+// the store is open after it is pinned; if it looked before, a close might have come in between.
+extension KeyspaceCore {
+  /// Pins the thread, for a read: what the index leads to stays mapped until the pin ends. A read-only store first reads what the
+  /// writer has logged.
+  @inline(__always)
+  func enter() throws(StoreError) -> EpochPin {
+    if let pin = enterIfUnhindered() { return pin }
+    return try enterHindered()
+  }
+
+  /// The same for a look ahead, which waits for nothing; nil if the store is closed, or a read must do more than look.
+  @inline(__always)
+  func enterIfUnhindered() -> EpochPin? {
+    let pin = keydir.epochs.enter()
+    if engine.env.isUnhindered { return pin }
+    keydir.epochs.exit(pin)
+    return nil
+  }
+
+  @inline(never)
+  private func enterHindered() throws(StoreError) -> EpochPin {
+    // Not pinned: it may wait for a lock, and calls the handler of events.
+    try engine.checkBeforeRead()
+    let pin = keydir.epochs.enter()
+    if engine.env.isClosed {
+      keydir.epochs.exit(pin)
+      throw .closed
+    }
+    return pin
+  }
+}
+
 // Safety: the caller keeps the key, and stays pinned.
 extension KeyspaceCore {
-  /// The newest record of a key, verified unless it is large; nil if the key is absent or expired. The caller must be pinned as long
-  /// as it uses the record.
+  /// The newest record of a key, verified unless it is large; nil if the key is absent or expired. The caller has entered, and stays
+  /// as long as it uses the record.
   @inline(__always)
   func lookup(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) throws(StoreError) -> Found? {
-    try engine.checkBeforeRead()
     if let found = try unsafe keydir.lookup(hash, key, tag) { return found }
     // Nothing is found in a keyspace that was removed, so only a miss pays for the check. The tag of now and not of then: the
     // entries may have been swept meanwhile.

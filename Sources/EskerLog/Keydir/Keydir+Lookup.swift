@@ -151,10 +151,11 @@ extension Keydir {
     throw unsafe damage(at: damaged, found, key: [UInt8](key))
   }
 
-  /// The error that names a damaged record.
+  /// The error that names a damaged record; that the store is closed, if it is.
   func damage(at address: UInt64, _ found: RecordDamage, key: [UInt8]?) -> StoreError {
     let pin = epochs.enter()
     defer { epochs.exit(pin) }
+    guard !env.isClosed else { return .closed }
     guard let segment = granules.segment(of: address) else {
       return .damaged(
         StoreError.Location(path: env.path, key: key),

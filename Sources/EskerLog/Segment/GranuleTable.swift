@@ -23,7 +23,8 @@ struct GranuleTable: @unchecked Sendable {
   static let capacity = 1 << (40 - granuleShift)
 
   private static let wordsPerEntry = 8
-  private static let byteCount = capacity * wordsPerEntry * 8
+  /// The entries, and a word for ``end()``.
+  private static let byteCount = (capacity * wordsPerEntry + 1) * 8
 
   private let words: UnsafeMutablePointer<Atomic<UInt>>
   /// The large records that reads have verified.
@@ -53,6 +54,14 @@ struct GranuleTable: @unchecked Sendable {
     unsafe words = memory.bindMemory(to: Atomic<UInt>.self, capacity: Self.byteCount / 8)
     self.verified = verified
   }
+
+  /// Notes that no thread is pinned any more that found the store open. Debug builds see to it that nobody follows an address after
+  /// that.
+  func end() { unsafe word(Self.capacity, 0).pointee.store(1, ordering: .releasing) }
+
+  private var hasEnded: Bool { unsafe word(Self.capacity, 0).pointee.load(ordering: .acquiring) != 0 }
+
+  private static let lateness = "whoever follows an address looks first, pinned, whether the store is open"
 
   func deallocate() {
     verified.deallocate()
@@ -103,6 +112,7 @@ struct GranuleTable: @unchecked Sendable {
   /// checkpoint can cause. The caller must be pinned or hold the writer's lock.
   @inline(__always)
   func place(of address: UInt64) -> Place? {
+    assert(!hasEnded, Self.lateness)
     let granule = Self.granule(of: address)
     // Acquiring: what `install` stored before the base, and the bytes up to the limit, are seen with them.
     let base = unsafe word(granule, Word.base).pointee.load(ordering: .acquiring)
@@ -145,6 +155,7 @@ struct GranuleTable: @unchecked Sendable {
 
   /// The segment that an address is in, retained. The caller must be pinned or hold the writer's lock.
   func segment(of address: UInt64) -> Segment? {
+    assert(!hasEnded, Self.lateness)
     // Acquiring: the segment was made before `install` stored it. The table has a reference of its own as long as it is installed.
     let bits = unsafe word(Self.granule(of: address), Word.segment).pointee.load(ordering: .acquiring)
     guard let pointer = unsafe UnsafeRawPointer(bitPattern: bits) else { return nil }
