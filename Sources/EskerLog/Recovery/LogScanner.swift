@@ -321,7 +321,7 @@ struct LogScanner: ~Copyable {
     commitBatch()
     var records = RecordCursor(segment, from: offset, to: segment.readableEnd, stopsAtMarks: true)
     let missing = records.seek { header in
-      isBehindDurable(header) || header.kind != .seal && header.sequence >= expected
+      isBehindDurable(header) || header.kind != .seal && header.kind != .filler && header.sequence >= expected
     }
     guard case .record(let header) = records.peek() else {
       reportMissingRest(of: segment, offset, segments)
