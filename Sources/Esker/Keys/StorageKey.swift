@@ -66,38 +66,6 @@ extension FixedWidthInteger where Self: StorageKey, Self: BitwiseCopyable {
   public static func key(of held: Self, by keys: KeyTransformer<Self>) -> Self { held }
 }
 
-extension StorageCall {
-  /// Bytes as memory keeps them: `Data` itself hashes its first 80 bytes alone, so keys that begin alike would all be in one chain.
-  public struct HeldData: Hashable, Sendable {
-    @usableFromInline let data: Data
-
-    @inlinable @inline(__always)
-    init(_ data: Data) {
-      self.data = data
-    }
-
-    /// That of all bytes.
-    @inlinable
-    public func hash(into hasher: inout Hasher) {
-      data.withBytes { bytes in
-        unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
-      }
-    }
-  }
-}
-
-extension Data {
-  /// The bytes.
-  @inlinable @inline(__always)
-  public func held(by keys: KeyTransformer<Data>) -> StorageCall.HeldData { StorageCall.HeldData(self) }
-
-  /// The bytes.
-  public static func held(from bytes: RawSpan) -> StorageCall.HeldData? { StorageCall.HeldData(Data(bytes)) }
-
-  /// The bytes.
-  public static func key(of held: StorageCall.HeldData, by keys: KeyTransformer<Data>) -> Data { held.data }
-}
-
 extension UUID {
   /// The key itself.
   public func held(by keys: KeyTransformer<UUID>) -> UUID { self }

@@ -95,6 +95,8 @@ import Testing
   @Test func anIndexThatLacksEntriesSaysSoAndIsNotWritten() throws {
     try machine.deleteCheckpoint()
     try session { store in
+      // Something to be merged.
+      for number in 0..<Self.keys { try store.put("v", forKey: "key \(number)") }
       try store.put("v", forKey: "new")
       store.engine.keydir.noteIncomplete()
       try #expect(store.get("new") != nil)
@@ -107,6 +109,7 @@ import Testing
       try #expect(store.get("new") != nil)
       try #expect(store.get("absent") == nil)
       try #expect(store.count() == Self.keys + 1)
+      try store.put("v", forKey: "another")
     }
     #expect(report.indexSource == .segments)
     try #expect(checkpoint != nil)
