@@ -50,7 +50,7 @@ final class Session: @unchecked Sendable {
     } else {
       lockFile = try translating { () throws(PlatformError) in try fileSystem.open(path, .readWrite) }
     }
-    guard try translating({ () throws(PlatformError) in try lockFile.tryLock(exclusive: true) }) else {
+    guard try translating({ () throws(PlatformError) in try Self.lock(lockFile, host.platform) }) else {
       throw .locked(path: directory, holder: Self.holder(lockFile))
     }
     self.file = lockFile
@@ -68,6 +68,15 @@ final class Session: @unchecked Sendable {
     unsafe words[5] = 1
     unsafe words[6] = 0
     unsafe words[1] = UInt64(UInt32(bitPattern: host.platform.processID)).littleEndian
+  }
+
+  /// Takes a writer's lock; false if there is a writer. A reader that looks whether there is one holds the lock for a moment.
+  private static func lock(_ file: any File, _ platform: Platform) throws(PlatformError) -> Bool {
+    for _ in 0..<4 {
+      if try file.tryLock(exclusive: true) { return true }
+      platform.pause()
+    }
+    return try file.tryLock(exclusive: true)
   }
 
   /// The process id in the file; 0 if it cannot be read.

@@ -52,6 +52,31 @@ import Testing
     try store.put("v", forKey: "k")
   }
 
+  /// A reader looks in that way whether there is a writer.
+  @Test(arguments: [false, true]) func anOpeningOutlastsALookAtTheLock(isLong: Bool) throws {
+    let machine = Machine()
+    try machine.open().close()
+    let file = try machine.disk.open("\(machine.path)/LOCK", .read)
+    #expect(try file.tryLock(exclusive: false))
+    let plan = FaultPlan()
+    let looks = Guarded(0)
+    plan.onCall { call in
+      guard call.operation == .tryLock, call.path.hasSuffix("LOCK") else { return }
+      let count = looks.withLock { looks in
+        looks += 1
+        return looks
+      }
+      if count == 2, !isLong { file.close() }
+    }
+    var host = machine.host
+    host.platform.fileSystem = FaultyFileSystem(machine.disk, plan: plan)
+    if isLong {
+      #expect(throws: StoreError.self) { try LogStore(at: machine.path, options: machine.options(), host: host) }
+    } else {
+      try LogStore(at: machine.path, options: machine.options(), host: host).close()
+    }
+  }
+
   @Test func aLockFileThatNobodyHoldsDoesNotBlock() throws {
     do { try LogStore(at: path).put("v", forKey: "k") }
     for contents in [[], [1, 2, 3], [UInt8](repeating: 0xFF, count: 32), [UInt8](repeating: 7, count: 5000)] {
