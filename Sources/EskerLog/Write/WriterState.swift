@@ -154,8 +154,11 @@ struct WriterState: ~Copyable {
       unsafe RecordEncoder.publish(firstWord, at: place)
       offset &+= header.size
     }
-    room.freeze(below: offset)
+    room.freeze(below: max(offset, Self.leastFloor))
   }
+
+  /// The first record of a segment stays, as it tells where in history the segment begins.
+  private static var leastFloor: Int { SegmentHeader.length + 8 }
 
   mutating func open(to end: Int) { fastEnd = end }
 
@@ -188,8 +191,7 @@ struct WriterState: ~Copyable {
     sumStart = UInt64(offset >> 3)
     lastReuse = 0
     isMarkDue = false
-    // The first record stays, as it tells where in history the segment begins.
-    room.begin(above: max(offset, SegmentHeader.length + 8), capacity: segment.capacity)
+    room.begin(above: max(offset, Self.leastFloor), capacity: segment.capacity)
   }
 
   /// Drops the tail: the next write finds another one.

@@ -62,6 +62,23 @@ import Testing
     withExtendedLifetime(store) {}
   }
 
+  /// Also if the segment was empty when its records were to stay.
+  @Test func theFirstRecordOfASegmentStays() throws {
+    let store = try machine().open()
+    try overwrite(store, 0..<4)
+    try store.probe.endTail()
+    store.probe.writeCheckpoint()
+    let first = store.probe.nextSequence
+    let tail = try #require(store.probe.tailID)
+    var round = 4
+    while round < 100 || round < 400 && store.probe.recordsReplaced < 50 {
+      try overwrite(store, round..<round + 1)
+      round += 1
+    }
+    #expect(store.probe.tailID == tail)
+    #expect(try store.probe.tailBytes(in: 136..<137) == [UInt8(first)])
+  }
+
   @Test func withoutAutomaticMergesTheLogKeepsAll() throws {
     let store = try machine().open { $0.merge.isAutomatic = false }
     try overwrite(store, 0..<100)
