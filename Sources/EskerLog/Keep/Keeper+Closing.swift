@@ -1,23 +1,5 @@
 internal import EskerFormat
 
-/// A checkpoint, and where the log goes on behind it.
-struct CheckpointPlace {
-  let id: UInt64
-  let sequence: UInt64
-  let segment: UInt64
-  let offset: Int
-
-  init(_ cut: CheckpointCut, id: UInt64) {
-    self.id = id
-    (sequence, segment, offset) = (cut.sequence, cut.replaySegmentID, cut.replayOffset)
-  }
-
-  init(_ header: CheckpointHeader) {
-    (id, sequence) = (header.checkpointID, header.sequence)
-    (segment, offset) = (header.replaySegmentID, Int(clamping: header.replayOffset))
-  }
-}
-
 /// What a close leaves for the next opening to begin with.
 extension Keeper {
   enum ClosingCheckpoint {
@@ -51,10 +33,10 @@ extension Keeper {
   /// Whether there is a checkpoint, and little to replay behind it: of the bytes that a new one has, a quarter.
   private func isLogShort(behindCheckpointOf length: Int) -> Bool {
     guard let place = latest.withLock({ $0 }), place.id == catalog.manifest.checkpointID else { return false }
-    let log = Catalog.inOrder(catalog.segments.filter { $0.kind == .log }).drop { $0.id != place.segment }
+    let log = Catalog.inOrder(catalog.segments.filter { $0.kind == .log })
     // Without the segment, all of the log would be read.
-    guard !log.isEmpty else { return false }
-    let bytes = log.reduce(0) { $0 + $1.recordsEnd } - place.offset
+    guard let start = place.start(in: log) else { return false }
+    let bytes = log[start.index...].reduce(0) { $0 + $1.recordsEnd } - start.offset
     let records = commits.publishedSequence &- place.sequence
     return bytes <= min(Self.mostReplayed.bytes, length / 4) && records <= Self.mostReplayed.records
   }

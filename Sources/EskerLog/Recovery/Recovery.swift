@@ -169,13 +169,12 @@ extension Recovery {
       keydir.adopt(checkpoint)
       report.indexSource = .checkpointAndReplay
       // The segment may be gone if it was empty. Reading everything on top of the checkpoint gives the same result.
-      if let position = list.firstIndex(where: { $0.id == checkpoint.header.replaySegmentID }) {
+      if let start = CheckpointPlace(checkpoint.header).start(in: list) {
         expected = checkpoint.header.sequence &+ 1
-        first = position
+        first = start.index
         isFromStart = false
-        let place = Int(clamping: checkpoint.header.replayOffset)
         // A file may have been cut anywhere, and records begin at multiples of eight bytes.
-        offset = max(SegmentHeader.length, min(place, list[position].readableEnd & ~7))
+        offset = max(SegmentHeader.length, min(start.offset, list[first].readableEnd & ~7))
       }
     } else {
       keydir.makeRoomInIndex(for: all, durable: manifest.durableSequence)

@@ -91,6 +91,31 @@ import Testing
     try #expect(session().indexSource == .checkpoint)
   }
 
+  /// A checkpoint is written while the tail is empty. What is too large for that goes elsewhere, and the tail is written to after it.
+  @Test(arguments: [false, true]) func whatOvertookAnEmptyTailIsReplayed(isClosed: Bool) throws {
+    let machine = Machine()
+    let value = [UInt8](repeating: 1, count: 500)
+    let big = [UInt8](repeating: 2, count: 70 << 10)
+    let store = try machine.open { $0.segmentSize = 64 << 10 }
+    try store.put(value, forKey: "first")
+    try store.probe.endTail()
+    store.probe.writeCheckpoint()
+    let tail = try #require(store.probe.segments.map(\.id).max())
+    try store.put(big, forKey: "big")
+    var count = 0
+    // Until the tail has numbers behind those of the larger segment.
+    while store.probe.segments.first(where: { $0.id == tail })?.firstSequence ?? 0 <= 2 {
+      try store.put(value, forKey: "key \(count)")
+      count += 1
+    }
+    if isClosed { try store.close() } else { store.probe.kill() }
+    let next = try machine.open { $0.segmentSize = 64 << 10 }
+    #expect(try next.get("big") == big)
+    #expect(try next.count() == count + 2)
+    #expect(next.probe.indexProblems == [])
+    try next.close()
+  }
+
   /// As after a record for which there was no memory: what is not found may be there, and nothing is to be built on that.
   @Test func anIndexThatLacksEntriesSaysSoAndIsNotWritten() throws {
     try machine.deleteCheckpoint()
