@@ -29,6 +29,8 @@ struct CrashHistory {
   private(set) var commits: [Commit] = []
   /// What all commits amount to.
   private(set) var present: State = [:]
+  /// How many of them no crash takes back, and what those amount to: a history may have tens of thousands.
+  private var settled: (count: Int, state: State) = (0, [:])
   /// A call under way, which a crash may keep or not, and its last number.
   var pending: Commit?
   /// Every write up to here survives a power failure.
@@ -45,21 +47,26 @@ struct CrashHistory {
       Self.apply(commit.changes, to: &present)
     }
     returned = last
-    if isDurable { durable = last }
+    if isDurable {
+      durable = last
+      settled = (commits.count, present)
+    }
   }
 
   /// Ends history where a crash ended it: with the record `sequence`, or the last whole call before.
   mutating func truncate(to sequence: UInt64) {
     if let commit = pending.take() { commits.append(commit) }
-    commits.removeAll { $0.sequence > sequence }
+    while let commit = commits.last, commit.sequence > sequence { commits.removeLast() }
     returned = last
-    present = [:]
-    for commit in commits { Self.apply(commit.changes, to: &present) }
+    if commits.count < settled.count { settled = (0, [:]) }
+    present = settled.state
+    for commit in commits[settled.count...] { Self.apply(commit.changes, to: &present) }
   }
 
   /// Whether no call is cut in two by history that ends at `sequence`, which may be a number that a crash had skipped.
   func isWhole(to sequence: UInt64) -> Bool {
-    !(commits + (pending.map { [$0] } ?? [])).contains { $0.first <= sequence && sequence < $0.sequence }
+    if let pending, pending.first <= sequence { return pending.sequence <= sequence }
+    return commits.last { $0.first <= sequence }.map { $0.sequence <= sequence } ?? true
   }
 
   /// The numbers of the calls that changed a key, for messages.

@@ -63,9 +63,13 @@ import Testing
     // A store that is to become full does so sooner if no record takes the room of another.
     var store = try run.open(reusesRoom: capacity == nil ? nil : false)
     if capacity != nil {
-      // Not worth a look before it is full.
+      // Not worth a look before it is full. Some workloads write so little that lasts that they never fill it.
       try run.withoutLooking {
-        while store.statistics.merged.recordsEvicted == 0 { try run.take(workload.next(), on: &store) }
+        var steps = 0
+        while store.statistics.merged.recordsEvicted == 0, steps < 20_000 {
+          try run.take(workload.next(), on: &store)
+          steps += 1
+        }
         try run.take(.reopen, on: &store)
       }
     }
