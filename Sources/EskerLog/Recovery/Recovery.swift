@@ -64,7 +64,6 @@ extension Recovery {
       goOnBehindLog()
     }
     try requirePossibleLog()
-    if !keydir.isDamaged { try keydir.checkWhole() }
     if !env.options.readOnly { catalog.removeStrays(names, manifest, isDurable: opened.isKnownDurable) }
     report.keys = keydir.keyspaces.count
     report.duration = .nanoseconds(Int64(clamping: env.platform.clock.monotonicNanoseconds() &- start))
@@ -186,6 +185,8 @@ extension Recovery {
     read(Array(list[first...]), from: offset, manifest, &scanner, &damage)
     scanner.finish()
     merged.finish()
+    // Before anything is changed on the strength of what the index has.
+    if !keydir.isDamaged { try keydir.checkWhole() }
     damage += scanner.damage
     report.replayedRecords = scanner.replayed + merged.count
     if env.options.readOnly {
