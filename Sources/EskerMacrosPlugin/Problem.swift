@@ -40,7 +40,7 @@
       FixIt(
         message: Removal(),
         changes: [
-          .replace(oldNode: Syntax(attribute), newNode: Syntax(MissingExprSyntax(placeholder: .identifier(""))))
+          .replace(oldNode: Syntax(attribute), newNode: Syntax(TokenSyntax(.identifier(""), presence: .missing)))
         ]
       )
     }
