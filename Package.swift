@@ -12,6 +12,105 @@ let shipped: [SwiftSetting] = strict + [.strictMemorySafety()]
 /// dictionaries nor levels.
 let apple: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
 
+/// The command-line tool, `esker`.
+let toolTargets: [Target] = [
+  // The system's zlib, for dumps and inputs that are compressed. A child process would need a gzip, and its errors read as text.
+  .systemLibrary(name: "CZlib", path: "Tools/esker-tool/CZlib", providers: [.apt(["zlib1g-dev"])]),
+  .executableTarget(
+    name: "esker-tool",
+    dependencies: [
+      "CZlib", "Esker", "EskerCBOR", "EskerTools", "EskerFormat", "EskerPlatform",
+      .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      .product(name: "NIOHTTP1", package: "swift-nio"),
+      .product(name: "NIOPosix", package: "swift-nio"),
+      .product(name: "TextTable", package: "TextTable"),
+    ],
+    path: "Tools/esker-tool/Sources",
+    swiftSettings: shipped
+  ),
+  .testTarget(
+    name: "EskerToolTests",
+    dependencies: [
+      "esker-tool", "Esker", "EskerCBOR", "EskerTools", "EskerFormat", "EskerPlatform", "EskerTestSupport",
+    ],
+    path: "Tools/esker-tool/Tests",
+    swiftSettings: strict
+  ),
+]
+
+/// The tests of the products that join Esker to other libraries.
+let integrationTargets: [Target] = [
+  // The code of the macro, by symbolic links: tests that depended on the program that expands it would be built as such programs are,
+  // apart from all else.
+  .target(
+    name: "MacroCode",
+    dependencies: [.product(name: "SwiftSyntaxMacros", package: "swift-syntax")],
+    path: "Tests/MacroCode",
+    swiftSettings: strict
+  ),
+  .testTarget(
+    name: "IntegrationTests",
+    dependencies: [
+      "Esker", "EskerProtobuf", "EskerSwiftLog", "EskerMetrics", "EskerMacros", "MacroCode",
+      .product(name: "Logging", package: "swift-log"),
+      .product(name: "MetricsTestKit", package: "swift-metrics"),
+      .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+      .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+    ],
+    swiftSettings: strict
+  ),
+]
+
+/// The tests of EskerRedis, which start servers of their own.
+let redisTargets: [Target] = [
+  // What the client costs beside redis-benchmark. Run it in release.
+  .executableTarget(
+    name: "esker-redis-benchmark",
+    dependencies: [
+      "EskerRedis", "EskerRemote",
+      .product(name: "NIOCore", package: "swift-nio"),
+      .product(name: "NIOPosix", package: "swift-nio"),
+    ],
+    path: "Benchmarks/RedisBenchmark",
+    swiftSettings: strict
+  ),
+  // A process that tests stop and kill. In debug only: it plants errors.
+  .executableTarget(
+    name: "esker-redis-process",
+    dependencies: [
+      "Esker", "EskerRedis", "EskerRemote", "EskerPlatform",
+      .product(name: "Logging", package: "swift-log"),
+    ],
+    path: "Tests/RedisProcess",
+    swiftSettings: strict
+  ),
+  // Queues writes until it is killed.
+  .executableTarget(
+    name: "esker-queue-writer",
+    dependencies: [
+      "Esker", "EskerRedis", "EskerRemote",
+      .product(name: "Logging", package: "swift-log"),
+    ],
+    path: "Tests/QueueWriter",
+    swiftSettings: strict
+  ),
+  .testTarget(
+    name: "RedisTests",
+    dependencies: [
+      "esker-redis-process", "esker-queue-writer", "Esker", "EskerRedis", "EskerRemote", "EskerTestSupport",
+      "EskerPlatform",
+      .product(name: "Logging", package: "swift-log"),
+      .product(name: "NIOCore", package: "swift-nio"),
+      .product(name: "NIOPosix", package: "swift-nio"),
+      .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+      .product(name: "MetricsTestKit", package: "swift-metrics"),
+      .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+    ],
+    swiftSettings: strict
+  ),
+]
+
 let package = Package(
   name: "Esker",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -27,11 +126,10 @@ let package = Package(
     .library(name: "EskerMetrics", targets: ["EskerMetrics"]),
     .library(name: "EskerRedis", targets: ["EskerRedis"]),
     .library(name: "EskerMacros", targets: ["EskerMacros"]),
-    // For the packages of this repository, such as Tools/esker-tool. Not part of the interface.
+    // For the packages of this repository, such as Benchmarks. Not part of the interface.
     .library(name: "_EskerInternals", targets: ["EskerFormat", "EskerPlatform"]),
-    .library(name: "_EskerTestSupport", targets: ["EskerTestSupport"]),
   ],
-  // A package that asks for none of these does not even fetch what they depend on. Tests/Integrations asks for all.
+  // A package that asks for none of these does not even fetch what they depend on.
   traits: [
     .trait(name: "Protobuf", description: "EskerProtobuf: messages of Protocol Buffers as values"),
     .trait(name: "SwiftLog", description: "EskerSwiftLog: the events of a store in swift-log"),
@@ -233,3 +331,16 @@ let package = Package(
   swiftLanguageModes: [.v6],
   cLanguageStandard: .c11
 )
+
+// What only those need who work on Esker: the tool, and the tests of all products. It depends on packages that no user of the library
+// shall fetch, so it is there only if the environment asks for it, as Tools/test and Tools/install do. All traits are on then: each
+// module is built once.
+if Context.environment["ESKER_DEVELOPMENT"] != nil {
+  package.products.append(.executable(name: "esker", targets: ["esker-tool"]))
+  package.traits.insert(.default(enabledTraits: ["Protobuf", "SwiftLog", "Metrics", "Redis", "Macros"]))
+  package.dependencies += [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/ordo-one/TextTable", from: "0.0.2"),
+  ]
+  package.targets += toolTargets + integrationTargets + redisTargets
+}

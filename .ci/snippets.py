@@ -9,8 +9,7 @@ comment of HTML before a snippet, of which only these are known:
     <!-- snippet: anew -->          a new function begins, in which nothing of the one before is in sight; code may follow as above
     <!-- snippet: skip, REASON -->  not compiled
 
-The two arguments are the directories of what `swift build` made of the package and of Tests/Integrations, whose modules are
-for the articles that import a product with a trait.
+The argument is the directory of what `swift build` made of everything, the products with a trait included.
 """
 
 import glob
@@ -20,8 +19,6 @@ import subprocess
 import sys
 import tempfile
 
-# The products that have a trait, which Tests/Integrations asks for.
-TRAITED = {"EskerProtobuf", "EskerSwiftLog", "EskerMetrics"}
 # What an article's snippets have imported without saying so.
 IMPORTS = {"Esker": ["Esker", "Foundation"], "EskerLog": ["EskerLog"], "EskerTools": ["EskerLog", "EskerTools"],
            "EskerRemote": ["Esker", "EskerRemote"]}
@@ -31,7 +28,7 @@ BLOCK = re.compile(r"^```swift\n(.*?)^```$", re.S | re.M)
 
 
 def read(path):
-    """The source of an article, the modules it imports, and how many snippets are compiled and skipped; None without any."""
+    """The source of an article, and how many snippets are compiled and skipped; None without any."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     if text.count("<!-- snippet") != len(MARK.findall(text)):
@@ -69,28 +66,32 @@ def read(path):
         if not lines:
             continue
         source += [f"func {name}_{number}() async throws {{", *lines, "#sourceLocation()", "}"]
-    return "\n".join(source) + "\n", imports, compiled, skipped
+    return "\n".join(source) + "\n", compiled, skipped
 
 
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     articles = {path: read(path) for path in ["README.md", *sorted(glob.glob("Sources/*/*.docc/**/*.md", recursive=True))]}
     articles = {path: article for path, article in articles.items() if article}
-    failed = False
-    for products, traited in zip(sys.argv[1:], [False, True], strict=True):
-        group = {path: article for path, article in articles.items() if bool(article[1] & TRAITED) == traited}
-        with tempfile.TemporaryDirectory(prefix="esker-snippets.") as directory:
-            files = []
-            for path, (source, *_) in group.items():
-                files.append(os.path.join(directory, re.sub(r"\W", "_", path) + ".swift"))
-                with open(files[-1], "w", encoding="utf-8") as file:
-                    file.write(source)
-            headers = [f"-I{path}" for path in glob.glob("Sources/C*/include") + ["Sources/CLZ4"]]
-            # Not only type checking: initialization and isolation are checked when code is generated.
-            compile = ["swiftc", "-emit-sil", "-o", os.path.join(directory, "out"), "-module-name", "Snippets", "-swift-version", "6"]
-            compile += ["-suppress-warnings", "-parse-as-library", "-wmo", f"-I{products}/Modules", *headers, *files]
-            failed |= subprocess.run(compile, stdin=subprocess.DEVNULL).returncode != 0
-    compiled, skipped = (sum(article[part] for article in articles.values()) for part in (2, 3))
+    products = sys.argv[1]
+    with tempfile.TemporaryDirectory(prefix="esker-snippets.") as directory:
+        files = []
+        for path, (source, *_) in articles.items():
+            files.append(os.path.join(directory, re.sub(r"\W", "_", path) + ".swift"))
+            with open(files[-1], "w", encoding="utf-8") as file:
+                file.write(source)
+        headers = [f"-I{path}" for path in glob.glob("Sources/C*/include") + ["Sources/CLZ4"]]
+        # The C modules of the packages that Esker depends on: some bring a map of the module, for others the build has written one.
+        headers += [f"-I{os.path.dirname(path)}" for path in glob.glob(".build/checkouts/*/Sources/*/include/module.modulemap")]
+        for path in glob.glob(f"{products}/C*.build/module.modulemap"):
+            # Not what the build has made for itself, and not Esker's own, which are found above.
+            if not re.search(r"(-tool|/CEsker\w+)\.build/", path):
+                headers += ["-Xcc", f"-fmodule-map-file={path}"]
+        # Not only type checking: initialization and isolation are checked when code is generated.
+        compile = ["swiftc", "-emit-sil", "-o", os.path.join(directory, "out"), "-module-name", "Snippets", "-swift-version", "6"]
+        compile += ["-suppress-warnings", "-parse-as-library", "-wmo", f"-I{products}/Modules", *headers, *files]
+        failed = subprocess.run(compile, stdin=subprocess.DEVNULL).returncode != 0
+    compiled, skipped = (sum(article[part] for article in articles.values()) for part in (1, 2))
     if failed:
         sys.exit(1)
     print(f"{compiled} snippets of {len(articles)} articles compile; {skipped} are skipped, each with its reason")

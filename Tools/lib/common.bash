@@ -68,11 +68,17 @@ ensure_redis() {
   has redis-server
 }
 
-# build_tool: builds the esker tool, which is a package of its own, and prints where it is. From the root of the repository.
-build_tool() {
-  local -a build=(swift build -c release --package-path Tools/esker-tool --product esker)
+# swift_all COMMAND...: `swift COMMAND...` for everything in the repository but the packages in Benchmarks and Examples: the tool, and the
+# tests of all products; see the end of Package.swift.
+swift_all() { env ESKER_DEVELOPMENT=1 swift "$@"; }
+
+# build_release PRODUCT: builds a program of swift_all in release, and prints where it is. From the root of the repository.
+build_release() {
+  # Apart from what `swift build -c release` leaves: objects that were built to be linked with Swift's own libraries in them, and others,
+  # cannot be mixed.
+  local -a build=(build -c release --product "$1" --scratch-path .build/static)
   local directory
   # With Swift's own libraries in it, so that it outlives the toolchain that built it. On macOS they are the system's.
   [[ $(uname) == Darwin ]] || build+=(--static-swift-stdlib)
-  "${build[@]}" >&2 && directory=$("${build[@]}" --show-bin-path) && printf '%s/esker\n' "$directory"
+  swift_all "${build[@]}" >&2 && directory=$(swift_all "${build[@]}" --show-bin-path) && printf '%s/%s\n' "$directory" "$1"
 }

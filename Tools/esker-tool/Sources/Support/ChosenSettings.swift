@@ -2,7 +2,7 @@ import ArgumentParser
 import Esker
 
 /// `off`, `lz4`, or `lz4:9` for a level.
-extension Options.Compression: @retroactive ExpressibleByArgument {
+extension Options.Compression: ExpressibleByArgument {
   /// Nil for anything else.
   public init?(argument: String) {
     let parts = argument.split(separator: ":", omittingEmptySubsequences: false)

@@ -1,1 +1,0 @@
-../../../../Sources/EskerMacrosPlugin/CBORCodableMacro.swift

@@ -1,0 +1,1 @@
+../../Sources/EskerMacrosPlugin/CBORCodableMacro.swift
