@@ -60,13 +60,15 @@ extension Keeper {
     var offset = SegmentHeader.length
     var records = 0
     // Not by a cursor, which passes over fillers.
-    while offset < end, case .record(let header) = segment.readRecord(at: offset, end: end) {
+    while offset < end, case .record(let header) = segment.readRecord(at: offset, end: end),
+      header.kind != .seal
+    {
       builder.append(header)
       offset += header.size
       if header.kind != .filler { records += 1 }
     }
     guard offset == end else {
-      throw .damaged(segment.location(offset), reason: "a record that was just written cannot be read back")
+      throw .damaged(segment.location(offset), reason: "the records end here, and not at offset \(end)")
     }
     let summary = builder.summary
     var footer = FooterSummary(

@@ -74,7 +74,9 @@ struct SegmentVerification {
       let view = segment.view(at: offset, end: reach)
       if let view { ahead.reach(offset, size: view.size) }
       if let view, view.damage(salt: segment.salt, offsetUnits: UInt32(truncatingIfNeeded: offset >> 3)) == nil {
-        if view.kind != .filler {
+        if view.kind == .seal {
+          add(offset, view.size, SegmentWalk.sealAmidRecords)
+        } else if view.kind != .filler {
           report.records += 1
           places.insert(offset)
         }

@@ -26,8 +26,8 @@ struct LogScanner: ~Copyable {
   private(set) var damage: [StoreEvent] = []
   /// Set once history ends before the end of the segments.
   private(set) var cut: Cut?
-  /// For each segment that was read to its end: where its records end, and the number of the last.
-  private(set) var ends: [UInt64: (offset: Int, last: UInt64)] = [:]
+  /// For each segment that was read to its end.
+  private(set) var ends: [UInt64: End] = [:]
   private var replay: Replay
   private var hasGatheredEvidence = false
   private var batch: [LogRecord] = []
@@ -39,6 +39,17 @@ struct LogScanner: ~Copyable {
   /// Whether numbers do not ascend in the segment that is being read; then its records wait to be applied.
   private var isUnordered = false
   private var unordered: [LogRecord] = []
+  /// Where a read-only store has looked a second time whether a writer has written there meanwhile. Once is enough, and more often could
+  /// go on for ever: every other step goes forward.
+  private var placeOfSecondLook: Int?
+
+  /// Where a segment's records end, and the number of the last.
+  struct End {
+    var offset: Int
+    var last: UInt64
+    /// Whether records that had been durable are missing there.
+    var lacksRecords = false
+  }
 
   /// The end of history.
   struct Cut {
@@ -67,6 +78,7 @@ struct LogScanner: ~Copyable {
   ///   - isSettled: Whether the manifest determines where the records end.
   mutating func scan(_ segments: ArraySlice<Segment>, from start: Int, isSettled: Bool) {
     guard cut == nil, let segment = segments.first else { return }
+    placeOfSecondLook = nil
     var offset = start
     while cut == nil {
       let limit = segment.readableEnd
@@ -83,8 +95,8 @@ struct LogScanner: ~Copyable {
       case .end where isSettled && offset >= limit && expected > segment.lastSequence:
         endSegment(segment, offset)
         return
-      case .end where goesOn(in: segments.dropFirst()) && !hasDurable(behind: offset, in: segment),
-        .damaged where goesOn(in: segments.dropFirst()) && !hasDurable(behind: offset, in: segment):
+      case .end where goesOn(behind: offset, in: segment, segments.dropFirst()),
+        .damaged where goesOn(behind: offset, in: segment, segments.dropFirst()):
         endSegment(segment, offset)
         return
       case .end where !isSettled && !isMissing(segment, offset, segments):
@@ -97,9 +109,9 @@ struct LogScanner: ~Copyable {
     }
   }
 
-  private mutating func endSegment(_ segment: Segment, _ offset: Int) {
+  private mutating func endSegment(_ segment: Segment, _ offset: Int, lacksRecords: Bool = false) {
     applyUnordered()
-    ends[segment.id] = (offset, expected &- 1)
+    ends[segment.id] = End(offset: offset, last: expected &- 1, lacksRecords: lacksRecords)
   }
 
   // MARK: Records that have replaced others
@@ -240,7 +252,7 @@ struct LogScanner: ~Copyable {
     // A writer in another process may have been writing it, and have finished since.
     if writer.env.options.readOnly {
       _ = writer.catalog.growToFile(segment)
-      if isIntact(offset, of: segment) { return .isThereNow }
+      if isSecondLook(at: offset), isIntact(offset, of: segment) { return .isThereNow }
     }
     let isOvertaken = !wasDurable && isOvertaken
     if header.sequence > durable || isOvertaken {
@@ -258,13 +270,18 @@ struct LogScanner: ~Copyable {
   /// never took effect.
   private mutating func dropBatch(unlessIn segment: Segment) {
     guard let first = batch.first, let batchSegment, batchSegment !== segment else { return }
-    ends[batchSegment.id] = (batchStart, first.sequence &- 1)
+    ends[batchSegment.id] = End(offset: batchStart, last: first.sequence &- 1)
     batch.removeAll(keepingCapacity: true)
   }
 
   private mutating func commitBatch() {
     for record in batch { apply(record) }
     batch.removeAll(keepingCapacity: true)
+  }
+
+  /// Whether history goes on in a later segment, so that this one ends here.
+  private func goesOn(behind offset: Int, in segment: Segment, _ later: ArraySlice<Segment>) -> Bool {
+    goesOn(in: later) && !hasDurable(behind: offset, in: segment)
   }
 
   /// Whether a later segment begins with the next number, so that no record is missing in this one.
@@ -307,7 +324,9 @@ struct LogScanner: ~Copyable {
   /// done.
   private mutating func skip(from offset: Int, in segment: Segment, _ segments: ArraySlice<Segment>) -> Int? {
     gatherEvidence(behind: offset, segments)
-    if writer.env.options.readOnly, hasNext(at: offset, in: segment, segments.dropFirst()) { return offset }
+    if writer.env.options.readOnly, isSecondLook(at: offset), hasNext(at: offset, in: segment, segments.dropFirst()) {
+      return offset
+    }
     // A crash does not truncate files.
     let isLost =
       durable >= expected || (segment.isShort.load(ordering: .relaxed) && highest >= expected)
@@ -354,8 +373,14 @@ struct LogScanner: ~Copyable {
     switch segment.readRecord(at: offset, end: segment.readableEnd) {
     case .record(let header) where header.kind == .seal: return header.sequence &+ 1 == expected
     case .record(let header): return header.sequence == expected
-    case .end, .damaged: return goesOn(in: later)
+    case .end, .damaged: return goesOn(behind: offset, in: segment, later)
     }
+  }
+
+  /// Whether this place was not looked at twice yet; from now on it was.
+  private mutating func isSecondLook(at offset: Int) -> Bool {
+    defer { placeOfSecondLook = offset }
+    return placeOfSecondLook != offset
   }
 
   /// Whether a writer in another process has continued in segments that this manifest does not list: what is missing here
@@ -373,12 +398,13 @@ struct LogScanner: ~Copyable {
     if segment.isSettled {
       last = min(last, segment.lastSequence)
     }
-    if last >= expected {
+    let lacksRecords = last >= expected
+    if lacksRecords {
       reportMissing(segment, offset, length: max(0, segment.readableEnd - offset), to: last)
       expected = last &+ 1
       highest = max(highest, last)
     }
-    endSegment(segment, offset)
+    endSegment(segment, offset, lacksRecords: lacksRecords)
   }
 
   private mutating func end(at offset: Int, in segment: Segment, isHole: Bool = false) {
@@ -390,7 +416,7 @@ struct LogScanner: ~Copyable {
   /// Drops a batch without an end, which never took effect; returns where it begins, if there is one.
   private mutating func takeBackBatch() -> (segment: Segment, offset: Int)? {
     guard let first = batch.first, let batchSegment else { return nil }
-    ends[batchSegment.id] = (batchStart, first.sequence &- 1)
+    ends[batchSegment.id] = End(offset: batchStart, last: first.sequence &- 1)
     expected = first.sequence
     batch.removeAll()
     return (batchSegment, batchStart)
@@ -446,11 +472,11 @@ struct LogScanner: ~Copyable {
 
 extension Segment {
   /// Where the records end, and the number of the last.
-  func endOfRecords() -> (offset: Int, last: UInt64) {
-    var end = (offset: SegmentHeader.length, last: UInt64(0))
+  func endOfRecords() -> LogScanner.End {
+    var end = LogScanner.End(offset: SegmentHeader.length, last: 0)
     var records = RecordCursor(self, to: readableEnd)
     while let (_, header) = records.next(), header.kind != .seal {
-      end = (records.offset, max(end.last, header.sequence))
+      end = LogScanner.End(offset: records.offset, last: max(end.last, header.sequence))
     }
     return end
   }

@@ -81,13 +81,26 @@ extension Recovery {
 
   /// Notes the ends of segments that were read completely, and leaves the one open in which the log may continue.
   func settleRead(_ log: [Segment], _ scanner: borrowing LogScanner, goingOnIn current: Segment?) {
-    for segment in log where !segment.isSettled {
-      if segment === current {
+    for segment in log {
+      if segment.isSettled {
+        settleClaim(of: segment, scanner)
+      } else if segment === current {
         segment.change { $0.reopen() }
         catalog.granules.updateLimit(segment)
       } else if let end = scanner.ends[segment.id], end.offset > SegmentHeader.length {
         segment.settleRead(to: end.offset, last: end.last, catalog.granules)
       }
     }
+  }
+
+  /// Takes the end that was found for that of a segment which the manifest calls settled although it was not synced.
+  ///
+  /// Above the durable number, such a row is a claim. After a power failure the file may be as it was a moment before: no record is missing,
+  /// but the mark behind the last one is.
+  func settleClaim(of segment: Segment, _ scanner: borrowing LogScanner) {
+    guard segment.lastSequence > scanner.durable, let end = scanner.ends[segment.id], !end.lacksRecords,
+      end.offset < segment.recordsEnd, end.last >= segment.lastSequence
+    else { return }
+    settleEnd(of: segment, at: end.offset, last: segment.lastSequence)
   }
 }

@@ -201,8 +201,8 @@ extension Recovery {
     return try conclude(manifest, scanner, &report)
   }
 
-  /// Notes how far a read-only store has read. It cuts nothing off, and drops no segment: what looked empty or torn may
-  /// be what the writer is writing.
+  /// Notes how far a read-only store has read. It cuts nothing off, and drops no segment that may be the one that a writer is writing,
+  /// however empty or torn it looked.
   private mutating func concludeReading(
     _ manifest: Manifest,
     _ log: [Segment],
@@ -218,7 +218,12 @@ extension Recovery {
     catalog.renewMissed()
     // A batch without an end may be one that is being written.
     guard let cut = scanner.cut, cut.isHole, scanner.highest > published else { return [] }
-    let hidden = log.drop { $0 !== cut.segment }.dropFirst().count { $0.firstNumber != nil }
+    let behind = log.drop { $0 !== cut.segment }.dropFirst()
+    let hidden = behind.count { $0.firstNumber != nil }
+    // As the next opening for writing drops them. Nothing was read of them, and of what they hold anything may be missing.
+    let dropped = behind.filter(\.isSettled)
+    catalog.remove(dropped)
+    for segment in dropped { catalog.uninstall(segment) }
     return [Self.cut(cut, behind: published, discarding: hidden)]
   }
 
@@ -267,6 +272,8 @@ extension Recovery {
       } else if !segment.isSettled {
         let end = scanner.ends[segment.id] ?? segment.endOfRecords()
         settleEnd(of: segment, at: end.offset, last: end.last)
+      } else {
+        settleClaim(of: segment, scanner)
       }
     }
     let durable = min(max(manifest.durableSequence, scanner.durable), published)

@@ -54,8 +54,12 @@ struct SegmentWalk {
       if records.offset >= end { return nil }
       throw .damaged(segment.location(records.offset), reason: RecordDamage.headerChecksum.reason)
     }
+    guard header.kind != .seal else { throw .damaged(segment.location(offset), reason: Self.sealAmidRecords) }
     return entry(header, at: offset)
   }
+
+  /// A writer leaves nothing behind a seal but a footer.
+  static let sealAmidRecords = "a seal stands in front of records"
 
   /// The next record with a readable header; reports damage in between.
   mutating func nextReadable(reporting damage: inout [StoreEvent]) -> FooterEntry? {
@@ -76,6 +80,10 @@ struct SegmentWalk {
     guard packed == nil else { return nil }
     while records.offset < end {
       if let (offset, header) = records.next() {
+        if header.kind == .seal {
+          damage.append(.damaged(segment.location(offset), reason: Self.sealAmidRecords))
+          continue
+        }
         if segment.view(at: offset, end: end)?.bodyIsIntact != true {
           damage.append(.damaged(segment.location(offset), reason: RecordDamage.bodyChecksum.reason))
         }

@@ -74,10 +74,20 @@ import Testing
       if isLaterElsewhere { try store.probe.rotate() }
       for number in 0..<3 { try store.put("later", forKey: "later \(number)") }
       try tail.damage(harm)
+      // What reads only comes to the same end, and finds the same damage.
+      let reads = EventLog()
+      let reader = try tail.machine.open {
+        $0.readOnly = true
+        $0.onEvent = { reads.record($0) }
+      }
+      let hidden = tail.expected.count { (try? reader.get($0.key)) != $0.value }
+      try reader.close()
       let log = EventLog()
       let again = try tail.machine.open { $0.onEvent = { log.record($0) } }
       let lost = tail.expected.count { (try? again.get($0.key)) != $0.value }
       #expect(lost <= (harm == .flippedMark ? 0 : 1))
+      #expect(hidden == lost)
+      #expect(reads.damage.map(\.offset) == log.damage.map(\.offset))
       for number in 0..<3 { #expect(try again.get("later \(number)") == bytes("later")) }
       #expect(!log.events.contains { if case .cut = $0 { true } else { false } })
       let place = harm == .flippedMark ? tail.place + Self.recordLength : tail.place

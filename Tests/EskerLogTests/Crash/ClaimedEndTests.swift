@@ -1,0 +1,114 @@
+import EskerFormat
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+/// A manifest's row of a segment that calls itself settled is a claim as long as the segment was not synced: a power failure can leave
+/// the file as it was a moment before.
+@Suite struct ClaimedEndTests {
+  private static func value(_ number: Int) -> [UInt8] {
+    bytes("value \(1_000_000 + number)") + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 80)
+  }
+
+  /// Whoever opens it, for reading or writing, finds nothing wrong, and the same.
+  private func expectSound(_ machine: Machine, _ expected: [[UInt8]: [UInt8]], isWhole: Bool = true) throws {
+    for readOnly in [true, false] {
+      let log = EventLog()
+      let store = try machine.open {
+        $0.readOnly = readOnly
+        $0.onEvent = { log.record($0) }
+      }
+      #expect(log.damage.isEmpty)
+      #expect(log.events.contains { if case .cut = $0 { true } else { false } } == !isWhole)
+      #expect(try store.contents() == expected)
+      #expect(try store.verify().isClean)
+      let snapshot = try store.snapshot()
+      let verified = try store.probe.verifySegments(of: snapshot)
+      #expect(verified.isClean)
+      let copy = "/copy \(readOnly)"
+      try store.backup(to: copy)
+      try store.close()
+    }
+  }
+
+  /// What is lost with the mark at the end of a segment, which the opening after a kill took for settled, is no record.
+  @Test func aMarkThatIsLostIsNoRecord() throws {
+    var machine = Machine()
+    machine.reusesRoom = true
+    let store = try machine.open()
+    store.probe.stopBackground()
+    var (round, expected) = (0, [[UInt8]: [UInt8]]())
+    while store.probe.recordsReplaced < 100 || round % 4 != 0 {
+      let key = bytes("key \(round % 4)")
+      expected[key] = Self.value(round)
+      try store.put(Self.value(round), forKey: key)
+      round += 1
+    }
+    // Writes a mark behind the last record.
+    let end = try #require(store.probe.tailEnd)
+    let snapshot = try store.snapshot()
+    let path = try #require(store.probe.tail?.path)
+    try #require(try #require(store.probe.tailEnd) > end)
+    try store.probe.rotate()
+    try store.put("later", forKey: "later")
+    expected[bytes("later")] = bytes("later")
+    let again = try machine.reopenAfterKill()
+    again.probe.stopBackground()
+    try again.probe.writeManifest()
+    machine.disk = try machine.disk.processKilled()
+    let file = try machine.disk.open(path, .readWrite)
+    try file.writeAll([UInt8](repeating: 0, count: 64), at: end)
+    file.close()
+    try expectSound(machine, expected)
+    withExtendedLifetime((store, snapshot, again)) {}
+  }
+
+  /// What stands behind the end of history is not looked at by whoever only reads, as whoever writes drops it.
+  @Test func whatIsBehindTheEndOfHistoryIsLeftOut() throws {
+    var machine = Machine()
+    let store = try machine.open()
+    store.probe.stopBackground()
+    var (expected, ends, paths) = ([[UInt8]: [UInt8]](), [Int](), [String]())
+    for segment in 0..<3 {
+      for number in 0..<20 {
+        let key = bytes("key \(segment) \(number)")
+        if segment == 0, number < 10 { expected[key] = Self.value(number) }
+        if segment == 0, number == 10 { ends.append(try #require(store.probe.tailEnd)) }
+        try store.put(Self.value(number), forKey: key)
+      }
+      ends.append(try #require(store.probe.tailEnd))
+      paths.append(try #require(store.probe.tail?.path))
+      try store.probe.rotate()
+    }
+    try store.put("later", forKey: "later")
+    let again = try machine.reopenAfterKill()
+    again.probe.stopBackground()
+    try again.probe.writeManifest()
+    machine.disk = try machine.disk.processKilled()
+    // The end of the first segment did not reach the disk, nor did the beginning of the second.
+    for (path, range) in [(paths[0], ends[0]..<ends[1]), (paths[1], 128..<ends[2] - 400)] {
+      let file = try machine.disk.open(path, .readWrite)
+      try file.writeAll([UInt8](repeating: 0, count: range.count), at: range.lowerBound)
+      file.close()
+    }
+    try expectSound(machine, expected, isWhole: false)
+    withExtendedLifetime((store, again)) {}
+  }
+
+  /// A seal with records behind it is a forgery: an error, and no end of the process.
+  @Test func aSealAmidTheRecordsIsDamage() throws {
+    let log = EventLog()
+    let store = try Machine().open { $0.onEvent = { log.record($0) } }
+    try store.put("first", forKey: "first")
+    store.probe.append([(RecordHeader(sequence: 0, kind: .seal, keyHash: 0, keyLength: 0, valueLength: 0), [], [])])
+    try store.put("second", forKey: "second")
+    try store.probe.rotate()
+    store.probe.sealFinished()
+    // Each call delivers what was told before.
+    #expect(try store.get("second") == bytes("second"))
+    try store.put("third", forKey: "third")
+    #expect(log.events.contains { if case .backgroundFailure(_, .damaged) = $0 { true } else { false } })
+    #expect(try !store.verify().isClean)
+  }
+}
