@@ -70,7 +70,14 @@ ensure_redis() {
 
 # swift_all COMMAND...: `swift COMMAND...` for everything in the repository but the packages in Benchmarks and Examples: the tool, and the
 # tests of all products; see the end of Package.swift.
-swift_all() { env ESKER_DEVELOPMENT=1 swift "$@"; }
+#
+# SwiftPM passes traits to the compiler in the order of a set, which is another in each process: then all is compiled anew. Only builds
+# get the fixed order of hashes, as tests shall meet any.
+swift_all() {
+  local -a variables=(ESKER_DEVELOPMENT=1)
+  [[ $1 != build ]] || variables+=(SWIFT_DETERMINISTIC_HASHING=1)
+  env "${variables[@]}" swift "$@"
+}
 
 # build_release PRODUCT: builds a program of swift_all in release, and prints where it is. From the root of the repository.
 build_release() {
