@@ -84,7 +84,7 @@ def main():
         # The C modules of the packages that Esker depends on: some bring a map of the module, for others the build has written one.
         headers += [f"-I{os.path.dirname(path)}" for path in glob.glob(".build/checkouts/*/Sources/*/include/module.modulemap")]
         for path in glob.glob(f"{products}/C*.build/module.modulemap"):
-            # Not what the build has made for itself, and not Esker's own, which are found above.
+            # Not what was built to run while building, and not Esker's own, which are found above.
             if not re.search(r"(-tool|/CEsker\w+)\.build/", path):
                 headers += ["-Xcc", f"-fmodule-map-file={path}"]
         # Not only type checking: initialization and isolation are checked when code is generated.

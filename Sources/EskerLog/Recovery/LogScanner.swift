@@ -39,9 +39,9 @@ struct LogScanner: ~Copyable {
   /// Whether numbers do not ascend in the segment that is being read; then its records wait to be applied.
   private var isUnordered = false
   private var unordered: [LogRecord] = []
-  /// Where a read-only store has looked a second time whether a writer has written there meanwhile. Once is enough, and more often could
-  /// go on for ever: every other step goes forward.
-  private var placeOfSecondLook: Int?
+  /// Where a read-only store has looked again whether a writer has written there meanwhile. Once is enough, and more often could go on
+  /// for ever: every other step goes forward.
+  private var lookedAgainAt: Int?
 
   /// Where a segment's records end, and the number of the last.
   struct End {
@@ -57,6 +57,8 @@ struct LogScanner: ~Copyable {
     var offset: Int
     /// Whether records after it are discarded that no writer can be writing at the moment.
     var isHole = false
+    /// Whether what is missing in a segment that takes no more records is nowhere else: no newer manifest lists it.
+    var isFinal = false
   }
 
   init(_ writer: Writer, _ manifest: Manifest, expected: UInt64) {
@@ -78,7 +80,7 @@ struct LogScanner: ~Copyable {
   ///   - isSettled: Whether the manifest determines where the records end.
   mutating func scan(_ segments: ArraySlice<Segment>, from start: Int, isSettled: Bool) {
     guard cut == nil, let segment = segments.first else { return }
-    placeOfSecondLook = nil
+    lookedAgainAt = nil
     var offset = start
     while cut == nil {
       let limit = segment.readableEnd
@@ -252,14 +254,14 @@ struct LogScanner: ~Copyable {
     // A writer in another process may have been writing it, and have finished since.
     if writer.env.options.readOnly {
       _ = writer.catalog.growToFile(segment)
-      if isSecondLook(at: offset), isIntact(offset, of: segment) { return .isThereNow }
+      if isIntact(offset, of: segment) { return .isThereNow }
     }
     let isOvertaken = !wasDurable && isOvertaken
     if header.sequence > durable || isOvertaken {
-      let isHole = !isOvertaken && highest > header.sequence
+      let isHole = highest > header.sequence
       // The record is discarded. For a read-only store it may be one that is being written.
       if !writer.env.options.readOnly { highest = max(highest, header.sequence) }
-      end(at: offset, in: segment, isHole: isHole)
+      end(at: offset, in: segment, isHole: isHole, isFinal: !isOvertaken)
       return .endsHistory
     }
     report(segment, offset, length: header.size, "the checksum of a record's key and value does not match")
@@ -324,8 +326,9 @@ struct LogScanner: ~Copyable {
   /// done.
   private mutating func skip(from offset: Int, in segment: Segment, _ segments: ArraySlice<Segment>) -> Int? {
     gatherEvidence(behind: offset, segments)
-    if writer.env.options.readOnly, isSecondLook(at: offset), hasNext(at: offset, in: segment, segments.dropFirst()) {
-      return offset
+    if writer.env.options.readOnly, lookedAgainAt != offset {
+      lookedAgainAt = offset
+      if hasNext(at: offset, in: segment, segments.dropFirst()) { return offset }
     }
     // A crash does not truncate files.
     let isLost =
@@ -333,7 +336,7 @@ struct LogScanner: ~Copyable {
       || hasDurable(behind: offset, in: segment)
     let isOvertaken = isOvertaken
     guard isLost, !isOvertaken else {
-      end(at: offset, in: segment, isHole: !isOvertaken && highest >= expected)
+      end(at: offset, in: segment, isHole: highest >= expected, isFinal: !isOvertaken)
       return nil
     }
     // What is missing was durable, so its batch was complete: the rest of it counts.
@@ -377,12 +380,6 @@ struct LogScanner: ~Copyable {
     }
   }
 
-  /// Whether this place was not looked at twice yet; from now on it was.
-  private mutating func isSecondLook(at offset: Int) -> Bool {
-    defer { placeOfSecondLook = offset }
-    return placeOfSecondLook != offset
-  }
-
   /// Whether a writer in another process has continued in segments that this manifest does not list: what is missing here
   /// may be there.
   private var isOvertaken: Bool {
@@ -407,10 +404,10 @@ struct LogScanner: ~Copyable {
     endSegment(segment, offset, lacksRecords: lacksRecords)
   }
 
-  private mutating func end(at offset: Int, in segment: Segment, isHole: Bool = false) {
+  private mutating func end(at offset: Int, in segment: Segment, isHole: Bool = false, isFinal: Bool = false) {
     applyUnordered()
     let start = takeBackBatch() ?? (segment, offset)
-    cut = Cut(segment: start.segment, offset: start.offset, isHole: isHole)
+    cut = Cut(segment: start.segment, offset: start.offset, isHole: isHole && isFinal, isFinal: isFinal)
   }
 
   /// Drops a batch without an end, which never took effect; returns where it begins, if there is one.

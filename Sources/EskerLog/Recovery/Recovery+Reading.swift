@@ -95,9 +95,13 @@ extension Recovery {
 
   /// Takes the end that was found for that of a segment which the manifest calls settled although it was not synced.
   ///
-  /// Above the durable number, such a row is a claim. After a power failure the file may be as it was a moment before: no record is missing,
-  /// but the mark behind the last one is.
+  /// Above the durable number, such a row is a claim. After a power failure the file may be as it was a moment before: history ends in it, or
+  /// no record is missing, but the mark behind the last one is.
   func settleClaim(of segment: Segment, _ scanner: borrowing LogScanner) {
+    if let cut = scanner.cut, cut.segment === segment {
+      if cut.isFinal { settleEnd(of: segment, at: cut.offset, last: scanner.expected &- 1) }
+      return
+    }
     guard segment.lastSequence > scanner.durable, let end = scanner.ends[segment.id], !end.lacksRecords,
       end.offset < segment.recordsEnd, end.last >= segment.lastSequence
     else { return }

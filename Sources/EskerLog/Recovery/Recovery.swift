@@ -217,13 +217,14 @@ extension Recovery {
     self.place = place
     catalog.renewMissed()
     // A batch without an end may be one that is being written.
-    guard let cut = scanner.cut, cut.isHole, scanner.highest > published else { return [] }
-    let behind = log.drop { $0 !== cut.segment }.dropFirst()
-    let hidden = behind.count { $0.firstNumber != nil }
+    guard let cut = scanner.cut, cut.isFinal else { return [] }
+    let behind = log.drop { $0 !== cut.segment }.dropFirst(cut.offset > SegmentHeader.length ? 1 : 0)
+    let hidden = log.drop { $0 !== cut.segment }.dropFirst().count { $0.firstNumber != nil }
     // As the next opening for writing drops them. Nothing was read of them, and of what they hold anything may be missing.
     let dropped = behind.filter(\.isSettled)
     catalog.remove(dropped)
     for segment in dropped { catalog.uninstall(segment) }
+    guard cut.isHole, scanner.highest > published else { return [] }
     return [Self.cut(cut, behind: published, discarding: hidden)]
   }
 

@@ -19,7 +19,7 @@ import Testing
         $0.readOnly = readOnly
         $0.onEvent = { log.record($0) }
       }
-      #expect(log.damage.isEmpty)
+      #expect(log.damage.isEmpty, "\(readOnly)")
       #expect(log.events.contains { if case .cut = $0 { true } else { false } } == !isWhole)
       #expect(try store.contents() == expected)
       #expect(try store.verify().isClean)
@@ -65,7 +65,12 @@ import Testing
   }
 
   /// What stands behind the end of history is not looked at by whoever only reads, as whoever writes drops it.
-  @Test func whatIsBehindTheEndOfHistoryIsLeftOut() throws {
+  ///
+  /// - Parameters:
+  ///   - kept: How many records of the first segment reached the disk.
+  ///   - isAllLost: Whether none of a later one did: then nothing tells that there were more.
+  @Test(arguments: [0, 1, 10], [false, true])
+  func whatIsBehindTheEndOfHistoryIsLeftOut(kept: Int, isAllLost: Bool) throws {
     var machine = Machine()
     let store = try machine.open()
     store.probe.stopBackground()
@@ -73,8 +78,8 @@ import Testing
     for segment in 0..<3 {
       for number in 0..<20 {
         let key = bytes("key \(segment) \(number)")
-        if segment == 0, number < 10 { expected[key] = Self.value(number) }
-        if segment == 0, number == 10 { ends.append(try #require(store.probe.tailEnd)) }
+        if segment == 0, number < kept { expected[key] = Self.value(number) }
+        if segment == 0, number == kept { ends.append(store.probe.tailEnd ?? SegmentHeader.length) }
         try store.put(Self.value(number), forKey: key)
       }
       ends.append(try #require(store.probe.tailEnd))
@@ -82,18 +87,39 @@ import Testing
       try store.probe.rotate()
     }
     try store.put("later", forKey: "later")
+    let last = try #require(store.probe.tail?.path)
     let again = try machine.reopenAfterKill()
     again.probe.stopBackground()
     try again.probe.writeManifest()
     machine.disk = try machine.disk.processKilled()
     // The end of the first segment did not reach the disk, nor did the beginning of the second.
-    for (path, range) in [(paths[0], ends[0]..<ends[1]), (paths[1], 128..<ends[2] - 400)] {
+    var lost = [(paths[0], ends[0]..<ends[1]), (paths[1], SegmentHeader.length..<ends[2] - 400)]
+    if isAllLost {
+      lost = [(paths[0], ends[0]..<8_000)] + (paths[1...] + [last]).map { ($0, SegmentHeader.length..<8_000) }
+    }
+    for (path, range) in lost {
       let file = try machine.disk.open(path, .readWrite)
-      try file.writeAll([UInt8](repeating: 0, count: range.count), at: range.lowerBound)
+      let length = min(range.upperBound, try file.status().size)
+      try file.writeAll([UInt8](repeating: 0, count: max(0, length - range.lowerBound)), at: range.lowerBound)
       file.close()
     }
-    try expectSound(machine, expected, isWhole: false)
-    withExtendedLifetime((store, again)) {}
+    // Whoever has read that far goes on behind the writer that comes next.
+    let reader = try machine.open { $0.readOnly = true }
+    #expect(try reader.contents() == expected)
+    try expectSound(machine, expected, isWhole: isAllLost)
+    let writer = try machine.open()
+    for number in 0..<100 {
+      try writer.put(Self.value(number), forKey: "new \(number % 30)")
+      expected[bytes("new \(number % 30)")] = Self.value(number)
+    }
+    try reader.refresh()
+    #expect(reader.lastSequence == writer.lastSequence)
+    #expect(try reader.contents() == expected)
+    try writer.merge()
+    try reader.refresh()
+    #expect(try reader.contents() == expected)
+    #expect(try reader.verify().isClean)
+    withExtendedLifetime((store, again, reader)) {}
   }
 
   /// A seal with records behind it is a forgery: an error, and no end of the process.
