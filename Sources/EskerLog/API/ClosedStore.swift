@@ -44,10 +44,10 @@ package struct ClosedStore: Sendable {
   ///
   /// - Throws: ``StoreError/locked(path:holder:)``; ``StoreError/failed(operation:path:errno:)``.
   package func lock(_ names: [String]) throws(StoreError) -> (any File)? {
-    guard names.contains(Session.fileName) else { return nil }
-    let file = try translating { () throws(PlatformError) in try fileSystem.open("\(path)/\(Session.fileName)", .read) }
+    guard names.contains(LockFile.name) else { return nil }
+    let file = try translating { () throws(PlatformError) in try fileSystem.open("\(path)/\(LockFile.name)", .read) }
     guard try translating({ () throws(PlatformError) in try file.tryLock(exclusive: false) }) else {
-      throw .locked(path: path, holder: Session.holder(file))
+      throw .locked(path: path, holder: LockFile(file).holder)
     }
     return file
   }

@@ -17,7 +17,7 @@ enum FileName {
 
   /// Whether Esker may have created a file of this name before there was a manifest.
   static func isOurs(_ name: String) -> Bool {
-    name == Session.fileName || name == temporary || name == reserve || manifests.contains(name)
+    name == LockFile.name || name == temporary || name == reserve || manifests.contains(name)
       || segmentID(name) != nil || checkpointID(name) != nil
   }
 

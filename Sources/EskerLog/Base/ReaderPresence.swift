@@ -4,26 +4,51 @@ internal import Synchronization
 /// Tells the writer of a store, in whatever process, that this one reads its files: from then on no record is replaced.
 ///
 /// A reader holds a shared lock on the copies of the manifest as long as it is there, and sets a word in `LOCK`, at which the writer
-/// looks before it replaces a record. Now and then the writer clears the word, and tries the locks to see whether it should.
+/// looks before it replaces a record. Now and then the writer clears the word, and tries the locks to see whether it should; and it
+/// replaces none for long without such a look, for readers that must not write to `LOCK`.
 final class ReaderPresence: Sendable {
   private let files: Guarded<[any File]>
+  private let lock: LockFile?
 
   /// - Throws: if the store has a writer that cannot be told.
   init(in directory: String, _ platform: Platform) throws(StoreError) {
     var files: [any File] = []
+    var lock: LockFile?
     do throws(StoreError) {
       for path in Self.paths(in: directory) {
         guard let file = try? platform.fileSystem.open(path, .read) else { continue }
         files.append(file)
-        // The writer may be trying it.
-        while try translating({ () throws(PlatformError) in try !file.tryLock(exclusive: false) }) { platform.pause() }
       }
-      try Self.announce(in: directory, platform)
+      try translating { () throws(PlatformError) in
+        try Self.lock(files, platform)
+        do throws(PlatformError) {
+          lock = try LockFile(in: directory, platform.fileSystem)
+          try lock?.announceReader(platform)
+        } catch {
+          // There never was a writer.
+          if error.code != PlatformError.notFound { throw error }
+        }
+      }
     } catch {
       for file in files { file.close() }
+      lock?.close()
       throw error
     }
     self.files = Guarded(files, .leaf)
+    self.lock = lock
+  }
+
+  /// Locks the copies, or the one that can be had: a writer that looks has the other locked for a moment, or was stopped then. It tries
+  /// one after the other, so it meets the lock on the second, or comes to the reader's word in `LOCK` after its own.
+  private static func lock(_ files: [any File], _ platform: Platform) throws(PlatformError) {
+    for _ in 0..<50 {
+      var isLocked = true
+      for file in files where try !file.tryLock(exclusive: false) { isLocked = false }
+      if isLocked { return }
+      platform.pause()
+    }
+    for file in files where try file.tryLock(exclusive: false) { return }
+    throw PlatformError("lock", path: files.first?.path ?? "", code: PlatformError.tryAgain)
   }
 
   deinit { end() }
@@ -35,6 +60,13 @@ final class ReaderPresence: Sendable {
       return files
     }
     for file in files { file.close() }
+    lock?.close()
+  }
+
+  /// The last write that every process could see; nil if that is not known, and after ``end()``.
+  var published: UInt64? {
+    guard let lock, let words = try? lock.words(), words.areReaders, words.published != 0 else { return nil }
+    return words.published
   }
 
   /// Whether any reader is there. Also true if that cannot be told.
@@ -51,13 +83,4 @@ final class ReaderPresence: Sendable {
   }
 
   private static func paths(in directory: String) -> [String] { FileName.manifests.map { "\(directory)/\($0)" } }
-
-  private static func announce(in directory: String, _ platform: Platform) throws(StoreError) {
-    do throws(PlatformError) {
-      try Session.announceReader(at: "\(directory)/\(Session.fileName)", platform)
-    } catch {
-      // There never was a writer.
-      if error.code != PlatformError.notFound { throw StoreError(error) }
-    }
-  }
 }

@@ -1,28 +1,25 @@
 internal import EskerPlatform
 internal import Synchronization
 
-/// The lock file: which process has the store open for writing, and whether a sync was in progress or had failed when
-/// that process ended.
+/// The lock file of the process that has the store open for writing: it says who that is, whether a sync was in progress or had failed
+/// when that process ended, and what readers and the writer tell each other.
 ///
-/// 56 bytes: magic `ESKRLOCK`, process id (u32), zero (u32), syncs in progress (u64), error of a failed sync (u64), and a
+/// 64 bytes: magic `ESKRLOCK`, process id (u32), zero (u32), syncs in progress (u64), error of a failed sync (u64), a
 /// number (u64) that is odd while the manifest is being written, and grows with each write; whether other processes read the store
-/// (u64), and whether a record is being replaced (u64).
+/// (u64), whether a record is being replaced (u64), and the last write that was published while there were readers (u64).
 ///
 /// The file means nothing after a restart of the machine and needs no sync: the page cache then holds what the disk
 /// holds. Within one boot it tells the next opener that the kernel may have marked pages clean that it could not write,
 /// so they must not be trusted.
 ///
 /// Safety: threads may share it: `isEnded` is guarded by `lock`, and so are the stores through the mapping, which has all
-/// seven words and is aligned to a page. It is unmapped after `isEnded` was set, so no store can follow. Readers of the
-/// file's bytes check their count first.
+/// eight words and is aligned to a page; those of the last three words are atomic, and made under the writer's lock. It is unmapped
+/// after `isEnded` was set and the writer's lock was held once, so no store can follow.
 @safe
 final class Session: @unchecked Sendable {
-  static let fileName = "LOCK"
-  private static let magic: UInt64 = 0x4b43_4f4c_524b_5345
-  private static let length = 56
-
   private let file: any File
   private let mapping: any Mapping
+  private let words: UnsafeMutablePointer<Atomic<UInt64>>
   private let lock = Lock(.session)
   /// Guarded by `lock`. Once true, the file may belong to another process.
   private var isEnded = false
@@ -33,41 +30,74 @@ final class Session: @unchecked Sendable {
   let knowsOfFailure: Bool
 
   /// Takes the lock, creating the file if needed.
+  ///
+  /// - Throws: ``StoreError/locked(path:holder:)``; ``StoreError/failed(operation:path:errno:)``.
   init(directory: String, host: Host) throws(StoreError) {
-    let path = directory + "/" + Self.fileName
-    let fileSystem = host.platform.fileSystem
-    var file: (any File)?
-    if try translating({ () throws(PlatformError) in try fileSystem.status(path) }) == nil {
-      do throws(PlatformError) {
-        file = try fileSystem.open(path, .create)
-      } catch {
-        guard error.code == PlatformError.exists else { throw StoreError(error) }
-      }
-    }
-    let lockFile: any File
-    if let file {
-      lockFile = file
-    } else {
-      lockFile = try translating { () throws(PlatformError) in try fileSystem.open(path, .readWrite) }
-    }
-    guard try translating({ () throws(PlatformError) in try Self.lock(lockFile, host.platform) }) else {
-      throw .locked(path: directory, holder: Self.holder(lockFile))
-    }
-    self.file = lockFile
+    let file = try Self.locked(in: directory, host.platform)
+    self.file = file
     mapping = try translating { () throws(PlatformError) -> any Mapping in
-      try lockFile.reserve(Self.length)
-      let mapping = try lockFile.map(capacity: 4096, writable: true)
-      try mapping.extend(to: Self.length)
+      try file.reserve(LockFile.length)
+      let mapping = try file.map(capacity: 4096, writable: true)
+      try mapping.extend(to: LockFile.length)
       return mapping
     }
+    unsafe self.words = mapping.base.assumingMemoryBound(to: Atomic<UInt64>.self)
     let words = unsafe mapping.base.assumingMemoryBound(to: UInt64.self)
-    distrustsCache = unsafe words[0] == Self.magic.littleEndian && (words[2] != 0 || words[3] != 0)
-    knowsOfFailure = unsafe words[0] == Self.magic.littleEndian && words[3] != 0
-    unsafe words[0] = Self.magic.littleEndian
+    let isOurs = unsafe words[0] == LockFile.magic.littleEndian
+    distrustsCache = unsafe isOurs && (words[2] != 0 || words[3] != 0)
+    knowsOfFailure = unsafe isOurs && words[3] != 0
+    unsafe words[0] = LockFile.magic.littleEndian
     // Until it is known that nobody reads the store.
     unsafe words[5] = 1
     unsafe words[6] = 0
+    unsafe words[7] = 0
     unsafe words[1] = UInt64(UInt32(bitPattern: host.platform.processID)).littleEndian
+  }
+
+  // MARK: Taking the lock
+
+  /// How often another opener may replace the file meanwhile.
+  private static let mostTries = 8
+
+  /// The lock file, locked. One that another program has put there is replaced by a new one, and not written to.
+  private static func locked(in directory: String, _ platform: Platform) throws(StoreError) -> any File {
+    let path = "\(directory)/\(LockFile.name)"
+    for _ in 0..<mostTries {
+      let file = try translating { () throws(PlatformError) in try opened(path, platform.fileSystem) }
+      do throws(StoreError) {
+        guard try translating({ () throws(PlatformError) in try lock(file, platform) }) else {
+          throw .locked(path: directory, holder: LockFile(file).holder)
+        }
+        if try translating({ () throws(PlatformError) in try isOurs(file) }) { return file }
+        try translating { () throws(PlatformError) in
+          // Only whoever has it locked removes the name, and only once: the next one finds that the file has none.
+          let names = try file.status().linkCount
+          guard names <= 1 else { throw PlatformError("take for a lock", path: path, code: PlatformError.tooManyLinks) }
+          if names == 1 { try platform.fileSystem.remove(path) }
+        }
+      } catch {
+        file.close()
+        throw error
+      }
+      file.close()
+    }
+    throw .failed(operation: "lock", path: path, errno: PlatformError.tryAgain)
+  }
+
+  private static func opened(_ path: String, _ fileSystem: any FileSystem) throws(PlatformError) -> any File {
+    if try fileSystem.status(path) == nil {
+      do throws(PlatformError) { return try fileSystem.open(path, .create) } catch {
+        guard error.code == PlatformError.exists else { throw error }
+      }
+    }
+    return try fileSystem.open(path, .readWrite)
+  }
+
+  /// Whether the file is a lock file, or one that was just made.
+  private static func isOurs(_ file: any File) throws(PlatformError) -> Bool {
+    let bytes = try file.bytes(in: 0..<LockFile.length + 1)
+    if bytes.count <= LockFile.length, bytes.allSatisfy({ $0 == 0 }) { return true }
+    return try LockFile(file).words() != nil
   }
 
   /// Takes a writer's lock; false if there is a writer. A reader that looks whether there is one holds the lock for a moment.
@@ -77,16 +107,6 @@ final class Session: @unchecked Sendable {
       platform.pause()
     }
     return try file.tryLock(exclusive: true)
-  }
-
-  /// The process id in the file; 0 if it cannot be read.
-  static func holder(_ file: any File) -> Int32 {
-    guard let bytes = try? file.bytes(in: 0..<16), bytes.count == 16 else { return 0 }
-    let words = unsafe bytes.withUnsafeBytes { buffer in
-      (0..<2).map { unsafe buffer.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self) }
-    }
-    guard words[0] == magic.littleEndian else { return 0 }
-    return Int32(truncatingIfNeeded: UInt64(littleEndian: words[1]))
   }
 
   // Syncs continue while a thread waits for one, so these may be called after `end`, and then do nothing.
@@ -116,19 +136,6 @@ final class Session: @unchecked Sendable {
     unsafe change { unsafe $0[4] &+= 1 }
   }
 
-  /// The number that is odd while the manifest is being written; nil if no writer has ever opened the store.
-  ///
-  /// A sequence lock: a reader that finds it even, and the same before and after reading the copies, has seen no partial
-  /// write.
-  static func edits(in directory: String, _ fileSystem: any FileSystem) -> UInt64? {
-    atomicMemoryFence(ordering: .sequentiallyConsistent)
-    defer { atomicMemoryFence(ordering: .sequentiallyConsistent) }
-    guard let file = try? fileSystem.open("\(directory)/\(fileName)", .read) else { return nil }
-    defer { file.close() }
-    guard let bytes = try? file.bytes(in: 0..<length), bytes.count == length else { return nil }
-    return unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: 32, as: UInt64.self) }
-  }
-
   /// Notes that the contents of the page cache have been rewritten and can be trusted.
   func trustsCacheAgain() {
     unsafe change {
@@ -137,77 +144,37 @@ final class Session: @unchecked Sendable {
     }
   }
 
-  // MARK: Readers
+  // MARK: Readers. Called under the writer's lock, which a close takes before it ends the session.
 
-  /// Whether a record may be replaced; then until ``endReuse()``, readers that come wait. Called under the writer's lock, which a
-  /// close takes before it ends the session.
+  /// Whether a record may be replaced; then until ``endReuse()``, readers that come wait.
   ///
   /// Either the reader's look at the second word sees what is stored here, or this sees what the reader has stored before it:
   /// hence one total order.
   @inline(__always)
   func beginReuse() -> Bool {
-    unsafe word(6).pointee.store(1, ordering: .sequentiallyConsistent)
-    if unsafe word(5).pointee.load(ordering: .sequentiallyConsistent) == 0 { return true }
+    unsafe words[6].store(1, ordering: .sequentiallyConsistent)
+    if unsafe words[5].load(ordering: .sequentiallyConsistent) == 0 { return true }
     endReuse()
     return false
   }
 
   /// Whether other processes read the store. Relaxed: who comes at this moment waits for nothing that is not announced.
   @inline(__always)
-  var areReaders: Bool { unsafe word(5).pointee.load(ordering: .relaxed) != 0 }
+  var areReaders: Bool { unsafe words[5].load(ordering: .relaxed) != 0 }
 
   @inline(__always)
-  func endReuse() { unsafe word(6).pointee.store(0, ordering: .releasing) }
+  func endReuse() { unsafe words[6].store(0, ordering: .releasing) }
 
-  /// Sets whether other processes read the store. Called while room is made for a write, and at the end.
+  /// Tells readers, if there are any, that everything up to a number is visible: what they read need not go further.
+  @inline(__always)
+  func tellPublished(_ sequence: UInt64) {
+    if areReaders { unsafe words[7].store(sequence.littleEndian, ordering: .releasing) }
+  }
+
+  /// Sets whether other processes read the store. What was published is not known again before the next write.
   func set(areReaders: Bool) {
-    unsafe word(5).pointee.store(areReaders ? 1 : 0, ordering: .sequentiallyConsistent)
-  }
-
-  /// What readers and the writer say to each other in a lock file.
-  private static func words(in file: any File) throws(PlatformError) -> (areReaders: Bool, isReplacing: Bool)? {
-    let bytes = try file.bytes(in: 40..<length)
-    guard bytes.count == length - 40 else { return nil }
-    return (bytes[0] != 0, bytes[8] != 0)
-  }
-
-  /// Says in the lock file of a writer that there is a reader, unless it says so already, and waits until the writer replaces nothing
-  /// any more.
-  static func announceReader(at path: String, _ platform: Platform) throws(PlatformError) {
-    let file = try platform.fileSystem.open(path, .read)
-    defer { file.close() }
-    guard let words = try words(in: file) else { return }
-    if !words.areReaders {
-      do throws(PlatformError) { try noteReader(at: path, platform) } catch {
-        // Without a writer, there is nobody to be told.
-        guard try file.tryLock(exclusive: false) else { throw error }
-        return
-      }
-    }
-    var turns = 0
-    while try Self.words(in: file)?.isReplacing == true {
-      turns += 1
-      // The writer may have been killed in the middle of it.
-      if turns % 16 == 0, try file.tryLock(exclusive: false) { return }
-      platform.pause()
-    }
-  }
-
-  /// Safety: the mapping has all words, and is unmapped behind the store.
-  private static func noteReader(at path: String, _ platform: Platform) throws(PlatformError) {
-    let file = try platform.fileSystem.open(path, .readWrite)
-    defer { file.close() }
-    let mapping = try file.map(capacity: 4096, writable: true)
-    defer { mapping.unmap() }
-    try mapping.extend(to: length)
-    let words = unsafe mapping.base.assumingMemoryBound(to: Atomic<UInt64>.self)
-    unsafe words[5].store(1, ordering: .sequentiallyConsistent)
-    // Before the look at the other word, which is a call.
-    atomicMemoryFence(ordering: .sequentiallyConsistent)
-  }
-
-  private func word(_ index: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {
-    unsafe (mapping.base + 8 * index).assumingMemoryBound(to: Atomic<UInt64>.self)
+    unsafe words[7].store(0, ordering: .relaxed)
+    unsafe words[5].store(areReaders ? 1 : 0, ordering: .sequentiallyConsistent)
   }
 
   /// Changes the words of the file. The kernel keeps what is stored there, however this process ends.
@@ -225,7 +192,7 @@ final class Session: @unchecked Sendable {
     }
     guard isFirst else { return }
     // As the next writer will assume: so readers have nothing to say meanwhile, and leave the file as it is.
-    set(areReaders: true)
+    unsafe words[5].store(1, ordering: .sequentiallyConsistent)
     mapping.unmap()
     file.close()
   }

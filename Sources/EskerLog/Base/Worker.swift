@@ -31,6 +31,8 @@ final class Worker: @unchecked Sendable {
     static let merge = Jobs(rawValue: 512)
     /// Publish statistics.
     static let publish = Jobs(rawValue: 1024)
+    /// Look whether other processes read the store.
+    static let lookForReaders = Jobs(rawValue: 2048)
   }
 
   /// When to run the same jobs again.

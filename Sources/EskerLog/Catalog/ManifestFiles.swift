@@ -41,9 +41,9 @@ final class ManifestFiles: @unchecked Sendable {
   func readBesideWriter(_ platform: Platform) throws(StoreError) -> Reading {
     var reading = try read()
     for _ in 0..<100 where !reading.damage.isEmpty {
-      let edits = Session.edits(in: directory, fileSystem)
+      let edits = LockFile.edits(in: directory, fileSystem)
       reading = try read()
-      if edits.map({ $0 & 1 == 0 }) ?? true, edits == Session.edits(in: directory, fileSystem) { return reading }
+      if edits.map({ $0 & 1 == 0 }) ?? true, edits == LockFile.edits(in: directory, fileSystem) { return reading }
       platform.pause()
     }
     if reading.newest != nil { reading.damage = [] }

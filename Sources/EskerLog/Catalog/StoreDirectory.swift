@@ -36,11 +36,14 @@ struct StoreDirectory {
     }
     if let status {
       guard status.kind == .directory else { throw .notAStore(path: path) }
-      try refuseStrangers()
     } else {
       if readOnly { throw .failed(operation: "open", path: path, errno: PlatformError.notFound) }
-      try translating { () throws(PlatformError) in try fileSystem.createDirectory(path) }
+      do throws(PlatformError) { try fileSystem.createDirectory(path) } catch {
+        // Another process may have created it since.
+        guard error.code == PlatformError.exists else { throw StoreError(error) }
+      }
     }
+    try refuseStrangers()
     return try readOnly ? openForReading() : openForWriting()
   }
 
@@ -90,7 +93,10 @@ struct StoreDirectory {
       result.presence = presence
       return result
     }
-    throw reading.found == 0 ? .notAStore(path: path) : unreadable(reading)
+    if reading.found == 0 { throw .notAStore(path: path) }
+    // An interrupted creation has left no store yet: there is nothing to restore.
+    if try isUnfinishedCreation(reading) { throw .notAStore(path: path) }
+    throw unreadable(reading)
   }
 
   private func openForWriting() throws(StoreError) -> Opened {

@@ -10,10 +10,13 @@ extension Follower {
   /// Meanwhile the index is in a state that the writer's never was in, so others wait: snapshots for `following`, and
   /// reads because of the status. Called with `following` held.
   ///
-  /// - Parameter opened: The new segments.
+  /// - Parameters:
+  ///   - opened: The new segments.
+  ///   - last: Where it may stop, unless more was durable.
   func load(
     _ manifest: Manifest,
     _ opened: [Segment],
+    through last: UInt64,
     _ follower: inout LogPosition,
     _ events: inout [StoreEvent]
   ) {
@@ -50,7 +53,7 @@ extension Follower {
     let log = catalog.ordering(catalog.segments.filter { listed.contains($0.id) && $0.mayHold(expected) })
     // The rest of the segment being read comes first.
     let isGoingOn = log.first.map { $0 === follower.segment } ?? false
-    var scanner = LogScanner(writer, manifest, expected: expected)
+    var scanner = LogScanner(writer, manifest, expected: expected, through: last)
     let start = isGoingOn ? offset : log.first.map { recovery.firstOffset(after: expected &- 1, in: $0) }
     recovery.read(log, from: start ?? SegmentHeader.length, manifest, &scanner, &events)
     scanner.finish()

@@ -7,15 +7,19 @@ extension Follower {
   ///
   /// Incomplete records do not count as damaged here: the writer may be writing them.
   ///
-  /// - Parameter acceptsAll: Whether to accept records of keyspaces that no manifest lists.
+  /// - Parameters:
+  ///   - last: Reads at least up to this number, if it is there, but not much further: a writer may be writing on without a pause.
+  ///   - acceptsAll: Whether to accept records of keyspaces that no manifest lists.
   /// - Returns: False if a record belongs to a keyspace that was not listed when the manifest was last read.
   @discardableResult
-  func readOn(_ follower: inout LogPosition, acceptingAll acceptsAll: Bool = false) -> Bool {
+  func readOn(_ follower: inout LogPosition, through last: UInt64, acceptingAll acceptsAll: Bool = false) -> Bool {
     var replay = Replay(writer)
     follower.isHeldUp = false
     var isKnown = true
     var known: UInt32?
-    loop: while true {
+    // Some are read in any case, should the number be an old one: a lock file that was removed says no more.
+    let first = follower.whole
+    loop: while follower.whole < last || follower.whole &- first < Self.leastRead {
       switch next(of: &follower) {
       case .record(let record):
         if record.keyspace.id != known, !acceptsAll {
@@ -29,6 +33,12 @@ extension Follower {
         take(record, &follower, &replay)
       case .passed: continue
       case .none:
+        if let record = replaced(follower) {
+          replay.apply(record)
+          follower.expected = record.sequence &+ 1
+          follower.whole = record.sequence
+          continue
+        }
         guard let next = segmentWithNext(follower) else { break loop }
         // Before the writer continued there, it may have written more here since the last check.
         if case .record = self.next(of: &follower) { continue }
@@ -39,6 +49,9 @@ extension Follower {
     publish(follower)
     return isKnown
   }
+
+  /// How many records a call reads however many there were when it began.
+  private static let leastRead: UInt64 = 1024
 
   /// Publishes what was read. The tail of a read-only store ends after the last complete batch.
   func publish(_ follower: LogPosition) {
@@ -69,18 +82,7 @@ extension Follower {
       follower.isHeldUp = true
       return .none
     }
-    return .record(
-      LogRecord(
-        hash: header.keyHash,
-        address: segment.startUnits + UInt64(follower.offset >> 3),
-        sequence: header.sequence,
-        size: header.size,
-        kind: header.kind,
-        keyspace: header.keyspace,
-        expiry: header.expiry,
-        batchContinues: header.batchContinues
-      )
-    )
+    return .record(LogRecord(header, at: follower.offset, of: segment))
   }
 
   private func take(_ record: LogRecord, _ follower: inout LogPosition, _ replay: inout Replay) {
@@ -91,6 +93,27 @@ extension Follower {
     for record in follower.batch { replay.apply(record) }
     follower.batch.removeAll(keepingCapacity: true)
     follower.whole = record.sequence
+  }
+
+  /// The next record, if it has taken the room of a dead one in front of the position.
+  ///
+  /// Only the first one that this reader did not find can have: its writer was stopped while it wrote it, and the reader had waited
+  /// long enough; see ``LockFile``.
+  private func replaced(_ follower: LogPosition) -> LogRecord? {
+    guard let segment = follower.segment, follower.batch.isEmpty else { return nil }
+    let words = segment.reuseWords
+    guard words.last == follower.expected, words.place <= UInt64(segment.readableEnd >> 3) else { return nil }
+    // As long as it is the last record that was announced, there is one place to look at. Afterwards it is there.
+    let place = Int(words.place) << 3
+    let isLast = place < follower.offset
+    var records = RecordCursor(segment, from: isLast ? place : SegmentHeader.length, to: follower.offset)
+    while let (offset, header) = records.next() {
+      if header.sequence == follower.expected, isWhole(at: offset, of: segment) {
+        return LogRecord(header, at: offset, of: segment)
+      }
+      if isLast { break }
+    }
+    return nil
   }
 
   private func isWhole(at offset: Int, of segment: Segment) -> Bool {

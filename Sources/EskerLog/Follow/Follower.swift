@@ -112,15 +112,17 @@ final class Follower: @unchecked Sendable {
   private func follow(lookingAtManifest: Bool, _ events: inout [StoreEvent]) throws(StoreError) {
     guard var follower = position else { return }
     defer { position = follower }
-    var isKnown = readOn(&follower)
+    // What is written from now on may wait for the next call.
+    let last = env.presence?.published ?? .max
+    var isKnown = readOn(&follower, through: last)
     guard lookingAtManifest || follower.isHeldUp || !isKnown else { return }
     var tries = 0
     while true {
       let manifest = try manifestOfWriter(atLeast: follower.generation)
       if manifest.generation == follower.generation {
         // Every keyspace would be listed by now.
-        if !isKnown { readOn(&follower, acceptingAll: true) }
-        if isBehindSkippedNumbers(follower) { loadSkipped(manifest, &follower, &events) }
+        if !isKnown { readOn(&follower, through: last, acceptingAll: true) }
+        if isBehindSkippedNumbers(follower) { loadSkipped(manifest, through: last, &follower, &events) }
         break
       }
       guard let opened = try openListed(manifest, &events) else {
@@ -135,14 +137,14 @@ final class Follower: @unchecked Sendable {
       let arriving = opened.filter { $0.kind != .log || (catalog.firstNumber(of: $0) ?? .max) <= follower.whole }
       enter(opened, manifest)
       // First what was written before the manifest and has not been read yet.
-      readOn(&follower)
+      readOn(&follower, through: max(last, manifest.durableSequence))
       if follower.whole >= manifest.durableSequence {
         for segment in arriving { follow(segment, through: follower.whole, &events) }
         adopt(manifest, &follower, &events)
       } else {
-        load(manifest, opened, &follower, &events)
+        load(manifest, opened, through: last, &follower, &events)
       }
-      isKnown = readOn(&follower)
+      isKnown = readOn(&follower, through: last)
       if isKnown, !isBehindSkippedNumbers(follower) { break }
     }
     follower.failures = 0
@@ -154,9 +156,14 @@ final class Follower: @unchecked Sendable {
     follower.isBehindSegment && follower.vainExpected != follower.expected && hasRecordsBeyond(follower)
   }
 
-  private func loadSkipped(_ manifest: Manifest, _ follower: inout LogPosition, _ events: inout [StoreEvent]) {
+  private func loadSkipped(
+    _ manifest: Manifest,
+    through last: UInt64,
+    _ follower: inout LogPosition,
+    _ events: inout [StoreEvent]
+  ) {
     let expected = follower.expected
-    load(manifest, [], &follower, &events)
+    load(manifest, [], through: last, &follower, &events)
     if follower.expected == expected { follower.vainExpected = expected }
   }
 

@@ -12,3 +12,19 @@ struct LogRecord {
   var expiry: Int64
   var batchContinues = false
 }
+
+extension LogRecord {
+  /// The record with that header.
+  init(_ header: RecordHeader, at offset: Int, of segment: Segment) {
+    self.init(
+      hash: header.keyHash,
+      address: segment.startUnits + UInt64(offset >> 3),
+      sequence: header.sequence,
+      size: header.size,
+      kind: header.kind,
+      keyspace: header.keyspace,
+      expiry: header.expiry,
+      batchContinues: header.batchContinues
+    )
+  }
+}

@@ -33,11 +33,9 @@ struct SegmentVerification {
   mutating func run(_ targets: [[UInt32]]) -> Report.Verification {
     report.files += 1
     report.bytes += reach
-    let header = (try? segment.bytes(in: 0..<SegmentHeader.length)) ?? []
-    let decoded = unsafe try? SegmentHeader(decoding: header.span.bytes)
-    if decoded == nil { add(0, SegmentHeader.length, "the segment's header is damaged") }
+    let header = readHeader()
     if let view = segment.packedView(end: reach) {
-      verifyPacked(view, decoded?.dictionaryChecksum)
+      verifyPacked(view, header?.dictionaryChecksum)
     } else {
       verifyRecords()
     }
@@ -50,6 +48,18 @@ struct SegmentVerification {
     verifyFooter()
     if count(end) { compare(targets) }
     return report
+  }
+
+  private mutating func readHeader() -> SegmentHeader? {
+    let bytes: [UInt8]
+    do throws(PlatformError) { bytes = try segment.bytes(in: 0..<SegmentHeader.length) } catch {
+      // That is no damage of what is there.
+      add(0, SegmentHeader.length, "the segment's header cannot be read: \(errorMessage(error.code))")
+      return nil
+    }
+    let header = unsafe try? SegmentHeader(decoding: bytes.span.bytes)
+    if header == nil { add(0, SegmentHeader.length, "the segment's header is damaged") }
+    return header
   }
 
   /// Checks that the index points to records.

@@ -19,6 +19,8 @@ struct LogScanner: ~Copyable {
   /// The same, according to the manifest.
   private let listedDurable: UInt64
   private let generation: UInt64
+  /// Where a reader may stop: what comes later was written after it had begun.
+  private let sought: UInt64
   /// The number the next record must have.
   private(set) var expected: UInt64
   /// The highest number seen anywhere, even beyond the end of history.
@@ -61,8 +63,10 @@ struct LogScanner: ~Copyable {
     var isFinal = false
   }
 
-  init(_ writer: Writer, _ manifest: Manifest, expected: UInt64) {
+  /// - Parameter sought: Where a read-only store may stop, which goes on from there as the writer writes.
+  init(_ writer: Writer, _ manifest: Manifest, expected: UInt64, through sought: UInt64 = .max) {
     self.writer = writer
+    self.sought = max(sought, manifest.durableSequence)
     self.expected = expected
     durable = manifest.durableSequence
     listedDurable = durable
@@ -91,6 +95,10 @@ struct LogScanner: ~Copyable {
         endSegment(segment, offset)
         return
       case .record(let header) where header.sequence == expected && header.kind != .seal:
+        if expected > sought, batch.isEmpty, !isUnordered {
+          end(at: offset, in: segment)
+          return
+        }
         if let next = take(header, at: offset, of: segment, segments) { offset = next }
       case .record(let header) where header.kind != .seal && isWhole(header, at: offset, segments):
         if let next = takeReused(header, at: offset, of: segment, segments) { offset = next }
@@ -212,15 +220,7 @@ struct LogScanner: ~Copyable {
       }
     }
     if !batch.isEmpty { dropBatch(unlessIn: segment) }
-    let record = LogRecord(
-      hash: header.keyHash,
-      address: segment.startUnits + UInt64(offset >> 3),
-      sequence: header.sequence,
-      size: header.size,
-      kind: header.kind,
-      keyspace: header.keyspace,
-      expiry: header.expiry
-    )
+    let record = LogRecord(header, at: offset, of: segment)
     expected = header.sequence &+ 1
     highest = max(highest, header.sequence)
     if batch.isEmpty, !header.batchContinues {

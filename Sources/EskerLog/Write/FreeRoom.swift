@@ -71,6 +71,12 @@ struct FreeRoom {
     return Int(place) << 3
   }
 
+  /// Takes back what was given out and not used, under the same lock.
+  mutating func giveBack(_ offset: Int, size: Int) {
+    assert(offset >= floor && holds == 0, "room is given back that may not be used")
+    ready[size >> 3].append(UInt32(truncatingIfNeeded: offset >> 3))
+  }
+
   @inline(never)
   private mutating func endEpoch(_ epochs: EpochDomain) {
     aging.append((epochs.mark(), young))

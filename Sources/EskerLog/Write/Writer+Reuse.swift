@@ -34,13 +34,29 @@ extension Writer {
 
   // MARK: Other processes
 
-  /// The offset of a dead record of that size, whose room may be taken now: none as long as another process reads the store.
+  /// The offset of a dead record of that size, whose room may be taken now: none as long as another process reads the store, or one may
+  /// that could not say so since the last look.
   @inline(__always)
   func takeRoom(for size: Int, _ state: inout WriterState) -> Int? {
     guard let offset = state.room.take(size) else { return nil }
-    if env.session?.beginReuse() == true { return offset }
-    noteReaders(&state)
-    return nil
+    guard let session = env.session, session.beginReuse() else {
+      noteReaders(&state)
+      return nil
+    }
+    // Behind the announcement: a reader that waits for the next look sees either that or that it is done.
+    let age = env.platform.clock.coarseNanoseconds() &- state.lookedAt
+    if age > LockFile.lookInterval / 2 { askForLook(&state) }
+    guard age < LockFile.lookInterval else {
+      session.endReuse()
+      state.room.giveBack(offset, size: size)
+      return nil
+    }
+    return offset
+  }
+
+  @inline(never)
+  private func askForLook(_ state: inout WriterState) {
+    if state.askForLook() { env.workers.ahead.request(.lookForReaders) }
   }
 
   /// Writes a mark once another process reads the store: behind it, numbers ascend again, and it can follow.
@@ -49,15 +65,20 @@ extension Writer {
     if !state.isHeldForReaders, env.session?.areReaders == true { noteReaders(&state) }
   }
 
-  /// Looks whether other processes still read the store, if some did. Takes some microseconds.
+  /// Looks whether other processes read the store. Takes some microseconds.
   func lookForReaders() {
-    guard env.reusesRoom, let session = env.session, withLock({ $0.isHeldForReaders }) else { return }
-    // In this order: whoever comes after the look sets it again.
-    session.set(areReaders: false)
-    if ReaderPresence.isAny(in: env.path, env.platform.fileSystem) {
-      session.set(areReaders: true)
-    } else {
-      withLock { $0.noteReaders(false) }
+    guard env.reusesRoom, let session = env.session else { return }
+    // A reader that comes from now on waits until this has passed.
+    let start = env.platform.clock.coarseNanoseconds()
+    let isHeld = withLock { state in
+      // In this order: whoever comes after the look sets it again. As long as records are being replaced, it is not taken back.
+      if state.isHeldForReaders { session.set(areReaders: false) }
+      return state.isHeldForReaders
+    }
+    let areReaders = ReaderPresence.isAny(in: env.path, env.platform.fileSystem)
+    withLock { state in
+      if areReaders { session.set(areReaders: true) } else if isHeld { state.noteReaders(false) }
+      state.noteLook(at: start)
     }
   }
 

@@ -48,8 +48,22 @@ struct WriterState: ~Copyable {
 
   /// True while other processes read the store.
   private(set) var isHeldForReaders = false
+  /// When the last look for them began, in nanoseconds of the coarse clock.
+  private(set) var lookedAt: UInt64 = 0
+  private var isLookAskedFor = false
   /// How many records have replaced others.
   private(set) var recordsReplaced = 0
+
+  mutating func noteLook(at time: UInt64) {
+    lookedAt = time
+    isLookAskedFor = false
+  }
+
+  /// Whether nobody has asked for a look since the last.
+  mutating func askForLook() -> Bool {
+    defer { isLookAskedFor = true }
+    return !isLookAskedFor
+  }
 
   mutating func noteReaders(_ areThere: Bool) {
     guard areThere != isHeldForReaders else { return }

@@ -29,6 +29,12 @@ extension PlatformError {
   public static let tooManyFilesOnMachine = ENFILE
   /// The path now names a different file.
   public static let stale = ESTALE
+  /// The volume is mounted read-only.
+  public static let isReadOnly = EROFS
+  /// The path names a symbolic link, which is not followed.
+  public static let isLink = ELOOP
+  /// The file has more names than it should.
+  public static let tooManyLinks = EMLINK
   /// A component of the path is not a directory.
   public static let notADirectory = ENOTDIR
 

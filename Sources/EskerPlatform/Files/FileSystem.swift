@@ -7,7 +7,8 @@ public protocol FileSystem: Sendable {
   /// The absolute path of the process's working directory.
   func workingDirectory() throws(PlatformError) -> String
 
-  /// Opens a file. `.create` makes a new one and fails with `EEXIST` if the name is taken.
+  /// Opens a file. `.create` makes a new one and fails with `EEXIST` if the name is taken. Fails with `ELOOP` if the name is that of
+  /// a symbolic link.
   func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File
 
   /// The status of the file at `path`, following links; nil if there is none.

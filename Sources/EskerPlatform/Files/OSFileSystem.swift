@@ -27,7 +27,8 @@ public struct OSFileSystem: FileSystem {
     return unsafe String(cString: path)
   }
 
-  /// Opens a file with `open(2)`; the descriptor is not inherited across `exec`.
+  /// Opens a file with `open(2)`; the descriptor is not inherited across `exec`. A symbolic link in the last place of the path is not
+  /// followed: whoever may put one into a directory must not choose what is written to.
   public func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File {
     LockRank.expectIOAllowed()
     let flags =
@@ -36,7 +37,7 @@ public struct OSFileSystem: FileSystem {
       case .readWrite: O_RDWR
       case .create: O_RDWR | O_CREAT | O_EXCL
       }
-    let descriptor = try Self.openDescriptor(path, flags)
+    let descriptor = try Self.openDescriptor(path, flags | O_NOFOLLOW)
     return OSFile(path: path, descriptor: descriptor, isWritable: flags & O_RDWR != 0)
   }
 

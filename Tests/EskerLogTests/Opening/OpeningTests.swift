@@ -88,6 +88,50 @@ import Testing
     #expect(try LogStore(at: path).get("k") == bytes("v"))
   }
 
+  /// Another process creates the directory at the same moment, or a whole store.
+  @Test(arguments: [false, true]) func theDirectoryMayAppearMeanwhile(withAStore: Bool) throws {
+    let machine = Machine()
+    let plan = FaultPlan()
+    plan.onCall { call in
+      guard call.operation == .createDirectory else { return }
+      plan.onCall(nil)
+      do {
+        if withAStore { try machine.open().close() } else { try machine.disk.createDirectory(call.path) }
+      } catch { Issue.record(error) }
+    }
+    var host = machine.host
+    host.platform.fileSystem = FaultyFileSystem(machine.disk, plan: plan)
+    let store = try LogStore(at: machine.path, options: machine.options(), host: host)
+    try store.put("v", forKey: "k")
+    try store.close()
+    #expect(try machine.open().get("k") == bytes("v"))
+  }
+
+  /// Wherever a creation is interrupted, a reader finds a store or none, and never one that is damaged.
+  @Test func anInterruptedCreationIsNoDamage() throws {
+    var (calls, failures) = (0, 0)
+    repeat {
+      calls += 1
+      let machine = Machine()
+      let plan = FaultPlan()
+      plan.fail(nil, nth: calls, sticky: true, .partial(bytes: 100, code: PlatformError.noSpace))
+      var host = machine.host
+      host.platform.fileSystem = FaultyFileSystem(machine.disk, plan: plan)
+      do {
+        try LogStore(at: machine.path, options: machine.options(), host: host).close()
+        break
+      } catch { failures += 1 }
+      do throws(StoreError) { try machine.open { $0.readOnly = true }.close() } catch {
+        // There is none.
+        let isNone: Bool = error == .notAStore(path: machine.path)
+        let isMissing: Bool = error == .failed(operation: "open", path: machine.path, errno: ENOENT)
+        #expect(isNone || isMissing, "\(error)")
+      }
+      try machine.open().close()
+    } while calls < 1_000
+    #expect(failures > 10 && calls < 1_000)
+  }
+
   @Test func aPathThatIsAFileIsRefusedAndUntouched() throws {
     try writeFile(path, bytes("precious"))
     #expect(throws: StoreError.notAStore(path: path)) { try LogStore(at: path) }

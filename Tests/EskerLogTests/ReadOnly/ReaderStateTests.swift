@@ -648,7 +648,7 @@ import Testing
     try writer.fill(20)
     if isClosed { try writer.close() }
     // One copy as a write under way leaves it, then as it was.
-    let (copy, lock) = try (open("manifest.a"), open(Session.fileName))
+    let (copy, lock) = try (open("manifest.a"), open(LockFile.name))
     let whole = try copy.allBytes()
     try lock.raiseEdits()
     try copy.writeAll([UInt8](repeating: 0xee, count: 64), at: 0)
@@ -666,7 +666,7 @@ import Testing
   @Test func aManifestThatWasLeftHalfWrittenIsNotDamage() throws {
     let writer = try bench.openWriter()
     try writer.fill(20)
-    try open(Session.fileName).raiseEdits()
+    try open(LockFile.name).raiseEdits()
     try open("manifest.a").writeAll([UInt8](repeating: 0xee, count: 64), at: 0)
     let reader = try bench.openReader()
     #expect(try reader.contents().count == 20)
@@ -693,19 +693,19 @@ import Testing
     plan.onCall { call in
       guard call.path.contains("/manifest."), watched.withLock({ $0.contains(call.operation) }) else { return }
       _ = calls.add()
-      if Session.edits(in: path, disk).map({ $0 & 1 }) != 1 { _ = silent.add() }
+      if LockFile.edits(in: path, disk).map({ $0 & 1 }) != 1 { _ = silent.add() }
     }
     var last: UInt64 = 0
     for life in 0..<3 {
       let writer = try bench.openWriter(over: plan)
       try writer.fill(20)
-      let open = try #require(Session.edits(in: path, disk))
+      let open = try #require(LockFile.edits(in: path, disk))
       #expect(open & 1 == 0 && open > last)
       try writer.close()
-      last = try #require(Session.edits(in: path, disk))
+      last = try #require(LockFile.edits(in: path, disk))
       #expect(last & 1 == 0 && last > open)
       guard life == 1 else { continue }
-      try self.open(Session.fileName).raiseEdits()
+      try self.open(LockFile.name).raiseEdits()
       watched.withLock { _ = $0.insert(.read) }
     }
     #expect(calls.value >= 20 && silent.value == 0)

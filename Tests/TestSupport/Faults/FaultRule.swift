@@ -53,6 +53,8 @@ public enum FaultEffect: Sendable, Equatable {
   /// A sync fails and writes nothing; with `marksPagesClean` a simulated kernel then considers the pages written, so that
   /// later syncs succeed and yet a power failure loses them.
   case failedSync(code: Int32, marksPagesClean: Bool)
+  /// Opening for writing fails with this C error number, as another user's file does, or one on a volume that is mounted read-only.
+  case refusesWriting(Int32)
   /// A read returns its data with this bit flipped (counted from the first byte read).
   case flipBit(Int)
 }

@@ -42,7 +42,7 @@ final class FaultyFile: File {
       let count = try base.read(into: buffer, at: offset)
       if bit / 8 < count { buffer[bit / 8] ^= 1 << UInt8(bit % 8) }
       return count
-    case .split, nil:
+    case .split, .refusesWriting, nil:
       return try base.read(into: buffer, at: offset)
     }
   }
@@ -58,7 +58,7 @@ final class FaultyFile: File {
     case .split(let first) where (1..<max(1, buffer.count)).contains(first):
       try base.write(UnsafeRawBufferPointer(rebasing: buffer[..<first]), at: offset)
       try write(UnsafeRawBufferPointer(rebasing: buffer[first...]), at: offset + first)
-    case .split, .flipBit, nil:
+    case .split, .flipBit, .refusesWriting, nil:
       try base.write(buffer, at: offset)
     }
   }
@@ -83,7 +83,7 @@ final class FaultyFile: File {
     case .failedSync(let code, let marksPagesClean):
       if marksPagesClean, let simulated = base as? SimulatedFile { try simulated.forgetDirtyPages() }
       throw .sync(path: path, code: code)
-    case .split, .flipBit, nil:
+    case .split, .flipBit, .refusesWriting, nil:
       try base.sync()
     }
   }

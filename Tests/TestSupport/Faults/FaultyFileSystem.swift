@@ -23,7 +23,11 @@ public struct FaultyFileSystem: FileSystem {
 
   /// Opens a file; `create` counts as an operation of its own.
   public func open(_ path: String, _ mode: OpenMode) throws(PlatformError) -> any File {
-    if case .create = mode { try plan.check(.create, path) } else { try plan.check(.open, path) }
+    switch mode {
+    case .create: try plan.check(.create, path)
+    case .read: try plan.check(.open, path)
+    case .readWrite: try plan.check(.open, path, isForWriting: true)
+    }
     return FaultyFile(try base.open(path, mode), plan: plan)
   }
 
@@ -84,11 +88,13 @@ public struct FaultyFileSystem: FileSystem {
 
 extension FaultPlan {
   /// Applies the plan to a call that either succeeds or fails; other effects are ignored.
-  func check(_ operation: FaultOperation, _ path: String) throws(PlatformError) {
+  func check(_ operation: FaultOperation, _ path: String, isForWriting: Bool = false) throws(PlatformError) {
     switch effect(operation, path) {
     case .error(let code), .failedSync(let code, _), .partial(_, let code):
       if operation == .syncDirectory { throw .syncDirectory(path: path, code: code) }
       throw PlatformError(operation.rawValue, path: path, code: code)
+    case .refusesWriting(let code):
+      if isForWriting { throw PlatformError(operation.rawValue, path: path, code: code) }
     case .split, .flipBit, nil: return
     }
   }

@@ -1,0 +1,125 @@
+internal import EskerPlatform
+internal import Synchronization
+
+/// The file `LOCK`, as processes read it that do not hold it; ``Session`` is whoever does. <doc:Format> describes its words.
+struct LockFile {
+  static let name = "LOCK"
+  static let length = 64
+  static let magic: UInt64 = 0x4b43_4f4c_524b_5345
+
+  /// How long a reader waits for a writer to end the replacement of a record, in nanoseconds. A writer that takes longer was stopped,
+  /// and the reader goes on: see ``announceReader(_:)``.
+  static let patience: UInt64 = 100_000_000
+  /// How long a writer replaces records after it has looked for the locks of readers, in nanoseconds. One that is told of a reader in
+  /// the file stops at once.
+  static let lookInterval: UInt64 = 100_000_000
+  /// How long a reader waits that cannot tell the writer: until the writer must have looked, or replaces nothing. Longer by what the
+  /// coarse clock is behind, and whatever else may be.
+  static let lookWait: UInt64 = 250_000_000
+
+  private let file: any File
+
+  init(_ file: any File) { self.file = file }
+
+  /// - Throws: `notFound` if there is none, because no process has ever written to the store.
+  init(in directory: String, _ fileSystem: any FileSystem) throws(PlatformError) {
+    file = try fileSystem.open("\(directory)/\(Self.name)", .read)
+  }
+
+  func close() { file.close() }
+
+  /// What the file says.
+  struct Words {
+    /// The process that has, or last had, the lock.
+    var holder: Int32
+    var edits: UInt64
+    var areReaders: Bool
+    var isReplacing: Bool
+    /// The last write that was visible, as long as there are readers; 0 if that is not known.
+    var published: UInt64
+  }
+
+  /// What the file says; nil if it is none of Esker's, or no process has begun to write to the store.
+  func words() throws(PlatformError) -> Words? {
+    let bytes = try file.bytes(in: 0..<Self.length)
+    guard bytes.count == Self.length else { return nil }
+    // Safety: there are as many bytes.
+    return unsafe bytes.withUnsafeBytes { bytes in
+      let word = { unsafe UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self)) }
+      guard word(0) == Self.magic else { return nil }
+      return Words(
+        holder: Int32(truncatingIfNeeded: word(1)),
+        edits: word(4),
+        areReaders: word(5) != 0,
+        isReplacing: word(6) != 0,
+        published: word(7)
+      )
+    }
+  }
+
+  /// Whether a process holds the lock. Looks through another descriptor: its close lets go of what it got.
+  private func isHeld(_ fileSystem: any FileSystem) throws(PlatformError) -> Bool {
+    let file = try fileSystem.open(file.path, .read)
+    defer { file.close() }
+    return try !file.tryLock(exclusive: false)
+  }
+
+  /// The process that holds the lock; 0 if that cannot be read.
+  var holder: Int32 { ((try? words()) ?? nil)?.holder ?? 0 }
+
+  // MARK: Readers
+
+  /// Tells the writer that there is a reader, which already holds its locks on the manifest. From then on no record is replaced, except
+  /// one whose replacement has begun.
+  ///
+  /// Waits for the end of that, but not for ever: the writer may be stopped in the middle of it. What it replaces is a dead record,
+  /// which reads as that, as room between two records, or as the new one. ``Follower`` looks there for the new one.
+  func announceReader(_ platform: Platform) throws(PlatformError) {
+    guard let words = try words() else { return }
+    if !words.areReaders {
+      do throws(PlatformError) { try noteReader(platform) } catch {
+        // Whoever may not write to the file is noticed by its locks, once the writer looks. Without a writer, nobody is to be told.
+        guard try isHeld(platform.fileSystem) else { return }
+        try wait(Self.lookWait, platform) { !$0.areReaders }
+      }
+    }
+    try wait(Self.patience, platform) { $0.isReplacing }
+  }
+
+  /// Waits while what the file says is so, a writer has the lock, and the time has not passed.
+  private func wait(_ limit: UInt64, _ platform: Platform, while isSo: (Words) -> Bool) throws(PlatformError) {
+    let start = platform.clock.monotonicNanoseconds()
+    while let words = try words(), isSo(words) {
+      let waited = platform.clock.monotonicNanoseconds() &- start
+      guard waited < limit, try isHeld(platform.fileSystem) else { return }
+      platform.pause()
+    }
+  }
+
+  /// Safety: the mapping has all words, and is unmapped behind the store.
+  private func noteReader(_ platform: Platform) throws(PlatformError) {
+    let file = try platform.fileSystem.open(file.path, .readWrite)
+    defer { file.close() }
+    let mapping = try file.map(capacity: 4096, writable: true)
+    defer { mapping.unmap() }
+    try mapping.extend(to: Self.length)
+    let words = unsafe mapping.base.assumingMemoryBound(to: Atomic<UInt64>.self)
+    unsafe words[5].store(1, ordering: .sequentiallyConsistent)
+    // Before the look at the other word, which is a call.
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+  }
+
+  // MARK: The manifest
+
+  /// The number that is odd while the manifest is being written; nil if no writer has ever opened the store.
+  ///
+  /// A sequence lock: a reader that finds it even, and the same before and after reading the copies, has seen no partial
+  /// write.
+  static func edits(in directory: String, _ fileSystem: any FileSystem) -> UInt64? {
+    atomicMemoryFence(ordering: .sequentiallyConsistent)
+    defer { atomicMemoryFence(ordering: .sequentiallyConsistent) }
+    guard let lock = try? LockFile(in: directory, fileSystem) else { return nil }
+    defer { lock.close() }
+    return ((try? lock.words()) ?? nil)?.edits
+  }
+}
