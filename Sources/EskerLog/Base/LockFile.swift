@@ -74,16 +74,19 @@ struct LockFile {
   ///
   /// Waits for the end of that, but not for ever: the writer may be stopped in the middle of it. What it replaces is a dead record,
   /// which reads as that, as room between two records, or as the new one. ``Follower`` looks there for the new one.
-  func announceReader(_ platform: Platform) throws(PlatformError) {
-    guard let words = try words() else { return }
+  ///
+  /// - Returns: whether a record was still being replaced.
+  func announceReader(_ platform: Platform) throws(PlatformError) -> Bool {
+    guard let words = try words() else { return false }
     if !words.areReaders {
       do throws(PlatformError) { try noteReader(platform) } catch {
         // Whoever may not write to the file is noticed by its locks, once the writer looks. Without a writer, nobody is to be told.
-        guard try isHeld(platform.fileSystem) else { return }
+        guard try isHeld(platform.fileSystem) else { return false }
         try wait(Self.lookWait, platform) { !$0.areReaders }
       }
     }
     try wait(Self.patience, platform) { $0.isReplacing }
+    return try self.words()?.isReplacing == true
   }
 
   /// Waits while what the file says is so, a writer has the lock, and the time has not passed.

@@ -9,11 +9,14 @@ internal import Synchronization
 final class ReaderPresence: Sendable {
   private let files: Guarded<[any File]>
   private let lock: LockFile?
+  /// Whether the writer was replacing a record and did not come to the end of that.
+  private let gaveUpWaiting: Bool
 
   /// - Throws: if the store has a writer that cannot be told.
   init(in directory: String, _ platform: Platform) throws(StoreError) {
     var files: [any File] = []
     var lock: LockFile?
+    var gaveUpWaiting = false
     do throws(StoreError) {
       for path in Self.paths(in: directory) {
         guard let file = try? platform.fileSystem.open(path, .read) else { continue }
@@ -23,7 +26,7 @@ final class ReaderPresence: Sendable {
         try Self.lock(files, platform)
         do throws(PlatformError) {
           lock = try LockFile(in: directory, platform.fileSystem)
-          try lock?.announceReader(platform)
+          gaveUpWaiting = try lock?.announceReader(platform) ?? false
         } catch {
           // There never was a writer.
           if error.code != PlatformError.notFound { throw error }
@@ -36,6 +39,7 @@ final class ReaderPresence: Sendable {
     }
     self.files = Guarded(files, .leaf)
     self.lock = lock
+    self.gaveUpWaiting = gaveUpWaiting
   }
 
   /// Locks the copies, or the one that can be had: a writer that looks has the other locked for a moment, or was stopped then. It tries
@@ -62,6 +66,9 @@ final class ReaderPresence: Sendable {
     for file in files { file.close() }
     lock?.close()
   }
+
+  /// Whether a writer that was stopped amid a replacement has gone on: whoever was reading the log meanwhile may have missed the record.
+  var hasWriterGoneOn: Bool { gaveUpWaiting && ((try? lock?.words()) ?? nil)?.isReplacing != true }
 
   /// The last write that every process could see; nil if that is not known, and after ``end()``.
   var published: UInt64? {

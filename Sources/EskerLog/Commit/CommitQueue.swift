@@ -99,8 +99,8 @@ final class CommitQueue: @unchecked Sendable {
   struct Tail: Sendable {
     /// Where a segment's records end, if it is the tail.
     var end: @Sendable (Segment) -> Int?
-    /// Makes sure that records up to a number stay where they are.
-    var freeze: @Sendable (UInt64) -> Void
+    /// Makes sure that records up to a number stay where they are; returns the number up to which that is so, which may be higher.
+    var freeze: @Sendable (UInt64) -> UInt64
   }
 
   /// Sets what the leader calls.
@@ -176,8 +176,12 @@ final class CommitQueue: @unchecked Sendable {
 
   private func lead(through limit: UInt64) {
     gather()
+    // The number is that of the moment of the freeze: a record in front of a mark that was synced must not have a higher one than is
+    // called durable, or else damage to it would pass for the end of the log.
+    let tail = lock.withLock { self.tail }
+    let sought = min(published.load(ordering: .acquiring), limit)
+    let target = tail?.freeze(sought) ?? sought
     lock.lock()
-    let target = min(published.load(ordering: .acquiring), limit)
     self.target = target
     let covered = joined
     joined = 0
@@ -185,9 +189,7 @@ final class CommitQueue: @unchecked Sendable {
       let first = segment.firstSequence
       return first != 0 && first <= target
     }
-    let tail = self.tail
     lock.unlock()
-    tail?.freeze(target)
     // Relaxed: only leaders store `durable`.
     coveredRecords.store(target &- min(target, durable.load(ordering: .relaxed)), ordering: .relaxed)
     let start = env.platform.clock.monotonicNanoseconds()

@@ -48,7 +48,7 @@ final class Keeper: Sendable {
 
   /// The jobs ahead of the writer.
   private func performAhead(_ jobs: Worker.Jobs) -> Worker.Next {
-    if jobs.contains(.lookForReaders) { writer.lookForReaders() }
+    if jobs.contains(.lookForReaders) { writer.rolling.withLock { writer.lookForReaders() } }
     if jobs.contains(.growTail) { writer.growTail() }
     if jobs.contains(.growIndex) { keydir.prepareGrowth() }
     if jobs.contains(.prepareSegment) { writer.prepareSegment() }

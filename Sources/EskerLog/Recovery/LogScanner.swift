@@ -341,6 +341,8 @@ struct LogScanner: ~Copyable {
     }
     // What is missing was durable, so its batch was complete: the rest of it counts.
     commitBatch()
+    // With its first record, the segment has lost the number that it begins with: a later one would hide what is missing.
+    if offset == SegmentHeader.length, !segment.isSettled { segment.change { $0.begin(with: expected) } }
     var records = RecordCursor(segment, from: offset, to: segment.readableEnd, stopsAtMarks: true)
     let missing = records.seek { header in
       isBehindDurable(header) || header.kind != .seal && header.kind != .filler && header.sequence >= expected
@@ -375,6 +377,8 @@ struct LogScanner: ~Copyable {
     _ = writer.catalog.growToFile(segment)
     switch segment.readRecord(at: offset, end: segment.readableEnd) {
     case .record(let header) where header.kind == .seal: return header.sequence &+ 1 == expected
+    // A mark, which the writer makes once it knows of the reader: the record stands behind it.
+    case .record(let header) where header.kind == .filler: return true
     case .record(let header): return header.sequence == expected
     case .end, .damaged: return goesOn(behind: offset, in: segment, later)
     }

@@ -264,6 +264,8 @@ extension Recovery {
       let isEmpty =
         segment.firstSequence == 0
         || (isCut ? scanner.cut?.offset : scanner.ends[segment.id]?.offset) == SegmentHeader.length
+          // What is damaged may be all that it has.
+          && scanner.ends[segment.id]?.lacksRecords != true
       if isBehindCut || isEmpty { dropped.append(segment) } else { kept.append(segment) }
       isBehindCut = isBehindCut || isCut
     }

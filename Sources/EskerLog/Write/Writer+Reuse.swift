@@ -7,11 +7,14 @@ extension Writer {
   /// Bytes kept free at the tail.
   var tailReserve: Int { Segment.tailReserve + markReserve }
 
-  /// Makes sure that what is in the tail now stays there, if it has records up to a number; for a sync, a checkpoint, a snapshot.
-  func freeze(upTo sequence: UInt64 = .max) {
+  /// Makes sure that what is in the tail now stays there, if it has records up to a number; for a sync.
+  ///
+  /// - Returns: the number up to which all records stay.
+  func freeze(upTo sequence: UInt64) -> UInt64 {
     withLock { state in
-      guard let tail = state.tail, tail.firstSequence <= sequence else { return }
+      guard let tail = state.tail, tail.firstSequence <= sequence else { return sequence }
       freeze(&state)
+      return max(sequence, state.nextSequence &- 1)
     }
   }
 
@@ -65,7 +68,8 @@ extension Writer {
     if !state.isHeldForReaders, env.session?.areReaders == true { noteReaders(&state) }
   }
 
-  /// Looks whether other processes read the store. Takes some microseconds.
+  /// Looks whether other processes read the store. Takes some microseconds. One look at a time, with `rolling` held: what the first finds
+  /// must not be undone by a second that began before.
   func lookForReaders() {
     guard env.reusesRoom, let session = env.session else { return }
     // A reader that comes from now on waits until this has passed.

@@ -169,6 +169,8 @@ struct WriterState: ~Copyable {
       offset &+= header.size
     }
     room.freeze(below: max(offset, Self.leastFloor))
+    // The sum of what may change begins here, as long as none is written down: damage in front of it then hides nothing behind it.
+    if lastReuse == 0 { (sum, sumStart) = (0, UInt64(offset >> 3)) }
   }
 
   /// The first record of a segment stays, as it tells where in history the segment begins.

@@ -14,6 +14,16 @@ extension StoreProbe {
   /// Where the next record goes in the segment that is written to; nil when there is none.
   var tailEnd: Int? { engine.writer.withLock { $0.tail == nil ? nil : $0.offset } }
 
+  /// The number of the last mark in the segment that is written to; nil if it has none.
+  var lastMark: UInt64? {
+    let (tail, end) = engine.writer.withLock { ($0.tail, $0.offset) }
+    guard let tail else { return nil }
+    var records = RecordCursor(tail, to: end, stopsAtMarks: true)
+    var last: UInt64?
+    while let (_, header) = records.next() { if header.isMark { last = header.sequence } }
+    return last
+  }
+
   /// Bytes of the segment that is written to.
   func tailBytes(in range: Range<Int>) throws -> [UInt8] {
     try engine.writer.withLock { $0.tail }.map { tail in try tail.bytes(in: range) } ?? []
