@@ -10,7 +10,7 @@ final class ReaderPresence: Sendable {
   private let files: Guarded<[any File]>
   private let lock: LockFile?
   /// Whether the writer was replacing a record and did not come to the end of that.
-  private let gaveUpWaiting: Bool
+  let gaveUpWaiting: Bool
 
   /// - Throws: if the store has a writer that cannot be told.
   init(in directory: String, _ platform: Platform) throws(StoreError) {
@@ -66,9 +66,6 @@ final class ReaderPresence: Sendable {
     for file in files { file.close() }
     lock?.close()
   }
-
-  /// Whether a writer that was stopped amid a replacement has gone on: whoever was reading the log meanwhile may have missed the record.
-  var hasWriterGoneOn: Bool { gaveUpWaiting && ((try? lock?.words()) ?? nil)?.isReplacing != true }
 
   /// The last write that every process could see; nil if that is not known, and after ``end()``.
   var published: UInt64? {

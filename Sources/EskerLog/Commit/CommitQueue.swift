@@ -180,8 +180,12 @@ final class CommitQueue: @unchecked Sendable {
     // called durable, or else damage to it would pass for the end of the log.
     let tail = lock.withLock { self.tail }
     let sought = min(published.load(ordering: .acquiring), limit)
-    let target = tail?.freeze(sought) ?? sought
+    var target = tail?.freeze(sought) ?? sought
     lock.lock()
+    // As is that of a segment that has become full meanwhile: it is synced as a whole.
+    for segment in unsynced where segment.kind == .log && segment.isSealed && segment.firstSequence <= target {
+      target = max(target, segment.lastSequence)
+    }
     self.target = target
     let covered = joined
     joined = 0

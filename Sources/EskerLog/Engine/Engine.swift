@@ -67,14 +67,9 @@ final class Engine: @unchecked Sendable {
       try recover(manifest, opened, startedAt: start)
     } catch {
       abandon()
-      if error != Self.overtaken(path: path) { env.beginEvents() }
+      if error != Recovery.overtaken(at: path) { env.beginEvents() }
       throw error
     }
-  }
-
-  /// A writer has changed meanwhile what this reader was reading: it must begin again.
-  static func overtaken(path: String) -> StoreError {
-    .failed(operation: "read beside its writer", path: path, errno: PlatformError.tryAgain)
   }
 
   /// Starts all parts and recovers their state from the files.
@@ -96,7 +91,6 @@ final class Engine: @unchecked Sendable {
     keeper.begin()
     var recovery = Recovery(writer)
     try recovery.recover(manifest, opened, startedAt: start)
-    if env.presence?.hasWriterGoneOn == true { throw Self.overtaken(path: env.path) }
     for case .damaged(let location, let reason) in recovery.findings where location.segment != nil {
       findings.append(.init(location: location, length: 0, reason: reason))
     }

@@ -91,6 +91,9 @@ struct LogScanner: ~Copyable {
       switch segment.readRecord(at: offset, end: limit) {
       case .record(let header) where header.kind == .filler:
         offset += header.size
+      case .record(let header) where header.kind == .seal && isAmidDurable(offset, segment):
+        report(segment, offset, length: header.size, SegmentWalk.sealAmidRecords)
+        offset += header.size
       case .record(let header) where header.kind == .seal && header.sequence &+ 1 == expected:
         endSegment(segment, offset)
         return
@@ -307,10 +310,17 @@ struct LogScanner: ~Copyable {
   /// Whether something follows that shows that what is missing was durable, where records have replaced others, and numbers do not tell.
   private func hasDurable(behind offset: Int, in segment: Segment) -> Bool {
     guard isUnordered else { return false }
+    if isAmidDurable(offset, segment) { return true }
     var records = RecordCursor(segment, from: offset, to: segment.readableEnd, stopsAtMarks: true)
     records.seek { isBehindDurable($0) }
     if case .record = records.peek() { return true }
     return false
+  }
+
+  /// Whether a place is in front of where the records end of a segment that was synced as a whole: what cannot be read there is damage,
+  /// even if no number is missing, because a later one stands further in front.
+  private func isAmidDurable(_ offset: Int, _ segment: Segment) -> Bool {
+    offset < segment.recordsEnd && segment.lastSequence != 0 && segment.lastSequence <= durable
   }
 
   /// Whether all that stands in front of a record was durable.
@@ -354,6 +364,8 @@ struct LogScanner: ~Copyable {
     // A mark or a seal has the number of the last record in front of it.
     let next = header.isMark || header.kind == .seal ? header.sequence &+ 1 : header.sequence
     reportMissing(segment, offset, length: missing.count, to: next &- 1)
+    // What has the numbers in between may follow: it must not be applied after this one.
+    if next > expected, segment.reuseWords.last != 0 { isUnordered = true }
     // Where records have replaced others, what follows may be older.
     expected = max(expected, next)
     return records.offset
@@ -399,10 +411,10 @@ struct LogScanner: ~Copyable {
     if segment.isSettled {
       last = min(last, segment.lastSequence)
     }
-    let lacksRecords = last >= expected
+    let lacksRecords = last >= expected || isAmidDurable(offset, segment)
     if lacksRecords {
       reportMissing(segment, offset, length: max(0, segment.readableEnd - offset), to: last)
-      expected = last &+ 1
+      expected = max(expected, last &+ 1)
       highest = max(highest, last)
     }
     endSegment(segment, offset, lacksRecords: lacksRecords)

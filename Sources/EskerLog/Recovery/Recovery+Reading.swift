@@ -79,6 +79,24 @@ extension Recovery {
     return last
   }
 
+  /// What is said of the last record that has replaced another, in each segment, and what stands there, if it may still change.
+  ///
+  /// A reader that has given up waiting for a writer which was stopped amid a replacement reads the log as if the writer had been killed.
+  /// If it goes on meanwhile, half of what was read is from before, and half from after.
+  var replacements: [[UInt64]] {
+    guard env.presence?.gaveUpWaiting == true else { return [] }
+    return catalog.segments.filter { $0.kind == .log && !$0.isSettled }.map { segment in
+      let words = segment.reuseWords
+      let isInside = words.last != 0 && words.place < UInt64(segment.readableEnd >> 3)
+      return [words.last, words.place, isInside ? segment.nextWord(at: Int(words.place) << 3) : 0]
+    }
+  }
+
+  /// A writer has changed meanwhile what this reader was reading: it must begin again.
+  static func overtaken(at path: String) -> StoreError {
+    .failed(operation: "read beside its writer", path: path, errno: PlatformError.tryAgain)
+  }
+
   /// Notes the ends of segments that were read completely, and leaves the one open in which the log may continue.
   func settleRead(_ log: [Segment], _ scanner: borrowing LogScanner, goingOnIn current: Segment?) {
     for segment in log {

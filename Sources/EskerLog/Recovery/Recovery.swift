@@ -58,7 +58,9 @@ extension Recovery {
       goOnBehindLog()
       report.indexSource = .checkpoint
     } else if !catalog.segments.isEmpty {
+      let before = replacements
       events = try replayLog(manifest, &report, &damage)
+      if before != replacements { throw Self.overtaken(at: env.path) }
     } else {
       settle(manifest, published: Self.lastSequence(withoutLog: manifest))
       goOnBehindLog()

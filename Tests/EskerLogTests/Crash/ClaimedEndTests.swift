@@ -137,4 +137,27 @@ import Testing
     #expect(log.events.contains { if case .backgroundFailure(_, .damaged) = $0 { true } else { false } })
     #expect(try !store.verify().isClean)
   }
+
+  /// Also in the tail of a store that was closed, whose durable number is behind the seal.
+  @Test func aSealInAClosedTailIsDamage() throws {
+    var machine = Machine()
+    machine.leavesCheckpoints = false
+    let store = try machine.open()
+    try store.put("first", forKey: "first")
+    store.probe.append([(RecordHeader(sequence: 0, kind: .seal, keyHash: 0, keyLength: 0, valueLength: 0), [], [])])
+    try store.put("second", forKey: "second")
+    try store.close()
+    try machine.deleteCheckpoint()
+    for readOnly in [true, false] {
+      let log = EventLog()
+      let again = try machine.open {
+        $0.readOnly = readOnly
+        $0.onEvent = { log.record($0) }
+      }
+      #expect(log.damage.count == 1, "\(readOnly): \(log.events)")
+      #expect(try again.get("second") == bytes("second"))
+      #expect(try !again.verify().isClean)
+      try again.close()
+    }
+  }
 }

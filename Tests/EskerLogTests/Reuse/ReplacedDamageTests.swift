@@ -97,6 +97,75 @@ import Testing
     }
   }
 
+  /// No number is missing, and no mark is behind it, in a segment that was synced as a whole by the opening after a kill.
+  @Test(arguments: [Harm.flippedByte, .zeroedRecord]) func damageAtTheEndOfAClosedSegmentIsReported(harm: Harm) throws {
+    var tail = try Tail(hasCheckpoint: false)
+    tail.machine.leavesCheckpoints = false
+    let store = tail.store
+    tail.machine.disk = try tail.machine.disk.processKilled()
+    let opened = try tail.machine.open()
+    opened.probe.stopBackground()
+    try opened.put("later", forKey: "later")
+    try opened.sync()
+    opened.probe.stopBackground()
+    try opened.probe.writeManifest()
+    try tail.damage(harm)
+    for readOnly in [true, false] {
+      let log = EventLog()
+      let again = try tail.machine.open {
+        $0.readOnly = readOnly
+        $0.onEvent = { log.record($0) }
+      }
+      let lost = tail.expected.count { (try? again.get($0.key)) != $0.value }
+      #expect(lost <= 1)
+      #expect(log.damage.map(\.offset) == [tail.place], "\(readOnly): \(log.events)")
+      try again.close()
+    }
+    withExtendedLifetime((store, opened)) {}
+  }
+
+  /// A removal stands in the room of a dead record, in front of what it removed: damage in front of both brings nothing back.
+  @Test func damageBringsNothingBack() throws {
+    var seeds = SeededGenerator(announcedFor: "damageBringsNothingBack")
+    var tried = 0
+    for _ in 0..<40 {
+      var generator = SeededGenerator(seed: seeds.next() >> 32)
+      var machine = Machine()
+      machine.reusesRoom = true
+      let store = try machine.open()
+      try store.put("", forKey: "a")
+      var before = 0
+      var round = 0
+      repeat {
+        for _ in 0..<Int.random(in: 1...3, using: &generator) {
+          try store.put("", forKey: generator.oneIn(3) ? "c" : "b")
+        }
+        try store.put("", forKey: "b")
+        before = store.probe.recordsReplaced
+        try store.remove("b")
+        round += 1
+      } while store.probe.recordsReplaced == before && round < 10_000
+      try #require(store.probe.recordsReplaced > before)
+      let records = store.probe.tailRecords.filter { !$0.header.isMark }
+      let place = try #require(records.firstIndex { $0.header.sequence == store.lastSequence.rawValue })
+      guard place > 0 else { continue }
+      tried += 1
+      try store.sync()
+      // So that it is known to be durable.
+      try store.probe.writeManifest()
+      let path = try #require(store.probe.tail?.path)
+      machine.disk = try machine.disk.processKilled()
+      try machine.disk.open(path, .readWrite).writeAll([0xff], at: records[place - 1].offset + 9)
+      for readOnly in [true, false] {
+        let again = try machine.open { $0.readOnly = readOnly }
+        #expect(try again.get("b") == nil, "\(generator.seed) \(readOnly)")
+        try again.close()
+      }
+      withExtendedLifetime(store) {}
+    }
+    #expect(tried > 5)
+  }
+
   /// A mark says nothing of what was not synced behind it: that may be missing after a power failure, and is no damage.
   @Test(arguments: Harm.allCases) func whatWasNotSyncedIsCutOff(harm: Harm) throws {
     var tail = try Tail(hasCheckpoint: true)

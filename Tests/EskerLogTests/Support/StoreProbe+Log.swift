@@ -14,14 +14,14 @@ extension StoreProbe {
   /// Where the next record goes in the segment that is written to; nil when there is none.
   var tailEnd: Int? { engine.writer.withLock { $0.tail == nil ? nil : $0.offset } }
 
-  /// The number of the last mark in the segment that is written to; nil if it has none.
-  var lastMark: UInt64? {
+  /// Where the records of the segment that is written to stand, and its marks.
+  var tailRecords: [(offset: Int, header: RecordHeader)] {
     let (tail, end) = engine.writer.withLock { ($0.tail, $0.offset) }
-    guard let tail else { return nil }
-    var records = RecordCursor(tail, to: end, stopsAtMarks: true)
-    var last: UInt64?
-    while let (_, header) = records.next() { if header.isMark { last = header.sequence } }
-    return last
+    guard let tail else { return [] }
+    var cursor = RecordCursor(tail, to: end, stopsAtMarks: true)
+    var list: [(offset: Int, header: RecordHeader)] = []
+    while let next = cursor.next() { list.append(next) }
+    return list
   }
 
   /// Bytes of the segment that is written to.
