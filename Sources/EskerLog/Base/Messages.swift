@@ -9,6 +9,8 @@ package func errorMessage(_ code: Int32) -> String {
     "\(words) (this process has reached its limit of open files: raise it with ulimit -n, or close other files, and try again)"
   case PlatformError.tooManyFilesOnMachine:
     "\(words) (the whole machine has reached its limit of open files: end other programs or raise the limit, and try again)"
+  case PlatformError.tryAgain:
+    "\(words) (another process that uses the store was always ahead: try again)"
   case PlatformError.isLink:
     "\(words) (it is a symbolic link, and those among a store's files are not followed: put the file itself there)"
   case PlatformError.tooManyLinks:

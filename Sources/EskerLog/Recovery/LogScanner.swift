@@ -351,8 +351,12 @@ struct LogScanner: ~Copyable {
     }
     // What is missing was durable, so its batch was complete: the rest of it counts.
     commitBatch()
-    // With its first record, the segment has lost the number that it begins with: a later one would hide what is missing.
-    if offset == SegmentHeader.length, !segment.isSettled { segment.change { $0.begin(with: expected) } }
+    // With its first record, the segment has lost the number that it begins with: a later one, of which its first readable record has
+    // told, would hide what is missing.
+    let first = segment.firstSequence
+    if offset == SegmentHeader.length, !segment.isSettled, first == 0 || first > expected {
+      segment.change { $0.begin(with: expected) }
+    }
     var records = RecordCursor(segment, from: offset, to: segment.readableEnd, stopsAtMarks: true)
     let missing = records.seek { header in
       isBehindDurable(header) || header.kind != .seal && header.kind != .filler && header.sequence >= expected

@@ -94,7 +94,7 @@ extension Recovery {
 
   /// A writer has changed meanwhile what this reader was reading: it must begin again.
   static func overtaken(at path: String) -> StoreError {
-    .failed(operation: "read beside its writer", path: path, errno: PlatformError.tryAgain)
+    .failed(operation: "follow the writer of", path: path, errno: PlatformError.tryAgain)
   }
 
   /// Notes the ends of segments that were read completely, and leaves the one open in which the log may continue.
