@@ -29,6 +29,7 @@ struct Cell {
     switch workload {
     case .ycsbA, .ycsbB, .ycsbC, .ycsbD, .ycsbF, .beyondYCSBB: 1_000
     case .capacityTrace: 1_024
+    case .capacityImages: 100_000
     default: 100
     }
   }

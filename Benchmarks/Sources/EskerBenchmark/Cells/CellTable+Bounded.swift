@@ -59,6 +59,13 @@ extension Cell {
         mostRuns: 1
       ),
       Cell(
+        workload: .capacityImages,
+        keys: 0,
+        operations: 300,
+        valueLength: 100_000,
+        mostRuns: 3
+      ),
+      Cell(
         workload: .packing,
         keys: 0,
         operations: scale.recorded,

@@ -37,6 +37,8 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   case expiring
   /// The requests of recorded traces to a store of limited capacity.
   case capacityTrace = "capacity-trace"
+  /// Images put into a store of limited capacity, and into a file each.
+  case capacityImages = "capacity-images"
   /// The requests of recorded traces to memory in front of a log, with a time to live.
   case hybridTrace = "hybrid-trace"
   /// Warm gets from memory in front of a log.
@@ -114,7 +116,7 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Whether all subjects must read the same values.
   var comparesChecksums: Bool {
     switch self {
-    case .synced, .syncedTasks, .openScanned, .growth, .getWhileWriting, .getMerging: false
+    case .synced, .syncedTasks, .openScanned, .growth, .getWhileWriting, .getMerging, .capacityImages: false
     case _ where isBeyondMemory: false
     default: true
     }

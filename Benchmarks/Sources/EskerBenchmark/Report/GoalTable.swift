@@ -90,6 +90,7 @@ enum GoalTable {
     .figure("slowest put, ms", ...10, "slowest put, merging on, ms", "overwrite-merging"),
     .figure("most on disk, of live bytes", ...1.5, "steady overwrite, space over live bytes", "overwrite-merging"),
     .figure("write amplification", ...2, "steady overwrite, write amplification", "overwrite-merging"),
+    .subject(2, .limit, "images in a cache on disk, over a file each", "capacity-images"),
     packedSpace,
     .subject(4, .rocksdb, "documents, gets", "documents"),
     .figure(

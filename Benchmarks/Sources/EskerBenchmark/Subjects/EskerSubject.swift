@@ -24,6 +24,8 @@ struct EskerSubject {
     case .oneKey, .comeAndGo: return try churn()
     case .expiring: return try expiring()
     case .capacityTrace: return try capacityTraces()
+    case .capacityImages:
+      return try ImageCache(assignment: assignment).measure(ImageCache.Store.init, at: assignment.storePath)
     case .packing: return try packing()
     case .documents: return try packedDocuments()
     case .hybridTrace: return try hybridTraces()

@@ -23,6 +23,8 @@ struct LimitSubject {
       return try withSegments { limit_read_device($0, $1, Int32(threads), assignment.seconds) }
     case .openScanned:
       return try scan()
+    case .capacityImages:
+      return try ImageCache(assignment: assignment).measure(ImageCache.Files.init, at: assignment.limitPath)
     case .hybridGet:
       return try dictionaryGet(assignment)
     case .typedSetJSON, .typedGetJSON, .typedSetBinary, .typedGetBinary:
