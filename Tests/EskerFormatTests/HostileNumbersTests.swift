@@ -41,9 +41,10 @@ import Testing
     Field(structure: "manifest", name: "the length of the footer", offset: 192 + 56, least: addresses + 8),
     Field(structure: "manifest", name: "the number of records", offset: 192 + 80, least: 1 << 56 + 1),
     Field(structure: "manifest", name: "the length of the file", offset: 192 + 88, least: 4 * addresses + 8),
+    Field(structure: "manifest", name: "the sequence number of its merge", offset: 192 + 96, least: 1 << 55 + 1),
     // The first keyspace's row follows the second segment's.
-    Field(structure: "manifest", name: "a keyspace's identifier", offset: 384, width: 4, least: 1 << 32 - 1),
-    Field(structure: "manifest", name: "a keyspace's incarnation", offset: 388, width: 4, least: 1 << 31),
+    Field(structure: "manifest", name: "a keyspace's identifier", offset: 400, width: 4, least: 1 << 32 - 1),
+    Field(structure: "manifest", name: "a keyspace's incarnation", offset: 404, width: 4, least: 1 << 31),
     Field(structure: "checkpoint header", name: "its identifier", offset: 32, least: 1 << 56 + 1),
     Field(structure: "checkpoint header", name: "its sequence number", offset: 40, least: 1 << 55 + 1),
     Field(structure: "checkpoint header", name: "the offset at which replay starts", offset: 56, least: addresses + 8),

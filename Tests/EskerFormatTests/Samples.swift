@@ -92,6 +92,8 @@ struct Sample: CustomTestStringConvertible, Sendable {
       ),
       SegmentRow(id: 4, salt: 1, kind: .log, state: .active, granule: 0, granules: 1, fileLength: 4_096),
     ]
+    manifest.segments[0].evictionPlace = 2
+    manifest.segments[0].mergedThrough = 290
     manifest.keyspaces = [
       KeyspaceRow(
         id: 3,

@@ -48,6 +48,24 @@ public struct Manifest: Hashable, Sendable {
   /// The keyspaces; the default one is listed only if there is something to record about it.
   public var keyspaces: [KeyspaceRow] = []
 
+  /// The same without the segments that have made room since this was written.
+  ///
+  /// Their files are removed in order, so with one that is gone, all before it are, even if a power failure has brought some back: what
+  /// they hold may be older than what was in those that are gone.
+  ///
+  /// - Parameter isThere: Whether there is a file for a segment of that identifier. Asked of the last ones first.
+  public func withoutEvicted<E: Error>(isThere: (UInt64) throws(E) -> Bool) throws(E) -> Manifest {
+    var gone: Set<UInt64> = []
+    for row in segments.filter({ $0.evictionPlace > 0 }).sorted(by: { $0.evictionPlace > $1.evictionPlace }) {
+      if gone.isEmpty, try isThere(row.id) { continue }
+      gone.insert(row.id)
+    }
+    guard !gone.isEmpty else { return self }
+    var manifest = self
+    manifest.segments.removeAll { gone.contains($0.id) }
+    return manifest
+  }
+
   /// The manifest of an empty store.
   public init(storeID: StoreID, seed: HashSeed) {
     self.storeID = storeID

@@ -12,7 +12,7 @@ public enum SegmentState: UInt8, Sendable, CaseIterable {
 /// A segment's entry in the manifest.
 public struct SegmentRow: Hashable, Sendable {
   /// The length in bytes of a row.
-  static let length = 96
+  static let length = 104
 
   /// The bytes of address space in a granule.
   public static let granuleSize: UInt64 = 16 << 20
@@ -30,6 +30,11 @@ public struct SegmentRow: Hashable, Sendable {
   public var state: SegmentState
   /// The length in bytes of its dictionary: a multiple of sixteen, up to 64 KiB; 0 unless the segment is packed.
   public var dictionaryLength: Int = 0
+  /// Its place among the segments that make room next in a store with a capacity; 0 if it is not one of them. Their files are removed
+  /// in this order, and no manifest says so: see ``Manifest/withoutEvicted(isThere:)``.
+  public var evictionPlace = 0
+  /// The greatest place.
+  public static let mostEvictionPlaces = 127
   /// The first granule of its address range.
   public var granule: UInt32
   /// The number of granules in its address range.
@@ -52,6 +57,9 @@ public struct SegmentRow: Hashable, Sendable {
   public var neverExpiring: UInt64
   /// The length in bytes of the file.
   public var fileLength: UInt64
+  /// What a merge wrote: the last write that had returned when it began, 0 if unknown. Whatever a write up to there superseded is not
+  /// in the segment.
+  public var mergedThrough: UInt64 = 0
 
   /// Creates a row with the given fields; defaults mean unknown or absent.
   public init(
@@ -92,7 +100,7 @@ public struct SegmentRow: Hashable, Sendable {
     bytes.append(id)
     bytes.append(salt)
     bytes.append(kind.rawValue)
-    bytes.append(state.rawValue)
+    bytes.append(state.rawValue | UInt8(evictionPlace) << 1)
     bytes.append(UInt16(dictionaryLength / 16))
     bytes.append(granule)
     bytes.append(granules)
@@ -105,6 +113,7 @@ public struct SegmentRow: Hashable, Sendable {
     bytes.append(maxExpiry)
     bytes.append(neverExpiring)
     bytes.append(fileLength)
+    bytes.append(mergedThrough)
   }
 
   /// Decodes the row at `offset`; the caller has checked that it is within the bytes.
@@ -112,7 +121,7 @@ public struct SegmentRow: Hashable, Sendable {
     guard let kind = SegmentKind(rawValue: bytes.u8(at: offset + 12)) else {
       throw .damaged(reason: "a segment's kind is unknown", offset: offset + 12)
     }
-    guard let state = SegmentState(rawValue: bytes.u8(at: offset + 13)) else {
+    guard let state = SegmentState(rawValue: bytes.u8(at: offset + 13) & 1) else {
       throw .damaged(reason: "a segment's state is unknown", offset: offset + 13)
     }
     let dictionaryLength = Int(bytes.u16(at: offset + 14)) * 16
@@ -137,6 +146,8 @@ public struct SegmentRow: Hashable, Sendable {
       fileLength: bytes.u64(at: offset + 88)
     )
     self.dictionaryLength = dictionaryLength
+    mergedThrough = bytes.u64(at: offset + 96)
+    evictionPlace = Int(bytes.u8(at: offset + 13) >> 1)
     guard granule < Self.granuleLimit, granules <= Self.granuleLimit - granule else {
       throw .damaged(reason: "a segment's address range is impossible", offset: offset + 16)
     }
@@ -160,6 +171,7 @@ public struct SegmentRow: Hashable, Sendable {
     try require(footerOffset == 0 || isFooter, "the offset of the footer", footerOffset, at: 48)
     try require(footerLength <= Limit.segmentBytes, "the length of the footer", footerLength, at: 56)
     try require(neverExpiring <= Limit.count, "the number of records that never expire", neverExpiring, at: 80)
+    try require(mergedThrough <= RecordLayout.sequenceLimit, "the sequence number of its merge", mergedThrough, at: 96)
     try require(fileLength <= 4 * Limit.segmentBytes, "the length of the file", fileLength, at: 88)
   }
 

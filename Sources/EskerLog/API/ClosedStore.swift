@@ -56,13 +56,13 @@ package struct ClosedStore: Sendable {
   ///
   /// - Throws: ``StoreError/unknownFormat(path:version:)``; ``StoreError/failed(operation:path:errno:)``.
   package func manifest() throws(StoreError) -> Manifest? {
-    try ManifestFiles(directory: path, fileSystem: fileSystem).read().newest
+    try ManifestFiles(directory: path, fileSystem: fileSystem).read().newest?.withoutEvicted(in: path, fileSystem)
   }
 
   /// The same while a writer may be in the middle of an edit, with a description of each copy.
   package func manifestBesideWriter() throws(StoreError) -> (newest: Manifest?, copies: [Report.Manifest.Copy]) {
     let reading = try ManifestFiles(directory: path, fileSystem: fileSystem).readBesideWriter(host.platform)
-    return (reading.newest, reading.copies)
+    return (try reading.newest?.withoutEvicted(in: path, fileSystem), reading.copies)
   }
 }
 

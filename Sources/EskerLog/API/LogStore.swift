@@ -113,7 +113,7 @@ public final class LogStore: ByteStore {
     for _ in 0..<(options.readOnly ? LogPosition.mostTries : 0) {
       let before = try? files.read().newest?.generation
       do throws(StoreError) { return try Engine(path: path, options: options, host: host) } catch {
-        if error != Recovery.overtaken(at: path) {
+        if error != StoreError.overtaken(at: path) {
           // The writer may have merged a segment after the manifest was read and before the segment was opened.
           guard case .damaged = error, let before, try files.read().newest?.generation != before else { throw error }
         }

@@ -49,3 +49,10 @@ extension FormatError {
     }
   }
 }
+
+extension StoreError {
+  /// A writer has changed meanwhile what this reader was reading: it must begin again.
+  static func overtaken(at path: String) -> StoreError {
+    .failed(operation: "follow the writer of", path: path, errno: PlatformError.tryAgain)
+  }
+}

@@ -16,6 +16,31 @@ extension Catalog {
     return segment
   }
 
+  /// Creates segments of one page and lists them by one edit, so that each may take records when its turn comes. Their names are
+  /// durable, but not their headers: a power failure may leave a spare empty, and nothing of what was written there since.
+  func createSpares(_ count: Int) throws(StoreError) -> [Segment] {
+    var spares: [Segment] = []
+    do throws(StoreError) {
+      guard hasRoom(for: count * Self.sparePage) else { return [] }
+      for _ in 0..<count { spares.append(try createSegment(usualSegmentSize, for: 0, firstSequence: 0, isSpare: true)) }
+      do throws(PlatformError) { try env.platform.fileSystem.syncDirectory(env.path) } catch {
+        commits.noteFailure(error)
+        throw StoreError(error)
+      }
+      try commit(.spares)
+    } catch {
+      // Another thread's edit may have listed them.
+      guard commits.failureCode == nil else { throw error }
+      let kept = giveUpUnlisted(spares)
+      guard !kept.isEmpty else { throw error }
+      return kept
+    }
+    return spares
+  }
+
+  /// The length in bytes of a spare in a store with a capacity.
+  static let sparePage = 4096
+
   /// Creates a segment file that is durable, header and name, but not listed yet.
   ///
   /// - Parameter isRecovery: Ignores the capacity: what a crash left must be saved first, so the store may exceed its
@@ -30,13 +55,23 @@ extension Catalog {
     if let limit = env.settings.capacity, !isRecovery, !hasRoom(forSegment: capacity) {
       throw .capacityReached(path: env.path, capacity: limit, needed: size)
     }
+    return try createSegment(capacity, for: size, firstSequence: firstSequence)
+  }
+
+  private func createSegment(
+    _ capacity: Int,
+    for size: Int,
+    firstSequence: UInt64,
+    isSpare: Bool = false
+  ) throws(StoreError) -> Segment {
+    let needed = SegmentHeader.length + size + Segment.tailReserve
     guard let lease = takeAddresses(for: capacity) else {
       throw .noSpace(path: env.path, needed: needed)
     }
     let id = takeSegmentID()
     let segmentPath = "\(env.path)/\(FileName.segment(id))"
     do throws(PlatformError) {
-      return try createSegmentFile(segmentPath, id, capacity, lease, needed, firstSequence)
+      return try createSegmentFile(segmentPath, id, capacity, lease, needed, firstSequence, isSpare)
     } catch {
       commits.noteFailure(error)
       throw StoreError(error, needed: needed)
@@ -49,11 +84,12 @@ extension Catalog {
     _ capacity: Int,
     _ lease: AddressSpace.Lease,
     _ needed: Int,
-    _ firstSequence: UInt64
+    _ firstSequence: UInt64,
+    _ isSpare: Bool
   ) throws(PlatformError) -> Segment {
     let file = try env.platform.fileSystem.open(segmentPath, .create)
     do throws(PlatformError) {
-      return try makeSegment(in: file, segmentPath, id, capacity, lease, needed, firstSequence)
+      return try makeSegment(in: file, segmentPath, id, capacity, lease, needed, firstSequence, isSpare)
     } catch {
       file.close()
       // Best effort: a file that stays behind is not listed, and the next opening removes it.
@@ -69,10 +105,11 @@ extension Catalog {
     _ capacity: Int,
     _ lease: AddressSpace.Lease,
     _ needed: Int,
-    _ firstSequence: UInt64
+    _ firstSequence: UInt64,
+    _ isSpare: Bool
   ) throws(PlatformError) -> Segment {
     let salt = UInt32(truncatingIfNeeded: env.platform.random())
-    let first = max(needed, min(capacity, 64 << 10))
+    let first = isSpare ? Self.sparePage : max(needed, min(capacity, 64 << 10))
     try file.reserve(first)
     let header = SegmentHeader(
       storeID: env.storeID,
@@ -85,8 +122,10 @@ extension Catalog {
     )
     let bytes = header.encoded()
     try file.writeAll(bytes, at: 0)
-    try file.sync()
-    try env.platform.fileSystem.syncDirectory(env.path)
+    if !isSpare {
+      try file.sync()
+      try env.platform.fileSystem.syncDirectory(env.path)
+    }
     let mapping = try file.map(capacity: capacity, writable: true)
     try mapping.extend(to: first)
     let segment = Segment(
@@ -102,7 +141,7 @@ extension Catalog {
       created: header.creationTime
     )
     segment.change { $0.begin(with: firstSequence) }
-    segment.durableLength.store(first, ordering: .relaxed)
+    segment.durableLength.store(isSpare ? 0 : first, ordering: .relaxed)
     env.countWritten(bytes.count)
     granules.install(segment)
     add(segment)
@@ -113,6 +152,8 @@ extension Catalog {
   ///
   /// - Returns: The segments that must stay because it is unknown whether the manifest lists them, with the reason.
   func giveUp(_ unused: [Segment]) -> (kept: [Segment], failure: StoreError)? {
+    note(unlistedFiles: unused.map(\.path))
+    defer { forget(unlistedFiles: unused.map(\.path)) }
     remove(unused)
     do throws(StoreError) { try commit(.listed) } catch {
       putBack(unused)

@@ -7,6 +7,10 @@ extension Catalog {
   /// as many bytes as a segment has.
   private static let segmentsOfCapacity = 64
   private static let smallestUseful = 64 << 10
+  /// With fewer records than that, what is left behind the last one matters.
+  private static let fewRecords = 16
+  /// How many records of the usual size a segment has room for, if they take no large part of the capacity.
+  private static let leastRecords = 3
 
   /// The share of a capacity that one segment may take.
   static func segmentSize(of capacity: Int) -> Int {
@@ -17,8 +21,13 @@ extension Catalog {
   /// that little is unused, and little evicted at once.
   func segmentSize(of capacity: Int) -> Int {
     let whole = max(16 << 10, min(env.settings.segmentSize, Self.segmentSize(of: capacity)) & ~4095)
+    let record = usualRecordSize.load(ordering: .relaxed)
     // The footer goes into the last page too.
-    return whole - whole / 64 - 256
+    guard record > whole / Self.fewRecords else { return whole - whole / 64 - 256 }
+    // Few records of about that size: as many as fit, or else the last one that does not would leave much of the segment empty.
+    let most = max(whole, min(env.settings.segmentSize, capacity / 16))
+    let count = max(1, min(most / record, max(Self.leastRecords, whole / record)))
+    return min(most, (count * (record + record / 64) + 8191) & ~4095)
   }
 
   /// Bytes that stay free for what a merge writes before its inputs are removed.
@@ -33,19 +42,21 @@ extension Catalog {
 
   /// Bytes of all files; those still being written count with their planned size.
   ///
-  /// - Complexity: O(files), with a system call for each.
+  /// Waits for no edit. A cache writes no checkpoint before it is closed, and counts statistics whether they are published or not.
+  ///
+  /// - Complexity: O(segments), with a system call for the reserve and for each file that no list contains.
   private var footprint: Int {
-    var planned: [String: Int] = [:]
-    for segment in segments where !segment.isSettled {
-      planned[FileName.segment(segment.id)] =
-        segment.isSealed ? segment.recordsEnd : segment.capacity
-    }
-    let names = (try? env.platform.fileSystem.list(env.path)) ?? []
-    return names.reduce(0) { total, name in
-      let size = (try? env.platform.fileSystem.status("\(env.path)/\(name)"))??.size ?? 0
-      return total + (max(size, planned[name] ?? 0) + 4095) & ~4095
-    }
+    let (listed, unlisted) = extents
+    let fixed = Self.wholePages(LockFile.length) + Self.wholePages(StatisticsImage.length)
+    return (unlisted + ["\(env.path)/\(FileName.reserve)"]).reduce(listed + fixed) { $0 + bytes(of: $1) }
   }
+
+  /// Bytes of a file in whole pages; 0 if there is none.
+  func bytes(of path: String) -> Int {
+    Self.wholePages((try? env.platform.fileSystem.status(path))??.size ?? 0)
+  }
+
+  static func wholePages(_ bytes: Int) -> Int { (bytes + 4095) & ~4095 }
 
   /// Whether the files may take this many more bytes.
   func hasRoom(for bytes: Int) -> Bool {

@@ -23,8 +23,10 @@ final class Catalog: Sendable {
   private let edits: Guarded<ManifestState>
   /// The last reset of each keyspace that was emptied since the store was opened.
   private let resets = Guarded<[UInt32: Reset]>([:], .keyspaces)
-  /// Relaxed: a number by itself; nothing is read through it.
+  /// Relaxed, both: numbers by themselves; nothing is read through them.
   private let nextSegmentID: Atomic<UInt64>
+  /// The mean size in bytes of the records written lately; 0 as long as that is unknown.
+  let usualRecordSize = Atomic<Int>(0)
 
   /// The current state in memory. No disk access happens under its lock.
   private struct Present {
@@ -44,6 +46,13 @@ final class Catalog: Sendable {
     var disposed: [Segment] = []
     /// Files of segments that recovery cut off, to be removed once the cut is durable.
     var discarded: [String] = []
+    /// The segments that make room next, in this order, as manifests list them.
+    var evictions: [Segment] = []
+    /// Bytes of both copies of the manifest and of the checkpoint, in whole pages.
+    var manifestBytes = 0
+    var checkpoint: (id: UInt64, bytes: Int) = (0, 0)
+    /// Files that no list contains: those that a merge is writing, and those that are about to be removed.
+    var unlistedFiles: Set<String> = []
   }
 
   private struct ManifestState {
@@ -72,10 +81,20 @@ final class Catalog: Sendable {
     self.granules = granules
     reserve = SpaceReserve(directory: env.path, fileSystem: env.platform.fileSystem)
     nextSegmentID = Atomic(manifest.nextSegmentID)
+    isCacheInUse = manifest.state == .open && manifest.settings.capacity != 0
     var manifest = manifest
     if !manifest.keyspaces.contains(where: { $0.id == 0 }) { manifest.keyspaces.append(KeyspaceRow(id: 0, name: "")) }
     present = Guarded(Present(mergedThrough: manifest.mergedThrough, settings: manifest.settings), .segments)
     edits = Guarded(ManifestState(files: files, manifest: manifest), .manifests)
+    let bytes = FileName.manifests.reduce(0) { $0 + self.bytes(of: "\(env.path)/\($1)") }
+    present.withLock { $0.manifestBytes = bytes }
+    noteCheckpoint(manifest.checkpointID)
+  }
+
+  private func noteCheckpoint(_ id: UInt64) {
+    guard env.settings.capacity != nil, present.withLock({ $0.checkpoint.id != id }) else { return }
+    let bytes = id == 0 ? 0 : bytes(of: checkpointPath(id))
+    present.withLock { $0.checkpoint = (id, bytes) }
   }
 
   deinit {
@@ -99,6 +118,9 @@ final class Catalog: Sendable {
   func noteReuse(through sequence: UInt64) {
     present.withLock { $0.reusedThrough = max($0.reusedThrough, sequence) }
   }
+
+  /// Whether the manifest that was read is that of a store with a capacity whose writer has not closed it.
+  let isCacheInUse: Bool
 
   /// The settings that the last manifest records.
   var settings: StoredSettings { present.withLock { $0.settings } }
@@ -126,9 +148,10 @@ final class Catalog: Sendable {
   ///
   /// A segment that the manifest calls sealed may be merged away, and a reader of the log relies on the manifest for the
   /// number at which the log continues after it. So segments are sealed in the order of the log, whenever they were
-  /// created.
+  /// created. Those that make room next need no seal.
   var fullSegments: [Segment] {
-    Self.inOrder(segments.filter { $0.facts.state == .sealed })
+    let (segments, evictions) = present.withLock { ($0.segments, Set($0.evictions.map(\.id))) }
+    return Self.inOrder(segments.filter { $0.facts.state == .sealed && !evictions.contains($0.id) })
   }
 
   /// Whether so many full segments are unsealed that descriptors may run out: each keeps its own until it is sealed.
@@ -201,11 +224,21 @@ final class Catalog: Sendable {
   func discard(_ segment: Segment) {
     uninstall(segment)
     removeFile(segment.path)
+    forget(unlistedFiles: [segment.path])
   }
 
   /// Removes a file that is not listed. If that fails, the next opening removes it.
   func removeFile(_ path: String) {
     try? env.platform.fileSystem.remove(path)
+  }
+
+  func checkpointPath(_ id: UInt64) -> String { "\(env.path)/\(FileName.checkpoint(id))" }
+
+  /// Removes the file of a checkpoint that the manifest does not name any more; 0 for none.
+  func removeCheckpoint(_ id: UInt64) {
+    guard id != 0 else { return }
+    removeFile(checkpointPath(id))
+    forget(unlistedFiles: [checkpointPath(id)])
   }
 
   /// Queues segments that were merged away for ``disposePending()``; returns how many are queued.
@@ -249,6 +282,50 @@ final class Catalog: Sendable {
   /// Removes the noted files: an edit is durable.
   func removeDiscarded() {
     for path in takeDiscarded() { removeFile(path) }
+  }
+
+  // MARK: Eviction
+
+  /// The segments whose files may be removed without an edit, in this order.
+  var evictions: [Segment] { present.withLock { $0.evictions } }
+
+  /// Lists segments as those that make room next, behind the ones that are listed as such. All their records have been published.
+  func queueEvictions(_ segments: [Segment]) throws(StoreError) {
+    assert(segments.allSatisfy(\.isSealed), "a segment makes room that takes records")
+    let before = evictions
+    present.withLock { $0.evictions = before + segments }
+    do throws(StoreError) { try commit(.evicting(segments)) } catch {
+      // Another edit may have listed them meanwhile, and none has to.
+      present.withLock { $0.evictions = before }
+      throw error
+    }
+  }
+
+  /// Takes the first segment off the list whose file was removed to make room.
+  func removeEvicted(_ segment: Segment) {
+    present.withLock { present in
+      assert(present.evictions.first === segment, "segments make room in the order that was listed")
+      present.evictions.removeFirst()
+      present.segments.removeAll { $0 === segment }
+      // Together: a feed that sees a gap in the list must know what has caused it.
+      if segment.kind == .log { present.mergedThrough = max(present.mergedThrough, segment.lastSequence) }
+    }
+  }
+
+  // MARK: Files
+
+  /// Notes files that no list contains although they take space.
+  func note(unlistedFiles paths: [String]) { present.withLock { $0.unlistedFiles.formUnion(paths) } }
+  func forget(unlistedFiles paths: [String]) { present.withLock { $0.unlistedFiles.subtract(paths) } }
+
+  /// Bytes of what the manifest lists and of its copies, in whole pages, and the paths of the other files that may be there.
+  var extents: (listed: Int, unlisted: [String]) {
+    present.withLock { present in
+      let listed = present.segments + present.arriving
+      let bytes = listed.reduce(present.manifestBytes + present.checkpoint.bytes) { $0 + Self.wholePages($1.extent) }
+      let known = present.unlistedFiles.isEmpty ? [] : Set(listed.map(\.path))
+      return (bytes, present.unlistedFiles.filter { !known.contains($0) } + present.discarded)
+    }
   }
 
   /// Empties the list. The store must no longer be in use.
@@ -315,6 +392,7 @@ final class Catalog: Sendable {
     edits.withLock { state in
       let listed = Set(state.manifest.segments.map(\.id))
       let unlisted = unused.filter { !listed.contains($0.id) }
+      note(unlistedFiles: unlisted.map(\.path))
       remove(unlisted)
       return unlisted
     }
@@ -324,11 +402,13 @@ final class Catalog: Sendable {
   ///
   /// - Parameters:
   ///   - merge: The segments that a merge replaces, and their replacements.
+  ///   - isBrief: Whether the edit is one of so many that only one copy is synced: later damage to that copy may then lose it.
   ///   - isAll: Whether the edit is all that the call does: if its outcome is unknown, so is that of the call.
   /// - Throws: ``StoreError/closed`` if the store was closed, even if the caller has checked: it may have waited for the
   ///   lock.
   func write<R>(
     replacing merge: (removed: [Segment], added: [Segment]) = ([], []),
+    isBrief: Bool = false,
     isAll: Bool = false,
     _ change: (inout Manifest) throws(StoreError) -> R
   ) throws(StoreError) -> R {
@@ -342,21 +422,35 @@ final class Catalog: Sendable {
       var manifest = state.manifest
       fill(&manifest, with: replaced(segments))
       let result = try change(&manifest)
-      if manifest.state == .clean { manifest.forgetBeginnings() }
+      if manifest.state == .clean {
+        manifest.forgetBeginnings()
+        manifest.forgetEvictions()
+      }
+      if env.settings.capacity != nil {
+        let bytes = FileName.manifests.count * Self.wholePages(manifest.encoded().count)
+        present.withLock { $0.manifestBytes = max($0.manifestBytes, bytes) }
+      }
       env.session?.syncBegan()
-      do throws(ManifestFiles.Failure) { env.countWritten(try state.files.write(manifest, env.session)) } catch {
+      do throws(ManifestFiles.Failure) {
+        env.countWritten(try state.files.write(manifest, env.session, isBrief: isBrief))
+      } catch {
         guard case .nothingWritten(let reason) = error else { return .failure(PlatformFailure(error: error.error)) }
         env.session?.syncEnded()
         throw StoreError(reason, needed: manifest.encoded().count)
       }
       env.session?.syncEnded()
       state.manifest = manifest
+      noteCheckpoint(manifest.checkpointID)
       present.withLock { present in
         present.mergedThrough = manifest.mergedThrough
         present.settings = manifest.settings
         // Applied to the current list: a segment may have been created meanwhile.
         present.segments = replaced(present.segments)
         guard !merge.removed.isEmpty else { return }
+        assert(
+          !present.evictions.contains { segment in merge.removed.contains { $0 === segment } },
+          "a segment is merged that may go"
+        )
         present.arriving = []
         present.leaving = merge.removed
       }
@@ -383,6 +477,10 @@ final class Catalog: Sendable {
     manifest.nextSegmentID = firstFreeSegmentID
     manifest.settings = StoredSettings(env.settings)
     manifest.segments = list.map { $0.row() }
+    for (place, segment) in evictions.enumerated() {
+      guard let position = list.firstIndex(where: { $0 === segment }) else { continue }
+      manifest.segments[position].evictionPlace = place + 1
+    }
     manifest.mergedThrough = max(manifest.mergedThrough, min(durable, present.withLock { $0.reusedThrough }))
     resets.withLock { resets in
       for position in manifest.keyspaces.indices {

@@ -10,8 +10,12 @@ enum Edit {
   case settings(nextSequence: UInt64)
   /// The list of segments changed, or the store time is to be saved.
   case listed
+  /// A store with a capacity has more spares.
+  case spares
   /// A merge is durable: its outputs replace its inputs. The checkpoint points to the inputs, so it is dropped too.
   case merged(removing: [Segment], adding: [Segment])
+  /// Segments may make room from now on. The checkpoint points to them, so it is dropped too.
+  case evicting([Segment])
   /// A checkpoint is durable.
   case checkpoint(UInt64)
   /// The checkpoint turned out to be damaged, or is dropped.
@@ -26,10 +30,14 @@ enum Edit {
 extension Catalog {
   /// Writes a new manifest, durably.
   func commit(_ edit: Edit) throws(StoreError) {
-    guard case .merged(let removed, let added) = edit else {
-      return try write { manifest in edit.apply(to: &manifest) }
+    switch edit {
+    case .merged(let removed, let added):
+      try write(replacing: (removed, added)) { manifest in edit.apply(to: &manifest) }
+    case .spares, .evicting:
+      try write(isBrief: true) { manifest in edit.apply(to: &manifest) }
+    default:
+      try write { manifest in edit.apply(to: &manifest) }
     }
-    try write(replacing: (removed, added)) { manifest in edit.apply(to: &manifest) }
   }
 
   /// Lists keyspaces with these names, unless there are some already, with forms of keys and values where none are recorded;
@@ -92,13 +100,20 @@ extension Edit {
     case .settings(let nextSequence):
       // The list may already lack what a cut discards, and with it the numbers that were used there.
       manifest.nextSequence = max(manifest.nextSequence, nextSequence)
-    case .listed:
+    case .listed, .spares:
       break
     case .merged(let removed, _):
       manifest.checkpointID = 0
       for segment in removed where segment.kind == .log {
         manifest.mergedThrough = max(manifest.mergedThrough, segment.lastSequence)
       }
+    case .evicting(let segments):
+      manifest.checkpointID = 0
+      for segment in segments where segment.kind == .log {
+        manifest.mergedThrough = max(manifest.mergedThrough, segment.lastSequence)
+      }
+      // They need not be durable: what is written after a power failure must not have numbers that pass for merged away.
+      manifest.nextSequence = max(manifest.nextSequence, manifest.mergedThrough &+ 1)
     case .checkpoint(let id):
       manifest.checkpointID = id
       manifest.nextCheckpointID = id + 1
@@ -118,5 +133,10 @@ extension Manifest {
   /// be the last one before a crash.
   mutating func forgetBeginnings() {
     for position in segments.indices where segments[position].recordsEnd == 0 { segments[position].firstSequence = 0 }
+  }
+
+  /// From a closed store, nothing is removed before the next writer says so: it begins with a checkpoint.
+  mutating func forgetEvictions() {
+    for position in segments.indices { segments[position].evictionPlace = 0 }
   }
 }

@@ -112,9 +112,12 @@ final class ManifestFiles: @unchecked Sendable {
 
   /// Writes both copies, the second once the first is durable. Creates them if needed.
   ///
-  /// - Parameter session: Tells other processes that the copies are being written.
+  /// - Parameters:
+  ///   - session: Tells other processes that the copies are being written.
+  ///   - isBrief: Leaves it to the system when the second copy gets to the device. The next edit does not touch the first before the
+  ///     second is durable, so that a power failure finds one of them intact at any time.
   /// - Returns: The number of bytes written.
-  func write(_ manifest: Manifest, _ session: Session?) throws(Failure) -> Int {
+  func write(_ manifest: Manifest, _ session: Session?, isBrief: Bool = false) throws(Failure) -> Int {
     let bytes = manifest.encoded()
     // What could not be read again, such as a number that a forger brought to its limit, must not take the place of what can.
     if case .failure = Self.decode(bytes) {
@@ -139,7 +142,7 @@ final class ManifestFiles: @unchecked Sendable {
     do throws(PlatformError) {
       try files[first].sync()
       try files[1 - first].writeAll(bytes, at: 0)
-      try files[1 - first].sync()
+      if !isBrief || broken != nil { try files[1 - first].sync() }
     } catch { throw .unknown(error) }
     broken = nil
     return bytes.count * 2

@@ -128,7 +128,9 @@ struct StoreDirectory {
   ) throws(StoreError) -> Opened {
     var result = Opened(session: session, files: files, manifest: manifest)
     result.isKnownDurable = reading.isUnanimous && session?.distrustsCache == false
-    result.damage = reading.damage.map { path, error in
+    // The last edit of a cache may have synced one copy only, and a power failure torn the other.
+    let mayBeTorn = manifest.settings.capacity != 0 && manifest.state == .open
+    result.damage = (mayBeTorn ? [] : reading.damage).map { path, error in
       guard case .damaged(let location, let reason) = StoreError(error, in: path, what: "a copy of the manifest") else {
         return .damaged(StoreError.Location(path: path), reason: "a copy of the manifest cannot be read")
       }

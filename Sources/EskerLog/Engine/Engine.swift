@@ -67,7 +67,7 @@ final class Engine: @unchecked Sendable {
       try recover(manifest, opened, startedAt: start)
     } catch {
       abandon()
-      if error != Recovery.overtaken(at: path) { env.beginEvents() }
+      if error != StoreError.overtaken(at: path) { env.beginEvents() }
       throw error
     }
   }

@@ -15,11 +15,13 @@ extension Follower {
     var opened: [Segment] = []
     var damage: [StoreEvent] = []
     do throws(StoreError) {
-      for row in manifest.segments where !known.contains(row.id) {
+      let rows = try manifest.withoutEvicted(in: env.path, env.platform.fileSystem).segments
+      for row in rows where !known.contains(row.id) {
         opened.append(try catalog.openSegment(row, durable: manifest.durableSequence, damage: &damage))
       }
     } catch {
       for segment in opened { catalog.uninstall(segment) }
+      if error == StoreError.overtaken(at: env.path) { return nil }
       guard case .damaged = error else { throw error }
       let newest = try catalog.readCopies().newest
       if newest?.generation == manifest.generation { throw error }

@@ -129,7 +129,7 @@ final class Follower: @unchecked Sendable {
         tries += 1
         // The writer continues meanwhile, and each manifest lists what the one before did not.
         guard tries < LogPosition.mostTries else {
-          throw Recovery.overtaken(at: env.path)
+          throw .overtaken(at: env.path)
         }
         env.platform.pause()
         continue

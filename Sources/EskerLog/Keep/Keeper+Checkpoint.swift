@@ -158,10 +158,13 @@ extension Keeper {
   func dropCheckpoint() throws(StoreError) -> Bool {
     let id = try holdingImages { () throws(StoreError) -> UInt64 in
       let id = catalog.manifest.checkpointID
-      if id != 0 { try catalog.commit(.noCheckpoint) }
+      if id != 0 {
+        catalog.note(unlistedFiles: [catalog.checkpointPath(id)])
+        try catalog.commit(.noCheckpoint)
+      }
       return id
     }
-    if id != 0 { try? env.platform.fileSystem.remove("\(env.path)/\(FileName.checkpoint(id))") }
+    catalog.removeCheckpoint(id)
     return id != 0
   }
 }

@@ -5,10 +5,12 @@ internal import Synchronization
 
 extension Keeper {
   /// Seals full segments: writes their footers, makes them durable, and lists them as sealed.
-  func sealFull() {
+  ///
+  /// - Parameter most: How many at most, the oldest ones.
+  func sealFull(atMost most: Int = .max) {
     sealing.lock()
     defer { sealing.unlock() }
-    for segment in catalog.fullSegments {
+    for segment in catalog.fullSegments.prefix(most) {
       do throws(StoreError) {
         let summary = try writeFooter(segment)
         let last = segment.lastSequence
@@ -22,8 +24,8 @@ extension Keeper {
         }
         segment.change { $0.settle(with: summary.footer) }
         segment.file.rest()
-        // In a small cache, the edit that lists the next one says so too: each edit is as large as a part of the segment.
-        if !catalog.isSmallCache { try catalog.commit(.listed) }
+        // In a cache, the edit that lists the next ones says so too: it may be gone before the device has written this one.
+        if env.settings.capacity == nil { try catalog.commit(.listed) }
         env.emit(
           .segmentSealed(
             id: segment.id,
@@ -84,6 +86,7 @@ extension Keeper {
         throw PlatformError("write", path: segment.path, code: PlatformError.noSpace)
       }
       segment.awaitGrowth()
+      segment.footerEnd.store(footer.offset + bytes.count, ordering: .relaxed)
       try segment.file.writeAll(bytes, at: footer.offset)
       env.countWritten(bytes.count)
     } catch {

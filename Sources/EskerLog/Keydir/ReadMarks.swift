@@ -45,6 +45,12 @@ struct ReadMarks {
     }
   }
 
+  /// Whether a key's mark is set.
+  func has(_ hash: UInt64) -> Bool {
+    let place = hash & mask
+    return unsafe (words + Int(place >> 6)).pointee.load(ordering: .relaxed) & UInt64(1) << (place & 63) != 0
+  }
+
   /// Clears a key's mark; returns whether it was set.
   func take(_ hash: UInt64) -> Bool {
     let place = hash & mask

@@ -2,6 +2,9 @@ internal import EskerFormat
 
 /// A segment that a merge is writing. It cannot be read before ``finish()``. Used by one thread.
 protocol MergeOutput: AnyObject {
+  /// Where the file is.
+  var path: String { get }
+
   func hasRoom(for size: Int) -> Bool
 
   /// Writes a record, and returns a ticket for ``settle(_:)``. Keeps neither pointer.

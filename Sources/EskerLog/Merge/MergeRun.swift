@@ -23,9 +23,6 @@ struct MergeRun: ~Copyable {
   private let evicts: Bool
   private var survey: MergeSurvey
 
-  /// The number of entries changed each time the writer's lock is held: some tens of microseconds.
-  private static let sliceLength = 256
-
   /// - Parameters:
   ///   - inputs: Settled segments of durable records.
   ///   - evicts: Whether to keep only records that were read lately.
@@ -90,14 +87,18 @@ struct MergeRun: ~Copyable {
   private borrowing func replace(by outputs: [Segment]) throws(StoreError) -> (records: Int, bytes: Int) {
     let (checkpoint, evicted) = try merger.keeper.holdingImages { () throws(StoreError) in
       let checkpoint = merger.catalog.manifest.checkpointID
+      let leaving = inputs.map(\.path) + (checkpoint == 0 ? [] : [merger.catalog.checkpointPath(checkpoint)])
       do throws(StoreError) {
         try merger.env.checkWritable()
         merger.catalog.setArriving(outputs)
         move { ($0.from, $0.fromSize, $0.to, $0.toSize) }
         try checkNothingElseIsLeft()
         merger.feeds.hold(through: merger.commits.publishedSequence)
+        merger.catalog.note(unlistedFiles: leaving)
         try merger.catalog.commit(.merged(removing: inputs, adding: outputs))
+        survey.writer.forgetFiles()
       } catch {
+        merger.catalog.forget(unlistedFiles: leaving)
         move { ($0.to, $0.toSize, $0.from, $0.fromSize) }
         merger.catalog.setArriving([])
         for segment in outputs { merger.catalog.uninstall(segment) }
@@ -106,11 +107,9 @@ struct MergeRun: ~Copyable {
         throw error
       }
       defer { merger.catalog.endLeaving() }
-      return (checkpoint, reap())
+      return (checkpoint, merger.reap(survey.reaps))
     }
-    if checkpoint != 0 {
-      try? merger.env.platform.fileSystem.remove("\(merger.env.path)/\(FileName.checkpoint(checkpoint))")
-    }
+    merger.catalog.removeCheckpoint(checkpoint)
     for segment in inputs {
       segment.lease.retire(bytes: segment.fileLength)
       commits.forget(segment)
@@ -118,6 +117,7 @@ struct MergeRun: ~Copyable {
       // A file that cannot be removed is not listed, and the next opening removes it.
       try? merger.env.platform.fileSystem.remove(segment.path)
     }
+    merger.catalog.forget(unlistedFiles: inputs.map(\.path))
     merger.feeds.checkBounds()
     return evicted
   }
@@ -126,64 +126,13 @@ struct MergeRun: ~Copyable {
   private borrowing func move(
     _ ends: (MergeMove) -> (from: UInt64, fromSize: UInt32, to: UInt64, toSize: UInt32)
   ) {
-    inSlices(survey.moves.count) { range, state in
+    merger.inSlices(survey.moves.count) { range, state in
       for move in survey.moves[range] {
         let (from, fromSize, to, toSize) = ends(move)
         merger.keydir.move(move.hash, from: (from, Int(fromSize)), to: (to, Int(toSize)), state.keys)
       }
     } prefetch: { range in
       for move in survey.moves[range] { merger.keydir.reader.prefetch(move.hash) }
-    }
-  }
-
-  /// Removes the entries of expired and evicted records and of emptied keyspaces from the index; returns how much was
-  /// evicted. The edit is durable, so none of them reappears after a crash.
-  private borrowing func reap() -> (records: Int, bytes: Int) {
-    var evicted = (records: 0, bytes: 0)
-    inSlices(survey.reaps.count) { range, state in
-      for reap in survey.reaps[range] {
-        let watched = watchedKey(of: reap)
-        // Caches in front of the store detect expiry themselves.
-        if reap.isEvicted { watched?.tellWillWrite() }
-        defer { if reap.isEvicted { watched?.tellDidWrite() } }
-        guard merger.keydir.takeOut(reap.hash, at: reap.address, reap.size, of: reap.keyspace, state.keys) else {
-          continue
-        }
-        if reap.isEvicted { evicted = (evicted.records + 1, evicted.bytes + reap.size) }
-        watched?.tellLoss(at: reap.address, reap.isEvicted ? .eviction : .expiry)
-      }
-    } prefetch: { range in
-      for reap in survey.reaps[range] { merger.keydir.reader.prefetch(reap.hash) }
-    }
-    return evicted
-  }
-
-  /// The key of a record to be removed, if its keyspace has listeners. Relaxed: they change under the writer's lock,
-  /// which the caller holds.
-  private borrowing func watchedKey(of reap: MergeReap) -> WatchedKey? {
-    guard let core = merger.keydir.keyspaces[reap.keyspace.id], core.tag == reap.keyspace,
-      core.isWatched.load(ordering: .relaxed), let place = merger.catalog.granules.place(of: reap.address),
-      let record = StoredRecord(at: place)
-    else { return nil }
-    return WatchedKey(core: core, key: record.key)
-  }
-
-  /// Runs a body over a range in slices, under the writer's lock, and lets writers run in between.
-  private borrowing func inSlices(
-    _ count: Int,
-    _ body: (Range<Int>, inout WriterState) -> Void,
-    prefetch: (Range<Int>) -> Void
-  ) {
-    var start = 0
-    while start < count {
-      let range = start..<min(count, start + Self.sliceLength)
-      let pin = merger.env.epochs.enter()
-      prefetch(range)
-      merger.env.epochs.exit(pin)
-      merger.writer.withLock { state in body(range, &state) }
-      start = range.upperBound
-      // The lock is not fair: without a pause, writers would hardly ever get it.
-      if start < count { merger.env.workers.merger.yield() }
     }
   }
 
@@ -194,7 +143,7 @@ struct MergeRun: ~Copyable {
     let notes = SnapshotState()
     merger.writer.withLock { state in state.keys.add(notes) }
     var going: [UInt64] = []
-    inSlices(survey.reaps.count) { range, _ in
+    merger.inSlices(survey.reaps.count) { range, _ in
       for reap in survey.reaps[range] where merger.keydir.leads(to: reap.address, hash: reap.hash) {
         going.append(reap.address)
       }
@@ -214,21 +163,6 @@ struct MergeRun: ~Copyable {
       segment.change { $0.noteUnreadable() }
       throw .damaged(segment.location(), reason: "not every live record of the segment was found, so it is not merged")
     }
-  }
-}
-
-/// A key whose keyspace has watchers or listeners.
-///
-/// Safety: the array outlives the closures.
-private struct WatchedKey {
-  var core: KeyspaceCore
-  var key: [UInt8]
-
-  func tellWillWrite() { unsafe key.withUnsafeBytes { unsafe core.tellWillWrite($0) } }
-  func tellDidWrite() { unsafe key.withUnsafeBytes { unsafe core.tellDidWrite($0, nil) } }
-
-  func tellLoss(at address: UInt64, _ cause: KeyspaceChange.Cause) {
-    core.tellLoss(key, Existing(address: address), cause)
   }
 }
 

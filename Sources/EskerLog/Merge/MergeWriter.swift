@@ -49,6 +49,7 @@ struct MergeWriter: ~Copyable {
     } else {
       number = outputs.count
       outputs.append(try makeOutput(for: header.size))
+      keydir.catalog.note(unlistedFiles: [outputs[number].path])
       open[group] = number
     }
     bytes += header.size
@@ -89,8 +90,12 @@ struct MergeWriter: ~Copyable {
     for position in moves.indices { outputs[Int(moves[position].output)].settle(&moves[position]) }
   }
 
+  /// The files are listed by now, or gone.
+  func forgetFiles() { keydir.catalog.forget(unlistedFiles: outputs.map(\.path)) }
+
   /// Removes everything written. The index must not point to it.
   func discard() {
     for output in outputs { output.discard() }
+    forgetFiles()
   }
 }

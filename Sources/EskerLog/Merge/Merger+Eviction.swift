@@ -17,15 +17,17 @@ extension Merger {
     // Evicts nothing for a write that is refused however much room there is.
     if case .capacityReached(_, _, let needed) = error, needed > capacity / 2 { throw error }
     catalog.closeRemoved()
-    keeper.sealFull()
     let isDone = try whileResting { () throws(StoreError) -> Bool in
-      try env.checkWritable()
-      if !isVolumeFull, catalog.hasRoom(forSegment: max(needed, catalog.usualSegmentSize)) { return true }
-      if try evictOldest() { return true }
+      while true {
+        try env.checkWritable()
+        if !isVolumeFull, catalog.hasRoom(forSegment: max(needed, catalog.usualSegmentSize)) { return true }
+        if try !evictNext() { break }
+        if isVolumeFull { return true }
+      }
       if try keeper.dropCheckpoint() { return true }
       // Only the tail is left.
       try endTail()
-      return try evictOldest()
+      return try evictNext()
     }
     // Not under the lock, which a reader may be waiting for.
     catalog.closeRemoved()
@@ -38,14 +40,29 @@ extension Merger {
     guard env.settings.capacity != nil else { return false }
     // A small cache has no room for evicting ahead.
     if catalog.isSmallCache ? catalog.hasRoom(for: 0) : catalog.hasRoom(forSegment: catalog.usualSegmentSize) {
-      return false
+      // So that writers do not wait for the edit.
+      guard env.isThreaded, catalog.evictions.count <= listing / 4,
+        !catalog.hasRoom(forSegment: 3 * catalog.usualSegmentSize)
+      else { return false }
+      listing = max(Self.listed.lowerBound, listing - 1)
+      return try listEvictions()
     }
+    return try evictNext()
+  }
+
+  /// Makes the room of a segment, or about that much. False if there is nothing to evict. Called with `merging` held.
+  private func evictNext() throws(StoreError) -> Bool {
+    if try removeEvicted() { return true }
+    // Whoever needs the room waits for the edit.
+    listing = min(Self.listed.upperBound, 2 * listing)
+    if try listEvictions() { return try removeEvicted() }
     return try evictOldest()
   }
 
   /// Merges the oldest segments, as many as fill one together, with eviction. False if there are none. Called with
   /// `merging` held.
   private func evictOldest() throws(StoreError) -> Bool {
+    keeper.sealFull(atMost: Self.mostGathered)
     var list = evictable
     if list.isEmpty {
       // What a recovery found may be complete but not durable yet.
@@ -65,9 +82,13 @@ extension Merger {
     return true
   }
 
+  /// How many segments are merged at once at most.
+  private static let mostGathered = 4
+
   /// The segments that can be merged, oldest first.
   private var evictable: [Segment] {
-    mergeable { _ in true }.sorted { $0.id < $1.id }
+    let durable = commits.durableSequence
+    return full.filter { isMergeable($0, durable) }
   }
 
   /// The bytes that an eviction of this many may spare: three quarters, plus what earlier evictions left. So segments of

@@ -25,6 +25,8 @@ final class Merger: @unchecked Sendable {
   // Guarded by `merging`.
   /// Bytes that earlier evictions could have spared but did not.
   var sparingLeft = 0
+  /// How many segments the next edit lists as those that make room.
+  var listing = Merger.listed.lowerBound
   /// Bytes in the tail when it was last found mostly dead; 0 if it was not.
   private var restingOffset = 0
 
@@ -155,13 +157,14 @@ final class Merger: @unchecked Sendable {
     let (tail, offset) = writer.withLock { state in (state.tail, state.offset) }
     let list = catalog.segments
     let listed = Set(list.map(\.id))
+    let evictions = Set(catalog.evictions.map(\.id))
     for segment in list {
       let live = catalog.granules.live(segment).bytes
       if segment === tail {
         figures.tail = (max(0, offset - SegmentHeader.length), live)
         figures.unsealed.bytes += figures.tail.bytes
         figures.unsealed.live += live
-      } else if isMergeable(segment, durable) {
+      } else if isMergeable(segment, durable), !evictions.contains(segment.id) {
         let hiding = segment.hidingBytes(among: listed)
         var candidate = candidate(segment, live: live, hiding: hiding, published, figures.now)
         candidate.isUnpacked = isUnpacked(segment) && hiding == 0
@@ -177,11 +180,14 @@ final class Merger: @unchecked Sendable {
   /// Whether a merge would pack a segment.
   private func isUnpacked(_ segment: Segment) -> Bool { env.settings.compression != .off && !segment.layout.isPacked }
 
-  /// The listed segments that can be merged and satisfy a condition. Called with `merging` held, since only a merge takes
-  /// such a segment off the list.
+  /// The listed segments that can be merged and satisfy a condition: not those that make room next. Called with `merging` held, since
+  /// only a merge takes such a segment off the list.
   func mergeable(where isChosen: (Segment) -> Bool) -> [Segment] {
     let durable = commits.durableSequence
-    return catalog.segments.filter { isMergeable($0, durable) && isChosen($0) }
+    let evictions = Set(catalog.evictions.map(ObjectIdentifier.init))
+    return catalog.segments.filter {
+      isMergeable($0, durable) && !evictions.contains(ObjectIdentifier($0)) && isChosen($0)
+    }
   }
 
   /// Whether a segment is complete and durable, and no record in it was found unreadable.
@@ -331,10 +337,7 @@ final class Merger: @unchecked Sendable {
     let start = env.platform.clock.monotonicNanoseconds()
     env.emit(.mergeBegan(segments: inputs.map(\.id)))
     let result = try mergeWithReserve(inputs, pace, evicting)
-    total.withLock { total in
-      total.count += 1
-      total.report.add(result)
-    }
+    count(result)
     var report = Report.Merge()
     report.add(result)
     let duration = Duration.nanoseconds(Int64(clamping: env.platform.clock.monotonicNanoseconds() &- start))
@@ -367,6 +370,14 @@ final class Merger: @unchecked Sendable {
     return result
   }
 
+  /// Adds to the total; what made room without a merge, too.
+  func count(_ result: MergeResult, isMerge: Bool = true) {
+    total.withLock { total in
+      if isMerge { total.count += 1 }
+      total.report.add(result)
+    }
+  }
+
   func pauseMerging() {
     env.workers.merger.suspend()
     writer.slowDown(by: 0)
@@ -379,7 +390,7 @@ final class Merger: @unchecked Sendable {
     let bytes = figures.unsealed.bytes + figures.candidates.reduce(0) { $0 + $1.bytes }
     let live = figures.unsealed.live + figures.candidates.reduce(0) { $0 + $1.liveBytes }
     // Well before the limit is reached: segments that are not sealed by then could not be merged.
-    keeper.hurry(bytes > live + live / 8 + mergePolicy.slack)
+    keeper.hurry(env.settings.capacity == nil && bytes > live + live / 8 + mergePolicy.slack)
     let debt = canMerge ? mergePolicy.debt(bytes: bytes, live: live) : 0
     writer.slowDown(by: UInt64(min(10, debt) * Double(Self.delayPerSegmentOfDebt)))
   }

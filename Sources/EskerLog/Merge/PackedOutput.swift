@@ -11,7 +11,7 @@ final class PackedOutput: MergeOutput {
 
   private let catalog: Catalog
   private let id: UInt64
-  private let path: String
+  let path: String
   private let file: any File
   /// True once the file belongs to a segment.
   private var isFinished = false

@@ -13,7 +13,7 @@ internal import Synchronization
 final class RawOutput: MergeOutput {
   private let catalog: Catalog
   private let id: UInt64
-  private let path: String
+  let path: String
   private let salt: UInt32
   private let file: any File
   /// True once the file belongs to a segment.

@@ -92,11 +92,6 @@ extension Recovery {
     }
   }
 
-  /// A writer has changed meanwhile what this reader was reading: it must begin again.
-  static func overtaken(at path: String) -> StoreError {
-    .failed(operation: "follow the writer of", path: path, errno: PlatformError.tryAgain)
-  }
-
   /// Notes the ends of segments that were read completely, and leaves the one open in which the log may continue.
   func settleRead(_ log: [Segment], _ scanner: borrowing LogScanner, goingOnIn current: Segment?) {
     for segment in log {

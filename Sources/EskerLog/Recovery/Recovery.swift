@@ -32,11 +32,12 @@ struct Recovery {
 
 extension Recovery {
   /// Opens the segments, and brings the index up to date with the log.
-  mutating func recover(_ manifest: Manifest, _ opened: StoreDirectory.Opened, startedAt start: UInt64)
+  mutating func recover(_ listed: Manifest, _ opened: StoreDirectory.Opened, startedAt start: UInt64)
     throws(StoreError)
   {
     var damage = opened.damage
     let names = try translating { () throws(PlatformError) in try env.platform.fileSystem.list(env.path) }
+    let manifest = try listed.withoutEvicted(in: env.path, env.platform.fileSystem)
     // No new segment may get the name of one that a crash left unlisted.
     let highestID = names.compactMap { FileName.segmentID($0) }.max() ?? 0
     catalog.passSegmentIDs(through: highestID)
@@ -60,7 +61,7 @@ extension Recovery {
     } else if !catalog.segments.isEmpty {
       let before = replacements
       events = try replayLog(manifest, &report, &damage)
-      if before != replacements { throw Self.overtaken(at: env.path) }
+      if before != replacements { throw .overtaken(at: env.path) }
     } else {
       settle(manifest, published: Self.lastSequence(withoutLog: manifest))
       goOnBehindLog()

@@ -25,6 +25,7 @@ extension Segment {
       return row
     }
     row.state = .sealed
+    row.mergedThrough = facts.mergedThrough
     let footer = facts.footer
     row.footerOffset = UInt64(footer.offset)
     row.footerLength = UInt64(footer.length)

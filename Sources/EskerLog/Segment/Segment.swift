@@ -38,6 +38,8 @@ final class Segment: @unchecked Sendable {
   let durableLength = Atomic<Int>(0)
   /// True if the file was shorter than the manifest says when it was opened.
   let isShort = Atomic<Bool>(false)
+  /// Where the file ends that a footer has made longer than what is mapped; 0 if none has. Relaxed: a number by itself.
+  let footerEnd = Atomic<Int>(0)
   /// How many bytes were prefaulted for writing; a hint.
   let populated: Atomic<Int>
   /// The writer's offset when it last looked for room; there may be records after it.
@@ -109,6 +111,13 @@ final class Segment: @unchecked Sendable {
   var recordsEnd: Int { knownEnd.load(ordering: .acquiring) }
   var isSealed: Bool { facts.isSealed }
   var isSettled: Bool { facts.isSettled }
+
+  /// The length of the file; of one that takes records, as long as it may become.
+  var extent: Int {
+    let facts = facts
+    let length = max(mapping.length, facts.footer.offset + facts.footer.length, footerEnd.load(ordering: .relaxed))
+    return facts.isSealed || facts.firstSequence == 0 ? length : max(length, capacity)
+  }
 
   /// Bytes kept free after the last record: for the seal, and the zero word that ends the log.
   static let tailReserve = 40

@@ -88,6 +88,7 @@ struct SegmentFacts: Sendable {
     state = .settled
     if row.firstSequence != 0 { firstSequence = row.firstSequence }
     lastSequence = row.lastSequence
+    mergedThrough = row.mergedThrough
     recordsEnd = Int(clamping: row.recordsEnd)
     footer = FooterSummary(
       offset: Int(clamping: row.footerOffset),

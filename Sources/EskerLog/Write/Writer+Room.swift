@@ -93,7 +93,7 @@ extension Writer {
     tail.reached.store(state.offset, ordering: .relaxed)
     env.workers.merger.request(.merge)
     env.workers.ahead.request(
-      state.offset > tail.capacity / 2 && state.spares.isEmpty
+      state.offset > tail.capacity / 2 && lacksSpares(state)
         ? [.growTail, .growIndex, .prepareSegment] : [.growTail, .growIndex]
     )
     // Return here after one step, so that the background threads learn how far the writer is.
@@ -153,7 +153,7 @@ extension Writer {
     // Listed, with its first sequence number, by the edit that marks the store.
     let next = withLock { $0.nextSequence }
     let segment: Segment
-    if let spare = takeSpare(for: size) {
+    if let spare = try takeSpare(for: size) {
       segment = spare
     } else {
       segment = try catalog.createSegment(for: size + markReserve, firstSequence: next)
@@ -186,8 +186,11 @@ extension Writer {
 
   /// Seals the tail and continues in the next segment. Others may write until then.
   func rotate(for size: Int) throws(StoreError) {
+    if env.settings.capacity != nil {
+      catalog.usualRecordSize.store(withLock { $0.takeMeanSize() }, ordering: .relaxed)
+    }
     let next: Segment
-    if let spare = takeSpare(for: size) {
+    if let spare = try takeSpare(for: size) {
       next = spare
     } else {
       next = try catalog.createListedSegment(for: size + markReserve, firstSequence: 0)
@@ -208,6 +211,10 @@ extension Writer {
     if let unused { keepIfListed(unused) }
     lookForReaders()
     env.workers.keeper.request(.seal)
+    if env.settings.capacity != nil {
+      env.workers.merger.request(.merge)
+      if withLock({ lacksSpares($0) }) { env.workers.ahead.request(.prepareSegment) }
+    }
     if catalog.isCrowdedUnsealed { owe() }
   }
 

@@ -6,9 +6,12 @@ internal import Synchronization
 // as the tail or as a spare, or removed; and no record is written to one that the manifest does not list.
 
 extension Writer {
-  /// Takes a spare with room for a record of `size` bytes.
-  func takeSpare(for size: Int) -> Segment? {
-    withLock { $0.takeSpare(for: SegmentHeader.length + size + tailReserve) }
+  /// Takes a spare with room for a record of `size` bytes. In a store with a capacity it takes room from now on.
+  func takeSpare(for size: Int) throws(StoreError) -> Segment? {
+    guard let spare = withLock({ $0.takeSpare(for: SegmentHeader.length + size + tailReserve) }) else { return nil }
+    guard let capacity = env.settings.capacity, !catalog.hasRoom(forSegment: spare.capacity) else { return spare }
+    withLock { $0.addSpares([spare]) }
+    throw .capacityReached(path: env.path, capacity: capacity, needed: size)
   }
 
   /// Handles an empty segment that does not become the tail after all.
@@ -31,17 +34,41 @@ extension Writer {
 
   /// Prepares a segment for when the tail is full: created, synced, named and listed.
   func prepareSegment() {
+    if let capacity = env.settings.capacity { return prepareSpares(in: capacity) }
     guard withLock({ $0.spares.isEmpty && $0.tail != nil }) else { return }
-    // A store with a small capacity cannot spare an empty segment.
-    if env.settings.capacity != nil,
-      catalog.usualSegmentSize < 1 << 20 || !catalog.hasRoom(forSegment: catalog.usualSegmentSize)
-    {
-      return
-    }
     do throws(StoreError) {
       let segment = try catalog.createListedSegment(for: 0, firstSequence: 0)
       defer { withLock { state in state.addSpares([segment]) } }
       if !commits.hasDemand { try bringIn(segment) }
+    } catch {
+      env.emit(.backgroundFailure(operation: "prepare a segment", error))
+    }
+  }
+
+  /// How many spares one edit lists at most in a store with a capacity. Each is one page there until its turn comes.
+  private static let mostSpares = 32
+
+  /// How many spares there are at most: they take a small part of the capacity.
+  private func mostSpares(in capacity: Int) -> Int {
+    let most = min(Self.mostSpares, capacity / 128 / Catalog.sparePage)
+    return most < 2 ? 0 : most
+  }
+
+  /// Whether some more spares are due.
+  func lacksSpares(_ state: borrowing WriterState) -> Bool {
+    guard let capacity = env.settings.capacity else { return state.spares.isEmpty }
+    return state.spares.count < (mostSpares(in: capacity) + 1) / 2
+  }
+
+  private func prepareSpares(in capacity: Int) {
+    do throws(StoreError) {
+      try dropSmallSpares()
+      let lacking = withLock { state in
+        state.tail != nil && lacksSpares(state) ? mostSpares(in: capacity) - state.spares.count : 0
+      }
+      guard lacking > 0 else { return }
+      let spares = try catalog.createSpares(lacking)
+      withLock { state in state.addSpares(spares) }
     } catch {
       env.emit(.backgroundFailure(operation: "prepare a segment", error))
     }
@@ -55,6 +82,12 @@ extension Writer {
       try segment.mapping.populate(0..<first)
     }
     segment.populated.store(first, ordering: .relaxed)
+  }
+
+  /// Removes spares that were made when records were smaller.
+  private func dropSmallSpares() throws(StoreError) {
+    let least = catalog.usualSegmentSize / 2
+    if withLock({ state in state.spares.contains { $0.capacity < least } }) { try dropSpares() }
   }
 
   /// Removes the spares, so that a smaller segment can be created instead. Keeps them on failure.

@@ -73,6 +73,17 @@ struct WriterState: ~Copyable {
 
   private(set) var recordsWritten = 0
   private(set) var bytesLogged = 0
+  /// The same when the mean was last taken, and that.
+  private var atMean = (records: 0, bytes: 0, mean: 0)
+
+  /// The mean size of records written lately: each time a quarter of it is that of those since the last time.
+  mutating func takeMeanSize() -> Int {
+    let records = recordsWritten - atMean.records
+    guard records > 0 else { return atMean.mean }
+    let mean = (bytesLogged - atMean.bytes) / records
+    atMean = (recordsWritten, bytesLogged, atMean.mean == 0 ? mean : atMean.mean + (mean - atMean.mean) / 4)
+    return atMean.mean
+  }
   /// `bytesLogged` when the last checkpoint became due.
   private(set) var bytesLoggedAtCheckpoint = 0
 

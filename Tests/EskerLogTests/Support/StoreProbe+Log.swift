@@ -62,6 +62,8 @@ extension StoreProbe {
   func sealFinished() { engine.keeper.sealFull() }
 
   /// Has a segment ready for when the one that is written to is full, as the background does.
+  /// How many segments merges and evictions have removed.
+  var segmentsRemoved: Int { engine.merger.figures.report.segmentsRemoved }
   func prepareSpare() { engine.writer.prepareSegment() }
 
   /// Gives up the segments that are ready to be written to next.

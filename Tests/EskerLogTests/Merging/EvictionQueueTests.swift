@@ -1,0 +1,332 @@
+import EskerFormat
+import EskerPlatform
+import EskerTestSupport
+import Testing
+
+@testable import EskerLog
+
+/// Segments that make room without an edit: listed ahead, and removed when their room is needed.
+@Suite struct EvictionQueueTests {
+  private static let capacity = 4 << 20
+
+  private static func open(
+    _ machine: Machine,
+    plan: FaultPlan? = nil,
+    _ change: (inout Options) -> Void = { _ in }
+  ) throws -> LogStore {
+    var host = machine.host
+    if let plan { host.platform.fileSystem = FaultyFileSystem(machine.disk, plan: plan) }
+    let options = machine.options { options in
+      options.capacity = Self.capacity
+      change(&options)
+    }
+    return try LogStore(at: machine.path, options: options, host: host)
+  }
+
+  private static func value(_ number: Int) -> [UInt8] {
+    [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 10_000)
+  }
+
+  /// Writes keys until so many segments have made room, from that number on; returns the next number.
+  @discardableResult
+  private static func write(_ store: LogStore, from start: Int, untilRemoved removed: Int) throws -> Int {
+    var number = start
+    while store.probe.segmentsRemoved < removed {
+      try store.put(value(number), forKey: "key \(number)")
+      number += 1
+      try #require(number < start + 100_000)
+    }
+    return number
+  }
+
+  @Test func roomIsMadeWithoutListingsAndWithFewSyncs() throws {
+    let machine = Machine()
+    let plan = FaultPlan()
+    let store = try Self.open(machine, plan: plan)
+    store.probe.stopBackground()
+    let number = try Self.write(store, from: 0, untilRemoved: 20)
+    let (lists, syncs) = (plan.callCount(of: .list), plan.callCount(of: .sync) + plan.callCount(of: .syncDirectory))
+    let removed = store.probe.segmentsRemoved
+    try Self.write(store, from: number, untilRemoved: removed + 64)
+    #expect(plan.callCount(of: .list) == lists)
+    // A segment was created for each, which takes 4 with its edit, and an edit for each eight of those that made room.
+    #expect(plan.callCount(of: .sync) + plan.callCount(of: .syncDirectory) - syncs <= 64 * 4 + 64 / 8 * 2 + 8)
+    #expect(store.statistics.merges == 0, "nothing was read, so nothing is copied")
+    try store.close()
+  }
+
+  @Test func whatIsListedIsReadUntilItsRoomIsNeeded() throws {
+    var machine = Machine()
+    let store = try Self.open(machine)
+    try Self.write(store, from: 0, untilRemoved: 10)
+    let listed = store.probe.listed.filter { $0.evictionPlace > 0 }
+    try #require(!listed.isEmpty)
+    #expect(listed.map(\.evictionPlace).sorted() == Array(1...listed.count))
+    let expected = try store.contents()
+    #expect(try expected.count == store.count())
+    // A crash changes nothing, and a close forgets what was listed.
+    machine.disk = try machine.disk.processKilled()
+    let again = try Self.open(machine)
+    #expect(try again.contents() == expected)
+    #expect(try again.verify().isClean)
+    try again.put("v", forKey: "k")
+    let before = try again.contents()
+    try again.close()
+    let last = try Self.open(machine)
+    #expect(last.probe.listed.allSatisfy { $0.evictionPlace == 0 })
+    #expect(try last.contents() == before)
+    withExtendedLifetime(store) {}
+  }
+
+  /// An older value was in a segment that a power failure has brought back, the newer one in a segment that is gone.
+  @Test func whatAPowerFailureBringsBackTooEarlyIsDropped() throws {
+    var machine = Machine()
+    let store = try Self.open(machine)
+    store.probe.stopBackground()
+    let number = try Self.write(store, from: 0, untilRemoved: 1)
+    let rows = store.probe.listed.filter { $0.evictionPlace > 0 }.sorted { $0.evictionPlace < $1.evictionPlace }
+    try #require(rows.count >= 3)
+    let paths = rows.map { "\(machine.path)/\(FileName.segment($0.id))" }
+    let present = try paths.filter { try machine.disk.status($0) != nil }
+    try #require(present.count >= 3)
+    let copy = try machine.disk.processKilled()
+    try Self.write(store, from: number, untilRemoved: 1 + 3)
+    let expected = try store.contents()
+    machine.disk = try machine.disk.processKilled()
+    // The first one of the three is back.
+    let bytes = try copy.open(present[0], .read).allBytes()
+    try machine.disk.open(present[0], .create).writeAll(bytes, at: 0)
+    let again = try Self.open(machine)
+    #expect(try again.contents() == expected)
+    #expect(try again.verify().isClean)
+    try again.put("v", forKey: "k")
+    try again.probe.writeManifest()
+    #expect(try machine.disk.status(present[0]) == nil, "nothing lists it any more")
+    withExtendedLifetime(store) {}
+  }
+
+  @Test func aFileThatCannotBeRemovedLeavesItsEntries() throws {
+    let machine = Machine()
+    let plan = FaultPlan()
+    let store = try Self.open(machine, plan: plan)
+    store.probe.stopBackground()
+    let number = try Self.write(store, from: 0, untilRemoved: 3)
+    let before = try store.contents()
+    plan.fail(.remove, on: .suffix(".segment"), sticky: true, .error(PlatformError.inputOutput))
+    var written = number
+    #expect(throws: StoreError.self) {
+      while true {
+        try store.put(Self.value(written), forKey: "key \(written)")
+        written += 1
+      }
+    }
+    var expected = before
+    for number in number..<written { expected[bytes("key \(number)")] = Self.value(number) }
+    #expect(try store.contents() == expected)
+    plan.heal()
+    try Self.write(store, from: written, untilRemoved: 6)
+    #expect(try store.verify().isClean)
+  }
+
+  /// Spares are listed before they are synced.
+  @Test func aSpareOfWhichNothingIsLeftIsNoDamage() throws {
+    var machine = Machine()
+    let store = try Self.open(machine)
+    let number = try Self.write(store, from: 0, untilRemoved: 3)
+    store.probe.prepareSpare()
+    let spares = store.probe.spares
+    try #require(spares.count > 1)
+    let expected = try store.contents()
+    machine.disk = try machine.disk.processKilled()
+    for spare in spares {
+      try machine.disk.open(spare.path, .readWrite).writeAll([UInt8](repeating: 0, count: 4096), at: 0)
+    }
+    let log = EventLog()
+    let again = try Self.open(machine) { $0.onEvent = { log.record($0) } }
+    #expect(log.damage.isEmpty, "\(log.events)")
+    #expect(try again.contents() == expected)
+    try again.put(Self.value(number), forKey: "key \(number)")
+    try again.probe.writeManifest()
+    for spare in spares { #expect(try machine.disk.status(spare.path) == nil) }
+    withExtendedLifetime(store) {}
+  }
+
+  /// A reader opens at each call that the writer makes while it goes on.
+  @Test func aReaderSeesTheNewestOrNothing() throws {
+    let machine = Machine()
+    let plan = FaultPlan()
+    let store = try Self.open(machine, plan: plan)
+    store.probe.stopBackground()
+    var number = try Self.write(store, from: 0, untilRemoved: 5)
+    let readers = Readers(machine, Self.capacity)
+    plan.onCall { call in if call.operation == .remove || call.operation == .write { readers.openAndCompare() } }
+    number = try Self.write(store, from: number, untilRemoved: 9)
+    plan.onCall(nil)
+    #expect(readers.opened > 10)
+    #expect(readers.wrong.isEmpty, "\(readers.wrong)")
+  }
+
+  /// A reader that lags behind by more than the whole cache.
+  @Test func aReaderCatchesUpOverWhatIsGone() throws {
+    let machine = Machine()
+    let store = try Self.open(machine)
+    store.probe.stopBackground()
+    var number = try Self.write(store, from: 0, untilRemoved: 2)
+    let log = EventLog()
+    let reader = try machine.open {
+      $0.readOnly = true
+      $0.onEvent = { log.record($0) }
+    }
+    for removed in [3, 4, 5, 20, 90, 91, 200, 330] {
+      number = try Self.write(store, from: number, untilRemoved: removed)
+      try reader.refresh()
+      let (shown, there) = (try reader.contents(), try store.contents())
+      for (key, value) in there { #expect(shown[key] == value, "\(removed)") }
+      #expect(reader.lastSequence == store.lastSequence)
+    }
+    #expect(log.damage.isEmpty, "\(log.events)")
+    try reader.close()
+    try store.close()
+  }
+
+  /// What was written, read, removed and merged in any order: a key has its newest value or none, however the store is opened.
+  @Test(arguments: 0..<4) func noOlderValueComesBack(_ round: Int) throws {
+    var generator = SeededGenerator(announcedFor: "noOlderValueComesBack \(round)")
+    var machine = Machine()
+    machine.reusesRoom = generator.oneIn(2)
+    machine.leavesCheckpoints = generator.oneIn(2)
+    let capacity = [256 << 10, 1 << 20, 2 << 20][Int.random(in: 0..<3, using: &generator)]
+    func change(_ options: inout Options) { options.capacity = capacity }
+    var store = try machine.open(change)
+    var newest: [String: [UInt8]] = [:]
+    var version = 0
+    let most = capacity / 64
+    for step in 0..<4_000 {
+      let key = "key \(Int.random(in: 0..<(capacity / 4_000), using: &generator))"
+      switch Int.random(in: 0..<1_000, using: &generator) {
+      case 0..<550:
+        version += 1
+        let value = bytes("\(version)") + [UInt8](repeating: 7, count: Int.random(in: 100..<most, using: &generator))
+        try store.put(value, forKey: key)
+        newest[key] = value
+      case 550..<900:
+        let found = try store.get(key)
+        #expect(found == nil || found == newest[key], "step \(step), \(key)")
+      case 900..<970:
+        try store.remove(key)
+        newest[key] = nil
+      case 970..<976: try store.merge()
+      case 976..<984: try store.sync()
+      case 984..<992:
+        let before = try store.contents()
+        machine.disk = try machine.disk.processKilled()
+        store = try machine.open(change)
+        #expect(try store.contents() == before, "step \(step), killed")
+      default:
+        let before = try store.contents()
+        try store.close()
+        store = try machine.open(change)
+        #expect(try store.contents() == before, "step \(step), closed")
+      }
+    }
+    for (key, value) in try store.contents() { #expect(newest[String(decoding: key, as: UTF8.self)] == value) }
+    #expect(store.statistics.merged.recordsEvicted > 0)
+    #expect(try store.verify().isClean)
+  }
+
+  /// The same where a power failure may leave any mixture of what was not synced, and the store goes on from there.
+  @Test(arguments: 0..<4) func noValueFromBeforeTheLastSyncComesBack(_ round: Int) throws {
+    var generator = SeededGenerator(announcedFor: "noValueFromBeforeTheLastSyncComesBack \(round)")
+    var machine = Machine()
+    machine.reusesRoom = generator.oneIn(2)
+    let capacity = [256 << 10, 1 << 20][round % 2]
+    func change(_ options: inout Options) { options.capacity = capacity }
+    var store = try machine.open(change)
+    // What each key may have, oldest first; nil stands for none.
+    var possible: [String: [[UInt8]?]] = [:]
+    var version = 0
+    for step in 0..<3_000 {
+      let key = "key \(Int.random(in: 0..<(capacity / 4_000), using: &generator))"
+      switch Int.random(in: 0..<1_000, using: &generator) {
+      case 0..<600:
+        version += 1
+        let length = Int.random(in: 100..<capacity / 64, using: &generator)
+        let value = bytes("\(version)") + [UInt8](repeating: 7, count: length)
+        try store.put(value, forKey: key)
+        possible[key, default: [nil]].append(value)
+      case 600..<900:
+        let found = try store.get(key)
+        #expect(found == nil || found == possible[key]?.last, "step \(step), \(key)")
+      case 900..<970:
+        try store.remove(key)
+        possible[key, default: [nil]].append(nil)
+      case 970..<990:
+        try store.sync()
+        for (key, values) in possible { possible[key] = Array(values.suffix(1)) }
+      default:
+        machine.disk = try machine.disk.crashImage(
+          [.drop, .tear, .reorder, .keep].randomElement(using: &generator)!,
+          using: &generator
+        )
+        // First a reader, which changes nothing.
+        let log = EventLog()
+        let reader = try machine.open {
+          $0.readOnly = true
+          $0.onEvent = { log.record($0) }
+        }
+        let shown = try reader.contents()
+        #expect(log.damage.isEmpty, "step \(step): \(log.events)")
+        try reader.close()
+        store = try machine.open {
+          change(&$0)
+          $0.onEvent = { log.record($0) }
+        }
+        #expect(log.damage.isEmpty, "step \(step): \(log.events)")
+        #expect(try store.contents() == shown, "step \(step)")
+        for (key, values) in possible {
+          let found = shown[bytes(key)]
+          #expect(found == nil || values.contains(found), "step \(step), \(key)")
+          possible[key] = [found]
+        }
+        for key in shown.keys { #expect(possible[String(decoding: key, as: UTF8.self)] != nil) }
+      }
+    }
+    let report = try store.verify()
+    #expect(report.isClean, "\(report)")
+  }
+
+  /// Opens readers beside a writer, and compares what they show with what it wrote.
+  private final class Readers: @unchecked Sendable {
+    private let machine: Machine
+    private let capacity: Int
+    private(set) var opened = 0
+    private(set) var wrong: [String] = []
+    private var isBusy = false
+
+    init(_ machine: Machine, _ capacity: Int) {
+      self.machine = machine
+      self.capacity = capacity
+    }
+
+    func openAndCompare() {
+      guard !isBusy, wrong.isEmpty else { return }
+      isBusy = true
+      defer { isBusy = false }
+      let log = EventLog()
+      do {
+        let reader = try machine.open {
+          $0.readOnly = true
+          $0.onEvent = { log.record($0) }
+        }
+        opened += 1
+        for (key, value) in try reader.contents() {
+          let number = Int(String(decoding: key.dropFirst(4), as: UTF8.self)) ?? -1
+          if value != EvictionQueueTests.value(number) { wrong.append("\(number)") }
+        }
+        if !log.damage.isEmpty { wrong.append("\(log.events)") }
+        if try !reader.verify().damage.isEmpty { wrong.append("verify") }
+        try reader.close()
+      } catch { wrong.append("\(error)") }
+    }
+  }
+}
