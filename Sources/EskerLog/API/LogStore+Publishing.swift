@@ -3,10 +3,11 @@ package import EskerPlatform
 
 extension LogStore {
   /// The statistics last published by the process that has the store at `path` open for writing; nil if no process publishes
-  /// any, has not done so yet, or has closed the store.
+  /// any, has not done so yet, has closed the store, or has ended.
   ///
-  /// Reads one file of 8 KiB and does not open the store: cheap enough to poll. A killed process leaves its last statistics
-  /// behind: to detect that, compare ``Statistics/Published/publishedAt`` with ``Statistics/Published/interval``.
+  /// Reads one file of 8 KiB and does not open the store: cheap enough to poll. What a killed process has left behind is not
+  /// returned, as long as the lock of the store tells that it has ended; that a process hangs shows in
+  /// ``Statistics/Published/publishedAt``, compared with ``Statistics/Published/interval``.
   ///
   /// - Throws: ``StoreError/unknownFormat(path:version:)`` for statistics of a newer version of Esker,
   ///   ``StoreError/damaged(_:reason:)``, ``StoreError/failed(operation:path:errno:)``.
@@ -36,7 +37,9 @@ extension LogStore {
       guard let bytes, !bytes.isEmpty else { return nil }
       do throws(FormatError) {
         // Safety: the span is used only during the call, and the array is kept.
-        return Statistics.Published(try unsafe StatisticsImage(decoding: bytes.span.bytes))
+        let image = try unsafe StatisticsImage(decoding: bytes.span.bytes)
+        // A process that has ended without closing the store has left its figures, and not the lock.
+        return LockFile.isHeld(in: path, platform.fileSystem) == false ? nil : Statistics.Published(image)
       } catch {
         if case .newerVersion = error { throw StoreError(error, in: name, what: "the statistics") }
         // The publisher begins with its signature, and waits until that is on disk: it has published nothing yet.

@@ -64,6 +64,17 @@ struct LockFile {
     return try !file.tryLock(exclusive: false)
   }
 
+  /// Whether a process has the store open for writing; nil if that cannot be told.
+  static func isHeld(in directory: String, _ fileSystem: any FileSystem) -> Bool? {
+    do throws(PlatformError) {
+      let lock = try fileSystem.open("\(directory)/\(name)", .read)
+      defer { lock.close() }
+      return try !lock.tryLock(exclusive: false)
+    } catch {
+      return error.code == PlatformError.notFound ? false : nil
+    }
+  }
+
   /// The process that holds the lock; 0 if that cannot be read.
   var holder: Int32 { ((try? words()) ?? nil)?.holder ?? 0 }
 

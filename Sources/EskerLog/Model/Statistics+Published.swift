@@ -11,8 +11,7 @@ extension Statistics {
     public var publishedAt: WallTime
     /// How long the store had been open then, by a monotonic clock: use differences of it to compute rates.
     public var uptime: Duration
-    /// How often the process publishes. If the statistics are much older, the process hangs or has ended without closing
-    /// the store.
+    /// How often the process publishes. If the statistics are much older, the process hangs.
     public var interval: Duration
     /// The statistics. Segments and keyspaces are not listed, only counted in the properties below.
     public var statistics: Statistics

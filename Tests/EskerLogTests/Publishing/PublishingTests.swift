@@ -79,7 +79,8 @@ import Testing
     try reader.backup(to: directory.path + "/backup")
     #expect(!FileManager.default.fileExists(atPath: directory.path + "/backup/statistics"))
     try reader.close()
-    #expect(try LogStore.publishedStatistics(at: path)?.statistics.keys == 0)
+    // Nobody holds the lock: these are no figures of a process that has the store open.
+    #expect(try LogStore.publishedStatistics(at: path) == nil)
     #expect(try LogStore.salvage(from: path, to: directory.path + "/salvaged").isComplete)
     store = try open(path, every: nil)
     #expect(try LogStore.publishedStatistics(at: path) == nil)

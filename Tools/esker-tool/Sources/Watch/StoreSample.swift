@@ -19,7 +19,7 @@ struct StoreSample {
   /// Of the publishing process.
   var processID: Int32?
   var uptime: Duration?
-  /// Whether the figures are old: the process has ended without closing the store, or is hanging.
+  /// Whether the figures are old: the process is hanging.
   var isStale = false
 
   init(_ published: Statistics.Published, now: WallTime) {

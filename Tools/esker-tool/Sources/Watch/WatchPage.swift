@@ -67,7 +67,7 @@ struct WatchPage {
     writer.element("h1", text: name)
     writer.element("p", ["class": "lead"], text: report.origin)
     writer.element("p", ["class": report.sample.isStale ? "trouble" : "trouble hidden", "id": "age"]) { writer in
-      if report.sample.isStale { writer.add("The process has ended or is not responding: these figures are old.") }
+      if report.sample.isStale { writer.add("The process is not responding: these figures are old.") }
     }
     writer.element("dl", ["class": "tiles"]) { writer in
       for tile in tiles {

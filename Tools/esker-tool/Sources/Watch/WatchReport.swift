@@ -76,7 +76,7 @@ struct WatchReport {
       return "no published figures: following the log"
     }
     let since = "process \(process), open for \(HumanUnits.duration(seconds: uptime.seconds))"
-    return sample.isStale ? since + "; it has ended or is not responding: stale figures" : since
+    return sample.isStale ? since + "; it is not responding: stale figures" : since
   }
 
   var clock: String { String(timestamp(time).dropFirst(11).prefix(8)) }
