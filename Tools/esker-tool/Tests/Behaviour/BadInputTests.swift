@@ -162,6 +162,9 @@ import Testing
   @Test(arguments: [1 << 63, .max >> 1, .max] as [UInt64])
   func publishedFiguresBeyondAllBoundsAreShown(number: UInt64) throws {
     let scratch = try filled()
+    // Without its lock, nothing is published.
+    let holder = try LogStore(at: scratch.store)
+    defer { try? holder.close() }
     try publish(number, uptime: number, in: scratch)
     for options in [[], ["--json"]] {
       let result = try scratch.run(["watch", scratch.store, "--count", "1"] + options)
