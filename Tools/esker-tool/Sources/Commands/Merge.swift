@@ -9,8 +9,13 @@ struct Merge: ParsableCommand {
       An open store does this automatically, unless it was told not to; the command is for one that is not open. Live records \
       are copied before the old files are removed, so some space is needed. Interrupting the command loses nothing.
 
-      With --dry-run, says how much there is to reclaim and changes nothing; this works beside a process that writes. A merge \
-      also removes expired records that are still in the index, which the estimate does not include.
+      With --dry-run, says how much there is to reclaim, and whether that is worth the copying, and changes nothing; this works \
+      beside a process that writes. A merge also removes expired records that are still in the index, which the estimate does \
+      not include.
+
+      A store of some size that is written to has a checkpoint of its index, of about 15 bytes a key, and after a merge or a \
+      full segment a reserve for a full volume. A backup and what was restored from it have neither, so the first command \
+      that writes makes them larger.
 
       With --compression, the store compresses values from now on, and the merge all that are not compressed yet.
 
@@ -43,7 +48,7 @@ struct Merge: ParsableCommand {
       return
     }
     // An open store has reserved space to write to, so sizes are measured before opening and after closing.
-    let before = directorySize(store.store)
+    let before = StoreSizes(store.store)
     let done = try store.write(creating: false, Options(compression: packing.compression)) { store in
       Interruption.install()
       let estimate = MergeEstimate(store.statistics)
@@ -54,7 +59,7 @@ struct Merge: ParsableCommand {
         return !Interruption.isRequested
       }
     }
-    try report(done, before: before, after: directorySize(store.store))
+    try report(done, before: before, after: StoreSizes(store.store))
   }
 
   private func report(_ estimate: MergeEstimate) throws {
@@ -66,26 +71,58 @@ struct Merge: ParsableCommand {
       text: estimate.segments == 0
         ? "nothing to merge"
         : "would merge \(HumanUnits.count(estimate.segments, "segment")): copy "
-          + "\(HumanUnits.bytes(estimate.bytesWritten)), reclaim \(HumanUnits.bytes(estimate.bytesFreed))",
+          + "\(HumanUnits.bytes(estimate.bytesWritten)), reclaim \(HumanUnits.bytes(estimate.bytesFreed))"
+          + (estimate.isWorthIt ? "" : "; hardly worth it: \(estimate.share) of it is dead"),
       asJSON: json
     )
   }
 
-  private func report(_ report: Report.Merge, before: Int, after: Int) throws {
+  private func report(_ report: Report.Merge, before: StoreSizes, after: StoreSizes) throws {
     guard json || !store.quiet else { return }
     try printFigures(
       [
         ("segmentsRemoved", report.segmentsRemoved), ("segmentsWritten", report.segmentsWritten),
         ("bytesRead", report.bytesRead), ("bytesWritten", report.bytesWritten), ("bytesFreed", report.bytesFreed),
-        ("bytesOnDiskBefore", before), ("bytesOnDisk", after),
+        ("bytesOnDiskBefore", before.all), ("bytesOnDisk", after.all),
       ],
-      text: report.segmentsRemoved == 0
-        ? "nothing to merge"
-        : "merged \(HumanUnits.count(report.segmentsRemoved, "segment")) into \(report.segmentsWritten), copied "
-          + "\(HumanUnits.bytes(report.bytesWritten)): \(HumanUnits.bytes(before)) on disk before, "
-          + "\(HumanUnits.bytes(after)) now",
+      text: Self.text(report, before, after),
       asJSON: json
     )
+  }
+
+  private static func text(_ report: Report.Merge, _ before: StoreSizes, _ after: StoreSizes) -> String {
+    guard report.segmentsRemoved > 0 else { return "nothing to merge" + additions(before, after) }
+    var done = MergeEstimate()
+    (done.bytesRead, done.bytesWritten) = (report.bytesRead, report.bytesWritten)
+    let isForLittle = !done.isWorthIt && done.bytesFreed >= 0
+    return "merged \(HumanUnits.count(report.segmentsRemoved, "segment")) into \(report.segmentsWritten), copied "
+      + HumanUnits.bytes(report.bytesWritten)
+      + (isForLittle ? " to reclaim \(HumanUnits.bytes(done.bytesFreed)), hardly worth it" : "")
+      + ": \(HumanUnits.bytes(before.all)) on disk before, \(HumanUnits.bytes(after.all)) now"
+      + additions(before, after)
+  }
+
+  /// A line about what has come to the store by being written to, whatever was merged; nothing if nothing has.
+  private static func additions(_ before: StoreSizes, _ after: StoreSizes) -> String {
+    let kinds = [
+      ("a checkpoint", before.checkpoints, after.checkpoints), ("a reserve", before.reserve, after.reserve),
+    ].filter { $0.1 == 0 && $0.2 > 0 }
+    guard !kinds.isEmpty else { return "" }
+    let bytes = HumanUnits.bytes(kinds.reduce(0) { $0 + $1.2 })
+    return "\nadded \(kinds.map(\.0).joined(separator: " and ")) of \(bytes), as a store has that is written to"
+  }
+}
+
+/// The sizes of a store's files, by what they are for.
+struct StoreSizes {
+  var all = 0
+  var checkpoints = 0
+  var reserve = 0
+
+  init(_ path: String) {
+    all = directorySize(path)
+    checkpoints = directorySize(path) { $0.hasSuffix(".checkpoint") }
+    reserve = directorySize(path) { $0 == "reserve" }
   }
 }
 
@@ -97,6 +134,12 @@ struct MergeEstimate {
   var bytesWritten = 0
 
   var bytesFreed: Int { bytesRead - bytesWritten }
+  /// Whether enough is dead, by the rule of the merges that a store does by itself.
+  var isWorthIt: Bool { bytesRead == 0 || bytesWritten < bytesRead / 20 * 19 }
+  /// How much of what is read is dead, in percent.
+  var share: String { "\(HumanUnits.fixed(Double(bytesFreed) / Double(max(1, bytesRead)) * 100, 1)) %" }
+
+  init() {}
 
   init(_ statistics: Statistics) {
     for segment in statistics.segments where segment.liveBytes < segment.recordBytes {

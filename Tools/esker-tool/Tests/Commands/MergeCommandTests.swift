@@ -1,5 +1,8 @@
+import Esker
 import Foundation
 import Testing
+
+@testable import esker_tool
 
 @Suite struct MergeCommandTests {
   @Test func mergeGivesSpaceBackAndKeepsTheValues() throws {
@@ -38,5 +41,52 @@ import Testing
   @Test func mergeOfNothingIsNoSuchStore() throws {
     let scratch = try Scratch()
     #expect(try scratch.run("merge", scratch.store).status == 66)
+  }
+
+  /// A merge that copies much to reclaim little is done, as it was asked for, and said to have been for nothing; a dry run says it before.
+  @Test func littleToReclaimIsSaidToBeNotWorthIt() throws {
+    let scratch = try Scratch()
+    let store = try LogStore(at: scratch.store)
+    for number in 0..<1_000 { try store.put(String(repeating: "v", count: 1_000), forKey: "key \(number)") }
+    try store.put("v", forKey: "key 7")
+    try store.close()
+    let plan = try scratch.run("merge", scratch.store, "--dry-run")
+    #expect(plan.text.hasPrefix("would merge 1 segment: copy 1.0"), "\(plan.text)")
+    #expect(plan.text.hasSuffix("reclaim 1.04 kB; hardly worth it: 0.1 % of it is dead\n"), "\(plan.text)")
+    let json = try scratch.run("merge", scratch.store, "--dry-run", "--json")
+    let figures = try #require(try JSONSerialization.jsonObject(with: json.output) as? [String: Int])
+    #expect(figures["bytesFreed"] == 1_040)
+    let done = try scratch.run("merge", scratch.store)
+    #expect(done.status == 0)
+    #expect(done.text.contains(" to reclaim 1.04 kB, hardly worth it: "), "\(done.text)")
+  }
+
+  /// What a merge leaves beside the records is not what the merge has cost: a backup has neither a checkpoint nor a reserve.
+  @Test func whatAFirstWriterAddsIsToldApart() throws {
+    let scratch = try Scratch()
+    let source = try LogStore(at: scratch.path("source"))
+    for number in 0..<120_000 { try source.put("value \(number)", forKey: "key \(number % 80_000)") }
+    try source.close()
+    #expect(try scratch.run("restore", scratch.path("source"), scratch.store, "--copy", "-q").status == 0)
+    func size(_ suffix: String) throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: scratch.store).filter { $0.hasSuffix(suffix) }.reduce(0) {
+        total,
+        name in
+        let attributes = try FileManager.default.attributesOfItem(atPath: "\(scratch.store)/\(name)")
+        return total + (attributes[.size] as? Int ?? 0)
+      }
+    }
+    #expect(try size(".checkpoint") == 0 && size("reserve") == 0)
+    let result = try scratch.run("merge", scratch.store)
+    #expect(try size(".checkpoint") > 0 && size("reserve") > 0)
+    let bytes = HumanUnits.bytes(try size(".checkpoint") + size("reserve"))
+    #expect(
+      result.lines.last == "added a checkpoint and a reserve of \(bytes), as a store has that is written to",
+      "\(result.text)"
+    )
+    let second = try scratch.run("put", scratch.store, "key 1", "v")
+    #expect(second.status == 0)
+    // They are there now.
+    #expect(try !scratch.run("merge", scratch.store).text.contains("checkpoint"))
   }
 }
