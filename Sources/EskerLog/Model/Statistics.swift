@@ -94,8 +94,10 @@ extension Report {
       public var location: StoreError.Location
       /// The length of the range in bytes, as far as known.
       public var length: Int
-      /// What is wrong.
+      /// What is wrong, and with which records, as far as known.
       public var reason: String
+      /// How many records are damaged or missing there, or at most are; 0 if none is, or that is not known.
+      public var records = 0
     }
 
     /// The number of files read.

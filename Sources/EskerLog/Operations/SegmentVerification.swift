@@ -19,6 +19,11 @@ struct SegmentVerification {
   private var counted = 0
   private var report = Report.Verification()
   private var places: RecordPlaces
+  /// The numbers of the records, if it is a segment of the log: others have theirs in no order.
+  private let isLog: Bool
+  private var numbers: RecordNumbers
+  /// Where no record can be recognised, with the position of that in the report.
+  private var holes: [(range: Range<Int>, damage: Int)] = []
 
   init(of env: Environment, _ segment: Segment, _ end: Int, _ done: VerificationProgress) {
     self.env = env
@@ -27,6 +32,9 @@ struct SegmentVerification {
     reach = segment.reach(end)
     self.done = done
     places = RecordPlaces(end: reach)
+    isLog = segment.kind == .log
+    let first = segment.firstSequence
+    numbers = RecordNumbers(from: first == 0 ? nil : first, lastReuse: segment.reuseWords.last)
   }
 
   /// - Parameter targets: The offsets in this segment that the index points to, in units of eight bytes.
@@ -91,6 +99,9 @@ struct SegmentVerification {
         } else if view.kind != .filler {
           report.records += 1
           places.insert(offset)
+          if isLog { numbers.pass(view.sequence) }
+        } else if view.sequence != 0 {
+          numbers.passMark(view.sequence)
         }
         offset += view.size
       } else {
@@ -109,7 +120,8 @@ struct SegmentVerification {
     case .record(let header):
       report.records += 1
       places.insert(offset)
-      add(offset, header.size, RecordDamage.bodyChecksum.reason)
+      if isLog { numbers.pass(header.sequence) }
+      add(offset, header.size, RecordDamage.bodyChecksum.reason, LostRecords(header.sequence...header.sequence))
       return offset + header.size
     case .end, .damaged:
       guard let next = segment.nextRecord(after: offset, end: reach) else {
@@ -151,9 +163,9 @@ struct SegmentVerification {
           roomLength: UnpackingRooms.outputLength
         )
         if let damage {
-          report.damage.append(
-            .init(location: segment.location(entry.offset, key: entry.key), length: entry.size, reason: damage.reason)
-          )
+          let reason = "\(damage.reason): \(LostRecords(entry.sequence...entry.sequence).text)"
+          let location = segment.location(entry.offset, key: entry.key)
+          report.damage.append(.init(location: location, length: entry.size, reason: reason, records: 1))
         }
         if entry.offset - counted >= VerificationProgress.step, !count(entry.offset) { return }
       case .damaged(let range) where range.upperBound == reach && reach < end:
@@ -166,12 +178,27 @@ struct SegmentVerification {
 
   private mutating func verifyFooter() {
     var events: [StoreEvent] = []
-    if let (footer, bytes) = segment.readFooter(damage: &events, failure: done.fail) {
+    let found = segment.readFooter(damage: &events, failure: done.fail)
+    nameMissing(found)
+    if let (footer, bytes) = found {
       report.bytes += bytes.count
       if segment.layout.isPacked, report.records < footer.entryCount { compare(footer, bytes) }
     }
     for case .damaged(let location, let reason) in events {
       report.damage.append(.init(location: location, length: segment.facts.footer.length, reason: reason))
+    }
+  }
+
+  /// Says which records are missing where none can be recognised: the footer lists them, or else their numbers tell.
+  private mutating func nameMissing(_ found: (footer: SegmentFooter, bytes: [UInt8])?) {
+    if holes.isEmpty { return }
+    let facts = segment.facts
+    numbers.end(through: facts.isSealed && facts.recordsEnd == end ? facts.lastSequence : 0)
+    for (number, hole) in holes.enumerated() {
+      let listed = found.flatMap { LostRecords($0.footer, $0.bytes, in: hole.range, segment.layout) }
+      guard let lost = listed ?? (isLog ? numbers.losses[number] : nil) else { continue }
+      report.damage[hole.damage].reason += ": \(lost.text)"
+      report.damage[hole.damage].records = lost.count
     }
   }
 
@@ -182,13 +209,14 @@ struct SegmentVerification {
       let offset = Int(entry.offset)
       guard !places.contains(units: UInt32(offset >> 3)) else { continue }
       places.insert(offset)
-      add(offset, Int(entry.size), Self.missing)
+      add(offset, Int(entry.size), Self.missing, LostRecords(entry.sequence...entry.sequence))
     }
   }
 
   static let missing = "a record listed in the footer is missing"
 
   private mutating func addUnreadable(_ range: Range<Int>) {
+    passHole(range)
     add(range.lowerBound, range.count, RecordDamage.headerChecksum.reason)
     // Index entries that point there are part of the same damage.
     for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) { places.insert(offset) }
@@ -196,12 +224,22 @@ struct SegmentVerification {
 
   /// Reports that records are missing from a place on, because the file ends early.
   private mutating func addMissing(from offset: Int) {
+    passHole(offset..<end)
     add(offset, end - offset, segment.cutShort(end))
     for offset in stride(from: offset, to: reach, by: 8) { places.insert(offset) }
   }
 
-  private mutating func add(_ offset: Int, _ length: Int, _ reason: String) {
-    report.damage.append(.init(location: segment.location(offset), length: length, reason: reason))
+  /// Notes what the next entry of the report is of.
+  private mutating func passHole(_ range: Range<Int>) {
+    numbers.passHole(bytes: range.count)
+    holes.append((range, report.damage.count))
+  }
+
+  private mutating func add(_ offset: Int, _ length: Int, _ reason: String, _ lost: LostRecords? = nil) {
+    let reason = lost.map { "\(reason): \($0.text)" } ?? reason
+    report.damage.append(
+      .init(location: segment.location(offset), length: length, reason: reason, records: lost?.count ?? 0)
+    )
   }
 
   /// Counts progress; false if the store was closed or the verification cancelled.

@@ -110,9 +110,16 @@ struct StoreVerification: Sendable {
 
   /// Adds the opening's findings to a report, unless it already covers them.
   private func addFindings(to report: inout Report.Verification) {
+    var found: [Report.Verification.Damage] = []
     for finding in engine.findings where !report.covers(finding.location) && !isReadable(finding.location) {
-      report.damage.append(finding)
+      // A file may be too short, and records missing at its end.
+      if let known = found.firstIndex(where: { $0.location == finding.location }) {
+        found[known].reason += "; \(finding.reason)"
+      } else {
+        found.append(finding)
+      }
     }
+    report.damage += found
   }
 
   /// Whether a record can now be read where a read-only store could not read one at its opening, since the writer has

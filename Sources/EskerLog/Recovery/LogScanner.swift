@@ -41,6 +41,9 @@ struct LogScanner: ~Copyable {
   /// Whether numbers do not ascend in the segment that is being read; then its records wait to be applied.
   private var isUnordered = false
   private var unordered: [LogRecord] = []
+  /// The numbers of the records in the segment that is being read, and the damage in it whose numbers they will tell.
+  private var numbers = RecordNumbers(from: nil, lastReuse: 0)
+  private var holes: [Hole] = []
   /// Where a read-only store has looked again whether a writer has written there meanwhile. Once is enough, and more often could go on
   /// for ever: every other step goes forward.
   private var lookedAgainAt: Int?
@@ -51,6 +54,13 @@ struct LogScanner: ~Copyable {
     var last: UInt64
     /// Whether records that had been durable are missing there.
     var lacksRecords = false
+  }
+
+  /// Where records are missing, and the position in ``damage`` of what is said of it.
+  private struct Hole {
+    var location: StoreError.Location
+    var length: Int
+    var damage: Int
   }
 
   /// The end of history.
@@ -85,11 +95,13 @@ struct LogScanner: ~Copyable {
   mutating func scan(_ segments: ArraySlice<Segment>, from start: Int, isSettled: Bool) {
     guard cut == nil, let segment = segments.first else { return }
     lookedAgainAt = nil
+    numbers = RecordNumbers(from: expected, lastReuse: segment.reuseWords.last)
     var offset = start
     while cut == nil {
       let limit = segment.readableEnd
       switch segment.readRecord(at: offset, end: limit) {
       case .record(let header) where header.kind == .filler:
+        if header.isMark { numbers.passMark(header.sequence) }
         offset += header.size
       case .record(let header) where header.kind == .seal && isAmidDurable(offset, segment):
         report(segment, offset, length: header.size, SegmentWalk.sealAmidRecords)
@@ -124,6 +136,7 @@ struct LogScanner: ~Copyable {
 
   private mutating func endSegment(_ segment: Segment, _ offset: Int, lacksRecords: Bool = false) {
     applyUnordered()
+    nameMissing()
     ends[segment.id] = End(offset: offset, last: expected &- 1, lacksRecords: lacksRecords)
   }
 
@@ -224,6 +237,7 @@ struct LogScanner: ~Copyable {
     }
     if !batch.isEmpty { dropBatch(unlessIn: segment) }
     let record = LogRecord(header, at: offset, of: segment)
+    numbers.pass(header.sequence)
     expected = header.sequence &+ 1
     highest = max(highest, header.sequence)
     if batch.isEmpty, !header.batchContinues {
@@ -267,7 +281,9 @@ struct LogScanner: ~Copyable {
       end(at: offset, in: segment, isHole: isHole, isFinal: !isOvertaken)
       return .endsHistory
     }
-    report(segment, offset, length: header.size, "the checksum of a record's key and value does not match")
+    let reason =
+      "the checksum of a record's key and value does not match: \(LostRecords(header.sequence...header.sequence).text)"
+    report(segment, offset, length: header.size, reason)
     return .isDurable
   }
 
@@ -367,7 +383,7 @@ struct LogScanner: ~Copyable {
     }
     // A mark or a seal has the number of the last record in front of it.
     let next = header.isMark || header.kind == .seal ? header.sequence &+ 1 : header.sequence
-    reportMissing(segment, offset, length: missing.count, to: next &- 1)
+    reportMissing(segment, offset, length: missing.count)
     // What has the numbers in between may follow: it must not be applied after this one.
     if next > expected, segment.reuseWords.last != 0 { isUnordered = true }
     // Where records have replaced others, what follows may be older.
@@ -417,7 +433,8 @@ struct LogScanner: ~Copyable {
     }
     let lacksRecords = last >= expected || isAmidDurable(offset, segment)
     if lacksRecords {
-      reportMissing(segment, offset, length: max(0, segment.readableEnd - offset), to: last)
+      // As far as the records should go, whether or not the file does.
+      reportMissing(segment, offset, length: max(0, max(segment.readableEnd, segment.recordsEnd) - offset))
       expected = max(expected, last &+ 1)
       highest = max(highest, last)
     }
@@ -426,6 +443,7 @@ struct LogScanner: ~Copyable {
 
   private mutating func end(at offset: Int, in segment: Segment, isHole: Bool = false, isFinal: Bool = false) {
     applyUnordered()
+    nameMissing()
     let start = takeBackBatch() ?? (segment, offset)
     cut = Cut(segment: start.segment, offset: start.offset, isHole: isHole && isFinal, isFinal: isFinal)
   }
@@ -458,13 +476,24 @@ struct LogScanner: ~Copyable {
     }
   }
 
-  private mutating func reportMissing(_ segment: Segment, _ offset: Int, length: Int, to last: UInt64) {
-    report(
-      segment,
-      offset,
-      length: length,
-      last < expected ? "a record is damaged" : "records #\(expected) to #\(last) are damaged"
-    )
+  /// Reports that records are missing; which ones is told behind them.
+  private mutating func reportMissing(_ segment: Segment, _ offset: Int, length: Int) {
+    // Nobody knows how much a file had that is shorter than it was, unless it was sealed.
+    let isUnknown = segment.recordsEnd == 0 && segment.isShort.load(ordering: .relaxed)
+    numbers.passHole(bytes: isUnknown && offset + length >= segment.readableEnd ? .max : length)
+    holes.append(Hole(location: segment.location(offset), length: length, damage: damage.count))
+    report(segment, offset, length: length, "a record is damaged")
+  }
+
+  /// Says of the damage in the segment that is being read which records are missing there.
+  private mutating func nameMissing() {
+    if holes.isEmpty { return }
+    numbers.end(through: expected &- 1)
+    for (hole, lost) in zip(holes, numbers.losses) {
+      guard let lost else { continue }
+      damage[hole.damage] = .damaged(hole.location, reason: "\(lost.sentence) (\(hole.length) bytes)")
+    }
+    holes = []
   }
 
   private mutating func report(_ segment: Segment, _ offset: Int, length: Int, _ reason: String) {
@@ -475,6 +504,7 @@ struct LogScanner: ~Copyable {
   mutating func finish() {
     if cut == nil, let (segment, offset) = takeBackBatch() { cut = Cut(segment: segment, offset: offset) }
     applyUnordered()
+    nameMissing()
     replay.drain()
   }
 

@@ -1,4 +1,4 @@
-internal import EskerFormat
+package import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
@@ -57,5 +57,22 @@ extension Segment {
   var fileLength: Int {
     let facts = facts
     return max(facts.recordsEnd, facts.footer.offset + facts.footer.length)
+  }
+}
+
+extension LostRecords {
+  /// The records that a footer lists in a part of its segment; nil if there are none.
+  package init?(_ footer: SegmentFooter, _ bytes: [UInt8], in range: Range<Int>, _ layout: SegmentLayout) {
+    var cursor = footer.entries(layout)
+    var (lowest, highest, count) = (UInt64.max, UInt64(0), 0)
+    // Safety: the array outlives the calls of the cursor, which checks what it reads.
+    while let entry = unsafe try? cursor.next(in: bytes.span.bytes), entry.offset < UInt64(range.upperBound) {
+      guard entry.kind != .filler, entry.offset >= UInt64(range.lowerBound) else { continue }
+      lowest = min(lowest, entry.sequence)
+      highest = max(highest, entry.sequence)
+      count += 1
+    }
+    guard count > 0 else { return nil }
+    self.init(lowest...highest, count: count, isExact: true)
   }
 }

@@ -57,17 +57,16 @@ public struct SegmentDescription: Sendable, Hashable {
 }
 
 extension SegmentDescription {
-  init(_ id: UInt64, _ path: String, _ row: SegmentRow?, isListed: Bool, isClean: Bool) {
+  init(_ id: UInt64, _ path: String, _ row: SegmentRow?, isListed: Bool, in manifest: Manifest?) {
     self.id = id
     self.path = path
     self.isListed = isListed
-    guard let row else { return }
+    guard let row, let manifest else { return }
     kind = Kind(row.kind)
     isSealed = row.state == .sealed
     dictionaryBytes = row.dictionaryLength
-    // The end of an active segment is valid only after a clean close.
-    if row.recordsEnd >= SegmentHeader.length, isSealed || isClean {
-      recordBytes = Int(row.recordsEnd) - SegmentHeader.length
+    if let end = row.trustedEnd(in: manifest), end >= SegmentHeader.length {
+      recordBytes = end - SegmentHeader.length
       if row.firstSequence != 0, row.firstSequence <= row.lastSequence {
         sequences = row.firstSequence...row.lastSequence
       }

@@ -26,6 +26,8 @@ final class SegmentFile: @unchecked Sendable {
   let lackingBytes: Int
   let layout: SegmentLayout
   let salt: UInt32
+  /// The highest number of a record in it that may have replaced another.
+  let lastReuse: UInt64
   private let file: any File
   private let mapping: any Mapping
 
@@ -45,6 +47,8 @@ final class SegmentFile: @unchecked Sendable {
     isLog = (row?.kind ?? header?.kind ?? .log) == .log
     layout = row?.layout ?? header?.layout ?? .plain
     headerDamage = header == nil ? "the segment's header is damaged" : nil
+    // What damage has left of the words says nothing.
+    lastReuse = header == nil ? .max : try Self.lastReuse(file)
     trailer = try Self.trailer(of: id, file, size)
     // A complete log segment ends with its seal.
     declaredEnd = end ?? (isLog ? nil : trailer.map { Int(clamping: $0.recordsEnd) })
@@ -58,6 +62,13 @@ final class SegmentFile: @unchecked Sendable {
     }
     self.salt = salt
     file.rest()
+  }
+
+  /// The number in the header that is not below that of any record which has replaced another.
+  private static func lastReuse(_ file: any File) throws(PlatformError) -> UInt64 {
+    let start = ReuseWords.offset + 24
+    let bytes = try file.bytes(in: start..<start + 8)
+    return bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
   /// The summary in the footer at the end of a file; nil if there is none.

@@ -73,7 +73,7 @@ public struct StoreInspection: Sendable {
         "\(path)/\(ClosedStore.segmentName(id))",
         row,
         isListed: row != nil || manifest == nil,
-        isClean: manifest?.state == .clean
+        in: manifest
       )
       let isThere = segment.readFile(row, storeID: manifest?.storeID, fileSystem)
       // A file that is not listed and gone by now was being removed.

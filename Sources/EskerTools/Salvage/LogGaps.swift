@@ -1,4 +1,5 @@
 internal import EskerFormat
+internal import EskerLog
 
 /// The part of a log segment that was read.
 struct LogRun {
@@ -9,6 +10,8 @@ struct LogRun {
   /// ends.
   var last: UInt64
   var end: Int
+  /// The numbers of all that were read.
+  var numbers: RecordNumbers
 }
 
 /// Finds numbers that are missing between the segments of a log.
@@ -43,7 +46,8 @@ struct LogGaps {
         if let run {
           // If the manifest gives its first number, what is missing before that was in the segment before.
           let own = run.first < start ? start : min(max(start, row.firstSequence), run.first)
-          note(start, own, in: before.id, isAhead: false, manifest)
+          // Behind a segment that still took records, no merge has taken any either.
+          note(start, own, in: before.id, isAhead: false, before.state == .active ? nil : manifest)
           note(own, run.first, in: row.id, isAhead: true, manifest)
         }
         expected = max(known, start)
@@ -51,10 +55,11 @@ struct LogGaps {
         expected = row.firstSequence == 0 ? run?.first : row.firstSequence
         if let run, let start = expected { note(start, run.first, in: row.id, isAhead: true, manifest) }
       }
-      let claimed = row.state == .sealed || row.recordsEnd != 0 ? row.lastSequence : 0
+      let claimed = row.trustedEnd(in: manifest) == nil ? 0 : row.lastSequence
       if let run { expected = max(expected ?? 0, run.last &+ 1) }
       if let end = expected, claimed >= end {
-        note(end, claimed &+ 1, in: row.id, isAhead: false, manifest)
+        // They were in this segment, so no merge has taken them.
+        note(end, claimed &+ 1, in: row.id, isAhead: false)
         expected = claimed &+ 1
       }
       before = row
@@ -64,16 +69,17 @@ struct LogGaps {
   }
 
   /// Notes that the numbers from `start` up to but not including `end` are missing, unless they were merged.
-  private mutating func note(_ start: UInt64, _ end: UInt64, in segment: UInt64, isAhead: Bool, _ manifest: Manifest) {
-    let start = max(start, manifest.mergedThrough &+ 1)
+  ///
+  /// - Parameter manifest: Tells which were merged; nil if none can have been.
+  private mutating func note(
+    _ start: UInt64,
+    _ end: UInt64,
+    in segment: UInt64,
+    isAhead: Bool,
+    _ manifest: Manifest? = nil
+  ) {
+    let start = max(start, manifest.map { $0.mergedThrough &+ 1 } ?? 0)
     guard start < end else { return }
     gaps.append(Gap(numbers: start...end - 1, segment: segment, isAhead: isAhead))
-  }
-}
-
-extension ClosedRange<UInt64> {
-  /// The numbers as text.
-  var records: String {
-    lowerBound == upperBound ? "record #\(lowerBound)" : "records #\(lowerBound) to #\(upperBound)"
   }
 }

@@ -15,6 +15,8 @@ struct Salvage {
   private var batch: [(header: RecordHeader, offset: Int)] = []
   /// What was read of each log segment, by id.
   private var runs: [UInt64: LogRun] = [:]
+  /// Where no record can be recognised in log segments, with the position of the loss in the report.
+  private var holes: [UInt64: [Int]] = [:]
 
   init(_ source: SalvageSource) throws(StoreError) {
     self.source = source
@@ -26,6 +28,8 @@ struct Salvage {
     report.losses = source.losses
   }
 
+  private static let truncated = "the segment is truncated"
+
   // MARK: Reading
 
   mutating func read(progress: (Double) -> Bool) throws(StoreError) {
@@ -34,22 +38,29 @@ struct Salvage {
       segment.detach()
       guard progress(Double(position + 1) / Double(source.segments.count)) else { throw .cancelled }
     }
+    let gaps = source.manifest.map { LogGaps($0, runs).gaps } ?? []
+    for id in holes.keys.sorted() { nameMissing(in: id, gaps) }
     for (header, loss) in damaged { account(for: header, loss) }
-    if let manifest = source.manifest {
-      for gap in LogGaps(manifest, runs).gaps { account(for: gap) }
-    }
+    for gap in gaps { account(for: gap) }
     report.losses.sort { ($0.location.path, $0.location.offset ?? 0) < ($1.location.path, $1.location.offset ?? 0) }
   }
 
   private mutating func read(_ segment: SegmentFile, _ position: Int) throws(StoreError) {
     if let reason = segment.headerDamage { lose(segment, 0, SegmentHeader.length, reason) }
-    if let end = segment.declaredEnd, end > segment.end {
-      lose(segment, segment.end, end - segment.end, "the segment is truncated")
-    }
+    let known = report.losses.count
     if let view = segment.packedView {
       try readPacked(segment, view, position)
     } else {
       try readPlain(segment, position)
+    }
+    guard let end = segment.declaredEnd, end > segment.end else { return }
+    // Unless a range that cannot be read goes so far.
+    if report.losses[known...].contains(where: { ($0.location.offset ?? 0) + $0.length == end }) { return }
+    lose(segment, segment.end, end - segment.end, Self.truncated)
+    if segment.isLog, var run = runs[segment.id] {
+      run.numbers.passHole(bytes: end - segment.end)
+      runs[segment.id] = run
+      holes[segment.id, default: []].append(report.losses.count - 1)
     }
   }
 
@@ -64,10 +75,15 @@ struct Salvage {
     var walk = PackedWalk(view)
     var records = 0
     var passed: Set<Int> = []
+    let row = source.manifest?.segments.first { $0.id == segment.id }
+    let listed = segment.footer(row)
     while let step = walk.next(in: view) {
       switch step {
       case .damaged(let range):
         lose(segment, range.lowerBound, range.count, "no recognisable record")
+        if let listed, let lost = LostRecords(listed.footer, listed.bytes, in: range, segment.layout) {
+          noteLost(lost, at: report.losses.count - 1)
+        }
         for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) { passed.insert(offset) }
       case .record(let entry):
         records += 1
@@ -75,8 +91,7 @@ struct Salvage {
         try take(RecordHeader(entry, seed), at: entry.offset, of: segment, position)
       }
     }
-    let row = source.manifest?.segments.first { $0.id == segment.id }
-    if let (footer, bytes) = segment.footer(row), records < footer.entryCount {
+    if let (footer, bytes) = listed, records < footer.entryCount {
       compare(passed, footer, bytes, segment)
     }
   }
@@ -87,7 +102,9 @@ struct Salvage {
     var cursor = footer.entries(segment.layout)
     while let entry = unsafe try? cursor.next(in: bytes.span.bytes) {
       let offset = Int(entry.offset)
-      if !passed.contains(offset) { lose(segment, offset, Int(entry.size), DamageRules.missing) }
+      if passed.contains(offset) { continue }
+      lose(segment, offset, Int(entry.size), DamageRules.missing)
+      noteLost(LostRecords(entry.sequence...entry.sequence), at: report.losses.count - 1)
     }
   }
 
@@ -95,23 +112,39 @@ struct Salvage {
     var offset = SegmentHeader.length
     var isDone = false
     var run: LogRun?
+    let row = source.manifest?.segments.first { $0.id == segment.id }
+    let first = row?.firstSequence ?? 0
+    var numbers = RecordNumbers(from: first == 0 ? nil : first, lastReuse: segment.lastReuse)
+    let listed = segment.footer(row)
     while !isDone, offset < segment.end {
       switch segment.readRecord(at: offset) {
       case .record(let header) where header.kind == .seal:
         isDone = true
+        numbers.passMark(header.sequence)
         if let last = run?.last { run?.last = max(last, header.sequence) }
       case .record(let header) where header.kind == .filler:
+        if header.isMark { numbers.passMark(header.sequence) }
         offset += header.size
       case .record(let header):
         try take(header, at: offset, of: segment, position)
-        if run == nil { run = LogRun(first: header.sequence, start: offset, last: 0, end: 0) }
+        if segment.isLog { numbers.pass(header.sequence) }
+        if run == nil { run = LogRun(first: header.sequence, start: offset, last: 0, end: 0, numbers: numbers) }
         offset += header.size
         if let last = run?.last { run?.last = max(last, header.sequence) }
         run?.end = offset
       case .end, .damaged:
+        let known = report.losses.count
+        let start = offset
         offset = try skip(offset, in: segment, position)
+        guard report.losses.count > known else { continue }
+        if let listed, let lost = LostRecords(listed.footer, listed.bytes, in: start..<offset, segment.layout) {
+          noteLost(lost, at: known)
+        }
+        numbers.passHole(bytes: report.losses[known].length)
+        holes[segment.id, default: []].append(known)
       }
     }
+    run?.numbers = numbers
     // A batch that a crash left without its end never took effect; one whose end is damaged did.
     if let first = batch.first, segment.declaredEnd == nil {
       lose(segment, first.offset, offset - first.offset, "a batch has no end, so it may never have been committed")
@@ -120,8 +153,10 @@ struct Salvage {
     try commit(segment, position)
     if segment.isLog { runs[segment.id] = run }
     // The missing bytes may have contained records, unless a seal ended them.
-    if !isDone, segment.declaredEnd == nil, segment.lackingBytes > 0 {
-      lose(segment, segment.end, segment.lackingBytes, "the segment is truncated")
+    let isTold =
+      report.losses.last.map { $0.location.segment == segment.id && $0.reason.hasPrefix(Self.truncated) } ?? false
+    if !isDone, !isTold, segment.declaredEnd == nil, segment.lackingBytes > 0 {
+      lose(segment, segment.end, segment.lackingBytes, Self.truncated)
     }
   }
 
@@ -135,7 +170,13 @@ struct Salvage {
     // Zeros up to the end are the end, unless it is known that there was more.
     if next == nil, segment.declaredEnd == nil, case .end = segment.readRecord(at: offset) { return segment.end }
     let end = next ?? segment.end
-    lose(segment, offset, end - offset, "no recognisable record")
+    let whole = segment.declaredEnd ?? segment.end + segment.lackingBytes
+    if next == nil, whole > segment.end {
+      // The bytes that are wrong, and those that are gone.
+      lose(segment, offset, whole - offset, Self.truncated)
+    } else {
+      lose(segment, offset, end - offset, "no recognisable record")
+    }
     if next != nil { try commit(segment, position) }
     return end
   }
@@ -151,7 +192,8 @@ struct Salvage {
       let loss = SalvageReport.Loss(
         location: segment.location(offset, key: record.flatMap { intactKey(of: header, $0) }),
         length: record?.size ?? header.size,
-        reason: (record?.damage ?? .truncated).reason
+        reason: "\((record?.damage ?? .truncated).reason): \(LostRecords(header.sequence...header.sequence).text)",
+        records: 1
       )
       damaged.append((header, loss))
     }
@@ -190,6 +232,21 @@ struct Salvage {
     report.losses.append(loss)
   }
 
+  /// Says which records are missing where none can be recognised in a segment of the log.
+  private mutating func nameMissing(in segment: UInt64, _ gaps: [LogGaps.Gap]) {
+    guard var run = runs[segment], let holes = holes[segment] else { return }
+    let behind = gaps.filter { $0.segment == segment && !$0.isAhead }.map(\.numbers.upperBound).max()
+    run.numbers.end(through: max(run.last, behind ?? 0))
+    for (loss, lost) in zip(holes, run.numbers.losses) where report.losses[loss].records == 0 {
+      if let lost { noteLost(lost, at: loss) }
+    }
+  }
+
+  private mutating func noteLost(_ lost: LostRecords, at loss: Int) {
+    report.losses[loss].reason += ": \(lost.text)"
+    report.losses[loss].records = lost.count
+  }
+
   /// Reports missing numbers: with the damage that explains them, or as a separate loss.
   private mutating func account(for gap: LogGaps.Gap) {
     let name = ClosedStore.segmentName(gap.segment)
@@ -199,9 +256,11 @@ struct Salvage {
       guard let run, let offset = loss.location.offset else { return true }
       return gap.isAhead ? (SegmentHeader.length..<run.start).contains(offset) : offset >= run.end
     }
+    // As many as have these numbers, unless some were replaced.
+    let lost = gap.isAhead ? nil : run?.numbers.missing(through: gap.numbers.upperBound)
     if let cause {
-      if !report.losses[cause].reason.contains("record #"), !report.losses[cause].reason.contains("records #") {
-        report.losses[cause].reason += ": \(gap.numbers.records)"
+      if report.losses[cause].records == 0, !report.losses[cause].reason.contains(" #") {
+        noteLost(lost ?? LostRecords(gap.numbers), at: cause)
       }
       return
     }
@@ -211,8 +270,9 @@ struct Salvage {
       offset: gap.isAhead ? run?.start : run?.end
     )
     let place = gap.isAhead ? "before" : "after"
-    let reason = "missing \(place) the part of the log that is present: \(gap.numbers.records)"
+    let reason = "missing \(place) the part of the log that is present"
     report.losses.append(SalvageReport.Loss(location: location, length: 0, reason: reason))
+    noteLost(lost ?? LostRecords(gap.numbers), at: report.losses.count - 1)
   }
 
   /// The key of a damaged record, if it matches the hash in the header.

@@ -8,8 +8,10 @@ public struct SalvageReport: Sendable, Hashable {
     public var location: StoreError.Location
     /// The length of the range in bytes; 0 if something is missing altogether.
     public var length: Int
-    /// What is wrong with the range.
+    /// What is wrong with the range, and with which records, as far as known.
     public var reason: String
+    /// How many records were lost with it, or at most were; 0 if none was, or that is not known.
+    public var records = 0
     /// Whether an older, intact value of the key was kept instead of the lost one.
     public var keptOlderValue = false
   }

@@ -32,7 +32,7 @@ struct SalvageSource {
       open(id, "\(path)/\(name)", rows[id], fileSystem)
     }
     for row in (found?.segments ?? []) where !names.contains(ClosedStore.segmentName(row.id)) {
-      lose(row.id, "\(path)/\(ClosedStore.segmentName(row.id))", "the segment is missing\(Self.range(of: row))")
+      lose(row.id, "\(path)/\(ClosedStore.segmentName(row.id))", "the segment is missing\(Self.range(of: row, found))")
     }
     dropForeign()
   }
@@ -48,9 +48,7 @@ struct SalvageSource {
   }
 
   private mutating func open(_ id: UInt64, _ path: String, _ row: SegmentRow?, _ fileSystem: any FileSystem) {
-    // If the segment was being written when the process ended, its row does not contain its end.
-    let isKnown = row.map { $0.recordsEnd != 0 && ($0.state == .sealed || manifest?.state == .clean) } ?? false
-    let end = isKnown ? row.map { Int(clamping: $0.recordsEnd) } : nil
+    let end = manifest.flatMap { manifest in row.flatMap { $0.trustedEnd(in: manifest) } }
     do throws(PlatformError) {
       guard let segment = try SegmentFile(id, at: path, row: row, end: end, fileSystem) else {
         let isEmpty = try fileSystem.status(path)?.size ?? 0 <= SegmentHeader.length
@@ -82,7 +80,11 @@ struct SalvageSource {
     losses.append(SalvageReport.Loss(location: StoreError.Location(path: path, segment: id), length: 0, reason: reason))
   }
 
-  private static func range(of row: SegmentRow) -> String {
-    row.lastSequence == 0 ? "" : ": records #\(row.firstSequence) to #\(row.lastSequence)"
+  /// The records that a segment had, whose file is gone: those of the log between two numbers, unless they may have been replaced.
+  private static func range(of row: SegmentRow, _ manifest: Manifest?) -> String {
+    guard row.lastSequence != 0, row.firstSequence <= row.lastSequence else { return "" }
+    let records = LostRecords(row.firstSequence...row.lastSequence).text
+    let hasAll = row.kind == .log && (manifest?.mergedThrough ?? .max) < row.firstSequence
+    return hasAll ? ": \(records)" : ": some of the \(records)"
   }
 }

@@ -78,7 +78,8 @@ import Testing
       footerOffset: limit,
       footerLength: limit
     )
-    var segment = SegmentDescription(1, "/store/segment", row, isListed: true, isClean: true)
+    let manifest = Manifest(storeID: StoreID(low: 1, high: 2), seed: HashSeed(low: 1, high: 2))
+    var segment = SegmentDescription(1, "/store/segment", row, isListed: true, in: manifest)
     segment.fileBytes = 0
     #expect(segment.freeBytes == 0)
   }
