@@ -9,8 +9,9 @@ struct Repair: ParsableCommand {
     discussion: """
       The damaged store is only read; no process may have it open for writing. Its manifest may be missing, and the damage may \
       be anywhere. The new path must not exist or must be an empty directory. Each lost range is printed with file, offset, \
-      key if known, length and reason. The exit code is 0 if nothing was lost and 1 otherwise. If interrupted, the command \
-      removes what it made; if it is killed, what it leaves does not open: repeat the same command.
+      key if known, length, reason and the records that were lost, up to 20 of each file; --json names all. The exit code is \
+      0 if nothing was lost and 1 otherwise. If interrupted, the command removes what it made; if it is killed, what it leaves \
+      does not open: repeat the same command.
 
       Example:
         esker repair cities.esker cities-repaired.esker
@@ -49,12 +50,14 @@ struct Repair: ParsableCommand {
   }
 
   private func text(_ report: SalvageReport) -> String {
-    var text = ""
-    for loss in report.losses {
-      let length = loss.length > 0 ? ", " + HumanUnits.count(loss.length, "byte") : ""
-      let older = loss.keptOlderValue ? "; an older value was kept" : ""
-      text += "\(loss.location)\(length): \(loss.reason)\(older)\n"
-    }
+    let lines = DamageLines(
+      report.losses.map { loss in
+        let older = loss.keptOlderValue ? "; an older value was kept" : ""
+        return .init(location: loss.location, length: loss.length, reason: loss.reason + older, records: loss.records)
+      },
+      "lost range"
+    )
+    var text = lines.text
     if !report.foundManifest {
       text += "the manifest is lost: keys that were deleted may be back, and keyspaces have lost their names\n"
     }
@@ -63,7 +66,7 @@ struct Repair: ParsableCommand {
         "the new store takes \(HumanUnits.bytes(report.bytesOverCapacity)) more than its capacity: opened for writing, "
         + "it evicts its oldest entries, unless with a larger capacity\n"
     }
-    let lost = report.losses.isEmpty ? "nothing lost" : HumanUnits.count(report.losses.count, "lost range")
+    let lost = report.losses.isEmpty ? "nothing lost" : lines.sum
     return text
       + "\(new): \(HumanUnits.entries(report.entries)) from \(HumanUnits.count(report.segments, "segment")), \(lost)\n"
   }
@@ -82,6 +85,7 @@ struct Repair: ParsableCommand {
     for loss in report.losses {
       writer.beginObject()
       writer.fields(loss.location, length: loss.length, reason: loss.reason)
+      writer.field("records", loss.records)
       writer.field("keptOlderValue", loss.keptOlderValue)
       writer.endObject()
     }

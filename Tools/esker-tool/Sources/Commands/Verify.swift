@@ -7,8 +7,8 @@ struct Verify: ParsableCommand {
     abstract: "Check every byte of the store.",
     discussion: """
       Reads all files, compares them with their checksums, and checks that every entry of the index points to a record. Each \
-      damaged range is printed with file, offset, length and reason. The exit code is 0 for a clean store and 1 for a damaged \
-      one.
+      damaged range is printed with file, offset, length, reason and the records that are concerned, up to 20 of each file; \
+      --json names all. At the end it says what to do. The exit code is 0 for a clean store and 1 for a damaged one.
 
       Examples:
         esker verify cities.esker
@@ -28,7 +28,7 @@ struct Verify: ParsableCommand {
       if json {
         try output.write(Self.json(report))
       } else if !self.store.quiet || !report.isClean {
-        try output.write(Self.text(report))
+        try output.write(text(report))
       }
       try output.flush()
       guard report.isClean else { throw ToolError.damageFound }
@@ -45,16 +45,23 @@ struct Verify: ParsableCommand {
     }
   }
 
-  private static func text(_ report: Report.Verification) -> String {
-    var text = ""
-    for damage in report.damage {
-      // Missing data has no length.
-      let length = damage.length > 0 ? ", " + HumanUnits.count(damage.length, "byte") : ""
-      text += "\(damage.location)\(length): \(damage.reason)\n"
+  private func text(_ report: Report.Verification) -> String {
+    let lines = DamageLines(
+      report.damage.map { .init(location: $0.location, length: $0.length, reason: $0.reason, records: $0.records) },
+      "damaged range"
+    )
+    return lines.text
+      + "checked \(HumanUnits.count(report.records, "record")) and \(HumanUnits.bytes(report.bytes)) in "
+      + "\(HumanUnits.count(report.files, "file")): \(report.isClean ? "no damage" : lines.sum)\n" + advice(report)
+  }
+
+  /// What to do: a manifest and a checkpoint are copies, and a footer is.
+  private func advice(_ report: Report.Verification) -> String {
+    guard !report.isClean else { return "" }
+    guard report.damage.contains(where: { $0.location.segment != nil }) else {
+      return "no entry is lost: the next command that writes puts it right\n"
     }
-    let found = report.isClean ? "no damage" : HumanUnits.count(report.damage.count, "damaged range")
-    return text + "checked \(HumanUnits.count(report.records, "record")) and \(HumanUnits.bytes(report.bytes)) in "
-      + "\(HumanUnits.count(report.files, "file")): \(found)\n"
+    return "to save everything intact: esker repair \(quotedForShell(store.store)) NEW\n"
   }
 
   private static func json(_ report: Report.Verification) -> [UInt8] {
@@ -68,6 +75,7 @@ struct Verify: ParsableCommand {
     for damage in report.damage {
       writer.beginObject()
       writer.fields(damage.location, length: damage.length, reason: damage.reason)
+      writer.field("records", damage.records)
       writer.endObject()
     }
     writer.endArray()

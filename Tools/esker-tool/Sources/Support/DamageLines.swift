@@ -1,0 +1,73 @@
+import Esker
+
+/// Damaged or lost ranges as lines: of each file the first few, how many more there are, and what all come to.
+struct DamageLines {
+  /// A range.
+  struct Range {
+    var location: StoreError.Location
+    var length: Int
+    var reason: String
+    var records: Int
+  }
+
+  /// How many ranges of a file are named.
+  static let most = 20
+
+  private let ranges: [Range]
+  private let noun: String
+
+  /// - Parameter noun: What a range is called.
+  init(_ ranges: [Range], _ noun: String) {
+    self.ranges = ranges
+    self.noun = noun
+  }
+
+  /// A line for each range, a line for those that are left out, and one for each file of several ranges.
+  var text: String {
+    var text = ""
+    var order: [String] = []
+    var files: [String: [Range]] = [:]
+    for range in ranges {
+      if files[range.location.path] == nil { order.append(range.location.path) }
+      files[range.location.path, default: []].append(range)
+    }
+    for path in order {
+      let all = files[path] ?? []
+      for range in all.prefix(Self.most) { text += Self.line(range) }
+      let more = all.count - Self.most
+      if more > 0 { text += "\(path): \(HumanUnits.count(more)) more \(noun)s, which --json names\n" }
+      if all.count > 1 { text += "\(path): \(Self.sum(all, noun))\n" }
+    }
+    return text
+  }
+
+  /// What all ranges come to, as in `3 damaged ranges, 5 records`.
+  var sum: String { Self.sum(ranges, noun) }
+
+  private static func sum(_ ranges: [Range], _ noun: String) -> String {
+    let records = ranges.reduce(0) { $0.addingReportingOverflow($1.records).partialValue }
+    let count = HumanUnits.count(ranges.count, noun)
+    return records > 0 ? "\(count), \(HumanUnits.count(records, "record"))" : count
+  }
+
+  private static func line(_ range: Range) -> String {
+    // Missing data has no length.
+    let length = range.length > 0 ? ", " + HumanUnits.count(range.length, "byte") : ""
+    return "\(range.location)\(length): \(range.reason)\n"
+  }
+}
+
+/// An argument as a shell takes it.
+func quotedForShell(_ text: String) -> String {
+  let plain = text.utf8.allSatisfy { byte in
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"),
+      UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: ","):
+      true
+    default: byte >= 0x80
+    }
+  }
+  return plain && !text.isEmpty
+    ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+}
