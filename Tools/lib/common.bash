@@ -23,39 +23,45 @@ fail() {
 # has COMMAND: whether it is there.
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# install_packages NAME...: with the system's package manager; sudo only when needed and never asking for a password.
+# install_packages NAME...: with the system's package manager; sudo only when needed and never asking for a password. Where that cannot
+# be, one line says what to install.
 install_packages() {
+  local output
   if has apt-get; then
     local -a root=()
+    local by_hand="Install by hand, as root: apt-get install $*"
     if [[ $(id -u) -ne 0 ]]; then
-      has sudo || fail "missing packages: $*. Install them as root: apt-get install $*"
+      { has sudo && sudo -n true 2>/dev/null; } || fail "missing: $*. $by_hand"
       root=(sudo -n)
     fi
-    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq ||
-      printf 'apt-get update failed; trying with the package lists as they are\n' >&2
-    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null ||
-      fail "could not install: $*. Install them by hand."
+    printf 'installing %s\n' "$*"
+    # Where this fails, the lists are taken as they are.
+    ${root[@]+"${root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get update -qq >/dev/null 2>&1 || true
+    output=$(${root[@]+"${root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" 2>&1) ||
+      fail "could not install $* (${output##*$'\n'}). $by_hand"
   elif has brew; then
-    brew install --quiet "$@" || fail "could not install: $*. Install them by hand."
+    printf 'installing %s\n' "$*"
+    brew install --quiet "$@" || fail "could not install $*. Install by hand: brew install $*"
   else
-    fail "missing packages: $*. Install them with your package manager."
+    fail "missing: $* (so they are called in Debian). Install them with your package manager."
   fi
 }
+
+# includes HEADER: whether C code can include it.
+includes() { printf '#include <%s>\n' "$1" | "$(type -P clang || type -P cc || echo false)" -E -x c - >/dev/null 2>&1; }
 
 # ensure_packages: what a build needs beside the Swift toolchain: liblz4 with its header, pkg-config to find it, and
 # zlib with its header for the tool. On macOS nothing: there the package compiles its own LZ4, and zlib is the system's.
 ensure_packages() {
+  has swift || fail 'swift is not on the PATH; see https://www.swift.org/install'
   local -a missing=()
-  if has apt-get; then
+  if [[ $(uname) == Linux ]]; then
     has pkg-config || missing+=(pkg-config)
     if ! has pkg-config || ! pkg-config --exists liblz4; then missing+=(liblz4-dev); fi
-    [[ -e /usr/include/zlib.h ]] || missing+=(zlib1g-dev)
+    includes zlib.h || missing+=(zlib1g-dev)
   fi
-  if [[ ${#missing[@]} -gt 0 ]]; then
-    printf 'installing %s\n' "${missing[*]}"
-    install_packages "${missing[@]}"
-  fi
-  has swift || fail 'swift is not on the PATH; see https://www.swift.org/install'
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  install_packages "${missing[@]}"
 }
 
 # ensure_redis: installs redis-server if it is missing and may be installed without being asked; false if there is none.
@@ -63,8 +69,7 @@ ensure_redis() {
   has redis-server && return
   has apt-get || return 1
   [[ $(id -u) -eq 0 ]] || { has sudo && sudo -n true 2>/dev/null; } || return 1
-  printf 'installing redis-server\n'
-  install_packages redis-server
+  (install_packages redis-server) || return 1
   has redis-server
 }
 
