@@ -1,15 +1,10 @@
 import EskerTestSupport
-import Foundation
 import Testing
 
 @testable import EskerRemote
 
-/// The core against a simulated cluster. `ESKER_HISTORIES` says how many histories are run, `ESKER_SEED` with which one to begin.
+/// The core against a simulated cluster. `ESKER_SEED` says with which history to begin.
 @Suite struct CoherenceTests {
-  static func histories(_ standard: Int) -> Int {
-    ProcessInfo.processInfo.environment["ESKER_HISTORIES"].flatMap { Int($0) } ?? standard
-  }
-
   /// The first seed whose history breaks a promise.
   static func firstViolation(
     _ plant: Plant,
@@ -35,7 +30,7 @@ import Testing
 
   @Test func promisesAreKept() {
     let first = SeededGenerator(announcedFor: "promisesAreKept").seed
-    let count = Self.histories(3_000)
+    let count = Rounds.count(3_000, thorough: 30_000)
     if let found = Self.firstViolation(.none, from: first, count) {
       Issue.record("\(Self.trace(.none, found.seed))\nESKER_SEED=\(found.seed): \(found.text)")
     }
@@ -44,7 +39,7 @@ import Testing
   @Test func ownWritesAreReadWhateverIsServed() {
     let first = SeededGenerator(announcedFor: "ownWritesAreReadWhateverIsServed").seed
     let change: (inout Budget) -> Void = { $0.readsBounded = true }
-    if let found = Self.firstViolation(.none, from: first, Self.histories(2_000), change) {
+    if let found = Self.firstViolation(.none, from: first, Rounds.count(2_000, thorough: 20_000), change) {
       Issue.record("\(Self.trace(.none, found.seed, change))\nESKER_SEED=\(found.seed): \(found.text)")
     }
   }

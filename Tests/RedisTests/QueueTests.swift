@@ -6,12 +6,9 @@ import Foundation
 import Testing
 
 /// Queued writes over real servers, by a process that is killed twice while they are away.
-///
-/// `ESKER_REDIS_ABSENCE` says for how many seconds they are, besides what the processes need to write some hundred values.
 @Suite(.serialized, .enabled(if: TestServer.isInstalled, TestServer.missing)) struct QueueTests {
-  private static let absence = Duration.seconds(
-    ProcessInfo.processInfo.environment["ESKER_REDIS_ABSENCE"].flatMap { Double($0) } ?? 0
-  )
+  /// For how long they are, besides what the processes need to write some hundred values.
+  private static let absence = Duration.seconds(Rounds.count(0, thorough: 10))
 
   /// A process that writes directly.
   private static func other(_ store: RedisStore) async throws -> (RemoteTiers, RemoteStorage<Int, Int>) {

@@ -4,17 +4,9 @@ import Testing
 
 @testable import EskerLog
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
-
 @Suite(.serialized) struct CrashSweepTests {
-  /// `ESKER_CRASH_SEEDS` says how many workloads are run, `ESKER_SEED` from which number on.
-  private static let seedCount = getenv("ESKER_CRASH_SEEDS").flatMap { Int(String(cString: $0)) } ?? 2
+  /// How many workloads are run.
+  private static let seedCount = Rounds.count(2, thorough: 10)
   private static let stepCount = 36
 
   @Test func everyCrashPointLeavesAPrefixThatHoldsAllThatWasAcknowledged() throws {

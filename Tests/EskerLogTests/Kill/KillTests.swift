@@ -4,17 +4,9 @@ import Testing
 
 @testable import EskerLog
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
-
 @Suite(.serialized) struct KillTests {
-  /// `ESKER_KILL_ROUNDS` says how often a writer is killed.
-  private static let rounds = getenv("ESKER_KILL_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 200
+  /// How often a writer is killed.
+  private static let rounds = Rounds.count(40, thorough: 200)
   /// A store is begun anew after so many kills, so that openings after crashes stay short.
   private static let roundsPerStore = 10
 

@@ -14,8 +14,7 @@ import Testing
 
 /// A writer is killed while its records take the room of others.
 @Suite(.serialized) struct ReplacementKillTests {
-  /// `ESKER_KILL_ROUNDS` says how often.
-  private static let rounds = getenv("ESKER_KILL_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 60
+  private static let rounds = Rounds.count(20, thorough: 60)
 
   @Test func aProcessKilledAmidReplacementsLosesNothing() throws {
     var generator = SeededGenerator(announcedFor: "ReplacementKillTests")

@@ -12,8 +12,8 @@ import Testing
 #endif
 
 @Suite struct ModelTests {
-  /// `ESKER_HISTORIES` says how many histories are run.
-  private static let count = getenv("ESKER_HISTORIES").flatMap { Int(String(cString: $0)) } ?? 1_000
+  /// How many histories are run.
+  private static let count = Rounds.count(1_000, thorough: 10_000)
 
   /// Short histories from one seed; each has a seed of its own, so a failure names the history alone.
   @Test(.timeLimit(.minutes(600))) func randomHistoriesAgreeWithADictionary() throws {

@@ -1,16 +1,7 @@
 import EskerTestSupport
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Glibc
-#endif
-
-/// Which points of many a test visits: with `ESKER_SWEEP=all` every one, otherwise a sample that `ESKER_SEED` chooses.
+/// Which points of many a test visits: in thorough rounds every one, otherwise a sample that `ESKER_SEED` chooses.
 struct Sweep {
-  private static let isWhole = getenv("ESKER_SWEEP").map { String(cString: $0) } == "all"
   private(set) var generator: SeededGenerator
 
   init(announcedFor test: String) {
@@ -19,7 +10,7 @@ struct Sweep {
 
   /// Numbers from 1 to `count`, the first and the last among them, and at most `limit` of them in a sample.
   mutating func points(of count: Int, atMost limit: Int) -> [Int] {
-    if Self.isWhole || count <= limit { return Array(1...max(1, count)) }
+    if Rounds.areThorough || count <= limit { return Array(1...max(1, count)) }
     let chosen = (2..<count).shuffled(using: &generator).prefix(limit - 2)
     return [1] + chosen.sorted() + [count]
   }

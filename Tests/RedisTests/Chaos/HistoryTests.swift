@@ -4,11 +4,11 @@ import Testing
 
 /// Four processes read and write under chaos; afterwards it is checked, by what the servers executed, that each saw one history.
 ///
-/// `ESKER_REDIS_SECONDS` says for how long, `ESKER_REDIS_FAULTS` with which faults, as `kill,stop`, and `ESKER_SEED` in which order.
+/// `ESKER_REDIS_FAULTS` says with which faults, as `kill,stop`, and `ESKER_SEED` in which order.
 @Suite(.serialized, .enabled(if: TestServer.isInstalled, TestServer.missing)) struct HistoryTests {
   private static let shared = Result { try TestCluster() }
-  private static let asked = ProcessInfo.processInfo.environment["ESKER_REDIS_SECONDS"].flatMap { Double($0) }
-  private static let seconds = asked ?? 45
+  /// For how long.
+  private static let seconds = Rounds.count(45, thorough: 120)
 
   private static let faults =
     ProcessInfo.processInfo.environment["ESKER_REDIS_FAULTS"]?.split(separator: ",")
@@ -38,9 +38,9 @@ import Testing
   }
 
   /// The checker finds what it should: each error shows with one of these faults, if not without any. By chance, and after minutes, so only
-  /// where a length is asked for.
+  /// in thorough rounds.
   @Test(
-    .enabled(if: asked != nil, "planted errors are looked for when ESKER_REDIS_SECONDS is set"),
+    .enabled(if: Rounds.areThorough, "planted errors are looked for in thorough rounds: ESKER_THOROUGH"),
     arguments: [
       ("noFence", [Chaos.Fault.failover, .cut]), ("keepEpoch", [.cut, .kill, .cut]),
       ("trustAtSend", [.pause, .pause, .pause, .pause, .pause]),

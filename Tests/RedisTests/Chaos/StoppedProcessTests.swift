@@ -56,10 +56,9 @@ import Testing
     await tiers.stop()
   }
 
-  /// `ESKER_REDIS_ENTRIES=1000000` for that many.
   @Test(arguments: [false, true])
   func copiesOfAKilledProcessAreCheckedAndNoneIsStale(together: Bool) async throws {
-    let count = ProcessInfo.processInfo.environment["ESKER_REDIS_ENTRIES"].flatMap { Int($0) } ?? 20_000
+    let count = Rounds.count(20_000, thorough: 100_000)
     let server = try TestServer()
     let proxy = try Proxy(to: server.port)
     let directory = try TemporaryDirectory()

@@ -1,14 +1,15 @@
 import EskerRedis
 import EskerRemote
+import EskerTestSupport
 import Foundation
 import Logging
 import Synchronization
 
-/// More rounds and longer faults: `ESKER_REDIS_ROUNDS=10`.
-let rounds = max(1, ProcessInfo.processInfo.environment["ESKER_REDIS_ROUNDS"].flatMap { Int($0) } ?? 1)
+/// Rounds of tests with a fault in each. Thorough ones have longer faults, too.
+let rounds = Rounds.count(1, thorough: 2)
 
-/// Rounds of tests under chaos: three, unless said otherwise.
-let chaosRounds = ProcessInfo.processInfo.environment["ESKER_REDIS_ROUNDS"].flatMap { Int($0) } ?? 3
+/// Rounds of tests under chaos.
+let chaosRounds = Rounds.count(3, thorough: 6)
 
 private let nextWrite = Atomic<UInt64>(1)
 
