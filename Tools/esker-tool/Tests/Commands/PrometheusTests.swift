@@ -1,4 +1,5 @@
 import Esker
+import EskerTestSupport
 import Foundation
 import Testing
 
@@ -42,8 +43,17 @@ import Testing
     let store = try LogStore(at: scratch.store, options: options)
     for number in 0..<2000 { try store.put("value", forKey: "key \(number)") }
     try store.sync()
-    Thread.sleep(forTimeInterval: 0.4)
-    let page = try PrometheusPage(scratch.run("stats", scratch.store, "--format", "prometheus").text)
+    // It says so every 50 ms.
+    var last: PrometheusPage?
+    #expect(
+      try eventually {
+        let page = try PrometheusPage(scratch.run("stats", scratch.store, "--format", "prometheus").text)
+        last = page
+        return page.value("esker_put_duration_seconds_count") ?? 0 > 0
+          && page.value("esker_sync_duration_seconds_sum") ?? 0 > 0
+      }
+    )
+    let page = try #require(last)
     let puts = try #require(page.value("esker_put_duration_seconds_count"))
     #expect(puts > 0 && page.value("esker_put_duration_seconds_bucket", ["le": "+Inf"]) == puts)
     #expect(try #require(page.value("esker_sync_duration_seconds_sum")) > 0)
