@@ -333,14 +333,35 @@ let package = Package(
 )
 
 // What only those need who work on Esker: the tool, and the tests of all products. It depends on packages that no user of the library
-// shall fetch, so it is there only if the environment asks for it, as Tools/test and Tools/install do. All traits are on then: each
-// module is built once.
-if Context.environment["ESKER_DEVELOPMENT"] != nil {
+// shall fetch, so it is there only if the environment asks for it, as Tools/test and Tools/install do: `core` for the library and the
+// tool, `all` also for what joins Esker to other libraries. All traits are on then: each module is built once.
+if let development = Context.environment["ESKER_DEVELOPMENT"]?.split(separator: ",") {
   package.products.append(.executable(name: "esker", targets: ["esker-tool"]))
-  package.traits.insert(.default(enabledTraits: ["Protobuf", "SwiftLog", "Metrics", "Redis", "Macros"]))
   package.dependencies += [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/ordo-one/TextTable", from: "0.0.2"),
   ]
-  package.targets += toolTargets + integrationTargets + redisTargets
+  package.targets += toolTargets
+  if !development.contains("core") {
+    package.traits.insert(.default(enabledTraits: ["Protobuf", "SwiftLog", "Metrics", "Redis", "Macros"]))
+    package.targets += integrationTargets + redisTargets
+  }
+
+  // The only tests to build.
+  if let tests = Context.environment["ESKER_TESTS"] {
+    package.targets.removeAll { $0.type == .test && $0.name != tests }
+  }
+
+  // Tests run several times faster if what they test is optimized, in debug builds, too. All that is asserted there still is. Of the tests
+  // themselves only those are that compute much: to optimize these takes longer than it saves.
+  if !development.contains("unoptimized") {
+    let optimized = SwiftSetting.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))
+    let plain: Set = [
+      "EskerLogTests", "EskerTests", "EskerRemoteTests", "EskerToolTests", "IntegrationTests", "RedisTests",
+    ]
+    for target in package.targets where !plain.contains(target.name) {
+      guard [.regular, .executable, .test].contains(target.type) else { continue }
+      target.swiftSettings = (target.swiftSettings ?? []) + [optimized]
+    }
+  }
 }

@@ -73,18 +73,25 @@ ensure_redis() {
   has redis-server
 }
 
-# swift_all COMMAND...: `swift COMMAND...` for everything in the repository but the packages in Benchmarks and Examples: the tool, and the
-# tests of all products; see the end of Package.swift.
+# swift_developing WHAT COMMAND...: `swift COMMAND...` with ESKER_DEVELOPMENT=WHAT; see the end of Package.swift.
 #
 # SwiftPM passes traits to the compiler in the order of a set, which is another in each process: then all is compiled anew. Only builds
 # get the fixed order of hashes, as tests shall meet any.
-swift_all() {
-  local -a variables=(ESKER_DEVELOPMENT=1)
-  [[ $1 != build ]] || variables+=(SWIFT_DETERMINISTIC_HASHING=1)
+swift_developing() {
+  local -a variables=(ESKER_DEVELOPMENT="$1")
+  [[ $2 != build ]] || variables+=(SWIFT_DETERMINISTIC_HASHING=1)
+  shift
   env "${variables[@]}" swift "$@"
 }
 
-# build_release PRODUCT: builds a program of swift_all in release, and prints where it is. From the root of the repository.
+# swift_core COMMAND...: `swift COMMAND...` for the library, the tool and their tests.
+swift_core() { swift_developing "core${unoptimized:+,unoptimized}" "$@"; }
+
+# swift_all COMMAND...: the same for everything but the packages in Benchmarks and Examples: also for what joins Esker to other libraries,
+# and its tests. With traits each module is compiled in another way, so it has a directory of its own.
+swift_all() { swift_developing "all${unoptimized:+,unoptimized}" "$@" --scratch-path "${scratch:-.build/all}"; }
+
+# build_release PRODUCT: builds a program of swift_core in release, and prints where it is. From the root of the repository.
 build_release() {
   # Apart from what `swift build -c release` leaves: objects that were built to be linked with Swift's own libraries in them, and others,
   # cannot be mixed.
@@ -92,5 +99,5 @@ build_release() {
   local directory
   # With Swift's own libraries in it, so that it outlives the toolchain that built it. On macOS they are the system's.
   [[ $(uname) == Darwin ]] || build+=(--static-swift-stdlib)
-  swift_all "${build[@]}" >&2 && directory=$(swift_all "${build[@]}" --show-bin-path) && printf '%s/%s\n' "$directory" "$1"
+  swift_core "${build[@]}" >&2 && directory=$(swift_core "${build[@]}" --show-bin-path) && printf '%s/%s\n' "$directory" "$1"
 }
