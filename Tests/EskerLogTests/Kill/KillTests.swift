@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.serialized) struct KillTests {
   /// How often a writer is killed.
-  private static let rounds = Rounds.count(40, thorough: 200)
+  private static let rounds = Rounds.count(200, thorough: 1_000)
   /// A store is begun anew after so many kills, so that openings after crashes stay short.
   private static let roundsPerStore = 10
 

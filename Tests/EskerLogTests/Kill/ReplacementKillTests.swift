@@ -14,7 +14,7 @@ import Testing
 
 /// A writer is killed while its records take the room of others.
 @Suite(.serialized) struct ReplacementKillTests {
-  private static let rounds = Rounds.count(20, thorough: 60)
+  private static let rounds = Rounds.count(60, thorough: 300)
 
   @Test func aProcessKilledAmidReplacementsLosesNothing() throws {
     var generator = SeededGenerator(announcedFor: "ReplacementKillTests")
