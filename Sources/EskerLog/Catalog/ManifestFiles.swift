@@ -13,7 +13,7 @@ final class ManifestFiles: @unchecked Sendable {
   private let paths: [String]
   private let fileSystem: any FileSystem
   private var files: [any File] = []
-  /// The copy that was found missing or damaged: it is written first, before the intact one is touched.
+  /// The copy that is written first, before the other is touched: one that was found missing or damaged, or may not be on the device.
   private var broken: Int?
 
   init(directory: String, fileSystem: any FileSystem) {
@@ -76,6 +76,8 @@ final class ManifestFiles: @unchecked Sendable {
       }
     }
     reading.isUnanimous = generations.count == 2 && generations[0] == generations[1]
+    // Of a writer that was killed before it had synced the newer one, only the older is certain to be there after a power failure.
+    if generations.count == 2, !reading.isUnanimous { broken = generations[0] > generations[1] ? 0 : 1 }
     return reading
   }
 
