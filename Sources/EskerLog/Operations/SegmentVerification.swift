@@ -66,9 +66,7 @@ struct SegmentVerification {
       return nil
     }
     let header = unsafe try? SegmentHeader(decoding: bytes.span.bytes)
-    // A power failure may have taken that of a spare in a cache: the next writer writes it.
-    let isUnwritten = env.settings.capacity != nil && !segment.isSettled && bytes.allSatisfy { $0 == 0 }
-    if header == nil, !isUnwritten { add(0, SegmentHeader.length, "the segment's header is damaged") }
+    if header == nil { add(0, SegmentHeader.length, "the segment's header is damaged") }
     return header
   }
 
@@ -194,9 +192,9 @@ struct SegmentVerification {
     if holes.isEmpty { return }
     let facts = segment.facts
     numbers.end(through: facts.isSealed && facts.recordsEnd == end ? facts.lastSequence : 0)
+    var listed = found.map { ListedRecords($0.footer, $0.bytes, segment.layout) }
     for (number, hole) in holes.enumerated() {
-      let listed = found.flatMap { LostRecords($0.footer, $0.bytes, in: hole.range, segment.layout) }
-      guard let lost = listed ?? (isLog ? numbers.losses[number] : nil) else { continue }
+      guard let lost = listed?.lost(in: hole.range) ?? (isLog ? numbers.losses[number] : nil) else { continue }
       report.damage[hole.damage].reason += ": \(lost.text)"
       report.damage[hole.damage].records = lost.count
     }

@@ -121,30 +121,44 @@ package struct RecordNumbers {
     return copy.losses[place]
   }
 
+  /// - Complexity: O(n log n) in the records passed since the last mark and the holes among them, however many these are.
   private mutating func close(through last: UInt64) {
     defer { open.removeAll(keepingCapacity: true) }
     guard let base, !open.isEmpty else { return }
     let isOrdered = lastReuse < base && passed.isEmpty
     let replaced = replacements()
+    let sorted = passed.sorted()
     let seen = Set(passed)
+    var end = last
+    while end >= base, seen.contains(end) { end -= 1 }
+    var (first, position, least) = (base, 0, base)
     for (number, hole) in open.enumerated() {
       // As if the records in front of it had the lowest numbers that they can have.
-      var first = base
-      for _ in 0..<hole.position {
+      while position < hole.position {
         while replaced.contains(first) { first += 1 }
         first += 1
+        position += 1
       }
-      while seen.contains(first) { first += 1 }
-      var end = last
-      while end >= first, seen.contains(end) { end -= 1 }
-      guard first <= end else { continue }
-      let count = Int(clamping: end - first) &+ 1 - seen.count { first...end ~= $0 }
+      least = max(least, first)
+      while seen.contains(least) { least += 1 }
+      guard least <= end else { continue }
+      let others = Self.count(of: sorted, through: end) - Self.count(of: sorted, through: least)
+      let count = Int(clamping: end - least) &+ 1 - others
       losses[losses.count - open.count + number] = LostRecords(
-        first...end,
+        least...end,
         count: min(count, hole.most),
         isExact: isOrdered && open.count == 1 && count <= hole.most
       )
     }
+  }
+
+  /// How many of some numbers in order are not above another.
+  private static func count(of sorted: [UInt64], through last: UInt64) -> Int {
+    var range = 0..<sorted.count
+    while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
+      range = sorted[middle] <= last ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return range.lowerBound
   }
 
   /// The numbers passed of records that have replaced others: lower ones stand behind them.

@@ -60,19 +60,38 @@ extension Segment {
   }
 }
 
-extension LostRecords {
-  /// The records that a footer lists in a part of its segment; nil if there are none.
-  package init?(_ footer: SegmentFooter, _ bytes: [UInt8], in range: Range<Int>, _ layout: SegmentLayout) {
-    var cursor = footer.entries(layout)
+/// The records that a footer lists, in the order of their places: what is missing in the parts of its segment that cannot be read.
+///
+/// Safety: the array outlives the calls of the cursor, which checks what it reads.
+package struct ListedRecords {
+  private var cursor: FooterCursor
+  private let bytes: [UInt8]
+  private var next: FooterEntry?
+
+  package init(_ footer: SegmentFooter, _ bytes: [UInt8], _ layout: SegmentLayout) {
+    cursor = footer.entries(layout)
+    self.bytes = bytes
+    advance()
+  }
+
+  private mutating func advance() {
+    let bytes = bytes
+    next = unsafe try? cursor.next(in: bytes.span.bytes)
+  }
+
+  /// Those in a range, which begins behind all that were asked for before; nil if there are none.
+  ///
+  /// - Complexity: O(records up to there), in all calls together.
+  package mutating func lost(in range: Range<Int>) -> LostRecords? {
     var (lowest, highest, count) = (UInt64.max, UInt64(0), 0)
-    // Safety: the array outlives the calls of the cursor, which checks what it reads.
-    while let entry = unsafe try? cursor.next(in: bytes.span.bytes), entry.offset < UInt64(range.upperBound) {
-      guard entry.kind != .filler, entry.offset >= UInt64(range.lowerBound) else { continue }
-      lowest = min(lowest, entry.sequence)
-      highest = max(highest, entry.sequence)
-      count += 1
+    while let entry = next, entry.offset < UInt64(range.upperBound) {
+      if entry.kind != .filler, entry.offset >= UInt64(range.lowerBound) {
+        lowest = min(lowest, entry.sequence)
+        highest = max(highest, entry.sequence)
+        count += 1
+      }
+      advance()
     }
-    guard count > 0 else { return nil }
-    self.init(lowest...highest, count: count, isExact: true)
+    return count > 0 ? LostRecords(lowest...highest, count: count, isExact: true) : nil
   }
 }

@@ -76,14 +76,13 @@ struct Salvage {
     var records = 0
     var passed: Set<Int> = []
     let row = source.manifest?.segments.first { $0.id == segment.id }
-    let listed = segment.footer(row)
+    let found = segment.footer(row)
+    var listed = found.map { ListedRecords($0.footer, $0.bytes, segment.layout) }
     while let step = walk.next(in: view) {
       switch step {
       case .damaged(let range):
         lose(segment, range.lowerBound, range.count, "no recognisable record")
-        if let listed, let lost = LostRecords(listed.footer, listed.bytes, in: range, segment.layout) {
-          noteLost(lost, at: report.losses.count - 1)
-        }
+        if let lost = listed?.lost(in: range) { noteLost(lost, at: report.losses.count - 1) }
         for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) { passed.insert(offset) }
       case .record(let entry):
         records += 1
@@ -91,7 +90,7 @@ struct Salvage {
         try take(RecordHeader(entry, seed), at: entry.offset, of: segment, position)
       }
     }
-    if let (footer, bytes) = listed, records < footer.entryCount {
+    if let (footer, bytes) = found, records < footer.entryCount {
       compare(passed, footer, bytes, segment)
     }
   }
@@ -115,7 +114,7 @@ struct Salvage {
     let row = source.manifest?.segments.first { $0.id == segment.id }
     let first = row?.firstSequence ?? 0
     var numbers = RecordNumbers(from: first == 0 ? nil : first, lastReuse: segment.lastReuse)
-    let listed = segment.footer(row)
+    var listed = segment.footer(row).map { ListedRecords($0.footer, $0.bytes, segment.layout) }
     while !isDone, offset < segment.end {
       switch segment.readRecord(at: offset) {
       case .record(let header) where header.kind == .seal:
@@ -137,9 +136,7 @@ struct Salvage {
         let start = offset
         offset = try skip(offset, in: segment, position)
         guard report.losses.count > known else { continue }
-        if let listed, let lost = LostRecords(listed.footer, listed.bytes, in: start..<offset, segment.layout) {
-          noteLost(lost, at: known)
-        }
+        if let lost = listed?.lost(in: start..<offset) { noteLost(lost, at: known) }
         numbers.passHole(bytes: report.losses[known].length)
         holes[segment.id, default: []].append(known)
       }

@@ -302,6 +302,20 @@ extension DiskImage {
     #expect(exact > 100)
   }
 
+  /// What damage leaves of a large segment is told in no more time than it takes to read it.
+  @Test(.timeLimit(.minutes(60))) func manyGapsAreToldToo() {
+    let count = 200_000 as UInt64
+    var numbers = RecordNumbers(from: 1, lastReuse: 2 * count)
+    for number in 1...count {
+      // None ascends by one: each has replaced another, or stands behind a gap.
+      numbers.pass(number.isMultiple(of: 3) ? 2 * count - number : number)
+      if number.isMultiple(of: 2) { numbers.passHole(bytes: 64) }
+    }
+    numbers.end(through: 2 * count)
+    #expect(numbers.losses.count == Int(count / 2))
+    #expect(numbers.losses.allSatisfy { $0 != nil })
+  }
+
   @Test func theTexts() {
     #expect(LostRecords(3...3).sentence == "record #3 is damaged")
     #expect(LostRecords(3...7).sentence == "records #3 to #7 are damaged")
