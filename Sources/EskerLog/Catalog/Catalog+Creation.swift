@@ -16,8 +16,7 @@ extension Catalog {
     return segment
   }
 
-  /// Creates segments of one page and lists them by one edit, so that each may take records when its turn comes. Their names are
-  /// durable, but not their headers: a power failure may leave a spare empty, and nothing of what was written there since.
+  /// Creates segments of one page and lists them by one edit, so that each may take records when its turn comes.
   func createSpares(_ count: Int) throws(StoreError) -> [Segment] {
     var spares: [Segment] = []
     do throws(StoreError) {
@@ -122,10 +121,9 @@ extension Catalog {
     )
     let bytes = header.encoded()
     try file.writeAll(bytes, at: 0)
-    if !isSpare {
-      try file.sync()
-      try env.platform.fileSystem.syncDirectory(env.path)
-    }
+    try file.sync()
+    // That of many spares is synced once.
+    if !isSpare { try env.platform.fileSystem.syncDirectory(env.path) }
     let mapping = try file.map(capacity: capacity, writable: true)
     try mapping.extend(to: first)
     let segment = Segment(
@@ -141,7 +139,7 @@ extension Catalog {
       created: header.creationTime
     )
     segment.change { $0.begin(with: firstSequence) }
-    segment.durableLength.store(isSpare ? 0 : first, ordering: .relaxed)
+    segment.durableLength.store(first, ordering: .relaxed)
     env.countWritten(bytes.count)
     granules.install(segment)
     add(segment)

@@ -52,12 +52,8 @@ extension Catalog {
       plainBytes = Int(clamping: header.plainBytes)
     case .failure(let error):
       if case .newerVersion(let version) = error { throw .unknownFormat(path: segmentPath, version: version) }
-      if try isUnwritten(file, row, segmentPath) {
-        if isWritable { created = try writeHeader(of: row, capacity: capacity, to: file) }
-      } else {
-        let location = StoreError.Location(path: segmentPath, segment: row.id, offset: 0)
-        damage.append(.damaged(location, reason: "the segment's header is damaged; its records are still read"))
-      }
+      let location = StoreError.Location(path: segmentPath, segment: row.id, offset: 0)
+      damage.append(.damaged(location, reason: "the segment's header is damaged; its records are still read"))
     }
     guard let lease = takeGranules(of: row) else {
       throw .damaged(
@@ -131,31 +127,6 @@ extension Catalog {
     let place = Int(row.granule)..<Int(row.granule) + Int(row.granules)
     if let lease = takeAddresses(at: place) { return lease }
     return env.options.readOnly ? takeAddresses(for: place.count << (GranuleTable.granuleShift + 3)) : nil
-  }
-
-  /// Whether a power failure may have taken a segment's header: a store with a capacity lists spares before they are synced.
-  private func isUnwritten(_ file: any File, _ row: SegmentRow, _ segmentPath: String) throws(StoreError) -> Bool {
-    guard isCacheInUse, row.state == .active else { return false }
-    let bytes = try translating { () throws(PlatformError) in try file.bytes(in: 0..<SegmentHeader.length) }
-    return bytes.allSatisfy { $0 == 0 }
-  }
-
-  /// Writes the header anew, all of which is known; returns when the segment is said to have been created, which is not.
-  private func writeHeader(of row: SegmentRow, capacity: Int, to file: any File) throws(StoreError) -> Int64 {
-    let header = SegmentHeader(
-      storeID: env.storeID,
-      seed: env.seed,
-      segmentID: row.id,
-      salt: row.salt,
-      kind: row.kind,
-      creationTime: env.time.now,
-      plannedCapacity: UInt64(capacity)
-    )
-    try translating { () throws(PlatformError) in
-      if try file.status().size < SegmentHeader.length { try file.reserve(Self.sparePage) }
-      try file.writeAll(header.encoded(), at: 0)
-    }
-    return header.creationTime
   }
 
   private func readHeader(_ file: any File, _ segmentPath: String) throws(StoreError) -> Result<

@@ -81,7 +81,6 @@ final class Catalog: Sendable {
     self.granules = granules
     reserve = SpaceReserve(directory: env.path, fileSystem: env.platform.fileSystem)
     nextSegmentID = Atomic(manifest.nextSegmentID)
-    isCacheInUse = manifest.state == .open && manifest.settings.capacity != 0
     var manifest = manifest
     if !manifest.keyspaces.contains(where: { $0.id == 0 }) { manifest.keyspaces.append(KeyspaceRow(id: 0, name: "")) }
     present = Guarded(Present(mergedThrough: manifest.mergedThrough, settings: manifest.settings), .segments)
@@ -118,9 +117,6 @@ final class Catalog: Sendable {
   func noteReuse(through sequence: UInt64) {
     present.withLock { $0.reusedThrough = max($0.reusedThrough, sequence) }
   }
-
-  /// Whether the manifest that was read is that of a store with a capacity whose writer has not closed it.
-  let isCacheInUse: Bool
 
   /// The settings that the last manifest records.
   var settings: StoredSettings { present.withLock { $0.settings } }

@@ -15,8 +15,7 @@ extension Follower {
     var opened: [Segment] = []
     var damage: [StoreEvent] = []
     do throws(StoreError) {
-      let rows = try manifest.withoutEvicted(in: env.path, env.platform.fileSystem).segments
-      for row in rows where !known.contains(row.id) {
+      for row in manifest.segments where !known.contains(row.id) {
         opened.append(try catalog.openSegment(row, durable: manifest.durableSequence, damage: &damage))
       }
     } catch {

@@ -118,8 +118,10 @@ final class Follower: @unchecked Sendable {
     guard lookingAtManifest || follower.isHeldUp || !isKnown else { return }
     var tries = 0
     while true {
-      let manifest = try manifestOfWriter(atLeast: follower.generation)
+      let newest = try manifestOfWriter(atLeast: follower.generation)
+      let manifest = try withoutEvicted(newest, follower)
       if manifest.generation == follower.generation {
+        if manifest.segments.count < catalog.manifest.segments.count { adopt(manifest, &follower, &events) }
         // Every keyspace would be listed by now.
         if !isKnown { readOn(&follower, through: last, acceptingAll: true) }
         if isBehindSkippedNumbers(follower) { loadSkipped(manifest, through: last, &follower, &events) }
@@ -148,6 +150,21 @@ final class Follower: @unchecked Sendable {
       if isKnown, !isBehindSkippedNumbers(follower) { break }
     }
     follower.failures = 0
+  }
+
+  /// A manifest without the segments that have made room since it was written.
+  private func withoutEvicted(_ manifest: Manifest, _ follower: LogPosition) throws(StoreError) -> Manifest {
+    guard manifest.generation == follower.generation else {
+      return try manifest.withoutEvicted(in: env.path, env.platform.fileSystem)
+    }
+    // The same one as the last time: as long as the next one to go is there, so are all others.
+    let known = catalog.manifest
+    let next = known.segments.filter { $0.evictionPlace > 0 }.min { $0.evictionPlace < $1.evictionPlace }
+    guard let next else { return known }
+    let isThere = try translating { () throws(PlatformError) in
+      try env.platform.fileSystem.status("\(env.path)/\(FileName.segment(next.id))") != nil
+    }
+    return isThere ? known : try known.withoutEvicted(in: env.path, env.platform.fileSystem)
   }
 
   /// Whether the log continues with a higher number than the next: a recovery has skipped some, unless a newer manifest

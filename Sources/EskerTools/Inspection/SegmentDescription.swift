@@ -120,11 +120,7 @@ extension SegmentDescription {
         damage.append("the file belongs to another segment")
       }
     } catch {
-      guard case .newerVersion(let version) = error else {
-        // A power failure may have taken that of a spare in a store with a capacity.
-        if !isSealed, bytes.allSatisfy({ $0 == 0 }) { return }
-        return damage.append("the header is damaged")
-      }
+      guard case .newerVersion(let version) = error else { return damage.append("the header is damaged") }
       damage.append("the file has version \(version), which is unknown")
     }
   }
