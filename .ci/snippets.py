@@ -82,7 +82,7 @@ def main():
                 file.write(source)
         headers = [f"-I{path}" for path in glob.glob("Sources/C*/include") + ["Sources/CLZ4"]]
         # The C modules of the packages that Esker depends on: some bring a map of the module, for others the build has written one.
-        headers += [f"-I{os.path.dirname(path)}" for path in glob.glob(".build/checkouts/*/Sources/*/include/module.modulemap")]
+        headers += [f"-I{os.path.dirname(path)}" for path in glob.glob(f"{products}/../../checkouts/*/Sources/*/include/module.modulemap")]
         for path in glob.glob(f"{products}/C*.build/module.modulemap"):
             # Not what was built to run while building, and not Esker's own, which are found above.
             if not re.search(r"(-tool|/CEsker\w+)\.build/", path):
