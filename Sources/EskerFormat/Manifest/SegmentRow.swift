@@ -121,9 +121,7 @@ public struct SegmentRow: Hashable, Sendable {
     guard let kind = SegmentKind(rawValue: bytes.u8(at: offset + 12)) else {
       throw .damaged(reason: "a segment's kind is unknown", offset: offset + 12)
     }
-    guard let state = SegmentState(rawValue: bytes.u8(at: offset + 13) & 1) else {
-      throw .damaged(reason: "a segment's state is unknown", offset: offset + 13)
-    }
+    let state: SegmentState = bytes.u8(at: offset + 13) & 1 == 0 ? .active : .sealed
     let dictionaryLength = Int(bytes.u16(at: offset + 14)) * 16
     guard dictionaryLength <= (kind == .packed ? PackedLayout.maximumDictionaryLength : 0) else {
       throw .damaged(reason: "the length of a segment's dictionary is impossible", offset: offset + 14)

@@ -58,19 +58,15 @@ struct LockFile {
   }
 
   /// Whether a process holds the lock. Looks through another descriptor: its close lets go of what it got.
-  private func isHeld(_ fileSystem: any FileSystem) throws(PlatformError) -> Bool {
-    let file = try fileSystem.open(file.path, .read)
+  private static func isHeld(_ path: String, _ fileSystem: any FileSystem) throws(PlatformError) -> Bool {
+    let file = try fileSystem.open(path, .read)
     defer { file.close() }
     return try !file.tryLock(exclusive: false)
   }
 
   /// Whether a process has the store open for writing; nil if that cannot be told.
   static func isHeld(in directory: String, _ fileSystem: any FileSystem) -> Bool? {
-    do throws(PlatformError) {
-      let lock = try fileSystem.open("\(directory)/\(name)", .read)
-      defer { lock.close() }
-      return try !lock.tryLock(exclusive: false)
-    } catch {
+    do throws(PlatformError) { return try isHeld("\(directory)/\(name)", fileSystem) } catch {
       return error.code == PlatformError.notFound ? false : nil
     }
   }
@@ -92,7 +88,7 @@ struct LockFile {
     if !words.areReaders {
       do throws(PlatformError) { try noteReader(platform) } catch {
         // Whoever may not write to the file is noticed by its locks, once the writer looks. Without a writer, nobody is to be told.
-        guard try isHeld(platform.fileSystem) else { return false }
+        guard try Self.isHeld(file.path, platform.fileSystem) else { return false }
         try wait(Self.lookWait, platform) { !$0.areReaders }
       }
     }
@@ -105,7 +101,7 @@ struct LockFile {
     let start = platform.clock.monotonicNanoseconds()
     while let words = try words(), isSo(words) {
       let waited = platform.clock.monotonicNanoseconds() &- start
-      guard waited < limit, try isHeld(platform.fileSystem) else { return }
+      guard waited < limit, try Self.isHeld(file.path, platform.fileSystem) else { return }
       platform.pause()
     }
   }

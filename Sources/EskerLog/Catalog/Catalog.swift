@@ -368,6 +368,10 @@ final class Catalog: Sendable {
     }
   }
 
+  /// The last record that emptied or removed a keyspace; 0 if none has since the store was opened. Until it is durable, no manifest
+  /// names what it began.
+  var lastReset: UInt64 { resets.withLock { $0.values.reduce(0) { max($0, $1.sequence) } } }
+
   // MARK: The manifest
 
   /// The last manifest written or read. Waits for an edit in progress.

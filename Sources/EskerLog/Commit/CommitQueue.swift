@@ -91,8 +91,20 @@ final class CommitQueue: @unchecked Sendable {
 
   /// Drops a segment whose records are durable. Must be called before its file is removed, since a sync in progress may
   /// include it.
-  func forget(_ segment: Segment) {
-    lock.withLock { unsynced.removeAll { $0 === segment } }
+  ///
+  /// - Returns: Whether it was to be synced.
+  @discardableResult
+  func forget(_ segment: Segment) -> Bool {
+    lock.withLock {
+      let count = unsynced.count
+      unsynced.removeAll { $0 === segment }
+      return unsynced.count < count
+    }
+  }
+
+  /// Adds a segment again that was dropped, whose records come before those of all others.
+  func putBack(_ segment: Segment) {
+    lock.withLock { unsynced.insert(segment, at: 0) }
   }
 
   /// What the leader of a sync calls, without a lock.

@@ -24,10 +24,14 @@ extension Merger {
     // While its footer can be read.
     let reaps = reaps(in: segment)
     feeds.hold(through: commits.publishedSequence)
-    commits.forget(segment)
+    let wasUnsynced = commits.forget(segment)
     // First the file: a key that the index finds no more must not be back after a crash.
     do throws(PlatformError) { try env.platform.fileSystem.remove(segment.path) } catch {
-      guard error.code == PlatformError.notFound else { throw StoreError(error) }
+      if error.code != PlatformError.notFound {
+        // It stays, and what is called durable with it must be.
+        if wasUnsynced { commits.putBack(segment) }
+        throw StoreError(error)
+      }
     }
     let evicted = reap(reaps)
     if catalog.granules.live(segment).records != 0 {
@@ -56,6 +60,8 @@ extension Merger {
       chosen.append(segment)
     }
     guard !chosen.isEmpty else { return false }
+    // The manifest is to name what these began: their records may go.
+    try commits.waitDurable(catalog.lastReset, onlyThrough: true)
     try writer.open()
     let checkpoint = try keeper.holdingImages { () throws(StoreError) in
       let checkpoint = catalog.manifest.checkpointID

@@ -14,8 +14,9 @@ import Testing
   }
 
   /// The store evicts: what is there is the newest, and nothing else is wrong.
-  @Test func everyCrashPointOfACacheLeavesTheNewestOrNothing() throws {
-    try Self.sweep(announcedFor: "CrashSweepTests of a cache", Rounds.count(1, thorough: 5), capacity: 256 << 10)
+  /// The larger one has spares.
+  @Test(arguments: [256 << 10, 1 << 20]) func everyCrashPointOfACacheLeavesTheNewestOrNothing(capacity: Int) throws {
+    try Self.sweep(announcedFor: "CrashSweepTests of a cache", Rounds.count(1, thorough: 5), capacity: capacity)
   }
 
   private static func sweep(announcedFor name: String, _ count: Int, capacity: Int? = nil) throws {

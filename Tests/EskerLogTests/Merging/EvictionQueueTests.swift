@@ -78,6 +78,23 @@ import Testing
     withExtendedLifetime(store) {}
   }
 
+  /// What emptied or removed them is gone, and was never synced.
+  @Test func keyspacesStayEmptyOrRemovedAfterAKill() throws {
+    var machine = Machine()
+    let store = try Self.open(machine)
+    store.probe.stopBackground()
+    for name in ["emptied", "removed"] { try store.keyspace(name).put("value", forKey: "key") }
+    try store.sync()
+    try store.keyspace("emptied").removeAll()
+    #expect(try store.removeKeyspace("removed"))
+    try Self.write(store, from: 0, untilRemoved: 4)
+    machine.disk = try machine.disk.processKilled()
+    let again = try Self.open(machine)
+    #expect(try again.keyspaceNames == ["emptied"])
+    #expect(try again.keyspace("emptied").count() == 0)
+    withExtendedLifetime(store) {}
+  }
+
   /// An older value was in a segment that a power failure has brought back, the newer one in a segment that is gone.
   @Test func whatAPowerFailureBringsBackTooEarlyIsDropped() throws {
     var machine = Machine()
