@@ -38,6 +38,8 @@ struct LogScanner: ~Copyable {
   private var lastKeyspace: UInt32?
   /// How much of a segment is whole, once that was looked at.
   private var wholeRoom: (segment: Segment, end: Int)?
+  /// Whether no record of the segment that is being read was met yet.
+  private var isAtStart = false
   /// Whether numbers do not ascend in the segment that is being read; then its records wait to be applied.
   private var isUnordered = false
   private var unordered: [LogRecord] = []
@@ -95,6 +97,7 @@ struct LogScanner: ~Copyable {
   mutating func scan(_ segments: ArraySlice<Segment>, from start: Int, isSettled: Bool) {
     guard cut == nil, let segment = segments.first else { return }
     lookedAgainAt = nil
+    isAtStart = start == SegmentHeader.length
     numbers = RecordNumbers(from: expected, lastReuse: segment.reuseWords.last)
     var offset = start
     while cut == nil {
@@ -144,12 +147,18 @@ struct LogScanner: ~Copyable {
 
   /// Whether a record counts although its number is not the next one.
   private mutating func isWhole(_ header: RecordHeader, at offset: Int, _ segments: ArraySlice<Segment>) -> Bool {
+    guard let segment = segments.first, !isBehindUnlisted(header) else { return false }
     if header.sequence <= durable { return true }
-    guard let segment = segments.first else { return false }
     if wholeRoom?.segment !== segment { wholeRoom = (segment, WholeRoom.end(of: segment, durable: durable)) }
     if let end = wholeRoom?.end, offset < end { return true }
     gatherEvidence(behind: offset, segments)
     return header.sequence <= durable
+  }
+
+  /// Whether the numbers in front of a segment's first record may be in one that this manifest does not list. A writer, in another process,
+  /// creates a segment for what is too large for an empty one, which it uses afterwards.
+  private func isBehindUnlisted(_ header: RecordHeader) -> Bool {
+    isAtStart && header.sequence > expected && isOvertaken
   }
 
   /// The same as ``take(_:at:of:_:)``, for a record that is not the next one.
@@ -235,6 +244,7 @@ struct LogScanner: ~Copyable {
       case .endsHistory: return nil
       }
     }
+    isAtStart = false
     if !batch.isEmpty { dropBatch(unlessIn: segment) }
     let record = LogRecord(header, at: offset, of: segment)
     numbers.pass(header.sequence)

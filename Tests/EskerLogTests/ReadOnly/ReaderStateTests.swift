@@ -58,6 +58,27 @@ import Testing
     try expectSame(reader, writer)
   }
 
+  /// What is too large for the segment that is ready goes to one that no manifest listed when the reader read it. The other one is used
+  /// after it, and what is in there has been synced.
+  @Test func aSegmentIsNotMissedThatComesBeforeOneThatWasListedEmpty() throws {
+    let writer = try bench.openWriter()
+    try writer.fill(150)
+    writer.probe.prepareSpare()
+    bench.before(.read, of: "0000000000000001.segment", nth: 2) {
+      try writer.put([UInt8](repeating: 2, count: 70 << 10), forKey: "large")
+      try writer.fill(30, from: 1000)
+      try writer.sync()
+      try writer.fill(5, from: 2000)
+    }
+    let reader = try bench.openReader()
+    #expect(bench.hasRun, "\(bench.failures)")
+    #expect(try reader.contents().count >= 150)
+    #expect(try reader.get("large") != nil || reader.get("fill 1000") == nil)
+    try reader.refresh()
+    try expectSame(reader, writer)
+    #expect(bench.events.damage.isEmpty, "\(bench.events.damage)")
+  }
+
   @Test func everyCallOfAnOpeningMayHaveWritesAndMergesBeforeIt() throws {
     // How many calls an opening makes that nothing disturbs.
     func prepare() throws -> (ReaderBench, LogStore) {
