@@ -354,13 +354,16 @@ if let development = Context.environment["ESKER_DEVELOPMENT"]?.split(separator: 
 
   // Tests run several times faster if what they spend their time in is optimized, in debug builds, too. All that is asserted there still
   // is. To optimize anything else takes longer than it saves, and tests may count on what the optimizer does not keep, such as a load that
-  // nobody asks for, or an object until the end of its block.
+  // nobody asks for, or an object until the end of its block. A module at once is compiled faster than its files one by one; with threads,
+  // since SwiftPM expects an object of each file.
   if !development.contains("unoptimized") {
     let computing: Set = [
       "EskerPlatform", "EskerFormat", "EskerIndex", "EskerMemory", "EskerLog", "EskerCBOR", "EskerTestSupport",
-      "EskerCBORTests", "EskerFormatTests", "EskerIndexTests", "EskerMemoryTests",
     ]
-    let optimized = SwiftSetting.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))
+    let flags = [
+      "-O", "-disable-batch-mode", "-whole-module-optimization", "-num-threads", "2", "-assert-config", "Debug",
+    ]
+    let optimized = SwiftSetting.unsafeFlags(flags, .when(configuration: .debug))
     for target in package.targets where computing.contains(target.name) {
       target.swiftSettings = (target.swiftSettings ?? []) + [optimized]
     }

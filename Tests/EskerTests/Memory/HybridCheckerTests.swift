@@ -47,6 +47,7 @@ import Testing
 
     await onThreadsOfTheirOwn(writers + 4) { thread in
       var random = generators[thread]
+      var reads = 0
       do {
         while thread < writers ? effort.step() : effort.isLeft, objections.count == 0 {
           let number = Int.random(in: 0..<views.count, using: &random)
@@ -94,6 +95,8 @@ import Testing
             front.trim(toCount: 6)
             usleep(3000)
           } else {
+            reads += 1
+            effort.goAlong(reads, perStep: 20)
             let index = Int.random(in: 0..<keys.count, using: &random)
             let history = histories[index]
             let floor = history.floor
