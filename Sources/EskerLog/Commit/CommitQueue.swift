@@ -89,22 +89,9 @@ final class CommitQueue: @unchecked Sendable {
     lock.withLock { unsynced.append(segment) }
   }
 
-  /// Drops a segment whose records are durable. Must be called before its file is removed, since a sync in progress may
-  /// include it.
-  ///
-  /// - Returns: Whether it was to be synced.
-  @discardableResult
-  func forget(_ segment: Segment) -> Bool {
-    lock.withLock {
-      let count = unsynced.count
-      unsynced.removeAll { $0 === segment }
-      return unsynced.count < count
-    }
-  }
-
-  /// Adds a segment again that was dropped, whose records come before those of all others.
-  func putBack(_ segment: Segment) {
-    lock.withLock { unsynced.insert(segment, at: 0) }
+  /// Drops a segment whose records are durable or gone. A sync in progress may still include it.
+  func forget(_ segment: Segment) {
+    lock.withLock { unsynced.removeAll { $0 === segment } }
   }
 
   /// What the leader of a sync calls, without a lock.

@@ -24,15 +24,12 @@ extension Merger {
     // While its footer can be read.
     let reaps = reaps(in: segment)
     feeds.hold(through: commits.publishedSequence)
-    let wasUnsynced = commits.forget(segment)
-    // First the file: a key that the index finds no more must not be back after a crash.
+    // First the file: a key that the index finds no more must not be back after a crash. If it stays, so does its place among what is to be
+    // synced, and no sync may end meanwhile without it.
     do throws(PlatformError) { try env.platform.fileSystem.remove(segment.path) } catch {
-      if error.code != PlatformError.notFound {
-        // It stays, and what is called durable with it must be.
-        if wasUnsynced { commits.putBack(segment) }
-        throw StoreError(error)
-      }
+      if error.code != PlatformError.notFound { throw StoreError(error) }
     }
+    commits.forget(segment)
     let evicted = reap(reaps)
     if catalog.granules.live(segment).records != 0 {
       // Damage hid them from the walk.

@@ -140,6 +140,14 @@ import Testing
     var expected = before
     for number in number..<written { expected[bytes("key \(number)")] = Self.value(number) }
     #expect(try store.contents() == expected)
+    // Nor may a sync pass over what has stayed.
+    try store.sync()
+    var after = machine
+    var generator = SeededGenerator(seed: 1)
+    after.disk = try machine.disk.crashImage(.drop, using: &generator)
+    let copy = try Self.open(after)
+    #expect(try copy.contents() == expected)
+    try copy.close()
     plan.heal()
     try Self.write(store, from: written, untilRemoved: 6)
     #expect(try store.verify().isClean)
