@@ -23,8 +23,14 @@ extension Recovery {
       // Listed but never written to, so it has no place in the log. If it had durable records, the manifest would have
       // its first number, or a record would be found.
       if segment.firstSequence == 0, catalog.firstNumber(of: segment) == nil {
-        rest.removeFirst()
         offset = SegmentHeader.length
+        rest.removeFirst()
+        // A writer in another process may use this one a moment later, and then one behind it. So they are looked at together: the one that
+        // it used first comes first, or all are empty.
+        if env.options.readOnly {
+          rest = catalog.ordering([segment] + rest)[...]
+          if rest.first?.firstSequence == 0 { break }
+        }
         continue
       }
       // After a recorded cut, the manifest gives the number at which the log continues. What came before the first
