@@ -50,6 +50,7 @@ import Testing
 
     await onThreadsOfTheirOwn(writers + 4) { thread in
       var random = generators[thread]
+      var reads = 0
       func check(_ index: Int, _ view: Storage<String, Int>) throws {
         let floor = histories[index].floor
         let found = try view.value(forKey: keys[index])
@@ -119,6 +120,8 @@ import Testing
             try front.removeExpired()
             usleep(20_000)
           } else {
+            reads += 1
+            effort.goAlong(reads, perStep: 20)
             try check(Int.random(in: 0..<keys.count, using: &random), view)
           }
         }
