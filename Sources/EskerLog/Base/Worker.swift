@@ -1,4 +1,5 @@
 internal import EskerPlatform
+internal import Synchronization
 
 /// Does work that other threads must not wait for: on its own thread or, in tests, when told to.
 ///
@@ -170,8 +171,16 @@ final class Worker: @unchecked Sendable {
 
   /// Gives threads that wait for a lock a chance to get it.
   func yield() {
+    #if DEBUG
+      yields.wrappingAdd(1, ordering: .relaxed)
+    #endif
     if isThreaded { nap(nanoseconds: 20_000) }
   }
+
+  #if DEBUG
+    /// How often others were given a chance, for tests.
+    let yields = Atomic<Int>(0)
+  #endif
 
   // MARK: Pauses and the end
 

@@ -124,6 +124,7 @@ extension Keeper {
         return taken
       }
       bucket += Self.sliceLength
+      writer.letOthersIn()
     }
     return removed
   }
@@ -152,6 +153,7 @@ extension Keeper {
         }
       }
       bucket += Self.sliceLength
+      writer.letOthersIn()
     }
     return count
   }

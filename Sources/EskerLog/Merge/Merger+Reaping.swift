@@ -52,8 +52,7 @@ extension Merger {
       env.epochs.exit(pin)
       writer.withLock { state in body(range, &state) }
       start = range.upperBound
-      // The lock is not fair: without a pause, writers would hardly ever get it.
-      if start < count { env.workers.merger.yield() }
+      if start < count { writer.letOthersIn() }
     }
   }
 }

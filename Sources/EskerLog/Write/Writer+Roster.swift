@@ -14,6 +14,7 @@ extension Writer {
     guard let roster = withLock({ keydir.roster(of: core, tag, $0.keys) }) else { return false }
     let hashes = Array(Set(roster))
     for start in stride(from: 0, to: hashes.count, by: Self.sliceLength) {
+      if start > 0 { letOthersIn() }
       let isWhole = try withLock { (state) throws(StoreError) -> Bool in
         try env.checkOpen()
         for hash in hashes[start..<min(start + Self.sliceLength, hashes.count)] {

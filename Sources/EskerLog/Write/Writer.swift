@@ -67,6 +67,10 @@ final class Writer: @unchecked Sendable {
     return try unsafe body(&state.pointee)
   }
 
+  /// Lets others take the lock between two holds of it in a row, of those that a long walk is made of: it is not fair, and without a pause
+  /// writers would hardly ever get it.
+  func letOthersIn() { env.workers.keeper.yield() }
+
   /// Whether `size` bytes can be written at the tail; never more than `mostBytes`. Throws unless the store accepts writes.
   @inline(__always)
   func hasRoom(for size: Int, isAlone: Bool, _ state: inout WriterState) throws(StoreError) -> Bool {

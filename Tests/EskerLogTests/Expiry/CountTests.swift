@@ -228,6 +228,30 @@ import Testing
     #expect(store.probe.bucketCount > 200_000 / 7)
   }
 
+  /// The writer's lock is not fair: a writer may wait for it as long as a walk takes it again at once.
+  @Test func aWalkLetsWritersInBetween() throws {
+    let store = try machine.open()
+    let small = try store.keyspace("small")
+    for number in 0..<20_000 { try store.put("v", forKey: "\(number)", expiry: .after(.milliseconds(1))) }
+    for number in 0..<300 { try small.put("v", forKey: "\(number)", expiry: .after(.milliseconds(1))) }
+    machine.clock.advance(milliseconds: 1_000)
+    let walk = store.probe.bucketCount / 64
+    func pauses(in walk: () throws -> Int, returning result: Int) throws -> Int {
+      let before = store.probe.pauses
+      #expect(try walk() == result)
+      return store.probe.pauses - before
+    }
+    #expect(walk > 20)
+    #expect(try pauses(in: { try store.count() }, returning: 0) >= walk)
+    // Its keys are known by name: 128 at a time.
+    #expect(try pauses(in: { try small.countExpired() }, returning: 300) == 2)
+    #expect(try pauses(in: { try store.removeExpired() }, returning: 20_000) >= 2 * walk)
+    try store.removeAll()
+    let before = store.probe.pauses
+    store.probe.sweep()
+    #expect(store.probe.pauses - before >= walk)
+  }
+
   /// Whoever takes expired entries out of the index meanwhile must not make a count lack entries that stay.
   @Test(.timeLimit(.minutes(60))) func aCountBesideRemovalsOfWhatExpiredHasAllThatStays() throws {
     var machine = machine

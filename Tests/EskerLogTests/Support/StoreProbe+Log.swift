@@ -61,9 +61,13 @@ extension StoreProbe {
   /// Writes the footers of full segments and lists them as sealed, as the background does.
   func sealFinished() { engine.keeper.sealFull() }
 
-  /// Has a segment ready for when the one that is written to is full, as the background does.
   /// How many segments merges and evictions have removed.
   var segmentsRemoved: Int { engine.merger.figures.report.segmentsRemoved }
+
+  /// How often a walk under the writer's lock has let others take it.
+  var pauses: Int { engine.env.workers.keeper.yields.load(ordering: .relaxed) }
+
+  /// Has a segment ready for when the one that is written to is full, as the background does.
   func prepareSpare() { engine.writer.prepareSegment() }
 
   /// Gives up the segments that are ready to be written to next.
