@@ -358,7 +358,8 @@ if let development = Context.environment["ESKER_DEVELOPMENT"]?.split(separator: 
   // since SwiftPM expects an object of each file.
   if !development.contains("unoptimized") {
     let computing: Set = [
-      "EskerPlatform", "EskerFormat", "EskerIndex", "EskerMemory", "EskerLog", "EskerCBOR", "EskerTestSupport",
+      "EskerPlatform", "EskerFormat", "EskerIndex", "EskerMemory", "EskerLog", "EskerTools", "EskerCBOR",
+      "EskerTestSupport", "esker-damage",
     ]
     let flags = [
       "-O", "-disable-batch-mode", "-whole-module-optimization", "-num-threads", "2", "-assert-config", "Debug",

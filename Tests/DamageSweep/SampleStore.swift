@@ -85,10 +85,13 @@ struct WrittenHistory {
   private(set) var changes: [Change] = []
   /// Every value that a key ever had, by keyspace.
   private(set) var values: [String: [[UInt8]: Set<[UInt8]>]] = [:]
+  /// The keys that were ever written, in that order.
+  private(set) var keys: [(space: String, key: [UInt8])] = []
 
   mutating func note(_ change: Change) {
     changes.append(change)
     if let key = change.key, let value = change.value {
+      if values[change.space]?[key] == nil { keys.append((change.space, key)) }
       values[change.space, default: [:]][key, default: []].insert(value)
     }
   }
@@ -96,12 +99,6 @@ struct WrittenHistory {
   /// Whether a key ever had a value.
   func knows(_ value: [UInt8], of key: [UInt8], in space: String) -> Bool {
     values[space]?[key]?.contains(value) ?? false
-  }
-
-  /// The keys that were ever written.
-  var keys: [(space: String, key: [UInt8])] {
-    values.flatMap { space, keys in keys.keys.map { (space, $0) } }
-      .sorted { ($0.0, $0.1.lexicographicKey) < ($1.0, $1.1.lexicographicKey) }
   }
 
   /// What all writes up to one amount to.
@@ -120,8 +117,4 @@ struct WrittenHistory {
     }
     return contents
   }
-}
-
-extension [UInt8] {
-  fileprivate var lexicographicKey: String { map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }
 }

@@ -77,11 +77,16 @@ ensure_redis() {
 #
 # SwiftPM passes traits to the compiler in the order of a set, which is another in each process: then all is compiled anew. Only builds
 # get the fixed order of hashes, as tests shall meet any.
+#
+# Debug builds are made without debug information, which takes a third of their time. What a sanitizer finds needs it.
 swift_developing() {
-  local -a variables=(ESKER_DEVELOPMENT="$1")
-  [[ $2 != build ]] || variables+=(SWIFT_DETERMINISTIC_HASHING=1)
+  local -a variables=(ESKER_DEVELOPMENT="$1") options=()
+  if [[ $2 == build ]]; then
+    variables+=(SWIFT_DETERMINISTIC_HASHING=1)
+    [[ " $* " == *' release '* || -n ${unoptimized:-} ]] || options+=(-debug-info-format none)
+  fi
   shift
-  env "${variables[@]}" swift "$@"
+  env "${variables[@]}" swift "$@" ${options[@]+"${options[@]}"}
 }
 
 # swift_core COMMAND...: `swift COMMAND...` for the library, the tool and their tests.

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Answers `GET /metrics` by HTTP/1.1, and nothing else.
 ///
-/// One thread answers all. A connection gets one answer, and is closed after ten seconds whatever it does; of more than 64, the oldest
-/// is closed. So no client can hold up the others, or take memory without end.
+/// One thread answers all. A connection gets one answer, and is closed after some time whatever it does; of more than 64, the oldest is
+/// closed. So no client can hold up the others, or take memory without end.
 final class MetricsServer {
   private final class Connections: Sendable {
     private let open = Mutex<[any Channel]>([])
@@ -29,9 +29,15 @@ final class MetricsServer {
 
   /// Starts to listen.
   ///
-  /// - Parameter text: What to answer; its error becomes status 503.
+  /// - Parameters:
+  ///   - patience: After how long a connection is closed.
+  ///   - text: What to answer; its error becomes status 503.
   /// - Throws: ``ToolError/system(operation:path:errno:)``; ``ToolError/noHost(_:)``.
-  init(at address: MetricsAddress, _ text: @escaping @Sendable () throws -> String) throws {
+  init(
+    at address: MetricsAddress,
+    patience: TimeAmount = .seconds(10),
+    _ text: @escaping @Sendable () throws -> String
+  ) throws {
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let connections = Connections()
     let bootstrap = ServerBootstrap(group: group)
@@ -41,7 +47,7 @@ final class MetricsServer {
         connections.add(channel)
         return channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
-          try channel.pipeline.syncOperations.addHandler(MetricsHandler(text))
+          try channel.pipeline.syncOperations.addHandler(MetricsHandler(patience, text))
         }
       }
     do {
@@ -65,20 +71,20 @@ private final class MetricsHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
+  private let patience: TimeAmount
   private let text: @Sendable () throws -> String
   private var request: HTTPRequestHead?
   private var deadline: Scheduled<Void>?
   private var isAnswered = false
 
-  private static let patience = TimeAmount.seconds(10)
-
-  init(_ text: @escaping @Sendable () throws -> String) {
+  init(_ patience: TimeAmount, _ text: @escaping @Sendable () throws -> String) {
+    self.patience = patience
     self.text = text
   }
 
   func channelActive(context: ChannelHandlerContext) {
     let channel = context.channel
-    deadline = context.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
+    deadline = context.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
     context.fireChannelActive()
   }
 

@@ -1,3 +1,4 @@
+import Esker
 import EskerTestSupport
 import Foundation
 import Testing
@@ -10,9 +11,9 @@ import Testing
   private func filled() throws -> Scratch {
     let scratch = try Scratch()
     let value = String(repeating: "v", count: 900)
-    let lines = (0..<entries * 2).map { "{\"id\":\($0 % entries),\"text\":\"\(value)\"}\n" }.joined()
-    let load = try scratch.run("load", scratch.store, "-", "--key-field", "id", "-q", input: Data(lines.utf8))
-    #expect(load.status == 0)
+    let store = try LogStore(at: scratch.store)
+    for number in 0..<entries * 2 { try store.put(value, forKey: "\(number % entries)") }
+    try store.close()
     return scratch
   }
 

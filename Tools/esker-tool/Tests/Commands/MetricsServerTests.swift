@@ -1,5 +1,6 @@
 import Esker
 import Foundation
+import NIOCore
 import Testing
 
 @testable import esker_tool
@@ -59,27 +60,37 @@ import Testing
     try store.close()
   }
 
-  @Test func slowClientsAreCutAndHoldNobodyUp() throws {
-    let (tool, port) = try start()
-    // Far more than are let in, each of which says half of a request.
+  /// A server in this process, with patience of the test's choice.
+  private func serve(patience: TimeAmount) throws -> MetricsServer {
+    try MetricsServer(at: MetricsAddress(host: "127.0.0.1", port: 0), patience: patience) { "metrics\n" }
+  }
+
+  @Test func aSlowClientIsCut() throws {
+    let server = try serve(patience: .milliseconds(100))
+    defer { server.stop() }
+    #expect(try ask(server.address.port, "GET /met").isEmpty)
+  }
+
+  @Test func ofTooManyTheOldestIsCutAndTheNewestAnswered() throws {
+    let server = try serve(patience: .hours(1))
+    defer { server.stop() }
+    let port = server.address.port
+    // One that says half of a request, and as many behind it as are let in; it sees its end, they stay.
     let line =
-      "trap '' PIPE; for n in $(seq 150); do exec {f}<>/dev/tcp/127.0.0.1/\(port); printf 'GET /met' >&$f; done"
+      "exec {first}<>/dev/tcp/127.0.0.1/\(port); printf 'GET /met' >&$first; "
+      + "for n in $(seq 64); do exec {f}<>/dev/tcp/127.0.0.1/\(port); printf 'GET /met' >&$f; done; "
+      + "timeout 30 cat <&$first; echo $?; read"
     let slow = Process()
     slow.executableURL = URL(fileURLWithPath: "/bin/bash")
-    slow.arguments = ["-c", line + "; echo ready; sleep 60"]
-    let ready = Pipe()
-    slow.standardOutput = ready
-    slow.standardError = FileHandle.nullDevice
+    slow.arguments = ["-c", line]
+    let (held, told) = (Pipe(), Pipe())
+    slow.standardInput = held
+    slow.standardOutput = told
     try slow.run()
-    #expect(!ready.fileHandleForReading.availableData.isEmpty)
-    let begun = ContinuousClock.now
+    #expect(String(decoding: told.fileHandleForReading.availableData, as: UTF8.self) == "0\n")
     #expect(try ask(port, "GET /metrics HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n").hasPrefix("HTTP/1.1 200 "))
-    // One that goes on being slow is cut.
-    #expect(try ask(port, "GET /met").isEmpty)
-    #expect(ContinuousClock.now - begun < .seconds(60))
-    slow.terminate()
-    #expect(tool.end(with: SIGINT) == 0)
-    try store.close()
+    try held.fileHandleForWriting.close()
+    slow.waitUntilExit()
   }
 
   @Test func whatCannotBeListenedOnIsSaidInASentence() throws {
