@@ -358,8 +358,7 @@ if let development = Context.environment["ESKER_DEVELOPMENT"]?.split(separator: 
   // since SwiftPM expects an object of each file.
   if !development.contains("unoptimized") {
     let computing: Set = [
-      "EskerPlatform", "EskerFormat", "EskerIndex", "EskerMemory", "EskerLog", "EskerTools", "EskerCBOR",
-      "EskerTestSupport", "esker-damage",
+      "EskerPlatform", "EskerFormat", "EskerIndex", "EskerMemory", "EskerLog", "EskerCBOR", "EskerTestSupport",
     ]
     let flags = [
       "-O", "-disable-batch-mode", "-whole-module-optimization", "-num-threads", "2", "-assert-config", "Debug",

@@ -73,6 +73,8 @@ struct Sweep {
 
   /// So many rounds share a store: to make one takes as long as to examine it.
   private static let roundsPerStore = 20
+  /// After how many seconds a round is given up. It takes some milliseconds.
+  private static let patience: UInt32 = 300
 
   init(_ arguments: Arguments) {
     self.arguments = arguments
@@ -119,6 +121,9 @@ struct Sweep {
   private mutating func examine(_ sample: SampleStore, _ damage: Damage) async throws {
     let sort = "\(sample.ending.rawValue) \(sample.isPacked ? "packed" : "plain")"
     say("#\(number) \(sort): \(damage)")
+    // What never ends is a finding, too: the signal ends the process, and the last line says where.
+    alarm(Self.patience)
+    defer { alarm(0) }
     var examination = Examination(sample, damage)
     do { try await examination.run() } catch {
       say(" -> threw \(error)\n")

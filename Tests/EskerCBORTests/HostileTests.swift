@@ -36,14 +36,18 @@ import Testing
     _ = try? decoder.decode([Int: Date].self, from: document)
   }
 
-  @Test func everyFlippedBitAndEveryTruncationDecodesOrThrows() throws {
+  /// Of the long document two bits of each byte, which others follow in other runs.
+  @Test func flippedBitsAndEveryTruncationDecodeOrThrow() throws {
+    let seed = UInt64.random(in: .min ... .max)
+    print("flipped bits, seed \(seed)")
+    var random = Seeded(seed)
     let document = try CBOREncoder().encode(Everything())
     #expect(try CBORDecoder().decode(Everything.self, from: document) == Everything())
     for index in document.indices {
       #expect(throws: DecodingError.self) {
         try CBORDecoder().decode(Everything.self, from: Array(document[..<index]))
       }
-      for bit in 0..<8 {
+      for bit in (0..<8).shuffled(using: &random).prefix(2) {
         var flipped = document
         flipped[index] ^= 1 << bit
         decodeEveryWay(flipped)
