@@ -189,7 +189,9 @@ import Testing
   @Test(.enabled(if: Privileges.canBeGivenUp))
   func aStoreThatMayNotBeReadIsNamed() throws {
     let scratch = try filled()
-    #expect(try scratch.shell(#"chmod 755 "${1%/*}" && chmod 700 "$1""#).status == 0)
+    // Nobody who obeys permissions may read the one or write to the other.
+    #expect(try scratch.shell(#"chmod 555 "${1%/*}" && chmod 000 "$1""#).status == 0)
+    defer { _ = try? scratch.shell(#"chmod 755 "${1%/*}" "$1""#) }
     for command in [#"get "$1" a"#, #"put "$1" a b"#, #"stats "$1""#, #"dump "$1""#] {
       let result = try scratch.shell(Privileges.prefix + #""$0" \#(command)"#)
       expectOneLine(result, status: 74, "Permission denied")

@@ -104,7 +104,10 @@ import Testing
     let length = ContinuousClock.now - start
     try FileManager.default.removeItem(atPath: new)
     var (marked, absent, whole) = (0, 0, 0)
-    for round in 0..<20 {
+    // Until one was killed in its midst, which is seldom more.
+    var round = 0
+    while round < Rounds.count(8, thorough: 20) || marked == 0 && round < 200 {
+      defer { round += 1 }
       let moment = length * Double.random(in: 0..<1, using: &generator)
       let tool = try RunningTool(arguments)
       let end = ContinuousClock.now + moment
@@ -133,7 +136,7 @@ import Testing
       try FileManager.default.removeItem(atPath: new)
     }
     print("\(command): \(marked) marked, \(absent) not begun, \(whole) whole")
-    #expect(marked + absent + whole == 20 && marked > 0)
+    #expect(marked > 0)
     try expectWhole(scratch)
   }
 

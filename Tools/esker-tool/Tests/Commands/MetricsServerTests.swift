@@ -24,9 +24,10 @@ import Testing
     return (tool, port)
   }
 
-  /// Sends bytes, and returns all that comes until the connection is closed.
-  private func ask(_ port: Int, _ request: String, file: String = #function) throws -> String {
-    let line = "exec 3<>/dev/tcp/127.0.0.1/\(port); printf '%b' \"$0\" >&3; timeout 30 cat <&3"
+  /// Sends bytes, and returns all that comes until the connection is closed, or `still open` after some time.
+  private func ask(_ port: Int, _ request: String) throws -> String {
+    let line =
+      "exec 3<>/dev/tcp/127.0.0.1/\(port); printf '%b' \"$0\" >&3; timeout -s KILL 30 cat <&3 || echo still open"
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/bash")
     process.arguments = ["-c", line, request]
@@ -79,7 +80,7 @@ import Testing
     let line =
       "exec {first}<>/dev/tcp/127.0.0.1/\(port); printf 'GET /met' >&$first; "
       + "for n in $(seq 64); do exec {f}<>/dev/tcp/127.0.0.1/\(port); printf 'GET /met' >&$f; done; "
-      + "timeout 30 cat <&$first; echo $?; read"
+      + "timeout -s KILL 30 cat <&$first; echo $?; read"
     let slow = Process()
     slow.executableURL = URL(fileURLWithPath: "/bin/bash")
     slow.arguments = ["-c", line]

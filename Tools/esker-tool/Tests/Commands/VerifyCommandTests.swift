@@ -2,6 +2,8 @@ import Esker
 import Foundation
 import Testing
 
+@testable import esker_tool
+
 /// What a verification comes to, and what to do then.
 @Suite struct VerifyCommandTests {
   /// A closed store in which a byte of each of so many values is wrong.
@@ -28,7 +30,7 @@ import Testing
     try #require(result.lines.count == 6, "\(result.text)")
     #expect(result.lines[3] == "\(scratch.store)/\(name): 3 damaged ranges, 3 records", "\(result.text)")
     #expect(result.lines[4].hasSuffix(": 3 damaged ranges, 3 records"))
-    #expect(result.lines[5] == "to save everything intact: esker repair \(scratch.store) NEW")
+    #expect(result.lines[5] == "to save everything intact: esker repair \(quotedForShell(scratch.store)) NEW")
     // The command does as is said.
     let repair = try scratch.run("repair", scratch.store, scratch.path("new"))
     #expect(
