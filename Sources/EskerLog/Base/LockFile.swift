@@ -71,6 +71,9 @@ struct LockFile {
     }
   }
 
+  /// Whether a process holds the lock; nil if that cannot be told.
+  func isHeld(_ fileSystem: any FileSystem) -> Bool? { try? Self.isHeld(file.path, fileSystem) }
+
   /// The process that holds the lock; 0 if that cannot be read.
   var holder: Int32 { ((try? words()) ?? nil)?.holder ?? 0 }
 

@@ -9,6 +9,7 @@ internal import Synchronization
 final class ReaderPresence: Sendable {
   private let files: Guarded<[any File]>
   private let lock: LockFile?
+  private let fileSystem: any FileSystem
   /// Whether the writer was replacing a record and did not come to the end of that.
   let gaveUpWaiting: Bool
 
@@ -39,6 +40,7 @@ final class ReaderPresence: Sendable {
     }
     self.files = Guarded(files, .leaf)
     self.lock = lock
+    fileSystem = platform.fileSystem
     self.gaveUpWaiting = gaveUpWaiting
   }
 
@@ -72,6 +74,10 @@ final class ReaderPresence: Sendable {
     guard let lock, let words = try? lock.words(), words.areReaders, words.published != 0 else { return nil }
     return words.published
   }
+
+  /// The same while a writer is there; nil if there is none. After a power failure, `LOCK` may be older than the log: whoever begins to read
+  /// then reads all that the next writer would keep.
+  var publishedByWriter: UInt64? { lock?.isHeld(fileSystem) == false ? nil : published }
 
   /// Whether any reader is there. Also true if that cannot be told.
   static func isAny(in directory: String, _ fileSystem: any FileSystem) -> Bool {

@@ -184,7 +184,7 @@ extension Recovery {
     // A checkpoint is newer than every merge that is listed.
     var merged = MergedReplay(writer)
     if isFromStart { for segment in all where segment.kind != .log { merged.take(segment, damage: &damage) } }
-    var scanner = LogScanner(writer, manifest, expected: expected, through: env.presence?.published ?? .max)
+    var scanner = LogScanner(writer, manifest, expected: expected, through: env.presence?.publishedByWriter ?? .max)
     read(Array(list[first...]), from: offset, manifest, &scanner, &damage)
     scanner.finish()
     merged.finish()

@@ -79,6 +79,30 @@ import Testing
     #expect(bench.events.damage.isEmpty, "\(bench.events.damage)")
   }
 
+  /// After a power failure, `LOCK` may be older than the log. Nobody writes then, so nobody says more.
+  @Test(arguments: [false, true]) func whatADeadWriterPublishedHidesNothing(isSynced: Bool) throws {
+    var machine = Machine()
+    let writer = try machine.open()
+    let reader = try machine.open { $0.readOnly = true }
+    try writer.fill(20)
+    if isSynced { try writer.sync() }
+    try writer.fill(20, from: 100)
+    let expected = try writer.contents()
+    machine.disk = try machine.disk.processKilled()
+    let lock = try machine.disk.open("\(machine.path)/LOCK", .readWrite)
+    let words = try #require(try LockFile(lock).words())
+    #expect(words.areReaders && words.published == 40)
+    try lock.writeAll([3, 0, 0, 0, 0, 0, 0, 0], at: 56)
+    let later = try machine.open { $0.readOnly = true }
+    // Before it looks again: what it then finds need not include a segment that goes on behind a cut.
+    #expect(later.lastSequence.rawValue == 40)
+    #expect(try later.contents() == expected)
+    try later.refresh()
+    #expect(try later.contents() == expected)
+    #expect(try machine.open().contents() == expected)
+    try reader.close()
+  }
+
   @Test func everyCallOfAnOpeningMayHaveWritesAndMergesBeforeIt() throws {
     // How many calls an opening makes that nothing disturbs.
     func prepare() throws -> (ReaderBench, LogStore) {
