@@ -11,10 +11,7 @@ extension Recovery {
     _ scanner: inout LogScanner,
     _ damage: inout [StoreEvent]
   ) {
-    let starts = Dictionary(
-      manifest.segments.lazy.map { ($0.id, $0.firstSequence) },
-      uniquingKeysWith: { first, _ in first }
-    )
+    let starts = ListedStarts(manifest)
     var rest = log[...]
     var offset = start
     var isFirst = true
@@ -36,7 +33,7 @@ extension Recovery {
       // After a recorded cut, the manifest gives the number at which the log continues. What came before the first
       // segment was merged away.
       if isFirst || isBehindSettled,
-        case let first = listedStart(starts[segment.id] ?? 0, of: segment, manifest, isFirst: isFirst),
+        case let first = starts.start(of: rest, isFirst: isFirst),
         first > scanner.expected
       {
         scanner.jump(to: first)
@@ -58,19 +55,6 @@ extension Recovery {
         rest = catalog.ordering(Array(rest))[...]
       }
     }
-  }
-
-  /// The number at which the log continues in a segment according to the manifest; 0 if it does not say.
-  ///
-  /// The segment may begin with a later number by now: an empty tail is skipped if a record is too large for it, and what
-  /// is written meanwhile is in segments that only a newer manifest lists.
-  ///
-  /// - Parameters:
-  ///   - listed: The number that the manifest gives for the segment.
-  ///   - isFirst: Whether everything before the segment was merged away.
-  func listedStart(_ listed: UInt64, of segment: Segment, _ manifest: Manifest, isFirst: Bool) -> UInt64 {
-    if listed != 0 || !isFirst { return listed }
-    return min(segment.firstSequence, Self.lastSequence(withoutLog: manifest) &+ 1)
   }
 
   /// Where reading the log ended, so that a read-only store can continue there.

@@ -160,11 +160,7 @@ extension Recovery {
     var first = 0
     var offset = SegmentHeader.length
     var isFromStart = true
-    var expected: UInt64 = 0
-    if let segment = list.first {
-      let listed = manifest.segments.first { $0.id == segment.id }?.firstSequence ?? 0
-      expected = listedStart(listed, of: segment, manifest, isFirst: true)
-    }
+    var expected = ListedStarts(manifest).start(of: list[...], isFirst: true)
     if expected == 0 { expected = Self.lastSequence(withoutLog: manifest) &+ 1 }
     report.indexSource = .segments
     if let checkpoint = keydir.loadedCheckpoint {

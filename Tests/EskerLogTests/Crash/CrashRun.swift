@@ -138,6 +138,10 @@ final class CrashRun: @unchecked Sendable {
         settle(store, before, .buffered)
       }
       tally.replaced += store.probe.recordsReplaced - replaced
+    case .refused(let keyspace):
+      let version = SequenceNumber(rawValue: .max >> 8)
+      let written = try store.space(keyspace).compareAndSet("", forKey: CrashHistory.keys[0], ifVersion: version)
+      guard written == nil else { throw wrong("a write that was refused was written") }
     case .sync:
       try store.sync()
       history.settle(0, isDurable: true)

@@ -9,6 +9,8 @@ enum CrashStep {
   case batch([CrashHistory.Change], Durability)
   /// Writes of a few keys that are not synced, most of one size: records that take the room of others.
   case overwrites([CrashHistory.Change])
+  /// A write whose condition does not hold. It may have made room that a later one finds too small.
+  case refused(keyspace: String)
   case sync
   case checkpoint
   /// Ends the last segment, or merges all segments, or those of even numbers.
@@ -45,6 +47,7 @@ struct CrashWorkload {
     case 89..<93: .checkpoint
     case 93..<96: .reopen
     case 96..<98: .backup(Int.random(in: 0..<3, using: &generator))
+    case 98: .refused(keyspace: keyspace())
     default: .pass(milliseconds: Int64.random(in: 1...2_000, using: &generator))
     }
   }

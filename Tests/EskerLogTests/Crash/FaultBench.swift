@@ -17,11 +17,12 @@ final class FaultBench: @unchecked Sendable {
     disk = SimulatedDisk(capacity: capacity)
   }
 
-  func open(seed: UInt64 = 1) throws(StoreError) -> LogStore {
+  func open(seed: UInt64 = 1, _ change: (inout Options) -> Void = { _ in }) throws(StoreError) -> LogStore {
     var options = Options()
     options.segmentSize = 64 << 10
     options.clock = .fake(clock)
     options.onEvent = { [unowned self] event in events.withLock { $0.append(event) } }
+    change(&options)
     let platform = Platform.simulated(fileSystem: FaultyFileSystem(disk, plan: plan), clock: clock, seed: seed)
     return try LogStore(at: path, options: options, host: Host(platform: platform, background: .inline))
   }
@@ -54,6 +55,8 @@ final class FaultBench: @unchecked Sendable {
     disk = try disk.crashImage(policy, using: &generator)
     plan = FaultPlan()
   }
+
+  func forgetEvents() { events.withLock { $0 = [] } }
 
   var reported: [StoreEvent] { events.withLock { $0 } }
 
