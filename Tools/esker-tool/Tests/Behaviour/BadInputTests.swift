@@ -190,13 +190,14 @@ import Testing
   func aStoreThatMayNotBeReadIsNamed() throws {
     let scratch = try filled()
     // Nobody who obeys permissions may read the one or write to the other.
-    #expect(try scratch.shell(#"chmod 555 "${1%/*}" && chmod 000 "$1""#).status == 0)
-    defer { _ = try? scratch.shell(#"chmod 755 "${1%/*}" "$1""#) }
+    let close = #"chmod 755 "${1%/*}"; mkdir "$1.closed"; chmod 555 "$1.closed"; chmod 000 "$1""#
+    #expect(try scratch.shell(close).status == 0)
+    defer { _ = try? scratch.shell(#"chmod 755 "$1""#) }
     for command in [#"get "$1" a"#, #"put "$1" a b"#, #"stats "$1""#, #"dump "$1""#] {
       let result = try scratch.shell(Privileges.prefix + #""$0" \#(command)"#)
       expectOneLine(result, status: 74, "Permission denied")
     }
-    let create = try scratch.shell(Privileges.prefix + #""$0" put "${1%/*}/new" a b"#)
+    let create = try scratch.shell(Privileges.prefix + #""$0" put "$1.closed/new" a b"#)
     expectOneLine(create, status: 74, "Permission denied")
   }
 
