@@ -19,6 +19,8 @@ struct LogScanner: ~Copyable {
   /// The same, according to the manifest.
   private let listedDurable: UInt64
   private let generation: UInt64
+  /// Up to which number the index has all records.
+  private let known: UInt64
   /// Where a reader may stop: what comes later was written after it had begun.
   private let sought: UInt64
   /// The number the next record must have.
@@ -28,7 +30,7 @@ struct LogScanner: ~Copyable {
   private(set) var damage: [StoreEvent] = []
   /// Set once history ends before the end of the segments.
   private(set) var cut: Cut?
-  /// For each segment that was read to its end.
+  /// Where each segment ends that was read, the one included in which history does.
   private(set) var ends: [UInt64: End] = [:]
   private var replay: Replay
   private var hasGatheredEvidence = false
@@ -75,9 +77,12 @@ struct LogScanner: ~Copyable {
     var isFinal = false
   }
 
-  /// - Parameter sought: Where a read-only store may stop, which goes on from there as the writer writes.
-  init(_ writer: Writer, _ manifest: Manifest, expected: UInt64, through sought: UInt64 = .max) {
+  /// - Parameters:
+  ///   - known: Up to which number the index has all records: these are only passed.
+  ///   - sought: Where a read-only store may stop, which goes on from there as the writer writes.
+  init(_ writer: Writer, _ manifest: Manifest, expected: UInt64, above known: UInt64 = 0, through sought: UInt64) {
     self.writer = writer
+    self.known = known
     self.sought = max(sought, manifest.durableSequence)
     self.expected = expected
     durable = manifest.durableSequence
@@ -177,6 +182,7 @@ struct LogScanner: ~Copyable {
   }
 
   private mutating func apply(_ record: LogRecord) {
+    if record.sequence <= known { return }
     if isUnordered { unordered.append(record) } else { replay.apply(record) }
   }
 
@@ -455,13 +461,17 @@ struct LogScanner: ~Copyable {
     applyUnordered()
     nameMissing()
     let start = takeBackBatch() ?? (segment, offset)
-    cut = Cut(segment: start.segment, offset: start.offset, isHole: isHole && isFinal, isFinal: isFinal)
+    cut(at: start.offset, in: start.segment, isHole: isHole && isFinal, isFinal: isFinal)
+  }
+
+  private mutating func cut(at offset: Int, in segment: Segment, isHole: Bool = false, isFinal: Bool = false) {
+    ends[segment.id] = End(offset: offset, last: expected &- 1)
+    cut = Cut(segment: segment, offset: offset, isHole: isHole, isFinal: isFinal)
   }
 
   /// Drops a batch without an end, which never took effect; returns where it begins, if there is one.
   private mutating func takeBackBatch() -> (segment: Segment, offset: Int)? {
     guard let first = batch.first, let batchSegment else { return nil }
-    ends[batchSegment.id] = End(offset: batchStart, last: first.sequence &- 1)
     expected = first.sequence
     batch.removeAll()
     return (batchSegment, batchStart)
@@ -512,7 +522,7 @@ struct LogScanner: ~Copyable {
 
   /// Ends the scan, and cuts off an unfinished batch.
   mutating func finish() {
-    if cut == nil, let (segment, offset) = takeBackBatch() { cut = Cut(segment: segment, offset: offset) }
+    if cut == nil, let (segment, offset) = takeBackBatch() { cut(at: offset, in: segment) }
     applyUnordered()
     nameMissing()
     replay.drain()
@@ -524,17 +534,5 @@ struct LogScanner: ~Copyable {
     records.seek()
     guard let (_, header) = records.next(), header.kind != .seal else { return nil }
     return header.sequence
-  }
-}
-
-extension Segment {
-  /// Where the records end, and the number of the last.
-  func endOfRecords() -> LogScanner.End {
-    var end = LogScanner.End(offset: SegmentHeader.length, last: 0)
-    var records = RecordCursor(self, to: readableEnd)
-    while let (_, header) = records.next(), header.kind != .seal {
-      end = LogScanner.End(offset: records.offset, last: max(end.last, header.sequence))
-    }
-    return end
   }
 }

@@ -61,7 +61,6 @@ extension Recovery {
   ///
   /// - Parameter log: The segments that were read, in any order.
   func place(behind scanner: borrowing LogScanner, _ log: [Segment]) -> (segment: Segment, offset: Int)? {
-    if let cut = scanner.cut, cut.offset > SegmentHeader.length { return (cut.segment, cut.offset) }
     var last: (segment: Segment, offset: Int)?
     for segment in Catalog.inOrder(log) {
       if let end = scanner.ends[segment.id], end.offset > SegmentHeader.length { last = (segment, end.offset) }

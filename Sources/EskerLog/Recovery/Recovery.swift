@@ -157,10 +157,11 @@ extension Recovery {
   ) throws(StoreError) -> [StoreEvent] {
     let all = catalog.segments
     let list = all.filter { $0.kind == .log }
+    let starts = ListedStarts(manifest)
     var first = 0
     var offset = SegmentHeader.length
-    var isFromStart = true
-    var expected = ListedStarts(manifest).start(of: list[...], isFirst: true)
+    var known: UInt64?
+    var expected = starts.start(of: list[...], isFirst: true)
     if expected == 0 { expected = Self.lastSequence(withoutLog: manifest) &+ 1 }
     report.indexSource = .segments
     if let checkpoint = keydir.loadedCheckpoint {
@@ -168,19 +169,26 @@ extension Recovery {
       report.indexSource = .checkpointAndReplay
       // The segment may be gone if it was empty. Reading everything on top of the checkpoint gives the same result.
       if let start = CheckpointPlace(checkpoint.header).start(in: list) {
-        expected = checkpoint.header.sequence &+ 1
-        first = start.index
-        isFromStart = false
-        // A file may have been cut anywhere, and records begin at multiples of eight bytes.
-        offset = max(SegmentHeader.length, min(start.offset, list[first].readableEnd & ~7))
+        known = checkpoint.header.sequence
+        // Only a settled segment is known to end where its row says, so any other is read, although the checkpoint has its records.
+        if let open = list[..<start.index].firstIndex(where: { !$0.isSettled }) {
+          first = open
+          expected = starts.start(of: list[open...], isFirst: true)
+        } else {
+          first = start.index
+          expected = checkpoint.header.sequence &+ 1
+          // A file may have been cut anywhere, and records begin at multiples of eight bytes.
+          offset = max(SegmentHeader.length, min(start.offset, list[first].readableEnd & ~7))
+        }
       }
     } else {
       keydir.makeRoomInIndex(for: all, durable: manifest.durableSequence)
     }
     // A checkpoint is newer than every merge that is listed.
     var merged = MergedReplay(writer)
-    if isFromStart { for segment in all where segment.kind != .log { merged.take(segment, damage: &damage) } }
-    var scanner = LogScanner(writer, manifest, expected: expected, through: env.presence?.publishedByWriter ?? .max)
+    if known == nil { for segment in all where segment.kind != .log { merged.take(segment, damage: &damage) } }
+    let sought = env.presence?.publishedByWriter ?? .max
+    var scanner = LogScanner(writer, manifest, expected: expected, above: known ?? 0, through: sought)
     read(Array(list[first...]), from: offset, manifest, &scanner, &damage)
     scanner.finish()
     merged.finish()
@@ -188,15 +196,7 @@ extension Recovery {
     if !keydir.isDamaged { try keydir.checkWhole() }
     damage += scanner.damage
     report.replayedRecords = scanner.replayed + merged.count
-    if env.options.readOnly {
-      // Segments before the checkpoint are not read: they end with their last records, whether or not the manifest calls
-      // them sealed.
-      for segment in list[..<first] where !segment.isSettled {
-        let end = segment.endOfRecords()
-        if end.offset > SegmentHeader.length { segment.settleRead(to: end.offset, last: end.last, catalog.granules) }
-      }
-      return concludeReading(manifest, list, scanner)
-    }
+    if env.options.readOnly { return concludeReading(manifest, list, scanner) }
     return try conclude(manifest, scanner, &report)
   }
 
@@ -258,23 +258,17 @@ extension Recovery {
     var dropped: [Segment] = []
     var isBehindCut = false
     for segment in list where segment.kind == .log {
-      let isCut = scanner.cut.map { $0.segment === segment } ?? false
-      // A segment may be listed with its first number and yet contain no records.
-      let isEmpty =
-        segment.firstSequence == 0
-        || (isCut ? scanner.cut?.offset : scanner.ends[segment.id]?.offset) == SegmentHeader.length
-          // What is damaged may be all that it has.
-          && scanner.ends[segment.id]?.lacksRecords != true
+      let end = scanner.ends[segment.id]
+      // A segment may be listed with its first number and yet contain no records. What is damaged may be all that it has.
+      let isEmpty = segment.firstSequence == 0 || end?.offset == SegmentHeader.length && end?.lacksRecords != true
       if isBehindCut || isEmpty { dropped.append(segment) } else { kept.append(segment) }
-      isBehindCut = isBehindCut || isCut
+      isBehindCut = isBehindCut || scanner.cut.map { $0.segment === segment } ?? false
     }
     for segment in kept {
-      if let cut = scanner.cut, cut.segment === segment {
-        settleEnd(of: segment, at: cut.offset, last: published)
-      } else if !segment.isSettled {
-        let end = scanner.ends[segment.id] ?? segment.endOfRecords()
+      if let end = scanner.ends[segment.id], !segment.isSettled || scanner.cut?.segment === segment {
         settleEnd(of: segment, at: end.offset, last: end.last)
       } else {
+        assert(segment.isSettled, "whatever says nowhere for certain where it ends was read")
         settleClaim(of: segment, scanner)
       }
     }

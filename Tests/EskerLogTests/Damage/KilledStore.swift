@@ -15,7 +15,8 @@ struct KilledStore {
   var full: [SegmentRow] { rows.filter { $0.state == .active && $0.recordsEnd != 0 } }
   var sealed: SegmentRow? { rows.first { $0.kind == .log && $0.state == .sealed } }
 
-  init() throws {
+  /// - Parameter hasCheckpoint: Whether the tail is all that a checkpoint does not have.
+  init(hasCheckpoint: Bool = false) throws {
     let disk = SimulatedDisk()
     let clock = FakeClock()
     let plan = FaultPlan()
@@ -40,6 +41,10 @@ struct KilledStore {
     }
     plan.fail(.write, on: footers, sticky: true, .error(PlatformError.inputOutput))
     try put(200..<470)
+    if hasCheckpoint {
+      probe.writeCheckpoint()
+      try put(470..<475)
+    }
     keys = try store.count()
     var machine = Machine()
     machine.disk = try disk.processKilled()

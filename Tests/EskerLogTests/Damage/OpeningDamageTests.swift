@@ -73,6 +73,35 @@ import Testing
     #expect(report.damage.contains { $0.reason.contains("to #\(row.lastSequence) are damaged") }, "\(report.damage)")
   }
 
+  /// The log in front of a checkpoint is not read, but a segment that is not sealed says nowhere for certain where it ends.
+  @Test(arguments: [true, false], [true, false])
+  func damageInFrontOfACheckpointHidesNothingBehindIt(readOnly: Bool, isBody: Bool) throws {
+    let store = try KilledStore(hasCheckpoint: true)
+    #expect(store.image.names.contains { FileName.checkpointID($0) != nil })
+    #expect(!store.full.isEmpty)
+    for row in store.full {
+      let offset = SegmentHeader.length + (isBody ? 100 : 8)
+      let machine = try store.image.flipping(FileName.segment(row.id), offset, bit: 1).machine()
+      for isAgain in [false, true] {
+        let log = EventLog()
+        let opened = try machine.open {
+          $0.readOnly = readOnly
+          $0.onEvent = { log.record($0) }
+          $0.merge.isAutomatic = false
+        }
+        #expect(log.opening?.indexSource == .checkpointAndReplay)
+        let readable = (0..<475).count { number in
+          do throws(StoreError) { return try opened.get("key \(number)") != nil } catch { return false }
+        }
+        #expect(readable == store.keys - 1, "\(row.id) \(isAgain)")
+        #expect(!log.events.contains { if case .cut = $0 { true } else { false } })
+        let report = try opened.verify()
+        #expect(report.damage.map(\.location.segment) == [row.id], "\(report.damage)")
+        if isAgain { try opened.close() } else { opened.probe.kill() }
+      }
+    }
+  }
+
   /// Zeros in the sealed part: the records before them end there, and those behind are read on.
   @Test func missingRecordsAreInTheReportWithTheirNumbers() throws {
     let store = try KilledStore()
