@@ -105,6 +105,8 @@ extension Follower {
         let reason = "a failed sync discarded writes that readers had already seen"
         events.append(.damaged(segment.location(end), reason: reason))
       }
+      // Its footer may be all that is read of it, and it has grown since it was opened.
+      _ = catalog.growToFile(segment)
       segment.change { $0.settle(as: row) }
       segment.file.rest()
       catalog.granules.updateLimit(segment)

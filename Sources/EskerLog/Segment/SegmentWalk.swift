@@ -14,9 +14,10 @@ struct SegmentWalk {
   private var packed: PackedWalk?
 
   /// - Parameters:
-  ///   - end: the offset to stop at; nil to stop after the last record.
+  ///   - end: the offset to stop at; nil to stop after the last record of a sealed segment. No other says where that is.
   ///   - damage: gets the damage to the footer, if any.
   init(_ segment: Segment, _ seed: HashSeed, to end: Int? = nil, damage: inout [StoreEvent]) {
+    assert(end != nil || segment.isSealed, "a segment that takes records does not say where they end")
     self.segment = segment
     let read = segment.readFooter(damage: &damage)
     self.end = end ?? read.map { Int($0.footer.recordsEnd) } ?? segment.recordsEnd

@@ -79,6 +79,36 @@ import Testing
     #expect(bench.events.damage.isEmpty, "\(bench.events.damage)")
   }
 
+  /// What is merged away unread makes a reader load the rest by the footers. A segment that it has open from the time when it was a spare
+  /// of one page is longer by then.
+  @Test(arguments: [nil, 4 << 20]) func aSpareThatWasFilledUnseenIsReadAsFarAsItGoes(capacity: Int?) throws {
+    func with(_ options: inout Options) {
+      options.capacity = capacity
+      options.segmentSize = capacity == nil ? 1 << 20 : nil
+      options.merge.isAutomatic = capacity != nil
+    }
+    let writer = try bench.openWriter(with)
+    try writer.fill(10)
+    writer.probe.prepareSpare()
+    let spares = writer.probe.segments.filter { $0.firstSequence == 0 }.map(\.id)
+    #expect(!spares.isEmpty)
+    let reader = try bench.openReader(with)
+    // For what is too large for the spares, there is one that the reader does not know.
+    try writer.put([UInt8](repeating: 2, count: 1 << 20), forKey: "large")
+    let unknown = try #require(writer.probe.tail?.id)
+    try writer.fill(300, from: 1000)
+    try writer.put("small", forKey: "large")
+    try writer.probe.endTail()
+    #expect(writer.probe.segments.contains { spares.contains($0.id) && $0.isSealed && $0.recordsEnd > 4096 })
+    try writer.merge(segments: [unknown])
+    #expect(!writer.probe.segments.contains { $0.id == unknown })
+    try reader.refresh()
+    try expectSame(reader, writer)
+    let report = try reader.verify()
+    #expect(report.isClean, "\(report.damage)")
+    #expect(bench.events.damage.isEmpty, "\(bench.events.damage)")
+  }
+
   /// After a power failure, `LOCK` may be older than the log. Nobody writes then, so nobody says more.
   @Test(arguments: [false, true]) func whatADeadWriterPublishedHidesNothing(isSynced: Bool) throws {
     var machine = Machine()
