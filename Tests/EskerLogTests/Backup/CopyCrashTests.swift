@@ -69,16 +69,31 @@ import Testing
     try check(copying, bench, images)
   }
 
+  /// What fails.
+  private enum Extent: CaseIterable {
+    case once
+    /// The call and all that follow.
+    case always
+    /// The call, and every removal of what was made but that of the mark.
+    case onceAndRemovals
+
+    func plant(_ plan: FaultPlan, code: Int32, nth: Int) {
+      plan.fail(nil, nth: nth, sticky: self == .always, .error(code))
+      guard self == .onceAndRemovals else { return }
+      plan.fail(.remove, on: FileMatch { !$0.hasSuffix(".unfinished") }, sticky: true, .error(code))
+    }
+  }
+
   @Test(arguments: Copying.allCases, [PlatformError.noSpace, PlatformError.inputOutput])
   func anErrorAtAnyCall(copying: Copying, code: Int32) throws {
     var sweep = Sweep(announcedFor: "CopyCrashTests, error \(code), \(copying)")
     let count = try callCount(of: copying)
     var counts: [CopyBench.Outcome: Int] = [:]
-    for nth in sweep.points(of: count, atMost: 24) {
-      for isSticky in [false, true] {
+    for nth in sweep.points(of: count, atMost: 12) {
+      for extent in Extent.allCases {
         let bench = try CopyBench()
-        bench.plan.fail(nil, nth: nth, sticky: isSticky, .error(code))
-        var moment = "call \(nth)\(isSticky ? " and all that follow" : "")"
+        extent.plant(bench.plan, code: code, nth: nth)
+        var moment = "call \(nth), \(extent)"
         do {
           // A repair goes on over what it cannot read, and says so.
           let isComplete = try bench.make(copying, on: FaultyFileSystem(bench.disk, plan: bench.plan))
@@ -90,7 +105,9 @@ import Testing
           let outcome = try bench.outcome(copying, on: disk, moment)
           counts[outcome, default: 0] += 1
           // What was made is removed where that is possible; the last call of all finds it whole.
-          if !isSticky, disk === bench.disk { #expect(outcome == (nth == count ? .whole : .nothing), "\(moment)") }
+          if extent == .once, disk === bench.disk {
+            #expect(outcome == (nth == count ? .whole : .nothing), "\(moment)")
+          }
           if outcome != .whole { try bench.makeAgain(copying, on: disk, moment) }
         }
       }
@@ -98,5 +115,23 @@ import Testing
     print("CopyCrash: \(copying), error \(code): \(counts)")
     #expect(counts[.nothing] ?? 0 > 0)
     #expect(counts[.refused] ?? 0 > 0)
+  }
+
+  /// Whoever is told that a copy is made may lose power at once.
+  @Test(arguments: Copying.allCases, [FaultOperation.sync, .syncDirectory])
+  func aCopyIsNotCalledMadeIfASyncHasFailed(copying: Copying, operation: FaultOperation) throws {
+    let undisturbed = try CopyBench()
+    try undisturbed.make(copying, on: FaultyFileSystem(undisturbed.disk, plan: undisturbed.plan))
+    let count = undisturbed.plan.callCount(of: operation)
+    try #require(count > 0)
+    for nth in 1...count {
+      let bench = try CopyBench()
+      bench.plan.fail(operation, nth: nth, .error(PlatformError.inputOutput))
+      let isMade = try? bench.make(copying, on: FaultyFileSystem(bench.disk, plan: bench.plan))
+      guard isMade == true else { continue }
+      var generator = SeededGenerator(seed: 1)
+      let disk = try bench.disk.crashImage(.drop, using: &generator)
+      #expect(try bench.outcome(copying, on: disk, "\(operation) \(nth)") == .whole)
+    }
   }
 }
