@@ -13,7 +13,7 @@ import Testing
 
 @Suite struct ModelTests {
   /// How many histories are run.
-  private static let count = Rounds.count(3_000, thorough: 30_000)
+  private static let count = Rounds.count(1_000, thorough: 30_000)
 
   /// Short histories from one seed; each has a seed of its own, so a failure names the history alone.
   @Test(.timeLimit(.minutes(600))) func randomHistoriesAgreeWithADictionary() throws {
