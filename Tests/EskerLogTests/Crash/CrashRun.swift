@@ -42,6 +42,7 @@ final class CrashRun: @unchecked Sendable {
     var secondCrashes = 0
     var deepest = 0
     var replaced = 0
+    var evicted = 0
   }
 
   /// Which crash points a run looks at.

@@ -32,7 +32,7 @@ import Testing
     }
     print(
       "\(name): \(count) workloads, \(tally.points) crash points, \(tally.images) images, "
-        + "\(tally.replaced) records replaced, "
+        + "\(tally.replaced) records replaced, \(tally.evicted) evicted, "
         + "\(tally.secondCrashes) went on, at most \(tally.deepest) crashes in a row, \(ContinuousClock.now - start)"
     )
     #expect(tally.points > 100)
@@ -66,7 +66,11 @@ import Testing
         try run.take(.reopen, on: &store)
       }
     }
-    for _ in 0..<stepCount { try run.take(workload.next(), on: &store) }
+    for _ in 0..<stepCount {
+      let before = store.statistics.merged.recordsEvicted
+      try run.take(workload.next(), on: &store)
+      tally.evicted += max(0, store.statistics.merged.recordsEvicted - before)
+    }
     try run.compare(store, with: run.history, "at the end")
     try store.close()
     if let failure = run.failure { throw failure }
