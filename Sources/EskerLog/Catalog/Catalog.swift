@@ -132,8 +132,8 @@ final class Catalog: Sendable {
   /// after.
   var unlisted: [Segment] { present.withLock { $0.arriving + $0.leaving } }
 
-  /// The last segment of the log.
-  var lastLogSegment: Segment? { present.withLock { $0.segments.last { $0.kind == .log } } }
+  /// The last segment of the log, spares left out.
+  var lastLogSegment: Segment? { present.withLock { $0.segments.last { $0.kind == .log && $0.firstSequence != 0 } } }
 
   /// Bytes of records in all segments that take no more records.
   var recordBytes: Int {

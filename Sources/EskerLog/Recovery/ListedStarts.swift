@@ -24,9 +24,11 @@ struct ListedStarts {
   func start(of rest: ArraySlice<Segment>, isFirst: Bool) -> UInt64 {
     guard let segment = rest.first else { return 0 }
     var listed = numbers[segment.id] ?? 0
-    // It may have been used in the place of a tail that was skipped, which follows, with the number that both were to begin with.
+    // Nothing had been written to it when the manifest was made. So all that was merged away by then has lower numbers, and it does not
+    // begin below a tail: it may have been used in the place of one that was skipped, with the number that both were to begin with.
     if listed == 0, !segment.isSettled {
-      listed = rest.lazy.filter { !$0.isSettled }.compactMap { numbers[$0.id] }.filter { $0 != 0 }.min() ?? 0
+      let tail = rest.lazy.filter { !$0.isSettled }.compactMap { numbers[$0.id] }.filter { $0 != 0 }.min() ?? 0
+      listed = max(tail, manifest.mergedThrough == 0 ? 0 : manifest.mergedThrough &+ 1)
     }
     if listed != 0 || !isFirst { return listed }
     return min(segment.firstSequence, Recovery.lastSequence(withoutLog: manifest) &+ 1)

@@ -15,7 +15,7 @@ extension Recovery {
     var rest = log[...]
     var offset = start
     var isFirst = true
-    var isBehindSettled = false
+    var isBehindWhole = false
     while let segment = rest.first, scanner.cut == nil {
       // Listed but never written to, so it has no place in the log. If it had durable records, the manifest would have
       // its first number, or a record would be found.
@@ -32,7 +32,7 @@ extension Recovery {
       }
       // After a recorded cut, the manifest gives the number at which the log continues. What came before the first
       // segment was merged away.
-      if isFirst || isBehindSettled,
+      if isFirst || isBehindWhole,
         case let first = starts.start(of: rest, isFirst: isFirst),
         first > scanner.expected
       {
@@ -48,7 +48,8 @@ extension Recovery {
       }
       offset = SegmentHeader.length
       isFirst = false
-      isBehindSettled = segment.isSettled
+      // Whether all is read that the manifest says of it: what it says of the next one is then all there is in between.
+      isBehindWhole = segment.isSettled || segment.lastSequence != 0 && scanner.expected > segment.lastSequence
       rest.removeFirst()
       // A writer in another process may meanwhile continue in segments that were empty a moment ago.
       if env.options.readOnly, let next = rest.first, !next.isSettled {
