@@ -5,7 +5,9 @@ extension IOThreads {
   ///
   /// - Throws: what `body` throws; ``StorageError/cancelled`` if the task was cancelled before `body` began. Once begun, it
   ///   ends, and its outcome is returned.
-  func run<R: Sendable>(_ body: @escaping @Sendable () throws(StorageError) -> R) async throws(StorageError) -> R {
+  nonisolated(nonsending) func run<R: Sendable>(
+    _ body: @escaping @Sendable () throws(StorageError) -> R
+  ) async throws(StorageError) -> R {
     try await run(orThrow: .cancelled, body)
   }
 }

@@ -168,7 +168,9 @@ extension Keyspace {
   }
 
   /// The same without blocking the task's thread. Once a write is logged, its task waits even if it is cancelled.
-  package func settleAsync(_ written: Written, _ durability: Durability?) async throws(StoreError) {
+  package nonisolated(nonsending) func settleAsync(_ written: Written, _ durability: Durability?)
+    async throws(StoreError)
+  {
     try await core.engine.settleAsync(written.sequence, durability, isAbandonable: false)
   }
 

@@ -10,7 +10,7 @@ extension Keyspace {
 
     /// Stores `value` under `key`; see ``ByteStore/put(_:forKey:expiry:durability:)``.
     @inlinable @discardableResult
-    public func put<V: ByteSource, K: ByteSource>(
+    public nonisolated(nonsending) func put<V: ByteSource, K: ByteSource>(
       _ value: V,
       forKey key: K,
       expiry: Expiry? = nil,
@@ -32,7 +32,7 @@ extension Keyspace {
     /// A copy of the value of `key`; see ``ByteStore/get(_:)-(K)``. Suspends if it must be read from a device: no thread of the task's
     /// executor waits for one.
     @inlinable
-    public func get<K: ByteSource>(_ key: K) async throws(StoreError) -> [UInt8]? {
+    public nonisolated(nonsending) func get<K: ByteSource>(_ key: K) async throws(StoreError) -> [UInt8]? {
       guard core.mustWait(for: key), await core.mustWaitLonger(for: key) else {
         return try CoreView(core: core).get(key)
       }
@@ -42,7 +42,7 @@ extension Keyspace {
     /// Copies of the values of several keys, in the order of the keys; see `get` of ``ByteStore``. If any must be read from a device,
     /// the task suspends once for all of them.
     @inlinable
-    public func get(_ keys: [some ByteSource]) async throws(StoreError) -> [[UInt8]?] {
+    public nonisolated(nonsending) func get(_ keys: [some ByteSource]) async throws(StoreError) -> [[UInt8]?] {
       guard core.mustWait(forAnyOf: keys), await core.mustWaitLonger(forAnyOf: keys) else {
         return try CoreView(core: core).get(keys)
       }
@@ -51,7 +51,7 @@ extension Keyspace {
 
     /// Whether `key` has a value; see `contains` of ``ByteStore``. Suspends if its record must be read from a device.
     @inlinable
-    public func contains(_ key: some ByteSource) async throws(StoreError) -> Bool {
+    public nonisolated(nonsending) func contains(_ key: some ByteSource) async throws(StoreError) -> Bool {
       await core.bringIn(key)
       return try CoreView(core: core).contains(key)
     }
@@ -59,14 +59,17 @@ extension Keyspace {
     /// What is known of the value of `key`, without reading it; see `metadata` of ``ByteStore``. Suspends if its record must be read
     /// from a device.
     @inlinable
-    public func metadata(forKey key: some ByteSource) async throws(StoreError) -> ValueMetadata? {
+    public nonisolated(nonsending) func metadata(forKey key: some ByteSource) async throws(StoreError) -> ValueMetadata?
+    {
       await core.bringIn(key)
       return try CoreView(core: core).metadata(forKey: key)
     }
 
     /// Removes `key`; see ``ByteStore/remove(_:durability:)``.
     @inlinable @discardableResult
-    public func remove<K: ByteSource>(_ key: K, durability: Durability? = nil) async throws(StoreError) -> Bool {
+    public nonisolated(nonsending) func remove<K: ByteSource>(_ key: K, durability: Durability? = nil)
+      async throws(StoreError) -> Bool
+    {
       await core.bringIn(key)
       let removal = try CoreView(core: core).writeRemoval(key, condition: .always)
       try await core.engine.settleAsync(removal.sequence, durability)
@@ -75,7 +78,7 @@ extension Keyspace {
 
     /// Replaces, removes or keeps a value depending on its current content; see `update` of ``ByteStore``.
     @discardableResult
-    public func update<K: ByteSource>(
+    public nonisolated(nonsending) func update<K: ByteSource>(
       forKey key: K,
       durability: Durability? = nil,
       _ body: (RawSpan?) throws(StoreError) -> Update
@@ -86,7 +89,7 @@ extension Keyspace {
 
     /// Replaces, removes or keeps a value depending on its current content; `body` may throw any error.
     @discardableResult
-    public func update<K: ByteSource>(
+    public nonisolated(nonsending) func update<K: ByteSource>(
       forKey key: K,
       durability: Durability? = nil,
       _ body: (RawSpan?) throws -> Update
@@ -96,12 +99,12 @@ extension Keyspace {
     }
 
     /// Removes every key of the keyspace in constant time; see ``ByteStore/removeAll(durability:)``.
-    public func removeAll(durability: Durability? = nil) async throws(StoreError) {
+    public nonisolated(nonsending) func removeAll(durability: Durability? = nil) async throws(StoreError) {
       try await core.engine.settleAsync(try core.engine.removeAll(in: core), durability)
     }
 
     /// Commits a batch of writes atomically; see `write` of ``LogStore``.
-    public func write<R>(
+    public nonisolated(nonsending) func write<R>(
       durability: Durability? = nil,
       _ body: (inout WriteBatch) throws(StoreError) -> R
     ) async throws(StoreError) -> R {
@@ -112,7 +115,7 @@ extension Keyspace {
     }
 
     /// Commits a batch of writes atomically; `body` may throw any error, which discards the batch.
-    public func write<R>(
+    public nonisolated(nonsending) func write<R>(
       durability: Durability? = nil,
       _ body: (inout WriteBatch) throws -> R
     ) async throws -> R {
@@ -126,7 +129,7 @@ extension Keyspace {
     ///
     /// A task that is cancelled meanwhile gets the outcome all the same.
     @discardableResult
-    public func removeExpired() async throws(StoreError) -> Int {
+    public nonisolated(nonsending) func removeExpired() async throws(StoreError) -> Int {
       let core = core
       return try await onThreadThatMayWait { () throws(StoreError) in
         try core.engine.keeper.removeExpired(in: core)
@@ -135,7 +138,7 @@ extension Keyspace {
 
     /// Removes every expired entry of every keyspace now, on a thread that may wait; see ``LogStore/removeAllExpired()``.
     @discardableResult
-    public func removeAllExpired() async throws(StoreError) -> Int {
+    public nonisolated(nonsending) func removeAllExpired() async throws(StoreError) -> Int {
       let engine = core.engine
       return try await onThreadThatMayWait { () throws(StoreError) in
         try engine.keeper.removeExpired(in: nil)
@@ -144,19 +147,21 @@ extension Keyspace {
 
     /// Removes a keyspace of the store with all its entries; see ``LogStore/removeKeyspace(_:durability:)``.
     @discardableResult
-    public func removeKeyspace(_ name: String, durability: Durability? = nil) async throws(StoreError) -> Bool {
+    public nonisolated(nonsending) func removeKeyspace(_ name: String, durability: Durability? = nil)
+      async throws(StoreError) -> Bool
+    {
       let sequence = try core.engine.removeKeyspace(named: name)
       if sequence != 0 { try await core.engine.settleAsync(sequence, durability) }
       return sequence != 0
     }
 
     /// Makes every write that returned before the call durable; see ``LogStore/sync()``.
-    public func sync() async throws(StoreError) {
+    public nonisolated(nonsending) func sync() async throws(StoreError) {
       try await core.engine.waitDurableAsync(core.engine.publishedSequence)
     }
 
     /// Waits until the write with that sequence number is durable; see ``LogStore/waitDurable(_:)``.
-    public func waitDurable(_ sequence: SequenceNumber) async throws(StoreError) {
+    public nonisolated(nonsending) func waitDurable(_ sequence: SequenceNumber) async throws(StoreError) {
       try await core.engine.waitDurableAsync(sequence.rawValue)
     }
   }
@@ -164,7 +169,9 @@ extension Keyspace {
 
 extension Keyspace.Async {
   /// Gives a write its durability, and returns its number; nil if there was none.
-  func settled(_ sequence: UInt64, _ durability: Durability?) async throws(StoreError) -> SequenceNumber? {
+  nonisolated(nonsending) func settled(_ sequence: UInt64, _ durability: Durability?) async throws(StoreError)
+    -> SequenceNumber?
+  {
     guard sequence != 0 else { return nil }
     try await core.engine.settleAsync(sequence, durability)
     return SequenceNumber(rawValue: sequence)

@@ -2,7 +2,7 @@ extension Keyspace.Async {
   /// Stores `value` if the key's version is still `version`; see
   /// ``ByteStore/compareAndSet(_:forKey:ifVersion:expiry:durability:)``.
   @discardableResult
-  public func compareAndSet<V: ByteSource, K: ByteSource>(
+  public nonisolated(nonsending) func compareAndSet<V: ByteSource, K: ByteSource>(
     _ value: V,
     forKey key: K,
     ifVersion version: SequenceNumber?,
@@ -23,7 +23,7 @@ extension Keyspace.Async {
   /// Stores `value` if the key's value equals `expected`; see
   /// ``ByteStore/compareAndSet(_:forKey:ifValue:expiry:durability:)``.
   @discardableResult
-  public func compareAndSet<V: ByteSource, K: ByteSource>(
+  public nonisolated(nonsending) func compareAndSet<V: ByteSource, K: ByteSource>(
     _ value: V,
     forKey key: K,
     ifValue expected: [UInt8]?,
@@ -37,7 +37,7 @@ extension Keyspace.Async {
 
   /// Removes `key` if its version is still `version`; see ``ByteStore/remove(_:ifVersion:durability:)``.
   @discardableResult
-  public func remove<K: ByteSource>(
+  public nonisolated(nonsending) func remove<K: ByteSource>(
     _ key: K,
     ifVersion version: SequenceNumber,
     durability: Durability? = nil
@@ -49,7 +49,7 @@ extension Keyspace.Async {
 
   /// Stores `value` if the key is absent or expired; see ``ByteStore/putIfAbsent(_:forKey:expiry:durability:)``.
   @discardableResult
-  public func putIfAbsent<V: ByteSource, K: ByteSource>(
+  public nonisolated(nonsending) func putIfAbsent<V: ByteSource, K: ByteSource>(
     _ value: V,
     forKey key: K,
     expiry: Expiry? = nil,
@@ -60,7 +60,7 @@ extension Keyspace.Async {
 
   /// Adds `amount` to the counter under `key`, and returns the sum; see ``ByteStore/increment(_:by:durability:)``.
   @discardableResult
-  public func increment<K: ByteSource>(
+  public nonisolated(nonsending) func increment<K: ByteSource>(
     _ key: K,
     by amount: Int64 = 1,
     durability: Durability? = nil
@@ -73,7 +73,7 @@ extension Keyspace.Async {
 
   /// Appends `suffix` to the value under `key`; see ``ByteStore/append(_:toKey:durability:)``.
   @discardableResult
-  public func append<V: ByteSource, K: ByteSource>(
+  public nonisolated(nonsending) func append<V: ByteSource, K: ByteSource>(
     _ suffix: V,
     toKey key: K,
     durability: Durability? = nil
@@ -86,7 +86,7 @@ extension Keyspace.Async {
 
   /// Sets the expiry of the value under `key`; see ``ByteStore/touch(_:expiry:durability:)``.
   @discardableResult
-  public func touch<K: ByteSource>(
+  public nonisolated(nonsending) func touch<K: ByteSource>(
     _ key: K,
     expiry: Expiry,
     durability: Durability? = nil
@@ -97,7 +97,7 @@ extension Keyspace.Async {
 
   /// Makes the value under `key` never expire; see ``ByteStore/persist(_:durability:)``.
   @discardableResult
-  public func persist<K: ByteSource>(
+  public nonisolated(nonsending) func persist<K: ByteSource>(
     _ key: K,
     durability: Durability? = nil
   ) async throws(StoreError) -> SequenceNumber? {
@@ -105,7 +105,7 @@ extension Keyspace.Async {
   }
 
   /// Returns a copy of the value of `key`, and extends its expiry; see ``ByteStore/get(_:extendingBy:durability:)``.
-  public func get<K: ByteSource>(
+  public nonisolated(nonsending) func get<K: ByteSource>(
     _ key: K,
     extendingBy duration: Duration,
     durability: Durability? = nil

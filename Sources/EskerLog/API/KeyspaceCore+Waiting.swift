@@ -13,7 +13,7 @@ extension KeyspaceCore {
   /// Where many tasks read, what was asked for arrives while they run, and no thread has to wait for it: that takes half of the
   /// processor time. A task that is alone goes to a thread a moment later.
   @usableFromInline
-  func mustWaitLonger(for key: some ByteSource) async -> Bool {
+  nonisolated(nonsending) func mustWaitLonger(for key: some ByteSource) async -> Bool {
     await Task.yield()
     return mustWait(for: key)
   }
@@ -28,14 +28,14 @@ extension KeyspaceCore {
 
   /// The same once other tasks have had their turn.
   @usableFromInline
-  func mustWaitLonger(forAnyOf keys: [some ByteSource]) async -> Bool {
+  nonisolated(nonsending) func mustWaitLonger(forAnyOf keys: [some ByteSource]) async -> Bool {
     await Task.yield()
     return mustWait(forAnyOf: keys)
   }
 
   /// The values of several keys, copied by a thread that may wait.
   @usableFromInline
-  func awaitValues(of keys: [some ByteSource]) async throws(StoreError) -> [[UInt8]?] {
+  nonisolated(nonsending) func awaitValues(of keys: [some ByteSource]) async throws(StoreError) -> [[UInt8]?] {
     let keys = keys.map { key in key.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } } }
     return try await IOThreads.shared.run(orThrow: .cancelled) { [self] () throws(StoreError) in
       try CoreView(core: self).get(keys)
@@ -44,7 +44,7 @@ extension KeyspaceCore {
 
   /// The value of a key, copied by a thread that may wait.
   @usableFromInline
-  func awaitValue(of key: some ByteSource) async throws(StoreError) -> [UInt8]? {
+  nonisolated(nonsending) func awaitValue(of key: some ByteSource) async throws(StoreError) -> [UInt8]? {
     let key = key.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
     return try await IOThreads.shared.run(orThrow: .cancelled) { [self] () throws(StoreError) in
       try CoreView(core: self).get(key)
@@ -55,14 +55,14 @@ extension KeyspaceCore {
   ///
   /// A cancelled task goes on at once: whether its write happens must not depend on where it waited.
   @usableFromInline
-  func bringIn(_ key: some ByteSource) async {
+  nonisolated(nonsending) func bringIn(_ key: some ByteSource) async {
     guard engine.env.isUnhindered, mustWait(for: key), await mustWaitLonger(for: key) else { return }
     let key = key.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
     await bringIn([(self, key)])
   }
 
   /// Has a thread look at the keys, unless the task is cancelled before its turn.
-  fileprivate func bringIn(_ keys: [(core: KeyspaceCore, key: [UInt8])]) async {
+  fileprivate nonisolated(nonsending) func bringIn(_ keys: [(core: KeyspaceCore, key: [UInt8])]) async {
     do throws(StoreError) {
       try await IOThreads.shared.run(orThrow: .cancelled) { () throws(StoreError) in
         for (core, key) in keys { unsafe key.withUnsafeBytes { unsafe core.touch($0) } }
@@ -75,7 +75,8 @@ extension KeyspaceCore {
 
 extension Keyspace.Async {
   /// Commits a batch. What its keys look at is brought in first, as for a single write.
-  func commit(_ batch: borrowing WriteBatch, _ durability: Durability?) async throws(StoreError) {
+  nonisolated(nonsending) func commit(_ batch: borrowing WriteBatch, _ durability: Durability?) async throws(StoreError)
+  {
     if core.engine.env.isUnhindered, core.engine.env.pages.mayWait {
       let keys = batch.operations.map { ($0.keyspace, Array(batch.bytes[$0.start..<$0.start + $0.keyLength])) }
       let missing = keys.filter { core, key in core.mustWait(for: key) }
@@ -86,7 +87,7 @@ extension Keyspace.Async {
 }
 
 /// Runs a call that takes its time where it may, also for a task that is cancelled.
-func onThreadThatMayWait<R: Sendable>(
+nonisolated(nonsending) func onThreadThatMayWait<R: Sendable>(
   _ call: @escaping @Sendable () throws(StoreError) -> R
 ) async throws(StoreError) -> R {
   let outcome: Result<R, StoreError> = await withCheckedContinuation { continuation in

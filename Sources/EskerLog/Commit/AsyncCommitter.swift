@@ -32,7 +32,7 @@ final class AsyncCommitter: @unchecked Sendable {
 
   /// Suspends the task until everything up to `sequence` is durable or, if the wait is abandonable, until the task is
   /// cancelled.
-  func waitDurable(_ sequence: UInt64, isAbandonable: Bool = true) async throws(StoreError) {
+  nonisolated(nonsending) func waitDurable(_ sequence: UInt64, isAbandonable: Bool = true) async throws(StoreError) {
     if isDurable(sequence) { return }
     let ticket = lastTicket.wrappingAdd(1, ordering: .relaxed).newValue
     let failure: StoreError?

@@ -203,7 +203,7 @@ extension Engine {
 
   /// Like `settle`, but suspends the task instead of blocking its thread.
   @usableFromInline
-  func settleAsync(
+  nonisolated(nonsending) func settleAsync(
     _ sequence: UInt64,
     _ durability: Durability?,
     isAbandonable: Bool = true
@@ -228,7 +228,7 @@ extension Engine {
     try commits.waitDurable(min(sequence, commits.publishedSequence))
   }
 
-  func waitDurableAsync(_ sequence: UInt64) async throws(StoreError) {
+  nonisolated(nonsending) func waitDurableAsync(_ sequence: UInt64) async throws(StoreError) {
     try env.checkSyncable()
     try await committer.waitDurable(min(sequence, commits.publishedSequence))
   }
@@ -250,7 +250,7 @@ extension Engine {
 
   /// Like `payDelay`, but suspends the task.
   @inline(never)
-  func payDelayAsync() async {
+  nonisolated(nonsending) func payDelayAsync() async {
     let delay = writer.takeOwed()
     if catalog.isCrowdedUnsealed { keeper.sealFull() }
     env.deliverEvents()

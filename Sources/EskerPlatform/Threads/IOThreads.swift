@@ -156,7 +156,7 @@ extension IOThreads {
   ///
   /// - Parameter cancellation: what is thrown if the task was cancelled before `body` began. Once begun, it ends, and its outcome is
   ///   returned.
-  public func run<R: Sendable, E: Error>(
+  public nonisolated(nonsending) func run<R: Sendable, E: Error>(
     orThrow cancellation: E,
     _ body: @escaping @Sendable () throws(E) -> R
   ) async throws(E) -> R {
