@@ -36,23 +36,20 @@ extension Transformer where Value: Codable {
     )
   }
 
-  /// A property list. Numbers, strings and other values that cannot stand alone in one are kept in an array of one. The XML form
-  /// has no fractions of a second: a `Date` loses them.
+  /// A property list, as other programs read and write it: a dictionary or an array at the top. A number, a text or another value that
+  /// cannot stand alone in one is kept in a dictionary, as its only value. The XML form has no fractions of a second: a `Date` loses
+  /// them.
   public static func propertyList(_ format: PropertyListSerialization.PropertyListFormat = .binary) -> Transformer {
     Transformer(
       id: "plist",
       encode: { value in
         let encoder = PropertyListEncoder()
         encoder.outputFormat = format
-        return try encoder.encode([value])
+        // What looks as if it were kept so is kept so too, and is told apart from what is.
+        if let list = try? encoder.encode(value), list.range(of: Lone<Value>.mark) == nil { return list }
+        return try encoder.encode(Lone(value: value))
       },
-      decode: { bytes in
-        let list = try PropertyListDecoder().decode([Value].self, from: Data(bytes))
-        guard list.count == 1, let value = list.first else {
-          throw TransformerError.malformed("\(list.count) values instead of one")
-        }
-        return value
-      }
+      decode: { bytes in try PropertyListDecoder().decode(Lone<Value>.self, from: Data(bytes)).value }
     )
   }
 
@@ -61,5 +58,34 @@ extension Transformer where Value: Codable {
   public static var standard: Transformer {
     if let type = Value.self as? any StorageValue.Type, let own = type.erasedTransformer as? Transformer { return own }
     return binary
+  }
+}
+
+/// A value at the top of a property list: by itself, or as the only value of a dictionary, since it cannot stand alone.
+private struct Lone<Value: Codable>: Codable {
+  let value: Value
+
+  private enum Keys: String, CodingKey {
+    case value = "esker.value"
+  }
+
+  /// The bytes by which such a dictionary may be told.
+  static var mark: Data { Data(Keys.value.rawValue.utf8) }
+
+  init(value: Value) {
+    self.value = value
+  }
+
+  init(from decoder: any Decoder) throws {
+    if let only = try? decoder.container(keyedBy: Keys.self), only.contains(.value) {
+      value = try only.decode(Value.self, forKey: .value)
+    } else {
+      value = try decoder.singleValueContainer().decode(Value.self)
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var only = encoder.container(keyedBy: Keys.self)
+    try only.encode(value, forKey: .value)
   }
 }
