@@ -5,7 +5,7 @@ public import Observation
 ///
 /// ```swift
 /// struct Scores: View {
-///   @State var scores: ObservedEntries<String, Int>       // ObservedEntries(store.storage("scores"))
+///   @State var scores: ObservedEntries<String, Int>       // ObservedEntries(try store.storage("scores"))
 ///   var body: some View { ForEach(scores.keys.sorted(), id: \.self) { Text("\($0): \(scores[$0] ?? 0)") } }
 /// }
 /// ```

@@ -244,6 +244,8 @@ public final class LogStore: ByteStore {
 
   /// Waits until the write with that sequence number is durable; triggers a sync if none is in progress. Throws what ``sync()``
   /// throws.
+  ///
+  /// A number that no write has yet counts as that of the last write: nothing later is waited for.
   public func waitDurable(_ sequence: SequenceNumber) throws(StoreError) {
     try engine.waitDurable(sequence.rawValue)
   }
