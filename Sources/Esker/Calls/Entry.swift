@@ -50,13 +50,21 @@ public struct Entry<Value> {
   }
 
   /// Whether the entry has expired at `instant`. Not if its expiry is a duration, which counts from the write.
-  public func isExpired(at instant: Date = Date()) -> Bool {
+  ///
+  /// A storage that goes by another clock than the system's says what time it is: `entry.isExpired(at: storage.time)`.
+  public func isExpired(at instant: WallTime) -> Bool {
     guard case .at(let end) = expiry else { return false }
-    return end <= WallTime(instant)
+    return end <= instant
   }
 
+  /// Whether the entry has expired at `instant`. Not if its expiry is a duration, which counts from the write.
+  public func isExpired(at instant: Date = Date()) -> Bool { isExpired(at: WallTime(instant)) }
+
   /// How long after `instant` the entry expires, at least zero; nil if it never does.
-  public func remaining(at instant: Date = Date()) -> Duration? {
+  public func remaining(at instant: Date = Date()) -> Duration? { remaining(at: WallTime(instant)) }
+
+  /// How long after `instant` the entry expires, at least zero; nil if it never does.
+  public func remaining(at instant: WallTime) -> Duration? {
     switch expiry {
     case .never:
       return nil
@@ -64,7 +72,7 @@ public struct Entry<Value> {
       return duration
     case .at(let end):
       let (difference, overflow) = end.millisecondsSince1970.subtractingReportingOverflow(
-        WallTime(instant).millisecondsSince1970
+        instant.millisecondsSince1970
       )
       if overflow { return .milliseconds(end.millisecondsSince1970 < 0 ? 0 : Int64.max) }
       return .milliseconds(max(0, difference))

@@ -16,6 +16,8 @@ public enum StorageCall {
     /// Whether the entry's version is needed, for a write on the condition that it is still there. A front that does not keep
     /// the versions of what is behind does not answer then.
     public var needsVersion: Bool
+    /// Whether what has no version will do where what has one cannot be had: of a read that no write depends on.
+    @usableFromInline package var acceptsUnversioned = false
     /// What memory counts of the call.
     @usableFromInline package var counting = Counting.all
 
@@ -36,6 +38,27 @@ public enum StorageCall {
       self.allowsExpired = allowsExpired
       self.skipsMemory = skipsMemory
       self.needsVersion = needsVersion
+    }
+
+    /// A question for an entry, with its version if that can be had.
+    @inlinable
+    static func entry(allowsExpired: Bool) -> Read {
+      var call = Read(allowsExpired: allowsExpired, needsVersion: true)
+      call.acceptsUnversioned = true
+      return call
+    }
+
+    /// Whether what has no version is no answer.
+    @inlinable var refusesUnversioned: Bool { needsVersion && !acceptsUnversioned }
+
+    /// The same for what answers only because what has versions does not.
+    @inlinable
+    var forSpare: Read {
+      var call = self
+      call.needsVersion = false
+      call.skipsMemory = false
+      call.counting = .nothing
+      return call
     }
 
     /// A question that follows one that memory has answered.

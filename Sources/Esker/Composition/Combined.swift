@@ -14,7 +14,7 @@ internal import EskerPlatform
 /// goes there.
 ///
 /// A write on a condition is made where the policy says that values last, and so is an update. Entries that come from the front
-/// have no version there.
+/// have no version there: one that is to have its version comes from the back, and from the front only if the back fails or has nothing.
 public struct Combined<Front: StorageProtocol, Back: StorageProtocol>: StorageProtocol
 where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
   /// The type of keys.
@@ -40,6 +40,9 @@ where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
   /// Both names.
   public var name: String { "\(front.name)-\(back.name)" }
 
+  /// The time of the storage that decides what is there.
+  public var time: WallTime { policy.isLedByFront ? front.time : back.time }
+
   /// The identity of the storage that decides what is there.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
     policy.isLedByFront ? try front.identity(of: key) : try back.identity(of: key)
@@ -53,14 +56,25 @@ where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
   private func passesFront(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Bool {
     if policy.isLedByFront { return false }
     if call.needsVersion { return true }
-    return fence.hasOverlaps ? fence.didOverlap(try hash(key)) : false
+    return try isInDoubt(key)
+  }
+
+  /// Whether the front may have what is older than a write that has returned.
+  private func isInDoubt(_ key: Key) throws(StorageError) -> Bool {
+    fence.hasOverlaps ? fence.didOverlap(try hash(key)) : false
+  }
+
+  /// Whether the front, which was passed over for what has a version, is asked after all, since the back has not answered.
+  private func asksFrontAfterAll(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Bool {
+    guard call.needsVersion, call.acceptsUnversioned, !policy.isLedByFront else { return false }
+    return try !isInDoubt(key)
   }
 
   /// Whether a failure of the front is passed over. What is to be changed on condition of what is there must not be replaced
   /// where it cannot be read.
   private func passesOver(_ error: StorageError, _ call: StorageCall.Read) -> Bool {
     if case .cancelled = error { return false }
-    return !(call.needsVersion && policy.isLedByFront)
+    return !(call.refusesUnversioned && policy.isLedByFront)
   }
 
   /// Whether the front may get what the back has. Not if it could not be read: it may have something else.
@@ -100,7 +114,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
       }
       switch try front.held(key, call) {
       // The back may have a fresh one.
-      case .entry(let found) where call.allowsExpired && found.isExpired(): return .unknown
+      case .entry(let found) where call.allowsExpired && found.isExpired(at: front.time): return .unknown
       case .entry(let found): return .entry(fromFront(found))
       case .unknown: return .unknown
       case .absent where policy.pull == .neverAsk: return .absent
@@ -128,7 +142,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
     if !passesFront {
       do throws(StorageError) {
         if let found = try await front.found(key, call.forFirstPart) {
-          guard call.allowsExpired, found.isExpired() else { return fromFront(found) }
+          guard call.allowsExpired, found.isExpired(at: front.time) else { return fromFront(found) }
           stale = fromFront(found)
         }
       } catch {
@@ -143,10 +157,12 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
       let next = passesFront ? call : call.forOtherPart
       let found: Entry<Value>?
       do throws(StorageError) { found = try await back.found(key, next) } catch {
-        guard let stale, passesOver(error, call) else { throw error }
-        return stale
+        guard passesOver(error, call) else { throw error }
+        if let stale { return stale }
+        guard let spare = try? await asyncSpare(key, call) else { throw error }
+        return spare
       }
-      if let found, stale == nil || !found.isExpired() {
+      if let found, stale == nil || !found.isExpired(at: back.time) {
         if mayKeep(found, call, failure) {
           switch policy.pull {
           // The front may wait for its disk.
@@ -160,7 +176,16 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
       }
     }
     if let failure { throw failure }
-    return stale
+    if let stale { return stale }
+    return try await asyncSpare(key, call)
+  }
+
+  private nonisolated(nonsending) func asyncSpare(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
+    guard try asksFrontAfterAll(key, call) else { return nil }
+    return try await front.found(key, call.forSpare).map { fromFront($0) }
   }
 
   /// Puts in the front what the back has. The value is there whether or not the front takes it, and a read that has found it does not
@@ -190,7 +215,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: ReadableStorage {
     if try !passesFront(key, call) {
       do throws(StorageError) {
         if let found = try front.read(key, call) {
-          guard call.allowsExpired, found.isExpired() else { return fromFront(found) }
+          guard call.allowsExpired, found.isExpired(at: front.time) else { return fromFront(found) }
           stale = fromFront(found)
         }
       } catch {
@@ -203,10 +228,12 @@ where Front: ReadableStorage, Front: WritableStorage, Back: ReadableStorage {
       let ticket = fence.beginRead(hash)
       let found: Entry<Value>?
       do throws(StorageError) { found = try back.read(key, call) } catch {
-        guard let stale, passesOver(error, call) else { throw error }
-        return stale
+        guard passesOver(error, call) else { throw error }
+        if let stale { return stale }
+        guard let spare = try? spare(key, call) else { throw error }
+        return spare
       }
-      if let found, stale == nil || !found.isExpired() {
+      if let found, stale == nil || !found.isExpired(at: back.time) {
         if mayKeep(found, call, failure) {
           switch policy.pull {
           case .pullThenComplete: fill(found, key, hash, ticket)
@@ -218,7 +245,13 @@ where Front: ReadableStorage, Front: WritableStorage, Back: ReadableStorage {
       }
     }
     if let failure { throw failure }
-    return stale
+    if let stale { return stale }
+    return try spare(key, call)
+  }
+
+  private func spare(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+    guard try asksFrontAfterAll(key, call) else { return nil }
+    return try front.read(key, call.forSpare).map { fromFront($0) }
   }
 }
 
@@ -356,7 +389,7 @@ extension StorageProtocol where Key: StorageKey {
     pullStrategy: TierPolicy.Pull = .pullThenComplete
   ) -> Combined<Self, Fallback<EmptyStorage<Key, Value>, Back>> where Back.Key == Key, Back.Value == Value {
     combined(
-      with: EmptyStorage<Key, Value>(name: back.name).fallback(with: back),
+      with: EmptyStorage<Key, Value>(name: back.name) { back.time }.fallback(with: back),
       pullStrategy: pullStrategy,
       setStrategy: .frontOnly
     )

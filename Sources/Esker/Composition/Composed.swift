@@ -26,6 +26,9 @@ where Step.InnerKey == Base.Key, Step.InnerValue == Base.Value {
   /// The name of what is behind, or that which the step gives it.
   public var name: String { step.name(base.name) }
 
+  /// The time of what is behind.
+  public var time: WallTime { base.time }
+
   /// The identity of what is behind, unless the step turns or checks values.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
     var identity: StorageCall.Identity
@@ -180,7 +183,7 @@ extension Composed where Step: StorageStep.Reading {
   func rescued(_ error: StorageError, _ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
     if case .cancelled = error { throw error }
     let error = step.told(error)
-    if call.needsVersion { throw error }
+    if call.refusesUnversioned { throw error }
     var entry = try step.rescue(error, key)
     entry?.isTentative = true
     return entry

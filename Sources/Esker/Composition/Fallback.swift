@@ -17,6 +17,9 @@ where First.Key == Second.Key, First.Value == Second.Value {
   /// The name of the first.
   public var name: String { first.name }
 
+  /// The time of the first, where what expires is written.
+  public var time: WallTime { first.time }
+
   /// The identity of the first.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try first.identity(of: key) }
 
@@ -32,7 +35,7 @@ where First.Key == Second.Key, First.Value == Second.Value {
   /// where it cannot be read.
   private func passesOver(_ error: StorageError, _ call: StorageCall.Read) -> Bool {
     if case .cancelled = error { return false }
-    return !call.needsVersion
+    return !call.refusesUnversioned
   }
 }
 
@@ -42,7 +45,7 @@ extension Fallback: AsyncReadableStorage where First: AsyncReadableStorage, Seco
     do throws(StorageError) {
       switch try first.held(key, call) {
       // The second may have a fresh one.
-      case .entry(let found) where call.allowsExpired && found.isExpired(): return .unknown
+      case .entry(let found) where call.allowsExpired && found.isExpired(at: first.time): return .unknown
       case .entry(let found): return .entry(found)
       case .unknown: return .unknown
       case .absent: break
@@ -63,7 +66,7 @@ extension Fallback: AsyncReadableStorage where First: AsyncReadableStorage, Seco
     var stale: Entry<Value>?
     do throws(StorageError) {
       if let found = try await first.found(key, call.forFirstPart) {
-        guard call.allowsExpired, found.isExpired() else { return found }
+        guard call.allowsExpired, found.isExpired(at: first.time) else { return found }
         stale = found
       }
     } catch {
@@ -75,7 +78,7 @@ extension Fallback: AsyncReadableStorage where First: AsyncReadableStorage, Seco
       guard let stale, passesOver(error, call) else { throw error }
       return stale
     }
-    if let found, stale == nil || !found.isExpired() { return ofSecond(found, failure) }
+    if let found, stale == nil || !found.isExpired(at: second.time) { return ofSecond(found, failure) }
     if let failure { throw failure }
     return stale
   }
@@ -89,7 +92,7 @@ extension Fallback: ReadableStorage where First: ReadableStorage, Second: Readab
     var stale: Entry<Value>?
     do throws(StorageError) {
       if let found = try first.read(key, call) {
-        guard call.allowsExpired, found.isExpired() else { return found }
+        guard call.allowsExpired, found.isExpired(at: first.time) else { return found }
         stale = found
       }
     } catch {
@@ -101,7 +104,7 @@ extension Fallback: ReadableStorage where First: ReadableStorage, Second: Readab
       guard let stale, passesOver(error, call) else { throw error }
       return stale
     }
-    if let found, stale == nil || !found.isExpired() { return ofSecond(found, failure) }
+    if let found, stale == nil || !found.isExpired(at: second.time) { return ofSecond(found, failure) }
     if let failure { throw failure }
     return stale
   }

@@ -20,6 +20,9 @@ public struct Zip<First: StorageProtocol, Second: StorageProtocol>: StorageProto
   /// Both names.
   public var name: String { "\(first.name)+\(second.name)" }
 
+  /// The time of the first.
+  public var time: WallTime { first.time }
+
   /// An identity of its own, and the key's bytes.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
     StorageCall.Identity(storage: number, key: try first.identity(of: key).key)

@@ -12,6 +12,9 @@ public struct PartialStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
   /// What the storage behind is called.
   public var name: String { table.name }
 
+  /// The time of the storage behind.
+  public var time: WallTime { table.base.time }
+
   /// The identity of the entry in the storage behind.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try table.identity(key) }
 

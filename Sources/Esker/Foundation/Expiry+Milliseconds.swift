@@ -14,9 +14,9 @@ extension Expiry {
     self = milliseconds == .max ? .never : .at(WallTime(millisecondsSince1970: milliseconds))
   }
 
-  /// The same with an instant in place of a duration.
-  func resolved(at now: Int64) -> Expiry {
+  /// The same with an instant in place of a duration, which counts from `now`: what a storage keeps that is written with it.
+  public func resolved(at now: WallTime) -> Expiry {
     guard case .after(let duration) = self else { return self }
-    return .at(WallTime(millisecondsSince1970: now).advanced(by: duration))
+    return .at(now.advanced(by: duration))
   }
 }

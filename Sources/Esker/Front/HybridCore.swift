@@ -12,7 +12,7 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   @usableFromInline let log: LogStorage<Key, Value>?
   @usableFromInline let plane: FrontPlane<Key, Value>
   @usableFromInline let pool: MemoryPool
-  @usableFromInline let clock: Options.Clock
+  @usableFromInline let clock: Options.Clock?
   @usableFromInline let keepsWrites: Bool
   @usableFromInline let remembersAbsence: Bool
   /// The keyspace behind, if there is one: it tells the plane of all writes.
@@ -31,14 +31,18 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
     _ memory: FrontMemory,
     keepsWrites: Bool,
     remembersAbsence: Bool,
-    _ clock: Options.Clock,
+    _ clock: Options.Clock?,
     _ cost: (@Sendable (Value) -> Int)?,
     front: (FrontPlane<Key, Value>) -> WriteFront
   ) {
     let behind = (back as? any LogBacked)?.logView
     let hub = behind?.hub
-    var now: @Sendable () -> Int64 = { clock.milliseconds }
-    if let store = hub?.keyspace.store { now = { store.time.millisecondsSince1970 } }
+    var now: @Sendable () -> Int64 = { min(back.time.millisecondsSince1970, .max - 1) }
+    if let store = hub?.keyspace.store {
+      now = { store.time.millisecondsSince1970 }
+    } else if let clock {
+      now = { clock.milliseconds }
+    }
     let pool =
       switch memory {
       case .shared(let pool): pool
@@ -76,6 +80,20 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   /// Whether a read goes past memory.
   @inlinable @inline(__always)
   func passes(_ call: StorageCall.Read) -> Bool { call.skipsMemory || !isUsable }
+
+  /// What memory has, without a version, where what is behind failed to answer for an entry; throws the failure if it has nothing.
+  @usableFromInline
+  func spare(
+    _ key: Key.Held,
+    _ call: StorageCall.Read,
+    _ failure: StorageError
+  ) throws(StorageError) -> Entry<Value>? {
+    if case .cancelled = failure { throw failure }
+    guard isUsable, call.needsVersion, call.acceptsUnversioned,
+      case .entry(let found) = plane.entry(key, call.forSpare)
+    else { throw failure }
+    return found
+  }
 
   /// Keeps what was read behind.
   @inlinable

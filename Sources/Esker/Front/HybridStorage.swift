@@ -38,7 +38,7 @@ public struct HybridStorage<Back: StorageProtocol>: StorageProtocol where Back.K
   ///   - limits: what memory may hold at most, over a log together with all other fronts of the keyspace; without limits it only grows.
   ///   - keepsWrites: over a log, whether a value is in memory once it is written; else once it is read.
   ///   - remembersAbsence: whether memory also keeps that a key was not there when it was asked for.
-  ///   - clock: the clock that expiry follows over anything but a log, which has its own.
+  ///   - clock: the clock that memory goes by over anything but a log; nil: by the time of what is behind.
   ///   - cost: what a value counts towards the cost limit; 1 for each value if there is no such closure. With one, an absent
   ///     key counts 64.
   @inlinable
@@ -47,7 +47,7 @@ public struct HybridStorage<Back: StorageProtocol>: StorageProtocol where Back.K
     limits: MemoryLimits = MemoryLimits(),
     keepsWrites: Bool = true,
     remembersAbsence: Bool = false,
-    clock: Options.Clock = .system,
+    clock: Options.Clock? = nil,
     cost: (@Sendable (Value) -> Int)? = nil
   ) {
     core = HybridCore(
@@ -81,6 +81,9 @@ public struct HybridStorage<Back: StorageProtocol>: StorageProtocol where Back.K
   /// The name of what is behind.
   public var name: String { core.back.name }
 
+  /// The time that memory goes by: that of what is behind, or of the clock that it was given.
+  public var time: WallTime { WallTime(millisecondsSince1970: core.plane.clock()) }
+
   /// The identity of what is behind: both give the same values.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try core.back.identity(of: key) }
 }
@@ -110,8 +113,11 @@ extension HybridStorage: AsyncReadableStorage where Back: AsyncReadableStorage {
       }
     }
     let ticket = core.plane.beginFill(held)
+    let found: Entry<Value>?
     // Memory was asked here, and not behind.
-    let found = try await core.back.asyncRead(key, call.forOtherPart)
+    do throws(StorageError) { found = try await core.back.asyncRead(key, call.forOtherPart) } catch {
+      return try core.spare(held, call, error)
+    }
     core.keep(found, held, call, ticket)
     return found
   }
@@ -145,7 +151,8 @@ extension HybridStorage: ReadableStorage where Back: ReadableStorage {
   @inlinable
   func readBehind(_ key: Key, _ held: Key.Held, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
     let ticket = core.plane.beginFill(held)
-    let found = try core.back.read(key, call)
+    let found: Entry<Value>?
+    do throws(StorageError) { found = try core.back.read(key, call) } catch { return try core.spare(held, call, error) }
     core.keep(found, held, call, ticket)
     return found
   }

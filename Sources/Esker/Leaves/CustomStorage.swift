@@ -16,6 +16,7 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
   private let get: @Sendable (Key) throws -> Entry<Value>?
   private let put: @Sendable (Key, Value?, Expiry) throws -> Void
   private let keepsExpiry: Bool
+  private let clock: Options.Clock
   private let number = StorageCall.newStorage()
   private let keys = Key.keyTransformer
   private let stripes = (0..<64).map { _ in Stripe() }
@@ -65,12 +66,16 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
     self.get = { try get($0).map { Entry($0, origin: .back) } }
     put = { key, value, _ in try set(value, key) }
     keepsExpiry = false
+    clock = .system
   }
 
-  /// A back that keeps expiries: `read` answers with an entry, and `write` is given when a value expires. What `read` answers
-  /// with is taken to be there, whatever its expiry.
+  /// A back that keeps expiries: `read` answers with an entry, and `write` is given the instant at which a value expires, or `.never`.
+  /// What `read` answers with is taken to be there, whatever its expiry.
+  ///
+  /// - Parameter clock: by which the instants are reckoned of expiries that are durations.
   public init(
     name: String,
+    clock: Options.Clock = .system,
     read: @escaping @Sendable (Key) throws -> Entry<Value>?,
     write: @escaping @Sendable (_ key: Key, _ value: Value?, _ expiry: Expiry) throws -> Void
   ) {
@@ -78,7 +83,11 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
     get = read
     put = write
     keepsExpiry = true
+    self.clock = clock
   }
+
+  /// The time by the clock that the back was made with.
+  public var time: WallTime { clock.now() }
 
   /// The back and the key's bytes.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
@@ -118,13 +127,15 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
     if !keepsExpiry, let expiry = call.expiry, expiry != .never {
       throw .unsupported(operation: "keep an expiry", view: name)
     }
-    let expiry = call.expiry ?? .never
     let stripe = try stripe(of: key)
     do {
       return try stripe.alone {
         // Not asked for what nothing depends on: it may take its time.
         let isPlain = if case (.always, .set) = (call.condition, call.action) { true } else { false }
         let found = isPlain ? nil : try get(key)
+        // A duration counts from the write, which whoever keeps the entry does not know.
+        let now = time
+        let expiry = (call.expiry ?? .never).resolved(at: now)
         var receipt = StorageCall.Receipt(
           isDone: call.condition.holds(found == nil ? nil : stripe.version),
           wasThere: found != nil,
@@ -144,11 +155,9 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
           guard let found else { return receipt }
           value = found.value
           receipt.expiry = found.expiry
-          let now = Options.Clock.system.now().millisecondsSince1970
-          guard keepsExpiry, let new = expiry.resolved(at: now).milliseconds,
-            call.action.changes(found.expiry.milliseconds ?? .max, to: new, now)
+          guard keepsExpiry, let new = expiry.milliseconds,
+            call.action.changes(found.expiry.milliseconds ?? .max, to: new, now.millisecondsSince1970)
           else { return receipt }
-          end = expiry.resolved(at: now)
         }
         receipt.expiry = end
         let version = SequenceNumber(rawValue: try stripe.counting { try put(key, value, end) })

@@ -3,11 +3,21 @@ public struct EmptyStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage {
   /// What it is called.
   public let name: String
   private let number = StorageCall.newStorage()
+  private let now: @Sendable () -> WallTime
 
   /// An empty storage.
   public init(name: String = "empty") {
-    self.name = name
+    self.init(name: name, now: Options.Clock.system.now)
   }
+
+  /// One that goes by the time of another.
+  init(name: String, now: @escaping @Sendable () -> WallTime) {
+    self.name = name
+    self.now = now
+  }
+
+  /// The system's time.
+  public var time: WallTime { now() }
 
   /// The storage and the key's bytes.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {

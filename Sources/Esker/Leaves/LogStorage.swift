@@ -91,6 +91,9 @@ public struct LogStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
 // MARK: Calls
 
 extension LogStorage {
+  /// The time of the store, which never goes back.
+  public var time: WallTime { keyspace.store.time }
+
   /// The keyspace and the form of the values, and the key's bytes.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
     var identity = StorageCall.Identity(storage: view.number, key: [])

@@ -48,6 +48,9 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
     cache = MemoryCache(limits: limits)
   }
 
+  /// The time by the clock that the storage was made with.
+  public var time: WallTime { clock.now() }
+
   /// The storage and the key's bytes.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
     do {
@@ -190,7 +193,7 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
   private func expires(_ expiry: Expiry) -> Int64 {
     if expiry == .never { return .max }
     mayExpire.store(true, ordering: .relaxed)
-    return expiry.resolved(at: clock.milliseconds).milliseconds ?? .max
+    return expiry.resolved(at: WallTime(millisecondsSince1970: clock.milliseconds)).milliseconds ?? .max
   }
 }
 

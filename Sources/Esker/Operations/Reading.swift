@@ -43,11 +43,14 @@ extension ReadableStorage {
 extension UpdatableStorage {
   /// The value under `key` and what is known of it, its version included; nil when the key is absent or expired.
   ///
+  /// Of tiers, what has versions is asked first. Where that fails or has nothing, the other answers as it does for a value; such an entry
+  /// has no version.
+  ///
   /// - Parameter allowExpired: whether a value is returned that has expired and that nobody has removed yet, to be used until
   ///   there is a new one. ``Entry/isExpired(at:)`` tells.
   @inlinable
   public func entry(forKey key: Key, allowExpired: Bool = false) throws(StorageError) -> Entry<Value>? {
-    try read(key, StorageCall.Read(allowsExpired: allowExpired, needsVersion: true))
+    try read(key, .entry(allowsExpired: allowExpired))
   }
 
   /// The value under `key`, which then stays for at least seven eighths of `duration`: sessions that end when they are not used.

@@ -17,6 +17,10 @@ public protocol StorageProtocol<Key, Value>: Sendable {
   ///
   /// - Throws: ``StorageError/key(_:view:underlying:)`` for a key that cannot become bytes.
   func identity(of key: Key) throws(StorageError) -> StorageCall.Identity
+
+  /// The present time by the clock that decides which values have expired: of a log, that of its store. The system's time, where a
+  /// storage says nothing else.
+  var time: WallTime { get }
 }
 
 /// A storage that tasks can read.
@@ -131,6 +135,11 @@ public protocol ObservableStorage<Key, Value>: ReadableStorage {
 }
 
 // MARK: Defaults
+
+extension StorageProtocol {
+  /// The system's time.
+  public var time: WallTime { Options.Clock.system.now() }
+}
 
 extension AsyncReadableStorage {
   /// Nothing: a storage without memory of its own does not know.

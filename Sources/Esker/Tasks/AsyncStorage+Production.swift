@@ -41,8 +41,10 @@ extension StorageCall {
     /// When a value expires in the storage that is produced now.
     var expiry: Expiry { .after(life.bounded * (1 - Double.random(in: 0...min(1, max(0, jitter)))) + stale) }
 
-    /// For how long an entry is still fresh, negative if it is stale; nil if it does not expire.
-    func freshness<Value>(of entry: Entry<Value>) -> Duration? { entry.remaining().map { $0 - stale } }
+    /// For how long an entry is still fresh at `now`, negative if it is stale; nil if it does not expire.
+    func freshness<Value>(of entry: Entry<Value>, at now: WallTime) -> Duration? {
+      entry.remaining(at: now).map { $0 - stale }
+    }
 
     /// For how long it is kept after its life. Forever, it could not be told when that is over.
     private var stale: Duration { (serveStale ?? .zero).bounded }
@@ -53,9 +55,9 @@ extension StorageCall {
     }
 
     /// The value that is found, if none has to be produced in its place.
-    func finished<Value>(_ found: Entry<Value>?) -> Value? {
+    func finished<Value>(_ found: Entry<Value>?, at now: WallTime) -> Value? {
       guard let found else { return nil }
-      guard let left = freshness(of: found) else { return found.value }
+      guard let left = freshness(of: found, at: now) else { return found.value }
       return left > .zero && !mayRefresh(left) ? found.value : nil
     }
   }
@@ -85,7 +87,7 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
   ) async throws(StorageError) -> Base.Value {
     var spare: Base.Value?
     if let found = try await base.found(key, StorageCall.Read()) {
-      guard let left = production.freshness(of: found) else { return found.value }
+      guard let left = production.freshness(of: found, at: base.time) else { return found.value }
       if left > .zero {
         if production.mayRefresh(left) {
           FlightTable.shared.begin(try flight(key)) { await renewed(key, production, producer) }
@@ -126,12 +128,12 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base: AsyncWritableStor
       call.needsVersion = true
       var before = try await base.found(key, call)
       // Another may have produced it since it was asked for.
-      if let value = production.finished(before) { return .success(value) }
+      if let value = production.finished(before, at: base.time) { return .success(value) }
       let value = try await produced(
         key,
         unless: { () async throws(StorageError) in
           before = try await base.found(key, .behind)
-          return production.finished(before)
+          return production.finished(before, at: base.time)
         },
         by: { () async throws(StorageError) in
           let began = StorageCall.nextMoment()

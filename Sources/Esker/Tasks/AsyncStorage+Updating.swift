@@ -1,12 +1,12 @@
 extension AsyncStorage where Base: StorageCall.AsyncUpdatable {
-  /// The value under `key` and what is known of it, its version included; nil when the key is absent, or expired and not allowed to
-  /// be.
+  /// The value under `key` and what is known of it, its version included if it can be had; nil when the key is absent, or expired and
+  /// not allowed to be. See `entry(forKey:allowExpired:)` of ``UpdatableStorage``.
   @inlinable
   public nonisolated(nonsending) func entry(
     forKey key: Base.Key,
     allowExpired: Bool = false
   ) async throws(StorageError) -> Entry<Base.Value>? {
-    try await base.found(key, StorageCall.Read(allowsExpired: allowExpired, needsVersion: true))
+    try await base.found(key, .entry(allowsExpired: allowExpired))
   }
 
   /// Changes the value under `key` atomically, in the isolation of the caller; see `update(forKey:expiry:durability:_:)` of

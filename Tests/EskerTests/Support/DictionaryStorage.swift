@@ -63,6 +63,8 @@ final class DictionaryStorage<Key: StorageKey, Value: Sendable>: UpdatableStorag
   func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
     try locked { () throws(StorageError) in
       counted.held += 1
+      // What cannot be read is not in memory either.
+      if refusesReads { return .unknown }
       if let entry = content[key] { return .entry(entry) }
       return mayBlock ? .unknown : .absent
     }
