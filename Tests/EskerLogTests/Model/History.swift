@@ -464,6 +464,8 @@ struct History {
       let before = model
       if name == "checkpoint" {
         try adoptTime(atLeast: model.time)
+        // An older checkpoint still has what was swept since of an emptied keyspace.
+        if log.opening?.indexSource == .checkpointAndReplay { store.probe.sweep() }
         let now = store.statistics.liveBytes
         // Without a checkpoint, what was not swept of an emptied keyspace is not read again.
         let isImage = log.opening?.indexSource == .checkpoint
