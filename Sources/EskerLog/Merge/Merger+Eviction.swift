@@ -18,6 +18,8 @@ extension Merger {
     if case .capacityReached(_, _, let needed) = error, needed > capacity / 2 { throw error }
     catalog.closeRemoved()
     let isDone = try whileResting { () throws(StoreError) -> Bool in
+      // What a crash left behind goes first: its files stay until the first edit.
+      if catalog.hasDiscarded { try writer.open() }
       while true {
         try env.checkWritable()
         if !isVolumeFull, catalog.hasRoom(forSegment: max(needed, catalog.usualSegmentSize)) { return true }

@@ -236,7 +236,8 @@ extension Writer {
       try env.checkWritable()
       guard withLock({ $0.tail != nil && $0.offset > SegmentHeader.length }) else { return }
       if withLock({ !$0.isMarkedOpen }) { try begin(for: 0) }
-      if catalog.hasRoom(forSegment: catalog.usualSegmentSize) { try rotate(for: 0) } else { sealTail() }
+      // Within a capacity there may be no room for another, which nobody needs yet.
+      if env.settings.capacity == nil { try rotate(for: 0) } else { sealTail() }
     }
   }
 

@@ -216,6 +216,8 @@ final class CrashRun: @unchecked Sendable {
         for crash in Crash.allCases {
           // Without a sync in between there is nothing new to be left of what was synced.
           if case .drop = crash, !hasSynced { continue }
+          // So that more can be evicted in the same time.
+          if capacity != nil, !generator.oneIn(3) { continue }
           try recover(from: crash, at: point)
         }
         hasSynced = false
@@ -289,8 +291,7 @@ final class CrashRun: @unchecked Sendable {
     history = expected
     if goesOn {
       tally.secondCrashes += 1
-      var workload = CrashWorkload(generator: generator.split(), clock: clock)
-      workload.allowsJumbo = capacity == nil
+      var workload = CrashWorkload(generator: generator.split(), clock: clock, capacity: capacity)
       for _ in 0..<Int.random(in: 1...12, using: &generator) { try take(workload.next(), on: &store) }
       try compare(store, with: history, "after writing on")
       if generator.oneIn(3) { try crashNow(Crash.allCases[Int.random(in: 0..<5, using: &generator)]) }

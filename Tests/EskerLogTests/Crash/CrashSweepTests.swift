@@ -51,8 +51,7 @@ import Testing
       trail: "",
       depth: 0
     )
-    var workload = CrashWorkload(generator: run.generator.split(), clock: clock)
-    workload.allowsJumbo = capacity == nil
+    var workload = CrashWorkload(generator: run.generator.split(), clock: clock, capacity: capacity)
     // A store that is to become full does so sooner if no record takes the room of another.
     var store = try run.open(reusesRoom: capacity == nil ? nil : false)
     if capacity != nil {
@@ -66,7 +65,7 @@ import Testing
         try run.take(.reopen, on: &store)
       }
     }
-    for _ in 0..<stepCount {
+    for _ in 0..<(capacity == nil ? stepCount : 2 * stepCount) {
       let before = store.statistics.merged.recordsEvicted
       try run.take(workload.next(), on: &store)
       tally.evicted += max(0, store.statistics.merged.recordsEvicted - before)

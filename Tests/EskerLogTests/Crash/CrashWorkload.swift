@@ -27,21 +27,22 @@ struct CrashWorkload {
   private var generator: SeededGenerator
   private var number = 0
   let clock: FakeClock
-  /// Whether values may exceed a segment.
-  var allowsJumbo = true
+  /// The capacity of the store, for a workload whose live values do not fit in it.
+  private let capacity: Int?
 
-  init(generator: SeededGenerator, clock: FakeClock) {
+  init(generator: SeededGenerator, clock: FakeClock, capacity: Int?) {
     self.generator = generator
     self.clock = clock
+    self.capacity = capacity
   }
 
   mutating func next() -> CrashStep {
     switch Int.random(in: 0..<100, using: &generator) {
-    case 0..<48: .write(change(), durability())
+    case 0..<48: .write(change(isAlone: true), durability())
     case 48..<60: .overwrites(overwrites())
     case 60..<64: .endSegment
     case 64..<69: .merge(all: generator.oneIn(2))
-    case 69..<80: .batch((0..<Int.random(in: 1...6, using: &generator)).map { _ in change() }, durability())
+    case 69..<80: .batch(batch(), durability())
     case 80..<83: .write(.reset(keyspace: keyspace()), durability())
     case 83..<89: .sync
     case 89..<93: .checkpoint
@@ -73,16 +74,15 @@ struct CrashWorkload {
     }
   }
 
-  private mutating func change() -> CrashHistory.Change {
+  private mutating func batch() -> [CrashHistory.Change] {
+    (0..<Int.random(in: 1...Self.mostChanges, using: &generator)).map { _ in change(isAlone: false) }
+  }
+
+  private mutating func change(isAlone: Bool) -> CrashHistory.Change {
     let keyspace = keyspace()
     let key = CrashHistory.keys[Int.random(in: 0..<CrashHistory.keys.count, using: &generator)]
     if generator.oneIn(5) { return .remove(keyspace: keyspace, key: key) }
-    let length: Int
-    switch Int.random(in: 0..<100, using: &generator) {
-    case 0..<70: length = Int.random(in: 0...200, using: &generator)
-    case 70..<97: length = Int.random(in: 1_000...12_000, using: &generator)
-    default: length = allowsJumbo ? Int.random(in: 60_000...90_000, using: &generator) : 100
-    }
+    let length = length(isAlone: isAlone)
     number += 1
     // Every value is unlike any other, so that a state tells which writes made it.
     var value = Array("\(generator.seed) \(number) ".utf8)
@@ -90,6 +90,27 @@ struct CrashWorkload {
     var expiry = Int64.max
     if generator.oneIn(6) { expiry = clock.wallMilliseconds() + Int64.random(in: -1_000...5_000, using: &generator) }
     return .put(keyspace: keyspace, key: key, value: value, expiry: expiry)
+  }
+}
+
+extension CrashWorkload {
+  /// The number of changes in the largest batch.
+  static let mostChanges = 6
+
+  /// The length of a value: now and then it exceeds a segment.
+  ///
+  /// In a store with a capacity, the keys' values take more than fits, and a batch takes less than half, or else it is refused.
+  private mutating func length(isAlone: Bool) -> Int {
+    let part = Int.random(in: 0..<100, using: &generator)
+    if let capacity {
+      let most = capacity / (isAlone ? 8 : 2 * Self.mostChanges + 1)
+      return Int.random(in: part < 30 ? 0...200 : 1_000...most, using: &generator)
+    }
+    return switch part {
+    case 0..<70: Int.random(in: 0...200, using: &generator)
+    case 70..<97: Int.random(in: 1_000...12_000, using: &generator)
+    default: Int.random(in: 60_000...90_000, using: &generator)
+    }
   }
 }
 

@@ -50,7 +50,7 @@ extension FollowerModelTests {
         trail: "",
         depth: 0
       )
-      workload = CrashWorkload(generator: generator.split(), clock: clock)
+      workload = CrashWorkload(generator: generator.split(), clock: clock, capacity: capacity)
       self.generator = generator
     }
 
