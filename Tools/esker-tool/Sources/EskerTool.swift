@@ -23,7 +23,8 @@ struct EskerTool: ParsableCommand {
       CommandGroup(
         name: "Entry",
         subcommands: [
-          Put.self, Get.self, Delete.self, List.self, Count.self, Exists.self, Increment.self, TTL.self, Touch.self,
+          Put.self, Get.self, Edit.self, Delete.self, List.self, Count.self, Exists.self, Increment.self, TTL.self,
+          Touch.self,
           Persist.self,
         ]
       ),
@@ -37,7 +38,7 @@ struct EskerTool: ParsableCommand {
       ),
       CommandGroup(
         name: "Upkeep",
-        subcommands: [Verify.self, Merge.self, Backup.self, Restore.self, Repair.self, Bench.self]
+        subcommands: [Settings.self, Verify.self, Merge.self, Backup.self, Restore.self, Repair.self, Bench.self]
       ),
     ]
   )

@@ -46,6 +46,7 @@ struct Count: ParsableCommand {
         isIntact = try forEachEntry(of: store, in: keyspace.name, progress, taking: filter) { _ in count += 1 }
       }
       try printFigures([("keys", count)], text: "\(count)", asJSON: json)
+      if count == 0 { try self.keyspace.noteOthers(in: store, isQuiet: self.store.quiet) }
       guard isIntact else { throw ToolError.damageFound }
     }
   }

@@ -8,7 +8,8 @@ struct Get: ParsableCommand {
     discussion: """
       Numbers, CBOR and other values whose form the keyspace records are written as text, CBOR as JSON; all others, and those \
       that are not of that form, as they are. --decode cbor and --decode json take values for that, and --raw writes every \
-      value as it is. If standard output is a terminal, a newline is added, and what a terminal would obey or cannot show is written \
+      value as it is. JSON has no type for instants, UUIDs, bytes and the like: --marked writes them as "put" takes them back, \
+      as in {"$date": "2026-03-01T12:00:00.000Z"}. If standard output is a terminal, a newline is added, and what a terminal would obey or cannot show is written \
       as "list --values" escapes it, except with --raw. The exit code is 1 if the key is absent or its \
       value has expired.
 
@@ -37,8 +38,13 @@ struct Get: ParsableCommand {
   @Flag(help: "Write the value's bytes, whatever form is recorded: --decode raw.")
   var raw = false
 
+  @Flag(help: "Write the value as put takes it back, with all of its types: --decode marked.")
+  var marked = false
+
   func validate() throws {
-    if raw, decoding.decode != .auto { throw ValidationError("--raw and --decode say two things about the values.") }
+    if [raw, marked, decoding.decode != .auto].count(where: { $0 }) > 1 {
+      throw ValidationError("--raw, --marked and --decode say different things about the values.")
+    }
   }
 
   func run() throws {
@@ -46,13 +52,16 @@ struct Get: ParsableCommand {
     try store.read { store in
       var output = BufferedOutput.standard()
       let keyspace = try keyspace.existing(in: store)
-      let forms = EntryForms.Pair(keyspace, raw ? .raw : decoding.decode)
+      let forms = EntryForms.Pair(keyspace, raw ? .raw : marked ? .marked : decoding.decode)
       let bytes = try given.map { try $0.bytes(in: keyspace) }
       guard keys.count > 1 else {
         let found =
           try output.isTerminal && !raw
           ? show(bytes[0], in: keyspace, forms, on: &output) : write(bytes[0], in: keyspace, forms, to: &output)
-        guard found else { throw ToolError.notFound(keys[0]) }
+        guard found else {
+          try self.keyspace.noteOthers(in: store, isQuiet: self.store.quiet)
+          throw ToolError.notFound(keys[0])
+        }
         // What a shell prints next is on a line of its own.
         if output.isTerminal || self.store.opened != nil { try output.write("\n") }
         return try output.flush()
@@ -67,6 +76,7 @@ struct Get: ParsableCommand {
         }
       }
       try output.flush()
+      if absent == keys.count { try self.keyspace.noteOthers(in: store, isQuiet: self.store.quiet) }
       if absent > 0 { throw ToolError.someAbsent }
     }
   }
@@ -80,7 +90,7 @@ struct Get: ParsableCommand {
   ) throws -> Bool {
     let found: Void? = try keyspace.withValue(forKey: key) { (value) throws in
       guard forms.values.isTranslated else { return try output.write(value) }
-      if let text = forms.values.text(of: [UInt8](copying: value)) { return try output.write(text) }
+      if let text = forms.text(of: [UInt8](copying: value)) { return try output.write(text) }
       if !store.quiet {
         StandardError.report("the value is not of the form \(forms.valueName ?? ""), and is written as it is")
       }
@@ -97,7 +107,7 @@ struct Get: ParsableCommand {
     on output: inout BufferedOutput
   ) throws -> Bool {
     guard let value = try keyspace.get(key) else { return false }
-    let text = (forms.values.isTranslated ? forms.values.text(of: value) : nil).map { Array($0.utf8) } ?? value
+    let text = (forms.values.isTranslated ? forms.text(of: value) : nil).map { Array($0.utf8) } ?? value
     if isShowable(text) {
       try output.write(text)
       return true
@@ -112,7 +122,7 @@ struct Get: ParsableCommand {
   }
 
   private func line(_ key: [UInt8], _ value: [UInt8], _ forms: EntryForms.Pair) -> String {
-    let text = forms.values.text(of: value).map { Array($0.utf8) } ?? value
+    let text = forms.text(of: value).map { Array($0.utf8) } ?? value
     return "\(escaped(encoding.printed(key, forms.keys)))\t\(escaped(text))\n"
   }
 }

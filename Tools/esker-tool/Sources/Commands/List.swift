@@ -70,6 +70,8 @@ struct List: ParsableCommand {
         try output.flush()
       }
       try output.flush()
+      progress.clear()
+      if output.byteCount == 0 { try self.keyspace.noteOthers(in: store, isQuiet: self.store.quiet) }
       guard isIntact else { throw ToolError.damageFound }
     }
   }
@@ -114,7 +116,7 @@ private struct LineWriter {
     var key = KeyEncodingOption.printed(try entry.key(), forms.keys, encoding)
     if values {
       let value = try entry.value()
-      let text = forms.values.isTranslated ? forms.values.text(of: value).map { Array($0.utf8) } : nil
+      let text = forms.values.isTranslated ? forms.text(of: value).map { Array($0.utf8) } : nil
       key = escapedBytes(key) + [UInt8(ascii: "\t")] + escapedBytes(text ?? value)
     } else if isTerminal {
       key = key.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 }

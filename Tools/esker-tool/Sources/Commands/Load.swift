@@ -70,21 +70,7 @@ struct Load: ParsableCommand {
 
   @OptionGroup var packing: CompressionOption
 
-  @Option(
-    help: ArgumentHelp(
-      "Write segments of this size from now on, from 64KiB to 1GiB, \(ByteSize.help). The store remembers it.",
-      valueName: "size"
-    )
-  )
-  var segmentSize: ByteSize?
-
-  @Option(
-    help: ArgumentHelp(
-      "Let the store take no more than this, and evict what was not read recently: \(ByteSize.help), or none. It remembers it.",
-      valueName: "size"
-    )
-  )
-  var capacity: CapacityArgument?
+  @OptionGroup var sizes: SizeOptions
 
   @Flag(help: "Resume where an earlier load of this file with this option stopped, and record the position.")
   var resume = false
@@ -113,16 +99,13 @@ struct Load: ParsableCommand {
   }
 
   private var settings: Options {
-    Options(segmentSize: segmentSize?.bytes, compression: packing.compression, capacity: capacity?.bytes)
+    Options(segmentSize: sizes.segmentSize?.bytes, compression: packing.compression, capacity: sizes.capacity?.bytes)
   }
 
   func validate() throws {
     try TransferFormat.requirePlain(file, "decompress it, and give - for standard input.")
     if let acknowledge, acknowledge < 1 { throw ValidationError("--acknowledge takes a number of at least 1.") }
     if maxLine.bytes < 1 { throw ValidationError("--max-line takes a size of at least 1.") }
-    if let segmentSize, !(64 << 10...1 << 30).contains(segmentSize.bytes) {
-      throw ValidationError("--segment-size takes a size from 64KiB to 1GiB.")
-    }
     if format == nil, keyField == nil {
       throw ValidationError("Give --key-field for documents, or --format for what dump wrote.")
     }

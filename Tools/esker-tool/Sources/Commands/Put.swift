@@ -13,6 +13,9 @@ struct Put: ParsableCommand {
       whatever values are, and stores what a program reads: a string of JSON as the text in it, and CBOR where nothing is \
       recorded, which is what a typed storage reads by default. --raw stores the bytes of the value as they are.
 
+      "get --marked" writes a value as it is taken here, and "edit" opens it in an editor. A note says if a value is of other types \
+      than the one that it replaces, or than another entry; the version of the value that it replaces is kept.
+
       Examples:
         esker put game.esker anna 7 --keyspace scores
         esker put game.esker 42 '{"title":"Go"}' --keyspace boards --json
@@ -58,13 +61,61 @@ struct Put: ParsableCommand {
     let bytes = try valueBytes()
     try store.write(creating: true) { store in
       let keyspace = try keyspace.writable(in: store)
+      let key = try key.bytes(in: keyspace)
+      var value = try stored(bytes, in: keyspace)
+      if !raw { try fit(&value, to: key, in: keyspace, of: store) }
       _ = try keyspace.put(
-        try stored(bytes, in: keyspace),
-        forKey: try key.bytes(in: keyspace),
+        value,
+        forKey: key,
         expiry: ttl.map { .after($0.duration) },
         durability: synced ? .synced : nil
       )
     }
+  }
+
+  /// Gives the value the version of the one that it replaces, and notes if it is of other types than that, or than another entry.
+  private func fit(
+    _ value: inout [UInt8],
+    to key: [UInt8],
+    in keyspace: Keyspace,
+    of store: LogStore
+  ) throws(StoreError) {
+    let form = keyspace.shownValues
+    guard form.isTranslated else { return }
+    let old = try keyspace.get(key)
+    if !self.store.quiet, let new = shape(of: value, form) {
+      var notes: [String] = []
+      if let old {
+        notes = shape(of: old, form).map { new.changes(from: $0) } ?? []
+      } else if let other = try another(in: keyspace, store), let shape = shape(of: other, form) {
+        notes = new.differences(fromAnother: shape)
+      }
+      if !notes.isEmpty { report(notes) }
+    }
+    if let version = old.flatMap({ StoredForm.version(of: $0) }), StoredForm.version(of: value) == nil {
+      value = StoredForm.mark(ofVersion: version) + value
+    }
+  }
+
+  private func shape(of value: [UInt8], _ form: StoredForm) -> ValueShape? {
+    guard form.containsCBOR else { return nil }
+    return form.text(of: value, isMarked: true).map { ValueShape(marked: $0) }
+  }
+
+  /// The value of any entry.
+  private func another(in keyspace: Keyspace, _ store: LogStore) throws(StoreError) -> [UInt8]? {
+    var value: [UInt8]?
+    try store.snapshot().forEachEntry(in: keyspace.name) { entry in
+      value = try? entry.value()
+      return false
+    }
+    return value
+  }
+
+  private func report(_ notes: [String]) {
+    let shown = notes.prefix(3).joined(separator: "; ")
+    let more = notes.count > 3 ? "; and \(notes.count - 3) more" : ""
+    StandardError.report("note: \(shown)\(more). get --marked and esker edit keep the types")
   }
 
   /// The value in the form that the keyspace records.

@@ -16,7 +16,7 @@ struct Condition: ExpressibleByArgument {
 
   let path: ValuePath
   let comparison: Comparison
-  let operand: Scalar
+  let operand: Operand
 
   /// Nil unless it is a path, a comparison and a value.
   init?(argument: String) {
@@ -28,7 +28,7 @@ struct Condition: ExpressibleByArgument {
     self.comparison = comparison
     let bytes = Array(operand.utf8)
     // What is not JSON is text: quotes are only needed around what would be.
-    self.operand = JSONCursor.isDocument(bytes.span) ? Scalar(json: bytes.span) : .text(bytes)
+    self.operand = Operand(JSONCursor.isDocument(bytes.span) ? Scalar(json: bytes.span) : .text(bytes))
   }
 
   /// The first comparison outside of quotes.
@@ -45,27 +45,34 @@ struct Condition: ExpressibleByArgument {
   }
 
   /// Whether the value, which is JSON, is as it must be. What is not there counts as null.
-  func holds(for json: Span<UInt8>) -> Bool {
+  ///
+  /// - Parameter isMarked: Whether what JSON has no type for is marked; see ``CBORText/Mark``.
+  func holds(for json: Span<UInt8>, isMarked: Bool = false) -> Bool {
     guard let range = path.find(in: json) else { return holds(for: .null) }
     let found = json.extracting(range)
-    if comparison == .contains,
-      json[range.lowerBound] == UInt8(ascii: "[") || json[range.lowerBound] == UInt8(ascii: "{")
-    {
+    let value = Scalar(json: found, isMarked: isMarked)
+    if comparison == .contains, case .structure = value {
       var cursor = JSONCursor()
-      return (try? cursor.anyMember(found) { Scalar(json: $0) == operand }) ?? false
+      let isMember = try? cursor.anyMember(found) { member in
+        let (value, operand) = operand.beside(Scalar(json: member, isMarked: isMarked))
+        return value == operand
+      }
+      return isMember ?? false
     }
-    return holds(for: Scalar(json: found))
+    return holds(for: value)
   }
 
   private func holds(for value: Scalar) -> Bool {
+    guard comparison != .contains else { return value.contains(operand.given) }
+    let (value, operand) = operand.beside(value)
     switch comparison {
-    case .equal, .same: value == operand
-    case .notEqual: value != operand
-    case .less: value.isLess(than: operand)
-    case .more: operand.isLess(than: value)
-    case .atMost: value.isLess(than: operand) || value.isOrdered && value == operand
-    case .atLeast: operand.isLess(than: value) || value.isOrdered && value == operand
-    case .contains: value.contains(operand)
+    case .equal, .same: return value == operand
+    case .notEqual: return value != operand
+    case .less: return value.isLess(than: operand)
+    case .more: return operand.isLess(than: value)
+    case .atMost: return value.isLess(than: operand) || value.isOrdered && value == operand
+    case .atLeast: return operand.isLess(than: value) || value.isOrdered && value == operand
+    case .contains: return value.contains(operand)
     }
   }
 }

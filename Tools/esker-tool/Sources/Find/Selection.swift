@@ -24,7 +24,7 @@ struct EntryChoice: ParsableArguments {
   var conditions: [Condition] = []
 
   /// Whether entries have to be looked at.
-  fileprivate var isChoosy: Bool { looksAtKeys || !conditions.isEmpty }
+  var isChoosy: Bool { looksAtKeys || !conditions.isEmpty }
 
   fileprivate var looksAtKeys: Bool { !prefix.isEmpty || match != nil }
 }
@@ -111,15 +111,15 @@ struct EntryFilter {
   private mutating func holds(for value: [UInt8], _ form: StoredForm) -> Bool {
     if form == .raw, JSONCursor.isDocument(value.span) { return holds(for: value.span) }
     text.removeAll()
-    if form.isTranslated, form.addShown(value, to: &text) { return holds(for: text.bytes.span) }
+    if form.isTranslated, form.addMarked(value, to: &text) { return holds(for: text.bytes.span, isMarked: true) }
     // Text that is not JSON is a value of its own; bytes are no value that could be compared.
     guard UTF8Check.isValid(value.span) else { return false }
     text.value(utf8: value.span)
     return holds(for: text.bytes.span)
   }
 
-  private func holds(for json: Span<UInt8>) -> Bool {
-    for condition in conditions where !condition.holds(for: json) { return false }
+  private func holds(for json: Span<UInt8>, isMarked: Bool = false) -> Bool {
+    for condition in conditions where !condition.holds(for: json, isMarked: isMarked) { return false }
     return true
   }
 }

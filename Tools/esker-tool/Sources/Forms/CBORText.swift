@@ -16,6 +16,26 @@ struct CBORText {
     case decimal = "$decimal"
     /// A number that is not finite.
     case float = "$float"
+
+    /// The mark of an object of JSON, and its text; nil if it is none.
+    static func read(_ json: Span<UInt8>) -> (Mark, String)? {
+      var cursor = JSONCursor()
+      var text: [UInt8] = []
+      guard cursor.skip(UInt8(ascii: "{"), json) else { return nil }
+      cursor.skipSpace(json)
+      guard let name = try? cursor.string(json, wanted: "a mark"),
+        let mark = Mark(rawValue: json.extracting(name.bytes).text)
+      else { return nil }
+      cursor.skipSpace(json)
+      guard cursor.skip(UInt8(ascii: ":"), json) else { return nil }
+      cursor.skipSpace(json)
+      guard let string = try? cursor.string(json, wanted: "its text"),
+        JSONCursor.unescape(json.extracting(string.bytes), into: &text)
+      else { return nil }
+      cursor.skipSpace(json)
+      guard cursor.skip(UInt8(ascii: "}"), json) else { return nil }
+      return (mark, String(decoding: text, as: UTF8.self))
+    }
   }
 
   private let bytes: [UInt8]

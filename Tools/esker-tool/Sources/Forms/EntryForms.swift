@@ -8,8 +8,13 @@ struct EntryForms {
     var keyName: String?
     var values = StoredForm.raw
     var valueName: String?
+    /// Whether values are shown as "put" takes them back; see ``CBORText/Mark``.
+    private var isMarked = false
 
     init() {}
+
+    /// A value as text of its form; nil if it is not of it.
+    func text(of value: [UInt8]) -> String? { values.text(of: value, isMarked: isMarked) }
 
     /// The names, if both are recorded.
     var recorded: LoadTarget.Forms? {
@@ -22,6 +27,7 @@ struct EntryForms {
       keyName = keyspace.keyForm
       values = decoding.form(keyspace.shownValues)
       valueName = decoding.name(keyspace.valueForm)
+      isMarked = decoding == .marked
     }
   }
 

@@ -19,6 +19,15 @@ extension StoredForm {
     }
   }
 
+  /// Whether the values are CBOR, or that turned further.
+  var containsCBOR: Bool {
+    switch self {
+    case .cbor: true
+    case .turned(let form, _): form.containsCBOR
+    default: false
+    }
+  }
+
   /// Adds a field with the value if ``bytes(ofJSON:)`` makes the same bytes of it again; false, with nothing added, if not.
   func add(_ bytes: [UInt8], as name: String, to writer: inout JSONWriter) -> Bool {
     guard let text = exactText(of: bytes) else { return false }
@@ -37,10 +46,18 @@ extension StoredForm {
     return true
   }
 
-  /// Adds the value as it is shown; false, with nothing added, if the bytes are not of this form.
-  func addShown(_ bytes: [UInt8], to writer: inout JSONWriter) -> Bool {
-    guard let text = text(of: bytes) else { return false }
-    if isWrittenInJSON { writer.literal(text) } else { writer.value(text) }
+  /// Adds the value, marked where JSON has no type for it; false, with nothing added, if the bytes are not of this form.
+  func addMarked(_ bytes: [UInt8], to writer: inout JSONWriter) -> Bool {
+    guard let text = text(of: bytes, isMarked: true) else { return false }
+    if isWrittenInJSON {
+      writer.literal(text)
+    } else if self == .date {
+      writer.beginObject()
+      writer.field(CBORText.Mark.date.rawValue, text)
+      writer.endObject()
+    } else {
+      writer.value(text)
+    }
     return true
   }
 

@@ -5,6 +5,8 @@ import Esker
 enum Decoding: String, ExpressibleByArgument, CaseIterable {
   /// By the form that the keyspace records.
   case auto
+  /// The same, with marks on what JSON has no type for, so that "put" takes it back as it was.
+  case marked
   /// CBOR as JSON.
   case cbor
   /// As the JSON that they are.
@@ -15,7 +17,7 @@ enum Decoding: String, ExpressibleByArgument, CaseIterable {
   /// The form to show values in, of a keyspace that records one.
   func form(_ recorded: StoredForm) -> StoredForm {
     switch self {
-    case .auto: recorded
+    case .auto, .marked: recorded
     case .cbor: .cbor
     case .json: .json
     case .raw: .raw
@@ -25,7 +27,7 @@ enum Decoding: String, ExpressibleByArgument, CaseIterable {
   /// The name of that form.
   func name(_ recorded: String?) -> String? {
     switch self {
-    case .auto: recorded
+    case .auto, .marked: recorded
     case .cbor, .json: rawValue
     case .raw: nil
     }
@@ -36,8 +38,8 @@ enum Decoding: String, ExpressibleByArgument, CaseIterable {
 struct DecodeOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Show values as what the keyspace records, as CBOR, as JSON, or as their bytes.",
-      valueName: "auto|cbor|json|raw"
+      "Show values as what the keyspace records, as put takes them back, as CBOR, as JSON, or as their bytes.",
+      valueName: "auto|marked|cbor|json|raw"
     )
   )
   var decode = Decoding.auto

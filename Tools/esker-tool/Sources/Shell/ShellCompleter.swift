@@ -12,7 +12,7 @@ struct ShellCompleter {
 
   /// Commands whose arguments are keys.
   private static let keyCommands = [
-    "get", "put", "set", "delete", "rm", "del", "exists", "ttl", "touch", "persist", "increment",
+    "get", "put", "edit", "set", "delete", "rm", "del", "exists", "ttl", "touch", "persist", "increment",
   ]
 
   func completion(of line: [Character]) -> LineCompletion {

@@ -7,6 +7,7 @@ protocol StoreCommand: ParsableCommand {
 
 extension Put: StoreCommand {}
 extension Get: StoreCommand {}
+extension Edit: StoreCommand {}
 extension Delete: StoreCommand {}
 extension List: StoreCommand {}
 extension Count: StoreCommand {}

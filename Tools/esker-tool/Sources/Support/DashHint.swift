@@ -1,7 +1,7 @@
 /// What to say when a key or a value that begins with a dash was taken for an option.
 enum DashHint {
   private static let takers: Set<String> = [
-    "put", "set", "get", "delete", "rm", "del", "exists", "ttl", "touch", "persist", "increment",
+    "put", "set", "get", "edit", "delete", "rm", "del", "exists", "ttl", "touch", "persist", "increment",
   ]
 
   /// The hint for the arguments of a command that were refused; nil if that cannot be why.

@@ -38,14 +38,15 @@ enum ExitStatus {
     case .outputClosed: success
     case .noKeyspace, .notFound, .someAbsent, .nothingFound, .noSegment, .noRecord, .badLine, .badGzip, .nothingLoaded,
       .damageFound, .otherInput, .notRepresentable, .benchmarkFailed, .different, .historyMerged, .notWritten,
-      .noPosition, .otherPosition:
+      .noPosition, .otherPosition, .changedMeanwhile:
       failure
     case .comparedDamage: trouble
     case .argumentNotUTF8, .notEncoded, .notOfForm, .notForDocuments, .otherForms, .notFromJSON, .noCommand, .noCounter,
-      .noCounters, .copyOntoItself, .nowhere, .openQuote, .longLine, .lineNotUTF8, .notInShell, .noHost, .readOnlyShell:
+      .noCounters, .copyOntoItself, .nowhere, .openQuote, .longLine, .lineNotUTF8, .notInShell, .noHost, .readOnlyShell,
+      .editedToOtherForm, .notEditable:
       usage
     case .noStore, .noInput: noInput
-    case .system, .outputExists: inputOutput
+    case .system, .outputExists, .editorFailed: inputOutput
     case .interrupted(let signal): 128 + signal
     }
   }

@@ -126,6 +126,19 @@ struct KeyspaceOption: ParsableArguments {
     return try store.keyspace(keyspace)
   }
 
+  /// Says where the entries are if no keyspace was named, and the default one is empty and others are not.
+  func noteOthers(in store: LogStore, isQuiet: Bool) throws(StoreError) {
+    guard !isQuiet, keyspace == nil, try store.default.count() == 0 else { return }
+    let others = store.statistics.keyspaces.filter { !$0.key.isEmpty && $0.value > 0 }
+    guard !others.isEmpty else { return }
+    let names = others.keys.sorted()
+    let shown = names.prefix(5).map { escaped(Array($0.utf8)) }.joined(separator: ", ")
+    StandardError.report(
+      "the default keyspace is empty, others have \(HumanUnits.count(others.values.reduce(0, +), "key")): name one with "
+        + "--keyspace: \(shown)\(names.count > 5 ? ", ..." : "")"
+    )
+  }
+
   /// The keyspace, which must exist.
   func existing(in store: LogStore) throws -> Keyspace {
     guard let keyspace, !keyspace.isEmpty else { return store.default }

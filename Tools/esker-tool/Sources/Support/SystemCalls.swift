@@ -25,6 +25,21 @@ enum SystemCalls {
     unsafe unlink(path)
   }
 
+  /// Removes a directory, which must be empty.
+  static func removeDirectory(_ path: String) {
+    unsafe rmdir(path)
+  }
+
+  /// Runs a line of shell on the same terminal, which alone gets its signals meanwhile; returns its exit code, or 128 plus the number
+  /// of the signal that ended it.
+  static func run(shell line: String) -> Int32 {
+    signal(SIGPIPE, SIG_DFL)
+    defer { signal(SIGPIPE, SIG_IGN) }
+    let status = unsafe system(line)
+    guard status >= 0 else { return 127 }
+    return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+  }
+
   /// Creates a directory whose name has a unique suffix of six characters; nil on failure.
   static func makeDirectory(_ template: String) -> String? {
     var name = Array(template.utf8CString)

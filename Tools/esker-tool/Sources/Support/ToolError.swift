@@ -14,6 +14,14 @@ enum ToolError: Error, Equatable {
   case notFound(String)
   /// Some of several keys are absent, which has been reported.
   case someAbsent
+  /// A value has been written, or removed, since it was read to be edited; where the edited text is kept.
+  case changedMeanwhile(String, kept: String)
+  /// What was edited is not of the form of the value; where it is kept.
+  case editedToOtherForm(form: String, kept: String)
+  /// The text of a value would not make the same bytes again.
+  case notEditable(String, form: String)
+  /// The editor failed.
+  case editorFailed(String, status: Int32)
   /// None of the given number of keys exists.
   case nothingFound(Int)
   /// A line of the input cannot be loaded.
@@ -101,6 +109,14 @@ extension ToolError: CustomStringConvertible {
     case .badGzip(let name, let why): "the gzip data of \(name) cannot be read: \(why)"
     case .notFound(let key): "no value for key \"\(key)\""
     case .someAbsent: "some of the keys have no value"
+    case .changedMeanwhile(let key, let kept):
+      "the value of key \"\(key)\" has changed meanwhile, and was not replaced: what you wrote is in \(kept)"
+    case .editedToOtherForm(let form, let kept):
+      "what you wrote is not of the form \(form), so nothing was changed: it is in \(kept)"
+    case .notEditable(let key, let form):
+      "the value of key \"\(key)\" has parts that text of the form \(form) cannot say: use get --raw and put --raw"
+    case .editorFailed(let editor, let status):
+      "\(editor) ended with \(status), so nothing was changed: name another editor in VISUAL or EDITOR"
     case .nothingFound(let count): "none of the \(count) keys exists"
     case .badLine(let number, let why): "line \(number): \(why)"
     case .nothingLoaded(let count):

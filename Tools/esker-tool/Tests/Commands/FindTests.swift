@@ -79,7 +79,8 @@ import Testing
       (#"b[2].c = "é\"""#, true), ("b[2].c ~ é", true), ("b ~ x", true), ("b ~ 10", true), ("b ~ 1", false),
       ("big = 9007199254740993", true), ("big = 9007199254740992", false), ("n = null", true), ("none = null", true),
       ("none != 1", true), ("none < 1", false), (#"["a.b"] = q"#, true), ("t = true", true), ("t < true", false),
-      ("t <= true", false), ("a = \"1\"", false), ("b[2] ~ c", true), (". ~ a", true), (". ~ zzz", false),
+      ("t <= true", false), ("a = \"1\"", true), ("b[1] = \"10\"", false), ("b[2] ~ c", true), (". ~ a", true),
+      (". ~ zzz", false),
       ("b[1] > w", true), ("a ~ 1", false), ("a.b = 1", false), ("b.c = 1", false), ("b[2].c != null", true),
     ]
   )
