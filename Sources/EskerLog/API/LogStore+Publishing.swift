@@ -15,6 +15,16 @@ extension LogStore {
     try publishedStatistics(at: path, platform: .system)
   }
 
+  /// The process that has the store at `path` open for writing, 0 if its id cannot be read; nil if none has, or that cannot be told.
+  package static func writer(at path: String, platform: Platform = .system) -> Int32? {
+    guard let path = try? platform.fileSystem.absolute(path),
+      LockFile.isHeld(in: path, platform.fileSystem) == true,
+      let lock = try? LockFile(in: path, platform.fileSystem)
+    else { return nil }
+    defer { lock.close() }
+    return lock.holder
+  }
+
   package static func publishedStatistics(
     at path: String,
     platform: Platform

@@ -19,29 +19,21 @@ struct EskerTool: ParsableCommand {
         esker get cities.esker at
       """,
     version: "0.1.0",
-    groupedSubcommands: [
-      CommandGroup(
-        name: "Entry",
-        subcommands: [
-          Put.self, Get.self, Edit.self, Delete.self, List.self, Count.self, Exists.self, Increment.self, TTL.self,
-          Touch.self,
-          Persist.self,
-        ]
-      ),
-      CommandGroup(
-        name: "Bulk",
-        subcommands: [Load.self, Dump.self, Copy.self, Clear.self, Drop.self, Keyspaces.self, Shell.self]
-      ),
-      CommandGroup(
-        name: "Report",
-        subcommands: [Stats.self, Big.self, Diff.self, Watch.self, Follow.self, Inspect.self, Map.self]
-      ),
-      CommandGroup(
-        name: "Upkeep",
-        subcommands: [Settings.self, Verify.self, Merge.self, Backup.self, Restore.self, Repair.self, Bench.self]
-      ),
-    ]
+    groupedSubcommands: groups.map { CommandGroup(name: $0.name, subcommands: $0.commands) }
   )
+
+  static let groups: [(name: String, commands: [any ParsableCommand.Type])] = [
+    (
+      "Entry",
+      [
+        Put.self, Get.self, Edit.self, Delete.self, List.self, Count.self, Exists.self, Increment.self, TTL.self,
+        Touch.self, Persist.self,
+      ]
+    ),
+    ("Bulk", [Load.self, Dump.self, Copy.self, Clear.self, Drop.self, Keyspaces.self, Shell.self]),
+    ("Report", [Stats.self, Big.self, Diff.self, Watch.self, Follow.self, Inspect.self, Map.self]),
+    ("Upkeep", [Settings.self, Verify.self, Merge.self, Backup.self, Restore.self, Repair.self, Bench.self]),
+  ]
 
   // Closures written in this function would be bound to the main actor and checked at each call, so it contains none and
   // only calls `runTool`.
@@ -59,6 +51,12 @@ nonisolated private func runTool() -> Int32 {
   DescriptorLimit.raise()
   do {
     try requireTextArguments()
+    if CommandLine.arguments.dropFirst() == [ManualPage.option] {
+      var output = BufferedOutput.standard()
+      try output.write(ManualPage(of: EskerTool.groups).text)
+      try output.flush()
+      return ExitStatus.success
+    }
     try CommandNames(EskerTool.configuration.subcommands).check(Array(CommandLine.arguments.dropFirst()))
     var command = try EskerTool.parseAsRoot()
     do { try command.run() } catch {

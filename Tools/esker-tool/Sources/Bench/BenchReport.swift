@@ -33,7 +33,7 @@ struct BenchReport {
     writer.beginObject()
     for (name, value) in [
       ("records", plan.records), ("keyBytes", plan.keyLength), ("valueBytes", plan.valueLength),
-      ("threads", plan.threads),
+      ("threads", plan.threads), ("readPercent", plan.reads),
     ] {
       writer.name(name)
       writer.value(value)

@@ -99,18 +99,22 @@ private struct BenchWorker {
       try get()
     case .mixed:
       choose(Int(random.next() % UInt64(plan.records)))
-      if random.next() & 1 == 0 { try get() } else { try store.put(value, forKey: key) }
+      if random.next() % 100 < plan.reads { try get() } else { try store.put(value, forKey: key) }
     }
   }
 
   private func get() throws {
-    guard try store.get(key)?.count == plan.valueLength else {
+    guard try store.get(key)?.count == value.count else {
       throw ToolError.benchmarkFailed("a value that was put is not there")
     }
   }
 
-  /// Makes the key for a number: its digits in base 64, written from the end.
+  /// Makes the key for a number, and its value if that is not always the same: its digits in base 64, written from the end.
   private mutating func choose(_ number: Int) {
+    if let data = plan.data {
+      (key, value) = data.entries[number]
+      return
+    }
     var rest = BenchRandom.mixed(UInt64(number))
     // The mixing is one-to-one, so eleven characters distinguish all numbers.
     for index in stride(from: key.count - 1, through: max(0, key.count - 11), by: -1) {

@@ -10,8 +10,17 @@ extension BigReport {
     try write("LARGEST", [.right("SIZE"), .right("VALUE"), .left("KEYSPACE"), .left("KEY")], to: &output, largest) {
       [.size($0.bytes), .size($0.valueBytes), .text($0.keyspace), .bytes($0.key)]
     }
+    if keyspaces.count > 1 {
+      let columns: [Table.Column] = [.right("SIZE"), .right("KEYS"), .right("SHARE"), .left("KEYSPACE")]
+      try write("KEYSPACES", columns, to: &output, largestKeyspaces) { name, amount in
+        [
+          .size(amount.bytes), .count(amount.keys), .share(amount.bytes, of: keyBytes + valueBytes),
+          name.isEmpty ? Cell(shown: "(default)", plain: "", paint: .faint) : .text(name),
+        ]
+      }
+    }
     let columns: [Table.Column] = [.right("SIZE"), .right("KEYS"), .right("SHARE"), .left("KEYSPACE"), .left("PREFIX")]
-    try write("PREFIXES", columns, to: &output, largestPrefixes) { figure in
+    try write("PREFIXES OF KEYS", columns, to: &output, largestPrefixes) { figure in
       [
         .size(figure.amount.bytes), .count(figure.amount.keys), .share(figure.amount.bytes, of: keyBytes + valueBytes),
         .text(figure.name.keyspace), .text(figure.name.prefix),
@@ -67,6 +76,11 @@ extension BigReport {
       writer.field("key", bytes: entry.key)
       writer.field("keyBytes", entry.keyBytes)
       writer.field("valueBytes", entry.valueBytes)
+    }
+    writer.list("keyspaces", largestKeyspaces) { writer, figure in
+      writer.field("name", figure.name)
+      writer.field("keys", figure.amount.keys)
+      writer.field("bytes", figure.amount.bytes)
     }
     writer.list("prefixes", largestPrefixes) { writer, figure in
       writer.field("keyspace", figure.name.keyspace)

@@ -22,6 +22,7 @@ struct BigReport {
   /// Largest first.
   private(set) var largest: [Large] = []
   private(set) var prefixes = PrefixSizes()
+  private(set) var keyspaces: [String: PrefixSizes.Amount] = [:]
   private(set) var sizes = SizeHistogram()
   private(set) var lifetimes = LifetimeHistogram()
 
@@ -36,6 +37,8 @@ struct BigReport {
     entries += 1
     keyBytes += key.count
     valueBytes += length
+    keyspaces[entry.keyspace, default: PrefixSizes.Amount()].keys += 1
+    keyspaces[entry.keyspace, default: PrefixSizes.Amount()].bytes += key.count + length
     sizes.add(length)
     lifetimes.add(entry.expiry, at: now)
     let printed = form.isTranslated ? form.text(of: key).map { Array($0.utf8) } ?? key : key
@@ -44,6 +47,12 @@ struct BigReport {
     let large = Large(keyspace: entry.keyspace, key: printed, keyBytes: key.count, valueBytes: length)
     largest.insert(large, at: largest.firstIndex { $0.bytes < large.bytes } ?? largest.count)
     if largest.count > top { largest.removeLast() }
+  }
+
+  /// The keyspaces that take most, largest first.
+  var largestKeyspaces: [(name: String, amount: PrefixSizes.Amount)] {
+    let sorted = keyspaces.sorted { ($0.value.bytes, $1.key) > ($1.value.bytes, $0.key) }
+    return sorted.prefix(top).map { ($0.key, $0.value) }
   }
 
   /// The prefixes that take most, largest first.

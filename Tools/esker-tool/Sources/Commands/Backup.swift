@@ -39,19 +39,31 @@ struct Backup: ParsableCommand {
 
   func run() throws {
     if let since { try store.require(at: since) }
+    try store.requireOutside(directory)
     try store.read { store in
-      let copies = copy || dryRun && !isOnOneVolume(store.path, directory)
-      let plan = try store.planBackup(to: directory, reusing: since, copying: copies)
-      if dryRun { return try printSummary(of: plan, path: directory, isPlan: true, asJSON: json) }
-      Interruption.install()
-      let progress = Progress("copying", bytes: plan.bytes, isQuiet: self.store.quiet)
-      defer { progress.clear() }
-      let report = try store.backup(to: directory, reusing: since, copying: copy) { share in
-        progress.update(share)
-        return !Interruption.isRequested
+      do { try backUp(store) } catch StoreError.damaged(let location, let reason) {
+        DamageReports.report(location, reason)
+        let path = quotedForShell(self.store.store)
+        StandardError.report(
+          "nothing was copied, as the store is damaged; to save everything intact: esker repair \(path) NEW"
+        )
+        throw StoreError.damaged(location, reason: reason)
       }
-      progress.clear()
-      if json || !self.store.quiet { try printSummary(of: report, path: directory, asJSON: json) }
     }
+  }
+
+  private func backUp(_ store: LogStore) throws {
+    let copies = copy || dryRun && !isOnOneVolume(store.path, directory)
+    let plan = try store.planBackup(to: directory, reusing: since, copying: copies)
+    if dryRun { return try printSummary(of: plan, path: directory, isPlan: true, asJSON: json) }
+    Interruption.install()
+    let progress = Progress("copying", bytes: plan.bytes, isQuiet: self.store.quiet)
+    defer { progress.clear() }
+    let report = try store.backup(to: directory, reusing: since, copying: copy) { share in
+      progress.update(share)
+      return !Interruption.isRequested
+    }
+    progress.clear()
+    if json || !self.store.quiet { try printSummary(of: report, path: directory, asJSON: json) }
   }
 }

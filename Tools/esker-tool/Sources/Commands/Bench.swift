@@ -11,11 +11,15 @@ struct Bench: ParsableCommand {
       touched. Every call is timed, including the reading of the clock; latencies are exact to a quarter.
 
       fill puts new keys; read gets them at random; mixed gets and puts in equal parts; zipfian mostly gets the same few \
-      keys; durable puts and waits for the disk each time.
+      keys; durable puts and waits for the disk each time. --reads 80 makes four of five calls of mixed gets.
+
+      --data takes keys and values of a store of your own, as many as --records, instead of random ones of one size. They are read \
+      into memory, and the store is only read.
 
       Examples:
         esker bench .
         esker bench /mnt/disk --value-size 1kB --threads 4 --plot latencies.svg
+        esker bench . --data cities.esker --workload mixed --reads 80
         esker bench . --workload durable --threads 16 --json
       """
   )
@@ -25,6 +29,18 @@ struct Bench: ParsableCommand {
 
   @Option(name: .customLong("workload"), help: "Run only this workload; may be repeated. A fill always comes first.")
   var workloads: [BenchWorkload] = []
+
+  @Option(
+    help: ArgumentHelp("Use the entries of this store, as many as --records says.", valueName: "store"),
+    completion: .directory
+  )
+  var data: String?
+
+  @Option(help: ArgumentHelp("Use the entries of this keyspace of the store.", valueName: "name"))
+  var keyspace: String?
+
+  @Option(help: ArgumentHelp("How many calls of the workload mixed are gets.", valueName: "percent"))
+  var reads = 50
 
   @Option(help: ArgumentHelp("How many keys there are.", valueName: "count"))
   var records = 500_000
@@ -54,6 +70,8 @@ struct Bench: ParsableCommand {
 
   func validate() throws {
     guard (1...1_000_000_000).contains(records) else { throw ValidationError("--records takes 1 to 1,000,000,000.") }
+    guard 0...100 ~= reads else { throw ValidationError("--reads takes a percentage from 0 to 100.") }
+    guard keyspace == nil || data != nil else { throw ValidationError("--keyspace goes with --data.") }
     guard (1...1024).contains(threads) else { throw ValidationError("--threads takes 1 to 1024.") }
     guard duration.duration <= .seconds(86_400) else { throw ValidationError("--duration takes up to 1d.") }
     guard (11...LogStore.maximumKeyLength).contains(keySize.bytes) else {
@@ -67,32 +85,56 @@ struct Bench: ParsableCommand {
   func run() throws {
     Interruption.install()
     if let plot, FileManager.default.fileExists(atPath: plot) { throw ToolError.outputExists(path: plot) }
+    let plan = try plan()
     let place = try makeDirectory()
     defer { try? FileManager.default.removeItem(atPath: place) }
-    let report = BenchReport(plan: plan, results: try measure("\(place)/store"))
+    let report = BenchReport(plan: plan, results: try measure("\(place)/store", plan))
     var output = BufferedOutput.standard()
     if json { try output.write(report.json) } else { try report.write(to: &output) }
     try output.flush()
     if let plot { try withOutput(plot) { try $0.write(BenchPlot(report: report).svg) } }
   }
 
-  private var plan: BenchPlan {
-    BenchPlan(
+  private func plan() throws -> BenchPlan {
+    var plan = BenchPlan(
       records: records,
       keyLength: keySize.bytes,
       valueLength: valueSize.bytes,
       threads: threads,
-      seconds: duration.duration.seconds
+      seconds: duration.duration.seconds,
+      reads: reads
     )
+    guard let data = try data.map({ try entries(of: $0) }) else { return plan }
+    (plan.records, plan.keyLength, plan.valueLength) = (data.entries.count, data.meanKeyLength, data.meanValueLength)
+    plan.data = data
+    return plan
   }
 
-  private func measure(_ path: String) throws -> [BenchResult] {
+  private func entries(of path: String) throws -> BenchData {
+    var source = StoreArguments()
+    (source.store, source.quiet) = (path, quiet)
+    return try source.read { store in
+      var named = KeyspaceOption()
+      named.keyspace = keyspace
+      let name = try named.existing(in: store).name
+      let progress = Progress("reading", of: .named("entries"), total: records, isQuiet: quiet)
+      defer { progress.clear() }
+      let data = try BenchData(of: store, keyspace: name, limit: records, progress)
+      guard !data.entries.isEmpty else {
+        try named.noteOthers(in: store, isQuiet: quiet)
+        throw ToolError.nothingToMeasure(path: path)
+      }
+      return data
+    }
+  }
+
+  private func measure(_ path: String, _ plan: BenchPlan) throws -> [BenchResult] {
     let chosen = workloads.isEmpty ? BenchWorkload.allCases : workloads
     let store = try LogStore(at: path)
     var results: [BenchResult] = []
     do {
       for workload in BenchWorkload.allCases where workload == .fill || chosen.contains(workload) {
-        let total = workload == .fill ? records : nil
+        let total = workload == .fill ? plan.records : nil
         let progress = Progress("\(workload.rawValue):", of: .named("operations"), total: total, isQuiet: quiet)
         defer { progress.clear() }
         let result = try BenchRun(store: store, plan: plan).run(workload, progress)
@@ -110,7 +152,7 @@ struct Bench: ParsableCommand {
   private func makeDirectory() throws(ToolError) -> String {
     guard let path = SystemCalls.makeDirectory("\(directory)/esker-bench.XXXXXX") else {
       throw errno == ENOENT
-        ? .noInput(path: directory) : .system(operation: "create a directory in", path: directory, errno: errno)
+        ? .noDirectory(path: directory) : .system(operation: "create a directory in", path: directory, errno: errno)
     }
     return path
   }

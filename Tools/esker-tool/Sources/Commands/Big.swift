@@ -4,10 +4,11 @@ import Esker
 struct Big: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "big",
-    abstract: "Show what takes the space: the largest entries and prefixes, sizes and lifetimes.",
+    abstract: "Show what takes the space: the largest entries, keyspaces and prefixes, sizes and lifetimes.",
     discussion: """
-      Reads every entry, in memory that does not grow with the store, and shows the largest entries, the prefixes of keys \
-      whose entries take most together, how large values are, and how long they have left. Sizes are bytes of keys and values, \
+      Reads every entry, in memory that does not grow with the store, and shows the largest entries, the keyspaces and the \
+      prefixes of keys whose entries take most together, how large values are, and how long they have left. Sizes are bytes of \
+      keys and values, \
       before compression and without what a record adds.
 
       A prefix ends with a colon or a slash, or with one of the --separators; --depth 2 tells prefixes of two parts apart. Of \

@@ -7,7 +7,8 @@ struct Clear: ParsableCommand {
     abstract: "Remove all entries of a keyspace.",
     discussion: """
       Of the default keyspace, or of the one that is named; other keyspaces stay as they are. Takes no time, however many \
-      entries there are; a merge reclaims their space. "drop" removes a keyspace itself.
+      entries there are; a merge reclaims their space. "drop" removes a keyspace itself. On a terminal, it asks first, unless there is \
+      nothing to remove, or --yes says not to.
 
       Examples:
         esker clear cities.esker
@@ -19,6 +20,8 @@ struct Clear: ParsableCommand {
 
   @OptionGroup var keyspace: KeyspaceOption
 
+  @OptionGroup var confirmation: Confirmation
+
   @Flag(help: "Print how many there were as JSON.")
   var json = false
 
@@ -26,6 +29,11 @@ struct Clear: ParsableCommand {
     let count = try store.write(creating: false) { store in
       let keyspace = try keyspace.existing(in: store)
       let count = try keyspace.count()
+      if count > 0 {
+        let name =
+          keyspace.name.isEmpty ? "the default keyspace" : "the keyspace \"\(escaped(Array(keyspace.name.utf8)))\""
+        try confirmation.require("remove all \(HumanUnits.entries(count)) of \(name)?")
+      }
       try keyspace.removeAll()
       return count
     }

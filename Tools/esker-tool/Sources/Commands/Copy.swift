@@ -47,6 +47,7 @@ struct Copy: ParsableCommand {
 
   func run() throws {
     try store.require()
+    try store.requireOutside(target)
     Interruption.install()
     var summary = (entries: 0, bytes: 0)
     let isIntact: Bool

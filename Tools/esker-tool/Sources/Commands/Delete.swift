@@ -21,7 +21,7 @@ struct Delete: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Argument(help: "The keys to remove.")
+  @Argument(help: "The keys to remove.", completion: .keys)
   var keys: [String] = []
 
   @OptionGroup var selection: Selection
@@ -40,8 +40,10 @@ struct Delete: ParsableCommand {
   var synced = false
 
   func validate() throws {
-    if keys.isEmpty, !selection.choice.isChoosy {
-      throw ValidationError("Name keys, or choose some with --prefix, --match or --where; clear removes all.")
+    if keys.isEmpty, !selection.isChoosy {
+      throw ValidationError(
+        "Name keys, or choose some with --prefix, --match, --where or --expiring-within; clear removes all."
+      )
     }
     if !keys.isEmpty, !selection.isEverything { throw ValidationError("Name keys, or choose some, not both.") }
     if !keys.isEmpty, dryRun || json {

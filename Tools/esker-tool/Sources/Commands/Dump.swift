@@ -8,8 +8,9 @@ struct Dump: ParsableCommand {
     commandName: "dump",
     abstract: "Write entries, all of them or some.",
     discussion: """
-      Writes to a new file, compressed with gzip if its name ends with .gz, or to standard output. The entries are the store at one instant, in no particular order. "load" with \
-      the same --format reads them back.
+      Writes to a new file, compressed with gzip if its name ends with .gz, or to standard output. The entries are the store \
+      at one instant, in no particular order. "load" reads \
+      them back.
 
       ndjson: each line is an object with "key", "value" and "expires" (an ISO 8601 instant, or null). Where the keyspace \
       records what its keys and values are, they are written as that, a CBOR value as JSON, and "keyForm" and "valueForm" name \
@@ -43,8 +44,12 @@ struct Dump: ParsableCommand {
   @Argument(help: "The file; - is standard output.", completion: .file())
   var file = "-"
 
-  @Option(help: "The format to write: ndjson, csv or binary. By default what the file's name says, or ndjson.")
-  var format: TransferFormat?
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case ndjson, csv, binary
+  }
+
+  @Option(help: "The format to write. By default what the file's name says: .csv, or .ndjson, .jsonl or nothing.")
+  var format: Format?
 
   @Option(help: "How to write keys and values: text, hex or base64.")
   var encoding: ByteEncoding?
@@ -60,13 +65,11 @@ struct Dump: ParsableCommand {
   @Flag(help: "Print a summary in JSON when writing to a file.")
   var json = false
 
-  private var written: TransferFormat { format ?? TransferFormat(fileName: file) ?? .ndjson }
+  private var written: Format { format ?? (TransferFormat(fileName: file) == .csv ? .csv : .ndjson) }
 
   func validate() throws {
     try TransferFormat.requirePlain(file, "write to standard output, and pipe that through a program that does.")
-    if [.tsv, .mdb].contains(written) {
-      throw ValidationError("dump writes ndjson, csv or binary: load alone takes \(written.rawValue).")
-    }
+    if format == nil { try TransferFormat.requireWritable(file) }
     if encoding != nil, decoding.decode != .auto, decoding.decode != .raw {
       throw ValidationError("--encoding writes bytes: it goes without --decode.")
     }
@@ -93,7 +96,7 @@ struct Dump: ParsableCommand {
         case .ndjson:
           let formatter = JSONEntries(namesKeyspaces: name == nil, encoding: encoding, forms)
           try write(store, name, formatter, &output, &summary)
-        case .csv, .tsv, .mdb:
+        case .csv:
           let keyspaces = try name.map { [$0] } ?? [""] + store.keyspaceNames
           let formatter = CSVEntries(namesKeyspaces: name == nil, encoding: encoding, forms, of: keyspaces)
           try write(store, name, formatter, &output, &summary)

@@ -22,7 +22,7 @@ struct Edit: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Argument(help: "The key.")
+  @Argument(help: "The key.", completion: .keys)
   var key: String
 
   @OptionGroup var keyspace: KeyspaceOption

@@ -16,7 +16,7 @@ struct Exists: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Argument(help: "The keys.")
+  @Argument(help: "The keys.", completion: .keys)
   var keys: [String]
 
   @OptionGroup var keyspace: KeyspaceOption

@@ -9,12 +9,14 @@ struct Get: ParsableCommand {
       Numbers, CBOR and other values whose form the keyspace records are written as text, CBOR as JSON; all others, and those \
       that are not of that form, as they are. --decode cbor and --decode json take values for that, and --raw writes every \
       value as it is. JSON has no type for instants, UUIDs, bytes and the like: --marked writes them as "put" takes them back, \
-      as in {"$date": "2026-03-01T12:00:00.000Z"}. If standard output is a terminal, a newline is added, and what a terminal would obey or cannot show is written \
+      as in {"$date": "2026-03-01T12:00:00.000Z"}. If standard output is a terminal, a newline is added, and what a terminal \
+      would obey or cannot show is written \
       as "list --values" escapes it, except with --raw. The exit code is 1 if the key is absent or its \
       value has expired.
 
       Of several keys, each is written on a line with its value, as "list --values" does it; absent ones are reported, and the \
-      exit code is then 1.
+      exit code is then 1. One command for many keys opens the store once. "--json" prints an object for each key, with the fields \
+      that a line of "dump" has.
 
       Examples:
         esker get game.esker 42 --keyspace boards | jq .squares
@@ -26,7 +28,7 @@ struct Get: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Argument(help: "The keys.")
+  @Argument(help: "The keys.", completion: .keys)
   var keys: [String]
 
   @OptionGroup var keyspace: KeyspaceOption
@@ -41,6 +43,9 @@ struct Get: ParsableCommand {
   @Flag(help: "Write the value as put takes it back, with all of its types: --decode marked.")
   var marked = false
 
+  @Flag(help: "Print JSON, an object for each key: its value, and when that expires.")
+  var json = false
+
   func validate() throws {
     if [raw, marked, decoding.decode != .auto].count(where: { $0 }) > 1 {
       throw ValidationError("--raw, --marked and --decode say different things about the values.")
@@ -54,7 +59,7 @@ struct Get: ParsableCommand {
       let keyspace = try keyspace.existing(in: store)
       let forms = EntryForms.Pair(keyspace, raw ? .raw : marked ? .marked : decoding.decode)
       let bytes = try given.map { try $0.bytes(in: keyspace) }
-      guard keys.count > 1 else {
+      guard keys.count > 1 || json else {
         let found =
           try output.isTerminal && !raw
           ? show(bytes[0], in: keyspace, forms, on: &output) : write(bytes[0], in: keyspace, forms, to: &output)
@@ -67,16 +72,22 @@ struct Get: ParsableCommand {
         return try output.flush()
       }
       var absent = 0
+      var objects = JSONEntries(namesKeyspaces: false, encoding: nil, nil)
       for (key, name) in zip(bytes, keys) {
-        if let value = try keyspace.get(key) {
+        if json, let metadata = try keyspace.metadata(forKey: key), let value = try keyspace.get(key) {
+          try output.write(
+            objects.text(of: key, value, metadata.expiry, forms, keyEncoding: encoding.keyEncoding)
+          )
+        } else if !json, let value = try keyspace.get(key) {
           try output.write(line(key, value, forms))
         } else {
           absent += 1
-          if !self.store.quiet { StandardError.report(ToolError.notFound(name).description) }
+          if keys.count > 1, !self.store.quiet { StandardError.report(ToolError.notFound(name).description) }
         }
       }
       try output.flush()
       if absent == keys.count { try self.keyspace.noteOthers(in: store, isQuiet: self.store.quiet) }
+      if absent == 1, keys.count == 1 { throw ToolError.notFound(keys[0]) }
       if absent > 0 { throw ToolError.someAbsent }
     }
   }

@@ -17,7 +17,7 @@ struct Increment: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Argument(help: "The key.")
+  @Argument(help: "The key.", completion: .keys)
   var key: String
 
   @Option(parsing: .unconditional, help: ArgumentHelp("How much to add.", valueName: "number"))

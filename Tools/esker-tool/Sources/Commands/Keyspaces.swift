@@ -6,7 +6,8 @@ struct Keyspaces: ParsableCommand {
     commandName: "keyspaces",
     abstract: "Print the keyspaces and how many keys each has, or remove one.",
     discussion: """
-      KEYS are those that "get" would find: a key whose value has expired is not counted. KEYS ARE and VALUES ARE are the forms that a program has recorded, by which the other commands read and show them. The \
+      KEYS are those that "get" would find: a key whose value has expired is not counted. KEYS ARE and VALUES ARE are the \
+      forms that a program has recorded, by which the other commands read and show them. The \
       default keyspace has no name; it is shown as "(default)" on a terminal, and as an empty name elsewhere. With --sizes, \
       the bytes of records that can be read, that will expire, and that a merge can reclaim are counted too, which takes about \
       a second for ten million records.
@@ -14,6 +15,7 @@ struct Keyspaces: ParsableCommand {
       Examples:
         esker keyspaces cities.esker
         esker keyspaces cities.esker --drop sessions
+        esker keyspaces cities.esker --sort size
         esker keyspaces cities.esker --sizes --json | jq .name
       """
   )
@@ -29,34 +31,58 @@ struct Keyspaces: ParsableCommand {
   @Option(help: ArgumentHelp("Remove this keyspace and everything in it.", valueName: "name"))
   var drop: String?
 
+  @OptionGroup var confirmation: Confirmation
+
+  enum Order: String, ExpressibleByArgument, CaseIterable {
+    case name, keys, size
+  }
+
+  @Option(
+    help: ArgumentHelp(
+      "Order by name, or by keys or size, greatest first; size counts bytes, as --sizes does.",
+      valueName: "name|keys|size"
+    )
+  )
+  var sort = Order.name
+
+  private var countsBytes: Bool { sizes || sort == .size }
+
   func validate() throws {
     guard drop == nil || !sizes && !json else { throw ValidationError("--drop goes without --sizes and --json.") }
   }
 
   func run() throws {
-    if let drop {
-      let isDropped = try store.write(creating: false) { store in
-        try store.removeKeyspace(drop, durability: .synced)
-      }
-      guard isDropped else { throw ToolError.noKeyspace(drop, path: store.store) }
-      return
-    }
+    if let drop { return try Drop.drop(drop, from: store, confirmation) }
     let inspection = try store.inspection()
     try store.read { store in
-      let usage = sizes ? try self.store.usage(of: store) : nil
+      let usage = countsBytes ? try self.store.usage(of: store) : nil
       var output = BufferedOutput.standard()
       let names = try [""] + store.keyspaceNames.sorted()
       let known = Dictionary(
         (inspection.manifest?.keyspaces ?? []).map { ($0.name, $0) },
         uniquingKeysWith: { first, _ in first }
       )
-      var table = Table(columns, in: .output)
+      var rows: [Row] = []
       for name in names {
         guard let keys = try count(name, in: store) else { continue }
-        let row = Row(name: name, keys: keys, keyspace: known[name], figures: usage?.keyspaces[name])
-        if json { try output.write(row.json) } else { try table.add(row.cells(sizes), to: &output) }
+        rows.append(Row(name: name, keys: keys, keyspace: known[name], figures: usage?.keyspaces[name]))
       }
-      if !json { try table.flush(to: &output) }
+      switch sort {
+      case .name: break
+      case .keys: rows.sort { ($1.keys, $0.name) < ($0.keys, $1.name) }
+      case .size: rows.sort { ($1.liveBytes, $0.name) < ($0.liveBytes, $1.name) }
+      }
+      if json {
+        for row in rows { try output.write(row.json) }
+      } else {
+        var table = Table(columns, in: .output)
+        for row in rows { try table.add(row.cells(countsBytes), to: &output) }
+        // A line more would be a keyspace more to a program.
+        if rows.count > 1, Terminal.output.columns != nil {
+          try table.add(Row.total(of: rows, countsBytes), to: &output)
+        }
+        try table.flush(to: &output)
+      }
       try output.flush()
     }
   }
@@ -72,7 +98,7 @@ struct Keyspaces: ParsableCommand {
 
   private var columns: [Table.Column] {
     let sizes: [Table.Column] = [.right("LIVE"), .right("EXPIRING"), .right("DEAD")]
-    return [.right("ID"), .right("KEYS")] + (self.sizes ? sizes : [])
+    return [.right("ID"), .right("KEYS")] + (countsBytes ? sizes : [])
       + [.right("DEFAULT EXPIRY", isOptional: true), .right("EMPTIED", isOptional: true)]
       + [.left("KEYS ARE", isOptional: true), .left("VALUES ARE", isOptional: true), .left("NAME")]
   }
@@ -83,6 +109,17 @@ struct Keyspaces: ParsableCommand {
     /// nil if the keyspace has only just been created.
     let keyspace: Report.Keyspace?
     let figures: Statistics.Usage.Figures?
+
+    var liveBytes: Int { figures?.liveBytes ?? 0 }
+
+    static func total(of rows: [Row], _ sizes: Bool) -> [Cell] {
+      let sums = [\.liveBytes, \.expiring.bytes, \.reclaimableBytes].map {
+        (part: KeyPath<Statistics.Usage.Figures, Int>) in
+        rows.reduce(0) { $0 + ($1.figures?[keyPath: part] ?? 0) }
+      }
+      return [.none, .count(rows.reduce(0) { $0 + $1.keys })] + (sizes ? sums.map { .size($0) } : [])
+        + [.none, .none, .none, .none, .word("(all)", .faint)]
+    }
 
     func cells(_ sizes: Bool) -> [Cell] {
       let bytes = [figures?.liveBytes, figures?.expiring.bytes, figures?.reclaimableBytes]

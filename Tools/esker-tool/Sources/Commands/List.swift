@@ -10,7 +10,9 @@ struct List: ParsableCommand {
       byte for byte otherwise; "--null" ends each with a zero byte instead of a newline, for \
       keys that contain newlines. On a terminal, control characters are shown as "?". "--key-encoding" prints their bytes \
       in hex or base64. "--values" prints a tab and the value after each, in the form that is recorded; tabs, newlines and \
-      bytes that are no text are then shown as \\t, \\n and \\xNN in both.
+      bytes that are no text are then shown as \\t, \\n and \\xNN in both. "--expires" prints when the value expires, or "never", \
+      behind the key. "--json" prints an object a line: the fields that a line of "dump" has, the value only with "--values", and \
+      "valueBytes".
 
       --prefix and --match look at keys as they are printed. --where looks into values that are JSON or CBOR: a path, a \
       comparison and a value, where the path is made of names and places, as in address.city or tags[0], and a dot is the \
@@ -23,6 +25,7 @@ struct List: ParsableCommand {
         esker list cities.esker --match 'U+1F98[0-5]' --sort key
         esker list game.esker --keyspace boards --where 'squares[0] > 0'
         esker list cities.esker --values --sort value-size --reverse --limit 3
+        esker list sessions.esker --expires --expiring-within 1h --sort expiry
         esker list cities.esker --null | xargs -0 esker delete cities.esker
       """,
     aliases: ["ls"]
@@ -40,11 +43,21 @@ struct List: ParsableCommand {
   @Flag(help: "Print values, too.")
   var values = false
 
+  @Flag(help: "Print when values expire, too.")
+  var expires = false
+
+  @Flag(help: "Print JSON, one object per line.")
+  var json = false
+
   @OptionGroup var decoding: DecodeOption
 
   @OptionGroup var keyspace: KeyspaceOption
 
   @OptionGroup var encoding: KeyEncodingOption
+
+  func validate() throws {
+    if json, endsWithNull || expires { throw ValidationError("--json goes without --null and --expires.") }
+  }
 
   func run() throws {
     try store.read { store in
@@ -59,10 +72,20 @@ struct List: ParsableCommand {
       let isSilent = isTerminal && selection.isEverything && order.sort == nil
       let progress = Progress("listing", of: .named("keys"), total: total, isQuiet: self.store.quiet || isSilent)
       defer { progress.clear() }
-      let writer = LineWriter(encoding: encoding.keyEncoding, forms, values, endsWithNull, isTerminal)
+      let writer = LineWriter(
+        encoding: encoding.keyEncoding,
+        forms,
+        values: values,
+        expires: expires,
+        endsWithNull,
+        isTerminal
+      )
+      var objects = JSONEntries(namesKeyspaces: false, encoding: nil, nil)
       let isIntact = try forEachEntry(of: store, in: keyspace.name, progress, taking: filter, in: order) { entry in
-        if try writer.write(entry, to: &output) { return }
-        let line = try writer.line(entry)
+        if !json, try writer.write(entry, to: &output) { return }
+        let line =
+          try json
+          ? objects.text(of: entry, forms, keyEncoding: encoding.keyEncoding, withValue: values) : writer.line(entry)
         guard isTerminal, !isSilent else { return try output.write(line) }
         // Between two looks at the progress, which is on the same screen.
         progress.clear()
@@ -82,6 +105,7 @@ private struct LineWriter {
   private let encoding: ByteEncoding?
   private let forms: EntryForms.Pair
   private let values: Bool
+  private let expires: Bool
   private let end: UInt8
   private let isTerminal: Bool
   /// Whether a line is nothing but the bytes of the key.
@@ -90,16 +114,18 @@ private struct LineWriter {
   init(
     encoding: ByteEncoding?,
     _ forms: EntryForms.Pair,
-    _ values: Bool,
+    values: Bool,
+    expires: Bool,
     _ endsWithNull: Bool,
     _ isTerminal: Bool
   ) {
     self.encoding = encoding
     self.forms = forms
     self.values = values
+    self.expires = expires
     end = endsWithNull ? 0 : UInt8(ascii: "\n")
     self.isTerminal = isTerminal
-    isKeyOnly = !values && !isTerminal && (encoding ?? .text) == .text && !forms.keys.isTranslated
+    isKeyOnly = !values && !expires && !isTerminal && (encoding ?? .text) == .text && !forms.keys.isTranslated
   }
 
   /// Writes a line that is nothing but the bytes of the key; false, with nothing written, if it is to be another.
@@ -114,10 +140,18 @@ private struct LineWriter {
 
   func line(_ entry: borrowing Snapshot.Entry) throws -> [UInt8] {
     var key = KeyEncodingOption.printed(try entry.key(), forms.keys, encoding)
-    if values {
-      let value = try entry.value()
-      let text = forms.values.isTranslated ? forms.text(of: value).map { Array($0.utf8) } : nil
-      key = escapedBytes(key) + [UInt8(ascii: "\t")] + escapedBytes(text ?? value)
+    if values || expires {
+      key = escapedBytes(key)
+      if expires {
+        var instant = "never"
+        if case .at(let time) = entry.expiry { instant = timestamp(time) }
+        key += Array("\t\(instant)".utf8)
+      }
+      if values {
+        let value = try entry.value()
+        let text = forms.values.isTranslated ? forms.text(of: value).map { Array($0.utf8) } : nil
+        key += [UInt8(ascii: "\t")] + escapedBytes(text ?? value)
+      }
     } else if isTerminal {
       key = key.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 }
     }

@@ -16,9 +16,12 @@ struct Load: ParsableCommand {
       csv, fields may stand in quotes, and --delimiter names what is between them; in tsv that is a tab, and a quote is a \
       character like others.
 
-      Without it, the file is what "dump" wrote in that --format: entries with their keys, values and instants of expiry, \
-      each in the keyspace that it names. Expired ones are skipped; --ttl applies to those without an instant. With \
-      --format mdb, it is what mdb_dump of LMDB wrote, or db_dump of Berkeley DB.
+      Without it, the file is what "dump" wrote: entries with their keys, values and instants of expiry, each in the keyspace \
+      that it names. Expired ones are skipped; --ttl applies to those without an instant. Lines of JSON and CSV are told by how \
+      they begin, and so is what mdb_dump of LMDB and db_dump of Berkeley DB wrote (--format mdb); a binary stream needs \
+      --format binary.
+
+      What is in an SQLite database is loaded as JSON, which sqlite3 -json writes.
 
       If several records have the same key, the last one wins. Blank lines are skipped. A line that is not a record stops \
       the load: what came before it stays, and the exit code is 1. With --skip-bad such lines are counted and skipped, the \
@@ -39,8 +42,10 @@ struct Load: ParsableCommand {
         esker load people.esker export.json --key-field '_id.$oid'
         esker load cities.esker cities.csv --key-field geonameid --delimiter ';'
         esker load cities.esker cities.tsv --key-field geonameid --compression lz4
+        esker dump cities.esker | esker load copy.esker -
         esker load copy.esker cities.stream --format binary
-        mdb_dump cities.lmdb | esker load cities.esker - --format mdb
+        mdb_dump cities.lmdb | esker load cities.esker -
+        sqlite3 -json a.db 'select * from t' | esker load a.esker - --key-field id
       """
   )
 
@@ -51,7 +56,7 @@ struct Load: ParsableCommand {
 
   @Option(
     help:
-      "The format of the file: ndjson, csv, tsv, mdb, or binary as dump writes it. By default what its name says, or ndjson."
+      "The format of the file: ndjson, csv, tsv, mdb, or binary as dump writes it. By default what its name or its beginning says."
   )
   var format: TransferFormat?
 
@@ -92,7 +97,12 @@ struct Load: ParsableCommand {
 
   private var read: TransferFormat { format ?? TransferFormat(fileName: file) ?? .ndjson }
 
-  private var dialect: CSVDialect {
+  /// Whether neither an option nor the file's name says what is in it.
+  private var isToldByBeginning: Bool {
+    format == nil && keyField == nil && ![.csv, .tsv].contains(TransferFormat(fileName: file))
+  }
+
+  private func dialect(of read: TransferFormat) -> CSVDialect {
     var dialect = read == .tsv ? CSVDialect.tabs : CSVDialect()
     if let delimiter { dialect.delimiter = delimiter.byte }
     return dialect
@@ -106,9 +116,6 @@ struct Load: ParsableCommand {
     try TransferFormat.requirePlain(file, "decompress it, and give - for standard input.")
     if let acknowledge, acknowledge < 1 { throw ValidationError("--acknowledge takes a number of at least 1.") }
     if maxLine.bytes < 1 { throw ValidationError("--max-line takes a size of at least 1.") }
-    if format == nil, keyField == nil {
-      throw ValidationError("Give --key-field for documents, or --format for what dump wrote.")
-    }
     if delimiter != nil, ![.csv, .tsv].contains(read) {
       throw ValidationError("--delimiter goes with --format csv or tsv.")
     }
@@ -141,6 +148,7 @@ struct Load: ParsableCommand {
   private func load(_ input: consuming InputFile) throws {
     let limit = min(maxLine.bytes, LogStore.maximumValueLength)
     var reader = LineReader(input, limit: limit)
+    let read = try format(of: &reader)
     let plan = LoadPlan(
       expiry: ttl.map { .after($0.duration) },
       skipsBadLines: skipBad,
@@ -153,32 +161,69 @@ struct Load: ParsableCommand {
     let reading = "\(read.rawValue)\n\(keyField ?? "")" + (delimiter.map { "\n\($0.byte)" } ?? "")
     reader.checksum = Array(reading.utf8).checksum(of: 0..<reading.utf8.count)
     try store.write(creating: true, publishing: Self.publishing, settings) { store in
+      let isNew = try !self.keyspace.exists(in: store)
       let keyspace = try keyspace.writable(in: store)
-      if keyField != nil { try Self.requireText(keyspace) }
-      var checkpoint: LoadCheckpoint?
-      if resume {
-        checkpoint = try LoadCheckpoint(input: inputName, into: keyspace)
-      } else {
-        try LoadCheckpoint.forget(input: inputName, into: keyspace)
+      do {
+        try load(&reader, read, limit: limit, into: keyspace, plan)
+      } catch {
+        // A keyspace that was made for nothing does not stay.
+        if isNew, (try? keyspace.count()) == 0 { _ = try? store.removeKeyspace(keyspace.name) }
+        throw error
       }
-      switch (read, keyField.flatMap { KeyField(argument: $0) }) {
-      case (.csv, _), (.tsv, _):
-        let source = CSVSource(keyField: keyField, limit: limit, dialect)
-        var loader = Loader(source, into: keyspace, resuming: checkpoint, plan)
-        try loader.run(&reader)
-      case (.mdb, _):
-        var loader = Loader(MDBSource(), into: keyspace, resuming: nil, plan)
-        try loader.run(&reader)
-      case (_, let keyField?) where try ListSource.isNext(in: &reader):
-        var loader = Loader(ListSource(keyField: keyField), into: keyspace, resuming: checkpoint, plan)
-        try loader.run(&reader)
-      case (_, let keyField?):
-        var loader = Loader(DocumentSource(keyField: keyField), into: keyspace, resuming: checkpoint, plan)
-        try loader.run(&reader)
-      default:
-        var loader = Loader(EntrySource(), into: keyspace, resuming: checkpoint, plan)
-        try loader.run(&reader)
+    }
+  }
+
+  /// The format of the input.
+  ///
+  /// - Throws: ``ToolError/otherFile(name:what:remedy:)`` for a file of another program; ``ToolError/noKeyField(name:)``.
+  private func format(of reader: inout LineReader) throws(ToolError) -> TransferFormat {
+    guard isToldByBeginning else {
+      if let (what, remedy) = try InputKind.foreign(in: &reader) {
+        throw .otherFile(name: reader.name, what: what, remedy: remedy)
       }
+      return read
+    }
+    switch try InputKind.next(in: &reader) {
+    case .entries(.mdb) where resume:
+      throw .otherFile(name: reader.name, what: "a dump of LMDB or Berkeley DB", remedy: "load it without --resume")
+    case .entries(let format): return format
+    case .documents: throw .noKeyField(name: reader.name, isJSON: true)
+    case .foreign(let what, let remedy): throw .otherFile(name: reader.name, what: what, remedy: remedy)
+    case .unknown: throw .noKeyField(name: reader.name, isJSON: false)
+    }
+  }
+
+  private func load(
+    _ reader: inout LineReader,
+    _ read: TransferFormat,
+    limit: Int,
+    into keyspace: Keyspace,
+    _ plan: LoadPlan
+  ) throws {
+    if keyField != nil { try Self.requireText(keyspace) }
+    var checkpoint: LoadCheckpoint?
+    if resume {
+      checkpoint = try LoadCheckpoint(input: inputName, into: keyspace)
+    } else {
+      try LoadCheckpoint.forget(input: inputName, into: keyspace)
+    }
+    switch (read, keyField.flatMap { KeyField(argument: $0) }) {
+    case (.csv, _), (.tsv, _):
+      let source = CSVSource(keyField: keyField, limit: limit, dialect(of: read))
+      var loader = Loader(source, into: keyspace, resuming: checkpoint, plan)
+      try loader.run(&reader)
+    case (.mdb, _):
+      var loader = Loader(MDBSource(), into: keyspace, resuming: nil, plan)
+      try loader.run(&reader)
+    case (_, let keyField?) where try ListSource.isNext(in: &reader):
+      var loader = Loader(ListSource(keyField: keyField), into: keyspace, resuming: checkpoint, plan)
+      try loader.run(&reader)
+    case (_, let keyField?):
+      var loader = Loader(DocumentSource(keyField: keyField), into: keyspace, resuming: checkpoint, plan)
+      try loader.run(&reader)
+    default:
+      var loader = Loader(EntrySource(), into: keyspace, resuming: checkpoint, plan)
+      try loader.run(&reader)
     }
   }
 

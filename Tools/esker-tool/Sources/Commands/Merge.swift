@@ -51,6 +51,7 @@ struct Merge: ParsableCommand {
     let before = StoreSizes(store.store)
     let done = try store.write(creating: false, Options(compression: packing.compression)) { store in
       Interruption.install()
+      Interruption.sayWhenRequested("stopping once the segment that is being merged is done", isQuiet: self.store.quiet)
       let estimate = MergeEstimate(store.statistics)
       let progress = Progress("merging", bytes: estimate.bytesRead, isQuiet: self.store.quiet)
       defer { progress.clear() }

@@ -15,7 +15,7 @@ struct Persist: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Argument(help: "The keys.")
+  @Argument(help: "The keys.", completion: .keys)
   var keys: [String]
 
   @OptionGroup var keyspace: KeyspaceOption

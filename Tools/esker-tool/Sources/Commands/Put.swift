@@ -7,7 +7,8 @@ struct Put: ParsableCommand {
     abstract: "Store a value under a key.",
     discussion: """
       Creates the store if there is nothing at the path or an empty directory. A value of "-" is read from standard input, \
-      byte for byte. Put "--" before a key or value that begins with a dash, behind all options. Where the keyspace records what its keys and \
+      byte for byte. Put "--" before a key or value that begins with a dash, behind all options. Where the keyspace records \
+      what its keys and \
       values are, they are given as text: a number as its digits, CBOR as JSON. What JSON has no type for is marked: \
       {"$date": "2026-03-01T12:00:00Z"}, and likewise "$uuid", "$url", "$decimal", and "$base64" for bytes. --json takes JSON \
       whatever values are, and stores what a program reads: a string of JSON as the text in it, and CBOR where nothing is \
@@ -29,7 +30,7 @@ struct Put: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Argument(help: "The key.")
+  @Argument(help: "The key.", completion: .keys)
   var key: String
 
   @Argument(help: "The value; - reads it from standard input.")

@@ -28,6 +28,7 @@ struct Repair: ParsableCommand {
 
   func run() throws {
     try store.require()
+    try store.requireOutside(new)
     let report = try salvage()
     var output = BufferedOutput.standard()
     if json {

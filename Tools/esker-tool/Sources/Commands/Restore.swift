@@ -35,6 +35,7 @@ struct Restore: ParsableCommand {
 
   func run() throws {
     try StoreArguments.requireStore(at: backup)
+    try StoreArguments.requireOutside(new, ofStore: backup)
     let copies = copy || dryRun && !isOnOneVolume(backup, new)
     let plan = try LogStore.planRestore(from: backup, to: new, copying: copies)
     if dryRun { return try printSummary(of: plan, path: new, isPlan: true, asJSON: json) }

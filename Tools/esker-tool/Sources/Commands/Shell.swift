@@ -10,7 +10,8 @@ struct Shell: ParsableCommand {
       Opens the store once, and takes the tool's own commands, one per line and without the store: "get at" is \
       "esker get cities.esker at". On a terminal, lines are edited as in other shells, with a history, and the tab key completes \
       commands, options, keyspaces and keys. Quotes and backslashes keep spaces; nothing is expanded. Ctrl-C stops a command, or \
-      gives up a line; ctrl-D or "quit" leaves. "help" shows the commands.
+      gives up a line; ctrl-D or "quit" leaves. "help" shows the commands. "use sessions" lets the commands that follow use that \
+      keyspace where they name none; "use" alone ends that.
 
       The shell has the store for itself; with --read-only, it works beside a process that writes, and shows what that has \
       written. Lines are kept in ~/.esker_history, which only you can read, or where ESKER_HISTORY says; one that begins with a \
@@ -22,7 +23,7 @@ struct Shell: ParsableCommand {
       Examples:
         esker shell cities.esker
         esker shell cities.esker --read-only
-        printf 'put at Vienna\\nget at\\n' | esker shell cities.esker
+        printf 'put at Vienna\\nget at\\n' | esker shell cities.esker --create
       """
   )
 
@@ -31,11 +32,18 @@ struct Shell: ParsableCommand {
   @Flag(help: "Only read, also while another process writes.")
   var readOnly = false
 
+  @Flag(help: "Create the store if there is none.")
+  var create = false
+
   @Flag(help: "Stop at the first command that fails.")
   var bail = false
 
+  func validate() throws {
+    if create, readOnly { throw ValidationError("--create and --read-only exclude each other.") }
+  }
+
   func run() throws {
-    try store.require()
+    if !create { try store.require() }
     Interruption.install()
     let notices = StoreNotices()
     var options = Options()
@@ -75,10 +83,12 @@ struct Shell: ParsableCommand {
     let completer = ShellCompleter(store: session.opened.store, commands: ShellSession.commands)
     let history = LineHistory(at: LineHistory.userPath)
     let name = escaped(Array(URL(fileURLWithPath: store.store).standardizedFileURL.lastPathComponent.utf8))
-    var editor = LineEditor(prompt: name + (readOnly ? " (read-only)> " : "> "), history) {
-      completer.completion(of: $0)
-    }
+    let usual = UsualKeyspace()
+    var editor = LineEditor(prompt: "", history) { completer.completion(of: $0, in: usual.name) }
     while true {
+      usual.name = session.keyspace
+      let place = session.keyspace.map { "\(name)/\(escaped(Array($0.utf8)))" } ?? name
+      editor.prompt = place + (readOnly ? " (read-only)> " : "> ")
       switch try editor.read() {
       case .end: return
       case .abandoned: continue
@@ -91,4 +101,9 @@ struct Shell: ParsableCommand {
       }
     }
   }
+}
+
+/// What completion is told of the session.
+private final class UsualKeyspace {
+  var name: String?
 }

@@ -7,7 +7,8 @@ struct Stats: ParsableCommand {
     abstract: "Print figures about the store.",
     discussion: """
       Keys that have expired are counted until they are removed; "count" and "keyspaces" leave them out. "index" is what \
-      the index takes of memory, about 15 bytes a key, part of it in pages of a checkpoint that the system may drop. With \
+      the index takes of memory, about 15 bytes a key, part of it in pages of a checkpoint that the system may drop. "writer" is \
+      the process that has the store open for writing. With \
       --json, prints one object, whose fields keep their names and meanings; sizes are in bytes. With --format prometheus, \
       prints what Prometheus collects, also from the process that has the store open, if it publishes statistics.
 
@@ -37,7 +38,11 @@ struct Stats: ParsableCommand {
 
   func run() throws {
     try store.read { store in
-      let report = StatisticsReport(path: store.path, statistics: store.statistics)
+      let report = StatisticsReport(
+        path: store.path,
+        statistics: store.statistics,
+        writer: LogStore.writer(at: store.path)
+      )
       var output = BufferedOutput.standard()
       switch json ? .json : format {
       case .text: try output.write(report.text(in: .output))

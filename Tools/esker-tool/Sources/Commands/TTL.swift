@@ -17,7 +17,7 @@ struct TTL: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Argument(help: "The keys.")
+  @Argument(help: "The keys.", completion: .keys)
   var keys: [String]
 
   @OptionGroup var keyspace: KeyspaceOption

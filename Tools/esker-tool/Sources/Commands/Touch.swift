@@ -17,7 +17,7 @@ struct Touch: ParsableCommand {
 
   @OptionGroup var store: StoreArguments
 
-  @Argument(help: "The keys.")
+  @Argument(help: "The keys.", completion: .keys)
   var keys: [String]
 
   @Option(help: ArgumentHelp("Let the values expire after this long, \(TimeToLive.help).", valueName: "duration"))

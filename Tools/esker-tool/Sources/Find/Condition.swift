@@ -16,7 +16,9 @@ struct Condition: ExpressibleByArgument {
 
   let path: ValuePath
   let comparison: Comparison
-  let operand: Operand
+  private(set) var operand: Operand
+  /// Whether upper case is taken for lower case.
+  private var ignoresCase = false
 
   /// Nil unless it is a path, a comparison and a value.
   init?(argument: String) {
@@ -29,6 +31,14 @@ struct Condition: ExpressibleByArgument {
     let bytes = Array(operand.utf8)
     // What is not JSON is text: quotes are only needed around what would be.
     self.operand = Operand(JSONCursor.isDocument(bytes.span) ? Scalar(json: bytes.span) : .text(bytes))
+  }
+
+  /// The same without a difference between upper and lower case.
+  var ignoringCase: Condition {
+    var other = self
+    other.ignoresCase = true
+    other.operand = Operand(operand.given.lowercased)
+    return other
   }
 
   /// The first comparison outside of quotes.
@@ -50,16 +60,21 @@ struct Condition: ExpressibleByArgument {
   func holds(for json: Span<UInt8>, isMarked: Bool = false) -> Bool {
     guard let range = path.find(in: json) else { return holds(for: .null) }
     let found = json.extracting(range)
-    let value = Scalar(json: found, isMarked: isMarked)
+    let value = scalar(found, isMarked)
     if comparison == .contains, case .structure = value {
       var cursor = JSONCursor()
       let isMember = try? cursor.anyMember(found) { member in
-        let (value, operand) = operand.beside(Scalar(json: member, isMarked: isMarked))
+        let (value, operand) = operand.beside(scalar(member, isMarked))
         return value == operand
       }
       return isMember ?? false
     }
     return holds(for: value)
+  }
+
+  private func scalar(_ json: Span<UInt8>, _ isMarked: Bool) -> Scalar {
+    let value = Scalar(json: json, isMarked: isMarked)
+    return ignoresCase ? value.lowercased : value
   }
 
   private func holds(for value: Scalar) -> Bool {

@@ -10,7 +10,7 @@ struct Glob: ExpressibleByArgument {
     case oneOf([ClosedRange<UInt32>], isOthers: Bool)
   }
 
-  private let parts: [Part]
+  private var parts: [Part]
 
   /// Nil if a bracket is not closed, or nothing follows a backslash.
   init?(argument: String) {
@@ -30,6 +30,34 @@ struct Glob: ExpressibleByArgument {
       }
     }
     self.parts = parts
+  }
+
+  /// The same for text in lower case.
+  var ignoringCase: Glob {
+    var other = self
+    other.parts = parts.map { part in
+      switch part {
+      case .anything, .anyOne: part
+      case .exactly(let scalar): .exactly(Self.lowercased(scalar))
+      case .oneOf(let ranges, let isOthers):
+        .oneOf(
+          ranges.flatMap { range in
+            let (low, high) = (Self.lowercased(range.lowerBound), Self.lowercased(range.upperBound))
+            return low <= high ? [range, low...high] : [range]
+          },
+          isOthers: isOthers
+        )
+      }
+    }
+    return other
+  }
+
+  /// What has no single letter in lower case stays as it is.
+  private static func lowercased(_ scalar: UInt32) -> UInt32 {
+    guard let lower = Unicode.Scalar(scalar)?.properties.lowercaseMapping.unicodeScalars, lower.count == 1 else {
+      return scalar
+    }
+    return lower.first?.value ?? scalar
   }
 
   /// What is between brackets, of which the first one is read already.

@@ -51,6 +51,15 @@ enum Scalar: Equatable {
     }
   }
 
+  /// The same with texts in lower case.
+  var lowercased: Scalar {
+    switch self {
+    case .text(let text): .text(esker_tool.lowercased(text))
+    case .instant(let time, let text): .instant(time, esker_tool.lowercased(text))
+    default: self
+    }
+  }
+
   /// Whether something can be less.
   var isOrdered: Bool {
     switch self {

@@ -23,6 +23,9 @@ struct EntryChoice: ParsableArguments {
   )
   var conditions: [Condition] = []
 
+  @Flag(help: "Let --prefix, --match and --where take no difference between upper and lower case.")
+  var ignoreCase = false
+
   /// Whether entries have to be looked at.
   var isChoosy: Bool { looksAtKeys || !conditions.isEmpty }
 
@@ -33,15 +36,23 @@ struct EntryChoice: ParsableArguments {
 struct Selection: ParsableArguments {
   @OptionGroup var choice: EntryChoice
 
-  @Option(help: ArgumentHelp("Stop after this many.", valueName: "count"))
+  @Option(
+    help: ArgumentHelp("Only values that expire within this time from now, \(TimeToLive.help).", valueName: "duration")
+  )
+  var expiringWithin: TimeToLive?
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many.", valueName: "count"))
   var limit: Int?
 
   func validate() throws {
-    if let limit, limit < 0 { throw ValidationError("The limit must not be negative.") }
+    if let limit, limit < 0 { throw ValidationError("--limit takes a number of at least 0, and \(limit) is less.") }
   }
 
+  /// Whether entries have to be looked at.
+  var isChoosy: Bool { choice.isChoosy || expiringWithin != nil }
+
   /// Whether it takes every entry.
-  var isEverything: Bool { limit == nil && !choice.isChoosy }
+  var isEverything: Bool { limit == nil && !isChoosy }
 }
 
 /// Decides for each entry whether it is taken.
@@ -50,8 +61,11 @@ struct EntryFilter {
   private let prefix: [UInt8]
   private let match: Glob?
   private let conditions: [Condition]
+  private let ignoresCase: Bool
   private let isChoosy: Bool
   private let looksAtKeys: Bool
+  /// The last instant of expiry that is taken, in milliseconds since 1970; nil: all, and none.
+  private let lastExpiry: Double?
   let limit: Int
   /// How keys are printed; nil: as what the keyspace records.
   private let keyEncoding: ByteEncoding?
@@ -59,23 +73,36 @@ struct EntryFilter {
   private var text = JSONWriter()
 
   init(_ selection: Selection, _ keyEncoding: ByteEncoding?, _ forms: EntryForms) {
-    self.init(selection.choice, limit: selection.limit ?? .max, keyEncoding, forms)
+    let now = Double(Options.Clock.system.now().millisecondsSince1970)
+    let last = selection.expiringWithin.map { now + $0.duration.seconds * 1000 }
+    self.init(selection.choice, limit: selection.limit ?? .max, lastExpiry: last, keyEncoding, forms)
   }
 
-  init(_ choice: EntryChoice, limit: Int = .max, _ keyEncoding: ByteEncoding?, _ forms: EntryForms) {
-    match = choice.match
-    conditions = choice.conditions
-    isChoosy = choice.isChoosy
+  init(
+    _ choice: EntryChoice,
+    limit: Int = .max,
+    lastExpiry: Double? = nil,
+    _ keyEncoding: ByteEncoding?,
+    _ forms: EntryForms
+  ) {
+    ignoresCase = choice.ignoreCase
+    match = ignoresCase ? choice.match?.ignoringCase : choice.match
+    conditions = ignoresCase ? choice.conditions.map(\.ignoringCase) : choice.conditions
+    isChoosy = choice.isChoosy || lastExpiry != nil
+    self.lastExpiry = lastExpiry
     looksAtKeys = choice.looksAtKeys
     self.limit = limit
     self.keyEncoding = keyEncoding
     self.forms = forms
-    prefix = Array(choice.prefix.utf8)
+    prefix = Array((ignoresCase ? choice.prefix.lowercased() : choice.prefix).utf8)
   }
 
   /// - Throws: ``StoreError/damaged(_:reason:)``.
   mutating func takes(_ entry: borrowing Snapshot.Entry) throws(StoreError) -> Bool {
     guard isChoosy else { return true }
+    if let lastExpiry {
+      guard case .at(let time) = entry.expiry, Double(time.millisecondsSince1970) <= lastExpiry else { return false }
+    }
     let pair = forms[entry.keyspace]
     if looksAtKeys, !takes(key: try entry.key(), pair.keys) { return false }
     guard !conditions.isEmpty else { return true }
@@ -98,7 +125,8 @@ struct EntryFilter {
   }
 
   private func takes(key: [UInt8], _ form: StoredForm) -> Bool {
-    let key = printed(key, form)
+    var key = printed(key, form)
+    if ignoresCase { key = lowercased(key) }
     return key.starts(with: prefix) && match?.matches(key) ?? true
   }
 

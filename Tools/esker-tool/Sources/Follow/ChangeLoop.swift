@@ -39,8 +39,10 @@ struct ChangeLoop: ~Copyable {
 
   /// - Throws: ``ToolError/historyMerged(from:oldest:)`` or ``ToolError/notWritten(from:last:)`` if the log has no such changes;
   ///   ``StoreError/otherStore(path:)`` if the store was replaced; ``ToolError/outputClosed``.
-  mutating func run(from start: FollowStart) throws {
-    let changes = store.changes(since: position?.sequence ?? start.since, includingUnsynced: true)
+  ///
+  /// - Parameter start: The last write not to show; nil to show those from now on. A position that was kept comes first.
+  mutating func run(since start: SequenceNumber?) throws {
+    let changes = store.changes(since: position?.sequence ?? start, includingUnsynced: true)
     var pause = Self.pauses.least
     var lookedAt = ContinuousClock.now
     var unwritten = 0

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Esker
+import Foundation
 
 /// Where `follow` begins.
 enum FollowStart: ExpressibleByArgument, Equatable {
@@ -20,14 +21,6 @@ enum FollowStart: ExpressibleByArgument, Equatable {
     }
   }
 
-  var defaultValueDescription: String {
-    switch self {
-    case .start: "start"
-    case .now: "now"
-    case .write(let number): "\(number)"
-    }
-  }
-
   /// The last write not to show; nil to show those from now on.
   var since: SequenceNumber? {
     switch self {
@@ -35,5 +28,55 @@ enum FollowStart: ExpressibleByArgument, Equatable {
     case .now: nil
     case .write(let number): SequenceNumber(rawValue: number - 1)
     }
+  }
+}
+
+extension FollowStart {
+  /// How much earlier than its last record a file's time may be: what a program stores in a mapped file changes that a little later.
+  private static let slack = 60.0
+
+  /// The last write not to show, so that all since some time ago are shown that the log still has; some older ones come first.
+  ///
+  /// Writes have no time, and a part of the log is made ahead of its first one. But its file does not change any more once it is full:
+  /// it begins with the first one that has changed since.
+  static func lastWrite(before age: Duration, in store: LogStore, isQuiet: Bool) throws -> SequenceNumber {
+    let instant = Date().timeIntervalSince1970 - age.seconds - slack
+    let figures = store.statistics
+    let parts = figures.segments.compactMap { part in
+      part.isMerged ? nil : part.sequences.map { ($0.lowerBound, part.path) }
+    }
+    .sorted { $0.0 < $1.0 }
+    let isOpen = LogStore.writer(at: store.path) != nil
+    let found = parts.indices.first { index in
+      if isOpen, index == parts.count - 1 { return true }
+      return SystemCalls.status(parts[index].1).map { $0.modified >= instant } ?? false
+    }
+    guard let found else { return figures.lastSequence }
+    let since = SequenceNumber(rawValue: found == 0 ? 0 : parts[found].0 - 1)
+    do throws(StoreError) {
+      _ = try store.changes(since: since, includingUnsynced: true).poll()
+    } catch .historyGone(_, let oldest) {
+      if !isQuiet {
+        StandardError.report(
+          "note: merges have reclaimed some writes up to \(oldest): this begins behind it, and may lack some of that time"
+        )
+      }
+      return oldest
+    } catch {
+      // What is damaged is reported by who shows it.
+    }
+    return since
+  }
+}
+
+extension stat {
+  /// When the file was last changed, in seconds since 1970.
+  fileprivate var modified: Double {
+    #if canImport(Darwin)
+      let time = st_mtimespec
+    #else
+      let time = st_mtim
+    #endif
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 }

@@ -7,6 +7,7 @@ extension StoreOverview {
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("path", inspection.path)
+    writer.field("writerProcess", self.writer.map { Int($0) })
     writer.name("manifest")
     if let manifest = inspection.manifest { add(manifest, to: &writer) } else { writer.null() }
     writer.name("manifestCopies")

@@ -7,6 +7,8 @@ struct StoreOverview {
   let inspection: StoreInspection
   /// nil if the store cannot be opened.
   private(set) var usage: Statistics.Usage?
+  /// The process that has the store open for writing; nil if none has, 0 if its id is not known.
+  let writer: Int32?
   /// The error from opening it.
   private(set) var openError: StoreError?
   /// The damage found while opening it.
@@ -14,6 +16,7 @@ struct StoreOverview {
 
   init(_ arguments: StoreArguments) throws {
     inspection = try arguments.inspection()
+    writer = LogStore.writer(at: inspection.path)
     var options = Options()
     options.readOnly = true
     let notices = notices
@@ -54,7 +57,7 @@ struct StoreOverview {
     var pairs = Pairs([("store", .text(inspection.path))])
     if let manifest = inspection.manifest {
       pairs.add("identity", .word(manifest.storeID))
-      pairs.add("state", .word(manifest.isOpen ? "open, or not closed" : "closed"))
+      pairs.add("state", .word(state(manifest)))
       pairs.add("generation", .count(Int(clamping: manifest.generation)))
       pairs.add("durable up to", .word(manifest.durableSequence.description))
       pairs.add("next write", .word(manifest.nextSequence.description))
@@ -68,6 +71,11 @@ struct StoreOverview {
       pairs.add((copy.path as NSString).lastPathComponent, .word(copy.damage ?? "", .bad))
     }
     return pairs.text(in: terminal)
+  }
+
+  private func state(_ manifest: Report.Manifest) -> String {
+    if let writer { return writer == 0 ? "open for writing" : "open for writing in process \(writer)" }
+    return manifest.isOpen ? "not closed" : "closed"
   }
 
   private func writeSegments(to output: inout BufferedOutput) throws {

@@ -14,8 +14,10 @@ extension Copy: JSONPrinting {}
 extension Count: JSONPrinting {}
 extension Diff: JSONPrinting {}
 extension Dump: JSONPrinting {}
+extension Get: JSONPrinting {}
 extension Inspect: JSONPrinting {}
 extension Keyspaces: JSONPrinting {}
+extension List: JSONPrinting {}
 extension Load: JSONPrinting {}
 extension Merge: JSONPrinting {}
 extension Repair: JSONPrinting {}

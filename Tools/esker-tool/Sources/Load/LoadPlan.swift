@@ -16,14 +16,29 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable {
 
   /// The format that a file's name says it has; nil if it says nothing.
   init?(fileName: String) {
-    var name = fileName.lowercased()
-    if name.hasSuffix(".gz") { name.removeLast(3) }
-    switch name.split(separator: ".").last {
+    switch Self.suffix(of: fileName) {
     case "csv": self = .csv
     case "tsv", "tab": self = .tsv
     case "ndjson", "jsonl", "json": self = .ndjson
     default: return nil
     }
+  }
+
+  /// What is behind the last dot of a file's name, without what says that it is compressed; nil if there is none.
+  private static func suffix(of fileName: String) -> String? {
+    var name = fileName.lowercased().split(separator: "/").last ?? ""
+    if name.hasSuffix(".gz") { name.removeLast(3) }
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count > 1 && parts[0] != "" ? String(parts[parts.count - 1]) : nil
+  }
+
+  /// Throws for a name that promises something else than CSV or lines of JSON.
+  static func requireWritable(_ fileName: String) throws {
+    guard let suffix = suffix(of: fileName), !["csv", "ndjson", "jsonl"].contains(suffix) else { return }
+    let why = suffix == "json" ? "is no list of JSON, but a line for each entry" : "is ndjson, csv or binary"
+    throw ValidationError(
+      "What dump writes \(why): name the file .ndjson or .csv, or say with --format what is to be in a file named .\(suffix)."
+    )
   }
 
   /// Throws for the name of a file that is compressed otherwise than with gzip, which would not be what it says.

@@ -13,7 +13,7 @@ struct LineEditor {
     case end
   }
 
-  private let prompt: String
+  var prompt: String
   private var history: LineHistory
   private let complete: ([Character]) -> LineCompletion
   private var keys = KeyParser()

@@ -8,7 +8,8 @@ struct ShellHelp {
   var overview: String {
     let lines =
       commands.map { ($0._commandName, $0.configuration.abstract) } + [
-        ("help", "Show the help of a command."), ("quit", "Leave; so does ctrl-D."),
+        ("use", "Let the commands that follow use a keyspace; alone, none."), ("help", "Show the help of a command."),
+        ("quit", "Leave; so does ctrl-D."),
       ]
     let width = lines.reduce(0) { max($0, $1.0.count) } + 2
     return lines.map { name, abstract in

@@ -4,6 +4,8 @@ import Esker
 /// Runs lines of commands on an open store.
 struct ShellSession {
   let opened: OpenedStore
+  /// The keyspace of commands that name none; nil for what they do by themselves.
+  private(set) var keyspace: String?
   /// The exit code of the first command that failed.
   private(set) var firstFailure: Int32?
 
@@ -20,6 +22,7 @@ struct ShellSession {
       let words = try ShellWords.split(line)
       guard let name = words.first, !name.hasPrefix("#") else { return true }
       if name == "quit" || name == "exit" { return false }
+      if name == "use" { return try use(Array(words.dropFirst())) }
       if name == "help" { try showHelp(Array(words.dropFirst())) } else { try run(name, Array(words.dropFirst())) }
     } catch {
       let code = reported(error) ?? Self.reportParser(error)
@@ -28,9 +31,28 @@ struct ShellSession {
     return true
   }
 
+  /// Lets the commands that follow use a keyspace, or none.
+  private mutating func use(_ arguments: [String]) throws -> Bool {
+    guard arguments.count <= 1 else { throw ToolError.oneKeyspace }
+    if let name = arguments.first, !name.isEmpty {
+      try opened.store.refresh()
+      let names = try opened.store.keyspaceNames.sorted()
+      guard names.contains(name) else {
+        throw ToolError.noKeyspace(name, path: opened.path, meant: nearest(to: name, among: names))
+      }
+    }
+    keyspace = arguments.first
+    return true
+  }
+
   private func run(_ name: String, _ arguments: [String]) throws {
     try check(name)
-    let command = try EskerTool.parseAsRoot([name, opened.path] + arguments)
+    let own = arguments.prefix { $0 != "--" }.contains { $0 == "--keyspace" || $0.hasPrefix("--keyspace=") }
+    let takesKeyspace = Self.commands.contains {
+      $0 is any KeyspaceCommand.Type && CommandNames([$0]).names.contains(name)
+    }
+    let option = takesKeyspace && !own ? keyspace.map { ["--keyspace", $0] } ?? [] : []
+    let command = try EskerTool.parseAsRoot([name, opened.path] + option + arguments)
     guard var command = command as? any StoreCommand else { return }
     command.store.opened = opened
     try command.run()

@@ -5,28 +5,33 @@ protocol StoreCommand: ParsableCommand {
   var store: StoreArguments { get set }
 }
 
-extension Put: StoreCommand {}
-extension Get: StoreCommand {}
-extension Edit: StoreCommand {}
-extension Delete: StoreCommand {}
-extension List: StoreCommand {}
-extension Count: StoreCommand {}
-extension Exists: StoreCommand {}
-extension Increment: StoreCommand {}
-extension TTL: StoreCommand {}
-extension Touch: StoreCommand {}
-extension Persist: StoreCommand {}
-extension Load: StoreCommand {}
-extension Dump: StoreCommand {}
-extension Copy: StoreCommand {}
-extension Clear: StoreCommand {}
+/// A command that takes --keyspace.
+protocol KeyspaceCommand: StoreCommand {
+  var keyspace: KeyspaceOption { get }
+}
+
+extension Put: KeyspaceCommand {}
+extension Get: KeyspaceCommand {}
+extension Edit: KeyspaceCommand {}
+extension Delete: KeyspaceCommand {}
+extension List: KeyspaceCommand {}
+extension Count: KeyspaceCommand {}
+extension Exists: KeyspaceCommand {}
+extension Increment: KeyspaceCommand {}
+extension TTL: KeyspaceCommand {}
+extension Touch: KeyspaceCommand {}
+extension Persist: KeyspaceCommand {}
+extension Load: KeyspaceCommand {}
+extension Dump: KeyspaceCommand {}
+extension Copy: KeyspaceCommand {}
+extension Clear: KeyspaceCommand {}
 extension Drop: StoreCommand {}
 extension Keyspaces: StoreCommand {}
 extension Stats: StoreCommand {}
-extension Big: StoreCommand {}
+extension Big: KeyspaceCommand {}
 extension Diff: StoreCommand {}
 extension Watch: StoreCommand {}
-extension Follow: StoreCommand {}
+extension Follow: KeyspaceCommand {}
 extension Inspect: StoreCommand {}
 extension Map: StoreCommand {}
 extension Verify: StoreCommand {}

@@ -61,6 +61,16 @@ enum Interruption {
 
   static var isRequested: Bool { received.load(ordering: .relaxed) != 0 }
 
+  /// Says something if a signal was received and the process has not ended a moment later.
+  static func sayWhenRequested(_ message: String, isQuiet: Bool) {
+    guard !isQuiet else { return }
+    Thread.detachNewThread {
+      while !isRequested { _ = sleep(.seconds(3600)) }
+      usleep(300_000)
+      StandardError.report(message)
+    }
+  }
+
   /// Throws if a signal was received.
   static func check() throws(ToolError) {
     if let signalNumber { throw .interrupted(signal: signalNumber) }

@@ -6,8 +6,10 @@ struct CommandNames {
   private static let synonyms = [
     "add": "put", "check": "verify", "cat": "get", "compact": "merge", "cp": "copy", "decr": "increment",
     "expire": "touch",
-    "export": "dump", "flush": "clear", "fsck": "verify", "import": "load", "incr": "increment", "info": "stats",
+    "export": "dump", "filter": "list --where", "find": "list --where", "flush": "clear", "fsck": "verify",
+    "grep": "list --where", "import": "load", "incr": "increment", "info": "stats",
     "changes": "follow", "keys": "list", "monitor": "follow", "remove": "delete", "salvage": "repair", "scan": "list",
+    "search": "list --where",
     "size": "count", "tail": "follow",
     "top": "watch", "unlink": "delete", "vacuum": "merge",
   ]
@@ -34,9 +36,14 @@ struct CommandNames {
     if names.contains(word) { return word }
     if let synonym = Self.synonyms[word] { return synonym }
     if word.count > 2, let longer = names.first(where: { $0.hasPrefix(word) }) { return longer }
-    let near = names.map { ($0, editDistance(word, $0)) }.min { $0.1 < $1.1 }
-    return near.flatMap { $0.1 <= (word.count < 4 ? 1 : 2) ? $0.0 : nil }
+    return nearest(to: word, among: names)
   }
+}
+
+/// The name that is most like a word; nil if none is. Two mistakes are believed of a word whose first letter is right.
+func nearest(to word: String, among names: [String]) -> String? {
+  let near = names.map { ($0, editDistance(word, $0)) }.min { $0.1 < $1.1 }
+  return near.flatMap { $0.1 <= (word.count < 4 || word.first != $0.0.first ? 1 : 2) ? $0.0 : nil }
 }
 
 /// How many letters have to be put in, left out, changed, or swapped with the next, to make one word of another.

@@ -1,24 +1,33 @@
 import Esker
+import Foundation
 import Synchronization
 
-/// Reports damage on standard error, each place once: opening a store without a checkpoint reads all its records, so what a
-/// command then meets has often been told already.
+/// Reports damage on standard error, each place once, and of each file the first few: opening a store without a checkpoint reads all
+/// its records, so what a command then meets has often been told already.
 enum DamageReports {
   private struct Place: Hashable {
     let path: String
     let offset: Int?
   }
 
-  /// As many places as are remembered, so that memory does not grow with the damage. Others may be told twice.
-  private static let limit = 10_000
-  private static let told = Mutex<Set<Place>>([])
+  private static let told = Mutex<(places: Set<Place>, counts: [String: Int])>(([], [:]))
 
   static func report(_ location: StoreError.Location, _ reason: String) {
-    let place = Place(path: location.path, offset: location.offset)
-    let isNew = told.withLock { told in
-      guard told.count < limit else { return !told.contains(place) }
-      return told.insert(place).inserted
+    let path = location.path
+    let place = Place(path: path, offset: location.offset)
+    // How many were told of the file before this one; nil if it was, or too many were.
+    let count: Int? = told.withLock { told in
+      let count = told.counts[path, default: 0]
+      guard count <= DamageLines.most, told.places.insert(place).inserted else { return nil }
+      told.counts[path] = count + 1
+      return count
     }
-    if isNew { StandardError.report(StoreError.damaged(location, reason: reason).description) }
+    guard let count else { return }
+    let store = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    StandardError.report(
+      count < DamageLines.most
+        ? StoreError.damaged(location, reason: reason).description
+        : "\(path): more damage, which esker verify \(quotedForShell(store)) sums up"
+    )
   }
 }

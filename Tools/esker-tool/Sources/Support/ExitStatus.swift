@@ -38,14 +38,15 @@ enum ExitStatus {
     case .outputClosed: success
     case .noKeyspace, .notFound, .someAbsent, .nothingFound, .noSegment, .noRecord, .badLine, .badGzip, .nothingLoaded,
       .damageFound, .otherInput, .notRepresentable, .benchmarkFailed, .different, .historyMerged, .notWritten,
-      .noPosition, .otherPosition, .changedMeanwhile:
+      .noPosition, .otherPosition, .changedMeanwhile, .notConfirmed, .nothingToMeasure:
       failure
     case .comparedDamage: trouble
     case .argumentNotUTF8, .notEncoded, .notOfForm, .notForDocuments, .otherForms, .notFromJSON, .noCommand, .noCounter,
       .noCounters, .copyOntoItself, .nowhere, .openQuote, .longLine, .lineNotUTF8, .notInShell, .noHost, .readOnlyShell,
-      .editedToOtherForm, .notEditable:
+      .editedToOtherForm, .notEditable, .otherFile, .noKeyField,
+      .insideStore, .oneKeyspace:
       usage
-    case .noStore, .noInput: noInput
+    case .noStore, .noInput, .noDirectory: noInput
     case .system, .outputExists, .editorFailed: inputOutput
     case .interrupted(let signal): 128 + signal
     }

@@ -11,18 +11,23 @@ extension CompletionKind {
 enum KeyspaceCompletion {
   /// - Parameter words: The command line so far, beginning with the program.
   static func names(for words: [String]) -> [String] {
+    guard let path = store(namedIn: words), let manifest = try? StoreInspection(at: path).manifest else { return [] }
+    return manifest.keyspaces.map(\.name).filter { !$0.isEmpty }.sorted().map { quoted($0) }
+  }
+
+  /// The path of the store that a command line names.
+  static func store(namedIn words: [String]) -> String? {
     // The store is behind the command's name. Options may stand before it, with values that are no stores.
     for word in words.dropFirst(2) where !word.hasPrefix("-") {
+      let path = unquoted(word)
       // Looks only at the files, and takes no lock: a shell asks at each key.
-      if let manifest = try? StoreInspection(at: unquoted(word)).manifest {
-        return manifest.keyspaces.map(\.name).filter { !$0.isEmpty }.sorted().map { quoted($0) }
-      }
+      if (try? StoreInspection(at: path).manifest) != nil { return path }
     }
-    return []
+    return nil
   }
 
   /// In zsh, a colon begins a description.
-  private static func quoted(_ name: String) -> String {
+  static func quoted(_ name: String) -> String {
     CompletionShell.requesting == .zsh ? name.replacing(":", with: "\\:") : name
   }
 

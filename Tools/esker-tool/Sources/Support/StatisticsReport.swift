@@ -6,6 +6,8 @@ import Esker
 struct StatisticsReport {
   let path: String
   let statistics: Statistics
+  /// The process that has the store open for writing; nil if none has, 0 if its id is not known.
+  var writer: Int32?
 
   private var keyspaceNames: [String] { statistics.keyspaces.keys.sorted() }
 
@@ -14,6 +16,7 @@ struct StatisticsReport {
     let sealed = statistics.segments.count { $0.isSealed }
     var pairs = Pairs()
     pairs.add("store", .text(path))
+    pairs.add("writer", .word(writer.map { $0 == 0 ? "unknown process" : "process \($0)" } ?? "none"))
     pairs.add("keys, with expired", .count(statistics.keys))
     pairs.add("live", .size(statistics.liveBytes))
     pairs.add("dead", .size(statistics.deadBytes))
@@ -41,6 +44,7 @@ struct StatisticsReport {
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("path", path)
+    writer.field("writerProcess", self.writer.map { Int($0) })
     writer.field("keys", statistics.keys)
     writer.field("liveBytes", statistics.liveBytes)
     writer.field("deadBytes", statistics.deadBytes)

@@ -92,6 +92,20 @@ struct StoreArguments: ParsableArguments {
     throw errno == ENOENT ? .noStore(path: path) : .system(operation: "open", path: path, errno: errno)
   }
 
+  /// Throws if what is to be made would be inside the store's directory, and be lost with it.
+  func requireOutside(_ path: String) throws(ToolError) { try Self.requireOutside(path, ofStore: store) }
+
+  /// Throws if a path leads to a place inside a store's directory.
+  static func requireOutside(_ path: String, ofStore store: String) throws(ToolError) {
+    guard let own = SystemCalls.status(store) else { return }
+    var place = URL(fileURLWithPath: path).standardizedFileURL
+    while place.path != "/" {
+      place.deleteLastPathComponent()
+      guard let status = SystemCalls.status(place.path) else { continue }
+      if status.st_dev == own.st_dev, status.st_ino == own.st_ino { throw .insideStore(path: path, store: store) }
+    }
+  }
+
   /// Throws if there is no store: opening for writing would create one at a missing path or in an empty directory.
   func require() throws { try Self.requireStore(at: store) }
 
@@ -139,10 +153,22 @@ struct KeyspaceOption: ParsableArguments {
     )
   }
 
+  /// Whether the store has it.
+  func exists(in store: LogStore) throws(StoreError) -> Bool {
+    guard let keyspace, !keyspace.isEmpty else { return true }
+    return try store.keyspaceNames.contains(keyspace)
+  }
+
   /// The keyspace, which must exist.
   func existing(in store: LogStore) throws -> Keyspace {
     guard let keyspace, !keyspace.isEmpty else { return store.default }
-    guard try store.keyspaceNames.contains(keyspace) else { throw ToolError.noKeyspace(keyspace, path: store.path) }
+    guard try exists(in: store) else {
+      throw ToolError.noKeyspace(
+        keyspace,
+        path: store.path,
+        meant: nearest(to: keyspace, among: try store.keyspaceNames.sorted())
+      )
+    }
     return try store.keyspace(keyspace)
   }
 }

@@ -6,7 +6,7 @@ enum ToolError: Error, Equatable {
   /// There is no store at the path.
   case noStore(path: String)
   /// The store has no keyspace with this name.
-  case noKeyspace(String, path: String)
+  case noKeyspace(String, path: String, meant: String? = nil)
   case noInput(path: String)
   /// A compressed input cannot be decompressed.
   case badGzip(name: String, why: String)
@@ -38,6 +38,10 @@ enum ToolError: Error, Equatable {
   case outputClosed
   /// A signal requested termination.
   case interrupted(signal: Int32)
+  /// The input is a file of another program.
+  case otherFile(name: String, what: String, remedy: String)
+  /// The input is not what a dump writes, and no field of its records was named.
+  case noKeyField(name: String, isJSON: Bool)
   /// A load cannot resume an earlier one: the input differs, or is read in another way.
   case otherInput(name: String)
   /// An entry cannot be written in the requested format.
@@ -58,6 +62,14 @@ enum ToolError: Error, Equatable {
   case noCounters(keyspace: String, form: String)
   /// A copy to where the entries are.
   case copyOntoItself
+  /// What is to be made would be inside the directory of the store that it is made from.
+  case insideStore(path: String, store: String)
+  /// A question on the terminal was not answered with yes.
+  case notConfirmed
+  /// A store whose entries are to be measured has none.
+  case nothingToMeasure(path: String)
+  /// There is no such directory.
+  case noDirectory(path: String)
   /// Two stores differ, which has been reported.
   case different
   /// Whether two stores differ cannot be told because one is damaged, which has been reported.
@@ -82,6 +94,8 @@ enum ToolError: Error, Equatable {
   case lineNotUTF8
   /// A command of the tool that a shell does not have.
   case notInShell(String)
+  /// A shell was told to use more than one keyspace.
+  case oneKeyspace
   /// A shell that only reads was told to write.
   case readOnlyShell
   /// No address can be listened on under this name.
@@ -104,7 +118,8 @@ extension ToolError: CustomStringConvertible {
   var description: String {
     switch self {
     case .noStore(let path): "no store at \(path)"
-    case .noKeyspace(let name, let path): "no keyspace \"\(name)\" in \(path)"
+    case .noKeyspace(let name, let path, let meant):
+      "no keyspace \"\(name)\" in \(path)" + (meant.map { ": did you mean \"\($0)\"?" } ?? "")
     case .noInput(let path): "no file at \(path)"
     case .badGzip(let name, let why): "the gzip data of \(name) cannot be read: \(why)"
     case .notFound(let key): "no value for key \"\(key)\""
@@ -124,6 +139,11 @@ extension ToolError: CustomStringConvertible {
     case .damageFound: "the store is damaged"
     case .outputClosed: "standard output was closed"
     case .interrupted(let number): number == SIGINT ? "interrupted" : "ended by signal \(number)"
+    case .otherFile(let name, let what, let remedy): "\(name) is \(what): \(remedy)"
+    case .noKeyField(let name, let isJSON):
+      isJSON
+        ? "\(name) does not begin as what dump writes: name the field of the keys with --key-field, or give --format ndjson"
+        : "\(name) does not begin as what dump writes: give --format, and --key-field for documents"
     case .otherInput(let name):
       "\(name) is not what was being loaded when an earlier load stopped, or is read in another way: "
         + "load it without --resume to start over"
@@ -145,6 +165,11 @@ extension ToolError: CustomStringConvertible {
     case .noCounters(let keyspace, let form):
       "the keyspace \"\(keyspace)\" records values of the form \(form), which are not counters"
     case .copyOntoItself: "both stores are the same: name another keyspace with --into"
+    case .insideStore(let path, let store):
+      "\(path) is inside the store \(store), and would be lost with it: choose a place outside"
+    case .notConfirmed: "nothing was removed"
+    case .nothingToMeasure(let path): "no entry in \(path) to measure with"
+    case .noDirectory(let path): "no directory at \(path)"
     case .different: "the stores differ"
     case .comparedDamage: "a store is damaged"
     case .nowhere(let keyspace): "no keyspace \"\(keyspace)\" in either store"
@@ -161,6 +186,7 @@ extension ToolError: CustomStringConvertible {
     case .longLine: "the line is longer than a value can be"
     case .lineNotUTF8: "the line is not valid UTF-8"
     case .notInShell(let name): "\"\(name)\" is not for a shell: run it as a command of its own"
+    case .oneKeyspace: "use takes the name of one keyspace, or nothing"
     case .readOnlyShell: "this shell only reads: start it without --read-only to write"
     case .noHost(let name): "no address to listen on is known for \"\(name)\""
     case .outputExists(let path): "\(path) already exists: nothing was written; choose another path, or remove it"

@@ -44,6 +44,28 @@ import Testing
     #expect(svg.components(separatedBy: "<circle").count == 21)
   }
 
+  @Test func entriesOfAStoreAreMeasuredInAnyMixture() throws {
+    let scratch = try Scratch()
+    let lines = (0..<300).map { "{\"id\":\"key \($0)\",\"text\":\"\(String(repeating: "x", count: $0))\"}\n" }.joined()
+    let load = ["load", scratch.store, "-", "--key-field", "id", "--keyspace", "texts"]
+    #expect(try scratch.run(load, input: Data(lines.utf8)).status == 0)
+    let bench = ["bench", scratch.directory.path, "--data", scratch.store, "--json", "--duration", "50ms"]
+    let result = try scratch.run(bench + ["--keyspace", "texts", "--workload", "mixed", "--reads", "100"])
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try #require(try JSONSerialization.jsonObject(with: result.output) as? [String: Any])
+    #expect(report["records"] as? Int == 300 && report["readPercent"] as? Int == 100)
+    #expect(report["keyBytes"] as? Int == 6 && report["valueBytes"] as? Int ?? 0 > 150)
+    let few = try scratch.run(bench + ["--keyspace", "texts", "--records", "10", "--workload", "fill"])
+    #expect(few.text.contains("\"operations\":10,"))
+    #expect(try scratch.run("count", scratch.store, "--keyspace", "texts").text == "300\n")
+    let none = try scratch.run(bench)
+    #expect(none.status == 1 && none.errors.contains("no entry in \(scratch.store) to measure with"))
+    #expect(none.errors.contains("texts"))
+    for wrong in [["--reads", "101"], ["--keyspace", "texts"]] {
+      #expect(try scratch.run(["bench", scratch.directory.path] + wrong).status == 64)
+    }
+  }
+
   @Test func oneWorkloadIsShownAlone() throws {
     let scratch = try Scratch()
     let result = try scratch.run(["bench", scratch.directory.path, "--workload", "zipfian"] + small)

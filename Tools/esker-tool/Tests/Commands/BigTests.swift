@@ -26,7 +26,8 @@ import Testing
       result.lines == [
         "entries  102", "keys     643 B", "values   6.48 kB", "LARGEST", "SIZE\tVALUE\tKEYSPACE\tKEY",
         "5005\t5000\t\tlarge",
-        "208\t200\tboards\t42", "56\t49\t\tuser:49", "PREFIXES", "SIZE\tKEYS\tSHARE\tKEYSPACE\tPREFIX",
+        "208\t200\tboards\t42", "56\t49\t\tuser:49", "KEYSPACES", "SIZE\tKEYS\tSHARE\tKEYSPACE", "6910\t101\t0.9708\t",
+        "208\t1\t0.0292\tboards", "PREFIXES OF KEYS", "SIZE\tKEYS\tSHARE\tKEYSPACE\tPREFIX",
         "1565\t50\t0.2199\t\tuser:", "340\t50\t0.0478\t\ta/", "VALUE SIZES", "UP TO\tVALUES\tBYTES\tSHARE",
         "0\t1\t0\t0.0098", "1\t51\t51\t0.5000", "2\t1\t2\t0.0098", "4\t2\t7\t0.0196", "8\t4\t26\t0.0392",
         "16\t8\t100\t0.0784", "32\t16\t392\t0.1569", "64\t17\t697\t0.1667", "128\t0\t0\t0.0000", "256\t1\t200\t0.0098",
@@ -48,8 +49,8 @@ import Testing
     let report = try #require(object as? [String: Any])
     #expect(
       report.keys.sorted() == [
-        "entries", "keyBytes", "largest", "lifetimes", "neverExpire", "otherPrefixes", "prefixes", "valueBytes",
-        "valueSizes",
+        "entries", "keyBytes", "keyspaces", "largest", "lifetimes", "neverExpire", "otherPrefixes", "prefixes",
+        "valueBytes", "valueSizes",
       ]
     )
     let largest = try #require(report["largest"] as? [[String: Any]])

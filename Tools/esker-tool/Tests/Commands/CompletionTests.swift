@@ -6,7 +6,7 @@ import Testing
   private func offered(_ shell: String, _ option: [String], _ words: [String]) throws -> [String] {
     let process = ToolProcess.make(
       try ToolProcess.executable(),
-      ["---completion", words[1], "--"] + option + ["\(words.count - 1)", "0"] + words
+      ["---completion", words[1], "--"] + option + ["\(words.count - 1)", "\(words.last?.count ?? 0)"] + words
     )
     process.environment?["SAP_SHELL"] = shell
     let output = Pipe()
@@ -34,5 +34,17 @@ import Testing
     #expect(try offered("bash", ["positional@0"], ["esker", "drop", scratch.store, ""]).count <= 3)
     #expect(try offered("bash", ["--into"], ["esker", "copy", scratch.store, scratch.store, "--into", ""]).count == 3)
     #expect(try offered("bash", ["--keyspace"], ["esker", "list", scratch.path("none"), "--keyspace", ""]) == [])
+  }
+
+  @Test func keysOfTheKeyspaceNamedAreOffered() throws {
+    let scratch = try Scratch()
+    for (key, keyspace) in [("at", ""), ("austria", ""), ("ch", ""), ("attic", "houses")] {
+      #expect(try scratch.run("put", scratch.store, key, "v", "--keyspace", keyspace).status == 0)
+    }
+    #expect(try offered("fish", ["positional@1"], ["esker", "get", scratch.store, "a"]) == ["at", "austria"])
+    #expect(
+      try offered("fish", ["positional@1"], ["esker", "get", "--keyspace", "houses", scratch.store, "a"]) == ["attic"]
+    )
+    #expect(try offered("fish", ["positional@1"], ["esker", "get", scratch.path("none"), "a"]) == [])
   }
 }

@@ -45,7 +45,8 @@ import Testing
   @Test(arguments: [
     ["frobnicate"], ["get"], ["get", "s"], ["put", "s", "k", "v", "more"], ["put", "s", "k"],
     ["list", "s", "--limit", "-1"],
-    ["list", "s", "--limit", "x"], ["load", "s", "f"], ["load", "s", "f", "--key-field", "id", "--acknowledge", "0"],
+    ["list", "s", "--limit", "x"], ["load", "s", "f", "--delimiter", ";"],
+    ["load", "s", "f", "--key-field", "id", "--acknowledge", "0"],
     ["count", "s", "--nonsense"], ["delete", "s"],
     ["verify"], ["merge", "s", "t"], ["backup", "s"], ["restore", "s"], ["repair", "s"],
     ["watch", "s", "--interval", "x"],

@@ -170,4 +170,17 @@ import Testing
       #expect(result.errors.hasPrefix("esker: ") && result.errors.contains(name))
     }
   }
+
+  @Test func caseIsIgnoredIfAsked() throws {
+    let scratch = try Scratch()
+    let entries = [("Ärger:1", "{\"city\":\"WIEN\",\"tags\":[\"New\"]}"), ("b", "{\"city\":\"Graz\"}")]
+    for (key, value) in entries { #expect(try scratch.run("put", scratch.store, key, value).status == 0) }
+    for choice in [
+      ["--prefix", "äRG"], ["--match", "ä*:1"], ["--match", "[à-ä]RGER:?"], ["--where", "city = wien"],
+      ["--where", "city ~ iE"], ["--where", "tags ~ NEW"], ["--where", "city > haus"],
+    ] {
+      #expect(try scratch.run(["list", scratch.store, "--ignore-case"] + choice).text == "Ärger:1\n", "\(choice)")
+      #expect(try scratch.run(["list", scratch.store] + choice).text.isEmpty, "\(choice)")
+    }
+  }
 }

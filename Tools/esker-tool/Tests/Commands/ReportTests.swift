@@ -13,7 +13,7 @@ import Testing
     #expect(
       report.keys.sorted() == [
         "bytesOnDisk", "deadBytes", "durableSequence", "indexBytes", "indexLoad", "keys", "keyspaces", "lastSequence",
-        "liveBytes", "path", "segments", "settings", "spaceAmplification",
+        "liveBytes", "path", "segments", "settings", "spaceAmplification", "writerProcess",
       ]
     )
     #expect(report["path"] as? String == scratch.store)

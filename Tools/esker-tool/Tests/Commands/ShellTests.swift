@@ -53,6 +53,29 @@ import Testing
     #expect(refused.status == 64 && refused.errors.contains("\"bench\" is not for a shell"))
   }
 
+  @Test func aKeyspaceIsUsedUntilAnotherIs() throws {
+    _ = try scratch.run("put", scratch.store, "k", "of scores", "--keyspace", "scores")
+    let result = try shell(
+      "use scores\ncount\nget k\nput -- n 1\nget at --keyspace ''\nstats --json\nverify -q\nuse\nget at\nuse ''\nget at\n"
+    )
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.lines.first == "1" && result.lines.dropFirst().first == "of scores")
+    #expect(result.lines.count { $0 == "Vienna" } == 3)
+    #expect(try scratch.run("get", scratch.store, "n", "--keyspace", "scores").text == "1")
+    let wrong = try shell("use score\nuse a b\ncount\n")
+    #expect(wrong.status == 1 && wrong.text == "1\n")
+    #expect(
+      wrong.errors.contains("did you mean \"scores\"?") && wrong.errors.contains("use takes the name of one keyspace")
+    )
+  }
+
+  @Test func aStoreIsCreatedIfAsked() throws {
+    let new = scratch.path("new")
+    #expect(try scratch.run(["shell", new], input: Data("put a 1\n".utf8)).status == 66)
+    #expect(try scratch.run(["shell", new, "--create"], input: Data("put a 1\nget a\n".utf8)).text == "1\n")
+    #expect(try scratch.run(["shell", new, "--create", "--read-only"], input: Data()).status == 64)
+  }
+
   @Test func aCommandReadsTheRestOfTheInput() throws {
     let result = try shell("put long -\nline 1\nline 2\n")
     #expect(result.status == 0)

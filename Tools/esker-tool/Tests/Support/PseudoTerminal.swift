@@ -31,16 +31,23 @@ final class PseudoTerminal {
   }
 
   /// What the tool writes to standard output when that is this terminal.
-  func run(_ arguments: [String], environment: [String: String] = [:]) throws -> (status: Int32, text: String) {
+  ///
+  /// - Parameter typed: What is typed, if standard input and errors are this terminal too.
+  func run(
+    _ arguments: [String],
+    environment: [String: String] = [:],
+    typing typed: String? = nil
+  ) throws -> (status: Int32, text: String) {
     let process = ToolProcess.make(try ToolProcess.executable(), arguments)
     process.environment = (process.environment ?? [:]).merging(["TERM": "xterm", "NO_COLOR": ""]) { $1 }
       .merging(environment) { $1 }
     let descriptor = open(name, O_RDWR | O_NOCTTY)
     guard descriptor >= 0 else { throw Failed() }
     let slave = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    process.standardInput = FileHandle.nullDevice
+    process.standardInput = typed == nil ? FileHandle.nullDevice : slave
     process.standardOutput = slave
-    process.standardError = FileHandle.nullDevice
+    process.standardError = typed == nil ? FileHandle.nullDevice : slave
+    if let typed { try FileHandle(fileDescriptor: master).write(contentsOf: Data(typed.utf8)) }
     try process.run()
     try slave.close()
     let text = String(decoding: output(), as: UTF8.self)

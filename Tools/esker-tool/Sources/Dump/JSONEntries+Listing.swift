@@ -1,0 +1,49 @@
+import Esker
+
+extension JSONEntries {
+  /// A line with the fields that the entry has in a dump, and how long its value is; without the value unless it is asked for.
+  mutating func text(
+    of entry: borrowing Snapshot.Entry,
+    _ forms: EntryForms.Pair,
+    keyEncoding: ByteEncoding?,
+    withValue: Bool
+  ) throws -> [UInt8] {
+    let value = withValue ? try entry.value() : nil
+    return text(of: try entry.key(), value, length: entry.valueLength, entry.expiry, forms, keyEncoding)
+  }
+
+  /// The same of a key and its value.
+  mutating func text(
+    of key: [UInt8],
+    _ value: [UInt8],
+    _ expiry: Expiry,
+    _ forms: EntryForms.Pair,
+    keyEncoding: ByteEncoding?
+  ) -> [UInt8] {
+    text(of: key, value, length: value.count, expiry, forms, keyEncoding)
+  }
+
+  private mutating func text(
+    of key: [UInt8],
+    _ value: [UInt8]?,
+    length: Int,
+    _ expiry: Expiry,
+    _ forms: EntryForms.Pair,
+    _ keyEncoding: ByteEncoding?
+  ) -> [UInt8] {
+    writer.removeAll()
+    writer.beginObject()
+    key.lend(0..<key.count) { key in
+      _ = keyEncoding.map { add("key", key, $0) } ?? add("key", key, forms.keys, forms.keyName)
+    }
+    if let value {
+      value.lend(0..<value.count) { value in _ = add("value", value, forms.values, forms.valueName) }
+    }
+    writer.field("valueBytes", length)
+    writer.name("expires")
+    if case .at(let time) = expiry { writer.value(timestamp(time)) } else { writer.null() }
+    writer.endObject()
+    writer.newline()
+    return writer.bytes
+  }
+}

@@ -1,0 +1,77 @@
+/// What an input is by how it begins, for a load that is told neither a format nor the field of the key.
+enum InputKind: Equatable {
+  /// What "dump" wrote, or a program that dumps other stores.
+  case entries(TransferFormat)
+  /// Records whose key is in a field that has to be named.
+  case documents
+  /// A file of another program, and how to load what is in it.
+  case foreign(String, remedy: String)
+  case unknown
+
+  /// Files of other stores, by what they begin with.
+  private static let foreign: [(start: [UInt8], what: String, remedy: String)] = [
+    (
+      Array("SQLite format 3\0".utf8), "an SQLite database",
+      "sqlite3 -json FILE 'select * from TABLE' | esker load STORE - --key-field FIELD"
+    ),
+    (Array("ESKREXP1".utf8), "a binary stream of esker dump", "give --format binary"),
+  ]
+
+  /// Looks at the first line; nothing is consumed.
+  static func next(in reader: inout LineReader) throws(ToolError) -> InputKind {
+    try reader.peek { (bytes, isAtEnd) in
+      var cursor = JSONCursor()
+      cursor.position = bytes.count < 3 ? 0 : byteOrderMarkLength(bytes)
+      cursor.skipSpace(bytes)
+      let start = cursor.position
+      var end = start
+      while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
+      guard end < bytes.count || isAtEnd else { return nil }
+      return kind(of: bytes.extracting(start..<end))
+    } ?? .unknown
+  }
+
+  /// A file of another program; nil for all others.
+  static func foreign(in reader: inout LineReader) throws(ToolError) -> (what: String, remedy: String)? {
+    let found = try reader.peek { (bytes, isAtEnd) -> Int? in
+      // A pipe may give no more for long: what is none by now is not waited for.
+      let mayBecome = foreign.contains {
+        $0.start.count > bytes.count && bytes.starts(with: Array($0.start.prefix(bytes.count)))
+      }
+      if mayBecome, !isAtEnd { return nil }
+      return foreign.firstIndex { bytes.starts(with: $0.start) } ?? foreign.count
+    }
+    guard let found, found < foreign.count else { return nil }
+    return (foreign[found].what, foreign[found].remedy)
+  }
+
+  private static func kind(of line: Span<UInt8>) -> InputKind {
+    if let other = foreign.first(where: { line.starts(with: $0.start) }) {
+      return .foreign(other.what, remedy: other.remedy)
+    }
+    // An empty input is one of no entries.
+    guard !line.isEmpty else { return .entries(.ndjson) }
+    switch line[0] {
+    case UInt8(ascii: "{"):
+      var scanner = EntryScanner()
+      return (try? scanner.scan(line)) != nil ? .entries(.ndjson) : .documents
+    case UInt8(ascii: "["): return .documents
+    default:
+      guard UTF8Check.isValid(line) else { return .unknown }
+      let text = line.text
+      if text.hasPrefix("VERSION=") { return .entries(.mdb) }
+      let columns = text.split(whereSeparator: { $0 == "," || $0 == "\r" || $0 == "\r\n" }).compactMap {
+        EntryField(rawValue: String($0))?.bytes
+      }
+      return columns.contains { $0.isKey } && columns.contains { !$0.isKey } ? .entries(.csv) : .unknown
+    }
+  }
+}
+
+extension Span<UInt8> {
+  fileprivate func starts(with other: [UInt8]) -> Bool {
+    guard count >= other.count else { return false }
+    for index in other.indices where self[index] != other[index] { return false }
+    return true
+  }
+}
