@@ -45,9 +45,11 @@ extension ByteStore {
     expiry: Expiry? = nil,
     durability: Durability? = nil
   ) throws(StoreError) -> SequenceNumber? {
-    try settled(
+    let start = core.engine.startOfSample()
+    return try settled(
       try writeValue(value, forKey: key, expiry: expiry, condition: .version(version), durability: durability).rawValue,
-      durability
+      durability,
+      timedFrom: start
     )
   }
 
@@ -75,7 +77,12 @@ extension ByteStore {
     expiry: Expiry? = nil,
     durability: Durability? = nil
   ) throws(StoreError) -> SequenceNumber? {
-    try settled(try logValue(value, forKey: key, ifValue: expected, expiry, durability), durability)
+    let start = core.engine.startOfSample()
+    return try settled(
+      try logValue(value, forKey: key, ifValue: expected, expiry, durability),
+      durability,
+      timedFrom: start
+    )
   }
 
   /// Stores `value` if the key is absent or expired.
@@ -148,9 +155,14 @@ extension ByteStore {
   }
 
   /// Gives a write its durability, and returns its number; nil if there was none.
-  private func settled(_ sequence: UInt64, _ durability: Durability?) throws(StoreError) -> SequenceNumber? {
+  private func settled(
+    _ sequence: UInt64,
+    _ durability: Durability?,
+    timedFrom start: UInt64 = 0
+  ) throws(StoreError) -> SequenceNumber? {
     guard sequence != 0 else { return nil }
     try core.engine.settle(sequence, durability)
+    core.engine.endPut(start)
     return SequenceNumber(rawValue: sequence)
   }
 }

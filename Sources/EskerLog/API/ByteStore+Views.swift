@@ -31,6 +31,8 @@ package struct Written: Sendable {
   package var sequence: UInt64 = 0
   /// When the value expires, in milliseconds since 1970; `Int64.max` for never.
   package var expiry = Int64.max
+  /// When the call began, if it is timed, in nanoseconds; 0 for all others.
+  var start: UInt64 = 0
 
   @usableFromInline
   package init(isDone: Bool = false, wasThere: Bool = false, sequence: UInt64 = 0, expiry: Int64 = .max) {
@@ -55,7 +57,20 @@ extension Keyspace {
     durability: Durability?,
     skipsUnchanged: Bool
   ) throws(StoreError) -> Written {
-    let instant = core.instant(of: expiry)
+    let start = core.engine.startOfSample()
+    var written = try logged(value, key, condition, core.instant(of: expiry), durability, skipsUnchanged)
+    if written.isDone { written.start = start }
+    return written
+  }
+
+  private func logged(
+    _ value: RawSpan,
+    _ key: RawSpan,
+    _ condition: ViewCondition,
+    _ instant: Int64,
+    _ durability: Durability?,
+    _ skipsUnchanged: Bool
+  ) throws(StoreError) -> Written {
     switch condition {
     case .always:
       return try logged(value, key, instant, .always, durability)
@@ -165,6 +180,7 @@ extension Keyspace {
   @usableFromInline
   package func settle(_ written: Written, _ durability: Durability?) throws(StoreError) {
     try core.engine.settle(written.sequence, durability)
+    core.engine.endPut(written.start)
   }
 
   /// The same without blocking the task's thread. Once a write is logged, its task waits even if it is cancelled.
@@ -172,6 +188,7 @@ extension Keyspace {
     async throws(StoreError)
   {
     try await core.engine.settleAsync(written.sequence, durability, isAbandonable: false)
+    core.engine.endPut(written.start)
   }
 
   /// A value in place, with what is known of it, also if it has expired and nobody has removed it yet.

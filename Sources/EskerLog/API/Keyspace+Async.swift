@@ -16,6 +16,7 @@ extension Keyspace {
       expiry: Expiry? = nil,
       durability: Durability? = nil
     ) async throws(StoreError) -> SequenceNumber {
+      let start = core.engine.startOfSample()
       await core.bringIn(key)
       let sequence = try CoreView(core: core).writeValue(
         value,
@@ -26,6 +27,7 @@ extension Keyspace {
         durability: .buffered
       )
       try await core.engine.settleAsync(sequence.rawValue, durability)
+      core.engine.endPut(start)
       return sequence
     }
 
@@ -169,11 +171,14 @@ extension Keyspace {
 
 extension Keyspace.Async {
   /// Gives a write its durability, and returns its number; nil if there was none.
-  nonisolated(nonsending) func settled(_ sequence: UInt64, _ durability: Durability?) async throws(StoreError)
-    -> SequenceNumber?
-  {
+  nonisolated(nonsending) func settled(
+    _ sequence: UInt64,
+    _ durability: Durability?,
+    timedFrom start: UInt64 = 0
+  ) async throws(StoreError) -> SequenceNumber? {
     guard sequence != 0 else { return nil }
     try await core.engine.settleAsync(sequence, durability)
+    core.engine.endPut(start)
     return SequenceNumber(rawValue: sequence)
   }
 }

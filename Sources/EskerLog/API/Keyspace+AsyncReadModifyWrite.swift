@@ -9,6 +9,7 @@ extension Keyspace.Async {
     expiry: Expiry? = nil,
     durability: Durability? = nil
   ) async throws(StoreError) -> SequenceNumber? {
+    let start = core.engine.startOfSample()
     await core.bringIn(key)
     let sequence = try CoreView(core: core).writeValue(
       value,
@@ -17,7 +18,7 @@ extension Keyspace.Async {
       condition: .version(version),
       durability: .buffered
     )
-    return try await settled(sequence.rawValue, durability)
+    return try await settled(sequence.rawValue, durability, timedFrom: start)
   }
 
   /// Stores `value` if the key's value equals `expected`; see
@@ -30,9 +31,10 @@ extension Keyspace.Async {
     expiry: Expiry? = nil,
     durability: Durability? = nil
   ) async throws(StoreError) -> SequenceNumber? {
+    let start = core.engine.startOfSample()
     await core.bringIn(key)
     let sequence = try CoreView(core: core).logValue(value, forKey: key, ifValue: expected, expiry, .buffered)
-    return try await settled(sequence, durability)
+    return try await settled(sequence, durability, timedFrom: start)
   }
 
   /// Removes `key` if its version is still `version`; see ``ByteStore/remove(_:ifVersion:durability:)``.

@@ -33,7 +33,7 @@ public struct Statistics: Sendable, Hashable {
   /// How long syncs took since the store was opened.
   public var syncs = Statistics.Histogram()
   /// How long puts took since the store was opened, including the wait for durability; one call in 128, chosen at random, is
-  /// measured.
+  /// measured. Those on a condition count if they have stored a value. Batches, updates, counters and new expiries are not timed.
   public var puts = Statistics.Histogram()
   /// How long gets of one key took since the store was opened; one call in 128, chosen at random, is measured.
   public var gets = Statistics.Histogram()

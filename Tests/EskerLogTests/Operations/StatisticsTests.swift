@@ -149,6 +149,53 @@ import Testing
     #expect(store.statistics.puts.count == puts)
   }
 
+  /// What a put may be called as.
+  enum PutKind: CaseIterable { case view, viewIfAbsent, viewIfUnchanged, ifVersion, ifValue, async, asyncIfVersion }
+
+  @Test(arguments: PutKind.allCases) func putsOfEveryKindAreTimed(_ kind: PutKind) async throws {
+    let store = try Machine().open()
+    let keyspace = store.default
+    var version: SequenceNumber?
+    for number in 0..<12_800 {
+      let (key, value) = ("\(number)", Array("value \(number)".utf8))
+      switch kind {
+      case .view: try log(value, key, if: .always)
+      case .viewIfAbsent: try log(value, key, if: .absent)
+      case .viewIfUnchanged:
+        let condition = version.map { ViewCondition.version($0) } ?? .absent
+        version = SequenceNumber(rawValue: try log(value, "key", if: condition).sequence)
+      case .ifVersion: version = try store.compareAndSet(value, forKey: "key", ifVersion: version)
+      case .ifValue: try store.compareAndSet(value, forKey: key, ifValue: nil)
+      case .async: try await keyspace.async.put(value, forKey: key)
+      case .asyncIfVersion: version = try await keyspace.async.compareAndSet(value, forKey: "key", ifVersion: version)
+      }
+    }
+    #expect(70...130 ~= store.statistics.puts.count)
+    let puts = store.statistics.puts.count
+    // Nothing is stored.
+    for _ in 0..<12_800 {
+      try log([1], "0", if: .version(SequenceNumber(rawValue: 9_999_999)))
+      try store.compareAndSet([1], forKey: "0", ifVersion: SequenceNumber(rawValue: 9_999_999))
+    }
+    #expect(store.statistics.puts.count == puts)
+
+    /// As a typed view puts.
+    @discardableResult
+    func log(_ value: [UInt8], _ key: String, if condition: ViewCondition) throws(StoreError) -> Written {
+      let key = Array(key.utf8)
+      let written = try keyspace.log(
+        value.span.bytes,
+        forKey: key.span.bytes,
+        if: condition,
+        expiry: nil,
+        durability: nil,
+        skipsUnchanged: false
+      )
+      try keyspace.settle(written, nil)
+      return written
+    }
+  }
+
   @Test func theSizeOfTheIndexHasWhatIsMapped() throws {
     let machine = Machine()
     let store = try machine.open()
