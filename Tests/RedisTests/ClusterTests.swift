@@ -38,6 +38,27 @@ import Testing
     await end(client)
   }
 
+  @Test func readsAndLeasesGoOnWhileAPrimaryHoldsAWriteBack() async throws {
+    let client = try await TestClient(cluster: cluster)
+    let key = client.key("{a}1")
+    let owner = try cluster.owner(of: key.domain).server
+    let value = TestClient.value("x")
+    try await client.set("{a}1", value)
+    let place = client.sink.count
+    owner.cli("CLIENT", "PAUSE", "60000", "WRITE")
+    let write = Task { try await client.set("{a}2", TestClient.value("y"), by: TestClient.soon(.seconds(60))) }
+    // Longer than leases.
+    let end = ContinuousClock.now + .seconds(3)
+    while ContinuousClock.now < end {
+      #expect(try await client.get("{a}1") == value)
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    #expect(!client.sink.hasSuspended(key.domain, from: place))
+    owner.cli("CLIENT", "UNPAUSE")
+    #expect(try await write.value == .done(isEchoed: true, wasThere: nil))
+    await self.end(client)
+  }
+
   @Test func aThousandTasksAreServedInOrder() async throws {
     let client = try await TestClient(cluster: cluster)
     let other = try await TestClient(cluster: cluster)

@@ -24,7 +24,13 @@
     typealias InboundIn = ByteBuffer
 
     enum Role: Hashable {
-      case main, bulk, barrier, reader
+      /// For requests, heartbeats and changes.
+      case main
+      case bulk, barrier, reader
+      /// Will take the place of a main one that stands still behind a write.
+      case spare
+      /// Was the main one, and waits for the answers to its writes.
+      case held
     }
 
     enum Reply {
@@ -35,13 +41,15 @@
     private enum Awaited {
       case request(Request, isRedirected: Bool)
       case control((RESPValue) -> Void)
+      /// Nobody wants the reply, which is to a request of that size or to a command of the client's own.
+      case dropped(size: Int)
     }
 
     static let mostInFlight = 4_096
     static let mostBytesInFlight = 8 << 20
     private static let mostRoomKept = 256 << 10
 
-    let role: Role
+    private(set) var role: Role
     unowned let node: Node
     let replyLimit: Int
     private let prefix: [UInt8]
@@ -162,6 +170,44 @@
       nextDeadline = min(next, nextDeadline > now ? nextDeadline : .distantFuture)
     }
 
+    // MARK: Writes that are held back
+
+    /// What is answered next, if that is a write; ``quietSince`` says since when nothing has come.
+    var heldWrite: Request? {
+      guard case .request(let request, _) = awaited.first, request.kind == .write else { return nil }
+      return request
+    }
+
+    /// The writes whose replies are awaited.
+    var awaitedWrites: [Request] {
+      awaited.compactMap { item in
+        guard case .request(let request, _) = item, request.kind == .write else { return nil }
+        return request
+      }
+    }
+
+    /// Keeps the writes alone, and gives everything else up: gives the reads that were not answered, to be sent elsewhere.
+    func setAside() -> [Request] {
+      role = .held
+      var reads = waiting.filter { $0.kind != .write }
+      waiting.removeAll { $0.kind != .write }
+      awaited = CircularBuffer(
+        awaited.map { item in
+          switch item {
+          case .request(let request, _) where request.kind != .write:
+            if request.state == .sent { reads.append(request) }
+            return .dropped(size: request.size)
+          case .control: return .dropped(size: 0)
+          case .request, .dropped: return item
+          }
+        }
+      )
+      return Array(reads)
+    }
+
+    /// A spare one becomes the main one.
+    func takePlace() { role = .main }
+
     // MARK: Channel
 
     func channelActive(context: ChannelHandlerContext) {
@@ -222,6 +268,7 @@
         delegate.connection(self, replied: reply, to: request, isRedirected: isRedirected)
       case .control(let then):
         if case .value(let value) = reply { then(value) } else { throw .malformed("a reply of that size") }
+      case .dropped(let size): bytesInFlight -= size
       }
     }
 

@@ -33,6 +33,10 @@
 
     var beats = 0
     var nextBeat = RemoteInstant(nanoseconds: 0)
+    /// The write behind which the main connection stood still when a spare one began to connect.
+    var heldWrite: Request?
+    /// When the next try may be made.
+    var nextSpare = RemoteInstant(nanoseconds: 0)
     var breaker = Breaker()
     /// Connections of which it is not known that the server has ended them.
     var past: [(id: UInt64, address: String)] = []

@@ -58,7 +58,7 @@
       }
       endPast(of: connection.node, on: connection)
       switch connection.role {
-      case .main:
+      case .main, .spare:
         var tracking = RESPCommand("CLIENT", words: 7)
         for word in ["TRACKING", "ON", "BCAST", "NOLOOP", "PREFIX"] { tracking.add(word) }
         tracking.add(prefix)
@@ -73,7 +73,7 @@
         }
       case .reader:
         connection.control(RESPCommand("READONLY")) { [weak self] _ in self?.becameReady(connection) }
-      case .bulk, .barrier:
+      case .bulk, .barrier, .held:
         connection.control(RESPCommand("PING")) { [weak self] _ in self?.becameReady(connection) }
       }
     }
@@ -123,6 +123,7 @@
 
     private func becameReady(_ connection: Connection) {
       guard !connection.isClosed else { return }
+      guard connection.role != .spare || takePlace(connection) else { return connection.close("not needed") }
       connection.isReady = true
       let node = connection.node
       node.counters.connections += 1
@@ -156,27 +157,26 @@
     func connectionDidClose(_ connection: Connection, lost: [Request], unsent: [Request]) {
       let node = connection.node
       if node.lanes[connection.role] === connection { node.lanes[connection.role] = nil }
-      if let identity = connection.identity, connection.role != .reader { node.past.append(identity) }
+      let isBesides = connection.role == .spare || connection.role == .held
+      // What was sent on these has been answered, if nothing is lost.
+      if let identity = connection.identity, connection.role != .reader, !isBesides || !lost.isEmpty {
+        node.past.append(identity)
+      }
       logger.info(
         "connection lost",
         metadata: ["server": "\(node.address)", "role": "\(connection.role)", "reason": "\(connection.closeReason)"]
       )
       // One that is closed because it is not wanted is no failure.
-      if !isStopped, node.isWanted || connection.role != .main { node.breaker.fail(.now, &random) }
+      if !isStopped, !isBesides, node.isWanted || connection.role != .main { node.breaker.fail(.now, &random) }
       switch connection.role {
       case .main:
-        node.confirmedAt = nil
-        node.readyAt = .distantFuture
-        node.leaseUntil = RemoteInstant(nanoseconds: 0)
-        node.counters.raised[connection.closeReason, default: 0] += 1
-        noteSuspension(node, ends: true)
-        raise(node.slots.lazy.joined(), connection.closeReason)
-        needsSurvey = true
-      case .bulk:
+        loseTrust(in: node, connection.closeReason)
+      case .bulk, .held:
         // What was lost may still be executed, until that connection is ended by the main one, ahead of the next lease.
-        raise(Set(lost.lazy.filter { $0.kind == .write }.map { Int($0.slot) }).sorted(), "bulk connection lost")
+        let slots = Set(lost.lazy.filter { $0.kind == .write }.map { Int($0.slot) })
+        raise(slots.sorted(), "\(connection.role) connection lost")
       case .barrier: failBarrier(node)
-      case .reader: break
+      case .reader, .spare: break
       }
       for request in lost {
         if request.kind == .write {
@@ -188,6 +188,17 @@
       }
       for request in lost { request.lose(from: self) }
       for request in unsent { if isStopped { conclude(request, .stopped) } else { backOff(request, "not connected") } }
+    }
+
+    /// The main connection is another from now on: all that came by the former one is in doubt.
+    func loseTrust(in node: Node, _ reason: String) {
+      node.confirmedAt = nil
+      node.readyAt = .distantFuture
+      node.leaseUntil = RemoteInstant(nanoseconds: 0)
+      node.counters.raised[reason, default: 0] += 1
+      noteSuspension(node, ends: true)
+      raise(node.slots.lazy.joined(), reason)
+      needsSurvey = true
     }
 
     func connection(_ connection: Connection, pushed push: ByteBuffer) throws(WireError) {

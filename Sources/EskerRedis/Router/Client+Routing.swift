@@ -28,7 +28,8 @@
         request.isBulk = true
       }
       if request.kind == .write, request.size > configuration.bulkThreshold { request.isBulk = true }
-      (request.isBulk ? lane(.bulk, of: node) : main).send(request, for: self)
+      let connection = request.isBulk ? lane(.bulk, of: node) : holder(for: request, node, now) ?? main
+      connection.send(request, for: self)
     }
 
     /// A connection beside the main one, made if there is none.

@@ -42,6 +42,7 @@
 
     private func tend(_ node: Node, _ now: RemoteInstant) {
       for connection in Array(node.lanes.values) {
+        if connection.role == .held, tendHeld(connection) { continue }
         // A server that waits for its replicas says nothing.
         let patience = connection.role == .barrier ? node.barrier.patience : .zero
         if connection.inFlight > 0, now >= connection.quietSince.advanced(by: configuration.silence + patience) {
@@ -55,6 +56,7 @@
         if now >= node.breaker.nextTry { connect(node, .main) }
         return
       }
+      replaceHeld(node, now)
       checkLease(node, now)
       if now >= node.nextBeat { beat(node) }
     }

@@ -11,7 +11,8 @@
 ///    returned. Stamps grow in that order, strictly from one message to the next. If a reply shows a newer value than a change that is
 ///    told later, the change comes all the same; a reply never shows an older value than a change that was told before it.
 /// 2. **Generation at sending.** A reply's stamp has the generation that its domain had when the request was last written to the
-///    connection. A request that is sent again after a redirect has the newer one.
+///    connection. A request that is sent again after a redirect has the newer one. So has a write whose reply is still awaited when
+///    another connection takes the place of its own, if the owner stays the same; its reply has `isKeepable` false.
 /// 3. **Raise first.** ``RemoteSink/raised(_:to:)`` returns before a request is sent in the new generation, before a lease of it is
 ///    granted, and before a completion is called whose error is the reason for the raise (a redirect, a lost connection). It may come
 ///    from any thread. A change that is told by a node that does not own the domain raises it too, and so does everything that may have
@@ -23,7 +24,7 @@
 ///    wait, at most until their deadline, and then fail with ``RemoteError/unavailable(until:)``; or they fail with it at once. Replies
 ///    that come after the lease is over are delivered, with `isKeepable` false.
 /// 6. **Connecting.** Before the first request of a connection is sent, the server has been told to tell changes, and every connection
-///    that there was before has been ended *at the server*: the last one, and those before it of which it is not known that they were
+///    that was lost before has been ended *at the server*: the last one, and those before it of which it is not known that they were
 ///    ended, since the connection that should have done so may itself have been cut too early.
 /// 7. **Once.** Each completion is called exactly once, and not long after the deadline: a read then fails with
 ///    ``RemoteError/timedOut``, a write that was not sent too, a write that was sent with ``RemoteError/unknownOutcome``. Then

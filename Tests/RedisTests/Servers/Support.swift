@@ -71,9 +71,13 @@ struct TestClient {
   }
 
   /// Waits until something was noted.
-  func until(_ what: String, within limit: Duration = .seconds(30), _ condition: () -> Bool) async throws {
+  func until(
+    _ what: String,
+    within limit: Duration = .seconds(30),
+    _ condition: () async throws -> Bool
+  ) async throws {
     let end = ContinuousClock.now + limit
-    while !condition() {
+    while try await !condition() {
       guard ContinuousClock.now < end else { throw TestFailure("not within \(limit): \(what)") }
       try await Task.sleep(for: .milliseconds(2))
     }
