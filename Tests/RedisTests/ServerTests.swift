@@ -217,6 +217,26 @@ import Testing
     await client.store.stop()
   }
 
+  /// Also one that is not needed before a connection is lost.
+  @Test(arguments: [
+    "-client|kill", "-client|tracking", "-client|trackinginfo", "-client|info", "-info", "-time", "-@dangerous +info",
+    "resetkeys ~other:*",
+  ])
+  func aRightThatIsMissingIsSaidAtTheStart(_ rights: String) async throws {
+    let server = try TestServer()
+    let words = rights.split(separator: " ").map(String.init)
+    server.cli(words: ["ACL", "SETUSER", "shop", "on", ">secret", "~t:*", "&*", "+@all"] + words)
+    do {
+      _ = try await TestClient(server: server.port) {
+        ($0.user, $0.password, $0.startTimeout) = ("shop", "secret", .seconds(2))
+      }
+      Issue.record("a user without a right was taken")
+    } catch let error as RemoteError {
+      guard case .refused(let code, let message) = error else { throw error }
+      #expect(code == "NOPERM", "\(message)")
+    }
+  }
+
   @Test func severalKeysAreReadAndCheckedAtOnce() async throws {
     let server = try TestServer()
     let client = try await TestClient(server: server.port)

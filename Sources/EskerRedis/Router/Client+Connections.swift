@@ -49,7 +49,8 @@
       connection.control(RESPCommand(words: hello + ["SETNAME", "esker"])) { [weak self] in
         self?.greeted(connection, $0)
       }
-      connection.control(RESPCommand("CLIENT", "INFO")) { reply in
+      connection.control(RESPCommand("CLIENT", "INFO")) { [weak self] reply in
+        if self?.refuseForbidden(reply, to: connection) == true { return }
         guard let info = reply.text.map(InfoText.init(words:)), let id = info.number("id"), let address = info["addr"]
         else {
           return connection.close("CLIENT INFO: \(reply)")
@@ -59,15 +60,17 @@
       endPast(of: connection.node, on: connection)
       switch connection.role {
       case .main, .spare:
+        tryRights(on: connection)
         var tracking = RESPCommand("CLIENT", words: 7)
         for word in ["TRACKING", "ON", "BCAST", "NOLOOP", "PREFIX"] { tracking.add(word) }
         tracking.add(prefix)
-        connection.control(tracking) { reply in
+        connection.control(tracking) { [weak self] reply in
+          if self?.refuseForbidden(reply, to: connection) == true { return }
           if let error = reply.error { connection.close("CLIENT TRACKING: \(error)") }
         }
         let asked = RemoteInstant.now
         connection.control(RESPCommand("TIME")) { [weak self] reply in
-          guard let self, !connection.isClosed else { return }
+          guard let self, !connection.isClosed, !refuseForbidden(reply, to: connection) else { return }
           noteTime(connection.node, reply, asked: asked)
           becameReady(connection)
         }
@@ -93,6 +96,31 @@
         refuse(.unsupported("a server whose mode is \(serverMode)"), by: connection.node)
         return connection.close("mode \(serverMode)")
       }
+    }
+
+    /// Tries what heartbeats, surveys and reconnections will need: a user without the right to it would get no lease, or none after the
+    /// first lost connection. The connection that is to be ended does not exist.
+    private func tryRights(on connection: Connection) {
+      var read = RESPCommand("GET", words: 2)
+      read.add(prefix, Self.ownBeat)
+      var commands = [
+        read, RESPCommand("CLIENT", "KILL", "ID", "1", "ADDR", "0.0.0.0:0"), RESPCommand("CLIENT", "TRACKINGINFO"),
+      ]
+      switch mode {
+      case .cluster: commands += [RESPCommand("CLUSTER", "INFO"), RESPCommand("CLUSTER", "NODES")]
+      case .server: commands.append(RESPCommand("INFO", "server", "replication"))
+      }
+      for command in commands {
+        connection.control(command) { [weak self] in _ = self?.refuseForbidden($0, to: connection) }
+      }
+    }
+
+    /// Whether the server says that the user has not the right to what was asked; the connection is closed then.
+    private func refuseForbidden(_ reply: RESPValue, to connection: Connection) -> Bool {
+      guard let error = reply.error, error.code == "NOPERM" else { return false }
+      connection.close("\(error)")
+      refuse(.refused(code: error.code, message: error.message), by: connection.node)
+      return true
     }
 
     /// Ends the start if all whom it could reach refuse: trying again would not help. One that refuses among others may be a server of
