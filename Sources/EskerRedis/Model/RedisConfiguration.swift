@@ -21,6 +21,20 @@
       }
     }
 
+    /// Who a client is to a server.
+    public struct Credentials: Hashable, Sendable {
+      /// The name of the user; nil for `default`.
+      public var user: String?
+      /// The password, or a token in its place.
+      public var password: String
+
+      /// A user and a password.
+      public init(user: String? = nil, password: String) {
+        self.user = user
+        self.password = password
+      }
+    }
+
     /// Of a cluster, some of its nodes, one of which must be reachable at the start. Of a single server, that one.
     ///
     /// A node that does not take the client, since its password is another, its version too old or its kind the wrong one, is logged and
@@ -31,6 +45,12 @@
     public var user: String?
     /// The password; nil if none is asked for.
     public var password: String?
+    /// Gives user and password for each connection that is made, in place of ``user`` and ``password``: for those that change while the
+    /// client lives, such as tokens. Connections that are there stay as they are.
+    ///
+    /// Called for every server and connection, so a service that is asked for them should be asked only when what it gave last is about
+    /// to end. If it throws, or takes longer than ``silence``, the connection is tried again as one that cannot be made.
+    public var credentials: (@Sendable () async throws -> Credentials)?
     /// TLS, with what it trusts and shows; nil for plain TCP.
     public var tls: TLSConfiguration?
     /// The name that certificates must be for; nil for the host's own name or address.

@@ -42,10 +42,42 @@
       host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." } ? nil : host
     }
 
-    /// Shakes hands, all in one write: who we are, the end of what was there before, changes, the time.
     func connectionDidConnect(_ connection: Connection) {
+      guard let credentials = configuration.credentials else {
+        let user = configuration.user
+        let known = configuration.password.map { RedisConfiguration.Credentials(user: user, password: $0) }
+        return shakeHands(on: connection, known)
+      }
+      let limit = loop.scheduleTask(in: TimeAmount(configuration.silence)) {
+        connection.close("no credentials in time")
+      }
+      Task { [weak self, loop] in
+        let result: Result<RedisConfiguration.Credentials, any Error>
+        do { result = .success(try await credentials()) } catch { result = .failure(error) }
+        loop.execute { [weak self] in
+          limit.cancel()
+          self?.authenticate(on: connection, result)
+        }
+      }
+    }
+
+    private func authenticate(on connection: Connection, _ result: Result<RedisConfiguration.Credentials, any Error>) {
+      guard !connection.isClosed else { return }
+      switch result {
+      case .success(let credentials):
+        shakeHands(on: connection, credentials)
+        connection.flush()
+      case .failure(let error):
+        lastError = .notExecuted("get credentials: \(error)")
+        logger.error("no credentials", metadata: ["error": "\(error)"])
+        connection.close("no credentials")
+      }
+    }
+
+    /// Shakes hands, all in one write: who we are, the end of what was there before, changes, the time.
+    private func shakeHands(on connection: Connection, _ credentials: RedisConfiguration.Credentials?) {
       var hello = ["HELLO", "3"]
-      if let password = configuration.password { hello += ["AUTH", configuration.user ?? "default", password] }
+      if let credentials { hello += ["AUTH", credentials.user ?? "default", credentials.password] }
       connection.control(RESPCommand(words: hello + ["SETNAME", "esker"])) { [weak self] in
         self?.greeted(connection, $0)
       }

@@ -22,6 +22,7 @@
       for write in unconfirmed where write.request.deadline <= now { write.request.abandon(from: self) }
       routeParked()
       finishStart(now)
+      noteStatus(now)
       drain()
       if drainDeadline != nil { finishStop() }
       if let onSecond, now >= nextSecond {

@@ -62,6 +62,7 @@
     var lastError: RemoteError?
     var startDeadline = RemoteInstant.distantFuture
     var startWaiter: (@Sendable (Result<Void, RemoteError>) -> Void)?
+    var startIsCancelled = false
     var drainDeadline: RemoteInstant?
     var stopWaiters: [@Sendable () -> Void] = []
     var isStopped = false
@@ -77,6 +78,7 @@
     var observesReplicas = false
     var onSecond: (([RedisNodeStatistics]) -> Void)?
     var nextSecond = RemoteInstant(nanoseconds: 0)
+    var status = (status: RedisHealth.Status.unavailable, since: ContinuousClock.now)
 
     init(_ mode: Mode, _ configuration: RedisConfiguration) throws {
       self.mode = mode
@@ -103,8 +105,12 @@
       }
       let mine = Keyspace(prefix)
       guard keyspace.storeIfNil(mine) === mine else { throw .unsupported("a second start") }
-      let result = await withCheckedContinuation { continuation in
-        loop.execute { self.begin(sink) { continuation.resume(returning: $0) } }
+      let result = await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          loop.execute { self.begin(sink) { continuation.resume(returning: $0) } }
+        }
+      } onCancel: {
+        loop.execute { self.cancelStart() }
       }
       try result.get()
     }
@@ -140,6 +146,10 @@
     // MARK: On the loop
 
     private func begin(_ sink: any RemoteSink, _ then: @escaping @Sendable (Result<Void, RemoteError>) -> Void) {
+      guard !startIsCancelled else {
+        isStopped = true
+        return then(.failure(.stopped))
+      }
       self.sink = sink
       startWaiter = then
       startDeadline = RemoteInstant.now.advanced(by: configuration.startTimeout)
@@ -158,6 +168,18 @@
       }
       ticker = loop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(20)) { [weak self] _ in self?.tick()
       }
+    }
+
+    /// Stops, unless the start is over.
+    private func cancelStart() {
+      startIsCancelled = true
+      guard let startWaiter else { return }
+      self.startWaiter = nil
+      startWaiter(.failure(.stopped))
+      inbox.close()
+      // Nobody waits for what is under way.
+      drainDeadline = .now
+      end {}
     }
 
     private func end(_ then: @escaping @Sendable () -> Void) {

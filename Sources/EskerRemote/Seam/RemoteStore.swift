@@ -43,8 +43,9 @@ public protocol RemoteStore: AnyObject, Sendable {
 
   /// Connects, and tells the sink of each domain: first its generation, then its lease. Returns when every domain has had a lease.
   ///
-  /// Called once. What could not be reached is tried again in the background, also after an error; an error means that nothing was
-  /// reached within the store's own time limit.
+  /// Called once: another call throws ``RemoteError/unsupported(_:)``. What could not be reached is tried again in the background, also
+  /// after an error, until the store is stopped; an error means that nothing was reached within the store's own time limit. If the task
+  /// is cancelled, the store stops and throws ``RemoteError/stopped``.
   ///
   /// - Parameters:
   ///   - prefix: Stands before every key on the server, and the core never sees it. Keys of other prefixes are not told.

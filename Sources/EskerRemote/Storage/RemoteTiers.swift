@@ -72,6 +72,14 @@ public final class RemoteTiers: Sendable {
   }
 
   /// Connects. Storages can be made before; what is asked of the remote store before this was called fails, and waits while it connects.
+  ///
+  /// Called once. After an error whose ``RemoteError/isPassing`` is true the store goes on trying to connect by itself, and storages
+  /// serve what they may without it: a process can go on, and need not start again.
+  ///
+  /// - Throws: ``RemoteError/unavailable(until:)`` if the store cannot be reached within its time limit;
+  ///   ``RemoteError/refused(code:message:)`` if it does not take this client, for its password or rights;
+  ///   ``RemoteError/unsupported(_:)`` if this was called before, whatever came of that; ``RemoteError/stopped`` if the task is cancelled:
+  ///   the store is stopped then, for good. Call ``stop()`` also after an error.
   public func start() async throws(RemoteError) { try await store.start(prefix: Array(prefix.utf8), sink: core) }
 
   /// Disconnects. Calls fail from then on, unless stale values may be served. Queued writes stay in their logs, which are not written
