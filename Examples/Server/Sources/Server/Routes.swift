@@ -16,6 +16,7 @@ struct Routes {
   func router() -> Router<BasicRequestContext> {
     let router = Router()
     router.add(middleware: RemoteErrors())
+    router.get("health") { _, _ in await health() }
     router.post("login/:user") { _, context in try await logIn(context.parameters.require("user")) }
     router.post("logout") { request, _ in try await logOut(request) }
     router.get("me") { request, _ in try await session(of: request).user + "\n" }
@@ -24,6 +25,13 @@ struct Routes {
       try await change(context.parameters.require("name"), request, context)
     }
     return router
+  }
+
+  /// The service does what it can without Redis, so it is well also then; whoever watches it reads how well.
+  private func health() async -> String {
+    let health = await shared.health()
+    let seconds = health.since.duration(to: .now).components.seconds
+    return "\(health.status) for \(seconds) s, \(health.leased) of \(health.servers) servers\n"
   }
 
   // MARK: Sessions

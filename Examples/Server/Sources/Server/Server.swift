@@ -21,8 +21,8 @@ struct Server {
       logger: logger
     )
     application.addServices(shared)
-    // Nobody is let in before the copies can be kept current.
-    application.beforeServerStarts { try await shared.start() }
+    // Nobody is let in before the copies can be kept current, or Redis is known to be away.
+    application.beforeServerStarts { try await shared.start(logger: logger) }
     try await application.runService()
   }
 }

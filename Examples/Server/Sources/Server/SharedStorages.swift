@@ -25,6 +25,7 @@ struct SharedStorages: Service {
   let sessions: RemoteStorage<String, Session>
   let articles: RemoteStorage<String, Article>
   let pages: RemoteStorage<String, Page>
+  private let redis: RedisCluster
   private let tiers: RemoteTiers
   private let log: LogStore
 
@@ -33,7 +34,10 @@ struct SharedStorages: Service {
     var options = Options()
     options.capacity = 256 << 20
     log = try LogStore(at: settings.directory, options: options, logger: logger)
-    let redis = try RedisCluster(RedisConfiguration(settings.redis, logger: logger))
+    var configuration = RedisConfiguration(settings.redis, logger: logger)
+    // After this time the service begins without it.
+    configuration.startTimeout = .seconds(3)
+    redis = try RedisCluster(configuration)
     tiers = RemoteTiers(redis, named: "example", prefix: "example:")
 
     // Whoever has logged out must not come in by an old copy, so sessions are never stale.
@@ -50,7 +54,18 @@ struct SharedStorages: Service {
     pages = try tiers.storage("pages", of: Page.self, log: log, options: lenient)
   }
 
-  func start() async throws { try await tiers.start() }
+  /// Connects. Without Redis the service begins all the same, and serves what it may from its log; the client goes on trying.
+  func start(logger: Logger) async throws {
+    do {
+      try await tiers.start()
+    } catch {
+      guard error.isPassing else { throw error }
+      logger.warning("Redis cannot be reached", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// Whether Redis can be asked, for those who watch the service.
+  func health() async -> RedisHealth { await redis.health() }
 
   /// Waits until the service is to end; requests have ended by then.
   func run() async throws {
