@@ -200,10 +200,10 @@ import Testing
     core.write(key, .set(value(2), .always), by: core.now().advanced(by: .seconds(1))) { result in
       results.withLock { $0.append(result) }
     }
-    core.expire()
+    core.expire(key)
     #expect(results.withLock { $0.isEmpty })
     clock.advance(milliseconds: 1_000)
-    core.expire()
+    core.expire(key)
     let isTimedOut = results.withLock { results in
       if case .failure(.timedOut) = results.first { return true }
       return false

@@ -31,18 +31,6 @@ struct ActiveKeys {
     return result
   }
 
-  /// Calls `body` with every active key; those that are idle afterwards are dropped.
-  mutating func forEach(_ body: (inout ActiveKey) -> Void) {
-    for hash in Array(buckets.keys) {
-      guard let count = buckets[hash]?.count else { continue }
-      for index in (0..<count).reversed() {
-        guard let place = buckets.index(forKey: hash) else { break }
-        body(&buckets.values[place][index])
-        if buckets.values[place][index].isIdle { drop(index, of: hash) }
-      }
-    }
-  }
-
   private mutating func drop(_ index: Int, of hash: UInt64) {
     guard let place = buckets.index(forKey: hash) else { return }
     if buckets.values[place].count == 1 { buckets.remove(at: place) } else { buckets.values[place].remove(at: index) }

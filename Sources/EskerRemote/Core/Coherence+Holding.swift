@@ -47,7 +47,7 @@ extension Coherence {
       // The core has no clock of its own to wake up by. Not before: it would not find the write.
       timer = Task {
         try await Task.sleep(for: limit.bounded + .milliseconds(20))
-        expire()
+        expire(key)
       }
     }
   }

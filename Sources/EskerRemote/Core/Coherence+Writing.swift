@@ -228,20 +228,24 @@ extension Coherence {
     effects.run()
   }
 
-  /// Tells the callers whose deadline has passed of writes that were not sent yet, or not confirmed.
-  func expire() {
+  /// Tells the callers whose deadline has passed of writes that were not confirmed, or, of a key, not sent yet. Each write has its own
+  /// timer, so no other key needs to be looked at.
+  func expire(_ key: RemoteKey) {
     let now = now()
+    let hash = hash(of: key)
     var effects = Effects()
     state.withLock { state in
       settleConfirming(&state, &effects) { $0.deadline <= now ? .failure(.unknownOutcome) : nil }
       guard state.waitingCount > 0 else { return }
       var dropped = 0
-      state.active.forEach { active in
-        active.waiting.keep { write in
-          guard write.deadline <= now else { return true }
-          dropped += 1
-          effects.add { write.completion(.failure(.timedOut)) }
-          return false
+      key.bytes.withBytes { bytes in
+        _ = state.active.with(hash, bytes) { active in
+          active.waiting.keep { write in
+            guard write.deadline <= now else { return true }
+            dropped += 1
+            effects.add { write.completion(.failure(.timedOut)) }
+            return false
+          }
         }
       }
       state.waitingCount -= dropped
