@@ -2,6 +2,7 @@ import Esker
 import EskerPlatform
 import EskerTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 @testable import EskerRemote
@@ -45,6 +46,38 @@ import Testing
     #expect(try await !numbers.async.removeValue(forKey: 1))
     #expect(try await !numbers.async.touch(1, expiry: .after(.seconds(9))))
     await #expect(throws: StorageError.self) { try await numbers.async.set("x", forKey: 1, durability: .synced) }
+  }
+
+  /// One that memory keeps as its bytes.
+  private struct CountedKey: StorageKey {
+    static let encodings = Atomic<Int>(0)
+    let text: String
+
+    static var keyTransformer: KeyTransformer<CountedKey> {
+      KeyTransformer(
+        id: "counted",
+        lend: { key, body in
+          encodings.wrappingAdd(1, ordering: .relaxed)
+          return key.text.withBytes { body($0) }
+        },
+        decode: { CountedKey(text: try Transformer<String>.utf8.decode($0)) }
+      )
+    }
+  }
+
+  @Test func aKeyIsEncodedOnceForACall() async throws {
+    let (tiers, _) = try await server.makeTiers()
+    let numbers: RemoteStorage<CountedKey, Int> = try tiers.storage("numbers")
+    let key = CountedKey(text: "a")
+    func encodings(of call: () async throws -> Void) async throws -> Int {
+      let before = CountedKey.encodings.load(ordering: .relaxed)
+      try await call()
+      return CountedKey.encodings.load(ordering: .relaxed) - before
+    }
+    #expect(try await encodings { _ = try await numbers.find(key) } == 1)
+    #expect(try await encodings { try await numbers.async.set(1, forKey: key) } == 1)
+    #expect(try await encodings { _ = try await numbers.find(key) } == 1)
+    #expect(try await numbers.find(key)?.value == 1)
   }
 
   @Test func noUpdateIsLost() async throws {

@@ -27,7 +27,7 @@ public protocol StorageKey: Hashable, Sendable {
 extension StorageCall {
   /// A key's bytes, as memory keeps them.
   public struct HeldBytes: Hashable, Sendable {
-    @usableFromInline let bytes: [UInt8]
+    @usableFromInline package let bytes: [UInt8]
 
     @inlinable
     init(_ bytes: [UInt8]) {

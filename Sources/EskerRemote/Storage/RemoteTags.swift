@@ -220,7 +220,7 @@ extension RemoteView {
     let now = core.now()
     let found =
       if let copy = trusted(held, at: now) { entry(copy, isStale: false, at: now) } else {
-        try await board(key, held, try remote(key)).landing(within: nil, of: name)
+        try await board(key, held, try remote(key, held)).landing(within: nil, of: name)
       }
     guard let found, try await !isValid(found) else { return nil }
     return found.version

@@ -27,7 +27,7 @@ extension RemoteView {
     in queue: RemoteQueue
   ) async throws(StorageError) -> StorageCall.Receipt? {
     let held = try held(key)
-    let remote = try remote(key)
+    let remote = try remote(key, held)
     var payload: [UInt8]?
     var expiry: UInt64 = 0
     switch call.action {

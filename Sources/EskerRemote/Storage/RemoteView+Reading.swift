@@ -20,7 +20,7 @@ extension RemoteView {
       case .unknown: break
       }
     }
-    let remote = try remote(key)
+    let remote = try remote(key, held)
     if let queue = tiers.queue(name), let waiting = try await queued(key, remote, in: queue) { return waiting.entry }
     let copy = served ?? cache.look(held)?.value
     if case .bounded(let bound) = options.freshness, !isExact, let copy, !copy.isDoubtful, now < copy.freshEnd,

@@ -23,7 +23,7 @@ extension RemoteView {
     }
     guard call.durability == nil else { throw .unsupported(operation: "promise a durability", view: name) }
     let held = try held(key)
-    let remote = try remote(key)
+    let remote = try remote(key, held)
     guard let (condition, base) = try await condition(call.condition, key, held) else {
       return StorageCall.Receipt(isDone: false)
     }

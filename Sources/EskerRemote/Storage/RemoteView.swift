@@ -65,6 +65,12 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
     do { return tiers.store.key(scope + (try keys.encode(key))) } catch { throw unusable(key, error) }
   }
 
+  /// The same of a key of which it is known what memory keeps: one that is kept as its bytes is not encoded again.
+  func remote(_ key: Key, _ held: Key.Held) throws(StorageError) -> RemoteKey {
+    guard let held = held as? StorageCall.HeldBytes else { return try remote(key) }
+    return tiers.store.key(scope + held.bytes)
+  }
+
   @usableFromInline
   func unusable(_ key: Key, _ error: any Error) -> StorageError {
     .key("\(key)", view: name, underlying: error)
