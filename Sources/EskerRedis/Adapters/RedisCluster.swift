@@ -5,7 +5,8 @@
   public final class RedisCluster: RedisStore, @unchecked Sendable {
     /// A client of the cluster that the addresses are nodes of. Connects when it is started.
     ///
-    /// - Throws: What NIOSSL throws if the configuration of TLS is not valid.
+    /// - Throws: ``RedisConfigurationError`` for a setting with which no client can work; what NIOSSL throws if the configuration of TLS is
+    ///   not valid.
     public init(_ configuration: RedisConfiguration) throws { try super.init(.cluster, configuration) }
   }
 
@@ -15,7 +16,8 @@
   public final class RedisServer: RedisStore, @unchecked Sendable {
     /// A client of the server at the first address. Connects when it is started.
     ///
-    /// - Throws: What NIOSSL throws if the configuration of TLS is not valid.
+    /// - Throws: ``RedisConfigurationError`` for a setting with which no client can work; what NIOSSL throws if the configuration of TLS is
+    ///   not valid.
     public init(_ configuration: RedisConfiguration) throws { try super.init(.server, configuration) }
   }
 #endif

@@ -55,17 +55,18 @@
     public var tls: TLSConfiguration?
     /// The name that certificates must be for; nil for the host's own name or address.
     public var tlsName: String?
-    /// The longest time for which a lease is trusted: a lease also ends after half of the cluster's node timeout.
+    /// The longest time for which a lease is trusted: a lease also ends after half of the cluster's node timeout. From a millisecond to
+    /// an hour, as are the three that follow.
     public var lease: Duration = .milliseconds(1_500)
-    /// The time between two heartbeats.
+    /// The time between two heartbeats; shorter than the lease.
     public var heartbeat: Duration = .milliseconds(500)
     /// After this time without any byte a connection is closed.
     public var silence: Duration = .seconds(3)
     /// How long a connection may take to be made.
     public var connectTimeout: Duration = .seconds(1)
-    /// How long ``EskerRemote/RemoteStore/start(prefix:sink:)`` tries.
+    /// How long ``EskerRemote/RemoteStore/start(prefix:sink:)`` tries. Not negative; as long as you like.
     public var startTimeout: Duration = .seconds(10)
-    /// How long stopping waits for what is under way.
+    /// How long stopping waits for what is under way. Not negative; as long as you like.
     public var drainTimeout: Duration = .seconds(5)
     /// Replies over this are not kept: whoever asked gets ``EskerRemote/RemoteError/tooLarge(size:limit:)``. Also the largest value.
     public var replyLimit = 16 << 20

@@ -81,6 +81,7 @@
     var status = (status: RedisHealth.Status.unavailable, since: ContinuousClock.now)
 
     init(_ mode: Mode, _ configuration: RedisConfiguration) throws {
+      try configuration.check()
       self.mode = mode
       self.configuration = configuration
       logger = configuration.logger
