@@ -92,4 +92,16 @@ import Testing
     #expect(usage == expected)
     try store.close()
   }
+
+  @Test func usageIsText() throws {
+    let store = try Machine().open()
+    let users = try store.keyspace("users")
+    try users.put("1", forKey: "a")
+    try users.put("2", forKey: "b")
+    let usage = try store.usage()
+    let figures = try #require(usage.keyspaces["users"])
+    #expect("\(figures)" == "lasting: 2 records, \(figures.lasting.bytes) bytes")
+    #expect("\(figures.dead)" == "0 records, 0 bytes")
+    #expect("\(usage)".split(separator: "\n").contains("keyspace users: \(figures)"))
+  }
 }
