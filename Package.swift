@@ -347,9 +347,12 @@ if let development = Context.environment["ESKER_DEVELOPMENT"]?.split(separator: 
     package.targets += integrationTargets + redisTargets
   }
 
+  // What no test needs.
+  if development.contains("core") { package.targets.removeAll { $0.name.hasSuffix("-benchmark") } }
+
   // The only tests to build.
   if let tests = Context.environment["ESKER_TESTS"] {
-    package.targets.removeAll { $0.type == .test && $0.name != tests }
+    package.targets.removeAll { $0.type == .test && $0.name != tests || $0.name == "esker-stress" }
   }
 
   // Tests run several times faster if what they spend their time in is optimized, in debug builds, too. All that is asserted there still

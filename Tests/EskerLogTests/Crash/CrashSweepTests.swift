@@ -4,7 +4,7 @@ import Testing
 
 @testable import EskerLog
 
-@Suite(.serialized) struct CrashSweepTests {
+@Suite struct CrashSweepTests {
   /// How many workloads are run. Where the manifest's first copy was not synced before the second was written, two of four found it.
   private static let seedCount = Rounds.count(6, thorough: 30)
   private static let stepCount = 36
