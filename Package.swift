@@ -8,10 +8,6 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 /// What is shipped also marks each use of an unsafe construct.
 let shipped: [SwiftSetting] = strict + [.strictMemorySafety()]
 
-/// Where the package's own LZ4 is compiled: these SDKs have none that packing can use. That of the Compression framework has neither
-/// dictionaries nor levels.
-let apple: [Platform] = [.macOS, .macCatalyst, .iOS, .tvOS, .watchOS, .visionOS]
-
 /// The command-line tool, `esker`.
 let toolTargets: [Target] = [
   // The system's zlib, for dumps and inputs that are compressed. A child process would need a gzip, and its errors read as text.
@@ -153,20 +149,17 @@ let package = Package(
   targets: [
     // The system's LZ4. Nobody looks for it, or for pkg-config, on a platform where no target depends on it.
     .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
-    // The package's own. LZ4 itself is included by the one file that is compiled, which renames what the linker sees of it.
-    .target(name: "CEskerLZ4", exclude: ["README.md", "lz4"]),
+    // The calls into LZ4: the system's, but on Apple's platforms the package's own copy. That is included by the one file that is
+    // compiled, which renames what the linker sees of it. The library is also named here for those who have no pkg-config.
+    .target(
+      name: "CEskerLZ4",
+      dependencies: [.target(name: "CLZ4", condition: .when(platforms: [.linux]))],
+      exclude: ["README.md", "lz4"],
+      linkerSettings: [.linkedLibrary("lz4", .when(platforms: [.linux]))]
+    ),
     .target(name: "CEskerShims"),
     .target(name: "EskerPlatform", dependencies: ["CEskerShims"], swiftSettings: shipped),
-    .target(
-      name: "EskerFormat",
-      dependencies: [
-        // LZ4Library takes the one that it can import.
-        .target(name: "CLZ4", condition: .when(platforms: [.linux])),
-        .target(name: "CEskerLZ4", condition: .when(platforms: apple)),
-        "CEskerShims",
-      ],
-      swiftSettings: shipped
-    ),
+    .target(name: "EskerFormat", dependencies: ["CEskerLZ4", "CEskerShims"], swiftSettings: shipped),
     .target(name: "EskerIndex", dependencies: ["EskerPlatform", "CEskerShims"], swiftSettings: shipped),
     .target(name: "EskerMemory", dependencies: ["EskerPlatform"], swiftSettings: shipped),
     .target(
@@ -272,11 +265,12 @@ let package = Package(
       swiftSettings: strict
     ),
     // The code of EskerFormat that calls LZ4, by symbolic links, with the package's LZ4 on every platform: the tests compare both.
+    .target(name: "CBundledLZ4", path: "Tests/CBundledLZ4"),
     .target(
       name: "EskerBundledLZ4",
-      dependencies: ["CEskerLZ4"],
+      dependencies: ["CBundledLZ4"],
       path: "Tests/BundledLZ4",
-      swiftSettings: shipped
+      swiftSettings: shipped + [.define("BUNDLED_LZ4")]
     ),
     .testTarget(
       name: "EskerFormatTests",

@@ -80,7 +80,7 @@ def main():
             files.append(os.path.join(directory, re.sub(r"\W", "_", path) + ".swift"))
             with open(files[-1], "w", encoding="utf-8") as file:
                 file.write(source)
-        headers = [f"-I{path}" for path in glob.glob("Sources/C*/include") + ["Sources/CLZ4"]]
+        headers = [f"-I{path}" for path in glob.glob("Sources/C*/include")]
         # The C modules of the packages that Esker depends on: some bring a map of the module, for others the build has written one.
         headers += [f"-I{os.path.dirname(path)}" for path in glob.glob(f"{products}/../../checkouts/*/Sources/*/include/module.modulemap")]
         for path in glob.glob(f"{products}/C*.build/module.modulemap"):

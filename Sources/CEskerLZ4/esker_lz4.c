@@ -1,60 +1,50 @@
+// The only file that includes LZ4: the copy in this package on Apple's platforms, elsewhere the system's. A header that Swift imports
+// must not, or each of its jobs would report that liblz4 is missing, with dozens of lines.
+
+// Tests compile the copy on all platforms, under names of their own.
+#ifdef ESKER_LZ4
+#define ESKER_LZ4_BUNDLED
+#else
 #include "esker_lz4.h"
+#define ESKER_LZ4(name) esker_lz4_##name
+#ifdef __APPLE__
+#define ESKER_LZ4_BUNDLED
+#endif
+#endif
 
-// LZ4 is included rather than compiled, so that its functions are local to this file: those of another copy in the same
-// program, of another version perhaps, do not clash with them. Those that it declares without a macro are renamed.
-#define LZ4LIB_VISIBILITY static
-#define LZ4_PUBLISH_STATIC_FUNCTIONS
-#define LZ4_DISABLE_DEPRECATE_WARNINGS
-#define LZ4_compress_destSize_extState esker_lz4_compress_dest_size_ext_state
-#define LZ4_compress_forceExtDict esker_lz4_compress_force_ext_dict
-#define LZ4_decompress_safe_forceExtDict esker_lz4_decompress_safe_force_ext_dict
-#define LZ4_decompress_safe_partial_forceExtDict esker_lz4_decompress_safe_partial_force_ext_dict
-#define LZ4_loadDict_internal esker_lz4_load_dict_internal
-#define LZ4HC_searchExtDict esker_lz4_search_ext_dict
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wunused-function"
-#include "lz4/lz4.c"
-#include "lz4/lz4hc.c"
-#pragma clang diagnostic pop
+#if !defined(ESKER_LZ4_BUNDLED) && !__has_include(<lz4.h>)
+#error liblz4 is missing: apt-get install liblz4-dev
+#else
 
-_Static_assert(sizeof(esker_lz4_stream) == sizeof(LZ4_stream_t), "the state of the fast level");
-_Static_assert(sizeof(esker_lz4_stream_hc) == sizeof(LZ4_streamHC_t), "the state of the high levels");
-_Static_assert(_Alignof(esker_lz4_stream) >= _Alignof(LZ4_stream_t), "the state of the fast level");
-_Static_assert(_Alignof(esker_lz4_stream_hc) >= _Alignof(LZ4_streamHC_t), "the state of the high levels");
+#ifdef ESKER_LZ4_BUNDLED
+#include "bundled_lz4.h"
+#else
+#include <lz4.h>
+#include <lz4hc.h>
+#endif
 
-int esker_lz4_compress_bound(int length) { return LZ4_compressBound(length); }
+int ESKER_LZ4(bound)(int length) { return LZ4_compressBound(length); }
 
-int esker_lz4_decompress_safe_using_dict(
-  const char *block, char *target, int blockLength, int capacity, const char *dictionary, int dictionaryLength) {
+int ESKER_LZ4(decompress)(
+  const void *block, int blockLength, void *target, int capacity, const void *dictionary, int dictionaryLength) {
   return LZ4_decompress_safe_usingDict(block, target, blockLength, capacity, dictionary, dictionaryLength);
 }
 
-esker_lz4_stream *esker_lz4_init_stream(void *buffer, size_t size) {
-  return (esker_lz4_stream *)LZ4_initStream(buffer, size);
+size_t ESKER_LZ4(state_size)(int level) { return level == 0 ? sizeof(LZ4_stream_t) : sizeof(LZ4_streamHC_t); }
+
+void ESKER_LZ4(load)(void *state, int level, const void *dictionary, int length) {
+  if (level == 0) {
+    LZ4_loadDict(LZ4_initStream(state, sizeof(LZ4_stream_t)), dictionary, length);
+  } else {
+    LZ4_streamHC_t *stream = LZ4_initStreamHC(state, sizeof(LZ4_streamHC_t));
+    LZ4_resetStreamHC_fast(stream, level);
+    LZ4_loadDictHC(stream, dictionary, length);
+  }
 }
 
-int esker_lz4_load_dict(esker_lz4_stream *stream, const char *dictionary, int length) {
-  return LZ4_loadDict((LZ4_stream_t *)stream, dictionary, length);
+int ESKER_LZ4(compress)(void *state, int level, const void *source, int length, void *target, int capacity) {
+  return level == 0 ? LZ4_compress_fast_continue(state, source, target, length, capacity, 1)
+                    : LZ4_compress_HC_continue(state, source, target, length, capacity);
 }
 
-int esker_lz4_compress_fast_continue(
-  esker_lz4_stream *stream, const char *source, char *target, int length, int capacity, int acceleration) {
-  return LZ4_compress_fast_continue((LZ4_stream_t *)stream, source, target, length, capacity, acceleration);
-}
-
-esker_lz4_stream_hc *esker_lz4_init_stream_hc(void *buffer, size_t size) {
-  return (esker_lz4_stream_hc *)LZ4_initStreamHC(buffer, size);
-}
-
-void esker_lz4_reset_stream_hc_fast(esker_lz4_stream_hc *stream, int level) {
-  LZ4_resetStreamHC_fast((LZ4_streamHC_t *)stream, level);
-}
-
-int esker_lz4_load_dict_hc(esker_lz4_stream_hc *stream, const char *dictionary, int length) {
-  return LZ4_loadDictHC((LZ4_streamHC_t *)stream, dictionary, length);
-}
-
-int esker_lz4_compress_hc_continue(
-  esker_lz4_stream_hc *stream, const char *source, char *target, int length, int capacity) {
-  return LZ4_compress_HC_continue((LZ4_streamHC_t *)stream, source, target, length, capacity);
-}
+#endif

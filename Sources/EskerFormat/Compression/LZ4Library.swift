@@ -1,9 +1,8 @@
-// Where LZ4 comes from: on Apple's platforms from the copy in this package, elsewhere from the system. The manifest makes this module
-// depend on one of the two; what is called has the same names in both.
-#if canImport(CEskerLZ4)
-  internal import CEskerLZ4
+// Tests compile this file also against the package's LZ4, on every platform. What is called has the same names there.
+#if BUNDLED_LZ4
+  internal import CBundledLZ4
 #else
-  internal import CLZ4
+  internal import CEskerLZ4
 #endif
 
 /// The calls into LZ4, which is a library of the system or the copy in this package.
@@ -18,7 +17,7 @@ package enum LZ4Library {
   package static let longestSource: Int32 = 0x7e00_0000
 
   /// The largest compressed size of `count` bytes, or 0 if that is too long for one block.
-  package static func bound(_ count: Int32) -> Int32 { LZ4_compressBound(count) }
+  package static func bound(_ count: Int32) -> Int32 { esker_lz4_bound(count) }
 
   /// Decompresses a block into `target`; returns the number of bytes there, negative if the block is damaged or has more than
   /// `capacity` bytes.
@@ -30,23 +29,11 @@ package enum LZ4Library {
     dictionary: UnsafeRawPointer?,
     _ dictionaryLength: Int32
   ) -> Int32 {
-    unsafe LZ4_decompress_safe_usingDict(
-      block.assumingMemoryBound(to: CChar.self),
-      target.assumingMemoryBound(to: CChar.self),
-      blockLength,
-      capacity,
-      dictionary?.assumingMemoryBound(to: CChar.self),
-      dictionaryLength
-    )
+    unsafe esker_lz4_decompress(block, blockLength, target, capacity, dictionary, dictionaryLength)
   }
 
   /// The number of bytes of a state that compresses at this level.
-  package static func stateSize(_ level: LZ4Level) -> Int {
-    switch level {
-    case .fast: unsafe MemoryLayout<LZ4_stream_t>.size
-    case .high: unsafe MemoryLayout<LZ4_streamHC_t>.size
-    }
-  }
+  package static func stateSize(_ level: LZ4Level) -> Int { esker_lz4_state_size(number(level)) }
 
   /// Makes memory a state, with a dictionary of which only the last 64 KiB are used. The state refers to the dictionary's bytes, which
   /// must neither move nor change.
@@ -55,17 +42,7 @@ package enum LZ4Library {
     _ level: LZ4Level,
     into state: UnsafeMutableRawBufferPointer
   ) {
-    let start = unsafe dictionary.baseAddress?.assumingMemoryBound(to: CChar.self)
-    let count = Int32(clamping: dictionary.count)
-    switch level {
-    case .fast:
-      let stream = unsafe LZ4_initStream(state.baseAddress, state.count)
-      unsafe LZ4_loadDict(stream, start, count)
-    case .high(let number):
-      let stream = unsafe LZ4_initStreamHC(state.baseAddress, state.count)
-      unsafe LZ4_resetStreamHC_fast(stream, number)
-      unsafe LZ4_loadDictHC(stream, start, count)
-    }
+    unsafe esker_lz4_load(state.baseAddress, number(level), dictionary.baseAddress, Int32(clamping: dictionary.count))
   }
 
   /// Compresses a block with a loaded state, which is used up; returns the block's length, or 0 if it is above `capacity`.
@@ -77,26 +54,13 @@ package enum LZ4Library {
     _ level: LZ4Level,
     _ state: UnsafeMutableRawPointer
   ) -> Int32 {
-    let start = unsafe source.assumingMemoryBound(to: CChar.self)
-    let target = unsafe target.assumingMemoryBound(to: CChar.self)
-    return switch level {
-    case .fast:
-      unsafe LZ4_compress_fast_continue(
-        state.assumingMemoryBound(to: LZ4_stream_t.self),
-        start,
-        target,
-        length,
-        capacity,
-        1
-      )
-    case .high:
-      unsafe LZ4_compress_HC_continue(
-        state.assumingMemoryBound(to: LZ4_streamHC_t.self),
-        start,
-        target,
-        length,
-        capacity
-      )
+    unsafe esker_lz4_compress(state, number(level), source, length, target, capacity)
+  }
+
+  private static func number(_ level: LZ4Level) -> Int32 {
+    switch level {
+    case .fast: 0
+    case .high(let number): number
     }
   }
 }
