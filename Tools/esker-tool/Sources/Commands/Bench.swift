@@ -121,7 +121,7 @@ struct Bench: ParsableCommand {
       defer { progress.clear() }
       let data = try BenchData(of: store, keyspace: name, limit: records, progress)
       guard !data.entries.isEmpty else {
-        try named.noteOthers(in: store, isQuiet: quiet)
+        try named.noteOthers(in: store, ifEmpty: true, isQuiet: quiet)
         throw ToolError.nothingToMeasure(path: path)
       }
       return data

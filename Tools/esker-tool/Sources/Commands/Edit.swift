@@ -32,6 +32,7 @@ struct Edit: ParsableCommand {
   private struct Found {
     var key: [UInt8]
     var metadata: ValueMetadata
+    var bytes: [UInt8]
     var value: EditableValue
     var form: StoredForm
     var formName: String
@@ -55,6 +56,10 @@ struct Edit: ParsableCommand {
       var output = BufferedOutput.standard()
       try output.write(found.value.difference(to: new))
       try output.flush()
+      if !store.quiet, let shape = ValueShape(of: bytes, found.form), let old = ValueShape(of: found.bytes, found.form)
+      {
+        ValueShape.report(shape.changes(from: old))
+      }
     } catch ToolError.editorFailed(let editor, let status) {
       draft.remove()
       throw ToolError.editorFailed(editor, status: status)
@@ -71,10 +76,16 @@ struct Edit: ParsableCommand {
     guard let metadata = try keyspace.metadata(forKey: bytes), let value = try keyspace.get(bytes) else {
       throw ToolError.notFound(key)
     }
-    let form = keyspace.shownValues
-    let name = keyspace.valueForm ?? "utf8"
-    guard let editable = EditableValue(value, form) else { throw ToolError.notEditable(key, form: name) }
-    return Found(key: bytes, metadata: metadata, value: editable, form: form, formName: name)
+    var form = keyspace.shownValues
+    var name = keyspace.valueForm ?? "utf8"
+    var editable = EditableValue(value, form)
+    if editable == nil, keyspace.valueForm == nil {
+      // Where nothing is recorded, put --json has stored CBOR.
+      (form, name) = (.cbor, "cbor")
+      editable = EditableValue(value, form)
+    }
+    guard let editable else { throw ToolError.notEditable(key, form: keyspace.valueForm ?? "utf8 or cbor") }
+    return Found(key: bytes, metadata: metadata, bytes: value, value: editable, form: form, formName: name)
   }
 
   private func replace(_ found: Found, with value: [UInt8], _ draft: Draft) throws {

@@ -7,7 +7,7 @@ struct Follow: ParsableCommand {
     commandName: "follow",
     abstract: "Print changes as they are made.",
     discussion: """
-      Prints each write that a process makes to the store, until ctrl-C: its number, what it was (put, delete or clear), its \
+      Prints each write that a process makes to the store, until ctrl-C, or with --no-wait those that there are: its number, what it was (put, delete or clear), its \
       keyspace, when the value expires, the key and the value. Reads the log beside the process and holds nothing up. That a value \
       expires, is moved by a merge or is evicted is no write: the line of the put says when it expires.
 
@@ -23,7 +23,7 @@ struct Follow: ParsableCommand {
       Examples:
         esker follow cities.esker
         esker follow cities.esker --from start --count 10
-        esker follow cities.esker --since 1h
+        esker follow cities.esker --since 1h --no-wait
         esker follow people.esker --where 'address.city = Wien' --json | jq .key
         esker follow cities.esker --json --resume position >> changes.ndjson
       """
@@ -56,6 +56,9 @@ struct Follow: ParsableCommand {
   @Option(help: ArgumentHelp("End after this many changes.", valueName: "count"))
   var count: Int?
 
+  @Flag(help: "End with the last change that there is, instead of waiting for more.")
+  var noWait = false
+
   @OptionGroup var keyspace: KeyspaceOption
 
   @OptionGroup var choice: EntryChoice
@@ -82,6 +85,7 @@ struct Follow: ParsableCommand {
         store,
         keyspace: name,
         count: count,
+        waits: !noWait,
         EntryFilter(choice, encoding.keyEncoding, forms),
         ChangeLines(asJSON: json, namesKeyspaces: name == nil, encoding, forms),
         position

@@ -64,7 +64,7 @@ struct Get: ParsableCommand {
           try output.isTerminal && !raw
           ? show(bytes[0], in: keyspace, forms, on: &output) : write(bytes[0], in: keyspace, forms, to: &output)
         guard found else {
-          try self.keyspace.noteOthers(in: store, isQuiet: self.store.quiet)
+          try self.keyspace.noteOthers(in: store, ifEmpty: true, isQuiet: self.store.quiet)
           throw ToolError.notFound(keys[0])
         }
         // What a shell prints next is on a line of its own.
@@ -86,7 +86,7 @@ struct Get: ParsableCommand {
         }
       }
       try output.flush()
-      if absent == keys.count { try self.keyspace.noteOthers(in: store, isQuiet: self.store.quiet) }
+      if absent == keys.count { try self.keyspace.noteOthers(in: store, ifEmpty: true, isQuiet: self.store.quiet) }
       if absent == 1, keys.count == 1 { throw ToolError.notFound(keys[0]) }
       if absent > 0 { throw ToolError.someAbsent }
     }

@@ -84,23 +84,18 @@ struct Put: ParsableCommand {
     let form = keyspace.shownValues
     guard form.isTranslated else { return }
     let old = try keyspace.get(key)
-    if !self.store.quiet, let new = shape(of: value, form) {
+    if !self.store.quiet, let new = ValueShape(of: value, form) {
       var notes: [String] = []
       if let old {
-        notes = shape(of: old, form).map { new.changes(from: $0) } ?? []
-      } else if let other = try another(in: keyspace, store), let shape = shape(of: other, form) {
+        notes = ValueShape(of: old, form).map { new.changes(from: $0) } ?? []
+      } else if let other = try another(in: keyspace, store), let shape = ValueShape(of: other, form) {
         notes = new.differences(fromAnother: shape)
       }
-      if !notes.isEmpty { report(notes) }
+      ValueShape.report(notes, ". get --marked and esker edit keep the types")
     }
     if let version = old.flatMap({ StoredForm.version(of: $0) }), StoredForm.version(of: value) == nil {
       value = StoredForm.mark(ofVersion: version) + value
     }
-  }
-
-  private func shape(of value: [UInt8], _ form: StoredForm) -> ValueShape? {
-    guard form.containsCBOR else { return nil }
-    return form.text(of: value, isMarked: true).map { ValueShape(marked: $0) }
   }
 
   /// The value of any entry.
@@ -111,12 +106,6 @@ struct Put: ParsableCommand {
       return false
     }
     return value
-  }
-
-  private func report(_ notes: [String]) {
-    let shown = notes.prefix(3).joined(separator: "; ")
-    let more = notes.count > 3 ? "; and \(notes.count - 3) more" : ""
-    StandardError.report("note: \(shown)\(more). get --marked and esker edit keep the types")
   }
 
   /// The value in the form that the keyspace records.

@@ -8,6 +8,8 @@ struct ChangeLoop: ~Copyable {
   let keyspace: String?
   /// How many to show.
   let count: Int
+  /// Whether to wait for more when all have been shown that there are.
+  let waits: Bool
   var filter: EntryFilter
   var lines: ChangeLines
   var position: FollowPosition?
@@ -25,6 +27,7 @@ struct ChangeLoop: ~Copyable {
     _ store: LogStore,
     keyspace: String?,
     count: Int?,
+    waits: Bool,
     _ filter: EntryFilter,
     _ lines: consuming ChangeLines,
     _ position: FollowPosition?
@@ -32,6 +35,7 @@ struct ChangeLoop: ~Copyable {
     self.store = store
     self.keyspace = keyspace
     self.count = count ?? .max
+    self.waits = waits
     self.filter = filter
     self.lines = lines
     self.position = position
@@ -60,6 +64,7 @@ struct ChangeLoop: ~Copyable {
       try deliver()
       // That the reader has gone is noticed without a line to write.
       guard !SystemCalls.isHungUp(STDOUT_FILENO) else { throw ToolError.outputClosed }
+      if !waits { break }
       guard Interruption.sleep(pause) else { break }
       pause = min(pause * 2, Self.pauses.most)
       guard ContinuousClock.now - lookedAt >= Self.lookInterval else { continue }

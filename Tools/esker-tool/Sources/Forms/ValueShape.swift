@@ -28,6 +28,19 @@ struct ValueShape {
     try? add(json.span, &cursor, "", 0)
   }
 
+  /// The shape of a stored value; nil if values of that form have no types.
+  init?(of value: [UInt8], _ form: StoredForm) {
+    guard form.containsCBOR, let text = form.text(of: value, isMarked: true) else { return nil }
+    self.init(marked: text)
+  }
+
+  /// Says what has changed, if anything has.
+  static func report(_ changes: [String], _ advice: String = "") {
+    guard !changes.isEmpty else { return }
+    let more = changes.count > 3 ? "; and \(changes.count - 3) more" : ""
+    StandardError.report("note: \(changes.prefix(3).joined(separator: "; "))\(more)\(advice)")
+  }
+
   private mutating func add(_ json: Span<UInt8>, _ cursor: inout JSONCursor, _ path: String, _ depth: Int) throws {
     cursor.skipSpace(json)
     let start = cursor.position

@@ -102,8 +102,16 @@ struct StoreArguments: ParsableArguments {
     while place.path != "/" {
       place.deleteLastPathComponent()
       guard let status = SystemCalls.status(place.path) else { continue }
-      if status.st_dev == own.st_dev, status.st_ino == own.st_ino { throw .insideStore(path: path, store: store) }
+      guard status.st_dev == own.st_dev, status.st_ino == own.st_ino else { continue }
+      // Of another directory it is to be said that it is no store.
+      if hasSegments(store) { throw .insideStore(path: path, store: store) }
+      return
     }
+  }
+
+  private static func hasSegments(_ directory: String) -> Bool {
+    let names = try? FileManager.default.contentsOfDirectory(atPath: directory)
+    return names?.contains { $0.hasSuffix(".segment") } ?? false
   }
 
   /// Throws if there is no store: opening for writing would create one at a missing path or in an empty directory.
@@ -140,15 +148,19 @@ struct KeyspaceOption: ParsableArguments {
     return try store.keyspace(keyspace)
   }
 
-  /// Says where the entries are if no keyspace was named, and the default one is empty and others are not.
-  func noteOthers(in store: LogStore, isQuiet: Bool) throws(StoreError) {
-    guard !isQuiet, keyspace == nil, try store.default.count() == 0 else { return }
+  /// Says where there are entries if no keyspace was named, and nothing was found in the default one.
+  ///
+  /// - Parameter ifEmpty: Only if the default one is empty.
+  func noteOthers(in store: LogStore, ifEmpty: Bool = false, isQuiet: Bool) throws(StoreError) {
+    guard !isQuiet, keyspace == nil else { return }
     let others = store.statistics.keyspaces.filter { !$0.key.isEmpty && $0.value > 0 }
     guard !others.isEmpty else { return }
+    let isEmpty = try store.default.count() == 0
+    guard isEmpty || !ifEmpty else { return }
     let names = others.keys.sorted()
     let shown = names.prefix(5).map { escaped(Array($0.utf8)) }.joined(separator: ", ")
     StandardError.report(
-      "the default keyspace is empty, others have \(HumanUnits.count(others.values.reduce(0, +), "key")): name one with "
+      "\(isEmpty ? "the default keyspace is empty" : "only the default keyspace was searched"), others have \(HumanUnits.count(others.values.reduce(0, +), "key")): name one with "
         + "--keyspace: \(shown)\(names.count > 5 ? ", ..." : "")"
     )
   }

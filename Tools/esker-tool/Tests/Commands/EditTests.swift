@@ -136,6 +136,22 @@ import Testing
     #expect(same.status == 0 && same.text.isEmpty && same.errors.contains("nothing was changed"))
   }
 
+  @Test func whatPutMadeOfJSONIsEditedWhereNothingIsRecorded() throws {
+    let scratch = try Scratch()
+    let put = try scratch.run("put", scratch.store, "42", #"{"title":"Go"}"#, "--keyspace", "boards", "--json")
+    #expect(put.status == 0)
+    let edited = try edit(scratch, "42 --keyspace boards", editor: "sed -i.old s/Go/Chess/ \"$1\"")
+    #expect(edited.status == 0 && edited.text.contains("Chess"), "\(edited.errors)")
+    let value = try scratch.run("get", scratch.store, "42", "--keyspace", "boards", "--decode", "cbor")
+    #expect(value.text == #"{"title":"Chess"}"#)
+  }
+
+  @Test func anEditThatChangesTypesSaysSo() throws {
+    let scratch = try filled()
+    let edited = try edit(scratch, "8 --keyspace cities", editor: "sed -i.old 's/\"Wien\"/7/' \"$1\"")
+    #expect(edited.status == 0 && edited.errors.contains("name was a text and is a number"), "\(edited.errors)")
+  }
+
   @Test func whatIsNotOfTheFormIsNotWritten() throws {
     let scratch = try filled()
     let broken = try edit(scratch, "8 --keyspace cities", editor: "echo '{mine' > \"$1\"")

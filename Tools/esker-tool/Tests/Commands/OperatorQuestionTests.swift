@@ -103,6 +103,10 @@ import Testing
     #expect(try first("36h") == parts[parts.count - 2].0)
     #expect(try first("1m") == parts[parts.count - 1].0)
     #expect(try scratch.run("follow", scratch.store, "--since", "1h", "--from", "now").status == 64)
+    let all = try scratch.run("follow", scratch.store, "--from", "start", "--no-wait", "--json")
+    #expect(all.status == 0 && all.lines.count == 100, "\(all.errors)")
+    let none = try scratch.run("follow", scratch.store, "--no-wait", "--json")
+    #expect(none.status == 0 && none.lines.isEmpty)
     // A position that was kept is where it goes on.
     let file = scratch.path("position")
     #expect(try first("100d", "--resume", file) == 1)
