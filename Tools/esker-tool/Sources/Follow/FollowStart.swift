@@ -40,7 +40,7 @@ extension FollowStart {
   /// Writes have no time, and a part of the log is made ahead of its first one. But its file does not change any more once it is full:
   /// it begins with the first one that has changed since.
   static func lastWrite(before age: Duration, in store: LogStore, isQuiet: Bool) throws -> SequenceNumber {
-    let instant = Date().timeIntervalSince1970 - age.seconds - slack
+    let instant = Date(timeIntervalSinceNow: -age.seconds - slack)
     let figures = store.statistics
     let parts = figures.segments.compactMap { part in
       part.isMerged ? nil : part.sequences.map { ($0.lowerBound, part.path) }
@@ -49,7 +49,7 @@ extension FollowStart {
     let isOpen = LogStore.writer(at: store.path) != nil
     let found = parts.indices.first { index in
       if isOpen, index == parts.count - 1 { return true }
-      return SystemCalls.status(parts[index].1).map { $0.modified >= instant } ?? false
+      return modified(parts[index].1).map { $0 >= instant } ?? false
     }
     guard let found else { return figures.lastSequence }
     let since = SequenceNumber(rawValue: found == 0 ? 0 : parts[found].0 - 1)
@@ -67,16 +67,9 @@ extension FollowStart {
     }
     return since
   }
-}
 
-extension stat {
-  /// When the file was last changed, in seconds since 1970.
-  fileprivate var modified: Double {
-    #if canImport(Darwin)
-      let time = st_mtimespec
-    #else
-      let time = st_mtim
-    #endif
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  /// When a file was last changed.
+  private static func modified(_ path: String) -> Date? {
+    (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
   }
 }
