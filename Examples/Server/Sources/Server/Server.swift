@@ -22,7 +22,7 @@ struct Server {
     )
     application.addServices(shared)
     // Nobody is let in before the copies can be kept current, or Redis is known to be away.
-    application.beforeServerStarts { try await shared.start(logger: logger) }
+    application.beforeServerStarts { [logger] in try await shared.start(logger: logger) }
     try await application.runService()
   }
 }
