@@ -26,14 +26,18 @@ struct Clear: ParsableCommand {
   var json = false
 
   func run() throws {
+    try confirmation.require {
+      try store.read { store in
+        let keyspace = try keyspace.existing(in: store)
+        let count = try keyspace.count()
+        let name =
+          keyspace.name.isEmpty ? "the default keyspace" : "the keyspace \"\(escaped(Array(keyspace.name.utf8)))\""
+        return count == 0 ? nil : "remove all \(HumanUnits.entries(count)) of \(name)?"
+      }
+    }
     let count = try store.write(creating: false) { store in
       let keyspace = try keyspace.existing(in: store)
       let count = try keyspace.count()
-      if count > 0 {
-        let name =
-          keyspace.name.isEmpty ? "the default keyspace" : "the keyspace \"\(escaped(Array(keyspace.name.utf8)))\""
-        try confirmation.require("remove all \(HumanUnits.entries(count)) of \(name)?")
-      }
       try keyspace.removeAll()
       return count
     }

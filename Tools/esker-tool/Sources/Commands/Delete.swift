@@ -101,6 +101,7 @@ struct Delete: ParsableCommand {
     } else if !self.store.quiet {
       StandardError.write("\(dryRun ? "would remove" : "removed") \(HumanUnits.entries(count))\n")
     }
+    if count == 0 { try self.keyspace.noteOthers(in: store, isQuiet: self.store.quiet) }
     return isIntact
   }
 }

@@ -24,15 +24,20 @@ struct Drop: ParsableCommand {
   func run() throws { try Self.drop(name, from: store, confirmation) }
 
   static func drop(_ name: String, from store: StoreArguments, _ confirmation: Confirmation) throws {
-    try store.write(creating: false) { store in
-      let names = try store.keyspaceNames
-      if names.contains(name) {
+    try confirmation.require {
+      try store.read { store in
+        guard try store.keyspaceNames.contains(name) else { return nil }
         let count = try store.keyspace(name).count()
-        let shown = escaped(Array(name.utf8))
-        try confirmation.require("remove the keyspace \"\(shown)\" and its \(HumanUnits.entries(count))?")
+        return "remove the keyspace \"\(escaped(Array(name.utf8)))\" and its \(HumanUnits.entries(count))?"
       }
+    }
+    try store.write(creating: false) { store in
       guard try store.removeKeyspace(name, durability: .synced) else {
-        throw ToolError.noKeyspace(name, path: store.path, meant: nearest(to: name, among: names.sorted()))
+        throw ToolError.noKeyspace(
+          name,
+          path: store.path,
+          meant: nearest(to: name, among: try store.keyspaceNames.sorted())
+        )
       }
     }
   }

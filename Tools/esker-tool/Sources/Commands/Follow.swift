@@ -7,8 +7,8 @@ struct Follow: ParsableCommand {
     commandName: "follow",
     abstract: "Print changes as they are made.",
     discussion: """
-      Prints each write that a process makes to the store, until ctrl-C, or with --no-wait those that there are: its number, what it was (put, delete or clear), its \
-      keyspace, when the value expires, the key and the value. Reads the log beside the process and holds nothing up. That a value \
+      Prints each write that a process makes to the store, until ctrl-C, or with --no-wait those that there are: its number, \
+      what it was (put, delete or clear), its keyspace, when the value expires, the key and the value. Reads the log beside the process and holds nothing up. That a value \
       expires, is moved by a merge or is evicted is no write: the line of the put says when it expires.
 
       --from begins at the write of a number, with the next one (now), or with the first of all (start). Merges reclaim old parts of \

@@ -51,13 +51,15 @@ struct Merge: ParsableCommand {
     let before = StoreSizes(store.store)
     let done = try store.write(creating: false, Options(compression: packing.compression)) { store in
       Interruption.install()
-      Interruption.sayWhenRequested("stopping once the segment that is being merged is done", isQuiet: self.store.quiet)
       let estimate = MergeEstimate(store.statistics)
       let progress = Progress("merging", bytes: estimate.bytesRead, isQuiet: self.store.quiet)
       defer { progress.clear() }
-      return try store.merge { share in
-        progress.update(share)
-        return !Interruption.isRequested
+      let notice = "stopping once the segment that is being merged is done"
+      return try Interruption.saying(notice, isQuiet: self.store.quiet) {
+        try store.merge { share in
+          progress.update(share)
+          return !Interruption.isRequested
+        }
       }
     }
     try report(done, before: before, after: StoreSizes(store.store))

@@ -75,19 +75,20 @@ struct ChangeLoop: ~Copyable {
     try deliver(isLast: true)
   }
 
-  /// The next change; nil if there is none yet, or it is damaged, which is reported.
+  /// The next change; nil if there is none yet. What is damaged is reported and passed over.
   private mutating func next(of changes: LogStore.Changes) throws -> LogChange? {
-    do throws(StoreError) { return try changes.poll() } catch {
-      switch error {
-      case .damaged(let location, let reason):
-        isIntact = false
-        DamageReports.report(location, reason)
-        return nil
-      case .historyGone(let since, let oldest) where since > oldest:
-        throw ToolError.notWritten(from: since.rawValue + 1, last: oldest.rawValue)
-      case .historyGone(let since, let oldest):
-        throw ToolError.historyMerged(from: since.rawValue + 1, oldest: oldest.rawValue + 1)
-      default: throw error
+    while true {
+      do throws(StoreError) { return try changes.poll() } catch {
+        switch error {
+        case .damaged(let location, let reason):
+          isIntact = false
+          DamageReports.report(location, reason)
+        case .historyGone(let since, let oldest) where since > oldest:
+          throw ToolError.notWritten(from: since.rawValue + 1, last: oldest.rawValue)
+        case .historyGone(let since, let oldest):
+          throw ToolError.historyMerged(from: since.rawValue + 1, oldest: oldest.rawValue + 1)
+        default: throw error
+        }
       }
     }
   }

@@ -61,14 +61,22 @@ enum Interruption {
 
   static var isRequested: Bool { received.load(ordering: .relaxed) != 0 }
 
-  /// Says something if a signal was received and the process has not ended a moment later.
-  static func sayWhenRequested(_ message: String, isQuiet: Bool) {
-    guard !isQuiet else { return }
+  /// Says something if a signal is received while `body` runs, and that does not end a moment later.
+  static func saying<R>(_ message: String, isQuiet: Bool, while body: () throws -> R) rethrows -> R {
+    guard !isQuiet else { return try body() }
+    let end = End()
+    defer { end.isReached.store(true, ordering: .relaxed) }
     Thread.detachNewThread {
-      while !isRequested { _ = sleep(.seconds(3600)) }
+      while !isRequested, !end.isReached.load(ordering: .relaxed) { _ = sleep(.seconds(1)) }
       usleep(300_000)
-      StandardError.report(message)
+      if !end.isReached.load(ordering: .relaxed) { StandardError.report(message) }
     }
+    return try body()
+  }
+
+  private final class End: Sendable {
+    // Relaxed: nothing else goes with it.
+    let isReached = Atomic(false)
   }
 
   /// Throws if a signal was received.

@@ -50,6 +50,8 @@ import Testing
     let count = try scratch.run("count", scratch.store, "--prefix", "x")
     #expect(count.errors.contains("only the default keyspace was searched, others have 30 keys"), "\(count.errors)")
     #expect(try scratch.run("count", scratch.store, "--prefix", "k").errors.isEmpty)
+    let delete = try scratch.run("delete", scratch.store, "--prefix", "x")
+    #expect(delete.errors.contains("only the default keyspace was searched"), "\(delete.errors)")
     #expect(try !scratch.run("get", scratch.store, "x").errors.contains("default"))
   }
 }

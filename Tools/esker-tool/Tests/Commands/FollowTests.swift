@@ -32,6 +32,18 @@ import Testing
     return text.split(separator: "\n").map(String.init)
   }
 
+  @Test func whatIsBehindDamageIsShownWithoutWaitingToo() throws {
+    let store = try open()
+    for number in 0..<10 { try store.put("value \(number)", forKey: "\(number)") }
+    let path = try #require(store.statistics.segments.first).path
+    try store.close()
+    let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: path)))
+    let place = try #require(bytes.firstRange(of: Array("value 5".utf8))).lowerBound
+    try SampleStore.flip(scratch.store, URL(fileURLWithPath: path).lastPathComponent, at: place)
+    let result = try scratch.run("follow", scratch.store, "--from", "start", "--no-wait", "--json")
+    #expect(result.status == 1 && result.lines.count == 9, "\(result.text) \(result.errors)")
+  }
+
   @Test func everyKindOfChangeIsALine() throws {
     let store = try open()
     let names = try store.keyspace("names")
