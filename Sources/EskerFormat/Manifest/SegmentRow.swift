@@ -173,6 +173,11 @@ public struct SegmentRow: Hashable, Sendable {
     try require(fileLength <= 4 * Limit.segmentBytes, "the length of the file", fileLength, at: 88)
   }
 
+  /// Its lowest to its highest sequence number; nil if they are unknown.
+  public var numbers: ClosedRange<UInt64>? {
+    firstSequence == 0 || firstSequence > lastSequence ? nil : firstSequence...lastSequence
+  }
+
   /// How records are laid out in the segment.
   public var layout: SegmentLayout {
     SegmentLayout(isPacked: kind == .packed, dictionaryLength: dictionaryLength)

@@ -22,6 +22,13 @@ public enum PackedLayout {
   /// The longest value to be compressed.
   static let maximumCompressedLength = 1 << 24 - 1
 
+  /// The most records that can be in a range of a packed segment in which no cell begins before the range.
+  static func mostRecords(in range: Range<Int>) -> Int {
+    func cellsBefore(_ offset: Int) -> Int { (offset + cellLength - 1) / cellLength }
+    let cells = cellsBefore(range.upperBound) - cellsBefore(range.lowerBound)
+    return cells * cellCapacity + max(0, range.count - cells * cellLength) / roundedUp(recordHeaderLength)
+  }
+
   /// The length in bytes of a packed record's header, without extension words.
   static let recordHeaderLength = 24
 

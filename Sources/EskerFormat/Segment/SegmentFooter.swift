@@ -39,6 +39,9 @@ public struct SegmentFooter: Sendable {
     featuresOffset: nil
   )
 
+  /// The lowest to the highest sequence number; nil without records.
+  public var numbers: ClosedRange<UInt64>? { firstSequence == 0 ? nil : firstSequence...lastSequence }
+
   /// The length in bytes of the whole footer: entries, padding and trailer.
   public var length: Int { Int(streamLength + 7) & ~7 + Self.trailerLength }
 

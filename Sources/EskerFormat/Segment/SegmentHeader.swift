@@ -28,6 +28,11 @@ public struct SegmentLayout: Hashable, Sendable {
 
   /// Where the first record starts.
   public var recordsStart: Int { SegmentHeader.length + dictionaryLength }
+
+  /// The most records that a range in which none can be recognised can have held: at least one.
+  public func mostRecords(in range: Range<Int>) -> Int {
+    max(1, isPacked ? PackedLayout.mostRecords(in: range) : range.count / RecordLayout.headerLength)
+  }
 }
 
 /// The first 128 bytes of a segment file.

@@ -91,9 +91,7 @@ final class Engine: @unchecked Sendable {
     keeper.begin()
     var recovery = Recovery(writer)
     try recovery.recover(manifest, opened, startedAt: start)
-    for case .damaged(let location, let reason) in recovery.findings where location.segment != nil {
-      findings.append(.init(location: location, length: 0, reason: reason))
-    }
+    findings = recovery.findings
     if env.options.readOnly { follower.begin(at: recovery.place) } else { try recordSettings() }
     keydir.reviewPages()
     merger.begin()

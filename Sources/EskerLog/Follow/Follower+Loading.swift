@@ -58,7 +58,7 @@ extension Follower {
     recovery.read(log, from: start ?? SegmentHeader.length, manifest, &scanner, &events)
     scanner.finish()
     merged.finish()
-    events += scanner.damage
+    events += scanner.damage.map(\.event)
     let place = recovery.place(behind: scanner, log)
     if let (segment, offset) = place {
       if let current = follower.segment, current !== segment {

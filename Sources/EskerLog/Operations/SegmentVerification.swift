@@ -194,7 +194,8 @@ struct SegmentVerification {
     numbers.end(through: facts.isSealed && facts.recordsEnd == end ? facts.lastSequence : 0)
     var listed = found.map { ListedRecords($0.footer, $0.bytes, segment.layout) }
     for (number, hole) in holes.enumerated() {
-      guard let lost = listed?.lost(in: hole.range) ?? (isLog ? numbers.losses[number] : nil) else { continue }
+      let told = isLog ? numbers.losses[number] : listed == nil ? segment.lostRecords(in: hole.range) : nil
+      guard let lost = listed?.lost(in: hole.range) ?? told else { continue }
       report.damage[hole.damage].reason += ": \(lost.text)"
       report.damage[hole.damage].records = lost.count
     }

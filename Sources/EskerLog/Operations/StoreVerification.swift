@@ -115,6 +115,8 @@ struct StoreVerification: Sendable {
       // A file may be too short, and records missing at its end.
       if let known = found.firstIndex(where: { $0.location == finding.location }) {
         found[known].reason += "; \(finding.reason)"
+        found[known].length = max(found[known].length, finding.length)
+        found[known].records = max(found[known].records, finding.records)
       } else {
         found.append(finding)
       }

@@ -27,7 +27,7 @@ struct LogScanner: ~Copyable {
   private(set) var expected: UInt64
   /// The highest number seen anywhere, even beyond the end of history.
   private(set) var highest: UInt64
-  private(set) var damage: [StoreEvent] = []
+  private(set) var damage: [Report.Verification.Damage] = []
   /// Set once history ends before the end of the segments.
   private(set) var cut: Cut?
   /// Where each segment ends that was read, the one included in which history does.
@@ -62,7 +62,6 @@ struct LogScanner: ~Copyable {
 
   /// Where records are missing, and the position in ``damage`` of what is said of it.
   private struct Hole {
-    var location: StoreError.Location
     var length: Int
     var damage: Int
   }
@@ -300,6 +299,7 @@ struct LogScanner: ~Copyable {
     let reason =
       "the checksum of a record's key and value does not match: \(LostRecords(header.sequence...header.sequence).text)"
     report(segment, offset, length: header.size, reason)
+    damage[damage.count - 1].records = 1
     return .isDurable
   }
 
@@ -501,7 +501,7 @@ struct LogScanner: ~Copyable {
     // Nobody knows how much a file had that is shorter than it was, unless it was sealed.
     let isUnknown = segment.recordsEnd == 0 && segment.isShort.load(ordering: .relaxed)
     numbers.passHole(bytes: isUnknown && offset + length >= segment.readableEnd ? .max : length)
-    holes.append(Hole(location: segment.location(offset), length: length, damage: damage.count))
+    holes.append(Hole(length: length, damage: damage.count))
     report(segment, offset, length: length, "a record is damaged")
   }
 
@@ -511,13 +511,14 @@ struct LogScanner: ~Copyable {
     numbers.end(through: expected &- 1)
     for (hole, lost) in zip(holes, numbers.losses) {
       guard let lost else { continue }
-      damage[hole.damage] = .damaged(hole.location, reason: "\(lost.sentence) (\(hole.length) bytes)")
+      damage[hole.damage].reason = "\(lost.sentence) (\(hole.length) bytes)"
+      damage[hole.damage].records = lost.count
     }
     holes = []
   }
 
   private mutating func report(_ segment: Segment, _ offset: Int, length: Int, _ reason: String) {
-    damage.append(.damaged(segment.location(offset), reason: "\(reason) (\(length) bytes)"))
+    damage.append(.init(location: segment.location(offset), length: length, reason: "\(reason) (\(length) bytes)"))
   }
 
   /// Ends the scan, and cuts off an unfinished batch.
@@ -535,4 +536,9 @@ struct LogScanner: ~Copyable {
     guard let (_, header) = records.next(), header.kind != .seal else { return nil }
     return header.sequence
   }
+}
+
+extension Report.Verification.Damage {
+  /// What is told of it.
+  var event: StoreEvent { .damaged(location, reason: reason) }
 }

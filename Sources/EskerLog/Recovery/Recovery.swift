@@ -18,8 +18,8 @@ struct Recovery {
   let writer: Writer
   /// Where a read-only store continues reading.
   private(set) var place: (segment: Segment, offset: Int)?
-  /// The damage that was found.
-  private(set) var findings: [StoreEvent] = []
+  /// The damage to segments that was found.
+  private(set) var findings: [Report.Verification.Damage] = []
 
   init(_ writer: Writer) {
     env = writer.env
@@ -70,8 +70,12 @@ extension Recovery {
     if !env.options.readOnly { catalog.removeStrays(names, manifest, isDurable: opened.isKnownDurable) }
     report.keys = keydir.keyspaces.count
     report.duration = .nanoseconds(Int64(clamping: env.platform.clock.monotonicNanoseconds() &- start))
-    findings = damage
-    for event in damage { env.emit(event) }
+    for event in damage + findings.map(\.event) { env.emit(event) }
+    findings =
+      damage.compactMap { event in
+        guard case .damaged(let location, let reason) = event, location.segment != nil else { return nil }
+        return .init(location: location, length: 0, reason: reason)
+      } + findings
     for event in events { env.emit(event) }
     env.emit(.opened(report))
   }
@@ -194,7 +198,7 @@ extension Recovery {
     merged.finish()
     // Before anything is changed on the strength of what the index has.
     if !keydir.isDamaged { try keydir.checkWhole() }
-    damage += scanner.damage
+    findings = scanner.damage
     report.replayedRecords = scanner.replayed + merged.count
     if env.options.readOnly { return concludeReading(manifest, list, scanner) }
     return try conclude(manifest, scanner, &report)

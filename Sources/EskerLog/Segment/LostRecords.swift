@@ -1,4 +1,4 @@
-internal import EskerFormat
+package import EskerFormat
 
 /// Records that are missing, or cannot be read: which numbers they have, and how many they are.
 package struct LostRecords: Sendable, Hashable {
@@ -19,6 +19,15 @@ package struct LostRecords: Sendable, Hashable {
     self.numbers = numbers
     self.count = count
     self.isExact = isExact
+  }
+
+  /// Those in a range of a segment that has its records in no order of numbers and no readable footer: as many as fit there.
+  ///
+  /// - Parameter numbers: The lowest and the highest number in the segment; the result is nil if they are not known.
+  package init?(in range: Range<Int>, _ layout: SegmentLayout, of numbers: ClosedRange<UInt64>?) {
+    guard let numbers else { return nil }
+    let most = min(layout.mostRecords(in: range), LostRecords(numbers).count)
+    self.init(numbers, count: most, isExact: false)
   }
 
   /// As in `records #3 to #7`, or `up to 4 records from #3 to #9`.

@@ -112,6 +112,13 @@ final class Segment: @unchecked Sendable {
   var isSealed: Bool { facts.isSealed }
   var isSettled: Bool { facts.isSettled }
 
+  /// Those in a range in which none can be recognised, of a segment that a merge wrote and whose footer cannot be read.
+  func lostRecords(in range: Range<Int>) -> LostRecords? {
+    let facts = facts
+    let isKnown = facts.firstSequence != 0 && facts.firstSequence <= facts.lastSequence
+    return LostRecords(in: range, layout, of: isKnown ? facts.firstSequence...facts.lastSequence : nil)
+  }
+
   /// The length of the file; of one that takes records, as long as it may become.
   var extent: Int {
     let facts = facts

@@ -70,12 +70,11 @@ struct SegmentWalk {
       switch step {
       case .record(let record):
         if let found = packedView?.damage(of: record) {
-          damage.append(.damaged(segment.location(record.offset), reason: found.reason))
+          note(found.reason, LostRecords(record.sequence...record.sequence), at: record.offset, in: &damage)
         }
         return entry(record)
       case .damaged(let range):
-        let reason = "records cannot be read (\(range.count) bytes)"
-        damage.append(.damaged(segment.location(range.lowerBound), reason: reason))
+        note(RecordDamage.headerChecksum.reason, segment.lostRecords(in: range), at: range.lowerBound, in: &damage)
       }
     }
     guard packed == nil else { return nil }
@@ -86,15 +85,25 @@ struct SegmentWalk {
           continue
         }
         if segment.view(at: offset, end: end)?.bodyIsIntact != true {
-          damage.append(.damaged(segment.location(offset), reason: RecordDamage.bodyChecksum.reason))
+          note(
+            RecordDamage.bodyChecksum.reason,
+            LostRecords(header.sequence...header.sequence),
+            at: offset,
+            in: &damage
+          )
         }
         return entry(header, at: offset)
       }
       if records.offset >= end { break }
-      damage.append(.damaged(segment.location(records.offset), reason: RecordDamage.headerChecksum.reason))
-      records.seek()
+      let range = records.seek()
+      note(RecordDamage.headerChecksum.reason, segment.lostRecords(in: range), at: range.lowerBound, in: &damage)
     }
     return nil
+  }
+
+  private func note(_ reason: String, _ lost: LostRecords?, at offset: Int, in damage: inout [StoreEvent]) {
+    let text = lost.map { ": \($0.text)" } ?? ""
+    damage.append(.damaged(segment.location(offset), reason: reason + text))
   }
 
   /// The footer's next entry. Stops at `end`: the footer may list records written after the caller determined the end.

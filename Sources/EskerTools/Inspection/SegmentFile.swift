@@ -25,6 +25,8 @@ final class SegmentFile: @unchecked Sendable {
   /// How many bytes the file lacks that the manifest has recorded as durable.
   let lackingBytes: Int
   let layout: SegmentLayout
+  /// The lowest to the highest number of its records; nil if neither the manifest nor the footer can tell.
+  let numbers: ClosedRange<UInt64>?
   let salt: UInt32
   /// The highest number of a record in it that may have replaced another.
   let lastReuse: UInt64
@@ -50,6 +52,7 @@ final class SegmentFile: @unchecked Sendable {
     // What damage has left of the words says nothing.
     lastReuse = header == nil ? .max : try Self.lastReuse(file)
     trailer = try Self.trailer(of: id, file, size)
+    numbers = row?.numbers ?? trailer?.numbers
     // A complete log segment ends with its seal.
     declaredEnd = end ?? (isLog ? nil : trailer.map { Int(clamping: $0.recordsEnd) })
     guard

@@ -57,6 +57,8 @@ struct Salvage {
     // Unless a range that cannot be read goes so far.
     if report.losses[known...].contains(where: { ($0.location.offset ?? 0) + $0.length == end }) { return }
     lose(segment, segment.end, end - segment.end, Self.truncated)
+    var none: ListedRecords?
+    noteLost(in: segment.end..<end, of: segment, &none)
     if segment.isLog, var run = runs[segment.id] {
       run.numbers.passHole(bytes: end - segment.end)
       runs[segment.id] = run
@@ -70,7 +72,9 @@ struct Salvage {
     _ position: Int
   ) throws(StoreError) {
     guard let seed = segment.seed ?? source.seed else {
-      return lose(segment, 0, segment.end, "the seed of the store's key hashes is lost")
+      lose(segment, 0, segment.end, "the seed of the store's key hashes is lost")
+      var none: ListedRecords?
+      return noteLost(in: segment.layout.recordsStart..<segment.end, of: segment, &none)
     }
     var walk = PackedWalk(view)
     var records = 0
@@ -82,7 +86,7 @@ struct Salvage {
       switch step {
       case .damaged(let range):
         lose(segment, range.lowerBound, range.count, "no recognisable record")
-        if let lost = listed?.lost(in: range) { noteLost(lost, at: report.losses.count - 1) }
+        noteLost(in: range, of: segment, &listed)
         for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) { passed.insert(offset) }
       case .record(let entry):
         records += 1
@@ -136,7 +140,7 @@ struct Salvage {
         let start = offset
         offset = try skip(offset, in: segment, position)
         guard report.losses.count > known else { continue }
-        if let lost = listed?.lost(in: start..<offset) { noteLost(lost, at: known) }
+        noteLost(in: start..<offset, of: segment, &listed)
         numbers.passHole(bytes: report.losses[known].length)
         holes[segment.id, default: []].append(known)
       }
@@ -237,6 +241,18 @@ struct Salvage {
     for (loss, lost) in zip(holes, run.numbers.losses) where report.losses[loss].records == 0 {
       if let lost { noteLost(lost, at: loss) }
     }
+  }
+
+  /// Says which records are missing in the range of the last loss: those that the footer lists or, without one, where numbers are in no
+  /// order, as many as fit.
+  private mutating func noteLost(in range: Range<Int>, of segment: SegmentFile, _ listed: inout ListedRecords?) {
+    let lost: LostRecords?
+    if listed != nil {
+      lost = listed?.lost(in: range)
+    } else {
+      lost = segment.isLog ? nil : LostRecords(in: range, segment.layout, of: segment.numbers)
+    }
+    if let lost { noteLost(lost, at: report.losses.count - 1) }
   }
 
   private mutating func noteLost(_ lost: LostRecords, at loss: Int) {

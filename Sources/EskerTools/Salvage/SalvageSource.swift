@@ -32,7 +32,7 @@ struct SalvageSource {
       open(id, "\(path)/\(name)", rows[id], fileSystem)
     }
     for row in (found?.segments ?? []) where !names.contains(ClosedStore.segmentName(row.id)) {
-      lose(row.id, "\(path)/\(ClosedStore.segmentName(row.id))", "the segment is missing\(Self.range(of: row, found))")
+      lose(row.id, "\(path)/\(ClosedStore.segmentName(row.id))", "the segment is missing", row)
     }
     dropForeign()
   }
@@ -52,12 +52,12 @@ struct SalvageSource {
     do throws(PlatformError) {
       guard let segment = try SegmentFile(id, at: path, row: row, end: end, fileSystem) else {
         let isEmpty = try fileSystem.status(path)?.size ?? 0 <= SegmentHeader.length
-        if !isEmpty { lose(id, path, "nothing recognisable in the segment") }
+        if !isEmpty { lose(id, path, "nothing recognisable in the segment", row) }
         return
       }
       segments.append(segment)
     } catch {
-      lose(id, path, "the segment cannot be read: \(errorMessage(error.code))")
+      lose(id, path, "the segment cannot be read: \(errorMessage(error.code))", row)
     }
   }
 
@@ -68,7 +68,8 @@ struct SalvageSource {
     guard let own = manifest?.storeID ?? counts.max(by: { $0.value < $1.value })?.key else { return }
     for segment in segments {
       guard let id = segment.storeID, id != own else { continue }
-      lose(segment.id, segment.path, "the file is a segment of another store")
+      let row = manifest?.segments.first { $0.id == segment.id }
+      lose(segment.id, segment.path, "the file is a segment of another store", row)
     }
     segments.removeAll { $0.storeID != nil && $0.storeID != own }
   }
@@ -76,15 +77,29 @@ struct SalvageSource {
   /// The seed of the store's key hashes, if any file contains it.
   var seed: HashSeed? { manifest?.seed ?? segments.lazy.compactMap(\.seed).first }
 
-  private mutating func lose(_ id: UInt64, _ path: String, _ reason: String) {
-    losses.append(SalvageReport.Loss(location: StoreError.Location(path: path, segment: id), length: 0, reason: reason))
+  /// Notes that a whole segment is lost, with the records that it had, as far as its row can tell.
+  private mutating func lose(_ id: UInt64, _ path: String, _ reason: String, _ row: SegmentRow?) {
+    let lost = row.flatMap { records(of: $0) }
+    let text = lost.map { ": \($0.text)" } ?? ""
+    losses.append(
+      SalvageReport.Loss(
+        location: StoreError.Location(path: path, segment: id),
+        length: 0,
+        reason: reason + text,
+        records: lost?.count ?? 0
+      )
+    )
   }
 
-  /// The records that a segment had, whose file is gone: those of the log between two numbers, unless they may have been replaced.
-  private static func range(of row: SegmentRow, _ manifest: Manifest?) -> String {
-    guard row.lastSequence != 0, row.firstSequence <= row.lastSequence else { return "" }
-    let records = LostRecords(row.firstSequence...row.lastSequence).text
-    let hasAll = row.kind == .log && (manifest?.mergedThrough ?? .max) < row.firstSequence
-    return hasAll ? ": \(records)" : ": some of the \(records)"
+  /// The records that a segment has: all of its numbers, if it is one of the log from which no merge has taken any and in which none has
+  /// replaced another, and otherwise as many of them as fit.
+  private func records(of row: SegmentRow) -> LostRecords? {
+    guard let numbers = row.numbers, let manifest else { return nil }
+    if row.kind == .log, manifest.mergedThrough < row.firstSequence { return LostRecords(numbers) }
+    return LostRecords(
+      in: row.layout.recordsStart..<max(row.layout.recordsStart, Int(row.recordsEnd)),
+      row.layout,
+      of: numbers
+    )
   }
 }
