@@ -98,27 +98,36 @@ import Testing
   /// An older value was in a segment that a power failure has brought back, the newer one in a segment that is gone.
   @Test func whatAPowerFailureBringsBackTooEarlyIsDropped() throws {
     var machine = Machine()
-    let store = try Self.open(machine)
-    store.probe.stopBackground()
-    let number = try Self.write(store, from: 0, untilRemoved: 1)
-    let rows = store.probe.listed.filter { $0.evictionPlace > 0 }.sorted { $0.evictionPlace < $1.evictionPlace }
-    try #require(rows.count >= 3)
-    let paths = rows.map { "\(machine.path)/\(FileName.segment($0.id))" }
-    let present = try paths.filter { try machine.disk.status($0) != nil }
-    try #require(present.count >= 3)
-    let copy = try machine.disk.processKilled()
-    try Self.write(store, from: number, untilRemoved: 1 + 3)
+    let plan = FaultPlan()
+    // With spares, of which several are filled without an edit.
+    let store = try Self.open(machine, plan: plan)
+    let removed = Guarded<[String: [UInt8]]>([:])
+    plan.onCall { [disk = machine.disk] call in
+      guard call.operation == .remove, call.path.hasSuffix(".segment") else { return }
+      let bytes = try? disk.open(call.path, .read).allBytes()
+      removed.withLock { $0[call.path] = bytes }
+    }
+    // Until the manifest lists two that are gone: the next edit takes them off.
+    var gone: [String] = []
+    var number = 0
+    while gone.count < 2 {
+      try #require(number < 100_000)
+      try store.put(Self.value(number), forKey: "key \(number)")
+      number += 1
+      gone = try store.probe.listed.filter { $0.evictionPlace > 0 }.sorted { $0.evictionPlace < $1.evictionPlace }
+        .map { "\(machine.path)/\(FileName.segment($0.id))" }.filter { try machine.disk.status($0) == nil }
+    }
     let expected = try store.contents()
     machine.disk = try machine.disk.processKilled()
-    // The first one of the three is back.
-    let bytes = try copy.open(present[0], .read).allBytes()
-    try machine.disk.open(present[0], .create).writeAll(bytes, at: 0)
+    // The first of them is back.
+    let bytes = try #require(removed.withLock { $0[gone[0]] })
+    try machine.disk.open(gone[0], .create).writeAll(bytes, at: 0)
     let again = try Self.open(machine)
     #expect(try again.contents() == expected)
     #expect(try again.verify().isClean)
     try again.put("v", forKey: "k")
     try again.probe.writeManifest()
-    #expect(try machine.disk.status(present[0]) == nil, "nothing lists it any more")
+    #expect(try machine.disk.status(gone[0]) == nil, "nothing lists it any more")
     withExtendedLifetime(store) {}
   }
 
