@@ -27,25 +27,52 @@ import Testing
     Array("\(number) ".utf8) + [UInt8](repeating: 3, count: number % 7 == 0 ? 30_000 : 200)
   }
 
-  @Test(arguments: [PlatformError.noSpace, PlatformError.inputOutput])
-  func anErrorAtAnyCallLosesNothing(code: Int32) throws {
-    let (calls, _) = try Self.run(code: code, at: .max)
-    let span = 1...calls
+  /// What fails.
+  enum Fault: CaseIterable {
+    /// A call, for want of space, or on the device.
+    case full, failing
+    /// A write of the manifest that is there all the same.
+    case writtenManifest
+
+    fileprivate func plant(on plan: FaultPlan, nth: Int) {
+      switch self {
+      case .full: plan.fail(nil, nth: nth, .error(PlatformError.noSpace))
+      case .failing: plan.fail(nil, nth: nth, .error(PlatformError.inputOutput))
+      case .writtenManifest:
+        plan.fail(.write, on: .prefix("manifest"), nth: nth, .partial(bytes: 1 << 20, code: PlatformError.inputOutput))
+      }
+    }
+
+    fileprivate func isOf(_ call: FaultCall) -> Bool {
+      self != .writtenManifest || call.operation == .write && call.path.contains("manifest")
+    }
+  }
+
+  @Test(arguments: Fault.allCases) func anErrorAtAnyCallLosesNothing(fault: Fault) throws {
+    let (calls, _) = try Self.run(fault, at: .max)
     var thrown = 0
-    for nth in span where try Self.run(code: code, at: nth).threw { thrown += 1 }
-    print("EveryCallFails: error \(code) at each of \(calls) calls; \(thrown) runs saw it thrown")
+    for nth in 1...calls where try Self.run(fault, at: nth).threw { thrown += 1 }
+    print("EveryCallFails: \(fault) at each of \(calls) calls; \(thrown) runs saw it thrown")
     #expect(thrown > 10)
   }
 
   /// Runs the workload with the `nth` call failing, and checks the store before and after it is opened again.
-  private static func run(code: Int32, at nth: Int) throws -> (calls: Int, threw: Bool) {
+  private static func run(_ fault: Fault, at nth: Int) throws -> (calls: Int, threw: Bool) {
     let bench = FaultBench()
     var model = Model()
-    bench.plan.fail(nil, nth: nth, .error(code))
+    fault.plant(on: bench.plan, nth: nth)
+    let calls = SharedCounter()
+    let edits = SharedCounter()
+    bench.plan.onCall { call in
+      if fault.isOf(call) { calls.add() }
+      if Fault.writtenManifest.isOf(call) { edits.add() }
+    }
+    // What a kill would leave, as late as no edit since the fault has made good for one that is missing.
+    var left: (disk: SimulatedDisk, model: Model, edits: Int)?
     var threw = false
     var store: LogStore?
     for round in 0..<2 {
-      do throws(StoreError) {
+      do {
         let opened = try bench.open(seed: UInt64(round + 1))
         store = opened
         try check(opened, model, "after opening, call \(nth)")
@@ -53,8 +80,11 @@ import Testing
           let failed = try !take(round * 100 + step, on: opened, &model)
           threw = threw || failed
           if failed { try check(opened, model, "after step \(step), call \(nth)") }
+          if calls.value >= nth, left.map({ $0.edits == edits.value }) ?? true {
+            left = (try bench.disk.processKilled(), model, edits.value)
+          }
         }
-      } catch {
+      } catch is StoreError {
         threw = true
       }
       if let opened = store {
@@ -71,7 +101,14 @@ import Testing
       }
       store = nil
     }
-    let calls = bench.plan.callCount
+    bench.plan.onCall(nil)
+    if let left {
+      let other = FaultBench()
+      other.disk = left.disk
+      let killed = try other.open(seed: 12)
+      try check(killed, left.model, "killed after call \(nth)")
+      killed.probe.kill()
+    }
     try cutPower(on: bench, model, nth)
     // The fault is over: everything that returned is there.
     try bench.killProcess()
@@ -87,7 +124,7 @@ import Testing
     try check(again, model, "after the power failed, call \(nth)")
     #expect(try again.verify().isClean)
     again.probe.kill()
-    return (calls, threw)
+    return (calls.value, threw)
   }
 
   /// Were the power cut now, the store would be as it was after one of the writes since the last that was synced.
