@@ -97,7 +97,7 @@ import Testing
   @Test func readersSeeWhatTheWriterWrote() throws {
     var seeds = SeededGenerator(announcedFor: "ReaderReuseTests")
     var replaced = 0
-    for _ in 0..<150 {
+    for _ in 0..<Rounds.count(40, thorough: 1_500) {
       var run = try Run(seed: seeds.next() >> 32)
       for _ in 0..<40 { try run.step() }
       replaced += run.replaced
