@@ -10,7 +10,7 @@ enum HubRegistry {
   private static let hubs = Guarded<[ObjectIdentifier: Reference]>([:], .hubs)
 
   static func hub(of keyspace: Keyspace) -> ChangeHub {
-    let core = ObjectIdentifier(keyspace.core)
+    let core = ObjectIdentifier(keyspace._core)
     // Released after the lock: the last reference to a hub may be one that was taken here, and its end may close a store.
     var others: [ChangeHub] = []
     defer { withExtendedLifetime(others) {} }

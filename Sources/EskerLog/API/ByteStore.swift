@@ -10,8 +10,13 @@
 /// one of these. After ``StoreError/outcomeUnknown(errno:)``, the write may or may not be there once the store is opened again.
 /// After ``StoreError/cancelled``, in the async form, it was written but is not known to be durable. See <doc:Errors>.
 public protocol ByteStore: Sendable {
-  /// The keyspace operated on.
-  var core: KeyspaceCore { get }
+  /// The keyspace operated on. Not part of the interface.
+  var _core: _KeyspaceCore { get }
+}
+
+extension ByteStore {
+  @inlinable
+  var core: KeyspaceCore { _core }
 }
 
 extension RawSpan {

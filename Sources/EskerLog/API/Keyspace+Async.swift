@@ -186,10 +186,10 @@ extension Keyspace.Async {
 /// Lends the operations of ``ByteStore`` to code that holds only a keyspace's core.
 @usableFromInline
 struct CoreView: ByteStore {
-  @usableFromInline let core: KeyspaceCore
+  @usableFromInline let _core: KeyspaceCore
 
   @inlinable
   init(core: KeyspaceCore) {
-    self.core = core
+    _core = core
   }
 }

@@ -5,11 +5,16 @@ package import EskerFormat
 /// Keyspaces share the store's log, so a batch may span several. A value of this type keeps its store open. Thread safety: any
 /// thread.
 public struct Keyspace: ByteStore {
-  /// The part of the keyspace that the engine works with.
-  public let core: KeyspaceCore
+  /// The part of the keyspace that the engine works with. Not part of the interface.
+  public let _core: _KeyspaceCore
 
   /// The store the keyspace belongs to.
   public let store: LogStore
+
+  init(core: KeyspaceCore, store: LogStore) {
+    _core = core
+    self.store = store
+  }
 
   /// The keyspace's name; empty for the default keyspace.
   public var name: String { core.name }

@@ -27,8 +27,8 @@ public final class LogStore: ByteStore {
   @usableFromInline
   let engine: Engine
 
-  /// The part of the default keyspace that the engine works with.
-  public let core: KeyspaceCore
+  /// The part of the default keyspace that the engine works with. Not part of the interface.
+  public let _core: _KeyspaceCore
 
   /// False for a handle that the store itself holds; see ``Engine/kept``.
   private let closesAtEnd: Bool
@@ -50,7 +50,7 @@ public final class LogStore: ByteStore {
   package init(at path: String, options: Options, host: Host) throws(StoreError) {
     engine = try Self.open(host.absolute(path), options, host)
     guard let core = engine.keydir.keyspaces[0] else { throw .closed }
-    self.core = core
+    _core = core
     closesAtEnd = true
   }
 
@@ -58,14 +58,14 @@ public final class LogStore: ByteStore {
   init(building storeID: StoreID, at path: String, options: Options, host: Host) throws(StoreError) {
     engine = try Engine(path: path, options: options, host: host, building: storeID)
     guard let core = engine.keydir.keyspaces[0] else { throw .closed }
-    self.core = core
+    _core = core
     closesAtEnd = true
   }
 
   /// A handle for objects that the store itself retains. It does not keep the store open.
   private init(withinItself store: LogStore) {
     engine = store.engine
-    core = store.core
+    _core = store._core
     closesAtEnd = false
   }
 

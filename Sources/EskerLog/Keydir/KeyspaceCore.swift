@@ -2,9 +2,15 @@ internal import EskerFormat
 internal import EskerPlatform
 internal import Synchronization
 
-/// The part of a keyspace that the engine works with. Opaque to callers: use ``Keyspace`` or ``LogStore``.
+/// The name that the engine calls it by.
+@usableFromInline typealias KeyspaceCore = _KeyspaceCore
+
+/// The part of a keyspace that the engine works with.
+///
+/// Not part of the interface: use ``Keyspace`` or ``LogStore``. It is public because a public protocol, ``ByteStore``, asks for it, and
+/// Swift lets no such protocol ask for less; the underscore keeps it out of completion.
 @safe
-public final class KeyspaceCore: Sendable {
+public final class _KeyspaceCore: Sendable {
   @usableFromInline let engine: Engine
   // A copy of the engine's: reaching it through the engine would cost a retain and a release on each call.
   let keydir: Keydir
