@@ -40,6 +40,22 @@ extension ReadableStorage {
   }
 }
 
+extension ReadableStorage {
+  /// A missing value is produced by tasks only; see ``AsyncStorage/value(forKey:expiry:orProduce:)``.
+  @available(
+    *,
+    unavailable,
+    message: "a missing value is produced by tasks only: write 'try await storage.async.value(forKey: key) { ... }'"
+  )
+  public func value(
+    forKey key: Key,
+    expiry: Expiry? = nil,
+    orProduce producer: () async throws -> Value
+  ) throws(StorageError) -> Value {
+    throw .unsupported(operation: "produce a missing value", view: name)
+  }
+}
+
 extension UpdatableStorage {
   /// The value under `key` and what is known of it, its version included; nil when the key is absent or expired.
   ///
