@@ -20,6 +20,45 @@ import Testing
     #expect(try bytes(Int8(-128)) == [0])
   }
 
+  @Test func datesHaveTheOrderOfTheirInstants() throws {
+    var generator = SeededGenerator(seed: 20_261_128)
+    var seconds = [-Double.infinity, -Double.greatestFiniteMagnitude, -1, -Double.leastNonzeroMagnitude, 0]
+    seconds += seconds.map { -$0 }
+    for _ in 0..<500 {
+      seconds.append(Double.random(in: -1e11...1e11, using: &generator))
+      let any = Double(bitPattern: generator.next())
+      if !any.isNaN { seconds.append(any) }
+    }
+    for (left, right) in zip(seconds, seconds.shuffled(using: &generator)) {
+      let (left, right) = (Date(timeIntervalSinceReferenceDate: left), Date(timeIntervalSinceReferenceDate: right))
+      #expect(try bytes(left).lexicographicallyPrecedes(bytes(right)) == (left < right), "\(left) \(right)")
+      #expect(try (bytes(left) == bytes(right)) == (left == right))
+      // Memory has the same order of things, and finds by what it holds what it was given.
+      let held = left.held(by: Date.keyTransformer)
+      #expect(try bytes(left).withBytes { Date.held(from: $0) } == held)
+      #expect(try comesBack(left) && Date.key(of: held, by: Date.keyTransformer) == left)
+    }
+    #expect(try bytes(Date(timeIntervalSinceReferenceDate: 1)) == [0xBF, 0xF0, 0, 0, 0, 0, 0, 0])
+  }
+
+  /// Zero has two signs and NaN has many forms, and each is one key.
+  @Test func datesOfOneKeyHaveTheSameBytes() throws {
+    func date(_ bits: UInt64) -> Date { Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits)) }
+    #expect(try bytes(date(1 << 63)) == bytes(date(0)))
+    let nan = try bytes(date(Double.nan.bitPattern))
+    for bits in [UInt64.max, 0x7FF0_0000_0000_0001, 0xFFF8_0000_0000_0000] { #expect(try bytes(date(bits)) == nan) }
+    #expect(try bytes(date(Double.infinity.bitPattern)).lexicographicallyPrecedes(nan))
+    #expect(try Date.keyTransformer.decode(nan).timeIntervalSinceReferenceDate.isNaN)
+    let memory = MemoryStorage<Date, Int>()
+    try memory.set(1, forKey: date(Double.nan.bitPattern))
+    #expect(try memory.value(forKey: date(.max)) == 1 && memory.value(forKey: date(0)) == nil)
+    // Another form of NaN, zero with a sign, and too few bytes.
+    for bytes in [[UInt8](repeating: 0xFF, count: 8), [0x7F] + [UInt8](repeating: 0xFF, count: 7), [0x80]] {
+      #expect(throws: TransformerError.self) { try Date.keyTransformer.decode(bytes) }
+      #expect(bytes.withBytes { Date.held(from: $0) } == nil)
+    }
+  }
+
   enum Kind: String, StorageKey { case small, large }
   enum Coded: Int, Codable, StorageKey { case one = 1 }
   struct Pair: Codable, StorageKey {
