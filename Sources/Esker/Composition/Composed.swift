@@ -370,6 +370,22 @@ extension Composed: LogBacked where Base: LogBacked {
   var logView: LogBacking? { step.keepsKeys ? base.logView : nil }
 }
 
+extension Composed: MemoryBacked where Base: MemoryBacked {
+  var memoryStatistics: MemoryStatistics? { base.memoryStatistics }
+
+  func removeInMemory(forKey key: Key) {
+    // A key that has no counterpart behind is not in memory.
+    guard let inner = try? step.inner(key) else { return }
+    base.removeInMemory(forKey: inner)
+  }
+
+  func removeAllInMemory() { base.removeAllInMemory() }
+
+  func trim(toCost cost: Int) { base.trim(toCost: cost) }
+
+  func trim(toCount count: Int) { base.trim(toCount: count) }
+}
+
 extension Composed: ByteBacked
 where Base: ByteBacked, Step: StorageStep.Writing, Step.Key == Step.InnerKey {
   func viewed<New: Sendable>(as transformer: Transformer<New>) throws(StorageError) -> Storage<Key, New> {

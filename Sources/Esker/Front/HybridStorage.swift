@@ -267,6 +267,10 @@ extension HybridStorage {
   public func trim(toCount count: Int) { core.pool.trim(toCount: count) }
 }
 
+extension HybridStorage: MemoryBacked {
+  var memoryStatistics: MemoryStatistics? { statistics }
+}
+
 // MARK: What the storage behind can do
 
 extension HybridStorage: EnumerableStorage where Back: EnumerableStorage {

@@ -110,6 +110,59 @@ import Testing
     }
   }
 
+  @Test func aStorageOfHiddenTypeReachesItsMemory() throws {
+    try withTemporaryStore { store in
+      let limits = MemoryLimits(count: 100)
+      let users: Storage<String, Int> = try store.storage("users", memory: limits)
+      let mapped = Storage(users.mapKeys(to: Int.self, { "\($0)" }, back: { Int($0) ?? 0 }))
+      for storage in [
+        users, Storage(users.tap { _ in }),
+        Storage(mapped.mapKeys(to: String.self, { Int($0) ?? 0 }, back: { "\($0)" })),
+      ] {
+        let before = try #require(storage.statistics)
+        for key in ["1", "2", "3"] { try storage.set(7, forKey: key) }
+        #expect(try storage.value(forKey: "1") == 7)
+        #expect(storage.statistics?.count == 3 && storage.statistics?.hits == before.hits + 1)
+        storage.removeInMemory(forKey: "1")
+        #expect(storage.statistics?.count == 2)
+        #expect(try storage.value(forKey: "1") == 7, "it is still in the log")
+        #expect(storage.statistics?.misses == before.misses + 1)
+        storage.trim(toCount: 2)
+        #expect(storage.statistics?.count == 2)
+        storage.trim(toCost: 1)
+        #expect(storage.statistics?.count == 1)
+        storage.removeAllInMemory()
+        #expect(try storage.statistics?.count == 0 && storage.count() == 3)
+      }
+      #expect(try store.storage("users", of: Int.self).statistics == nil, "another view, without memory")
+    }
+  }
+
+  /// Of memory alone nothing is dropped but what is evicted: the value would be gone.
+  @Test func memoryAloneOfHiddenTypeKeepsWhatItHas() throws {
+    let storage = Storage(MemoryStorage<String, Int>())
+    for key in ["a", "b"] { try storage.set(1, forKey: key) }
+    storage.removeInMemory(forKey: "a")
+    storage.removeAllInMemory()
+    #expect(try storage.count() == 2 && storage.statistics?.count == 2)
+    storage.trim(toCount: 1)
+    #expect(try storage.count() == 1)
+  }
+
+  /// What a hit ratio is made of: each read is one hit or one miss, whatever it is called by, and each miss asked behind.
+  @Test func eachReadIsAHitOrAMiss() async throws {
+    let back = DictionaryStorage(["a": 1, "b": 2, "c": 3])
+    let hybrid = HybridStorage(back)
+    let erased = PartialStorage(hybrid)
+    #expect(try hybrid.value(forKey: "a") == 1 && erased.value(forKey: "a") == 1)
+    #expect(try await hybrid.async.value(forKey: "b") == 2)
+    #expect(try await erased.async.value(forKey: "b") == 2)
+    #expect(try hybrid.values(forKeys: ["a", "b", "c"]) == [1, 2, 3])
+    #expect(try hybrid.value(forKey: "d") == nil && hybrid.value(forKey: "d") == nil)
+    #expect(hybrid.statistics.hits == 4 && hybrid.statistics.misses == 5 && back.reads == 5)
+    #expect(abs(hybrid.statistics.hitRatio - 4.0 / 9) < 1e-9)
+  }
+
   @Test func everyViewOfTheKeyspaceReachesTheFront() throws {
     try withTemporaryStore { store in
       let hybrid = HybridStorage(try LogStorage(store, "n", key: String.self, of: Int.self), remembersAbsence: true)
