@@ -18,7 +18,9 @@ func runTypedBenchmark(_ arguments: [String]) {
     let store = try LogStore(at: path, options: options)
     print("| operation | ns | |")
     print("|---|---|---|")
-    let sum = try measureIntegers(store) &+ measureCodecs(store) &+ measureFronts(store) &+ measureEntries(store)
+    let sum =
+      try measureIntegers(store) &+ measureCodecs(store) &+ measureFronts(store) &+ measureEntries(store)
+      &+ measureTwins(store)
     try measureSyncedTasks()
     print("\nchecksum \(sum)")
     try store.close()

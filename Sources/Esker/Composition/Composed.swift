@@ -68,6 +68,7 @@ extension Composed: AsyncReadableStorage where Base: AsyncReadableStorage, Step:
   }
 
   /// What is found behind, as the step shows it.
+  @inlinable
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
     _ call: StorageCall.Read
@@ -82,7 +83,7 @@ extension Composed: AsyncReadableStorage where Base: AsyncReadableStorage, Step:
       }
       let found: Entry<Value>?
       if step.mayTakeLong {
-        found = try await IOThreads.shared.run { () throws(StorageError) in try shown(behind, key, call) }
+        found = try await shownByThread(behind, key, call)
       } else {
         found = try shown(behind, key, call)
       }
@@ -165,8 +166,18 @@ extension Composed where Step: StorageStep.Reading {
     do throws(StorageError) { return try step.outer(behind, key) } catch { throw step.told(error) }
   }
 
+  @usableFromInline
+  nonisolated(nonsending) func shownByThread(
+    _ behind: Result<Entry<Base.Value>?, StorageError>,
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
+    try await IOThreads.shared.run { () throws(StorageError) in try shown(behind, key, call) }
+  }
+
   /// What the step shows of the outcome of reading behind.
-  private func shown(
+  @inlinable
+  func shown(
     _ behind: Result<Entry<Base.Value>?, StorageError>,
     _ key: Key,
     _ call: StorageCall.Read
@@ -206,6 +217,7 @@ extension StorageCall.Write {
 
 extension Composed: AsyncWritableStorage where Base: AsyncWritableStorage, Step: StorageStep.Writing {
   /// Writes behind what the step makes of it.
+  @inlinable
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
     _ call: StorageCall.Write<Value>

@@ -41,11 +41,12 @@ public struct PartialStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
   }
 
   /// Reads from the storage behind.
+  @inlinable
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
     _ call: StorageCall.Read
   ) async throws(StorageError) -> Entry<Value>? {
-    try await table.base.asyncRead(key, call)
+    try await table.asyncRead(key, call)
   }
 
   /// Writes to the storage behind.
@@ -58,11 +59,12 @@ public struct PartialStorage<Key: Sendable, Value: Sendable>: UpdatableStorage {
   }
 
   /// Writes to the storage behind.
+  @inlinable
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
     _ call: StorageCall.Write<Value>
   ) async throws(StorageError) -> StorageCall.Receipt {
-    try await table.base.asyncWrite(key, call)
+    try await table.asyncWrite(key, call)
   }
 }
 

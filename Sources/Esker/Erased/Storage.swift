@@ -57,11 +57,12 @@ public struct Storage<Key: Sendable, Value: Sendable>: UpdatableStorage {
   }
 
   /// Reads from the storage behind.
+  @inlinable
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
     _ call: StorageCall.Read
   ) async throws(StorageError) -> Entry<Value>? {
-    try await table.base.asyncRead(key, call)
+    try await table.asyncRead(key, call)
   }
 
   /// Writes to the storage behind.
@@ -74,11 +75,12 @@ public struct Storage<Key: Sendable, Value: Sendable>: UpdatableStorage {
   }
 
   /// Writes to the storage behind.
+  @inlinable
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
     _ call: StorageCall.Write<Value>
   ) async throws(StorageError) -> StorageCall.Receipt {
-    try await table.base.asyncWrite(key, call)
+    try await table.asyncWrite(key, call)
   }
 
   /// Another typed view of the same bytes: both see each other's writes.

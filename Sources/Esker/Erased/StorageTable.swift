@@ -10,6 +10,10 @@ final class StorageTable<Key: Sendable, Value: Sendable>: Sendable {
   @usableFromInline let read: @Sendable (Key, StorageCall.Read) throws(StorageError) -> Entry<Value>?
   @usableFromInline let held: @Sendable (Key, StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value>
   @usableFromInline let write: @Sendable (Key, StorageCall.Write<Value>) throws(StorageError) -> StorageCall.Receipt
+  @usableFromInline let asyncRead:
+    nonisolated(nonsending) @Sendable (Key, StorageCall.Read) async throws(StorageError) -> Entry<Value>?
+  @usableFromInline let asyncWrite:
+    nonisolated(nonsending) @Sendable (Key, StorageCall.Write<Value>) async throws(StorageError) -> StorageCall.Receipt
 
   @inlinable
   init<Base: UpdatableStorage<Key, Value>>(_ base: Base) {
@@ -19,6 +23,8 @@ final class StorageTable<Key: Sendable, Value: Sendable>: Sendable {
     read = { (key, call) throws(StorageError) in try base.read(key, call) }
     held = { (key, call) throws(StorageError) in try base.held(key, call) }
     write = { (key, call) throws(StorageError) in try base.write(key, call) }
+    asyncRead = { (key, call) async throws(StorageError) in try await base.asyncRead(key, call) }
+    asyncWrite = { (key, call) async throws(StorageError) in try await base.asyncWrite(key, call) }
   }
 }
 

@@ -223,16 +223,26 @@ extension LogStorage {
   }
 
   /// Reads where the task runs if the record is in memory; otherwise one of Esker's threads waits for it.
+  @inlinable
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
     _ call: StorageCall.Read
   ) async throws(StorageError) -> Entry<Value>? {
-    guard try await mustWaitLong(for: key) else { return try read(key, call) }
-    return try await IOThreads.shared.run { () throws(StorageError) in try read(key, call) }
+    guard keyspace.mayWait, try await mustWaitLong(for: key) else { return try read(key, call) }
+    return try await readByThread(key, call)
+  }
+
+  @usableFromInline
+  nonisolated(nonsending) func readByThread(
+    _ key: Key,
+    _ call: StorageCall.Read
+  ) async throws(StorageError) -> Entry<Value>? {
+    try await IOThreads.shared.run { () throws(StorageError) in try read(key, call) }
   }
 
   /// Whether a look-up would wait for a device, also once other tasks have had their turn: while they run, what was asked for arrives.
-  private nonisolated(nonsending) func mustWaitLong(for key: Key) async throws(StorageError) -> Bool {
+  @usableFromInline
+  nonisolated(nonsending) func mustWaitLong(for key: Key) async throws(StorageError) -> Bool {
     guard try mustWait(for: key) else { return false }
     await Task.yield()
     return try mustWait(for: key)
@@ -246,6 +256,7 @@ extension LogStorage {
   }
 
   /// Writes; the task, not its thread, waits for the disk, and all that wait at the same time share a sync.
+  @inlinable
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
     _ call: StorageCall.Write<Value>
@@ -253,15 +264,20 @@ extension LogStorage {
     if Task.isCancelled { throw .cancelled }
     // Buffered: a page that many tasks store to is flushed from the TLBs only once, with the sync that they share.
     // A store with a capacity may have to make room first, and one beyond memory to read what is there: both take their time.
-    let takesTime = try keyspace.mayMakeRoom ? true : await mustWaitLong(for: key)
+    var takesTime = keyspace.mayMakeRoom
+    if !takesTime, keyspace.mayWait { takesTime = try await mustWaitLong(for: key) }
     let written =
-      if takesTime {
-        try await IOThreads.shared.run { () throws(StorageError) in try logged(key, call, durability: .buffered) }
-      } else {
-        try logged(key, call, durability: .buffered)
-      }
+      if takesTime { try await loggedByThread(key, call) } else { try logged(key, call, durability: .buffered) }
     do throws(StoreError) { try await keyspace.settleAsync(written, call.durability) } catch { throw .store(error) }
     return StorageCall.Receipt(written, ofRemoval: call.isRemoval)
+  }
+
+  @usableFromInline
+  nonisolated(nonsending) func loggedByThread(
+    _ key: Key,
+    _ call: StorageCall.Write<Value>
+  ) async throws(StorageError) -> Written {
+    try await IOThreads.shared.run { () throws(StorageError) in try logged(key, call, durability: .buffered) }
   }
 
   /// Does everything but wait for durability; `durability` says how the record is written.

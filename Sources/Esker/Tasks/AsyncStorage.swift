@@ -104,6 +104,7 @@ extension AsyncStorage where Base: ReadableStorage {
 
 extension AsyncStorage where Base: AsyncWritableStorage {
   /// Stores `value` under `key`, replacing what was there.
+  @inlinable
   public nonisolated(nonsending) func set(
     _ value: Base.Value,
     forKey key: Base.Key,
@@ -114,7 +115,7 @@ extension AsyncStorage where Base: AsyncWritableStorage {
   }
 
   /// Removes `key`; true when it was there.
-  @discardableResult
+  @inlinable @discardableResult
   public nonisolated(nonsending) func removeValue(
     forKey key: Base.Key,
     durability: Durability? = nil
@@ -125,11 +126,13 @@ extension AsyncStorage where Base: AsyncWritableStorage {
 
 extension AsyncStorage where Base: AsyncReadableStorage, Base.Key == Void {
   /// The value; nil when there is none.
+  @inlinable
   public nonisolated(nonsending) func value() async throws(StorageError) -> Base.Value? {
     try await value(forKey: ())
   }
 
   /// The value and what is known of it; nil when there is none.
+  @inlinable
   public nonisolated(nonsending) func entry() async throws(StorageError) -> Entry<Base.Value>? {
     try await entry(forKey: ())
   }
@@ -137,6 +140,7 @@ extension AsyncStorage where Base: AsyncReadableStorage, Base.Key == Void {
 
 extension AsyncStorage where Base: AsyncWritableStorage, Base.Key == Void {
   /// Stores the value.
+  @inlinable
   public nonisolated(nonsending) func set(
     _ value: Base.Value,
     expiry: Expiry? = nil,
@@ -146,7 +150,7 @@ extension AsyncStorage where Base: AsyncWritableStorage, Base.Key == Void {
   }
 
   /// Removes the value; true when there was one.
-  @discardableResult
+  @inlinable @discardableResult
   public nonisolated(nonsending) func removeValue(durability: Durability? = nil) async throws(StorageError) -> Bool {
     try await removeValue(forKey: (), durability: durability)
   }

@@ -168,12 +168,17 @@ extension Keyspace {
   /// Throws if the store is closed, or the keyspace removed.
   package func checkReadable() throws(StoreError) { try core.checkReadable() }
 
+  /// Whether any look-up may have to wait, for a device or for what is new to a reader.
+  @usableFromInline
+  package var mayWait: Bool { !core.engine.env.isUnhindered || core.engine.env.pages.mayWait }
+
   /// Whether a look-up would wait for a device. The pages that it would wait for are then being read.
   package func mustWait(for key: RawSpan) -> Bool {
     unsafe key.withKeyPointer { unsafe core.mustWait(for: $0) }
   }
 
   /// Whether a write may have to wait until there is room.
+  @usableFromInline
   package var mayMakeRoom: Bool { core.engine.env.settings.capacity != nil }
 
   /// Gives a write its durability.
@@ -184,6 +189,7 @@ extension Keyspace {
   }
 
   /// The same without blocking the task's thread. Once a write is logged, its task waits even if it is cancelled.
+  @usableFromInline
   package nonisolated(nonsending) func settleAsync(_ written: Written, _ durability: Durability?)
     async throws(StoreError)
   {
