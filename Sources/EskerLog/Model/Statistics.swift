@@ -98,6 +98,11 @@ extension Report {
       public var reason: String
       /// How many records are damaged or missing there, or at most are; 0 if none is, or that is not known.
       public var records = 0
+      /// How many of them the index leads to: what it should give for their keys cannot be read.
+      public var current = 0
+      /// Of how many it is not known whether they are current, since the opening had to make the index without them. All others
+      /// were replaced or removed: nobody needs them any more.
+      public var unknown = 0
     }
 
     /// The number of files read.

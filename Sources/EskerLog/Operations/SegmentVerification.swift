@@ -70,11 +70,14 @@ struct SegmentVerification {
     return header
   }
 
-  /// Checks that the index points to records.
+  /// Checks that the index points to records, and counts the damaged ones that it points to.
   private mutating func compare(_ targets: [[UInt32]]) {
     // An entry that moved to a new bucket meanwhile may have been found in both.
     var wrong: Set<UInt32> = []
+    var damaged = DamagedPlaces(report.damage)
+    defer { damaged.count(in: &report.damage, holes: targets.isEmpty ? nil : Set(holes.map(\.damage))) }
     for list in targets {
+      if !damaged.isEmpty { for units in list { damaged.note(units) } }
       // What is beyond the end of the file has been reported as a whole.
       for units in list where Int(units) << 3 < reach && !places.contains(units: units) {
         if wrong.insert(units).inserted { add(Int(units) << 3, 0, IndexTargets.reason) }
@@ -119,7 +122,10 @@ struct SegmentVerification {
       report.records += 1
       places.insert(offset)
       if isLog { numbers.pass(header.sequence) }
-      add(offset, header.size, RecordDamage.bodyChecksum.reason, LostRecords(header.sequence...header.sequence))
+      let lost = LostRecords(header.sequence...header.sequence)
+      add(offset, header.size, RecordDamage.bodyChecksum.reason, lost)
+      let key = segment.intactKey(of: header, at: offset, env.seed)
+      report.damage[report.damage.count - 1].location.key = key
       return offset + header.size
     case .end, .damaged:
       guard let next = segment.nextRecord(after: offset, end: reach) else {
@@ -247,6 +253,47 @@ struct SegmentVerification {
     done.add(offset - counted)
     counted = offset
     return !done.isCancelled && !env.isClosed
+  }
+}
+
+/// The damaged ranges of a segment, and which records in them the index points to.
+private struct DamagedPlaces {
+  /// In ascending order, each with its position in the report.
+  private let ranges: [(range: Range<Int>, position: Int)]
+  private var current: [Int: Set<UInt32>] = [:]
+
+  init(_ damage: [Report.Verification.Damage]) {
+    ranges = damage.enumerated().compactMap { position, damage in
+      guard let offset = damage.location.offset, damage.length > 0 else { return nil }
+      return (offset..<offset + damage.length, position)
+    }.sorted { $0.range.lowerBound < $1.range.lowerBound }
+  }
+
+  var isEmpty: Bool { ranges.isEmpty }
+
+  /// Notes a place that the index points to, in units of eight bytes.
+  mutating func note(_ units: UInt32) {
+    let offset = Int(units) << 3
+    var (low, high) = (0, ranges.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].range.upperBound <= offset { low = middle + 1 } else { high = middle }
+    }
+    guard low < ranges.count, ranges[low].range.contains(offset) else { return }
+    current[ranges[low].position, default: []].insert(units)
+  }
+
+  /// Enters the numbers into a report.
+  ///
+  /// - Parameter holes: Where no record can be recognised, so that the index may have been made without what is there; nil if nothing is
+  ///   known of the index.
+  func count(in damage: inout [Report.Verification.Damage], holes: Set<Int>?) {
+    for (_, position) in ranges {
+      let count = current[position]?.count ?? 0
+      damage[position].current = count
+      damage[position].records = max(damage[position].records, count)
+      if holes?.contains(position) ?? true { damage[position].unknown = damage[position].records - count }
+    }
   }
 }
 

@@ -40,6 +40,7 @@ struct StoreVerification: Sendable {
       try env.checkOpen()
       try done.check()
     }
+    settleUnknown(in: &report)
     addFindings(to: &report)
     _ = progress?(1)
     return report
@@ -108,6 +109,20 @@ struct StoreVerification: Sendable {
 
   // MARK: Findings of the opening
 
+  /// Where the opening found no damage, it did not have to read: the index, which a checkpoint or a footer gave it, knows of all that was
+  /// there.
+  private func settleUnknown(in report: inout Report.Verification) {
+    let places = Dictionary(grouping: engine.findings, by: \.location.path)
+    for position in report.damage.indices where report.damage[position].unknown > 0 {
+      let damage = report.damage[position]
+      guard let start = damage.location.offset else { continue }
+      let wasMet = places[damage.location.path]?.contains { finding in
+        finding.location.offset.map { (start..<start + damage.length).contains($0) } ?? true
+      }
+      if wasMet != true { report.damage[position].unknown = 0 }
+    }
+  }
+
   /// Adds the opening's findings to a report, unless it already covers them.
   private func addFindings(to report: inout Report.Verification) {
     var found: [Report.Verification.Damage] = []
@@ -117,8 +132,11 @@ struct StoreVerification: Sendable {
         found[known].reason += "; \(finding.reason)"
         found[known].length = max(found[known].length, finding.length)
         found[known].records = max(found[known].records, finding.records)
+        found[known].unknown = found[known].records
       } else {
         found.append(finding)
+        // The index was made without them.
+        found[found.count - 1].unknown = finding.records
       }
     }
     report.damage += found

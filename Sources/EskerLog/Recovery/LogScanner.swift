@@ -298,7 +298,8 @@ struct LogScanner: ~Copyable {
     }
     let reason =
       "the checksum of a record's key and value does not match: \(LostRecords(header.sequence...header.sequence).text)"
-    report(segment, offset, length: header.size, reason)
+    let key = segment.intactKey(of: header, at: offset, writer.env.seed)
+    report(segment, offset, key: key, length: header.size, reason)
     damage[damage.count - 1].records = 1
     return .isDurable
   }
@@ -517,8 +518,9 @@ struct LogScanner: ~Copyable {
     holes = []
   }
 
-  private mutating func report(_ segment: Segment, _ offset: Int, length: Int, _ reason: String) {
-    damage.append(.init(location: segment.location(offset), length: length, reason: "\(reason) (\(length) bytes)"))
+  private mutating func report(_ segment: Segment, _ offset: Int, key: [UInt8]? = nil, length: Int, _ reason: String) {
+    let location = segment.location(offset, key: key)
+    damage.append(.init(location: location, length: length, reason: "\(reason) (\(length) bytes)"))
   }
 
   /// Ends the scan, and cuts off an unfinished batch.

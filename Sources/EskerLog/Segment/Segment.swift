@@ -305,6 +305,13 @@ final class Segment: @unchecked Sendable {
   /// The description of a file that ends before its records.
   func cutShort(_ end: Int) -> String { "the segment is truncated: its records should end at \(end)" }
 
+  /// The key of a record whose header is intact; nil if it cannot be read, or is not what was written.
+  func intactKey(of header: RecordHeader, at offset: Int, _ seed: HashSeed) -> [UInt8]? {
+    guard let view = view(at: offset, end: readableEnd) else { return nil }
+    let hash = KeyHash(seed: seed, keyspace: header.keyspace)
+    return unsafe hash.hash(view.key) == header.keyHash ? unsafe [UInt8](view.key) : nil
+  }
+
   func location(_ offset: Int? = nil, key: [UInt8]? = nil) -> StoreError.Location {
     StoreError.Location(path: path, segment: id, offset: offset, key: key)
   }

@@ -8,7 +8,8 @@ struct Verify: ParsableCommand {
     discussion: """
       Reads all files, compares them with their checksums, and checks that every entry of the index points to a record. Each \
       damaged range is printed with file, offset, length, reason and the records that are concerned, up to 20 of each file; \
-      --json names all. At the end it says what to do. The exit code is 0 for a clean store and 1 for a damaged one.
+      --json names all. It says which of these records are current, which were replaced or removed since, so that nobody \
+      needs them, and of which that is not known. At the end it says what to do. The exit code is 0 for a clean store and 1 for a damaged one.
 
       Examples:
         esker verify cities.esker
@@ -47,12 +48,43 @@ struct Verify: ParsableCommand {
 
   private func text(_ report: Report.Verification) -> String {
     let lines = DamageLines(
-      report.damage.map { .init(location: $0.location, length: $0.length, reason: $0.reason, records: $0.records) },
+      report.damage.map { damage in
+        .init(
+          location: damage.location,
+          length: damage.length,
+          reason: damage.reason + state(of: damage),
+          records: damage.records
+        )
+      },
       "damaged range"
     )
     return lines.text
       + "checked \(HumanUnits.count(report.records, "record")) and \(HumanUnits.bytes(report.bytes)) in "
-      + "\(HumanUnits.count(report.files, "file")): \(report.isClean ? "no damage" : lines.sum)\n" + advice(report)
+      + "\(HumanUnits.count(report.files, "file")): \(report.isClean ? "no damage" : lines.sum)\n" + needed(report)
+      + advice(report)
+  }
+
+  /// Whether damaged records are still needed.
+  private func state(of damage: Report.Verification.Damage) -> String {
+    let past = damage.records - damage.current - damage.unknown
+    let states = [
+      (damage.current, "current"), (past, "not needed any more"), (damage.unknown, "unknown whether current"),
+    ]
+    .filter { $0.0 > 0 }
+    guard states.count > 1 else { return states.first.map { "; \($0.1)" } ?? "" }
+    return "; " + states.map { "\(HumanUnits.count($0.0)) \($0.1)" }.joined(separator: ", ")
+  }
+
+  /// How many of the damaged records are still needed, where there are any.
+  private func needed(_ report: Report.Verification) -> String {
+    func sum(_ count: (Report.Verification.Damage) -> Int) -> Int {
+      report.damage.reduce(0) { $0.addingReportingOverflow(count($1)).partialValue }
+    }
+    let (records, current, unknown) = (sum(\.records), sum(\.current), sum(\.unknown))
+    guard records > 0 else { return "" }
+    func are(_ count: Int) -> String { "\(HumanUnits.count(count)) \(count == 1 ? "is" : "are")" }
+    return "of these records, \(are(current)) current, \(are(records - current - unknown)) not needed any more, "
+      + "\(HumanUnits.count(unknown)) unknown\n"
   }
 
   /// What to do: a manifest and a checkpoint are copies, and a footer is.
@@ -76,6 +108,8 @@ struct Verify: ParsableCommand {
       writer.beginObject()
       writer.fields(damage.location, length: damage.length, reason: damage.reason)
       writer.field("records", damage.records)
+      writer.field("current", damage.current)
+      writer.field("unknown", damage.unknown)
       writer.endObject()
     }
     writer.endArray()

@@ -66,7 +66,7 @@ import Testing
     #expect(damaged.status == 1 && damaged.errors.isEmpty)
     let damage = try #require(report(damaged)["damage"] as? [[String: Any]])
     #expect(damage.count == 1)
-    #expect(damage[0].keys.sorted() == ["length", "offset", "path", "reason", "records", "segment"])
+    #expect(damage[0].keys.sorted() == ["current", "key", "length", "offset", "path", "reason", "records", "segment", "unknown"])
     #expect(damage[0]["path"] as? String == "\(scratch.store)/\(name)")
     #expect(damage[0]["segment"] as? Int == 1)
   }
