@@ -17,6 +17,9 @@ struct Merge: ParsableCommand {
       full segment a reserve for a full volume. A backup and what was restored from it have neither, so the first command \
       that writes makes them larger.
 
+      A segment with a record that is needed and cannot be read stays as it is, and is named; the others are merged, and the \
+      exit code is 1.
+
       With --compression, the store compresses values from now on, and the merge all that are not compressed yet.
 
       Examples:
@@ -49,20 +52,25 @@ struct Merge: ParsableCommand {
     }
     // An open store has reserved space to write to, so sizes are measured before opening and after closing.
     let before = StoreSizes(store.store)
-    let done = try store.write(creating: false, Options(compression: packing.compression)) { store in
+    let notices = StoreNotices()
+    var options = Options(compression: packing.compression)
+    // All that is merged is what this command has asked for.
+    options.merge.isAutomatic = false
+    let (done, held) = try store.write(creating: false, options, notices: notices) { store in
       Interruption.install()
       let estimate = MergeEstimate(store.statistics)
       let progress = Progress("merging", bytes: estimate.bytesRead, isQuiet: self.store.quiet)
       defer { progress.clear() }
       let notice = "stopping once the segment that is being merged is done"
       return try Interruption.saying(notice, isQuiet: self.store.quiet) {
-        try store.merge { share in
+        try store.mergeAroundDamage(notices) { share in
           progress.update(share)
           return !Interruption.isRequested
         }
       }
     }
-    try report(done, before: before, after: StoreSizes(store.store))
+    try report(done, held, before: before, after: StoreSizes(store.store))
+    guard held.segments.isEmpty else { throw ToolError.damageFound }
   }
 
   private func report(_ estimate: MergeEstimate) throws {
@@ -80,21 +88,28 @@ struct Merge: ParsableCommand {
     )
   }
 
-  private func report(_ report: Report.Merge, before: StoreSizes, after: StoreSizes) throws {
+  private func report(_ report: Report.Merge, _ held: HeldSegments, before: StoreSizes, after: StoreSizes) throws {
     guard json || !store.quiet else { return }
     try printFigures(
       [
         ("segmentsRemoved", report.segmentsRemoved), ("segmentsWritten", report.segmentsWritten),
         ("bytesRead", report.bytesRead), ("bytesWritten", report.bytesWritten), ("bytesFreed", report.bytesFreed),
-        ("bytesOnDiskBefore", before.all), ("bytesOnDisk", after.all),
+        ("bytesOnDiskBefore", before.all), ("bytesOnDisk", after.all), ("segmentsHeld", held.segments.count),
       ],
-      text: Self.text(report, before, after),
+      text: Self.text(report, held, before, after) + held.advice(store.store),
       asJSON: json
     )
   }
 
-  private static func text(_ report: Report.Merge, _ before: StoreSizes, _ after: StoreSizes) -> String {
-    guard report.segmentsRemoved > 0 else { return "nothing to merge" + additions(before, after) }
+  private static func text(
+    _ report: Report.Merge,
+    _ held: HeldSegments,
+    _ before: StoreSizes,
+    _ after: StoreSizes
+  ) -> String {
+    guard report.segmentsRemoved > 0 else {
+      return (held.segments.isEmpty ? "nothing to merge" : "nothing else to merge") + additions(before, after)
+    }
     var done = MergeEstimate()
     (done.bytesRead, done.bytesWritten) = (report.bytesRead, report.bytesWritten)
     let isForLittle = !done.isWorthIt && done.bytesFreed >= 0

@@ -53,16 +53,16 @@ struct StoreArguments: ParsableArguments {
   }
 
   /// Opens the store for writing and calls `body`; `creating`: creates the store if there is none; `publishing`: the
-  /// interval at which to publish statistics; `options`: what the store is to remember.
+  /// interval at which to publish statistics; `options`: what the store is to remember; `notices`: hear of damage.
   func write<R>(
     creating: Bool,
     publishing interval: Duration? = nil,
     _ options: Options = Options(),
+    notices: StoreNotices = StoreNotices(),
     _ body: (LogStore) throws -> R
   ) throws -> R {
     if let opened, opened.path == store { return try opened.write(body) }
     if !creating { try require() }
-    let notices = StoreNotices()
     var options = options
     options.statisticsInterval = interval
     options.onEvent = { notices.hear($0) }

@@ -6,6 +6,7 @@ import Synchronization
 /// Events come from the thread that opens the store, and from its own threads.
 final class StoreNotices: Sendable {
   private let found = Atomic<Bool>(false)
+  private let segments = Mutex<Set<UInt64>>([])
   private let saysDamage: Bool
 
   /// - Parameter saysDamage: False for a command whose results name all damage anyway.
@@ -14,14 +15,22 @@ final class StoreNotices: Sendable {
   }
 
   var foundDamage: Bool { found.load(ordering: .relaxed) }
+  /// The segments in which damage was found.
+  var damagedSegments: Set<UInt64> { segments.withLock { $0 } }
+
+  /// Notes damage.
+  func note(_ location: StoreError.Location) {
+    found.store(true, ordering: .relaxed)
+    if let id = location.segment { segments.withLock { _ = $0.insert(id) } }
+  }
 
   func hear(_ event: StoreEvent) {
     switch event {
     case .damaged(let location, let reason):
-      found.store(true, ordering: .relaxed)
+      note(location)
       if saysDamage { DamageReports.report(location, reason) }
     case .backgroundFailure(let operation, .damaged(let location, let reason)):
-      found.store(true, ordering: .relaxed)
+      note(location)
       StandardError.report("cannot \(operation): \(location): \(reason)")
     case .cut(let segment, let offset, let sequence, let discarded):
       let others = discarded > 0 ? " and \(HumanUnits.count(discarded, "segment")) after it" : ""

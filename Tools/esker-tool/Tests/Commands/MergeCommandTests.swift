@@ -89,4 +89,45 @@ import Testing
     // They are there now.
     #expect(try !scratch.run("merge", scratch.store).text.contains("checkpoint"))
   }
+
+  /// Damage keeps a segment from being merged; the others are, and both is said.
+  @Test func segmentsThatStayBecauseOfDamageAreNamed() throws {
+    let scratch = try Scratch()
+    try SampleStore.make(at: scratch.store)
+    let names = try SampleStore.segments(scratch.store)
+    let id = try #require(try SampleStore.ids(scratch.store).dropFirst(2).first)
+    let name = try #require(names.first { UInt64($0.prefix(16), radix: 16) == id })
+    let url = URL(fileURLWithPath: scratch.store + "/" + name)
+    var bytes = try Data(contentsOf: url)
+    for offset in 8_000..<40_000 where offset % 500 == 0 { bytes[offset] ^= 1 }
+    try bytes.write(to: url)
+    let before = try SampleStore.ids(scratch.store).count
+    for run in 0..<2 {
+      let result = try scratch.run("merge", scratch.store)
+      #expect(result.status == 1, "\(result.text)")
+      #expect(run == 1 || result.text.hasPrefix("merged \(before - 1) segments"), "\(result.text) \(result.errors)")
+      let line = try #require(result.lines.first { $0.contains("because of damage") }, "\(result.text)")
+      #expect(line.hasPrefix("segment \(id) stays because of damage, with "), "\(line)")
+      #expect(result.text.contains("esker verify \(scratch.store)"))
+      #expect(result.text.contains("esker repair \(scratch.store) NEW"))
+      #expect(try SampleStore.ids(scratch.store).contains(id))
+    }
+    let json = try scratch.run("merge", scratch.store, "--json")
+    let line = try #require(json.lines.first)
+    let report = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Int])
+    #expect(report["segmentsHeld"] == 1)
+  }
+
+  /// A segment whose end is gone is no more merged, and that is not "nothing to merge".
+  @Test func aSegmentWithoutItsEndIsSaidToStay() throws {
+    let scratch = try Scratch()
+    try SampleStore.make(at: scratch.store)
+    let id = try #require(try SampleStore.ids(scratch.store).last)
+    let name = try #require(try SampleStore.segments(scratch.store).first { UInt64($0.prefix(16), radix: 16) == id })
+    #expect(truncate(scratch.store + "/" + name, 8_000) == 0)
+    _ = try scratch.run("merge", scratch.store)
+    let result = try scratch.run("merge", scratch.store)
+    #expect(result.status == 1, "\(result.text)")
+    #expect(result.text.contains("segment \(id) stays because of damage, with "), "\(result.text)")
+  }
 }
