@@ -8,7 +8,9 @@ struct Stats: ParsableCommand {
     discussion: """
       Keys that have expired are counted until they are removed; "count" and "keyspaces" leave them out. "index" is what \
       the index takes of memory, about 15 bytes a key, part of it in pages of a checkpoint that the system may drop. "writer" is \
-      the process that has the store open for writing. With \
+      the process that has the store open for writing. \
+      What is on disk is the sum of the lines in front of it: what is live, what is dead, which a merge gives back, the space that files \
+      have for what is written next, the reserve for a full volume, the checkpoint of the index, and headers, footers and all else. With \
       --json, prints one object, whose fields keep their names and meanings; sizes are in bytes. With --format prometheus, \
       prints what Prometheus collects, also from the process that has the store open, if it publishes statistics.
 
@@ -41,7 +43,8 @@ struct Stats: ParsableCommand {
       let report = StatisticsReport(
         path: store.path,
         statistics: store.statistics,
-        writer: LogStore.writer(at: store.path)
+        writer: LogStore.writer(at: store.path),
+        advises: !self.store.quiet
       )
       var output = BufferedOutput.standard()
       switch json ? .json : format {

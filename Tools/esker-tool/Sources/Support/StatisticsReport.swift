@@ -8,6 +8,10 @@ struct StatisticsReport {
   let statistics: Statistics
   /// The process that has the store open for writing; nil if none has, 0 if its id is not known.
   var writer: Int32?
+  /// Whether the text names the commands that help if that is too much.
+  var advises = false
+
+  private var parts: DiskParts { DiskParts(statistics, of: path) }
 
   private var keyspaceNames: [String] { statistics.keyspaces.keys.sorted() }
 
@@ -18,8 +22,13 @@ struct StatisticsReport {
     pairs.add("store", .text(path))
     pairs.add("writer", .word(writer.map { $0 == 0 ? "unknown process" : "process \($0)" } ?? "none"))
     pairs.add("keys, with expired", .count(statistics.keys))
-    pairs.add("live", .size(statistics.liveBytes))
-    pairs.add("dead", .size(statistics.deadBytes))
+    let parts = parts
+    pairs.add("live", .size(parts.live))
+    pairs.add("dead", .size(parts.dead))
+    pairs.add("allocated ahead", .size(parts.ahead))
+    pairs.add("reserve", .size(parts.reserve))
+    pairs.add("checkpoint", .size(parts.checkpoints))
+    pairs.add("headers and others", .size(parts.others))
     pairs.add("on disk", .size(statistics.bytesOnDisk))
     pairs.add("space amplification", .decimal(statistics.spaceAmplification, 2))
     pairs.add("index", .size(statistics.indexBytes))
@@ -33,6 +42,11 @@ struct StatisticsReport {
         "keyspace \(escaped(Array(name.utf8)))",
         .word(HumanUnits.count(statistics.keyspaces[name] ?? 0, "key"))
       )
+    }
+    if advises {
+      let path = quotedForShell(path)
+      if statistics.deadBytes > 0 { pairs.add("to free the dead", .word("esker merge \(path)")) }
+      pairs.add("to see the live", .word("esker big \(path)"))
     }
     return pairs.text(in: terminal)
   }
@@ -48,6 +62,11 @@ struct StatisticsReport {
     writer.field("keys", statistics.keys)
     writer.field("liveBytes", statistics.liveBytes)
     writer.field("deadBytes", statistics.deadBytes)
+    let parts = parts
+    writer.field("aheadBytes", parts.ahead)
+    writer.field("reserveBytes", parts.reserve)
+    writer.field("checkpointBytes", parts.checkpoints)
+    writer.field("otherBytes", parts.others)
     writer.field("bytesOnDisk", statistics.bytesOnDisk)
     writer.name("spaceAmplification")
     writer.value(statistics.spaceAmplification)

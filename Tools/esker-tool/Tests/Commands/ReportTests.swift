@@ -12,8 +12,10 @@ import Testing
     let report = try #require(parsed as? [String: Any])
     #expect(
       report.keys.sorted() == [
-        "bytesOnDisk", "deadBytes", "durableSequence", "indexBytes", "indexLoad", "keys", "keyspaces", "lastSequence",
-        "liveBytes", "path", "segments", "settings", "spaceAmplification", "writerProcess",
+        "aheadBytes", "bytesOnDisk", "checkpointBytes", "deadBytes", "durableSequence", "indexBytes", "indexLoad",
+        "keys",
+        "keyspaces", "lastSequence", "liveBytes", "otherBytes", "path", "reserveBytes", "segments", "settings",
+        "spaceAmplification", "writerProcess",
       ]
     )
     #expect(report["path"] as? String == scratch.store)
@@ -66,7 +68,11 @@ import Testing
     #expect(damaged.status == 1 && damaged.errors.isEmpty)
     let damage = try #require(report(damaged)["damage"] as? [[String: Any]])
     #expect(damage.count == 1)
-    #expect(damage[0].keys.sorted() == ["current", "key", "length", "offset", "path", "reason", "records", "segment", "unknown"])
+    #expect(
+      damage[0].keys.sorted() == [
+        "current", "key", "length", "offset", "path", "reason", "records", "segment", "unknown",
+      ]
+    )
     #expect(damage[0]["path"] as? String == "\(scratch.store)/\(name)")
     #expect(damage[0]["segment"] as? Int == 1)
   }

@@ -55,4 +55,41 @@ import Testing
     #expect(keyspaces.map { $0["name"] as? String } == ["large", "many", ""])
     #expect(try !scratch.run("big", scratch.store, "--keyspace", "many").text.contains("KEYSPACES"))
   }
+
+  /// Why the disk is full: the parts are as much as the whole, and each has a command that helps.
+  @Test(arguments: [false, true]) func statsSaysWhatTheBytesOnDiskAreFor(isLarge: Bool) throws {
+    let scratch = try Scratch()
+    if isLarge { try SampleStore.make(at: scratch.store) }
+    let store = try LogStore(at: scratch.store)
+    for number in 0..<(isLarge ? 60_000 : 40) {
+      try store.put("value \(number)", forKey: "key \(number % 40_000 % 30)")
+    }
+    for number in 0..<(isLarge ? 60_000 : 0) { try store.put("value \(number)", forKey: "key \(number)") }
+    try store.close()
+    let figures = try #require(
+      try JSONSerialization.jsonObject(with: scratch.run("stats", scratch.store, "--json").output) as? [String: Any]
+    )
+    let names = ["liveBytes", "deadBytes", "aheadBytes", "reserveBytes", "checkpointBytes", "otherBytes"]
+    let parts = try names.map { try #require(figures[$0] as? Int, "\($0)") }
+    let files = try FileManager.default.contentsOfDirectory(atPath: scratch.store).reduce(0) { total, name in
+      let attributes = try FileManager.default.attributesOfItem(atPath: "\(scratch.store)/\(name)")
+      return total + (attributes[.size] as? Int ?? 0)
+    }
+    #expect(parts.reduce(0, +) == files && figures["bytesOnDisk"] as? Int == files, "\(figures) \(files)")
+    #expect(parts.allSatisfy { $0 >= 0 })
+    #expect(parts[2] > 0)
+    #expect(!isLarge || parts[4] > 0)
+    let merge = try #require(
+      try JSONSerialization.jsonObject(with: scratch.run("merge", scratch.store, "--dry-run", "--json").output)
+        as? [String: Int]
+    )
+    #expect(merge["bytesFreed"] == parts[1])
+    let text = try scratch.run("stats", scratch.store).text
+    for title in ["live ", "dead ", "allocated ahead ", "reserve ", "checkpoint ", "headers and others ", "on disk "] {
+      #expect(text.contains("\n" + title), "\(title): \(text)")
+    }
+    #expect(text.contains("esker big \(scratch.store)"))
+    #expect(text.contains("esker merge \(scratch.store)") == (parts[1] > 0))
+    #expect(try !scratch.run("stats", scratch.store, "-q").text.contains("esker big"))
+  }
 }
