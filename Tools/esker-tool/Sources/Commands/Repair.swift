@@ -10,7 +10,8 @@ struct Repair: ParsableCommand {
       The damaged store is only read; no process may have it open for writing. Its manifest may be missing, and the damage may \
       be anywhere. The new path must not exist or must be an empty directory. Each lost range is printed with file, offset, \
       key if known, length, reason and the records that were lost, up to 20 of each file; --json names all. The exit code is \
-      0 if nothing was lost and 1 otherwise. If interrupted, the command removes what it made; if it is killed, what it leaves \
+      0 if nothing was lost and 1 otherwise: a manifest is something, too. If interrupted, the command removes what it \
+      made; if it is killed, what it leaves \
       does not open: repeat the same command.
 
       Example:
@@ -60,14 +61,21 @@ struct Repair: ParsableCommand {
     )
     var text = lines.text
     if !report.foundManifest {
-      text += "the manifest is lost: keys that were deleted may be back, and keyspaces have lost their names\n"
+      text +=
+        "the manifest is lost: keys that were deleted may be back, keyspaces have lost their names, and a file that is missing is "
+        + "not noticed\n"
     }
     if report.bytesOverCapacity > 0 {
       text +=
         "the new store takes \(HumanUnits.bytes(report.bytesOverCapacity)) more than its capacity: opened for writing, "
         + "it evicts its oldest entries, unless with a larger capacity\n"
     }
-    let lost = report.losses.isEmpty ? "nothing lost" : lines.sum
+    let lost =
+      switch (report.losses.isEmpty, report.foundManifest) {
+      case (true, true): "nothing lost"
+      case (true, false): "no damaged record, but the manifest is lost"
+      case (false, _): lines.sum
+      }
     return text
       + "\(new): \(HumanUnits.entries(report.entries)) from \(HumanUnits.count(report.segments, "segment")), \(lost)\n"
   }

@@ -65,4 +65,16 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: scratch.path("new")))
     #expect(try scratch.run("repair", scratch.store, scratch.directory.path).status == 74)
   }
+
+  /// Without a manifest, something is lost, whatever the segments have.
+  @Test func aLostManifestIsNotNothingLost() throws {
+    let scratch = try filled()
+    try removeManifest(scratch)
+    let result = try scratch.run("repair", scratch.store, scratch.path("new"))
+    #expect(result.status == 1)
+    #expect(!result.text.contains("nothing lost"), "\(result.text)")
+    try #require(result.lines.count == 2, "\(result.text)")
+    #expect(result.lines[0].contains("a file that is missing is not noticed"), "\(result.lines[0])")
+    #expect(result.lines[1].hasSuffix("3 entries from 1 segment, no damaged record, but the manifest is lost"))
+  }
 }
