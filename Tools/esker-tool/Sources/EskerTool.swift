@@ -49,6 +49,7 @@ nonisolated private func runTool() -> Int32 {
   StandardStreams.occupyClosedDescriptors()
   // Each segment of a store is a file.
   DescriptorLimit.raise()
+  defer { DamageReports.reportOthers() }
   do {
     try requireTextArguments()
     if CommandLine.arguments.dropFirst() == [ManualPage.option] {

@@ -18,6 +18,7 @@ struct ShellSession {
 
   /// Runs a line; false if it ends the shell. Errors are reported.
   mutating func run(_ line: String) -> Bool {
+    defer { DamageReports.reportOthers() }
     do {
       let words = try ShellWords.split(line)
       guard let name = words.first, !name.hasPrefix("#") else { return true }

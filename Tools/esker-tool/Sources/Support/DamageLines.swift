@@ -1,6 +1,6 @@
 import Esker
 
-/// Damaged or lost ranges as lines: of each file the first few, how many more there are, and what all come to.
+/// Damaged or lost ranges as lines: of each file the first few, and not too many of all; how many more there are, and what all come to.
 struct DamageLines {
   /// A range.
   struct Range {
@@ -12,6 +12,8 @@ struct DamageLines {
 
   /// How many ranges of a file are named.
   static let most = 20
+  /// How many are named of all files together.
+  static let mostInAll = 100
 
   private let ranges: [Range]
   private let noun: String
@@ -31,10 +33,18 @@ struct DamageLines {
       if files[range.location.path] == nil { order.append(range.location.path) }
       files[range.location.path, default: []].append(range)
     }
-    for path in order {
+    var left = Self.mostInAll
+    for (number, path) in order.enumerated() {
+      guard left > 0 else {
+        let rest = order[number...].map { files[$0] ?? [] }
+        return text + "in \(HumanUnits.count(rest.count, "other file")): "
+          + Self.sum(rest.flatMap { $0 }, "more \(noun)") + ", which --json names\n"
+      }
       let all = files[path] ?? []
-      for range in all.prefix(Self.most) { text += Self.line(range) }
-      let more = all.count - Self.most
+      let named = all.prefix(min(Self.most, left))
+      left -= named.count
+      for range in named { text += Self.line(range) }
+      let more = all.count - named.count
       if more > 0 { text += "\(path): \(HumanUnits.count(more)) more \(noun)s, which --json names\n" }
       if all.count > 1 { text += "\(path): \(Self.sum(all, noun))\n" }
     }

@@ -2,32 +2,52 @@ import Esker
 import Foundation
 import Synchronization
 
-/// Reports damage on standard error, each place once, and of each file the first few: opening a store without a checkpoint reads all
-/// its records, so what a command then meets has often been told already.
+/// Reports damage on standard error, each place once, of each file the first few, and not too many of all: opening a store without a
+/// checkpoint reads all its records, so what a command then meets has often been told already.
 enum DamageReports {
   private struct Place: Hashable {
     let path: String
     let offset: Int?
   }
 
-  private static let told = Mutex<(places: Set<Place>, counts: [String: Int])>(([], [:]))
+  private struct Told {
+    var places: Set<Place> = []
+    /// How many were met in each file.
+    var counts: [String: Int] = [:]
+    var named = 0
+    /// How many were left out, and the store of the last one.
+    var others = 0
+    var store = ""
+  }
+
+  private static let told = Mutex(Told())
 
   static func report(_ location: StoreError.Location, _ reason: String) {
     let path = location.path
     let place = Place(path: path, offset: location.offset)
-    // How many were told of the file before this one; nil if it was, or too many were.
-    let count: Int? = told.withLock { told in
-      let count = told.counts[path, default: 0]
-      guard count <= DamageLines.most, told.places.insert(place).inserted else { return nil }
-      told.counts[path] = count + 1
-      return count
+    let isNamed = told.withLock { told in
+      guard told.places.insert(place).inserted else { return false }
+      told.counts[path, default: 0] += 1
+      guard told.counts[path, default: 0] <= DamageLines.most, told.named < DamageLines.mostInAll else {
+        told.others += 1
+        told.store = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        return false
+      }
+      told.named += 1
+      return true
     }
-    guard let count else { return }
-    let store = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    if isNamed { StandardError.report(StoreError.damaged(location, reason: reason).description) }
+  }
+
+  /// Says how many places were left out since it was last called, if any were.
+  static func reportOthers() {
+    let (count, store) = told.withLock { told in
+      defer { told.others = 0 }
+      return (told.others, told.store)
+    }
+    guard count > 0 else { return }
     StandardError.report(
-      count < DamageLines.most
-        ? StoreError.damaged(location, reason: reason).description
-        : "\(path): more damage, which esker verify \(quotedForShell(store)) sums up"
+      "\(HumanUnits.count(count, "more place")) of damage, which esker verify \(quotedForShell(store)) sums up"
     )
   }
 }

@@ -61,7 +61,7 @@ import Testing
     let lines = result.errors.split(separator: "\n")
     #expect(lines.count == 21, "\(lines.count)")
     #expect(
-      lines.last?.hasSuffix("more damage, which esker verify \(scratch.store) sums up") == true,
+      lines.last?.hasSuffix("more places of damage, which esker verify \(scratch.store) sums up") == true,
       "\(result.errors)"
     )
   }

@@ -177,4 +177,44 @@ import Testing
     }
     #expect(damage.allSatisfy { $0["unknown"] as? Int == 0 })
   }
+
+  /// Damage in many files is not named without end either.
+  @Test func damageInManyFilesIsNamedOnlyInPart() throws {
+    let scratch = try Scratch()
+    try SampleStore.make(at: scratch.store)
+    let names = try SampleStore.segments(scratch.store)
+    try #require(names.count > 6)
+    var damaged = 0
+    for name in names {
+      let url = URL(fileURLWithPath: scratch.store + "/" + name)
+      var bytes = try Data(contentsOf: url)
+      var place = bytes.startIndex
+      while let found = bytes.range(of: Data("\"genres\"".utf8), in: place..<bytes.endIndex) {
+        bytes[found.lowerBound] ^= 1
+        (place, damaged) = (found.upperBound, damaged + 1)
+      }
+      try bytes.write(to: url)
+    }
+    let result = try scratch.run("verify", scratch.store)
+    #expect(result.lines.count { $0.hasPrefix("damage in ") } == 100)
+    #expect(result.lines.count < 120, "\(result.lines.count)")
+    let last = try #require(result.lines.last { $0.contains(" more damaged range") })
+    #expect(last.hasPrefix("in \(names.count - 5) other files: "), "\(last)")
+    let found = try #require(
+      try JSONSerialization.jsonObject(with: scratch.run("verify", scratch.store, "--json").output) as? [String: Any]
+    )
+    #expect((found["damage"] as? [Any])?.count == damaged)
+    // What a reading command meets is capped as well, and counted.
+    let dump = try scratch.run("dump", scratch.store)
+    #expect(dump.status == 1)
+    let errors = dump.errors.split(separator: "\n")
+    #expect(errors.count { $0.hasPrefix("esker: damage in ") } == 100)
+    #expect(errors.count < 120)
+    let told = try #require(errors.last)
+    #expect(
+      told.hasPrefix("esker: ")
+        && told.hasSuffix(" more places of damage, which esker verify \(scratch.store) sums up"),
+      "\(told)"
+    )
+  }
 }
