@@ -58,6 +58,12 @@ nonisolated private func runTool() -> Int32 {
       try output.flush()
       return ExitStatus.success
     }
+    if let script = CompletionScript.asked(for: Array(CommandLine.arguments.dropFirst())) {
+      var output = BufferedOutput.standard()
+      try output.write(script)
+      try output.flush()
+      return ExitStatus.success
+    }
     try CommandNames(EskerTool.configuration.subcommands).check(Array(CommandLine.arguments.dropFirst()))
     var command = try EskerTool.parseAsRoot()
     do { try command.run() } catch {

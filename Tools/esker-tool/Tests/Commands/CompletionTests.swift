@@ -47,4 +47,33 @@ import Testing
     )
     #expect(try offered("fish", ["positional@1"], ["esker", "get", scratch.path("none"), "a"]) == [])
   }
+
+  /// The parser's own script offers nothing behind "help".
+  @Test func helpOffersCommands() throws {
+    let scratch = try Scratch()
+    func script(_ shell: String) throws -> String {
+      try scratch.run("--generate-completion-script", shell).text
+    }
+    let path = try scratch.file("esker.bash", try script("bash").utf8)
+    let line = """
+      source "$1"; COMP_WORDS=(esker help ve); COMP_CWORD=2; COMP_LINE='esker help ve'; COMP_POINT=13
+      _esker esker ve help; echo "${COMPREPLY[@]}"
+      """
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/bash")
+    process.arguments = ["-c", line, "bash", path]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(text == "verify\n")
+    let zsh = try script("zsh")
+    #expect(zsh.contains("'1:subcommands:(put ") && !zsh.contains("'*:subcommands:'"))
+    #expect(
+      try script("fish").contains(
+        #"-n '__esker_should_offer_completions_for_positional "esker help" -eq 1' -fa 'verify' -d 'Check every byte"#
+      )
+    )
+  }
 }
