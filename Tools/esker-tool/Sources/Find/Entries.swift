@@ -58,7 +58,12 @@ func forEachEntry(
   }
   var sorted = SortedEntries(by: rank, isReversed: order.reverse, limit: remaining)
   var isIntact = try forEachEntry(of: store, in: keyspace, progress) { entry in
-    if try filter.takes(entry) { try sorted.add(entry) }
+    guard try filter.takes(entry) else { return true }
+    if case .field(let path) = rank {
+      try sorted.add(entry, by: filter.scalar(at: path, in: entry))
+    } else {
+      try sorted.add(entry)
+    }
     return true
   }
   progress.clear()

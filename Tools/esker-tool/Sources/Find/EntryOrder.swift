@@ -3,20 +3,36 @@ import Esker
 
 /// The order in which a command writes entries.
 struct EntryOrder: ParsableArguments {
-  enum Rank: String, ExpressibleByArgument, CaseIterable {
+  enum Rank: ExpressibleByArgument, Equatable {
     /// By the bytes of the key, which for numbers is by their size.
     case key
     /// By the length of the value.
-    case valueSize = "value-size"
+    case valueSize
     /// By when the value expires; those that never do come last.
     case expiry
+    /// By what a path leads to in the value: numbers, then instants, then texts, then all else. Where it leads to nothing, the entry is
+    /// last in both directions.
+    case field(ValuePath)
+
+    init?(argument: String) {
+      switch argument {
+      case "key": self = .key
+      case "value-size": self = .valueSize
+      case "expiry": self = .expiry
+      default:
+        guard let path = ValuePath(argument) else { return nil }
+        self = .field(path)
+      }
+    }
   }
 
   @Option(
     help: ArgumentHelp(
-      "Order by key, value-size or expiry, least first. Takes memory for every entry, or for the --limit ones.",
-      valueName: "key|value-size|expiry"
-    )
+      "Order by key, value-size, expiry, or a field of the value, as in address.city; least first. Takes memory for every entry, or "
+        + "for the --limit ones. A field of one of these names is .key.",
+      valueName: "key|value-size|expiry|path"
+    ),
+    completion: .list(["key", "value-size", "expiry"])
   )
   var sort: Rank?
 

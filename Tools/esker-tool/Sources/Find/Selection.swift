@@ -41,7 +41,11 @@ struct Selection: ParsableArguments {
   )
   var expiringWithin: TimeToLive?
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many.", valueName: "count"))
+  @Option(
+    name: [.customShort("n"), .long],
+    parsing: .unconditional,
+    help: ArgumentHelp("Stop after this many.", valueName: "count")
+  )
   var limit: Int?
 
   func validate() throws {
@@ -109,6 +113,19 @@ struct EntryFilter {
     return holds(for: try entry.value(), pair.values)
   }
 
+  /// What a path leads to in the value of an entry; null if there is nothing.
+  ///
+  /// - Throws: ``StoreError/damaged(_:reason:)``.
+  mutating func scalar(at path: ValuePath, in entry: borrowing Snapshot.Entry) throws(StoreError) -> Scalar {
+    let form = forms[entry.keyspace].values
+    var found = Scalar.null
+    withJSON(of: try entry.value(), form) { json, isMarked in
+      guard let range = path.find(in: json) else { return }
+      found = Scalar(json: json.extracting(range), isMarked: isMarked)
+    }
+    return found
+  }
+
   /// A removal has no value in which a condition could hold, and emptying a keyspace concerns every key.
   mutating func takes(_ change: LogChange) -> Bool {
     // What is written from now on may be of other forms.
@@ -137,17 +154,24 @@ struct EntryFilter {
   }
 
   private mutating func holds(for value: [UInt8], _ form: StoredForm) -> Bool {
-    if form == .raw, JSONCursor.isDocument(value.span) { return holds(for: value.span) }
-    text.removeAll()
-    if form.isTranslated, form.addMarked(value, to: &text) { return holds(for: text.bytes.span, isMarked: true) }
-    // Text that is not JSON is a value of its own; bytes are no value that could be compared.
-    guard UTF8Check.isValid(value.span) else { return false }
-    text.value(utf8: value.span)
-    return holds(for: text.bytes.span)
+    let conditions = conditions
+    var holds = false
+    withJSON(of: value, form) { json, isMarked in
+      for condition in conditions where !condition.holds(for: json, isMarked: isMarked) { return }
+      holds = true
+    }
+    return holds
   }
 
-  private func holds(for json: Span<UInt8>, isMarked: Bool = false) -> Bool {
-    for condition in conditions where !condition.holds(for: json, isMarked: isMarked) { return false }
-    return true
+  /// Calls `body` with a value as JSON, and whether what JSON has no type for is marked; not with bytes, which are no value that could
+  /// be compared.
+  private mutating func withJSON(of value: [UInt8], _ form: StoredForm, _ body: (Span<UInt8>, Bool) -> Void) {
+    if form == .raw, JSONCursor.isDocument(value.span) { return body(value.span, false) }
+    text.removeAll()
+    if form.isTranslated, form.addMarked(value, to: &text) { return body(text.bytes.span, true) }
+    // Text that is not JSON is a value of its own.
+    guard UTF8Check.isValid(value.span) else { return }
+    text.value(utf8: value.span)
+    body(text.bytes.span, false)
   }
 }

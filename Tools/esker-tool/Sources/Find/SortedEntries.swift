@@ -19,6 +19,8 @@ struct SortedEntries {
   private var items: [Item] = []
   private var entries: [Snapshot.Entry] = []
   private var keys = Keys()
+  /// What the entries are ordered by, if it is a field.
+  private var scalars: [Scalar] = []
   /// The names of keyspaces, in the order in which they came.
   private var keyspaces: [String] = []
 
@@ -28,12 +30,16 @@ struct SortedEntries {
     self.limit = limit
   }
 
+  /// - Parameter scalar: What the entry is ordered by, if it is a field.
   /// - Throws: ``StoreError/damaged(_:reason:)``.
-  mutating func add(_ entry: borrowing Snapshot.Entry) throws(StoreError) {
+  mutating func add(_ entry: borrowing Snapshot.Entry, by scalar: Scalar? = nil) throws(StoreError) {
     let place = entries.count
     try entry.withKey { (key) throws(StoreError) in keys.append(key) }
     entries.append(copy entry)
-    items.append(Item(rank: number(of: entry), place: place, keyspace: number(ofKeyspace: entry.keyspace)))
+    let scalar = scalar?.asInstant
+    if let scalar { scalars.append(scalar) }
+    let rank = scalar?.kind ?? number(of: entry)
+    items.append(Item(rank: rank, place: place, keyspace: number(ofKeyspace: entry.keyspace)))
     guard limit < .max / 4, items.count >= 2 * limit + 1000 else { return }
     keepFirst()
   }
@@ -46,7 +52,7 @@ struct SortedEntries {
 
   private func number(of entry: borrowing Snapshot.Entry) -> Int64 {
     switch rank {
-    case .key: return 0
+    case .key, .field: return 0
     case .valueSize: return Int64(entry.valueLength)
     case .expiry:
       guard case .at(let time) = entry.expiry else { return .max }
@@ -65,19 +71,21 @@ struct SortedEntries {
   private mutating func keepFirst() {
     sort()
     items.removeSubrange(limit...)
-    let (allEntries, allKeys) = (entries, keys)
+    let (allEntries, allKeys, allScalars) = (entries, keys, scalars)
     entries.removeAll(keepingCapacity: true)
+    scalars.removeAll(keepingCapacity: true)
     keys.removeAll()
     for position in items.indices {
       let place = items[position].place
       items[position].place = entries.count
       entries.append(allEntries[place])
       keys.append(from: allKeys, place)
+      if !allScalars.isEmpty { scalars.append(allScalars[place]) }
     }
   }
 
   private mutating func sort() {
-    let (isReversed, keys) = (isReversed, keys)
+    let (isReversed, keys, scalars) = (isReversed, keys, scalars)
     var order = [Int](repeating: 0, count: keyspaces.count)
     for (position, number) in keyspaces.indices.sorted(by: { keyspaces[$0] < keyspaces[$1] }).enumerated() {
       order[number] = position
@@ -85,11 +93,22 @@ struct SortedEntries {
     for position in items.indices { items[position].head = keys.head(items[position].place) }
     func precedes(_ left: Item, _ right: Item) -> Bool {
       if left.rank != right.rank { return left.rank < right.rank }
+      if !scalars.isEmpty {
+        let (one, other) = (scalars[left.place], scalars[right.place])
+        if one.isLess(than: other) { return true }
+        if other.isLess(than: one) { return false }
+      }
       if left.keyspace != right.keyspace { return order[left.keyspace] < order[right.keyspace] }
       if left.head != right.head { return left.head < right.head }
       return keys.precedes(left.place, right.place)
     }
-    items.sort { left, right in isReversed ? precedes(right, left) : precedes(left, right) }
+    let nothing = scalars.isEmpty ? nil : Scalar.null.kind
+    items.sort { left, right in
+      if let nothing, left.rank == nothing || right.rank == nothing, left.rank != right.rank {
+        return right.rank == nothing
+      }
+      return isReversed ? precedes(right, left) : precedes(left, right)
+    }
   }
 
   /// Keys one behind the other.
@@ -136,5 +155,25 @@ struct SortedEntries {
     func precedes(_ left: Int, _ right: Int) -> Bool { self[left].lexicographicallyPrecedes(self[right]) }
 
     private subscript(place: Int) -> ArraySlice<UInt8> { bytes[(place == 0 ? 0 : ends[place - 1])..<ends[place]] }
+  }
+}
+
+extension Scalar {
+  /// Where a value stands among those of other types.
+  fileprivate var kind: Int64 {
+    switch self {
+    case .integer, .number: 0
+    case .instant: 1
+    case .text: 2
+    case .bool: 3
+    case .structure: 4
+    case .null: 5
+    }
+  }
+
+  /// A text in ISO 8601 as the instant that it is.
+  fileprivate var asInstant: Scalar {
+    guard case .text(let bytes) = self else { return self }
+    return microseconds(ofInstant: String(decoding: bytes, as: UTF8.self)).map { .instant($0, bytes) } ?? self
   }
 }
