@@ -36,7 +36,10 @@ struct Bench: ParsableCommand {
   )
   var data: String?
 
-  @Option(help: ArgumentHelp("Use the entries of this keyspace of the store.", valueName: "name"))
+  @Option(
+    name: [.customShort("k"), .long],
+    help: ArgumentHelp("Use the entries of this keyspace of the store.", valueName: "name")
+  )
   var keyspace: String?
 
   @Option(help: ArgumentHelp("How many calls of the workload mixed are gets.", valueName: "percent"))

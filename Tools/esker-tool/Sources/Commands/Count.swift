@@ -8,7 +8,8 @@ struct Count: ParsableCommand {
     discussion: """
       Counts what "get" would find: a key whose value has expired is not counted. Of a store whose values do not expire, that \
       takes no time. --prefix, --match and --where count some, as "list" shows them, and read every entry for it; --limit \
-      stops at a number, as in "are there a hundred?".
+      stops at a number, as in "are there a hundred?". --all-keyspaces prints a line for each keyspace that has some, with a tab \
+      and its name, and the sum at the end.
 
       Examples:
         esker count cities.esker
@@ -21,7 +22,7 @@ struct Count: ParsableCommand {
 
   @OptionGroup var selection: Selection
 
-  @OptionGroup var keyspace: KeyspaceOption
+  @OptionGroup var scope: KeyspaceScope
 
   @OptionGroup var encoding: KeyEncodingOption
 
@@ -32,22 +33,51 @@ struct Count: ParsableCommand {
 
   func run() throws {
     try store.read { store in
-      let keyspace = try keyspace.existing(in: store)
-      var count = 0
+      let name = try scope.name(in: store)
+      var tally = KeyspaceTally()
       var isIntact = true
       if selection.isEverything {
-        count = try keyspace.count()
+        for name in try name.map({ [$0] }) ?? [""] + store.keyspaceNames {
+          tally.add(name, try (name.isEmpty ? store.default : store.keyspace(name)).count())
+        }
       } else {
         Interruption.install()
         let filter = EntryFilter(selection, encoding.keyEncoding, EntryForms(of: store, decoding.decode))
-        let total = selection.limit == nil ? try keyspace.count() : nil
+        let total = selection.limit == nil ? try scope.count(in: store) : nil
         let progress = Progress("counting", of: .named("keys"), total: total, isQuiet: self.store.quiet)
         defer { progress.clear() }
-        isIntact = try forEachEntry(of: store, in: keyspace.name, progress, taking: filter) { _ in count += 1 }
+        isIntact = try forEachEntry(of: store, in: name, progress, taking: filter) { entry in tally.add(entry.keyspace)
+        }
       }
-      try printFigures([("keys", count)], text: "\(count)", asJSON: json)
-      if count == 0 { try self.keyspace.noteOthers(in: store, isQuiet: self.store.quiet) }
+      try print(tally)
+      if tally.total == 0 { try scope.noteOthers(in: store, isQuiet: self.store.quiet) }
       guard isIntact else { throw ToolError.damageFound }
     }
+  }
+
+  private func print(_ tally: KeyspaceTally) throws {
+    guard scope.allKeyspaces else {
+      return try printFigures([("keys", tally.total)], text: "\(tally.total)", asJSON: json)
+    }
+    var output = BufferedOutput.standard()
+    if json {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.field("keys", tally.total)
+      writer.name("keyspaces")
+      writer.beginObject()
+      for row in tally.rows { writer.field(row.name, row.count) }
+      writer.endObject()
+      writer.endObject()
+      writer.newline()
+      try output.write(writer.bytes)
+    } else {
+      for row in tally.rows {
+        let name = row.name.isEmpty && output.isTerminal ? "(default)" : escaped(Array(row.name.utf8))
+        try output.write("\(row.count)\t\(name)\n")
+      }
+      try output.write("\(tally.total)\n")
+    }
+    try output.flush()
   }
 }

@@ -9,7 +9,8 @@ struct Delete: ParsableCommand {
       Absent keys are skipped; the exit code is 1 if none of the keys existed.
 
       Without keys, --prefix, --match and --where choose what is removed, as they do for "list", and the number is printed; \
-      --dry-run says how many there are, and removes none. An entry that is written meanwhile stays. "clear" removes all.
+      --dry-run says how many there are, and removes none. An entry that is written meanwhile stays. With \
+      --all-keyspaces, it asks first on a terminal, unless --yes says not to. "clear" removes all.
 
       Examples:
         esker delete cities.esker at de ch
@@ -26,7 +27,9 @@ struct Delete: ParsableCommand {
 
   @OptionGroup var selection: Selection
 
-  @OptionGroup var keyspace: KeyspaceOption
+  @OptionGroup var scope: KeyspaceScope
+
+  @OptionGroup var confirmation: Confirmation
 
   @OptionGroup var encoding: KeyEncodingOption
 
@@ -46,30 +49,56 @@ struct Delete: ParsableCommand {
       )
     }
     if !keys.isEmpty, !selection.isEverything { throw ValidationError("Name keys, or choose some, not both.") }
-    if !keys.isEmpty, dryRun || json {
-      throw ValidationError("--dry-run and --json go with --prefix, --match or --where.")
+    if !keys.isEmpty, dryRun || json || scope.allKeyspaces {
+      throw ValidationError("--dry-run, --json and --all-keyspaces go with --prefix, --match or --where.")
     }
   }
 
   func run() throws {
     guard keys.isEmpty else { return try removeNamed() }
     Interruption.install()
+    if scope.allKeyspaces, !dryRun { try confirmation.require { try store.read { try question(in: $0) } } }
     let isIntact =
       try dryRun
-      ? store.read { store in
-        try removeChosen(from: keyspace.existing(in: store), of: store) { _, _, _ in true }
-      }
+      ? store.read { store in try removeChosen(from: store) { _, _, _ in true } }
       : store.write(creating: false) { store in
         // One that was written since the snapshot is not what was chosen.
-        try removeChosen(from: keyspace.existing(in: store), of: store) { try $0.remove($1, ifVersion: $2) }
+        try removeChosen(from: store) { try $0.remove($1, ifVersion: $2) }
       }
     guard isIntact else { throw ToolError.damageFound }
+  }
+
+  /// Nil if there is nothing to remove.
+  private func question(in store: LogStore) throws -> String? {
+    var count = 0
+    let progress = try progress("counting", in: store)
+    defer { progress.clear() }
+    _ = try forEachChosen(of: store, progress) { _ in count += 1 }
+    return count == 0 ? nil : "remove \(HumanUnits.entries(count)) of all keyspaces?"
+  }
+
+  private func progress(_ doing: String, in store: LogStore) throws -> Progress {
+    let total = selection.limit == nil ? try scope.count(in: store) : nil
+    return Progress(doing, of: .named("keys"), total: total, isQuiet: self.store.quiet)
+  }
+
+  private func forEachChosen(
+    of store: LogStore,
+    _ progress: Progress,
+    _ body: (borrowing Snapshot.Entry) throws -> Void
+  ) throws -> Bool {
+    let filter = EntryFilter(selection, encoding.keyEncoding, EntryForms(of: store, .auto))
+    return try forEachEntry(of: store, in: scope.name(in: store), progress, taking: filter, body)
+  }
+
+  private func keyspace(_ name: String, of store: LogStore) throws -> Keyspace {
+    name.isEmpty ? store.default : try store.keyspace(name)
   }
 
   private func removeNamed() throws {
     let given = try keys.map { try encoding.given($0) }
     try store.write(creating: false) { store in
-      let keyspace = try keyspace.existing(in: store)
+      let keyspace = try scope.option.existing(in: store)
       let bytes = try given.map { try $0.bytes(in: keyspace) }
       var removed = 0
       for key in bytes where try keyspace.remove(key) { removed += 1 }
@@ -82,26 +111,28 @@ struct Delete: ParsableCommand {
 
   /// Calls `remove` with each chosen entry, and reports how often it was true; whether nothing is damaged.
   private func removeChosen(
-    from keyspace: Keyspace,
-    of store: LogStore,
+    from store: LogStore,
     _ remove: (Keyspace, [UInt8], SequenceNumber) throws -> Bool
   ) throws -> Bool {
-    let filter = EntryFilter(selection, encoding.keyEncoding, EntryForms(of: store, .auto))
-    let total = selection.limit == nil ? try keyspace.count() : nil
-    let progress = Progress("removing", of: .named("keys"), total: total, isQuiet: self.store.quiet)
+    var tally = KeyspaceTally()
+    let progress = try progress("removing", in: store)
     defer { progress.clear() }
-    var count = 0
-    let isIntact = try forEachEntry(of: store, in: keyspace.name, progress, taking: filter) { entry in
-      if try remove(keyspace, try entry.key(), entry.version) { count += 1 }
+    var last: Keyspace?
+    let isIntact = try forEachChosen(of: store, progress) { entry in
+      let keyspace = last?.name == entry.keyspace ? last : try keyspace(entry.keyspace, of: store)
+      last = keyspace
+      if let keyspace, try remove(keyspace, try entry.key(), entry.version) { tally.add(entry.keyspace) }
     }
+    let count = tally.total
     if synced, !dryRun { try store.sync() }
     progress.clear()
+    let parts = scope.allKeyspaces && count > 0 ? ": \(tally.text)" : ""
     if json {
       try printFigures([(dryRun ? "found" : "removed", count)], text: "", asJSON: true)
     } else if !self.store.quiet {
-      StandardError.write("\(dryRun ? "would remove" : "removed") \(HumanUnits.entries(count))\n")
+      StandardError.write("\(dryRun ? "would remove" : "removed") \(HumanUnits.entries(count))\(parts)\n")
     }
-    if count == 0 { try self.keyspace.noteOthers(in: store, isQuiet: self.store.quiet) }
+    if count == 0 { try scope.noteOthers(in: store, isQuiet: self.store.quiet) }
     return isIntact
   }
 }

@@ -65,7 +65,7 @@ struct Dump: ParsableCommand {
   @Flag(help: "Print a summary in JSON when writing to a file.")
   var json = false
 
-  private var written: Format { format ?? (TransferFormat(fileName: file) == .csv ? .csv : .ndjson) }
+  var written: Format { format ?? (TransferFormat(fileName: file) == .csv ? .csv : .ndjson) }
 
   func validate() throws {
     try TransferFormat.requirePlain(file, "write to standard output, and pipe that through a program that does.")

@@ -36,7 +36,11 @@ struct Inspect: ParsableCommand {
 
   @OptionGroup var encoding: KeyEncodingOption
 
-  @Option(help: ArgumentHelp("Look for the key in this keyspace.", valueName: "name"), completion: .keyspaces)
+  @Option(
+    name: [.customShort("k"), .long],
+    help: ArgumentHelp("Look for the key in this keyspace.", valueName: "name"),
+    completion: .keyspaces
+  )
   var keyspace: String?
 
   @Flag(help: "Show all bytes of the record, not only the first of each field.")

@@ -11,7 +11,9 @@ struct List: ParsableCommand {
       keys that contain newlines. On a terminal, control characters are shown as "?". "--key-encoding" prints their bytes \
       in hex or base64. "--values" prints a tab and the value after each, in the form that is recorded; tabs, newlines and \
       bytes that are no text are then shown as \\t, \\n and \\xNN in both. "--expires" prints when the value expires, or "never", \
-      behind the key. "--json" prints an object a line: the fields that a line of "dump" has, the value only with "--values", and \
+      behind the key. "--all-keyspaces" prints the name of the keyspace and a tab in front of it, in a pipe none \
+      for the default one. "--json" prints an object a line: the fields that a line of "dump" has, the value only with \
+      "--values", and \
       "valueBytes".
 
       --prefix and --match look at keys as they are printed. --where looks into values that are JSON or CBOR: a path, a \
@@ -26,6 +28,7 @@ struct List: ParsableCommand {
         esker list game.esker --keyspace boards --where 'squares[0] > 0'
         esker list cities.esker --values --sort value-size --reverse --limit 3
         esker list sessions.esker --expires --expiring-within 1h --sort expiry
+        esker list people.esker --sort address.city --limit 10
         esker list cities.esker --null | xargs -0 esker delete cities.esker
       """,
     aliases: ["ls"]
@@ -51,41 +54,51 @@ struct List: ParsableCommand {
 
   @OptionGroup var decoding: DecodeOption
 
-  @OptionGroup var keyspace: KeyspaceOption
+  @OptionGroup var scope: KeyspaceScope
 
   @OptionGroup var encoding: KeyEncodingOption
 
   func validate() throws {
     if json, endsWithNull || expires { throw ValidationError("--json goes without --null and --expires.") }
+    if endsWithNull, scope.allKeyspaces {
+      throw ValidationError(
+        "--null is for programs that take keys: it goes without --all-keyspaces, which prints more."
+      )
+    }
   }
 
   func run() throws {
     try store.read { store in
       Interruption.install()
-      let keyspace = try keyspace.existing(in: store)
-      let forms = EntryForms.Pair(keyspace, decoding.decode)
+      let name = try scope.name(in: store)
+      let isAll = name == nil
+      var known = EntryForms(of: store, decoding.decode)
+      // That of one keyspace is looked up only once.
+      let only = name.map { known[$0] }
       let filter = EntryFilter(selection, encoding.keyEncoding, EntryForms(of: store, decoding.decode))
       var output = BufferedOutput.standard()
       let isTerminal = output.isTerminal
-      let total = selection.limit == nil || order.sort != nil ? try keyspace.count() : nil
+      let total = selection.limit == nil || order.sort != nil ? try scope.count(in: store) : nil
       // Keys scrolling by on the terminal are progress enough.
       let isSilent = isTerminal && selection.isEverything && order.sort == nil
       let progress = Progress("listing", of: .named("keys"), total: total, isQuiet: self.store.quiet || isSilent)
       defer { progress.clear() }
       let writer = LineWriter(
         encoding: encoding.keyEncoding,
-        forms,
+        only,
         values: values,
         expires: expires,
         endsWithNull,
         isTerminal
       )
-      var objects = JSONEntries(namesKeyspaces: false, encoding: nil, nil)
-      let isIntact = try forEachEntry(of: store, in: keyspace.name, progress, taking: filter, in: order) { entry in
+      var objects = JSONEntries(namesKeyspaces: isAll, encoding: nil, nil)
+      let isIntact = try forEachEntry(of: store, in: name, progress, taking: filter, in: order) { entry in
         if !json, try writer.write(entry, to: &output) { return }
+        let forms = only ?? known[entry.keyspace]
         let line =
           try json
-          ? objects.text(of: entry, forms, keyEncoding: encoding.keyEncoding, withValue: values) : writer.line(entry)
+          ? objects.text(of: entry, forms, keyEncoding: encoding.keyEncoding, withValue: values)
+          : writer.line(entry, forms)
         guard isTerminal, !isSilent else { return try output.write(line) }
         // Between two looks at the progress, which is on the same screen.
         progress.clear()
@@ -94,7 +107,7 @@ struct List: ParsableCommand {
       }
       try output.flush()
       progress.clear()
-      if output.byteCount == 0 { try self.keyspace.noteOthers(in: store, isQuiet: self.store.quiet) }
+      if output.byteCount == 0 { try scope.noteOthers(in: store, isQuiet: self.store.quiet) }
       guard isIntact else { throw ToolError.damageFound }
     }
   }
@@ -103,7 +116,7 @@ struct List: ParsableCommand {
 /// Writes entries as lines. Has copies of the options: reading one of those takes as long as reading an entry.
 private struct LineWriter {
   private let encoding: ByteEncoding?
-  private let forms: EntryForms.Pair
+  private let namesKeyspaces: Bool
   private let values: Bool
   private let expires: Bool
   private let end: UInt8
@@ -111,21 +124,23 @@ private struct LineWriter {
   /// Whether a line is nothing but the bytes of the key.
   private let isKeyOnly: Bool
 
+  /// - Parameter forms: Those of the keyspace; nil if there are several, which are named.
   init(
     encoding: ByteEncoding?,
-    _ forms: EntryForms.Pair,
+    _ forms: EntryForms.Pair?,
     values: Bool,
     expires: Bool,
     _ endsWithNull: Bool,
     _ isTerminal: Bool
   ) {
     self.encoding = encoding
-    self.forms = forms
+    namesKeyspaces = forms == nil
     self.values = values
     self.expires = expires
     end = endsWithNull ? 0 : UInt8(ascii: "\n")
     self.isTerminal = isTerminal
-    isKeyOnly = !values && !expires && !isTerminal && (encoding ?? .text) == .text && !forms.keys.isTranslated
+    isKeyOnly =
+      !values && !expires && !isTerminal && (encoding ?? .text) == .text && forms?.keys.isTranslated == false
   }
 
   /// Writes a line that is nothing but the bytes of the key; false, with nothing written, if it is to be another.
@@ -138,10 +153,15 @@ private struct LineWriter {
     return true
   }
 
-  func line(_ entry: borrowing Snapshot.Entry) throws -> [UInt8] {
+  func line(_ entry: borrowing Snapshot.Entry, _ forms: EntryForms.Pair) throws -> [UInt8] {
     var key = KeyEncodingOption.printed(try entry.key(), forms.keys, encoding)
-    if values || expires {
+    if values || expires || namesKeyspaces {
       key = escapedBytes(key)
+      if namesKeyspaces {
+        let isDefault = entry.keyspace.isEmpty
+        let name = isDefault && isTerminal ? Array("(default)".utf8) : escapedBytes(Array(entry.keyspace.utf8))
+        key = name + [UInt8(ascii: "\t")] + key
+      }
       if expires {
         var instant = "never"
         if case .at(let time) = entry.expiry { instant = timestamp(time) }

@@ -9,7 +9,8 @@ extension JSONEntries {
     withValue: Bool
   ) throws -> [UInt8] {
     let value = withValue ? try entry.value() : nil
-    return text(of: try entry.key(), value, length: entry.valueLength, entry.expiry, forms, keyEncoding)
+    let keyspace = namesKeyspaces ? entry.keyspace : ""
+    return text(of: try entry.key(), value, length: entry.valueLength, entry.expiry, forms, keyEncoding, in: keyspace)
   }
 
   /// The same of a key and its value.
@@ -29,10 +30,12 @@ extension JSONEntries {
     length: Int,
     _ expiry: Expiry,
     _ forms: EntryForms.Pair,
-    _ keyEncoding: ByteEncoding?
+    _ keyEncoding: ByteEncoding?,
+    in keyspace: String = ""
   ) -> [UInt8] {
     writer.removeAll()
     writer.beginObject()
+    if !keyspace.isEmpty { writer.field("keyspace", keyspace) }
     key.lend(0..<key.count) { key in
       _ = keyEncoding.map { add("key", key, $0) } ?? add("key", key, forms.keys, forms.keyName)
     }

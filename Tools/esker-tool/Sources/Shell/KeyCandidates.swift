@@ -50,7 +50,9 @@ struct KeyCandidates {
   /// The keyspace that a command line names; nil if it names none.
   static func keyspace(namedIn words: some Collection<String>) -> String? {
     let words = Array(words)
-    if let place = words.lastIndex(of: "--keyspace"), place + 1 < words.count { return words[place + 1] }
+    if let place = words.lastIndex(where: { $0 == "--keyspace" || $0 == "-k" }), place + 1 < words.count {
+      return words[place + 1]
+    }
     return words.last { $0.hasPrefix("--keyspace=") }.map { String($0.dropFirst("--keyspace=".count)) }
   }
 }

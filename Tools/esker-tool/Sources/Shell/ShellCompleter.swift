@@ -21,7 +21,9 @@ struct ShellCompleter {
     let candidates: [String]
     if before.isEmpty || before == ["help"] {
       candidates = names(isHelp: !before.isEmpty)
-    } else if before.last == "--keyspace" || before.last == "--into" || before == ["drop"] || before == ["use"] {
+    } else if ["--keyspace", "-k"].contains(before.last) || before.last == "--into" || before == ["drop"]
+      || before == ["use"]
+    {
       candidates = (try? store.keyspaceNames.sorted()) ?? []
     } else if typed.hasPrefix("-") {
       candidates = options(of: before[0])

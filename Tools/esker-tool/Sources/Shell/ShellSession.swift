@@ -48,15 +48,26 @@ struct ShellSession {
 
   private func run(_ name: String, _ arguments: [String]) throws {
     try check(name)
-    let own = arguments.prefix { $0 != "--" }.contains { $0 == "--keyspace" || $0.hasPrefix("--keyspace=") }
-    let takesKeyspace = Self.commands.contains {
-      $0 is any KeyspaceCommand.Type && CommandNames([$0]).names.contains(name)
-    }
-    let option = takesKeyspace && !own ? keyspace.map { ["--keyspace", $0] } ?? [] : []
-    let command = try EskerTool.parseAsRoot([name, opened.path] + option + arguments)
-    guard var command = command as? any StoreCommand else { return }
+    guard var command = try parsed(name, arguments) as? any StoreCommand else { return }
     command.store.opened = opened
     try command.run()
+  }
+
+  /// The command, with the keyspace in use if it takes one and names none.
+  private func parsed(_ name: String, _ arguments: [String]) throws -> ParsableCommand {
+    let plain = Result { try EskerTool.parseAsRoot([name, opened.path] + arguments) }
+    let takers = Self.commands.filter { $0 is any KeyspaceCommand.Type }
+    guard let keyspace, CommandNames(takers).names.contains(name) else { return try plain.get() }
+    if case .success(let command) = plain {
+      guard let command = command as? any KeyspaceCommand, command.takesKeyspace, command.keyspace.keyspace == nil
+      else {
+        return command
+      }
+    }
+    // It may be wrong only without one.
+    do { return try EskerTool.parseAsRoot([name, opened.path, "--keyspace", keyspace] + arguments) } catch {
+      return try plain.get()
+    }
   }
 
   private func check(_ name: String) throws(ToolError) {

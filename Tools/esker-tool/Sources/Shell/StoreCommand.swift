@@ -8,21 +8,41 @@ protocol StoreCommand: ParsableCommand {
 /// A command that takes --keyspace.
 protocol KeyspaceCommand: StoreCommand {
   var keyspace: KeyspaceOption { get }
+  /// Whether it takes one as it is given.
+  var takesKeyspace: Bool { get }
+}
+
+extension KeyspaceCommand {
+  var takesKeyspace: Bool { true }
+}
+
+/// A command that takes --keyspace or --all-keyspaces.
+protocol ScopeCommand: KeyspaceCommand {
+  var scope: KeyspaceScope { get }
+}
+
+extension ScopeCommand {
+  var keyspace: KeyspaceOption { scope.option }
+  var takesKeyspace: Bool { !scope.allKeyspaces }
 }
 
 extension Put: KeyspaceCommand {}
 extension Get: KeyspaceCommand {}
 extension Edit: KeyspaceCommand {}
-extension Delete: KeyspaceCommand {}
-extension List: KeyspaceCommand {}
-extension Count: KeyspaceCommand {}
+extension Delete: ScopeCommand {}
+extension List: ScopeCommand {}
+extension Count: ScopeCommand {}
 extension Exists: KeyspaceCommand {}
 extension Increment: KeyspaceCommand {}
 extension TTL: KeyspaceCommand {}
 extension Touch: KeyspaceCommand {}
 extension Persist: KeyspaceCommand {}
-extension Load: KeyspaceCommand {}
-extension Dump: KeyspaceCommand {}
+extension Load: KeyspaceCommand {
+  var takesKeyspace: Bool { format != .binary }
+}
+extension Dump: KeyspaceCommand {
+  var takesKeyspace: Bool { written != .binary }
+}
 extension Copy: KeyspaceCommand {}
 extension Clear: KeyspaceCommand {}
 extension Drop: StoreCommand {}

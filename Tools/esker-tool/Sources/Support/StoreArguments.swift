@@ -137,6 +137,7 @@ struct StoreArguments: ParsableArguments {
 /// The keyspace that a command works on.
 struct KeyspaceOption: ParsableArguments {
   @Option(
+    name: [.customShort("k"), .long],
     help: ArgumentHelp("Use this keyspace instead of the default one.", valueName: "name"),
     completion: .keyspaces
   )

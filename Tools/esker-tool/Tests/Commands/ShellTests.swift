@@ -152,4 +152,25 @@ import Testing
     let mode = try FileManager.default.attributesOfItem(atPath: scratch.store + ".history")[.posixPermissions] as? Int
     #expect(mode == 0o600)
   }
+
+  /// A keyspace in use is no reason to refuse what takes none.
+  @Test func aKeyspaceInUseIsOnlyForWhatTakesOne() throws {
+    _ = try scratch.run("put", scratch.store, "k", "v", "--keyspace", "scores")
+    let stream = scratch.path("all.stream")
+    let dump = try shell("use scores\ndump \(stream) --format binary\ndump\n")
+    #expect(dump.status == 0, "\(dump.errors)")
+    #expect(dump.text == "{\"key\":\"k\",\"value\":\"v\",\"expires\":null}\n")
+    let target = scratch.path("target")
+    let load = try scratch.run(
+      ["shell", target, "--create"],
+      input: Data("put a b -k scores\nuse scores\nload \(stream) --format binary -q\ncount\nuse\nget at\n".utf8)
+    )
+    #expect(load.status == 0 && load.text == "2\nVienna\n", "\(load.text) \(load.errors)")
+    // What needs one has it.
+    let copy = try shell("use scores\ncopy \(scratch.path("other")) --into others\n")
+    #expect(copy.status == 0, "\(copy.errors)")
+    #expect(try scratch.run("get", scratch.path("other"), "k", "-k", "others").text == "v")
+    let wrong = try shell("use scores\ncount --nonsense\n")
+    #expect(wrong.status == 64 && wrong.errors.contains("--nonsense"))
+  }
 }
