@@ -91,7 +91,7 @@ struct Watch: ParsableCommand {
       // The same figures again: the other process has not published since.
       if let last, last.seconds != sample.seconds || last.source != sample.source {
         rates = StoreRates(from: last, to: sample)
-        history.add(rates, at: sample.seconds)
+        history.add(rates, of: sample)
       }
       last = sample
       var report = WatchReport(path: store.store, sample: sample, rates: rates, time: Options.Clock.system.now())

@@ -49,57 +49,65 @@ struct KeyspaceBars {
 /// The name of a keyspace as pages show it.
 func shownKeyspace(_ name: String) -> String { name.isEmpty ? "(default)" : escaped(Array(name.utf8)) }
 
-/// A rate over time, as an area across the page.
-struct RateChart {
+/// A figure over time, as an area across the page, with a scale.
+struct TimeChart {
   let title: String
-  /// Oldest first.
-  let rates: [Double]
-  /// How far back they go.
-  let seconds: Double
+  let series: WatchHistory.Series
+  /// Says a value with its unit.
+  let text: (Double) -> String
 
   private static let (width, height) = (600.0, 120.0)
 
   func add(to writer: inout MarkupWriter) {
-    let top = rates.max() ?? 0
+    let points = series.points
+    let top = Self.scale(of: points.reduce(0) { max($0, $1.value) })
     let number = MarkupWriter.number
     writer.element("section", ["class": "chart"]) { writer in
-      writer.element("h2") { writer in
-        writer.add(title)
+      writer.element("h2", text: title)
+      writer.element("div", ["class": "plot"]) { writer in
         writer.element(
-          "span",
-          ["class": "peak"],
-          text: "peak \(HumanUnits.count(Int(clamping: Int64(min(top.rounded(), 1e15)))))"
-        )
-      }
-      writer.element(
-        "svg",
-        [
-          "viewBox": "0 0 \(number(Self.width)) \(number(Self.height))", "preserveAspectRatio": "none", "role": "img",
-          "aria-label": title,
-        ]
-      ) { writer in
-        for share in [0.25, 0.5, 0.75] {
-          let y = number(Self.height * share)
-          writer.shape("line", ["x1": "0", "x2": number(Self.width), "y1": y, "y2": y, "class": "grid"])
-        }
-        guard rates.count > 1, top > 0 else { return }
-        let points = rates.enumerated().map { index, rate in
-          let x = Self.width * Double(index) / Double(rates.count - 1)
-          return "\(number(x)),\(number(Self.height - 4 - (Self.height - 10) * rate / top))"
-        }.joined(separator: " ")
-        writer.shape(
-          "polygon",
+          "svg",
           [
-            "points": "0,\(number(Self.height)) \(points) \(number(Self.width)),\(number(Self.height))",
-            "class": "area",
+            "viewBox": "0 0 \(number(Self.width)) \(number(Self.height))", "preserveAspectRatio": "none", "role": "img",
+            "aria-label": title,
           ]
-        )
-        writer.shape("polyline", ["points": points, "class": "line"])
+        ) { writer in
+          for share in [0, 0.5, 1] {
+            let y = number(Self.y(share))
+            writer.shape("line", ["x1": "0", "x2": number(Self.width), "y1": y, "y2": y, "class": "grid"])
+          }
+          guard points.count > 1, series.seconds > 0, top > 0 else { return }
+          let places = points.map { "\(number(Self.width * $0.share)),\(number(Self.y($0.value / top)))" }
+          let (first, last) = (
+            number(Self.width * points[0].share), number(Self.width * points[points.count - 1].share)
+          )
+          let (line, floor) = (places.joined(separator: " "), number(Self.y(0)))
+          writer.shape("polygon", ["points": "\(first),\(floor) \(line) \(last),\(floor)", "class": "area"])
+          writer.shape("polyline", ["points": line, "class": "line"])
+        }
+        // Beside the picture: its own text would be stretched with it.
+        for share in top > 0 ? [1, 0.5] : [] {
+          let place = number(Self.y(share) / Self.height * 100)
+          writer.element("span", ["class": "value", "style": "top:\(place)%"], text: text(top * share))
+        }
       }
       writer.element("p", ["class": "axis"]) { writer in
-        writer.element("span", text: rates.count > 1 ? "\(HumanUnits.duration(seconds: seconds)) ago" : "")
-        writer.element("span", text: rates.count > 1 ? "now" : "waiting for the next update")
+        let isKnown = points.count > 1
+        writer.element("span", text: isKnown ? "\(HumanUnits.duration(seconds: series.seconds)) ago" : "")
+        writer.element("span", text: isKnown ? "now" : "waiting for the next update")
       }
     }
+  }
+
+  /// The place of a value in the picture; 0 is the floor, and 1 the top of the scale.
+  private static func y(_ share: Double) -> Double { height - 4 - (height - 10) * share }
+
+  /// The least of 1, 2 and 5 times a power of ten that is not below a value.
+  private static func scale(of value: Double) -> Double {
+    guard value > 0, value.isFinite else { return 0 }
+    var unit = 1.0
+    while unit < value { unit *= 10 }
+    while unit / 10 >= value { unit /= 10 }
+    return [0.2, 0.5].map { $0 * unit }.first { $0 >= value } ?? unit
   }
 }

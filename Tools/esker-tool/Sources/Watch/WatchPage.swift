@@ -81,21 +81,30 @@ struct WatchPage {
     writer.element("h2", text: "Space")
     SpaceBar(figures).add(to: &writer)
     writer.element("div", ["class": "charts"]) { writer in
-      RateChart(title: "Writes per second", rates: report.history.writes, seconds: report.history.seconds).add(
-        to: &writer
-      )
-      if report.history.gets.count > 1 {
-        let gets = report.history.gets
-        let share = Double(gets.count - 1) / Double(max(1, report.history.points.count - 1))
-        RateChart(title: "Gets per second, about", rates: gets, seconds: report.history.seconds * share).add(
-          to: &writer
-        )
-      }
+      for chart in charts { chart.add(to: &writer) }
     }
     if report.sample.source == .published { addLatencies(to: &writer) }
     KeyspaceBars(figures.keyspaces).add(to: &writer)
     let ending = isLast ? "; the watch has ended" : "; every \(HumanUnits.duration(seconds: interval.seconds))"
     writer.element("footer", text: "Written by esker watch, \(timestamp(report.time))\(ending)")
+  }
+
+  /// Those of what is known only of a process that publishes it are left out of others.
+  private var charts: [TimeChart] {
+    func count(_ value: Double) -> String { HumanUnits.count(Int(clamping: Int64(min(value.rounded(), 1e15)))) }
+    func bytes(_ value: Double) -> String { HumanUnits.bytes(Int(clamping: Int64(min(value, 1e18)))) }
+    func latency(_ value: Double) -> String { HumanUnits.latency(.seconds(value)) }
+    let history = report.history
+    let always = [
+      TimeChart(title: "Writes per second", series: history.series(\.writes), text: count),
+      TimeChart(title: "Disk space", series: history.series(\.bytesOnDisk), text: bytes),
+    ]
+    let published = [
+      TimeChart(title: "Gets per second, about", series: history.series(\.gets), text: count),
+      TimeChart(title: "Put latency, 99 %", series: history.series(\.puts), text: latency),
+      TimeChart(title: "Get latency, 99 %", series: history.series(\.getTimes), text: latency),
+    ]
+    return always + published.filter { $0.series.points.count > 1 }
   }
 
   private var tiles: [(title: String, value: String, note: String)] {

@@ -56,6 +56,36 @@ import Testing
     #expect(try scratch.run("watch", scratch.store, "--html", file, "--count", "1").status == 0)
   }
 
+  /// Of a process that publishes: what the disk holds and how long calls take, over time and with a scale.
+  @Test func spaceAndLatenciesAreShownOverTime() throws {
+    let file = scratch.path("watch.html")
+    var options = Options()
+    options.statisticsInterval = .milliseconds(20)
+    let store = try LogStore(at: scratch.store, options: options)
+    let tool = try RunningTool(["watch", scratch.store, "--html", file, "--interval", "50ms", "--quiet"])
+    let titles = ["Disk space", "Put latency, 99 %", "Get latency, 99 %"]
+    let isSeen = try eventually {
+      // One call in 128 is timed.
+      for number in 0..<2_000 {
+        try store.put("1", forKey: "key \(number)")
+        _ = try store.get("key \(number)")
+      }
+      guard let text = try? page(file) else { return false }
+      let charts = text.components(separatedBy: "<section class=\"chart\">").dropFirst()
+      return titles.allSatisfy { title in charts.contains { $0.contains(title) && $0.contains("<polyline") } }
+    }
+    let text = try page(file)
+    #expect(isSeen, "\(text)")
+    let space = try #require(
+      text.components(separatedBy: "<section class=\"chart\">").first { $0.contains("Disk space") }
+    )
+    #expect(space.contains(/<span class="value" style="top:[0-9.]+%">[0-9.]+ [kM]?B<\/span>/), "\(space.prefix(900))")
+    // Eight cards fill two rows.
+    #expect(text.components(separatedBy: "<dt>").count - 1 == 8 && text.contains("repeat(4,minmax(0,1fr))"))
+    #expect(tool.end(with: SIGINT) == 0)
+    try store.close()
+  }
+
   @Test func anotherFileIsNotOverwritten() throws {
     let file = try scratch.file("notes.html", "<!DOCTYPE html>\nmine".utf8)
     let result = try scratch.run("watch", scratch.store, "--html", file, "--count", "1")
