@@ -33,12 +33,15 @@ extension Transformer {
         return bytes
       },
       decode: { bytes in
-        guard bytes.byteCount >= 6, bytes.starts(with: mark) else {
-          return try migrate(0, bytes)
+        func migrated(_ found: UInt16, _ content: RawSpan) throws -> Value {
+          do { return try migrate(found, content) } catch TransformerError.unknownVersion(let found, known: nil) {
+            throw TransformerError.unknownVersion(found, known: version)
+          }
         }
+        guard bytes.byteCount >= 6, bytes.starts(with: mark) else { return try migrated(0, bytes) }
         let found = UInt16(littleEndian: try bytes.extracting(4..<6).load(as: UInt16.self))
         let content = bytes.extracting(droppingFirst: 6)
-        return found == version ? try decoding(content) : try migrate(found, content)
+        return found == version ? try decoding(content) : try migrated(found, content)
       }
     )
   }

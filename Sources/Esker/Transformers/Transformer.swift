@@ -105,6 +105,26 @@ public enum TransformerError: Error, Hashable, Sendable {
   case malformed(String)
   /// The bytes do not have the checksum that is kept with them.
   case checksumMismatch
-  /// The bytes were written under that version, and the transformer has no migration that reads it.
-  case unknownVersion(UInt16)
+  /// The bytes were written under that version, and the transformer has no migration that reads it. `known` is the transformer's own
+  /// version, which ``Transformer/versioned(_:migrate:)`` adds to what a migration throws.
+  case unknownVersion(UInt16, known: UInt16? = nil)
+}
+
+extension TransformerError: CustomStringConvertible {
+  /// What is wrong, in one line.
+  public var description: String {
+    switch self {
+    case .wrongLength(let expected, let found): "it has \(found) bytes, and not \(expected)"
+    case .notText(let encoding): "it is not text in \(encoding)"
+    case .noSuchCase(let name): "there is no case \(name)"
+    case .malformed(let reason): reason
+    case .checksumMismatch: "its checksum does not match"
+    case .unknownVersion(let found, let known?) where found > known:
+      "it has version \(found), and this program knows versions up to \(known): update the program"
+    case .unknownVersion(let found, let known?):
+      "it has version \(found), and this program, of version \(known), has no migration from it: add one, or use a program that has it"
+    case .unknownVersion(let found, nil):
+      "it has version \(found), which this program does not know: update the program"
+    }
+  }
 }

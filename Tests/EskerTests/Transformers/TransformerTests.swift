@@ -177,7 +177,35 @@ import Testing
     #expect(try second.decode(try old.encode(7)) == "from 0: 7")
     #expect(try second.decode(try first.encode(7)) == "from 1: 7")
     #expect(try second.decode(try second.encode("new")) == "new")
-    #expect(throws: TransformerError.unknownVersion(2)) { try first.decode(try second.encode("new")) }
+    #expect(throws: TransformerError.unknownVersion(2, known: 1)) { try first.decode(try second.encode("new")) }
+  }
+
+  /// An old program is told what it has met, what it knows and what helps.
+  @Test func aNewerVersionIsNamedWithTheOneKnown() throws {
+    try withTemporaryStore { store in
+      let newer = try store.storage("users", transformer: Transformer<String>.json.versioned(3))
+      try newer.set("new", forKey: "a")
+      let message = { (form: Transformer<String>) throws -> String in
+        do {
+          _ = try store.storage("users", transformer: form).value(forKey: "a")
+          return ""
+        } catch { return "\(error)" }
+      }
+      let told = "has version 3, and this program knows versions up to 2: update the program"
+      let older = try message(.json.versioned(2))
+      #expect(older.hasSuffix(told), "\(older)")
+      // As a migration of the program's own says it.
+      let migrating = Transformer<String>.json.versioned(2) { version, bytes in
+        guard version < 2 else { throw TransformerError.unknownVersion(version) }
+        return try Transformer<String>.json.decode(bytes)
+      }
+      #expect(try message(migrating).hasSuffix(told))
+      let without = try message(.json.versioned(4))
+      #expect(
+        without.contains("it has version 3, and this program, of version 4, has no migration from it"),
+        "\(without)"
+      )
+    }
   }
 
   @Test func standardFormIsTheTypesOwnAlsoInGenericCode() throws {
