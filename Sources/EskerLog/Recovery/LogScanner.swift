@@ -113,8 +113,9 @@ struct LogScanner: ~Copyable {
       case .record(let header) where header.kind == .seal && isAmidDurable(offset, segment):
         report(segment, offset, length: header.size, SegmentWalk.sealAmidRecords)
         offset += header.size
-      case .record(let header) where header.kind == .seal && header.sequence &+ 1 == expected:
-        endSegment(segment, offset)
+      case .record(let header) where header.kind == .seal && header.sequence < expected:
+        // With a lower number, the segment was read long ago, and nothing that is missing was in it.
+        endSegment(segment, offset, last: header.sequence)
         return
       case .record(let header) where header.sequence == expected && header.kind != .seal:
         if expected > sought, batch.isEmpty, !isUnordered {
@@ -141,10 +142,10 @@ struct LogScanner: ~Copyable {
     }
   }
 
-  private mutating func endSegment(_ segment: Segment, _ offset: Int, lacksRecords: Bool = false) {
+  private mutating func endSegment(_ segment: Segment, _ offset: Int, last: UInt64? = nil, lacksRecords: Bool = false) {
     applyUnordered()
     nameMissing()
-    ends[segment.id] = End(offset: offset, last: expected &- 1, lacksRecords: lacksRecords)
+    ends[segment.id] = End(offset: offset, last: last ?? expected &- 1, lacksRecords: lacksRecords)
   }
 
   // MARK: Records that have replaced others

@@ -55,6 +55,47 @@ import Testing
     try store.close()
   }
 
+  /// What waits to make room may be all that is left of the log when a reader opens, and is not sealed. Then records are merged away that
+  /// the reader has not read: none of them was in there.
+  @Test func aReaderMissesNothingInWhatWaitsToMakeRoom() throws {
+    let machine = Machine()
+    let store = try Self.open(machine) { $0.merge.isAutomatic = false }
+    store.probe.stopBackground()
+    func mergeAllButWaiting() throws {
+      try store.probe.endTail()
+      store.probe.sealFinished()
+      try store.sync()
+      let waiting = Set(store.probe.listed.filter { $0.evictionPlace > 0 || $0.firstSequence == 0 }.map(\.id))
+      // What waits for older ones takes another turn.
+      for _ in 0..<5 {
+        try store.probe.merge(
+          store.probe.listed.map(\.id).filter { !waiting.contains($0) }.compactMap(store.probe.hold)
+        )
+      }
+    }
+    try Self.write(store, from: 0, untilRemoved: 10)
+    try store.removeAll()
+    try store.probe.endTail()
+    try store.put("v", forKey: "kept")
+    try mergeAllButWaiting()
+    let log = store.probe.listed.filter { $0.kind == .log && $0.firstSequence != 0 }
+    try #require(!log.isEmpty && log.allSatisfy { $0.evictionPlace > 0 } && log.contains { $0.state == .active })
+    let events = EventLog()
+    let reader = try Self.open(machine) {
+      $0.readOnly = true
+      $0.onEvent = { events.record($0) }
+    }
+    for place in 0..<40 { try store.put(Self.value(place), forKey: "kept") }
+    try mergeAllButWaiting()
+    try store.put("v", forKey: "last")
+    try reader.refresh()
+    #expect(try reader.contents() == store.contents())
+    let told = events.events.filter { if case .damaged = $0 { true } else { false } }
+    #expect(told.isEmpty, "\(told)")
+    try reader.close()
+    try store.close()
+  }
+
   @Test func whatIsListedIsReadUntilItsRoomIsNeeded() throws {
     var machine = Machine()
     let store = try Self.open(machine)
