@@ -51,7 +51,7 @@ extension StoredForm {
     guard let text = text(of: bytes, isMarked: true) else { return false }
     if isWrittenInJSON {
       writer.literal(text)
-    } else if self == .date {
+    } else if case .date = self {
       writer.beginObject()
       writer.field(CBORText.Mark.date.rawValue, text)
       writer.endObject()

@@ -36,7 +36,8 @@ extension StoredForm {
       return bytes.count == 8 ? "\(Double(bitPattern: pattern(of: bytes)))" : nil
     case .bool:
       return bytes == [0] ? "false" : bytes == [1] ? "true" : nil
-    case .date:
+    case .date(.keys): return (try? Date.keyTransformer.decode(bytes)).map { instant(of: $0) }
+    case .date(.values):
       guard bytes.count == 8 else { return nil }
       return instant(of: Date(timeIntervalSinceReferenceDate: Double(bitPattern: pattern(of: bytes))))
     case .uuid:
@@ -67,7 +68,8 @@ extension StoredForm {
     case .float(bytes: 4): return Float(text).map { littleEndian(UInt64($0.bitPattern), 4) }
     case .float: return Double(text).map { littleEndian($0.bitPattern, 8) }
     case .bool: return text == "true" ? [1] : text == "false" ? [0] : nil
-    case .date: return parseInstant(text).map { littleEndian($0.timeIntervalSinceReferenceDate.bitPattern, 8) }
+    case .date(.keys): return parseInstant(text).flatMap { try? Date.keyTransformer.encode($0) }
+    case .date(.values): return parseInstant(text).map { littleEndian($0.timeIntervalSinceReferenceDate.bitPattern, 8) }
     case .uuid: return UUID(uuidString: text).flatMap { try? UUID.keyTransformer.encode($0) }
     case .json: return JSONCursor.isDocument(Array(text.utf8).span) ? Array(text.utf8) : nil
     case .cbor: return CBORFromJSON.bytes(of: Array(text.utf8).span)

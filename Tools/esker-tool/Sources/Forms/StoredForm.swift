@@ -3,7 +3,7 @@ import EskerTools
 
 /// What the keys or the values of a keyspace are as bytes, by the name that the keyspace records.
 indirect enum StoredForm: Equatable {
-  /// Whether the bytes are keys, whose integers have the order of the numbers.
+  /// Whether the bytes are keys, whose integers and instants have the order of what they stand for.
   enum Place {
     case keys, values
   }
@@ -18,8 +18,8 @@ indirect enum StoredForm: Equatable {
   /// IEEE 754, of 4 or 8 bytes.
   case float(bytes: Int)
   case bool
-  /// Seconds since 2001.
-  case date
+  /// Seconds since 2001; those of keys have the order of the instants.
+  case date(Place)
   case uuid
   case cbor
   /// The parts of a composite key.
@@ -47,7 +47,7 @@ indirect enum StoredForm: Equatable {
     case "json" where place == .values: self = .json
     case "utf8", "json", "url": self = .text
     case "bool": self = .bool
-    case "date": self = .date
+    case "date": self = .date(place)
     case "uuid": self = .uuid
     case "cbor": self = .cbor
     case "float32": self = .float(bytes: 4)
