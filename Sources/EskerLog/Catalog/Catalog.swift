@@ -420,7 +420,9 @@ final class Catalog: Sendable {
         merge.added + list.filter { segment in !merge.removed.contains { $0 === segment } }
       }
       var manifest = state.manifest
-      fill(&manifest, with: replaced(segments))
+      // Together: a segment whose file is removed meanwhile is listed with its place, and so passes for gone.
+      let (list, evictions) = present.withLock { ($0.segments, $0.evictions) }
+      fill(&manifest, with: replaced(list), evictions)
       let result = try change(&manifest)
       if manifest.state == .clean {
         manifest.forgetBeginnings()
@@ -469,7 +471,7 @@ final class Catalog: Sendable {
   }
 
   /// Fills in the current state. Nothing in a manifest may be ahead of the log on disk.
-  private func fill(_ manifest: inout Manifest, with list: [Segment]) {
+  private func fill(_ manifest: inout Manifest, with list: [Segment], _ evictions: [Segment]) {
     let durable = commits.durableSequence
     manifest.generation += 1
     manifest.durableSequence = max(manifest.durableSequence, durable)

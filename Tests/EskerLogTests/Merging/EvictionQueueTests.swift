@@ -96,6 +96,30 @@ import Testing
     try store.close()
   }
 
+  /// Who finds a file missing that is listed without a place among those that make room calls the whole store damaged.
+  @Test func noEditListsAFileThatIsGoneAsOneThatStays() throws {
+    let machine = Machine()
+    let store = try Self.open(machine)
+    let isDone = SharedFlag()
+    let gone = Guarded<[UInt64]>([])
+    let errors = try onThreads(3) { thread in
+      if thread == 0 {
+        defer { isDone.raise() }
+        try Self.write(store, from: 0, untilRemoved: 300)
+      }
+      while !isDone.isRaised {
+        try store.default.setDefaultExpiry(.seconds(1_000_000 + thread))
+        let generation = store.probe.generation
+        let rows = store.probe.listed.filter { $0.evictionPlace == 0 }
+        let missing = try rows.filter { try machine.disk.status("\(machine.path)/\(FileName.segment($0.id))") == nil }
+        // Unless a newer edit has given it a place.
+        if store.probe.generation == generation { gone.withLock { $0 += missing.map(\.id) } }
+      }
+    }
+    #expect(errors.isEmpty && gone.withLock { $0 }.isEmpty, "\(errors) \(gone.withLock { $0 })")
+    try store.close()
+  }
+
   @Test func whatIsListedIsReadUntilItsRoomIsNeeded() throws {
     var machine = Machine()
     let store = try Self.open(machine)
