@@ -46,6 +46,7 @@ final class CommitQueue: @unchecked Sendable {
   private var failure: Int32?
   private var isEnded = false
   private var unsynced: [Segment] = []
+  private var removing: Segment?
   /// What the writer does before a sync, and says of its tail.
   private var tail: Tail?
   private var histogram = Statistics.Histogram()
@@ -87,6 +88,12 @@ final class CommitQueue: @unchecked Sendable {
   /// Adds a segment, whose records come after those of all segments added before.
   func add(_ segment: Segment) {
     lock.withLock { unsynced.append(segment) }
+  }
+
+  /// Notes the segment whose file is being removed, which a sync may find without a name; nil once that is done, or has failed. It stays
+  /// among those to be synced until it is forgotten.
+  func note(removing segment: Segment?) {
+    lock.withLock { removing = segment }
   }
 
   /// Drops a segment whose records are durable or gone. A sync in progress may still include it.
@@ -233,16 +240,16 @@ final class CommitQueue: @unchecked Sendable {
         }
         try segment.sync()
         // A file without a name disappears with this process, so syncing it makes nothing durable. That is a failure
-        // unless a merge removed the file: it calls `forget` first.
-        if looksAtNames, try segment.file.status().linkCount == 0, isUnsynced(segment) {
+        // unless a merge removed the file, which calls `forget` first, or an eviction is at it.
+        if looksAtNames, try segment.file.status().linkCount == 0, mustStay(segment) {
           throw .sync(path: segment.path, code: PlatformError.notFound)
         }
-        if segment.mapping.isFaulted, isUnsynced(segment) {
+        if segment.mapping.isFaulted, mustStay(segment) {
           throw .sync(path: segment.path, code: PlatformError.inputOutput)
         }
       } catch {
         // The segment no longer needs syncing; its file rests, and may have been removed.
-        if !error.isSync, !isUnsynced(segment) { continue }
+        if !error.isSync, !mustStay(segment) { continue }
         env.session?.syncFailed(error.code)
         return error.code
       }
@@ -251,8 +258,9 @@ final class CommitQueue: @unchecked Sendable {
     return 0
   }
 
-  private func isUnsynced(_ segment: Segment) -> Bool {
-    lock.withLock { unsynced.contains { $0 === segment } }
+  /// Whether the segment is to be synced, and not to be removed.
+  private func mustStay(_ segment: Segment) -> Bool {
+    lock.withLock { removing !== segment && unsynced.contains { $0 === segment } }
   }
 
   /// Freezes the durable number because a sync elsewhere in the store failed.

@@ -26,6 +26,8 @@ extension Merger {
     feeds.hold(through: commits.publishedSequence)
     // First the file: a key that the index finds no more must not be back after a crash. If it stays, so does its place among what is to be
     // synced, and no sync may end meanwhile without it.
+    commits.note(removing: segment)
+    defer { commits.note(removing: nil) }
     do throws(PlatformError) { try env.platform.fileSystem.remove(segment.path) } catch {
       if error.code != PlatformError.notFound { throw StoreError(error) }
     }

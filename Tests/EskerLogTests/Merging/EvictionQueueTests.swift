@@ -55,9 +55,19 @@ import Testing
     try store.close()
   }
 
-  /// What waits to make room may be all that is left of the log when a reader opens, and is not sealed. Then records are merged away that
-  /// the reader has not read: none of them was in there.
+  /// What waits to make room may be all that is left of the log, and is not sealed in the manifest. Then records are merged away that a
+  /// reader has not read: none of them was in there.
   @Test func aReaderMissesNothingInWhatWaitsToMakeRoom() throws {
+    let waiting = try Self.mergeUnread(openingReaderAt: nil)
+    // The reader opens when that is the log, or has met the last of it when it still took records.
+    for number in [waiting.upperBound, waiting.upperBound - 2, waiting.lowerBound - 2] {
+      #expect(try Self.mergeUnread(openingReaderAt: number) == waiting)
+    }
+  }
+
+  /// - Parameter number: How many writes the reader sees before all that does not wait is merged away; nil to open it after that.
+  /// - Returns: The numbers of the last segment that waits.
+  private static func mergeUnread(openingReaderAt number: UInt64?) throws -> ClosedRange<UInt64> {
     let machine = Machine()
     let store = try Self.open(machine) { $0.merge.isAutomatic = false }
     store.probe.stopBackground()
@@ -73,26 +83,59 @@ import Testing
         )
       }
     }
-    try Self.write(store, from: 0, untilRemoved: 10)
+    let events = EventLog()
+    func openReader() throws -> LogStore {
+      try Self.open(machine) {
+        $0.readOnly = true
+        $0.onEvent = { events.record($0) }
+      }
+    }
+    var reader: LogStore?
+    var written = 0
+    while store.probe.segmentsRemoved < 10 {
+      try store.put(Self.value(written), forKey: "key \(written)")
+      written += 1
+      if store.lastSequence.rawValue == number { reader = try openReader() }
+      try #require(written < 100_000)
+    }
     try store.removeAll()
     try store.probe.endTail()
     try store.put("v", forKey: "kept")
     try mergeAllButWaiting()
     let log = store.probe.listed.filter { $0.kind == .log && $0.firstSequence != 0 }
-    try #require(!log.isEmpty && log.allSatisfy { $0.evictionPlace > 0 } && log.contains { $0.state == .active })
-    let events = EventLog()
-    let reader = try Self.open(machine) {
-      $0.readOnly = true
-      $0.onEvent = { events.record($0) }
-    }
+    try #require(log.allSatisfy { $0.evictionPlace > 0 } && log.contains { $0.state == .active })
+    let reading = try reader ?? openReader()
     for place in 0..<40 { try store.put(Self.value(place), forKey: "kept") }
     try mergeAllButWaiting()
     try store.put("v", forKey: "last")
-    try reader.refresh()
-    #expect(try reader.contents() == store.contents())
-    let told = events.events.filter { if case .damaged = $0 { true } else { false } }
-    #expect(told.isEmpty, "\(told)")
-    try reader.close()
+    try reading.refresh()
+    #expect(try reading.contents() == store.contents())
+    #expect(events.damage.isEmpty, "\(events.events)")
+    try reading.close()
+    try store.close()
+    let last = try #require(log.max { $0.firstSequence < $1.firstSequence })
+    return last.firstSequence...last.lastSequence
+  }
+
+  /// Between the removal of a file and that of its segment from what is to be synced.
+  @Test func aSyncAmidAnEvictionDoesNotFail() throws {
+    let machine = Machine()
+    let plan = FaultPlan()
+    let store = try Self.open(machine, plan: plan)
+    store.probe.stopBackground()
+    try Self.write(store, from: 0, untilRemoved: 3)
+    let synced = SharedCounter()
+    plan.onCall { call in
+      guard call.operation == .remove, call.path.hasSuffix(".segment") else { return }
+      try? machine.disk.remove(call.path)
+      machine.clock.advance(milliseconds: 100)
+      do { try store.sync() } catch { return }
+      synced.add(1)
+    }
+    try Self.write(store, from: 1_000, untilRemoved: 6)
+    plan.onCall(nil)
+    #expect(synced.value >= 3)
+    try store.sync()
     try store.close()
   }
 
