@@ -58,6 +58,8 @@ struct LogScanner: ~Copyable {
     var last: UInt64
     /// Whether records that had been durable are missing there.
     var lacksRecords = false
+    /// Whether its seal says so.
+    var isSealed = false
   }
 
   /// Where records are missing, and the position in ``damage`` of what is said of it.
@@ -115,7 +117,9 @@ struct LogScanner: ~Copyable {
         offset += header.size
       case .record(let header) where header.kind == .seal && header.sequence < expected:
         // With a lower number, the segment was read long ago, and nothing that is missing was in it.
-        endSegment(segment, offset, last: header.sequence)
+        endSegment(segment, offset)
+        ends[segment.id]?.last = header.sequence
+        ends[segment.id]?.isSealed = true
         return
       case .record(let header) where header.sequence == expected && header.kind != .seal:
         if expected > sought, batch.isEmpty, !isUnordered {
@@ -142,10 +146,10 @@ struct LogScanner: ~Copyable {
     }
   }
 
-  private mutating func endSegment(_ segment: Segment, _ offset: Int, last: UInt64? = nil, lacksRecords: Bool = false) {
+  private mutating func endSegment(_ segment: Segment, _ offset: Int, lacksRecords: Bool = false) {
     applyUnordered()
     nameMissing()
-    ends[segment.id] = End(offset: offset, last: last ?? expected &- 1, lacksRecords: lacksRecords)
+    ends[segment.id] = End(offset: offset, last: expected &- 1, lacksRecords: lacksRecords)
   }
 
   // MARK: Records that have replaced others

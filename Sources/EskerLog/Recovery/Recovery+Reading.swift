@@ -49,9 +49,9 @@ extension Recovery {
       offset = SegmentHeader.length
       isFirst = false
       // Whether all is read that the manifest says of it: what it says of the next one is then all there is in between.
-      let listed = segment.lastSequence
-      let isBehindSeal = scanner.ends[segment.id].map { $0.last < scanner.expected &- 1 } ?? false
-      isBehindWhole = segment.isSettled || isBehindSeal || listed != 0 && scanner.expected > listed
+      let last = segment.lastSequence
+      let isSealed = scanner.ends[segment.id]?.isSealed ?? false
+      isBehindWhole = segment.isSettled || isSealed || last != 0 && scanner.expected > last
       rest.removeFirst()
       // A writer in another process may meanwhile continue in segments that were empty a moment ago.
       if env.options.readOnly, let next = rest.first, !next.isSettled {
