@@ -46,6 +46,7 @@ final class CommitQueue: @unchecked Sendable {
   private var failure: Int32?
   private var isEnded = false
   private var unsynced: [Segment] = []
+  /// The segment whose file an eviction is removing.
   private var removing: Segment?
   /// What the writer does before a sync, and says of its tail.
   private var tail: Tail?
@@ -241,15 +242,15 @@ final class CommitQueue: @unchecked Sendable {
         try segment.sync()
         // A file without a name disappears with this process, so syncing it makes nothing durable. That is a failure
         // unless a merge removed the file, which calls `forget` first, or an eviction is at it.
-        if looksAtNames, try segment.file.status().linkCount == 0, mustStay(segment) {
+        if looksAtNames, try segment.file.status().linkCount == 0, mustHaveName(segment) {
           throw .sync(path: segment.path, code: PlatformError.notFound)
         }
-        if segment.mapping.isFaulted, mustStay(segment) {
+        if segment.mapping.isFaulted, isUnsynced(segment) {
           throw .sync(path: segment.path, code: PlatformError.inputOutput)
         }
       } catch {
         // The segment no longer needs syncing; its file rests, and may have been removed.
-        if !error.isSync, !mustStay(segment) { continue }
+        if !error.isSync, !isUnsynced(segment) { continue }
         env.session?.syncFailed(error.code)
         return error.code
       }
@@ -258,8 +259,11 @@ final class CommitQueue: @unchecked Sendable {
     return 0
   }
 
-  /// Whether the segment is to be synced, and not to be removed.
-  private func mustStay(_ segment: Segment) -> Bool {
+  private func isUnsynced(_ segment: Segment) -> Bool {
+    lock.withLock { unsynced.contains { $0 === segment } }
+  }
+
+  private func mustHaveName(_ segment: Segment) -> Bool {
     lock.withLock { removing !== segment && unsynced.contains { $0 === segment } }
   }
 

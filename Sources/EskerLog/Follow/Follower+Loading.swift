@@ -50,11 +50,7 @@ extension Follower {
     settleBeforeLoading(manifest, follower)
     let (offset, expected) = follower.restart
     let listed = Set(manifest.segments.map(\.id))
-    var log = catalog.ordering(catalog.segments.filter { listed.contains($0.id) && $0.mayHold(expected) })
-    // What stands in front of a segment that begins with a number which was read was read too, or merged away.
-    if let begun = log.lastIndex(where: { catalog.firstNumber(of: $0).map { $0 <= expected } ?? false }) {
-      log.removeFirst(begun)
-    }
+    let log = catalog.ordering(catalog.segments.filter { listed.contains($0.id) && $0.mayHold(expected) })
     // The rest of the segment being read comes first.
     let isGoingOn = log.first.map { $0 === follower.segment } ?? false
     var scanner = LogScanner(writer, manifest, expected: expected, through: last)

@@ -65,3 +65,8 @@ extension Report {
     public var duration: Duration
   }
 }
+
+extension Report.Verification.Damage {
+  /// What is told of it.
+  var event: StoreEvent { .damaged(location, reason: reason) }
+}

@@ -122,7 +122,7 @@ struct SegmentVerification {
       report.records += 1
       places.insert(offset)
       if isLog { numbers.pass(header.sequence) }
-      let lost = LostRecords(header.sequence...header.sequence)
+      let lost = LostRecords(header.sequence)
       add(offset, header.size, RecordDamage.bodyChecksum.reason, lost)
       let key = segment.intactKey(of: header, at: offset, env.seed)
       report.damage[report.damage.count - 1].location.key = key
@@ -167,7 +167,7 @@ struct SegmentVerification {
           roomLength: UnpackingRooms.outputLength
         )
         if let damage {
-          let reason = "\(damage.reason): \(LostRecords(entry.sequence...entry.sequence).text)"
+          let reason = "\(damage.reason): \(LostRecords(entry.sequence).text)"
           let location = segment.location(entry.offset, key: entry.key)
           report.damage.append(.init(location: location, length: entry.size, reason: reason, records: 1))
         }
@@ -214,7 +214,7 @@ struct SegmentVerification {
       let offset = Int(entry.offset)
       guard !places.contains(units: UInt32(offset >> 3)) else { continue }
       places.insert(offset)
-      add(offset, Int(entry.size), Self.missing, LostRecords(entry.sequence...entry.sequence))
+      add(offset, Int(entry.size), Self.missing, LostRecords(entry.sequence))
     }
   }
 

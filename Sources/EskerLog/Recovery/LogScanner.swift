@@ -302,7 +302,7 @@ struct LogScanner: ~Copyable {
       return .endsHistory
     }
     let reason =
-      "the checksum of a record's key and value does not match: \(LostRecords(header.sequence...header.sequence).text)"
+      "the checksum of a record's key and value does not match: \(LostRecords(header.sequence).text)"
     let key = segment.intactKey(of: header, at: offset, writer.env.seed)
     report(segment, offset, key: key, length: header.size, reason)
     damage[damage.count - 1].records = 1
@@ -543,9 +543,4 @@ struct LogScanner: ~Copyable {
     guard let (_, header) = records.next(), header.kind != .seal else { return nil }
     return header.sequence
   }
-}
-
-extension Report.Verification.Damage {
-  /// What is told of it.
-  var event: StoreEvent { .damaged(location, reason: reason) }
 }

@@ -9,6 +9,9 @@ package struct LostRecords: Sendable, Hashable {
   /// Whether they are so many for certain.
   package var isExact = true
 
+  /// The record of that number.
+  package init(_ number: UInt64) { self.init(number...number) }
+
   /// All records of those numbers.
   package init(_ numbers: ClosedRange<UInt64>) {
     self.numbers = numbers

@@ -114,9 +114,7 @@ final class Segment: @unchecked Sendable {
 
   /// Those in a range in which none can be recognised, of a segment that a merge wrote and whose footer cannot be read.
   func lostRecords(in range: Range<Int>) -> LostRecords? {
-    let facts = facts
-    let isKnown = facts.firstSequence != 0 && facts.firstSequence <= facts.lastSequence
-    return LostRecords(in: range, layout, of: isKnown ? facts.firstSequence...facts.lastSequence : nil)
+    LostRecords(in: range, layout, of: row().numbers)
   }
 
   /// The length of the file; of one that takes records, as long as it may become.

@@ -70,7 +70,7 @@ struct SegmentWalk {
       switch step {
       case .record(let record):
         if let found = packedView?.damage(of: record) {
-          note(found.reason, LostRecords(record.sequence...record.sequence), at: record.offset, in: &damage)
+          note(found.reason, LostRecords(record.sequence), at: record.offset, in: &damage)
         }
         return entry(record)
       case .damaged(let range):
@@ -87,7 +87,7 @@ struct SegmentWalk {
         if segment.view(at: offset, end: end)?.bodyIsIntact != true {
           note(
             RecordDamage.bodyChecksum.reason,
-            LostRecords(header.sequence...header.sequence),
+            LostRecords(header.sequence),
             at: offset,
             in: &damage
           )

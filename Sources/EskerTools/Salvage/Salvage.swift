@@ -57,8 +57,7 @@ struct Salvage {
     // Unless a range that cannot be read goes so far.
     if report.losses[known...].contains(where: { ($0.location.offset ?? 0) + $0.length == end }) { return }
     lose(segment, segment.end, end - segment.end, Self.truncated)
-    var none: ListedRecords?
-    noteLost(in: segment.end..<end, of: segment, &none)
+    noteFitting(in: segment.end..<end, of: segment, at: report.losses.count - 1)
     if segment.isLog, var run = runs[segment.id] {
       run.numbers.passHole(bytes: end - segment.end)
       runs[segment.id] = run
@@ -73,8 +72,8 @@ struct Salvage {
   ) throws(StoreError) {
     guard let seed = segment.seed ?? source.seed else {
       lose(segment, 0, segment.end, "the seed of the store's key hashes is lost")
-      var none: ListedRecords?
-      return noteLost(in: segment.layout.recordsStart..<segment.end, of: segment, &none)
+      let range = segment.layout.recordsStart..<max(segment.layout.recordsStart, segment.end)
+      return noteFitting(in: range, of: segment, at: report.losses.count - 1)
     }
     var walk = PackedWalk(view)
     var records = 0
@@ -86,7 +85,7 @@ struct Salvage {
       switch step {
       case .damaged(let range):
         lose(segment, range.lowerBound, range.count, "no recognisable record")
-        noteLost(in: range, of: segment, &listed)
+        noteLost(in: range, of: segment, &listed, at: report.losses.count - 1)
         for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) { passed.insert(offset) }
       case .record(let entry):
         records += 1
@@ -107,7 +106,7 @@ struct Salvage {
       let offset = Int(entry.offset)
       if passed.contains(offset) { continue }
       lose(segment, offset, Int(entry.size), DamageRules.missing)
-      noteLost(LostRecords(entry.sequence...entry.sequence), at: report.losses.count - 1)
+      noteLost(LostRecords(entry.sequence), at: report.losses.count - 1)
     }
   }
 
@@ -140,7 +139,7 @@ struct Salvage {
         let start = offset
         offset = try skip(offset, in: segment, position)
         guard report.losses.count > known else { continue }
-        noteLost(in: start..<offset, of: segment, &listed)
+        noteLost(in: start..<offset, of: segment, &listed, at: known)
         numbers.passHole(bytes: report.losses[known].length)
         holes[segment.id, default: []].append(known)
       }
@@ -193,7 +192,7 @@ struct Salvage {
       let loss = SalvageReport.Loss(
         location: segment.location(offset, key: record.flatMap { intactKey(of: header, $0) }),
         length: record?.size ?? header.size,
-        reason: "\((record?.damage ?? .truncated).reason): \(LostRecords(header.sequence...header.sequence).text)",
+        reason: "\((record?.damage ?? .truncated).reason): \(LostRecords(header.sequence).text)",
         records: 1
       )
       damaged.append((header, loss))
@@ -243,16 +242,21 @@ struct Salvage {
     }
   }
 
-  /// Says which records are missing in the range of the last loss: those that the footer lists or, without one, where numbers are in no
-  /// order, as many as fit.
-  private mutating func noteLost(in range: Range<Int>, of segment: SegmentFile, _ listed: inout ListedRecords?) {
-    let lost: LostRecords?
-    if listed != nil {
-      lost = listed?.lost(in: range)
-    } else {
-      lost = segment.isLog ? nil : LostRecords(in: range, segment.layout, of: segment.numbers)
-    }
-    if let lost { noteLost(lost, at: report.losses.count - 1) }
+  /// Says which records are missing in the range of a loss: those that the footer lists or, without one, as many as fit.
+  private mutating func noteLost(
+    in range: Range<Int>,
+    of segment: SegmentFile,
+    _ listed: inout ListedRecords?,
+    at loss: Int
+  ) {
+    if listed == nil { return noteFitting(in: range, of: segment, at: loss) }
+    if let lost = listed?.lost(in: range) { noteLost(lost, at: loss) }
+  }
+
+  /// In a segment of the log the numbers around the range tell; elsewhere they are in no order, and it can have been as many as fit.
+  private mutating func noteFitting(in range: Range<Int>, of segment: SegmentFile, at loss: Int) {
+    guard !segment.isLog, let lost = LostRecords(in: range, segment.layout, of: segment.numbers) else { return }
+    noteLost(lost, at: loss)
   }
 
   private mutating func noteLost(_ lost: LostRecords, at loss: Int) {

@@ -10,9 +10,8 @@ struct Repair: ParsableCommand {
       The damaged store is only read; no process may have it open for writing. Its manifest may be missing, and the damage may \
       be anywhere. The new path must not exist or must be an empty directory. Each lost range is printed with file, offset, \
       key if known, length, reason and the records that were lost, up to 20 of each file; --json names all. The exit code is \
-      0 if nothing was lost and 1 otherwise: a manifest is something, too. If interrupted, the command removes what it \
-      made; if it is killed, what it leaves \
-      does not open: repeat the same command.
+      0 if nothing was lost, the manifest included, and 1 otherwise. If interrupted, the command removes what it made; if it \
+      is killed, what it leaves does not open: repeat the same command.
 
       Example:
         esker repair cities.esker cities-repaired.esker
