@@ -49,13 +49,20 @@ extension Catalog {
     firstSequence: UInt64,
     isRecovery: Bool = false
   ) throws(StoreError) -> Segment {
-    let needed = SegmentHeader.length + size + Segment.tailReserve
-    let capacity = max(usualSegmentSize, (needed + 4095) & ~4095)
+    let capacity = segmentCapacity(for: size)
     if let limit = env.settings.capacity, !isRecovery, !hasRoom(forSegment: capacity) {
       throw .capacityReached(path: env.path, capacity: limit, needed: size)
     }
     return try createSegment(capacity, for: size, firstSequence: firstSequence)
   }
+
+  /// The capacity in bytes of a new segment whose first record takes `size` bytes.
+  func segmentCapacity(for size: Int) -> Int {
+    max(usualSegmentSize, Self.wholePages(SegmentHeader.length + size + tailReserve))
+  }
+
+  /// Bytes kept free behind the last record of the tail: for the seal, and for a mark where records replace others.
+  var tailReserve: Int { Segment.tailReserve + (env.reusesRoom ? Segment.markLength : 0) }
 
   private func createSegment(
     _ capacity: Int,
@@ -63,7 +70,7 @@ extension Catalog {
     firstSequence: UInt64,
     isSpare: Bool = false
   ) throws(StoreError) -> Segment {
-    let needed = SegmentHeader.length + size + Segment.tailReserve
+    let needed = SegmentHeader.length + size + tailReserve
     guard let lease = takeAddresses(for: capacity) else {
       throw .noSpace(path: env.path, needed: needed)
     }

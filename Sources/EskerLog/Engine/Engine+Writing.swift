@@ -124,18 +124,9 @@ extension Engine {
   /// - Returns: the sequence number of the batch's last record; 0 for an empty batch.
   func commit(_ batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
     anticipateBeyondMemory(batch)
-    var isAgain = false
-    while true {
-      do throws(StoreError) {
-        let sequence = try writer.commit(batch)
-        feeds.tell()
-        return sequence
-      } catch {
-        guard env.settings.capacity != nil, let needed = error.bytesLacking else { throw error }
-        try merger.makeRoom(for: needed, isVolumeFull: isAgain, orThrow: error)
-        isAgain = true
-      }
-    }
+    let sequence = try makingRoom { () throws(StoreError) in try writer.commit(batch) }
+    feeds.tell()
+    return sequence
   }
 
   /// Runs a write; if a store with a capacity has no room for it, makes room and retries.
@@ -150,14 +141,16 @@ extension Engine {
     _ write: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
     var failure = first
-    var isVolumeFull = false
+    var isAgain = false
     while true {
       guard env.settings.capacity != nil, let needed = failure.bytesLacking else {
         env.deliverEvents()
         throw failure
       }
+      // Of a capacity's room, others may have taken what was made: that is a reason to make more, but not to evict without need.
+      let isVolumeFull = if case .noSpace = failure { isAgain } else { false }
       try merger.makeRoom(for: needed, isVolumeFull: isVolumeFull, orThrow: failure)
-      isVolumeFull = true
+      isAgain = true
       do throws(StoreError) { return try write() } catch { failure = error }
     }
   }

@@ -10,19 +10,21 @@ extension Merger {
 
   /// Evicts on the calling thread, to make room that background eviction has not made yet.
   ///
-  /// - Parameter isVolumeFull: Evicts even if the capacity leaves room, because the volume does not.
+  /// - Parameters:
+  ///   - isVolumeFull: Evicts even if the capacity leaves room, because the volume does not.
+  ///   - error: What is thrown if nothing can be evicted.
   @inline(never)
   func makeRoom(for needed: Int, isVolumeFull: Bool = false, orThrow error: StoreError) throws(StoreError) {
     guard let capacity = env.settings.capacity else { throw error }
     // Evicts nothing for a write that is refused however much room there is.
-    if case .capacityReached(_, _, let needed) = error, needed > capacity / 2 { throw error }
+    if case .capacityReached = error, needed > capacity / 2 { throw error }
     catalog.closeRemoved()
     let isDone = try whileResting { () throws(StoreError) -> Bool in
       // What a crash left behind goes first: its files stay until the first edit.
       if catalog.hasDiscarded { try writer.open() }
       while true {
         try env.checkWritable()
-        if !isVolumeFull, catalog.hasRoom(forSegment: max(needed, catalog.usualSegmentSize)) { return true }
+        if !isVolumeFull, catalog.hasRoom(forSegment: writer.nextSegmentCapacity(for: needed)) { return true }
         if try !evictNext() { break }
         if isVolumeFull { return true }
       }

@@ -2,10 +2,8 @@ internal import EskerFormat
 
 // When dead records must not be replaced, and who is told that some were.
 extension Writer {
-  /// Bytes kept free at the tail for a mark.
-  var markReserve: Int { env.reusesRoom ? Segment.markLength : 0 }
   /// Bytes kept free at the tail.
-  var tailReserve: Int { Segment.tailReserve + markReserve }
+  var tailReserve: Int { catalog.tailReserve }
 
   /// Makes sure that what is in the tail now stays there, if it has records up to a number; for a sync.
   ///

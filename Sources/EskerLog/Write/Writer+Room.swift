@@ -156,7 +156,7 @@ extension Writer {
     if let spare = try takeSpare(for: size) {
       segment = spare
     } else {
-      segment = try catalog.createSegment(for: size + markReserve, firstSequence: next)
+      segment = try catalog.createSegment(for: size, firstSequence: next)
     }
     segment.change { $0.begin(with: next) }
     do throws(StoreError) { try markOpen() } catch {
@@ -193,7 +193,7 @@ extension Writer {
     if let spare = try takeSpare(for: size) {
       next = spare
     } else {
-      next = try catalog.createListedSegment(for: size + markReserve, firstSequence: 0)
+      next = try catalog.createListedSegment(for: size, firstSequence: 0)
     }
     let unused = withLock { state -> Segment? in
       let old = state.tail

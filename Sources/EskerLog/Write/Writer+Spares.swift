@@ -14,6 +14,12 @@ extension Writer {
     throw .capacityReached(path: env.path, capacity: capacity, needed: size)
   }
 
+  /// The capacity in bytes of the segment that a record of `size` bytes would begin.
+  func nextSegmentCapacity(for size: Int) -> Int {
+    withLock { $0.spare(for: SegmentHeader.length + size + tailReserve)?.capacity }
+      ?? catalog.segmentCapacity(for: size)
+  }
+
   /// Handles an empty segment that does not become the tail after all.
   func leaveUnused(_ segment: Segment) {
     forgetUnused(segment)

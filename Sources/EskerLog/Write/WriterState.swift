@@ -239,8 +239,13 @@ struct WriterState: ~Copyable {
 
   /// Takes a spare with a capacity of at least `size` bytes.
   mutating func takeSpare(for size: Int) -> Segment? {
-    spares.firstIndex { $0.capacity >= size }.map { spares.remove(at: $0) }
+    guard let spare = spare(for: size) else { return nil }
+    spares.removeAll { $0 === spare }
+    return spare
   }
+
+  /// The spare that ``takeSpare(for:)`` would take.
+  func spare(for size: Int) -> Segment? { spares.first { $0.capacity >= size } }
 
   mutating func addSpares(_ segments: [Segment]) { spares += segments }
 

@@ -153,10 +153,12 @@ import Testing
     for number in 0..<bytes / 1000 { try store.put([UInt8](repeating: 1, count: 950), forKey: "key \(number)") }
   }
 
-  @Test(arguments: [256 << 10, 1 << 20, 5 << 20])
-  func halfOfTheCapacityIsTheLimitHoweverFullTheStoreIs(capacity: Int) throws {
+  @Test(arguments: [256 << 10, 1 << 20, 5 << 20], [false, true])
+  func halfOfTheCapacityIsTheLimitHoweverFullTheStoreIs(capacity: Int, reusesRoom: Bool) throws {
     for filling in Filling.allCases {
-      let fits = try Machine().open { $0.capacity = capacity }
+      var roomy = Machine()
+      roomy.reusesRoom = reusesRoom
+      let fits = try roomy.open { $0.capacity = capacity }
       try Self.fill(fits, filling, capacity: capacity)
       let half = Self.valueLength(forRecordOf: capacity / 2, key: "large")
       try fits.put([UInt8](repeating: 2, count: half), forKey: "large")
@@ -164,7 +166,8 @@ import Testing
       try fits.put([UInt8](repeating: 3, count: half), forKey: "large")
       #expect(try fits.verify().isClean)
 
-      let machine = Machine()
+      var machine = Machine()
+      machine.reusesRoom = reusesRoom
       let store = try machine.open { $0.capacity = capacity }
       try Self.fill(store, filling, capacity: capacity)
       let before = try store.contents()
@@ -188,6 +191,23 @@ import Testing
       #expect(try store.contents() == before, "\(filling)")
       #expect(store.statistics.merged.recordsEvicted == 0 || filling == .full)
     }
+  }
+
+  /// As when other threads take the room as often as it is made.
+  @Test(arguments: [false, true])
+  func aWriteThatOthersKeepFromItsRoomIsNotRefused(hasRoom: Bool) throws {
+    let store = try open()
+    for number in 0..<(hasRoom ? 100 : 3_000) { try store.put(Self.value(number), forKey: "key \(number)") }
+    let before = try store.count()
+    var attempts = 0
+    try store.probe.makingRoom { () throws(StoreError) in
+      attempts += 1
+      if attempts <= 100 { throw .capacityReached(path: machine.path, capacity: Self.capacity, needed: 48) }
+    }
+    #expect(attempts == 101)
+    // What was made once is enough: nobody has taken it here.
+    let lost = try before - store.count()
+    #expect(lost <= (hasRoom ? 0 : 200), "\(lost) of \(before)")
   }
 
   @Test func whatIsLeftOfALargeTailTakesNoMoreThanHalf() throws {

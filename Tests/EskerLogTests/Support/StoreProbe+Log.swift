@@ -80,6 +80,9 @@ extension StoreProbe {
     try engine.merger.makeRoom(for: length, isVolumeFull: isVolumeFull, orThrow: error)
   }
 
+  /// Runs a write, and again once room was made for it, until it finds some.
+  func makingRoom(_ write: () throws(StoreError) -> Void) throws(StoreError) { try engine.makingRoom(write) }
+
   /// Bytes that are set aside for removals and merges on a full volume.
   var reserveLength: Int { engine.catalog.reserveLength }
 
