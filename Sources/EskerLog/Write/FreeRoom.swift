@@ -37,6 +37,7 @@ struct FreeRoom {
     isEmpty = true
   }
 
+  /// Whether nothing was freed since the floor was set.
   private var isEmpty = true
   /// How many need every record: nothing is free as long as there is one.
   private var holds = 0
@@ -67,7 +68,7 @@ struct FreeRoom {
   @inline(__always)
   mutating func take(_ size: Int) -> Int? {
     let units = size >> 3
-    guard units < ready.count, let place = ready[units].popLast() else { return nil }
+    guard !isEmpty, units < ready.count, let place = ready[units].popLast() else { return nil }
     return Int(place) << 3
   }
 
