@@ -185,10 +185,13 @@ public struct SegmentRow: Hashable, Sendable {
 }
 
 extension SegmentRow {
+  /// Where its records end, according to the row; nil if it does not say.
+  public var claimedEnd: Int? { recordsEnd == 0 ? nil : Int(clamping: recordsEnd) }
+
   /// Where its records end, as far as the row can tell; nil if only reading the segment can.
   ///
   /// The row of a segment that takes records has their end only if the store was closed. What a killed process had listed is a claim.
   public func trustedEnd(in manifest: Manifest) -> Int? {
-    recordsEnd != 0 && (state == .sealed || manifest.state == .clean) ? Int(clamping: recordsEnd) : nil
+    state == .sealed || manifest.state == .clean ? claimedEnd : nil
   }
 }

@@ -19,8 +19,8 @@ extension Catalog {
   /// The manifest contains everything needed about a segment, so a damaged header is only reported; an intact header of
   /// another segment is an error.
   ///
-  /// - Parameter durable: The write up to which everything is on disk; later records may be missing after a crash.
-  func openSegment(_ row: SegmentRow, durable: UInt64, damage: inout [StoreEvent]) throws(StoreError) -> Segment {
+  /// - Parameter manifest: What lists it. Records behind its durable number may be missing after a crash.
+  func openSegment(_ row: SegmentRow, of manifest: Manifest, damage: inout [StoreEvent]) throws(StoreError) -> Segment {
     let segmentPath = "\(env.path)/\(FileName.segment(row.id))"
     let isWritable = !env.options.readOnly
     let file: any File
@@ -88,30 +88,25 @@ extension Catalog {
     }
     let length = segment.accessible.load(ordering: .relaxed)
     segment.durableLength.store(min(length, Int(clamping: row.fileLength)), ordering: .relaxed)
-    if let reason = try shortness(of: segment, row, durable: durable) {
+    if let reason = try shortness(of: segment, row, manifest) {
       segment.isShort.store(true, ordering: .relaxed)
       damage.append(.damaged(segment.location(length), reason: reason))
     }
     // Last, as who throws has nothing to uninstall.
     granules.install(segment)
     // A segment that may have to be synced again keeps its descriptor, because the system reports write errors there.
-    if row.state == .sealed, env.options.readOnly || row.lastSequence <= durable { file.rest() }
+    if row.state == .sealed, env.options.readOnly || row.lastSequence <= manifest.durableSequence { file.rest() }
     return segment
   }
 
-  /// What is wrong with a file that is shorter than the manifest has recorded as durable; nil if it is not.
-  ///
-  /// - Parameter durable: The last durable write. A crash may have taken the end of a sealed segment that extends beyond
-  ///   it.
-  private func shortness(of segment: Segment, _ row: SegmentRow, durable: UInt64) throws(StoreError) -> String? {
+  /// What is wrong with a file that is shorter than the manifest has recorded as durable; nil if it is not. A crash may have taken the
+  /// end of a sealed segment that extends beyond that.
+  private func shortness(of segment: Segment, _ row: SegmentRow, _ manifest: Manifest) throws(StoreError) -> String? {
     let size = try translating { () throws(PlatformError) in try segment.file.status().size }
-    let isClaimed = row.state == .active || row.lastSequence <= durable
-    guard isClaimed, size < Int(clamping: max(row.fileLength, row.state == .sealed ? row.recordsEnd : 0)) else {
-      return nil
-    }
-    if row.state == .sealed, size < Int(clamping: row.recordsEnd) {
-      return segment.cutShort(Int(clamping: row.recordsEnd))
-    }
+    let isClaimed = row.state == .active || row.lastSequence <= manifest.durableSequence
+    let end = row.trustedEnd(in: manifest) ?? 0
+    guard isClaimed, size < max(Int(clamping: row.fileLength), end) else { return nil }
+    if size < end { return segment.cutShort(end) }
     // A writer that closes truncates the file to what it has used, after it has recorded that in the manifest.
     if env.options.readOnly, (try? readCopies())?.newest?.segments.contains(row) == false {
       return nil

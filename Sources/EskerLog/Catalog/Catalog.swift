@@ -137,7 +137,7 @@ final class Catalog: Sendable {
 
   /// Bytes of records in all segments that take no more records.
   var recordBytes: Int {
-    present.withLock { $0.segments.reduce(0) { $0 + $1.recordsEnd } }
+    present.withLock { $0.segments.reduce(0) { $0 + $1.recordBytes } }
   }
 
   /// Segments that are full but not sealed yet, in the order of the log.
@@ -147,14 +147,14 @@ final class Catalog: Sendable {
   /// created. Those that make room next need no seal.
   var fullSegments: [Segment] {
     let (segments, evictions) = present.withLock { ($0.segments, Set($0.evictions.map(\.id))) }
-    return Self.inOrder(segments.filter { $0.facts.state == .sealed && !evictions.contains($0.id) })
+    return Self.inOrder(segments.filter { $0.facts.awaitsSettling && !evictions.contains($0.id) })
   }
 
   /// Whether so many full segments are unsealed that descriptors may run out: each keeps its own until it is sealed.
   var isCrowdedUnsealed: Bool { fullSegments.count > DescriptorLimit.current / 8 }
 
   var fullBytes: Int {
-    fullSegments.reduce(0) { $0 + $1.recordsEnd }
+    fullSegments.reduce(0) { $0 + $1.recordBytes }
   }
 
   /// Adds a segment at the end of the list.

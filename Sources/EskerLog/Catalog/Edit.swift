@@ -132,7 +132,7 @@ extension Manifest {
   /// In a closed store, a segment whose end is not known is empty, even if a write is about to begin with it: this manifest may
   /// be the last one before a crash.
   mutating func forgetBeginnings() {
-    for position in segments.indices where segments[position].recordsEnd == 0 { segments[position].firstSequence = 0 }
+    for position in segments.indices where segments[position].claimedEnd == nil { segments[position].firstSequence = 0 }
   }
 
   /// From a closed store, nothing is removed before the next writer says so: it begins with a checkpoint.

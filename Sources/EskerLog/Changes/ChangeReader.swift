@@ -112,7 +112,7 @@ struct ChangeReader {
         case .removed, .unknown:
           return .change(try takeRemoval(header, of: segment, limit, writer))
         }
-      case .end where offset >= limit && offset >= segment.recordsEnd && segment.isSealed:
+      case .end where segment.endsRecords(at: offset):
         leaveSegment()
       case .end, .damaged:
         throw skipDamage(in: segment, writer, published)

@@ -104,8 +104,8 @@ final class CommitQueue: @unchecked Sendable {
 
   /// What the leader of a sync calls, without a lock.
   struct Tail: Sendable {
-    /// Where a segment's records end, if it is the tail.
-    var end: @Sendable (Segment) -> Int?
+    /// Where a segment's records end by now.
+    var recordsEnd: @Sendable (Segment) -> Int?
     /// Makes sure that records up to a number stay where they are; returns the number up to which that is so, which may be higher.
     var freeze: @Sendable (UInt64) -> UInt64
   }
@@ -237,7 +237,7 @@ final class CommitQueue: @unchecked Sendable {
     for segment in segments {
       do throws(PlatformError) {
         if coversMany {
-          segment.detachUnsynced(below: tail?.end(segment) ?? segment.recordsEnd)
+          segment.detachUnsynced(below: tail?.recordsEnd(segment) ?? 0)
         }
         try segment.sync()
         // A file without a name disappears with this process, so syncing it makes nothing durable. That is a failure

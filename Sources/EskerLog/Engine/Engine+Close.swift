@@ -90,8 +90,8 @@ extension Engine {
     // to seal what it filled.
     let unused = keeper.holdingSealing {
       catalog.take { segment in
-        segment.change { facts in if facts.state == .sealed { facts.settle(with: facts.footer) } }
-        let isUnusedTail = segment === tail && segment.recordsEnd <= SegmentHeader.length
+        segment.change { facts in if facts.awaitsSettling { facts.settle(with: facts.footer) } }
+        let isUnusedTail = segment === tail && segment.recordBytes == 0
         return segment.firstSequence == 0 || isUnusedTail
       }
     }

@@ -80,7 +80,7 @@ final class Engine: @unchecked Sendable {
   ) throws(StoreError) {
     commits.begin(
       CommitQueue.Tail { [writer] segment in
-        writer.withLock { $0.end(of: segment) }
+        writer.withLock { $0.logTail.recordsEnd(of: segment) }
       } freeze: { [writer] sequence in
         writer.freeze(upTo: sequence)
       }
@@ -115,19 +115,6 @@ final class Engine: @unchecked Sendable {
 
   @usableFromInline var publishedSequence: UInt64 { commits.publishedSequence }
   var durableSequence: UInt64 { commits.durableSequence }
-
-  /// Throws if the store is closed; in a read-only store, first reads what the writer has logged meanwhile. Otherwise costs one
-  /// load.
-  @inline(__always)
-  func checkBeforeRead() throws(StoreError) {
-    if !env.isUnhindered { try checkReadable() }
-  }
-
-  @inline(never)
-  private func checkReadable() throws(StoreError) {
-    try env.checkOpen()
-    if env.options.readOnly { follower.followIfBehind() }
-  }
 
   /// The store as it is now, without disk waits. A read-only store first catches up with its writer, and the snapshot is not
   /// taken in the middle of that.
@@ -165,7 +152,7 @@ final class Engine: @unchecked Sendable {
     while var segment = list.popLast() {
       // Space that a segment allocated and did not use is cut off once nothing maps it: a mapped page must keep its storage.
       // If an entry of a snapshot still holds the segment, the next close does that. A file shared with a backup is left alone.
-      if givesBack, segment.recordsEnd != 0, isKnownUniquelyReferenced(&segment),
+      if givesBack, segment.recordsEnd != nil, isKnownUniquelyReferenced(&segment),
         segment.mapping.length > segment.usedLength, (try? segment.file.status().linkCount) == 1
       {
         segment.mapping.unmap()

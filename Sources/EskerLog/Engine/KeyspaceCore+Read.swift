@@ -97,7 +97,7 @@ extension KeyspaceCore {
   private func lease(of record: RecordView, at address: UInt64) -> ValueLease {
     let segment = keydir.granules.segment(of: address)
     // At the tail, the record may be replaced once the pin has ended.
-    if engine.env.reusesRoom, segment?.recordsEnd == 0 { return copy(of: record) }
+    if engine.env.reusesRoom, segment.map({ $0.recordsEnd == nil }) == true { return copy(of: record) }
     return unsafe ValueLease(
       record.value,
       version: record.sequence,
@@ -201,5 +201,20 @@ extension KeyspaceCore {
   func found<Value>(_ value: Value?) throws(StoreError) -> Value? {
     if value == nil { try checkPresent() }
     return value
+  }
+}
+
+extension Engine {
+  /// Throws if the store is closed; in a read-only store, first reads what the writer has logged meanwhile. Otherwise costs one
+  /// load.
+  @inline(__always)
+  func checkBeforeRead() throws(StoreError) {
+    if !env.isUnhindered { try checkReadable() }
+  }
+
+  @inline(never)
+  private func checkReadable() throws(StoreError) {
+    try env.checkOpen()
+    if env.options.readOnly { follower.followIfBehind() }
   }
 }

@@ -8,11 +8,11 @@ extension Statistics {
   init(of engine: Engine) {
     let (env, commits, catalog, keydir) = (engine.env, engine.commits, engine.catalog, engine.keydir)
     var result = Statistics()
-    let (tail, offset) = engine.writer.withLock { state in
+    let tail = engine.writer.withLock { state in
       result.recordsWritten = state.recordsWritten
       result.bytesLogged = state.bytesLogged
       result.openSnapshots = state.keys.openSnapshots
-      return (state.tail, state.offset)
+      return state.logTail
     }
     result.settings = Options.Settings(catalog.settings)
     result.merges = engine.merger.figures.count
@@ -34,16 +34,15 @@ extension Statistics {
     let unlisted = catalog.unlisted
     let list = catalog.segments
     for segment in list {
-      let end = segment === tail ? offset : segment.recordsEnd
       let live = catalog.granules.live(segment)
       let first = segment.firstSequence
-      let last = segment === tail ? commits.publishedSequence : segment.lastSequence
+      let last = segment === tail.segment ? commits.publishedSequence : segment.lastSequence
       var row = Statistics.SegmentFigures(
         id: segment.id,
         path: segment.path,
         isMerged: segment.kind != .log,
         isSealed: segment.isSealed,
-        recordBytes: max(0, end - SegmentHeader.length),
+        recordBytes: tail.recordBytes(of: segment),
         liveBytes: live.bytes,
         fileBytes: (try? segment.file.status().size) ?? 0,
         sequences: first != 0 && first <= last ? first...last : nil

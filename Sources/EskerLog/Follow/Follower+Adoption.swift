@@ -16,7 +16,7 @@ extension Follower {
     var damage: [StoreEvent] = []
     do throws(StoreError) {
       for row in manifest.segments where !known.contains(row.id) {
-        opened.append(try catalog.openSegment(row, durable: manifest.durableSequence, damage: &damage))
+        opened.append(try catalog.openSegment(row, of: manifest, damage: &damage))
       }
     } catch {
       for segment in opened { catalog.uninstall(segment) }
@@ -88,7 +88,7 @@ extension Follower {
   private func readEnd(of segment: Segment, _ follower: LogPosition) -> Int {
     max(
       segment === follower.segment ? follower.offset : 0,
-      segment.recordsEnd,
+      segment.recordsEnd ?? 0,
       SegmentHeader.length
     )
   }

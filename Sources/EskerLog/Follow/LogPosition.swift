@@ -46,8 +46,7 @@ struct LogPosition {
 
   /// Whether the segment certainly contains nothing more.
   var isBehindSegment: Bool {
-    guard let segment else { return true }
-    return segment.isSettled && offset >= segment.recordsEnd
+    segment.map { $0.endsRecords(at: offset) } ?? true
   }
 
   /// Leaves a segment that gets no more records, and continues at the start of another.

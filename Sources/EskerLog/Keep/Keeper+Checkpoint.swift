@@ -33,11 +33,11 @@ extension Keeper {
     if keydir.isIncomplete { return nil }
     let cut = writer.withLock { state -> CheckpointCut in
       writer.freeze(&state)
-      let last = catalog.lastLogSegment
+      let last = state.tail ?? catalog.lastLogSegment
       let meta = checkpointMeta(state.keys)
       return keydir.beginCut(
         at: min(state.nextSequence &- 1, commits.publishedSequence),
-        replaying: state.tail.map { ($0.id, state.offset) } ?? (last?.id ?? 0, last?.readableEnd ?? 0),
+        replaying: (last?.id ?? 0, last.flatMap { state.logTail.recordsEnd(of: $0) } ?? 0),
         meta,
         &state.keys
       )

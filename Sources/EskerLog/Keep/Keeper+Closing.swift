@@ -36,7 +36,7 @@ extension Keeper {
     let log = Catalog.inOrder(catalog.segments.filter { $0.kind == .log })
     // Without the segment, all of the log would be read.
     guard let start = place.start(in: log) else { return false }
-    let bytes = log[start.index...].reduce(0) { $0 + $1.recordsEnd } - start.offset
+    let bytes = log[start.index...].reduce(0) { $0 + $1.recordBytes } - (start.offset - SegmentHeader.length)
     let records = commits.publishedSequence &- place.sequence
     return bytes <= min(Self.mostReplayed.bytes, length / 4) && records <= Self.mostReplayed.records
   }

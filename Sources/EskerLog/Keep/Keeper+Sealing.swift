@@ -12,9 +12,10 @@ extension Keeper {
     defer { sealing.unlock() }
     for segment in catalog.fullSegments.prefix(most) {
       do throws(StoreError) {
-        let summary = try writeFooter(segment)
+        guard let end = segment.recordsEnd else { continue }
+        let summary = try writeFooter(segment, behind: end)
         let last = segment.lastSequence
-        let extent = 0..<segment.recordsEnd
+        let extent = 0..<end
         segment.mapping.detach(extent)
         defer { if !env.pages.isBeyondMemory { segment.mapping.populateForReading(extent) } }
         try commits.waitDurable(last, onlyThrough: true)
@@ -29,7 +30,7 @@ extension Keeper {
         env.emit(
           .segmentSealed(
             id: segment.id,
-            bytes: segment.recordsEnd,
+            bytes: end,
             records: summary.records
           )
         )
@@ -50,7 +51,10 @@ extension Keeper {
 
   /// Appends a segment's footer after its seal. If there is no room, the segment gets none: a footer only saves time
   /// later.
-  private func writeFooter(_ segment: Segment) throws(StoreError) -> (footer: FooterSummary, records: Int) {
+  private func writeFooter(
+    _ segment: Segment,
+    behind end: Int
+  ) throws(StoreError) -> (footer: FooterSummary, records: Int) {
     let first = segment.firstSequence
     let expected = Int(clamping: segment.lastSequence &- first &+ 1)
     var builder = FooterBuilder(
@@ -58,7 +62,6 @@ extension Keeper {
       salt: segment.salt,
       expectedEntries: min(expected, segment.capacity / 32)
     )
-    let end = segment.recordsEnd
     var offset = SegmentHeader.length
     var records = 0
     // Not by a cursor, which passes over fillers.

@@ -10,7 +10,7 @@ extension Keydir {
   ///
   /// Safety: `inputs` keeps the mapping that a record points into, and the decompressed value outlives its closure.
   func dictionary(for inputs: [Segment]) -> [UInt8] {
-    let bytes = inputs.reduce(0) { $0 + $1.recordsEnd }
+    let bytes = inputs.reduce(0) { $0 + $1.recordBytes }
     let share = min(1, Double(Self.sampleLength) / Double(max(1, bytes)))
     var dictionary = PackDictionary()
     var passed = 0
@@ -38,7 +38,7 @@ extension Keydir {
   /// An estimate of the bytes that the live records of a segment take when they are not packed.
   private func unpackedLiveBytes(_ segment: Segment) -> Int {
     let live = granules.live(segment).bytes
-    let bytes = segment.recordsEnd
+    let bytes = segment.recordBytes
     guard segment.plainBytes > 0, bytes > 0 else { return live }
     return Int(Double(live) * Double(segment.plainBytes) / Double(bytes))
   }

@@ -43,7 +43,7 @@ struct MergeRun: ~Copyable {
       survey.chooseTombstones()
       // Mostly tombstones that still hide older records: not worth merging until those are gone.
       if !evicts, survey.writer.bytes == 0, survey.shadowBytes * 2 > bytesRead {
-        for segment in inputs { segment.wait(for: survey.blockers, bytes: segment.recordsEnd) }
+        for segment in inputs { segment.wait(for: survey.blockers, bytes: segment.recordBytes) }
         return MergeResult()
       }
       try survey.takeTombstones()
@@ -177,11 +177,6 @@ struct MergeResult {
   /// The number of live records evicted, and their bytes.
   var recordsEvicted = 0
   var bytesEvicted = 0
-}
-
-extension Segment {
-  /// Bytes of records, including the dictionary of a packed segment.
-  fileprivate var recordBytes: Int { recordsEnd - SegmentHeader.length }
 }
 
 extension Report.Merge {

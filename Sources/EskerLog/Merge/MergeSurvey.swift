@@ -57,7 +57,7 @@ struct MergeSurvey: ~Copyable {
     self.now = now
     beginning = merger.commits.publishedSequence
     sparing =
-      evicting ? merger.takeSparing(for: inputs.reduce(0) { $0 + $1.recordsEnd }) : nil
+      evicting ? merger.takeSparing(for: inputs.reduce(0) { $0 + $1.recordBytes }) : nil
     rule = TombstoneRule(merger.catalog, merging: inputs)
     writer = MergeWriter(merger.keydir, merging: inputs, now: now)
     window.reserveCapacity(Self.windowLength)

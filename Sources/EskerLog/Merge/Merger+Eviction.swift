@@ -76,7 +76,7 @@ extension Merger {
     var bytes = 0
     let oldest = list.prefix { segment in
       let isFirst = bytes == 0
-      bytes += segment.recordsEnd
+      bytes += segment.recordBytes
       return isFirst || bytes <= catalog.gatheredSize
     }
     guard !oldest.isEmpty else { return false }

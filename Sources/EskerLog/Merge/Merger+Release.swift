@@ -41,7 +41,7 @@ extension Merger {
     segment.lease.retire(bytes: segment.fileLength)
     catalog.uninstall(segment)
     feeds.checkBounds()
-    note(evicted, bytesRead: segment.recordsEnd - SegmentHeader.length)
+    note(evicted, bytesRead: segment.recordBytes)
     env.epochs.collect()
     return true
   }

@@ -154,14 +154,14 @@ final class Merger: @unchecked Sendable {
     figures.now = env.checkedNow
     let published = commits.publishedSequence
     let durable = commits.durableSequence
-    let (tail, offset) = writer.withLock { state in (state.tail, state.offset) }
+    let tail = writer.withLock { $0.logTail }
     let list = catalog.segments
     let listed = Set(list.map(\.id))
     let evictions = Set(catalog.evictions.map(\.id))
     for segment in list {
       let live = catalog.granules.live(segment).bytes
-      if segment === tail {
-        figures.tail = (max(0, offset - SegmentHeader.length), live)
+      if segment === tail.segment {
+        figures.tail = (tail.recordBytes(of: segment), live)
         figures.unsealed.bytes += figures.tail.bytes
         figures.unsealed.live += live
       } else if isMergeable(segment, durable), !evictions.contains(segment.id) {
@@ -170,7 +170,7 @@ final class Merger: @unchecked Sendable {
         candidate.isUnpacked = isUnpacked(segment) && hiding == 0
         figures.candidates.append(candidate)
       } else {
-        figures.unsealed.bytes += max(0, segment.recordsEnd - SegmentHeader.length)
+        figures.unsealed.bytes += segment.recordBytes
         figures.unsealed.live += live
       }
     }
@@ -207,7 +207,7 @@ final class Merger: @unchecked Sendable {
     _ now: Int64
   ) -> MergeCandidate {
     let footer = segment.facts.footer
-    let bytes = segment.recordsEnd - SegmentHeader.length
+    let bytes = segment.recordBytes
     let last = segment.lastSequence
     var candidate = MergeCandidate(
       id: segment.id,
@@ -313,7 +313,7 @@ final class Merger: @unchecked Sendable {
     let now = env.checkedNow
     return mergeable { segment in
       if let ids { return ids.contains(segment.id) }
-      let bytes = segment.recordsEnd - SegmentHeader.length
+      let bytes = segment.recordBytes
       return isUnpacked(segment) || catalog.granules.live(segment).bytes < bytes
         || segment.facts.footer.minExpiry <= now
     }

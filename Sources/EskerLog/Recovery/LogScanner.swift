@@ -60,6 +60,7 @@ struct LogScanner: ~Copyable {
     var lacksRecords = false
     /// Whether its seal says so.
     var isSealed = false
+    var hasRecords: Bool { offset > SegmentHeader.length }
   }
 
   /// Where records are missing, and the position in ``damage`` of what is said of it.
@@ -144,6 +145,21 @@ struct LogScanner: ~Copyable {
         offset = next
       }
     }
+  }
+
+  /// Where the records of a segment end, if not where the manifest says.
+  ///
+  /// Of one that it calls sealed, that is so if history ends there. And above the durable number, such a row is a claim. After a power
+  /// failure the file may be as it was a moment before: no record is missing, but the mark behind the last one is.
+  func correctedEnd(of segment: Segment) -> End? {
+    guard segment.isSettled else { return ends[segment.id] }
+    if let cut, cut.segment === segment { return cut.isFinal ? ends[segment.id] : nil }
+    guard segment.lastSequence > durable, var end = ends[segment.id], !end.lacksRecords,
+      end.last >= segment.lastSequence,
+      let claimed = segment.recordsEnd, end.offset < claimed
+    else { return nil }
+    end.last = segment.lastSequence
+    return end
   }
 
   private mutating func endSegment(_ segment: Segment, _ offset: Int, lacksRecords: Bool = false) {
@@ -358,7 +374,8 @@ struct LogScanner: ~Copyable {
   /// Whether a place is in front of where the records end of a segment that was synced as a whole: what cannot be read there is damage,
   /// even if no number is missing, because a later one stands further in front.
   private func isAmidDurable(_ offset: Int, _ segment: Segment) -> Bool {
-    offset < segment.recordsEnd && segment.lastSequence != 0 && segment.lastSequence <= durable
+    guard let end = segment.recordsEnd, offset < end else { return false }
+    return segment.lastSequence != 0 && segment.lastSequence <= durable
   }
 
   /// Whether all that stands in front of a record was durable.
@@ -456,7 +473,7 @@ struct LogScanner: ~Copyable {
     let lacksRecords = last >= expected || isAmidDurable(offset, segment)
     if lacksRecords {
       // As far as the records should go, whether or not the file does.
-      reportMissing(segment, offset, length: max(0, max(segment.readableEnd, segment.recordsEnd) - offset))
+      reportMissing(segment, offset, length: max(0, (segment.recordsEnd ?? segment.readableEnd) - offset))
       expected = max(expected, last &+ 1)
       highest = max(highest, last)
     }
@@ -505,7 +522,7 @@ struct LogScanner: ~Copyable {
   /// Reports that records are missing; which ones is told behind them.
   private mutating func reportMissing(_ segment: Segment, _ offset: Int, length: Int) {
     // Nobody knows how much a file had that is shorter than it was, unless it was sealed.
-    let isUnknown = segment.recordsEnd == 0 && segment.isShort.load(ordering: .relaxed)
+    let isUnknown = segment.recordsEnd == nil && segment.isShort.load(ordering: .relaxed)
     numbers.passHole(bytes: isUnknown && offset + length >= segment.readableEnd ? .max : length)
     holes.append(Hole(length: length, damage: damage.count))
     report(segment, offset, length: length, "a record is damaged")

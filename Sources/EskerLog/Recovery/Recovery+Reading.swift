@@ -66,7 +66,7 @@ extension Recovery {
   func place(behind scanner: borrowing LogScanner, _ log: [Segment]) -> (segment: Segment, offset: Int)? {
     var last: (segment: Segment, offset: Int)?
     for segment in Catalog.inOrder(log) {
-      if let end = scanner.ends[segment.id], end.offset > SegmentHeader.length { last = (segment, end.offset) }
+      if let end = scanner.ends[segment.id], end.hasRecords { last = (segment, end.offset) }
     }
     return last
   }
@@ -87,29 +87,16 @@ extension Recovery {
   /// Notes the ends of segments that were read completely, and leaves the one open in which the log may continue.
   func settleRead(_ log: [Segment], _ scanner: borrowing LogScanner, goingOnIn current: Segment?) {
     for segment in log {
-      if segment.isSettled {
-        settleClaim(of: segment, scanner)
-      } else if segment === current {
+      if segment === current, !segment.isSettled {
         segment.change { $0.reopen() }
         catalog.granules.updateLimit(segment)
-      } else if let end = scanner.ends[segment.id], end.offset > SegmentHeader.length {
-        segment.settleRead(to: end.offset, last: end.last, catalog.granules)
+      } else if let end = scanner.correctedEnd(of: segment) {
+        if segment.isSettled {
+          settleEnd(of: segment, at: end)
+        } else if end.hasRecords {
+          segment.settleRead(to: end.offset, last: end.last, catalog.granules)
+        }
       }
     }
-  }
-
-  /// Takes the end that was found for that of a segment which the manifest calls settled although it was not synced.
-  ///
-  /// Above the durable number, such a row is a claim. After a power failure the file may be as it was a moment before: history ends in it, or
-  /// no record is missing, but the mark behind the last one is.
-  func settleClaim(of segment: Segment, _ scanner: borrowing LogScanner) {
-    if let cut = scanner.cut, cut.segment === segment {
-      if cut.isFinal { settleEnd(of: segment, at: cut.offset, last: scanner.expected &- 1) }
-      return
-    }
-    guard segment.lastSequence > scanner.durable, let end = scanner.ends[segment.id], !end.lacksRecords,
-      end.offset < segment.recordsEnd, end.last >= segment.lastSequence
-    else { return }
-    settleEnd(of: segment, at: end.offset, last: segment.lastSequence)
   }
 }

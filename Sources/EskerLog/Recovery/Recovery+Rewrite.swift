@@ -45,7 +45,7 @@ extension Recovery {
         catalog.remove([segment])
         catalog.uninstall(segment)
       } else {
-        settleEnd(of: segment, at: start, last: lastNumber(in: segment, before: start) ?? durable)
+        settleEnd(of: segment, at: .init(offset: start, last: lastNumber(in: segment, before: start) ?? durable))
       }
     }
     let next = writer.withLock { $0.nextSequence }
@@ -155,7 +155,7 @@ extension Recovery {
       count += 1
     }
     try expectAll(count, of: segment, above: durable)
-    settleEnd(of: fresh, at: target, last: last)
+    settleEnd(of: fresh, at: .init(offset: target, last: last))
     try syncAnew(fresh)
     return count
   }

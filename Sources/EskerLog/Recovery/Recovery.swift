@@ -107,14 +107,12 @@ extension Recovery {
           reason: "the manifest assigns segment \(row.id) an impossible address range"
         )
       }
-      let segment = try catalog.openSegment(row, durable: manifest.durableSequence, damage: &damage)
+      let segment = try catalog.openSegment(row, of: manifest, damage: &damage)
       // At once, so that it is released if a later one cannot be opened.
       catalog.add(segment)
-      // The end in an active segment's row is valid only if the store was closed.
-      if row.state == .active, manifest.state == .clean {
-        segment.change { $0.close(at: Int(clamping: row.recordsEnd), last: row.lastSequence) }
+      if row.state == .active, let end = row.trustedEnd(in: manifest) {
+        segment.change { $0.close(at: end, last: row.lastSequence) }
         catalog.granules.updateLimit(segment)
-        reportIfCutShort(segment, row, &damage)
       }
       if segment.kind == .log, segment.firstSequence == 0,
         let first = LogScanner.firstSequence(of: segment)
@@ -132,13 +130,6 @@ extension Recovery {
     catalog.order()
   }
 
-  /// Reports a segment whose file ends before its records.
-  func reportIfCutShort(_ segment: Segment, _ row: SegmentRow, _ damage: inout [StoreEvent]) {
-    let length = segment.accessible.load(ordering: .relaxed)
-    guard Int(clamping: row.recordsEnd) > length, Int(clamping: row.fileLength) <= length else { return }
-    damage.append(.damaged(segment.location(length), reason: segment.cutShort(Int(clamping: row.recordsEnd))))
-  }
-
   /// Sets the sequence numbers and the tail of a store whose log needs no cut.
   private func settle(_ manifest: Manifest, published: UInt64) {
     commits.begin(published: published, durable: max(commits.durableSequence, published))
@@ -147,8 +138,7 @@ extension Recovery {
       guard !env.options.readOnly, let tail = catalog.lastLogSegment, !tail.isSealed else {
         return
       }
-      let end = tail.recordsEnd
-      guard end >= SegmentHeader.length, end <= tail.accessible.load(ordering: .relaxed) else { return }
+      guard let end = tail.recordsEnd, end <= tail.accessible.load(ordering: .relaxed) else { return }
       writer.setTail(tail, offset: end, &state)
     }
   }
@@ -235,7 +225,7 @@ extension Recovery {
   private mutating func goOnBehindLog() {
     guard env.options.readOnly else { return }
     let last = catalog.segments.last { $0.kind == .log && $0.firstSequence != 0 }
-    let end = last?.recordsEnd ?? 0
+    let end = last?.recordsEnd ?? SegmentHeader.length
     if let last, !last.isSettled {
       // The writer may continue in this segment.
       last.change { $0.reopen() }
@@ -264,17 +254,14 @@ extension Recovery {
     for segment in list where segment.kind == .log {
       let end = scanner.ends[segment.id]
       // A segment may be listed with its first number and yet contain no records. What is damaged may be all that it has.
-      let isEmpty = segment.firstSequence == 0 || end?.offset == SegmentHeader.length && end?.lacksRecords != true
+      let isEmpty = segment.firstSequence == 0 || end.map { !$0.hasRecords && !$0.lacksRecords } ?? false
       if isBehindCut || isEmpty { dropped.append(segment) } else { kept.append(segment) }
       isBehindCut = isBehindCut || scanner.cut.map { $0.segment === segment } ?? false
     }
     for segment in kept {
-      if let end = scanner.ends[segment.id], !segment.isSettled || scanner.cut?.segment === segment {
-        settleEnd(of: segment, at: end.offset, last: end.last)
-      } else {
-        assert(segment.isSettled, "whatever says nowhere for certain where it ends was read")
-        settleClaim(of: segment, scanner)
-      }
+      let end = scanner.correctedEnd(of: segment)
+      assert(segment.isSettled || end != nil, "whatever says nowhere for certain where it ends was read")
+      if let end { settleEnd(of: segment, at: end) }
     }
     let durable = min(max(manifest.durableSequence, scanner.durable), published)
     commits.begin(published: published, durable: durable)
@@ -307,8 +294,8 @@ extension Recovery {
     )
   }
 
-  func settleEnd(of segment: Segment, at offset: Int, last: UInt64) {
-    segment.change { $0.settle(cutAt: offset, last: last) }
+  func settleEnd(of segment: Segment, at end: LogScanner.End) {
+    segment.change { $0.settle(cutAt: end.offset, last: end.last) }
     catalog.granules.updateLimit(segment)
   }
 }

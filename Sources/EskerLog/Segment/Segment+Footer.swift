@@ -33,7 +33,7 @@ extension Segment {
       let footer = unsafe try SegmentFooter(decoding: bytes.span.bytes)
       // In a read-only store, the last segment's end stays unset, because the log may continue there.
       let end = recordsEnd
-      guard footer.segmentID == id, footer.salt == salt, end == 0 || footer.recordsEnd == UInt64(end),
+      guard footer.segmentID == id, footer.salt == salt, end == nil || footer.recordsEnd == end.map(UInt64.init),
         footer.recordsEnd <= UInt64(granuleCount) * SegmentRow.granuleSize
       else { throw .damaged(reason: "it belongs to another segment", offset: 0) }
       return (footer, bytes)
@@ -49,14 +49,14 @@ extension Segment {
   /// The bytes in use, and the page of the word after them, where a reader in another process checks whether the log continues.
   var usedLength: Int {
     let facts = facts
-    let used = max(facts.footer.offset + facts.footer.length, facts.recordsEnd + Self.tailReserve)
+    let used = max(facts.footer.offset + facts.footer.length, (facts.recordsEnd ?? 0) + Self.tailReserve)
     return (used + 4095) & ~4095
   }
 
   /// The length in bytes of records and footer.
   var fileLength: Int {
     let facts = facts
-    return max(facts.recordsEnd, facts.footer.offset + facts.footer.length)
+    return max(facts.recordsEnd ?? 0, facts.footer.offset + facts.footer.length)
   }
 }
 

@@ -17,11 +17,11 @@ extension Segment {
     let facts = facts
     row.firstSequence = facts.firstSequence
     row.lastSequence = facts.lastSequence
-    row.recordsEnd = UInt64(facts.recordsEnd)
+    row.recordsEnd = UInt64(facts.recordsEnd ?? 0)
     guard facts.isSettled else {
       // With an end, it is the tail of a closed store, and a close releases unused space. After a crash, the opening finds the end.
       let length = durableLength.load(ordering: .relaxed)
-      row.fileLength = UInt64(row.recordsEnd == 0 ? length : min(length, usedLength))
+      row.fileLength = UInt64(facts.recordsEnd == nil ? length : min(length, usedLength))
       return row
     }
     row.state = .sealed

@@ -50,7 +50,7 @@ final class Segment: @unchecked Sendable {
   private let growth = Lock(.growth)
 
   private let guardedFacts = Guarded<SegmentFacts>(SegmentFacts(), .leaf)
-  /// The facts' `recordsEnd`, for those who walk records: they look at it for each, and take no lock.
+  /// The facts' `recordsEnd`, 0 for none, for those who walk records: they look at it for each, and take no lock.
   private let knownEnd = Atomic<Int>(0)
   /// Its tombstones that hide older values, and the segments with those values.
   let hiding = Guarded<Hiding>(Hiding(), .leaf)
@@ -102,13 +102,21 @@ final class Segment: @unchecked Sendable {
     guardedFacts.withLock { facts in
       body(&facts)
       // With release: whoever sees the end sees the records before it.
-      knownEnd.store(facts.recordsEnd, ordering: .releasing)
+      knownEnd.store(facts.recordsEnd ?? 0, ordering: .releasing)
     }
   }
 
   var firstSequence: UInt64 { facts.firstSequence }
   var lastSequence: UInt64 { facts.lastSequence }
-  var recordsEnd: Int { knownEnd.load(ordering: .acquiring) }
+  /// The offset behind the last record; nil while it takes records, or may hold more than is known.
+  var recordsEnd: Int? {
+    let end = knownEnd.load(ordering: .acquiring)
+    return end == 0 ? nil : end
+  }
+  /// Bytes of records, including the dictionary of a packed segment; 0 while it takes records.
+  var recordBytes: Int { recordsEnd.map { $0 - SegmentHeader.length } ?? 0 }
+  /// Whether no record stands at an offset, or behind it, and none will.
+  func endsRecords(at offset: Int) -> Bool { isSealed && recordsEnd.map { offset >= $0 } ?? false }
   var isSealed: Bool { facts.isSealed }
   var isSettled: Bool { facts.isSettled }
 
@@ -141,7 +149,7 @@ final class Segment: @unchecked Sendable {
     // Acquiring: the records before the end were written, and the bytes mapped, before these were stored.
     let end = recordsEnd
     let mapped = accessible.load(ordering: .acquiring)
-    return end == 0 ? mapped : min(end, mapped)
+    return end.map { min($0, mapped) } ?? mapped
   }
 
   // Readers of a segment pass the end of its records according to a manifest, a footer, a checkpoint or a snapshot. The file may be

@@ -2,7 +2,7 @@ internal import EskerFormat
 
 /// What is known of a segment's records: the number of the first one, where they end, and the number of the last one.
 ///
-/// It is also where the segment's life is written down:
+/// Where they end belongs to the state, so that there is no end without a reason, and no state without its end:
 ///
 ///     open ---- seal ---> sealed ---- settle ---> settled <-- settle(as:), settle(cutAt:) -- any
 ///      ^  \                  |
@@ -11,23 +11,22 @@ internal import EskerFormat
 ///
 /// `Segment` holds it under a lock, so that nobody sees half of a change.
 struct SegmentFacts: Sendable {
-  enum State: Sendable {
+  /// With the offset behind the last record, seal excluded.
+  enum State: Sendable, Hashable {
     /// Takes records, or may hold more than is known; where they end is not known.
     case open
     /// The tail of a closed store: it ends where it says, and the next writer goes on there.
-    case closed
+    case closed(end: Int)
     /// Takes no more records.
-    case sealed
+    case sealed(end: Int)
     /// The manifest may call it sealed: its records are durable, or recovery has cut it.
-    case settled
+    case settled(end: Int)
   }
 
   private(set) var state = State.open
   /// 0 while the segment is empty.
   private(set) var firstSequence: UInt64 = 0
   private(set) var lastSequence: UInt64 = 0
-  /// Offset after the last record, seal excluded; 0 while the segment is open.
-  private(set) var recordsEnd = 0
   private(set) var footer = FooterSummary.none
   /// The last write that had returned when the merge that made this segment began; 0 when that is not known. Whatever a write
   /// up to there superseded is not in it.
@@ -35,8 +34,18 @@ struct SegmentFacts: Sendable {
   /// True once a record was found that cannot be read: a merge leaves the segment as it is.
   private(set) var isUnmergeable = false
 
-  var isSealed: Bool { state == .sealed || state == .settled }
-  var isSettled: Bool { state == .settled }
+  /// The offset behind the last record, seal excluded; nil while the segment is open.
+  var recordsEnd: Int? {
+    switch state {
+    case .open: nil
+    case .closed(let end), .sealed(let end), .settled(let end): end
+    }
+  }
+
+  var isSealed: Bool { if case .sealed = state { true } else { isSettled } }
+  var isSettled: Bool { if case .settled = state { true } else { false } }
+  /// Whether it takes no more records, and no manifest may call it sealed yet.
+  var awaitsSettling: Bool { isSealed && !isSettled }
 
   /// Notes the number that the segment begins with, or is to begin with; 0 when nothing will be written to it after all.
   mutating func begin(with first: UInt64) {
@@ -54,17 +63,15 @@ struct SegmentFacts: Sendable {
   mutating func seal(at end: Int, last: UInt64) {
     assert(!isSettled, "a settled segment does not change")
     assert(Self.isEnd(end))
-    state = .sealed
-    recordsEnd = end
+    state = .sealed(end: end)
     lastSequence = last
   }
 
   /// The segment ends here as long as the store is closed.
   mutating func close(at end: Int, last: UInt64) {
-    assert(state == .open || state == .closed, "a sealed segment takes no more records")
-    assert(end == 0 || Self.isEnd(end))
-    state = .closed
-    recordsEnd = end
+    assert(!isSealed, "a sealed segment takes no more records")
+    assert(Self.isEnd(end))
+    state = .closed(end: end)
     lastSequence = last
   }
 
@@ -72,24 +79,22 @@ struct SegmentFacts: Sendable {
   mutating func reopen() {
     assert(!isSettled, "a settled segment does not change")
     state = .open
-    recordsEnd = 0
   }
 
   /// The records of a sealed segment are durable.
   mutating func settle(with footer: FooterSummary) {
-    assert(state == .sealed, "only what is sealed can be settled")
-    state = .settled
+    guard case .sealed(let end) = state else { return assertionFailure("only what is sealed can be settled") }
+    state = .settled(end: end)
     self.footer = footer
   }
 
   /// Takes over what a manifest says of a segment that it calls sealed.
   mutating func settle(as row: SegmentRow) {
     assert(!isSettled, "a settled segment does not change")
-    state = .settled
+    state = .settled(end: Int(clamping: row.recordsEnd))
     if row.firstSequence != 0 { firstSequence = row.firstSequence }
     lastSequence = row.lastSequence
     mergedThrough = row.mergedThrough
-    recordsEnd = Int(clamping: row.recordsEnd)
     footer = FooterSummary(
       offset: Int(clamping: row.footerOffset),
       length: Int(clamping: row.footerLength),
@@ -101,12 +106,11 @@ struct SegmentFacts: Sendable {
 
   /// Takes over what is known of a segment that was written as a whole, and is durable.
   mutating func settle(as summary: SegmentFooter, recordsEnd end: Int, footerLength: Int) {
-    assert(state == .open && recordsEnd == 0, "it was written as a whole")
+    assert(state == .open, "it was written as a whole")
     assert(Self.isEnd(end))
-    state = .settled
+    state = .settled(end: end)
     firstSequence = summary.firstSequence
     lastSequence = summary.lastSequence
-    recordsEnd = end
     footer = FooterSummary(
       offset: end,
       length: footerLength,
@@ -118,10 +122,9 @@ struct SegmentFacts: Sendable {
 
   /// Recovery found, or decided, that the segment ends here, whatever was said of it before. Its footer holds no more.
   mutating func settle(cutAt end: Int, last: UInt64) {
-    assert(!isSettled || end <= recordsEnd, "there is nothing behind the end of a settled segment")
+    assert(!isSettled || end <= recordsEnd ?? 0, "there is nothing behind the end of a settled segment")
     assert(Self.isEnd(end))
-    state = .settled
-    recordsEnd = end
+    state = .settled(end: end)
     lastSequence = last
     footer = .none
   }

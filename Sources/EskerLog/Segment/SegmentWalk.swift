@@ -20,7 +20,7 @@ struct SegmentWalk {
     assert(end != nil || segment.isSealed, "a segment that takes records does not say where they end")
     self.segment = segment
     let read = segment.readFooter(damage: &damage)
-    self.end = end ?? read.map { Int($0.footer.recordsEnd) } ?? segment.recordsEnd
+    self.end = end ?? read.map { Int($0.footer.recordsEnd) } ?? segment.recordsEnd ?? 0
     records = RecordCursor(segment, to: self.end)
     listed = read?.footer.entries(segment.layout)
     footer = read?.bytes ?? []

@@ -158,9 +158,9 @@ extension SnapshotState {
       try writer.env.checkOpen()
       writer.freeze(&state)
       let shown = writer.catalog.shown
+      let tail = state.logTail
       let segments = shown.segments.compactMap { segment -> (segment: Segment, end: Int)? in
-        let end = state.end(of: segment) ?? segment.recordsEnd
-        return end == 0 ? nil : (segment, end)
+        tail.recordsEnd(of: segment).map { (segment, $0) }
       }
       let snapshot = SnapshotState(
         sequence: writer.commits.publishedSequence,

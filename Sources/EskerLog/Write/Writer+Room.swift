@@ -137,7 +137,7 @@ extension Writer {
     if let tail = withLock({ $0.tail }) {
       // Continue the tail of a clean close. A file that was truncated right behind its records has no room for the seal.
       // Without room for a mark, there is none for a record either, so neither will be written.
-      let end = min(tail.capacity, tail.recordsEnd + tailReserve)
+      let end = min(tail.capacity, withLock { $0.offset } + tailReserve)
       do throws(PlatformError) { try grow(tail, to: end) } catch {
         throw StoreError(error, needed: tailReserve)
       }

@@ -97,8 +97,8 @@ struct WriterState: ~Copyable {
     unsafe scratch.deallocate()
   }
 
-  /// The current end of a segment's records, if it is the tail.
-  func end(of segment: Segment) -> Int? { tail === segment ? offset : nil }
+  /// The tail, and where its records end now.
+  var logTail: LogTail { LogTail(segment: tail, end: offset) }
 
   // MARK: Records
 

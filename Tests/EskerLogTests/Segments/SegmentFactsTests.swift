@@ -20,9 +20,9 @@ import Testing
   @Test func aSegmentIsSealedAndThenSettled() {
     var facts = SegmentFacts()
     facts.begin(with: 3)
-    #expect(facts.state == .open && facts.recordsEnd == 0 && !facts.isSealed && !facts.isSettled)
+    #expect(facts.state == .open && facts.recordsEnd == nil && !facts.isSealed && !facts.isSettled)
     facts.seal(at: Self.end, last: 9)
-    #expect(facts.state == .sealed && facts.recordsEnd == Self.end && facts.lastSequence == 9 && !facts.isSettled)
+    #expect(facts.state == .sealed(end: Self.end) && facts.lastSequence == 9 && !facts.isSettled)
     facts.settle(with: FooterSummary(offset: Self.end + 32, length: 100))
     #expect(facts.isSealed && facts.isSettled && facts.footer.length == 100)
   }
@@ -31,9 +31,9 @@ import Testing
     var facts = SegmentFacts()
     facts.begin(with: 3)
     facts.close(at: Self.end, last: 9)
-    #expect(facts.state == .closed && facts.recordsEnd == Self.end && !facts.isSealed)
+    #expect(facts.state == .closed(end: Self.end) && facts.recordsEnd == Self.end && !facts.isSealed)
     facts.reopen()
-    #expect(facts.state == .open && facts.recordsEnd == 0 && facts.lastSequence == 9 && facts.firstSequence == 3)
+    #expect(facts.state == .open && facts.recordsEnd == nil && facts.lastSequence == 9 && facts.firstSequence == 3)
   }
 
   @Test func aManifestSettlesAnOpenSegment() {

@@ -62,7 +62,7 @@ struct HeldSegment: Sendable {
   var isSealed: Bool { segment.isSealed }
 
   /// Where its records end now; 0 while they still come.
-  var recordsEnd: Int { segment.recordsEnd }
+  var recordsEnd: Int { segment.recordsEnd ?? 0 }
 
   /// The number of its first record, written or to come; 0 while that is not known.
   var firstSequence: UInt64 { segment.firstSequence }
@@ -139,7 +139,7 @@ extension StoreProbe {
       granule: segment.granule,
       isSealed: segment.isSealed,
       isUnmergeable: segment.facts.isUnmergeable,
-      recordsEnd: segment.recordsEnd,
+      recordsEnd: segment.recordsEnd ?? 0,
       firstSequence: segment.firstSequence,
       lastSequence: segment.lastSequence,
       footerOffset: footer.offset,

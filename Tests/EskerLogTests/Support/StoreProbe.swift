@@ -34,7 +34,7 @@ struct StoreProbe: Sendable {
 
   /// How many bytes of the segments' records are in memory.
   var residentBytes: Int {
-    engine.catalog.segments.reduce(0) { $0 + $1.mapping.residentBytes(in: 0..<$1.recordsEnd) }
+    engine.catalog.segments.reduce(0) { $0 + $1.mapping.residentBytes(in: 0..<($1.recordsEnd ?? 0)) }
   }
 
   // MARK: What the store says of itself
