@@ -59,11 +59,18 @@ let integrationTargets: [Target] = [
 
 /// The tests of EskerRedis, which start servers of their own.
 let redisTargets: [Target] = [
+  // Requests of remote stores for tasks.
+  .target(
+    name: "EskerRemoteTestSupport",
+    dependencies: ["EskerRemote"],
+    path: "Tests/RemoteTestSupport",
+    swiftSettings: strict
+  ),
   // What the client costs beside redis-benchmark. Run it in release.
   .executableTarget(
     name: "esker-redis-benchmark",
     dependencies: [
-      "EskerRedis", "EskerRemote",
+      "EskerRedis", "EskerRemote", "EskerRemoteTestSupport",
       .product(name: "NIOCore", package: "swift-nio"),
       .product(name: "NIOPosix", package: "swift-nio"),
     ],
@@ -93,8 +100,8 @@ let redisTargets: [Target] = [
   .testTarget(
     name: "RedisTests",
     dependencies: [
-      "esker-redis-process", "esker-queue-writer", "Esker", "EskerRedis", "EskerRemote", "EskerTestSupport",
-      "EskerPlatform",
+      "esker-redis-process", "esker-queue-writer", "Esker", "EskerRedis", "EskerRemote", "EskerRemoteTestSupport",
+      "EskerTestSupport", "EskerPlatform",
       .product(name: "Logging", package: "swift-log"),
       .product(name: "NIOCore", package: "swift-nio"),
       .product(name: "NIOPosix", package: "swift-nio"),

@@ -1,5 +1,6 @@
 import EskerPlatform
 import EskerRemote
+import EskerRemoteTestSupport
 import EskerTestSupport
 import Testing
 

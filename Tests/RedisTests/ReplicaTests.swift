@@ -1,5 +1,6 @@
 import Esker
 import EskerRedis
+import EskerRemoteTestSupport
 import EskerTestSupport
 import Foundation
 import Testing

@@ -1,6 +1,7 @@
 import EskerPlatform
 import EskerRedis
 import EskerRemote
+import EskerRemoteTestSupport
 import EskerTestSupport
 import Testing
 

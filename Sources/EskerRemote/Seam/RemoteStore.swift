@@ -1,3 +1,5 @@
+internal import EskerLog
+
 /// A store on other machines: the seam between the coherence of tiers and a client such as that of Redis clusters.
 ///
 /// Keys belong to *domains*: the slots of a cluster, or one domain for a single server. Each domain has one owner at a time, and the
@@ -148,6 +150,11 @@ public protocol RemoteStore: AnyObject, Sendable {
     by deadline: RemoteInstant,
     then completion: @escaping @Sendable (Result<Int, RemoteError>) -> Void
   )
+}
+
+extension RemoteStore {
+  /// A key of this store.
+  public func key(_ bytes: [UInt8]) -> RemoteKey { RemoteKey(bytes, domain: bytes.withBytes { domain(of: $0) }) }
 }
 
 // MARK: Defaults

@@ -1,5 +1,6 @@
 import EskerRedis
 import EskerRemote
+import EskerRemoteTestSupport
 import EskerTestSupport
 import Foundation
 import Logging

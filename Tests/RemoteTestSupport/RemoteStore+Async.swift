@@ -1,13 +1,10 @@
-internal import EskerLog
+public import EskerRemote
 
-/// The requests for tasks that need no coherence of near copies: tools and tests. A task that resumes has no place in the order of
-/// messages, so the core uses the completions.
+/// Requests for tasks. A task that resumes has no place in the order of messages, so the core uses the completions, and only tests and
+/// benchmarks these.
 ///
 /// The task waits for the completion also if it is cancelled; the deadline bounds that.
 extension RemoteStore {
-  /// A key of this store.
-  public func key(_ bytes: [UInt8]) -> RemoteKey { RemoteKey(bytes, domain: bytes.withBytes { domain(of: $0) }) }
-
   /// Reads what is under a key.
   public func get(
     _ key: RemoteKey,
