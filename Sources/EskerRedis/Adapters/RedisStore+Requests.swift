@@ -20,12 +20,12 @@
       command.add(what)
       command.add(condition.code)
       for argument in arguments { command.add(argument) }
-      let read: WriteRequest.Reader = { reply, _ in
+      let read: WriteRequest<RemoteWritten>.Reader = { reply, _ in
         guard let (code, found) = Self.scripted(reply) else { return nil }
         // What a script writes is told to this connection, too.
         return code == 1 ? .done(isEchoed: true, wasThere: found != .absent) : .refused(found)
       }
-      client.submit(CompletedWrite(.made(command), key, as: write, by: deadline, read: read, then: completion))
+      client.submit(WriteRequest(.made(command), key, as: write, by: deadline, read: read, then: completion))
     }
 
     /// What the script answered.
@@ -39,7 +39,7 @@
 
     /// How the reply to a plain SET is read: null says that the condition did not hold. What was there is not known then, but that
     /// there was something.
-    static func reader(_ condition: RemoteCondition) -> WriteRequest.Reader {
+    static func reader(_ condition: RemoteCondition) -> WriteRequest<RemoteWritten>.Reader {
       switch condition {
       case .absent: { $0.isNull ? .refused(.foreign) : .done(isEchoed: $1, wasThere: false) }
       case .present: { $0.isNull ? .refused(.absent) : .done(isEchoed: $1, wasThere: true) }

@@ -193,7 +193,7 @@
         return change(key, "set", condition, [value.stored, decimal(value.expiry)], write, deadline, completion)
       }
       client.submit(
-        CompletedWrite(
+        WriteRequest(
           .set(value.stored, expiry: value.expiry, condition),
           key,
           as: write,
@@ -236,14 +236,14 @@
       guard condition == .always || condition == .present else {
         return change(key, "del", condition, [], write, deadline, completion)
       }
-      let read: WriteRequest.Reader = { reply, isEchoed in
+      let read: WriteRequest<RemoteWritten>.Reader = { reply, isEchoed in
         reply.integer.map { .done(isEchoed: isEchoed, wasThere: $0 > 0) }
       }
-      let readPresent: WriteRequest.Reader = { reply, isEchoed in
+      let readPresent: WriteRequest<RemoteWritten>.Reader = { reply, isEchoed in
         reply.integer.map { $0 == 0 ? .refused(.absent) : .done(isEchoed: isEchoed, wasThere: true) }
       }
       client.submit(
-        CompletedWrite(
+        WriteRequest(
           .delete,
           key,
           as: write,
@@ -298,7 +298,11 @@
       command.add(decimal(intent.value?.expiry ?? 0))
       command.add(intent.version.bytes)
       command.add(intent.value == nil ? "del" : "set")
-      client.submit(ApplyRequest(command, key, as: write, by: deadline, then: completion))
+      let read: WriteRequest<RemoteApplied>.Reader = { reply, _ in
+        guard let (code, found) = Self.scripted(reply) else { return nil }
+        return code == 1 ? .applied : code == 2 ? .already : .superseded(by: found)
+      }
+      client.submit(WriteRequest(.made(command), key, as: write, by: deadline, read: read, then: completion))
     }
 
     /// Waits for replicas; those who wait at the same time share one question, and who comes later waits for theirs: a second, or up to
