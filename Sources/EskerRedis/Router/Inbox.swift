@@ -14,6 +14,15 @@
       var isOpen = false
       /// Whether the loop is going to look, since it was woken or is about to end a turn.
       var isAwaited = false
+
+      /// Whether there is room for a request, which then counts.
+      mutating func admit(_ request: Request) -> Bool {
+        let size = request.size
+        guard waiting < Inbox.mostWaiting, bytes + size <= Inbox.mostBytesWaiting || waiting == 0 else { return false }
+        waiting += 1
+        bytes += size
+        return true
+      }
     }
 
     private let state = Guarded(State(), .leaf)
@@ -32,14 +41,9 @@
     func close() { state.withLock { $0.isOpen = false } }
 
     func add(_ request: Request) -> Admission {
-      let size = request.size
-      return state.withLock { state in
+      state.withLock { state in
         guard state.isOpen else { return .refused(.stopped) }
-        guard state.waiting < Self.mostWaiting, state.bytes + size <= Self.mostBytesWaiting || state.waiting == 0 else {
-          return .refused(.unavailable(until: nil))
-        }
-        state.waiting += 1
-        state.bytes += size
+        guard state.admit(request) else { return .refused(.unavailable(until: nil)) }
         state.requests.append(request)
         defer { state.isAwaited = true }
         return state.isAwaited ? .behindOthers : .first
@@ -50,15 +54,7 @@
     func add(_ requests: [Request]) -> (refused: ArraySlice<Request>, error: RemoteError, isFirst: Bool) {
       state.withLock { state in
         guard state.isOpen else { return (requests[...], .stopped, false) }
-        var taken = 0
-        for request in requests {
-          let size = request.size
-          guard state.waiting < Self.mostWaiting, state.bytes + size <= Self.mostBytesWaiting || state.waiting == 0
-          else { break }
-          state.waiting += 1
-          state.bytes += size
-          taken += 1
-        }
+        let taken = requests.firstIndex { !state.admit($0) } ?? requests.count
         state.requests += requests[..<taken]
         guard taken > 0 else { return (requests[...], .unavailable(until: nil), false) }
         defer { state.isAwaited = true }
