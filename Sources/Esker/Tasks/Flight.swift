@@ -3,17 +3,17 @@ internal import Synchronization
 
 /// A value that is being produced, and the tasks that wait for it.
 ///
-/// The producer runs in a task of its own, so it is no one waiter's: it goes on while anybody waits. Each waiter is resumed
-/// once, by the outcome, by its own cancellation, or by its limit. When the last one has left, the producer is cancelled, unless it is
-/// *kept*: then it goes on for whoever comes later.
+/// The producer runs in a task of its own, so it is no one waiter's: it goes on while anybody waits. When the last one has left, by its
+/// own cancellation or limit, the producer is cancelled, unless it is *kept*: then it goes on for whoever comes later.
 ///
 /// Safety: threads may share it, since only a holder of the table's lock touches what changes.
 final class Flight: @unchecked Sendable {
   typealias Outcome = Result<any Sendable, StorageError>
 
   let key: FlightKey
+  let landing = Landing<Outcome>()
   // Guarded by the table's lock.
-  var waiters: [UInt64: CheckedContinuation<Outcome?, Never>] = [:]
+  var waiterCount = 0
   var task: Task<Void, Never>?
   var isKept = false
   /// The flights that this one's producer waits for at present, and how often.
@@ -56,7 +56,6 @@ final class FlightTable: @unchecked Sendable {
   private let lock = Lock(.flights)
   // Guarded by `lock`.
   private var flights: [FlightKey: Flight] = [:]
-  private var lastWaiter: UInt64 = 0
   /// Raised by a flight that has ended, before another for its key can begin, and acquired by who looks for its value: whoever
   /// sees the same number twice has missed no value in between.
   private let landed = Atomic<UInt64>(0)
@@ -96,66 +95,38 @@ final class FlightTable: @unchecked Sendable {
     isKept: Bool,
     _ body: @escaping @Sendable () async -> Flight.Outcome
   ) async -> Flight.Outcome? {
-    let waiter = lock.withLock {
-      lastWaiter += 1
-      return lastWaiter
-    }
     let own = Flight.current
-    let boarded = Guarded<Flight?>(nil, .leaf)
-    let place = Place(boarded)
-    var timer: Task<Void, Never>?
-    let outcome = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        board(key, waiter, continuation, own, place, isKept, body)
-        // Not before: it would find nobody to resume.
-        timer = limit.map { limit in
-          Task { [self] in
-            if (try? await Task.sleep(for: limit.bounded)) != nil { leave(waiter, place, nil) }
-          }
-        }
-      }
-    } onCancel: {
-      leave(waiter, place, .failure(.cancelled))
+    let flight: Flight
+    do throws(StorageError) { flight = try board(key, own, isKept, body) } catch { return .failure(error) }
+    let ending = await flight.landing.outcome(within: limit)
+    leave(flight, own)
+    return switch ending {
+    case .landed(let outcome): outcome
+    case .tooLate: nil
+    case .cancelled: .failure(.cancelled)
     }
-    timer?.cancel()
-    if let own, let flight = place.flight.withLock({ $0 }) { lock.withLock { own.stopAwaiting(flight) } }
-    return outcome
   }
 
   /// How many tasks wait for the value of a key.
-  func waiterCount(for key: FlightKey) -> Int { lock.withLock { flights[key]?.waiters.count ?? 0 } }
+  func waiterCount(for key: FlightKey) -> Int { lock.withLock { flights[key]?.waiterCount ?? 0 } }
 
-  /// Where a waiter waits, once it does.
-  private final class Place: Sendable {
-    let flight: Guarded<Flight?>
-
-    init(_ flight: consuming Guarded<Flight?>) {
-      self.flight = flight
-    }
-  }
-
+  /// The flight of a key, which somebody more waits for.
   private func board(
     _ key: FlightKey,
-    _ waiter: UInt64,
-    _ continuation: CheckedContinuation<Flight.Outcome?, Never>,
     _ own: Flight?,
-    _ place: Place,
     _ isKept: Bool,
     _ body: @escaping @Sendable () async -> Flight.Outcome
-  ) {
-    let refusal: StorageError? = lock.withLock {
-      // A cancellation that came before this found nobody to resume.
-      if Task.isCancelled { return .cancelled }
+  ) throws(StorageError) -> Flight {
+    try lock.withLock { () throws(StorageError) -> Flight in
+      if Task.isCancelled { throw .cancelled }
       let present = flights[key]
-      if let present, let own, present.waits(for: own) { return .producer(ProducerError.waitsForItself) }
+      if let present, let own, present.waits(for: own) { throw .producer(ProducerError.waitsForItself) }
       let flight = present ?? take(off: key, body)
-      flight.waiters[waiter] = continuation
+      flight.waiterCount += 1
       if isKept { flight.isKept = true }
-      place.flight.withLock { $0 = flight }
       own?.startAwaiting(flight)
-      return nil
+      return flight
     }
-    if let refusal { continuation.resume(returning: .failure(refusal)) }
   }
 
   /// Called with the lock held, where there is no flight for the key.
@@ -172,26 +143,21 @@ final class FlightTable: @unchecked Sendable {
 
   private func land(_ flight: Flight, _ outcome: Flight.Outcome) {
     landed.wrappingAdd(1, ordering: .acquiringAndReleasing)
-    let waiters = lock.withLock {
-      if flights[flight.key] === flight { flights[flight.key] = nil }
-      defer { flight.waiters = [:] }
-      return flight.waiters.values
-    }
-    for waiter in waiters { waiter.resume(returning: outcome) }
+    lock.withLock { if flights[flight.key] === flight { flights[flight.key] = nil } }
+    flight.landing.land(outcome)
   }
 
-  /// A waiter stops waiting, if it still does, and gets `outcome`.
-  private func leave(_ waiter: UInt64, _ place: Place, _ outcome: Flight.Outcome?) {
-    let resumed: (CheckedContinuation<Flight.Outcome?, Never>, Task<Void, Never>?)? = lock.withLock {
-      guard let flight = place.flight.withLock({ $0 }), let continuation = flight.waiters.removeValue(forKey: waiter)
-      else { return nil }
-      guard flight.waiters.isEmpty, !flight.isKept else { return (continuation, nil) }
+  /// Somebody waits no more.
+  private func leave(_ flight: Flight, _ own: Flight?) {
+    let abandoned: Task<Void, Never>? = lock.withLock {
+      own?.stopAwaiting(flight)
+      flight.waiterCount -= 1
+      guard flight.waiterCount == 0, !flight.isKept, flights[flight.key] === flight else { return nil }
       // Whoever comes next begins anew.
-      if flights[flight.key] === flight { flights[flight.key] = nil }
-      return (continuation, flight.task)
+      flights[flight.key] = nil
+      return flight.task
     }
-    resumed?.0.resume(returning: outcome)
-    resumed?.1?.cancel()
+    abandoned?.cancel()
   }
 }
 

@@ -1,3 +1,5 @@
+internal import Esker
+
 /// A key that is being read from the remote store or written to it, and what was told of it meanwhile.
 struct ActiveKey {
   let key: RemoteKey
@@ -87,6 +89,8 @@ struct ActiveKey {
 
 /// What the tasks of one read share; the core only hands it to those who join.
 protocol FlightObject: AnyObject, Sendable {}
+
+extension Landing: FlightObject {}
 
 /// What is to be written.
 enum RemoteAction: Sendable {

@@ -1,3 +1,5 @@
+internal import Esker
+
 /// Ends the wait of one task as soon as something is told of its keys, or may not have been told: a raise, the end of a lease.
 ///
 /// What is told between ``Coherence/watch(_:)`` and the wait ends it too, so who looks in between misses nothing.

@@ -1,8 +1,9 @@
 internal import EskerPlatform
 
 /// An outcome that is there once, and the tasks that wait for it. Whoever waits may stop.
-final class Landing<Outcome: Sendable>: FlightObject {
-  enum Ending: Sendable {
+package final class Landing<Outcome: Sendable>: Sendable {
+  /// How a wait has ended.
+  package enum Ending: Sendable {
     case landed(Outcome)
     case tooLate
     case cancelled
@@ -16,8 +17,10 @@ final class Landing<Outcome: Sendable>: FlightObject {
 
   private let state: Guarded<State> = Guarded(State(), .leaf)
 
-  /// Waits for the outcome, but no longer than `limit`, and not once the task is cancelled.
-  func outcome(within limit: Duration?) async -> Ending {
+  package init() {}
+
+  /// Waits for the outcome, but no longer than `limit`, and not once the task is cancelled, if that may end the wait.
+  package func outcome(within limit: Duration?, isCancellable: Bool = true) async -> Ending {
     let waiter = state.withLock { state in
       state.last += 1
       return state.last
@@ -29,7 +32,7 @@ final class Landing<Outcome: Sendable>: FlightObject {
         let known: Ending? = state.withLock { state in
           if let outcome = state.outcome { return .landed(outcome) }
           // A cancellation that came before this found nobody to resume.
-          if Task.isCancelled { return .cancelled }
+          if isCancellable, Task.isCancelled { return .cancelled }
           state.waiters[waiter] = continuation
           return nil
         }
@@ -42,18 +45,18 @@ final class Landing<Outcome: Sendable>: FlightObject {
         }
       }
     } onCancel: {
-      resume(waiter, .cancelled)
+      if isCancellable { resume(waiter, .cancelled) }
     }
   }
 
   /// Whether there is an outcome.
-  var hasLanded: Bool { state.withLock { $0.outcome != nil } }
+  package var hasLanded: Bool { state.withLock { $0.outcome != nil } }
 
   /// How many tasks wait.
-  var waiterCount: Int { state.withLock { $0.waiters.count } }
+  package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
   /// Tells all who wait, and all who still come.
-  func land(_ outcome: Outcome) {
+  package func land(_ outcome: Outcome) {
     let waiters = state.withLock { state in
       state.outcome = outcome
       defer { state.waiters = [:] }
