@@ -1,9 +1,8 @@
+internal import Esker
 internal import EskerLog
 
-/// Tasks that wait for something to leave a queue.
-struct QueueWaiters {
-  enum Ending: Sendable { case done, cancelled, stopped, timedOut }
-
+/// A task that waits for something to leave a queue.
+final class QueueWaiter: Sendable {
   enum Wish: Hashable, Sendable {
     /// All records up to one are gone.
     case drained(SequenceNumber)
@@ -13,40 +12,60 @@ struct QueueWaiters {
     case quiet
   }
 
-  private var waiting: [UInt64: (wish: Wish, continuation: CheckedContinuation<Ending, Never>)] = [:]
-  private var byKey: [[UInt8]: Set<UInt64>] = [:]
-  private var others: Set<UInt64> = []
-  private var last: UInt64 = 0
+  let wish: Wish
+  /// Whether the wish has come true; otherwise the queue was stopped.
+  let landing = Landing<Bool>()
 
-  mutating func nextNumber() -> UInt64 {
-    last += 1
-    return last
-  }
+  init(_ wish: Wish) { self.wish = wish }
+}
 
-  mutating func add(_ number: UInt64, _ wish: Wish, _ continuation: CheckedContinuation<Ending, Never>) {
-    waiting[number] = (wish, continuation)
-    if case .key(let key) = wish { byKey[key, default: []].insert(number) } else { others.insert(number) }
-  }
-
-  mutating func remove(_ number: UInt64) -> CheckedContinuation<Ending, Never>? {
-    guard let (wish, continuation) = waiting.removeValue(forKey: number) else { return nil }
-    if case .key(let key) = wish {
-      byKey[key]?.remove(number)
-      if byKey[key]?.isEmpty == true { byKey[key] = nil }
+extension QueueBook {
+  /// Whether a wish has come true.
+  mutating func grants(_ wish: QueueWaiter.Wish) -> Bool {
+    switch wish {
+    case .drained(let record): isDrained(to: record)
+    case .key(let key): entries[key] == nil
+    case .quiet: isQuiet
     }
-    others.remove(number)
-    return continuation
+  }
+}
+
+/// Tasks that wait for something to leave a queue.
+struct QueueWaiters {
+  private var byKey: [[UInt8]: [QueueWaiter]] = [:]
+  private var others: [QueueWaiter] = []
+
+  mutating func add(_ waiter: QueueWaiter) {
+    if case .key(let key) = waiter.wish { byKey[key, default: []].append(waiter) } else { others.append(waiter) }
   }
 
-  /// Those whose wish has come true, now that something of `key` has changed.
-  mutating func granted(_ key: [UInt8]?, _ isGranted: (Wish) -> Bool) -> [CheckedContinuation<Ending, Never>] {
-    let candidates = (key.flatMap { byKey[$0] } ?? []).union(others)
-    return candidates.filter { waiting[$0].map { isGranted($0.wish) } ?? false }.compactMap { remove($0) }
+  mutating func remove(_ waiter: QueueWaiter) {
+    guard case .key(let key) = waiter.wish else { return others.removeAll { $0 === waiter } }
+    byKey[key]?.removeAll { $0 === waiter }
+    if byKey[key]?.isEmpty == true { byKey[key] = nil }
   }
 
-  /// All but those who wait for the queue to be quiet.
-  mutating func dismissAll() -> [CheckedContinuation<Ending, Never>] {
-    waiting.filter { $0.value.wish != .quiet }.keys.compactMap { remove($0) }
+  /// Takes out those whose wish has come true, now that something of `key` has changed.
+  mutating func granted(_ key: [UInt8]?, by book: inout QueueBook) -> [QueueWaiter] {
+    var granted: [QueueWaiter] = []
+    if let key, let waiters = byKey[key], book.grants(.key(key)) {
+      granted = waiters
+      byKey[key] = nil
+    }
+    others.removeAll { waiter in
+      guard book.grants(waiter.wish) else { return false }
+      granted.append(waiter)
+      return true
+    }
+    return granted
+  }
+
+  /// Takes out all but those who wait for the queue to be quiet.
+  mutating func dismissAll() -> [QueueWaiter] {
+    let dismissed = byKey.values.joined() + others.filter { $0.wish != .quiet }
+    byKey = [:]
+    others.removeAll { $0.wish != .quiet }
+    return dismissed
   }
 }
 

@@ -5,22 +5,21 @@ internal import EskerPlatform
 extension RemoteQueue {
   /// Waits until every write that was acknowledged before has left the queue: it arrived, was lost, or was replaced by a later one.
   func drained() async throws(StorageError) {
-    let newest = state.withLock { $0.book.newest }
-    switch await wait(for: .drained(newest), within: nil) {
-    case .done: return
-    case .cancelled: throw .cancelled
-    case .stopped, .timedOut: throw .back(name: name, underlying: RemoteError.stopped)
-    }
+    try await done(.drained(state.withLock { $0.book.newest }), within: nil)
   }
 
   /// Waits until no write of a key waits.
   func settled(_ key: [UInt8], within limit: Duration) async throws(StorageError) {
     if state.withLock({ $0.book.entries[key] == nil }) { return }
-    switch await wait(for: .key(key), within: limit) {
-    case .done: return
+    try await done(.key(key), within: limit)
+  }
+
+  private func done(_ wish: QueueWaiter.Wish, within limit: Duration?) async throws(StorageError) {
+    switch await wait(for: wish, within: limit) {
+    case .landed(true): return
+    case .landed(false): throw .back(name: name, underlying: RemoteError.stopped)
+    case .tooLate: throw .back(name: name, underlying: RemoteError.timedOut)
     case .cancelled: throw .cancelled
-    case .stopped: throw .back(name: name, underlying: RemoteError.stopped)
-    case .timedOut: throw .back(name: name, underlying: RemoteError.timedOut)
     }
   }
 
@@ -32,7 +31,7 @@ extension RemoteQueue {
       return (state.waiters.dismissAll(), state.timer?.task)
     }
     timer?.cancel()
-    for waiter in waiters { waiter.resume(returning: .stopped) }
+    for waiter in waiters { waiter.landing.land(false) }
   }
 
   /// Waits until nobody writes the log any more; after ``halt()``.
@@ -46,55 +45,25 @@ extension RemoteQueue {
 
   /// Tells those who wait; called after something has left the queue, or a replay has ended, or the last writer of a stopped queue.
   func grant(_ key: [UInt8]?) {
-    let granted = state.withLock { state in
-      var waiters = QueueWaiters()
-      swap(&waiters, &state.waiters)
-      defer { swap(&waiters, &state.waiters) }
-      return waiters.granted(key) { isGranted($0, &state) }
-    }
-    for waiter in granted { waiter.resume(returning: .done) }
-  }
-
-  private func isGranted(_ wish: QueueWaiters.Wish, _ state: inout State) -> Bool {
-    switch wish {
-    case .drained(let record): state.book.isDrained(to: record)
-    case .key(let key): state.book.entries[key] == nil
-    case .quiet: state.book.isQuiet
-    }
+    let granted = state.withLock { state in state.waiters.granted(key, by: &state.book) }
+    for waiter in granted { waiter.landing.land(true) }
   }
 
   private func wait(
-    for wish: QueueWaiters.Wish,
+    for wish: QueueWaiter.Wish,
     within limit: Duration?,
     isCancellable: Bool = true
-  ) async -> QueueWaiters.Ending {
-    let number = state.withLock { $0.waiters.nextNumber() }
-    var timer: Task<Void, Never>?
-    defer { timer?.cancel() }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let known: QueueWaiters.Ending? = state.withLock { state in
-          if isGranted(wish, &state) { return .done }
-          if state.isStopped, wish != .quiet { return .stopped }
-          // A cancellation that came before this found nobody to resume.
-          if isCancellable, Task.isCancelled { return .cancelled }
-          state.waiters.add(number, wish, continuation)
-          return nil
-        }
-        if let known { return continuation.resume(returning: known) }
-        // Not before: it would find nobody to dismiss.
-        timer = limit.map { limit in
-          Task { [self] in
-            if (try? await Task.sleep(for: limit.bounded)) != nil { dismiss(number, .timedOut) }
-          }
-        }
-      }
-    } onCancel: {
-      if isCancellable { dismiss(number, .cancelled) }
+  ) async -> Landing<Bool>.Ending {
+    let waiter = QueueWaiter(wish)
+    let known: Bool? = state.withLock { state in
+      if state.book.grants(wish) { return true }
+      if state.isStopped, wish != .quiet { return false }
+      state.waiters.add(waiter)
+      return nil
     }
-  }
-
-  private func dismiss(_ number: UInt64, _ ending: QueueWaiters.Ending) {
-    state.withLock { $0.waiters.remove(number) }?.resume(returning: ending)
+    if let known { return .landed(known) }
+    let ending = await waiter.landing.outcome(within: limit, isCancellable: isCancellable)
+    state.withLock { $0.waiters.remove(waiter) }
+    return ending
   }
 }
