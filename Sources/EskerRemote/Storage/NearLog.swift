@@ -13,29 +13,17 @@ final class NearLog: Sendable {
   private static let unwrittenLimit = 4_096
 
   private let keyspace: Keyspace
-  private let queue: Guarded<Queue> = Guarded(Queue(), .leaf)
+  private let state = Guarded(State(), .leaf)
+  /// What waits; nil removes.
+  private let writer = LatestWriter<RemoteValue?>()
 
-  /// What is to be written of a key.
-  private struct Item {
-    /// Nil: the copy is removed.
-    var value: RemoteValue?
-    var waiters: [CheckedContinuation<Void, Never>] = []
-  }
-
-  private struct Queue {
-    var items: [[UInt8]: Item] = [:]
-    var order = Fifo<[UInt8]>()
-    var underWay: (key: [UInt8], item: Item)?
+  private struct State {
     /// For how long what has expired is kept.
     var stale = Duration.zero
-    var writer = SoleWriter()
     /// Keys of which the log may have something older than it should: it could not be written.
     var unwritten: Set<[UInt8]> = []
     /// There were too many of them.
     var isUseless = false
-
-    /// What will be there; nil if nothing waits.
-    func pending(_ key: [UInt8]) -> Item? { items[key] ?? (underWay?.key == key ? underWay?.item : nil) }
   }
 
   /// When copies of processes before this one were last known to be current.
@@ -47,15 +35,12 @@ final class NearLog: Sendable {
   }
 
   /// From now on what has expired is kept for as long as this, or longer.
-  func keepStale(for duration: Duration?) { queue.withLock { $0.stale = max($0.stale, duration ?? .zero) } }
+  func keepStale(for duration: Duration?) { state.withLock { $0.stale = max($0.stale, duration ?? .zero) } }
 
   /// What is there, if anything can be read: a copy that cannot is as good as none.
   func value(_ key: [UInt8]) async -> RemoteValue? {
-    let known: RemoteValue?? = queue.withLock { queue in
-      if let item = queue.pending(key) { return .some(item.value) }
-      return queue.isUseless || queue.unwritten.contains(key) ? .some(nil) : nil
-    }
-    if let known { return known }
+    if let pending = writer.pending(key) { return pending }
+    guard state.withLock({ !$0.isUseless && !$0.unwritten.contains(key) }) else { return nil }
     guard let bytes = try? await keyspace.async.get(key) else { return nil }
     let value = RemoteValue(stored: bytes)
     return value.envelope == nil ? nil : value
@@ -67,87 +52,39 @@ final class NearLog: Sendable {
   }
 
   /// Writes what was read soon, or not at all; what has no version is removed.
-  func fill(_ value: RemoteValue?, forKey key: [UInt8]) { add(value, key, isFill: true) }
+  func fill(_ value: RemoteValue?, forKey key: [UInt8]) {
+    writer.add(value, key, behind: Self.limit) { [self] in await write($0, $1) }
+  }
 
   /// Writes what a write of this process has left soon; nil removes.
-  func keep(_ value: RemoteValue?, forKey key: [UInt8]) { add(value, key, isFill: false) }
-
-  private func add(_ value: RemoteValue?, _ key: [UInt8], isFill: Bool) {
-    let mustStart = queue.withLock { queue in
-      if queue.writer.isClosed { return false }
-      if queue.items[key] != nil {
-        queue.items[key]?.value = value
-      } else {
-        guard !isFill || queue.items.count < Self.limit else { return false }
-        queue.items[key] = Item(value: value)
-        queue.order.append(key)
-      }
-      return queue.writer.start()
-    }
-    if mustStart { Task { [self] in await run() } }
-  }
+  func keep(_ value: RemoteValue?, forKey key: [UInt8]) { writer.add(value, key) { [self] in await write($0, $1) } }
 
   /// Returns once everything that was kept of a key is in the log, as far as it can be written.
-  func settled(_ key: [UInt8]) async {
-    await withCheckedContinuation { continuation in
-      let isSettled = queue.withLock { queue in
-        if queue.items[key] != nil {
-          queue.items[key]?.waiters.append(continuation)
-        } else if queue.underWay?.key == key {
-          queue.underWay?.item.waiters.append(continuation)
-        } else {
-          return true
-        }
-        return false
-      }
-      if isSettled { continuation.resume() }
-    }
-  }
+  func settled(_ key: [UInt8]) async { await writer.settled(key) }
 
   /// Writes nothing any more once this returns.
-  func close() async {
-    await withCheckedContinuation { continuation in
-      if queue.withLock({ $0.writer.close(continuation) }) { continuation.resume() }
-    }
-  }
+  func close() async { await writer.close() }
 
-  private func run() async {
-    while let (key, item) = next() {
-      let isWritten = await write(item, key)
-      let waiters = queue.withLock { queue in
-        defer { queue.underWay = nil }
-        if isWritten {
-          queue.unwritten.remove(key)
-        } else if queue.unwritten.count < Self.unwrittenLimit {
-          queue.unwritten.insert(key)
-        } else {
-          queue.isUseless = true
-        }
-        return queue.underWay?.item.waiters ?? []
+  /// Writes, and notes whether that could be done before the value waits no more: readers look for what waits first.
+  private func write(_ value: RemoteValue?, _ key: [UInt8]) async {
+    let isWritten = await put(value, key)
+    state.withLock { state in
+      if isWritten {
+        state.unwritten.remove(key)
+      } else if state.unwritten.count < Self.unwrittenLimit {
+        state.unwritten.insert(key)
+      } else {
+        state.isUseless = true
       }
-      for waiter in waiters { waiter.resume() }
     }
-  }
-
-  /// The next to be written, which is under way then.
-  private func next() -> (key: [UInt8], item: Item)? {
-    let (next, closers) = queue.withLock { queue -> ((key: [UInt8], item: Item)?, [CheckedContinuation<Void, Never>]) in
-      if let key = queue.order.popFirst(), let item = queue.items.removeValue(forKey: key) {
-        queue.underWay = (key, item)
-        return ((key, item), [])
-      }
-      return (nil, queue.writer.end())
-    }
-    for closer in closers { closer.resume() }
-    return next
   }
 
   /// Whether it could be written. No power failure is survived: what comes back then is checked, or stale.
-  private func write(_ item: Item, _ key: [UInt8]) async -> Bool {
+  private func put(_ value: RemoteValue?, _ key: [UInt8]) async -> Bool {
     do throws(StoreError) {
-      if let value = item.value, value.envelope != nil {
+      if let value, value.envelope != nil {
         let end = WallTime(millisecondsSince1970: Int64(clamping: value.expiry))
-        let expiry: Expiry = value.expiry == 0 ? .never : .at(end.advanced(by: queue.withLock { $0.stale }))
+        let expiry: Expiry = value.expiry == 0 ? .never : .at(end.advanced(by: state.withLock { $0.stale }))
         do throws(StoreError) {
           try await keyspace.async.put(value.stored, forKey: key, expiry: expiry, durability: .buffered)
           return true

@@ -1,8 +1,12 @@
 internal import Esker
 internal import EskerPlatform
+internal import Synchronization
 
-/// The logs in which the storages of tiers keep copies, by their names.
+/// The logs in which the storages of tiers keep copies, by their names, and the times of leases beside them.
 final class NearLogs: Sendable {
+  /// Between two times that are noted.
+  private static var pause: UInt64 { 1_000_000_000 }
+
   private struct Place: Hashable {
     let store: ObjectIdentifier
     let name: String
@@ -11,28 +15,33 @@ final class NearLogs: Sendable {
   private struct State {
     var logs: [Place: NearLog] = [:]
     var byName: [String: [NearLog]] = [:]
+    var leases: [ObjectIdentifier: LeaseLog] = [:]
   }
 
   private let state = Guarded(State(), .leaf)
+  /// After which a lease is noted again.
+  private let nextNote = Atomic<UInt64>(.max)
 
   /// That of the storages of a name in a store, made if there is none.
   ///
-  /// - Parameter stale: for how long what has expired is kept.
+  /// - Parameters:
+  ///   - keyspaces: what names of keyspaces begin with.
+  ///   - stale: for how long what has expired is kept.
   /// - Throws: ``Esker/StorageError/form(of:keyspace:recorded:asked:)`` if the keyspace's keys have another form.
   func log<Key: StorageKey>(
     _ store: LogStore,
     _ name: String,
-    keyspace: String,
+    in keyspaces: String,
     key: Key.Type,
-    stale: Duration?,
-    _ leases: LeaseLog
+    stale: Duration?
   ) throws(StorageError) -> NearLog {
+    let leases = try leases(store, "\(keyspaces)#lease")
     let form = Transformer<RemoteValue>(id: "esker.remote") {
       $0.stored
     } decode: {
       RemoteValue(stored: $0.copied())
     }
-    let storage = try LogStorage(store, keyspace, key: Key.self, transformer: form)
+    let storage = try LogStorage(store, keyspaces + name, key: Key.self, transformer: form)
     let log = state.withLock { state in
       let place = Place(store: ObjectIdentifier(store), name: name)
       if let log = state.logs[place] { return log }
@@ -43,6 +52,28 @@ final class NearLogs: Sendable {
     }
     log.keepStale(for: stale)
     return log
+  }
+
+  private func leases(_ store: LogStore, _ keyspace: String) throws(StorageError) -> LeaseLog {
+    let id = ObjectIdentifier(store)
+    if let log = state.withLock({ $0.leases[id] }) { return log }
+    let made = try LeaseLog(store, keyspace)
+    nextNote.store(0, ordering: .relaxed)
+    return state.withLock { state in
+      let log = state.leases[id] ?? made
+      state.leases[id] = log
+      return log
+    }
+  }
+
+  /// A lease was granted: notes the present, by the server's clock, at most once a second, and only while all domains have a lease.
+  func granted(_ domains: DomainTable, at now: RemoteInstant, _ milliseconds: () -> UInt64) {
+    let due = nextNote.load(ordering: .relaxed)
+    guard now.nanoseconds >= due, (0..<domains.count).allSatisfy({ domains.leaseEnd(UInt16($0)) > now }),
+      nextNote.compareExchange(expected: due, desired: now.nanoseconds &+ Self.pause, ordering: .relaxed).exchanged
+    else { return }
+    let present = milliseconds()
+    for log in state.withLock({ Array($0.leases.values) }) { log.note(present) }
   }
 
   /// Those of the storages of a name.
@@ -59,10 +90,12 @@ final class NearLogs: Sendable {
 
   /// Writes nothing any more once this returns, and lets go of all stores.
   func close() async {
+    nextNote.store(.max, ordering: .relaxed)
     let former = state.withLock { state in
       defer { state = State() }
-      return Array(state.logs.values)
+      return state
     }
-    for log in former { await log.close() }
+    for log in former.logs.values { await log.close() }
+    for log in former.leases.values { await log.close() }
   }
 }

@@ -12,7 +12,6 @@ public final class RemoteTiers: Sendable {
   let store: any RemoteStore
   let core: Coherence
   let observers = RemoteObservers()
-  let leases: LeaseLogs
   let copies = NearLogs()
   let claims = LogClaims()
   let locks = HeldLocks()
@@ -57,8 +56,6 @@ public final class RemoteTiers: Sendable {
     system = platform.clock
     clock = VersionClock(writer: platform.random())
     views = Guarded([:], .leaf)
-    let leases = LeaseLogs()
-    self.leases = leases
     let present = { @Sendable [system = platform.clock] in Self.milliseconds(store, 0, now?() ?? .now, system) }
     core = Coherence(
       store,
@@ -66,7 +63,7 @@ public final class RemoteTiers: Sendable {
       seeds: (platform.random(), platform.random()),
       faults: faults,
       now: now ?? { .now },
-      granted: { leases.granted($0, at: $1, present) },
+      granted: { [copies] in copies.granted($0, at: $1, present) },
       report: { [observers] in observers.tell($0) }
     )
   }
@@ -89,7 +86,6 @@ public final class RemoteTiers: Sendable {
     // Views keep this object, and it them. Those that nobody else has end without a lock: what they held may do what it likes.
     core.removeTiers()
     await copies.close()
-    await leases.close()
     claims.release()
     let former = views.withLock { views in
       defer { views = [:] }
@@ -153,9 +149,8 @@ public final class RemoteTiers: Sendable {
     var near: NearLog?
     if let log {
       try claims.claim(log, self.name, prefix, for: name)
-      let keyspace = "\(self.name)/\(prefix)"
-      let leases = try leases.log(log, "\(keyspace)#lease")
-      near = try copies.log(log, name, keyspace: keyspace + name, key: Key.self, stale: options.serveStale, leases)
+      let keyspaces = "\(self.name)/\(prefix)"
+      near = try copies.log(log, name, in: keyspaces, key: Key.self, stale: options.serveStale)
     }
     if let queue = options.queue { try openQueue(name, queue, log) }
     return RemoteView(self, tags, name, transformer, memory, near, options, cost)
