@@ -8,9 +8,6 @@
 /// As bytes, each part but the last has its zero bytes written `00 FF` and ends with `00 01`: different keys have different bytes,
 /// and bytes compare as the parts do.
 public struct CompositeKey<each Part: StorageKey>: StorageKey {
-  /// The bytes.
-  public typealias Held = StorageCall.HeldBytes
-
   /// The parts.
   public let parts: (repeat each Part)
 

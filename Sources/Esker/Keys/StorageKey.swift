@@ -24,6 +24,19 @@ public protocol StorageKey: Hashable, Sendable {
   static func key(of held: Held, by keys: KeyTransformer<Self>) throws -> Self
 }
 
+extension StorageKey {
+  /// The identity of what a storage of that number and name has under the key.
+  func identity(
+    in storage: UInt64,
+    by keys: KeyTransformer<Self>,
+    named name: String
+  ) throws(StorageError) -> StorageCall.Identity {
+    do { return StorageCall.Identity(storage: storage, key: try keys.encode(self)) } catch {
+      throw .key("\(self)", view: name, underlying: error)
+    }
+  }
+}
+
 extension StorageCall {
   /// A key's bytes, as memory keeps them.
   public struct HeldBytes: Hashable, Sendable {

@@ -91,11 +91,7 @@ public struct CustomStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage 
 
   /// The back and the key's bytes.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
-    do {
-      return StorageCall.Identity(storage: number, key: try keys.encode(key))
-    } catch {
-      throw .key("\(key)", view: name, underlying: error)
-    }
+    try key.identity(in: number, by: keys, named: name)
   }
 
   private func stripe(of key: Key) throws(StorageError) -> Stripe {

@@ -21,11 +21,7 @@ public struct EmptyStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage {
 
   /// The storage and the key's bytes.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
-    do {
-      return StorageCall.Identity(storage: number, key: try Key.keyTransformer.encode(key))
-    } catch {
-      throw .key("\(key)", view: name, underlying: error)
-    }
+    try key.identity(in: number, by: Key.keyTransformer, named: name)
   }
 
   /// Nil.

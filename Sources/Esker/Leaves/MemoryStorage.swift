@@ -53,11 +53,7 @@ public final class MemoryStorage<Key: StorageKey, Value: Sendable>: UpdatableSto
 
   /// The storage and the key's bytes.
   public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
-    do {
-      return StorageCall.Identity(storage: number, key: try keys.encode(key))
-    } catch {
-      throw .key("\(key)", view: name, underlying: error)
-    }
+    try key.identity(in: number, by: keys, named: name)
   }
 
   @inlinable @inline(__always)
