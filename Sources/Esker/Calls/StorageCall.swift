@@ -155,6 +155,26 @@ public enum StorageCall {
       self.durability = durability
     }
 
+    /// A store of `value` in place of what has that version; nil means that there must be nothing.
+    static func exchange(
+      _ version: SequenceNumber?,
+      for value: Value,
+      _ expiry: Expiry?,
+      _ durability: Durability?
+    ) -> Write {
+      Write(.set(value), if: version.map { .version($0) } ?? .absent, expiry: expiry, durability: durability)
+    }
+
+    /// Another expiry for the value that is there.
+    static func touch(_ expiry: Expiry, _ durability: Durability?) -> Write {
+      Write(.touch, if: .present, expiry: expiry, durability: durability)
+    }
+
+    /// A longer life for the value that is there.
+    static func extend(by duration: Duration, _ durability: Durability?) -> Write {
+      Write(.extend, if: .present, expiry: .after(duration), durability: durability)
+    }
+
     @inlinable
     var isRemoval: Bool {
       if case .remove = action { return true }
@@ -190,6 +210,9 @@ public enum StorageCall {
     public var version: SequenceNumber?
     /// When what was stored expires.
     public var expiry: Expiry
+
+    /// The version of what was stored; nil where it was not.
+    var storedVersion: SequenceNumber? { isDone ? version : nil }
 
     /// A receipt from its parts.
     @inlinable

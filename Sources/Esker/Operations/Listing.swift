@@ -16,12 +16,7 @@ extension EnumerableStorage {
     var failure: (any Error)?
     do throws(StorageError) {
       try forEachEntry { (key: Key, entry: Entry<Value>) throws(StorageError) in
-        do {
-          try body(key, entry)
-        } catch {
-          failure = error
-          throw .cancelled
-        }
+        try noting(&failure) { try body(key, entry) }
       }
     } catch {
       throw failure ?? error

@@ -39,12 +39,7 @@ extension UpdatableStorage {
     do throws(StorageError) {
       return try update(forKey: key, expiry: expiry, durability: durability) {
         (stored: inout Value?) throws(StorageError) -> R in
-        do {
-          return try body(&stored)
-        } catch {
-          failure = error
-          throw .cancelled
-        }
+        try noting(&failure) { try body(&stored) }
       }
     } catch {
       throw failure ?? error
@@ -104,6 +99,14 @@ extension StorageCall.AsyncUpdatable {
   }
 }
 
+/// Calls a body of the caller's that may throw any error, which is noted; `.cancelled` stands for it until it is thrown.
+func noting<R>(_ failure: inout (any Error)?, _ body: () throws -> R) throws(StorageError) -> R {
+  do { return try body() } catch {
+    failure = error
+    throw .cancelled
+  }
+}
+
 /// Changes what is stored, or `value` where nothing is; what it is then.
 @inlinable
 func changing<Value, Failure: Error>(
@@ -126,10 +129,8 @@ extension UpdatableStorage where Value: FixedWidthInteger {
     by amount: Value = 1,
     durability: Durability? = nil
   ) throws(StorageError) -> Value {
-    try update(forKey: key, durability: durability) { (number: inout Value?) throws(StorageError) -> Value in
-      let sum = (number ?? 0) &+ amount
-      number = sum
-      return sum
+    try update(forKey: key, default: 0, durability: durability) { (number: inout Value) throws(StorageError) in
+      number &+= amount
     }
   }
 }
@@ -137,8 +138,8 @@ extension UpdatableStorage where Value: FixedWidthInteger {
 extension UpdatableStorage where Value: RangeReplaceableCollection {
   /// Appends to the text or list under `key`, which is empty when there is none. The whole value is written again.
   public func append(_ more: Value, toKey key: Key, durability: Durability? = nil) throws(StorageError) {
-    try update(forKey: key, durability: durability) { (value: inout Value?) throws(StorageError) in
-      value = (value ?? Value()) + more
+    _ = try update(forKey: key, default: Value(), durability: durability) { (value: inout Value) throws(StorageError) in
+      value += more
     }
   }
 }

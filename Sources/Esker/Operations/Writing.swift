@@ -40,7 +40,7 @@ extension UpdatableStorage {
     expiry: Expiry? = nil,
     durability: Durability? = nil
   ) throws(StorageError) -> Bool {
-    try write(key, StorageCall.Write(.set(value), if: .absent, expiry: expiry, durability: durability)).isDone
+    try write(key, .exchange(nil, for: value, expiry, durability)).isDone
   }
 
   /// Stores `value` under `key` if the value there still has that ``Entry/version``; nil means that there must be none.
@@ -54,12 +54,7 @@ extension UpdatableStorage {
     expiry: Expiry? = nil,
     durability: Durability? = nil
   ) throws(StorageError) -> SequenceNumber? {
-    let condition: StorageCall.Condition = version.map { .version($0) } ?? .absent
-    let receipt = try write(
-      key,
-      StorageCall.Write(.set(value), if: condition, expiry: expiry, durability: durability)
-    )
-    return receipt.isDone ? receipt.version : nil
+    try write(key, .exchange(version, for: value, expiry, durability)).storedVersion
   }
 
   /// Removes `key` if the value there still has that ``Entry/version``; whether it did.
@@ -75,7 +70,7 @@ extension UpdatableStorage {
   /// Gives the value under `key` another expiry; false when there is none.
   @discardableResult
   public func touch(_ key: Key, expiry: Expiry, durability: Durability? = nil) throws(StorageError) -> Bool {
-    try write(key, StorageCall.Write(.touch, if: .present, expiry: expiry, durability: durability)).isDone
+    try write(key, .touch(expiry, durability)).isDone
   }
 
   /// Makes the value under `key` never expire; false when there is none.

@@ -43,12 +43,7 @@ extension AsyncStorage where Base: StorageCall.AsyncUpdatable {
     do throws(StorageError) {
       return try await update(forKey: key, expiry: expiry, durability: durability) {
         (stored: inout Base.Value?) throws(StorageError) -> R in
-        do {
-          return try body(&stored)
-        } catch {
-          failure = error
-          throw .cancelled
-        }
+        try noting(&failure) { try body(&stored) }
       }
     } catch {
       throw failure ?? error
@@ -94,10 +89,7 @@ extension AsyncStorage where Base: StorageCall.AsyncUpdatable {
     expiry: Expiry? = nil,
     durability: Durability? = nil
   ) async throws(StorageError) -> Bool {
-    try await base.asyncWrite(
-      key,
-      StorageCall.Write(.set(value), if: .absent, expiry: expiry, durability: durability)
-    ).isDone
+    try await base.asyncWrite(key, .exchange(nil, for: value, expiry, durability)).isDone
   }
 
   /// Stores `value` under `key` if the value there still has that ``Entry/version``; nil means that there must be none.
@@ -111,12 +103,7 @@ extension AsyncStorage where Base: StorageCall.AsyncUpdatable {
     expiry: Expiry? = nil,
     durability: Durability? = nil
   ) async throws(StorageError) -> SequenceNumber? {
-    let condition: StorageCall.Condition = version.map { .version($0) } ?? .absent
-    let receipt = try await base.asyncWrite(
-      key,
-      StorageCall.Write(.set(value), if: condition, expiry: expiry, durability: durability)
-    )
-    return receipt.isDone ? receipt.version : nil
+    try await base.asyncWrite(key, .exchange(version, for: value, expiry, durability)).storedVersion
   }
 
   /// Removes `key` if the value there still has that ``Entry/version``; whether it did.
@@ -136,10 +123,7 @@ extension AsyncStorage where Base: StorageCall.AsyncUpdatable {
     expiry: Expiry,
     durability: Durability? = nil
   ) async throws(StorageError) -> Bool {
-    try await base.asyncWrite(
-      key,
-      StorageCall.Write(.touch, if: .present, expiry: expiry, durability: durability)
-    ).isDone
+    try await base.asyncWrite(key, .touch(expiry, durability)).isDone
   }
 
   /// Makes the value under `key` never expire; false when there is none.
@@ -160,10 +144,7 @@ extension AsyncStorage where Base: StorageCall.AsyncUpdatable {
   ) async throws(StorageError) -> Base.Value? {
     guard let found = try await base.found(key, StorageCall.Read()) else { return nil }
     if found.expiry != .never {
-      _ = try await base.asyncWrite(
-        key,
-        StorageCall.Write(.extend, if: .present, expiry: .after(duration), durability: durability)
-      )
+      _ = try await base.asyncWrite(key, .extend(by: duration, durability))
     }
     return found.value
   }
@@ -177,11 +158,8 @@ extension AsyncStorage where Base: StorageCall.AsyncUpdatable, Base.Value: Fixed
     by amount: Base.Value = 1,
     durability: Durability? = nil
   ) async throws(StorageError) -> Base.Value {
-    try await update(forKey: key, durability: durability) {
-      (number: inout Base.Value?) throws(StorageError) -> Base.Value in
-      let sum = (number ?? 0) &+ amount
-      number = sum
-      return sum
+    try await update(forKey: key, default: 0, durability: durability) {
+      (number: inout Base.Value) throws(StorageError) in number &+= amount
     }
   }
 }
@@ -193,8 +171,8 @@ extension AsyncStorage where Base: StorageCall.AsyncUpdatable, Base.Value: Range
     toKey key: Base.Key,
     durability: Durability? = nil
   ) async throws(StorageError) {
-    try await update(forKey: key, durability: durability) { (value: inout Base.Value?) throws(StorageError) in
-      value = (value ?? Base.Value()) + more
+    _ = try await update(forKey: key, default: Base.Value(), durability: durability) {
+      (value: inout Base.Value) throws(StorageError) in value += more
     }
   }
 }
