@@ -11,55 +11,22 @@ extension StorageValue {
   static var erasedTransformer: any Sendable { transformer }
 }
 
-extension Int: StorageValue {
-  /// 8 bytes, least significant first.
-  public static var transformer: Transformer<Int> { .littleEndian }
+extension StorageValue where Self: FixedWidthInteger & BitwiseCopyable {
+  /// The bytes of the number in its own width, least significant first.
+  @inlinable
+  public static var transformer: Transformer<Self> { .littleEndian }
 }
 
-extension Int8: StorageValue {
-  /// One byte.
-  public static var transformer: Transformer<Int8> { .littleEndian }
-}
-
-extension Int16: StorageValue {
-  /// 2 bytes, least significant first.
-  public static var transformer: Transformer<Int16> { .littleEndian }
-}
-
-extension Int32: StorageValue {
-  /// 4 bytes, least significant first.
-  public static var transformer: Transformer<Int32> { .littleEndian }
-}
-
-extension Int64: StorageValue {
-  /// 8 bytes, least significant first.
-  public static var transformer: Transformer<Int64> { .littleEndian }
-}
-
-extension UInt: StorageValue {
-  /// 8 bytes, least significant first.
-  public static var transformer: Transformer<UInt> { .littleEndian }
-}
-
-extension UInt8: StorageValue {
-  /// One byte.
-  public static var transformer: Transformer<UInt8> { .littleEndian }
-}
-
-extension UInt16: StorageValue {
-  /// 2 bytes, least significant first.
-  public static var transformer: Transformer<UInt16> { .littleEndian }
-}
-
-extension UInt32: StorageValue {
-  /// 4 bytes, least significant first.
-  public static var transformer: Transformer<UInt32> { .littleEndian }
-}
-
-extension UInt64: StorageValue {
-  /// 8 bytes, least significant first.
-  public static var transformer: Transformer<UInt64> { .littleEndian }
-}
+extension Int: StorageValue {}
+extension Int8: StorageValue {}
+extension Int16: StorageValue {}
+extension Int32: StorageValue {}
+extension Int64: StorageValue {}
+extension UInt: StorageValue {}
+extension UInt8: StorageValue {}
+extension UInt16: StorageValue {}
+extension UInt32: StorageValue {}
+extension UInt64: StorageValue {}
 
 extension Double: StorageValue {
   /// 8 bytes of IEEE 754, least significant first.
