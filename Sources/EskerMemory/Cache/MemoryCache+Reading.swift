@@ -132,15 +132,7 @@ extension MemoryCache {
       withLocked(shard) { _ in
         shard.pointee.forEachSlot { slot in
           let node = shard.pointee.node(slot)
-          if node.expiry <= now { return }
-          let cost = shard.pointee.upkeep(slot).cost
-          let entry = MemoryEntry(
-            node.value,
-            cost: cost,
-            expiry: node.expiry,
-            version: shard.pointee.version(slot)
-          )
-          entries.append((node.key, entry))
+          if node.expiry > now { entries.append((node.key, shard.pointee.entry(slot))) }
         }
       }
       for (key, entry) in entries { try body(key, entry) }
@@ -149,6 +141,13 @@ extension MemoryCache {
 }
 
 extension Shard {
+  /// A copy of the entry in a slot.
+  @inlinable
+  func entry(_ slot: UInt32) -> MemoryEntry<Value> {
+    let node = node(slot)
+    return MemoryEntry(node.value, cost: upkeep(slot).cost, expiry: node.expiry, version: version(slot))
+  }
+
   /// Calls `body` with every slot in use, which it may drop; under the lock.
   func forEachSlot(_ body: (UInt32) -> Void) {
     for queue in [state.small, state.main] {

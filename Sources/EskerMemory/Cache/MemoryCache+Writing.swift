@@ -69,18 +69,7 @@ extension MemoryCache {
     defer { withExtendedLifetime(entry) {} }
     return try withLocked(shard) { garbage throws(Failure) in
       let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
-      if slot != 0 {
-        let node = shard.pointee.node(slot)
-        if node.expiry > now {
-          let cost = shard.pointee.upkeep(slot).cost
-          entry = MemoryEntry(
-            node.value,
-            cost: cost,
-            expiry: node.expiry,
-            version: shard.pointee.version(slot)
-          )
-        }
-      }
+      if slot != 0, shard.pointee.node(slot).expiry > now { entry = shard.pointee.entry(slot) }
       let before = entry?.version ?? 0
       let result = try body(&entry)
       if before != 0, entry?.version == before { return result }
