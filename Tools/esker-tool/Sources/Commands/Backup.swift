@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Backup: ParsableCommand {
+struct Backup: StoreCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "backup",
     abstract: "Copy the store as it is now, even while it is being written.",

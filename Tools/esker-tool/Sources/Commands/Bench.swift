@@ -2,7 +2,7 @@ import ArgumentParser
 import Esker
 import Foundation
 
-struct Bench: ParsableCommand {
+struct Bench: ParsableCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "bench",
     abstract: "Measure how fast a store is on this machine and disk.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Big: ParsableCommand {
+struct Big: KeyspaceCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "big",
     abstract: "Show what takes the space: the largest entries, keyspaces and prefixes, sizes and lifetimes.",

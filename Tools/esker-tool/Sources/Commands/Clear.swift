@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Clear: ParsableCommand {
+struct Clear: KeyspaceCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "clear",
     abstract: "Remove all entries of a keyspace.",

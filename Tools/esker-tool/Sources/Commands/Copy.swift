@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Copy: ParsableCommand {
+struct Copy: KeyspaceCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "copy",
     abstract: "Copy entries to another store or keyspace.",

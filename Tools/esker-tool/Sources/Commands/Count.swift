@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Count: ParsableCommand {
+struct Count: ScopeCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "count",
     abstract: "Print how many keys there are.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Delete: ParsableCommand {
+struct Delete: ScopeCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
     abstract: "Remove keys.",

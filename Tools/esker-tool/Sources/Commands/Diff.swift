@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Diff: ParsableCommand {
+struct Diff: StoreCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "diff",
     abstract: "Show the entries in which two stores differ.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Drop: ParsableCommand {
+struct Drop: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "drop",
     abstract: "Remove a keyspace and everything in it.",

@@ -3,7 +3,7 @@ import Esker
 import EskerTools
 import Foundation
 
-struct Dump: ParsableCommand {
+struct Dump: KeyspaceCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "dump",
     abstract: "Write entries, all of them or some.",
@@ -66,6 +66,8 @@ struct Dump: ParsableCommand {
   var json = false
 
   var written: Format { format ?? (TransferFormat(fileName: file) == .csv ? .csv : .ndjson) }
+
+  var takesKeyspace: Bool { written != .binary }
 
   func validate() throws {
     try TransferFormat.requirePlain(file, "write to standard output, and pipe that through a program that does.")

@@ -2,7 +2,7 @@ import ArgumentParser
 import Esker
 import Foundation
 
-struct Edit: ParsableCommand {
+struct Edit: KeyspaceCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit",
     abstract: "Change a value in an editor.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Exists: ParsableCommand {
+struct Exists: KeyspaceCommand {
   static let configuration = CommandConfiguration(
     commandName: "exists",
     abstract: "Say by the exit code whether keys have values.",

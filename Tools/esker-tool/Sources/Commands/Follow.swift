@@ -2,7 +2,7 @@ import ArgumentParser
 import Esker
 import Foundation
 
-struct Follow: ParsableCommand {
+struct Follow: KeyspaceCommand {
   static let configuration = CommandConfiguration(
     commandName: "follow",
     abstract: "Print changes as they are made.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Get: ParsableCommand {
+struct Get: KeyspaceCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "get",
     abstract: "Write the values of keys to standard output.",

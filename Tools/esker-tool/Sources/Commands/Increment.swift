@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Increment: ParsableCommand {
+struct Increment: KeyspaceCommand {
   static let configuration = CommandConfiguration(
     commandName: "increment",
     abstract: "Add to a counter, and print the sum.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Inspect: ParsableCommand {
+struct Inspect: StoreCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Show what the store's files contain, down to a record's bytes.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Keyspaces: ParsableCommand {
+struct Keyspaces: StoreCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "keyspaces",
     abstract: "Print the keyspaces and how many keys each has, or remove one.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct List: ParsableCommand {
+struct List: ScopeCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "Print the keys, one per line.",

@@ -4,7 +4,7 @@ import EskerFormat
 import EskerTools
 import Foundation
 
-struct Load: ParsableCommand {
+struct Load: KeyspaceCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "load",
     abstract: "Store the records of a file.",
@@ -111,6 +111,8 @@ struct Load: ParsableCommand {
   private var settings: Options {
     Options(segmentSize: sizes.segmentSize?.bytes, compression: packing.compression, capacity: sizes.capacity?.bytes)
   }
+
+  var takesKeyspace: Bool { format != .binary }
 
   func validate() throws {
     try TransferFormat.requirePlain(file, "decompress it, and give - for standard input.")

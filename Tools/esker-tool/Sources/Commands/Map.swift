@@ -2,7 +2,7 @@ import ArgumentParser
 import Esker
 import Foundation
 
-struct Map: ParsableCommand {
+struct Map: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "map",
     abstract: "Draw the store's segments, and what their bytes are for.",

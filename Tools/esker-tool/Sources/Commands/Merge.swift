@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Merge: ParsableCommand {
+struct Merge: ParsableCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "merge",
     abstract: "Reclaim the space of overwritten, removed and expired records.",

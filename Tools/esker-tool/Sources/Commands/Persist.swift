@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Persist: ParsableCommand {
+struct Persist: KeyspaceCommand {
   static let configuration = CommandConfiguration(
     commandName: "persist",
     abstract: "Make values never expire.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Put: ParsableCommand {
+struct Put: KeyspaceCommand {
   static let configuration = CommandConfiguration(
     commandName: "put",
     abstract: "Store a value under a key.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import Esker
 import EskerTools
 
-struct Repair: ParsableCommand {
+struct Repair: ParsableCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "repair",
     abstract: "Make a new store of everything intact in a damaged one.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Restore: ParsableCommand {
+struct Restore: ParsableCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "restore",
     abstract: "Make a store from a backup.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Stats: ParsableCommand {
+struct Stats: StoreCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "stats",
     abstract: "Print figures about the store.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct TTL: ParsableCommand {
+struct TTL: KeyspaceCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "ttl",
     abstract: "Print how long values have left.",

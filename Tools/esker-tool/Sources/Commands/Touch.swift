@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Touch: ParsableCommand {
+struct Touch: KeyspaceCommand {
   static let configuration = CommandConfiguration(
     commandName: "touch",
     abstract: "Set when values expire.",

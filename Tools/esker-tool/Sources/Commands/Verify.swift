@@ -1,7 +1,7 @@
 import ArgumentParser
 import Esker
 
-struct Verify: ParsableCommand {
+struct Verify: StoreCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Check every byte of the store.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import Esker
 import Foundation
 
-struct Watch: ParsableCommand {
+struct Watch: StoreCommand, JSONPrinting {
   static let configuration = CommandConfiguration(
     commandName: "watch",
     abstract: "Show what a store in use is doing.",

@@ -6,27 +6,6 @@ protocol JSONPrinting {
   var json: Bool { get }
 }
 
-extension Backup: JSONPrinting {}
-extension Bench: JSONPrinting {}
-extension Big: JSONPrinting {}
-extension Clear: JSONPrinting {}
-extension Copy: JSONPrinting {}
-extension Count: JSONPrinting {}
-extension Diff: JSONPrinting {}
-extension Dump: JSONPrinting {}
-extension Get: JSONPrinting {}
-extension Inspect: JSONPrinting {}
-extension Keyspaces: JSONPrinting {}
-extension List: JSONPrinting {}
-extension Load: JSONPrinting {}
-extension Merge: JSONPrinting {}
-extension Repair: JSONPrinting {}
-extension Restore: JSONPrinting {}
-extension Stats: JSONPrinting {}
-extension TTL: JSONPrinting {}
-extension Verify: JSONPrinting {}
-extension Watch: JSONPrinting {}
-
 /// Why a command failed, as an object on a line of its own behind what it has printed.
 struct JSONError {
   private let error: String

@@ -25,34 +25,3 @@ extension ScopeCommand {
   var keyspace: KeyspaceOption { scope.option }
   var takesKeyspace: Bool { !scope.allKeyspaces }
 }
-
-extension Put: KeyspaceCommand {}
-extension Get: KeyspaceCommand {}
-extension Edit: KeyspaceCommand {}
-extension Delete: ScopeCommand {}
-extension List: ScopeCommand {}
-extension Count: ScopeCommand {}
-extension Exists: KeyspaceCommand {}
-extension Increment: KeyspaceCommand {}
-extension TTL: KeyspaceCommand {}
-extension Touch: KeyspaceCommand {}
-extension Persist: KeyspaceCommand {}
-extension Load: KeyspaceCommand {
-  var takesKeyspace: Bool { format != .binary }
-}
-extension Dump: KeyspaceCommand {
-  var takesKeyspace: Bool { written != .binary }
-}
-extension Copy: KeyspaceCommand {}
-extension Clear: KeyspaceCommand {}
-extension Drop: StoreCommand {}
-extension Keyspaces: StoreCommand {}
-extension Stats: StoreCommand {}
-extension Big: KeyspaceCommand {}
-extension Diff: StoreCommand {}
-extension Watch: StoreCommand {}
-extension Follow: KeyspaceCommand {}
-extension Inspect: StoreCommand {}
-extension Map: StoreCommand {}
-extension Verify: StoreCommand {}
-extension Backup: StoreCommand {}
