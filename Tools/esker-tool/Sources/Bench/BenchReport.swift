@@ -29,34 +29,18 @@ struct BenchReport {
 
   /// One JSON object and a newline.
   var json: [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    for (name, value) in [
-      ("records", plan.records), ("keyBytes", plan.keyLength), ("valueBytes", plan.valueLength),
-      ("threads", plan.threads), ("readPercent", plan.reads),
-    ] {
-      writer.name(name)
-      writer.value(value)
+    JSONWriter.line { writer in
+      writer.fields([
+        "records": plan.records, "keyBytes": plan.keyLength, "valueBytes": plan.valueLength, "threads": plan.threads,
+        "readPercent": plan.reads,
+      ])
+      writer.list("workloads", results) { writer, result in
+        writer.field("workload", result.workload.rawValue)
+        writer.field("operations", result.operations)
+        writer.field("seconds", result.seconds)
+        writer.field("operationsPerSecond", result.rate)
+        writer.field("latencyMicroseconds", latencies: result.latencies)
+      }
     }
-    writer.name("workloads")
-    writer.beginArray()
-    for result in results {
-      writer.beginObject()
-      writer.name("workload")
-      writer.value(result.workload.rawValue)
-      writer.name("operations")
-      writer.value(result.operations)
-      writer.name("seconds")
-      writer.value(result.seconds)
-      writer.name("operationsPerSecond")
-      writer.value(result.rate)
-      writer.name("latencyMicroseconds")
-      writer.value(latencies: result.latencies)
-      writer.endObject()
-    }
-    writer.endArray()
-    writer.endObject()
-    writer.newline()
-    return writer.bytes
   }
 }

@@ -66,63 +66,33 @@ extension BigReport {
 
   /// One object and a newline. Scripts rely on the names: add fields, but never rename or drop one.
   var json: [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("entries", entries)
-    writer.field("keyBytes", keyBytes)
-    writer.field("valueBytes", valueBytes)
-    writer.list("largest", largest) { writer, entry in
-      writer.field("keyspace", entry.keyspace)
-      writer.field("key", bytes: entry.key)
-      writer.field("keyBytes", entry.keyBytes)
-      writer.field("valueBytes", entry.valueBytes)
+    JSONWriter.line { writer in
+      writer.fields(["entries": entries, "keyBytes": keyBytes, "valueBytes": valueBytes])
+      writer.list("largest", largest) { writer, entry in
+        writer.field("keyspace", entry.keyspace)
+        writer.field("key", bytes: entry.key)
+        writer.fields(["keyBytes": entry.keyBytes, "valueBytes": entry.valueBytes])
+      }
+      writer.list("keyspaces", largestKeyspaces) { writer, figure in
+        writer.field("name", figure.name)
+        writer.fields(["keys": figure.amount.keys, "bytes": figure.amount.bytes])
+      }
+      writer.list("prefixes", largestPrefixes) { writer, figure in
+        writer.field("keyspace", figure.name.keyspace)
+        writer.field("prefix", figure.name.prefix)
+        writer.fields(["keys": figure.amount.keys, "bytes": figure.amount.bytes])
+      }
+      writer.object("otherPrefixes") { writer in
+        writer.fields(["keys": prefixes.others.keys, "bytes": prefixes.others.bytes])
+      }
+      writer.list("valueSizes", sizes.filled) { writer, bucket in
+        writer.fields(["upTo": bucket.upTo, "values": bucket.values, "bytes": bucket.bytes])
+      }
+      writer.list("lifetimes", lifetimes.filled) { writer, bucket in
+        writer.field("upToSeconds", bucket.upTo.map { Int($0) })
+        writer.field("values", bucket.values)
+      }
+      writer.field("neverExpire", lifetimes.never)
     }
-    writer.list("keyspaces", largestKeyspaces) { writer, figure in
-      writer.field("name", figure.name)
-      writer.field("keys", figure.amount.keys)
-      writer.field("bytes", figure.amount.bytes)
-    }
-    writer.list("prefixes", largestPrefixes) { writer, figure in
-      writer.field("keyspace", figure.name.keyspace)
-      writer.field("prefix", figure.name.prefix)
-      writer.field("keys", figure.amount.keys)
-      writer.field("bytes", figure.amount.bytes)
-    }
-    writer.name("otherPrefixes")
-    writer.beginObject()
-    writer.field("keys", prefixes.others.keys)
-    writer.field("bytes", prefixes.others.bytes)
-    writer.endObject()
-    writer.list("valueSizes", sizes.filled) { writer, bucket in
-      writer.field("upTo", bucket.upTo)
-      writer.field("values", bucket.values)
-      writer.field("bytes", bucket.bytes)
-    }
-    writer.list("lifetimes", lifetimes.filled) { writer, bucket in
-      writer.field("upToSeconds", bucket.upTo.map { Int($0) })
-      writer.field("values", bucket.values)
-    }
-    writer.field("neverExpire", lifetimes.never)
-    writer.endObject()
-    writer.newline()
-    return writer.bytes
-  }
-}
-
-extension JSONWriter {
-  /// A field whose value is a list of objects.
-  mutating func list<Elements: Collection>(
-    _ name: String,
-    _ elements: Elements,
-    _ fields: (inout JSONWriter, Elements.Element) -> Void
-  ) {
-    self.name(name)
-    beginArray()
-    for element in elements {
-      beginObject()
-      fields(&self, element)
-      endObject()
-    }
-    endArray()
   }
 }

@@ -42,7 +42,7 @@ struct Clear: KeyspaceCommand, JSONPrinting {
       return count
     }
     if json {
-      try printFigures([("removed", count)], text: "", asJSON: true)
+      try printFigures(["removed": count], text: "", asJSON: true)
     } else if !store.quiet {
       StandardError.write("removed \(HumanUnits.entries(count))\n")
     }

@@ -62,7 +62,7 @@ struct Copy: KeyspaceCommand, JSONPrinting {
       }
     }
     if json {
-      try printFigures([("entries", summary.entries), ("bytes", summary.bytes)], text: "", asJSON: true)
+      try printFigures(["entries": summary.entries, "bytes": summary.bytes], text: "", asJSON: true)
     } else if !store.quiet {
       StandardError.write("copied \(HumanUnits.entries(summary.entries)) (\(HumanUnits.bytes(summary.bytes)))\n")
     }

@@ -57,20 +57,17 @@ struct Count: ScopeCommand, JSONPrinting {
 
   private func print(_ tally: KeyspaceTally) throws {
     guard scope.allKeyspaces else {
-      return try printFigures([("keys", tally.total)], text: "\(tally.total)", asJSON: json)
+      return try printFigures(["keys": tally.total], text: "\(tally.total)", asJSON: json)
     }
     var output = BufferedOutput.standard()
     if json {
-      var writer = JSONWriter()
-      writer.beginObject()
-      writer.field("keys", tally.total)
-      writer.name("keyspaces")
-      writer.beginObject()
-      for row in tally.rows { writer.field(row.name, row.count) }
-      writer.endObject()
-      writer.endObject()
-      writer.newline()
-      try output.write(writer.bytes)
+      let line = JSONWriter.line { writer in
+        writer.field("keys", tally.total)
+        writer.object("keyspaces") { writer in
+          for row in tally.rows { writer.field(row.name, row.count) }
+        }
+      }
+      try output.write(line)
     } else {
       for row in tally.rows {
         let name = row.name.isEmpty && output.isTerminal ? "(default)" : escaped(Array(row.name.utf8))

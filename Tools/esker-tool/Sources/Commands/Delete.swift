@@ -128,7 +128,7 @@ struct Delete: ScopeCommand {
     progress.clear()
     let parts = scope.allKeyspaces && count > 0 ? ": \(tally.text)" : ""
     if json {
-      try printFigures([(dryRun ? "found" : "removed", count)], text: "", asJSON: true)
+      try printFigures([dryRun ? "found" : "removed": count], text: "", asJSON: true)
     } else if !self.store.quiet {
       StandardError.write("\(dryRun ? "would remove" : "removed") \(HumanUnits.entries(count))\(parts)\n")
     }

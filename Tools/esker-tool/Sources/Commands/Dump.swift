@@ -174,16 +174,9 @@ struct DumpSummary {
   }
 
   func json(seconds: Double) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("entries")
-    writer.value(entries)
-    writer.name("bytes")
-    writer.value(bytes)
-    writer.name("seconds")
-    writer.value(seconds)
-    writer.endObject()
-    writer.newline()
-    return writer.bytes
+    JSONWriter.line { writer in
+      writer.fields(["entries": entries, "bytes": bytes])
+      writer.field("seconds", seconds)
+    }
   }
 }

@@ -136,22 +136,16 @@ struct Keyspaces: StoreCommand, JSONPrinting {
     }
 
     var json: [UInt8] {
-      var writer = JSONWriter()
-      writer.beginObject()
-      writer.field("name", name)
-      writer.field("id", keyspace.map { UInt64($0.id) })
-      writer.field("keys", keys)
-      writer.field("incarnation", keyspace.map { UInt64($0.incarnation) })
-      writer.field("defaultExpirySeconds", keyspace?.defaultExpiry?.seconds)
-      writer.field("keyForm", keyspace?.keyForm)
-      writer.field("valueForm", keyspace?.valueForm)
-      if let figures {
-        writer.name("usage")
-        writer.value(figures)
+      JSONWriter.line { writer in
+        writer.field("name", name)
+        writer.field("id", keyspace.map { UInt64($0.id) })
+        writer.field("keys", keys)
+        writer.field("incarnation", keyspace.map { UInt64($0.incarnation) })
+        writer.field("defaultExpirySeconds", keyspace?.defaultExpiry?.seconds)
+        writer.field("keyForm", keyspace?.keyForm)
+        writer.field("valueForm", keyspace?.valueForm)
+        if let figures { writer.field("usage", figures) }
       }
-      writer.endObject()
-      writer.newline()
-      return writer.bytes
     }
   }
 }

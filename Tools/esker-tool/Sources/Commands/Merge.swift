@@ -76,8 +76,8 @@ struct Merge: ParsableCommand, JSONPrinting {
   private func report(_ estimate: MergeEstimate) throws {
     try printFigures(
       [
-        ("segments", estimate.segments), ("bytesRead", estimate.bytesRead), ("bytesWritten", estimate.bytesWritten),
-        ("bytesFreed", estimate.bytesFreed),
+        "segments": estimate.segments, "bytesRead": estimate.bytesRead, "bytesWritten": estimate.bytesWritten,
+        "bytesFreed": estimate.bytesFreed,
       ],
       text: estimate.segments == 0
         ? "nothing to merge"
@@ -92,9 +92,9 @@ struct Merge: ParsableCommand, JSONPrinting {
     guard json || !store.quiet else { return }
     try printFigures(
       [
-        ("segmentsRemoved", report.segmentsRemoved), ("segmentsWritten", report.segmentsWritten),
-        ("bytesRead", report.bytesRead), ("bytesWritten", report.bytesWritten), ("bytesFreed", report.bytesFreed),
-        ("bytesOnDiskBefore", before.all), ("bytesOnDisk", after.all), ("segmentsHeld", held.segments.count),
+        "segmentsRemoved": report.segmentsRemoved, "segmentsWritten": report.segmentsWritten,
+        "bytesRead": report.bytesRead, "bytesWritten": report.bytesWritten, "bytesFreed": report.bytesFreed,
+        "bytesOnDiskBefore": before.all, "bytesOnDisk": after.all, "segmentsHeld": held.segments.count,
       ],
       text: Self.text(report, held, before, after) + held.advice(store.store),
       asJSON: json

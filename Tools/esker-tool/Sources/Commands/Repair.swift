@@ -80,26 +80,17 @@ struct Repair: ParsableCommand, JSONPrinting {
   }
 
   private static func json(_ report: SalvageReport) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("entries", report.entries)
-    writer.field("expired", report.expired)
-    writer.field("segments", report.segments)
-    writer.field("bytes", report.bytes)
-    writer.field("foundManifest", report.foundManifest)
-    writer.field("bytesOverCapacity", report.bytesOverCapacity)
-    writer.name("losses")
-    writer.beginArray()
-    for loss in report.losses {
-      writer.beginObject()
-      writer.fields(loss.location, length: loss.length, reason: loss.reason)
-      writer.field("records", loss.records)
-      writer.field("keptOlderValue", loss.keptOlderValue)
-      writer.endObject()
+    JSONWriter.line { writer in
+      writer.fields([
+        "entries": report.entries, "expired": report.expired, "segments": report.segments, "bytes": report.bytes,
+      ])
+      writer.field("foundManifest", report.foundManifest)
+      writer.field("bytesOverCapacity", report.bytesOverCapacity)
+      writer.list("losses", report.losses) { writer, loss in
+        writer.fields(loss.location, length: loss.length, reason: loss.reason)
+        writer.field("records", loss.records)
+        writer.field("keptOlderValue", loss.keptOlderValue)
+      }
     }
-    writer.endArray()
-    writer.endObject()
-    writer.newline()
-    return writer.bytes
   }
 }

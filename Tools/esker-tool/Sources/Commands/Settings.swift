@@ -65,12 +65,7 @@ struct Settings: ParsableCommand {
   private func show(_ settings: Options.Settings) throws {
     var output = BufferedOutput.standard()
     if json {
-      var writer = JSONWriter()
-      writer.beginObject()
-      writer.field("settings", settings)
-      writer.endObject()
-      writer.newline()
-      try output.write(writer.bytes)
+      try output.write(JSONWriter.line { $0.field("settings", settings) })
     } else {
       var pairs = Pairs()
       pairs.add(settings)

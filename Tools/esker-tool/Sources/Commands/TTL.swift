@@ -75,13 +75,10 @@ private struct Lifetime {
   var shown: String { seconds.map { HumanUnits.duration(seconds: $0) } ?? "never" }
 
   func json(_ key: [UInt8]) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("key", bytes: key)
-    writer.field("expires", expires.map { timestamp($0) })
-    writer.field("seconds", seconds)
-    writer.endObject()
-    writer.newline()
-    return writer.bytes
+    JSONWriter.line { writer in
+      writer.field("key", bytes: key)
+      writer.field("expires", expires)
+      writer.field("seconds", seconds)
+    }
   }
 }

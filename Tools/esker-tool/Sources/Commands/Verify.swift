@@ -97,24 +97,12 @@ struct Verify: StoreCommand, JSONPrinting {
   }
 
   private static func json(_ report: Report.Verification) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("files", report.files)
-    writer.field("records", report.records)
-    writer.field("bytes", report.bytes)
-    writer.name("damage")
-    writer.beginArray()
-    for damage in report.damage {
-      writer.beginObject()
-      writer.fields(damage.location, length: damage.length, reason: damage.reason)
-      writer.field("records", damage.records)
-      writer.field("current", damage.current)
-      writer.field("unknown", damage.unknown)
-      writer.endObject()
+    JSONWriter.line { writer in
+      writer.fields(["files": report.files, "records": report.records, "bytes": report.bytes])
+      writer.list("damage", report.damage) { writer, damage in
+        writer.fields(damage.location, length: damage.length, reason: damage.reason)
+        writer.fields(["records": damage.records, "current": damage.current, "unknown": damage.unknown])
+      }
     }
-    writer.endArray()
-    writer.endObject()
-    writer.newline()
-    return writer.bytes
   }
 }

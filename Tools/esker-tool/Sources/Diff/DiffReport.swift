@@ -46,15 +46,17 @@ struct DiffReport: ~Copyable {
     isEmpty = false
     let printed = keyEncoding.printed(key, form)
     guard isJSON else { return try table.add([.word(change.rawValue), .text(keyspace), .bytes(printed)], to: &output) }
-    writer.removeAll()
-    writer.beginObject()
-    writer.field("change", change.rawValue)
-    writer.field("keyspace", keyspace)
-    writer.field("key", bytes: printed)
-    add("before", before)
-    add("after", after)
-    writer.endObject()
-    writer.newline()
+    writer.line { writer in
+      writer.field("change", change.rawValue)
+      writer.field("keyspace", keyspace)
+      writer.field("key", bytes: printed)
+      for (name, figures) in [("before", before), ("after", after)] {
+        writer.object(name, of: figures) { writer, figures in
+          writer.field("valueBytes", figures.length)
+          writer.field("expires", figures.expiry)
+        }
+      }
+    }
     try output.write(writer.bytes)
   }
 
@@ -62,16 +64,6 @@ struct DiffReport: ~Copyable {
   mutating func finish() throws {
     if !isEmpty, !isJSON { try table.flush(to: &output) }
     try output.flush()
-  }
-
-  private mutating func add(_ name: String, _ figures: ValueFigures?) {
-    writer.name(name)
-    guard let figures else { return writer.null() }
-    writer.beginObject()
-    writer.field("valueBytes", figures.length)
-    writer.name("expires")
-    if case .at(let time) = figures.expiry { writer.value(timestamp(time)) } else { writer.null() }
-    writer.endObject()
   }
 }
 

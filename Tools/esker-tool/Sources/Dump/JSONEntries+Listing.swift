@@ -36,15 +36,12 @@ extension JSONEntries {
     writer.removeAll()
     writer.beginObject()
     if !keyspace.isEmpty { writer.field("keyspace", keyspace) }
-    key.lend(0..<key.count) { key in
-      _ = keyEncoding.map { add("key", key, $0) } ?? add("key", key, forms.keys, forms.keyName)
-    }
+    add(key: key, forms, keyEncoding)
     if let value {
       value.lend(0..<value.count) { value in _ = add("value", value, forms.values, forms.valueName) }
     }
     writer.field("valueBytes", length)
-    writer.name("expires")
-    if case .at(let time) = expiry { writer.value(timestamp(time)) } else { writer.null() }
+    writer.field("expires", expiry)
     writer.endObject()
     writer.newline()
     return writer.bytes

@@ -25,10 +25,7 @@ struct JSONEntries: EntryFormatter {
     if let frame = frame(of: entry.keyspace), try frame.write(entry, to: &output) { return }
     writer.removeAll()
     writer.beginObject()
-    if namesKeyspaces, !entry.keyspace.isEmpty {
-      writer.name("keyspace")
-      writer.value(entry.keyspace)
-    }
+    if namesKeyspaces, !entry.keyspace.isEmpty { writer.field("keyspace", entry.keyspace) }
     let forms = self.forms?[entry.keyspace] ?? EntryForms.Pair()
     var unsuitable: ToolError?
     try entry.withBytes { (key, value) in
@@ -36,8 +33,7 @@ struct JSONEntries: EntryFormatter {
       if !add("value", value, forms.values, forms.valueName) || !isKey { unsuitable = notText(key) }
     }
     if let unsuitable { throw unsuitable }
-    writer.name("expires")
-    if case .at(let time) = entry.expiry { writer.value(timestamp(time)) } else { writer.null() }
+    writer.field("expires", entry.expiry)
     writer.endObject()
     writer.newline()
     try output.write(writer.bytes)
@@ -67,6 +63,13 @@ struct JSONEntries: EntryFormatter {
     writer.field(name + "Form", formName)
     if let version { writer.field("valueVersion", Int(version)) }
     return true
+  }
+
+  /// Adds the key, in an encoding if there is one.
+  mutating func add(key: [UInt8], _ forms: EntryForms.Pair, _ encoding: ByteEncoding?) {
+    key.lend(0..<key.count) { key in
+      _ = encoding.map { add("key", key, $0) } ?? add("key", key, forms.keys, forms.keyName)
+    }
   }
 
   private mutating func addKey(_ bytes: [UInt8], _ form: StoredForm) -> Bool {

@@ -9,15 +9,10 @@ extension JSONEntries {
     writer.field("change", change.kind.word)
     writer.field("keyspace", change.keyspace)
     let pair = forms?[change.keyspace] ?? EntryForms.Pair()
-    if change.kind != .removeAll {
-      change.key.lend(0..<change.key.count) { key in
-        _ = keyEncoding.map { add("key", key, $0) } ?? add("key", key, pair.keys, pair.keyName)
-      }
-    }
+    if change.kind != .removeAll { add(key: change.key, pair, keyEncoding) }
     if case .put(let value, let expiry) = change.kind {
       value.lend(0..<value.count) { value in _ = add("value", value, pair.values, pair.valueName) }
-      writer.name("expires")
-      if case .at(let time) = expiry { writer.value(timestamp(time)) } else { writer.null() }
+      writer.field("expires", expiry)
     }
     if change.batchContinues { writer.field("batchContinues", true) }
     writer.endObject()

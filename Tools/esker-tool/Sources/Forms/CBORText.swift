@@ -180,10 +180,7 @@ struct CBORText {
       if mark == .decimal { writer.literal(text) } else { writer.value(text) }
       return
     }
-    writer.beginObject()
-    writer.name(mark.rawValue)
-    writer.value(text)
-    writer.endObject()
+    writer.object { $0.field(mark.rawValue, text) }
   }
 
   private mutating func simple(_ low: UInt8, _ start: Int) throws(Unreadable) {

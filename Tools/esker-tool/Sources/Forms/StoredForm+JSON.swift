@@ -33,8 +33,7 @@ extension StoredForm {
     guard let text = exactText(of: bytes) else { return false }
     // Infinity is a number that JSON cannot write.
     guard isWrittenInJSON, JSONCursor.isDocument(Array(text.utf8).span) else {
-      writer.name(name)
-      writer.value(text)
+      writer.field(name, text)
       return true
     }
     // JSON is kept byte by byte, but for the space around it and the end of a line.
@@ -52,9 +51,7 @@ extension StoredForm {
     if isWrittenInJSON {
       writer.literal(text)
     } else if case .date = self {
-      writer.beginObject()
-      writer.field(CBORText.Mark.date.rawValue, text)
-      writer.endObject()
+      writer.object { $0.field(CBORText.Mark.date.rawValue, text) }
     } else {
       writer.value(text)
     }

@@ -90,35 +90,26 @@ struct RecordDump {
   }
 
   private func json() -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("segment", place.segment)
-    writer.field("offset", place.offset)
-    writer.field("start", anatomy.range.lowerBound)
-    writer.field("length", anatomy.range.count)
-    writer.field("damage", anatomy.damage)
-    writer.name("record")
-    if let record = anatomy.record { writer.value(record) } else { writer.null() }
-    writer.name("fields")
-    writer.beginArray()
-    for field in anatomy.fields {
-      writer.beginObject()
-      writer.field("name", field.name)
-      writer.field("offset", field.range.lowerBound)
-      writer.field("length", field.range.count)
-      writer.field("hex", anatomy.bytes(in: field.range.lowerBound..<shownEnd(of: field)).map(hex).joined())
-      switch field.value {
-      case .number(let number): writer.field("value", number)
-      case .hash(let hash): writer.field("value", "0x" + String(hash, radix: 16))
-      case .word(let word): writer.field("value", word)
-      case .instant(let time): writer.field("value", timestamp(time))
-      case .bytes, .padding: break
+    JSONWriter.line { writer in
+      writer.field("segment", place.segment)
+      writer.field("offset", place.offset)
+      writer.field("start", anatomy.range.lowerBound)
+      writer.field("length", anatomy.range.count)
+      writer.field("damage", anatomy.damage)
+      writer.object("record", of: anatomy.record) { $0.fields($1) }
+      writer.list("fields", anatomy.fields) { writer, field in
+        writer.field("name", field.name)
+        writer.field("offset", field.range.lowerBound)
+        writer.field("length", field.range.count)
+        writer.field("hex", anatomy.bytes(in: field.range.lowerBound..<shownEnd(of: field)).map(hex).joined())
+        switch field.value {
+        case .number(let number): writer.field("value", number)
+        case .hash(let hash): writer.field("value", "0x" + String(hash, radix: 16))
+        case .word(let word): writer.field("value", word)
+        case .instant(let time): writer.field("value", time)
+        case .bytes, .padding: break
+        }
       }
-      writer.endObject()
     }
-    writer.endArray()
-    writer.endObject()
-    writer.newline()
-    return writer.bytes
   }
 }

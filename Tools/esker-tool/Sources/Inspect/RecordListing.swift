@@ -33,9 +33,7 @@ struct RecordListing {
         if !asJSON { try table.add(RecordRow.cells(unreadable: range), to: &output) }
       }
       guard asJSON else { continue }
-      writer.removeAll()
-      writer.value(element, segment)
-      writer.newline()
+      writer.line { $0.fields(element, segment) }
       try output.write(writer.bytes)
     }
     if !asJSON { try table.flush(to: &output) }
@@ -95,22 +93,19 @@ enum RecordRow {
 }
 
 extension JSONWriter {
-  mutating func value(_ element: SegmentRecords.Element, _ segment: UInt64) {
+  mutating func fields(_ element: SegmentRecords.Element, _ segment: UInt64) {
     switch element {
-    case .record(let record): value(record)
+    case .record(let record): fields(record)
     case .unreadable(let range):
-      beginObject()
       field("segment", segment)
       field("offset", range.lowerBound)
       field("size", range.count)
       field("kind", "unreadable")
-      endObject()
     }
   }
 
-  /// A record. Scripts rely on the field names: never rename one.
-  mutating func value(_ record: RecordDescription, standing: String? = nil) {
-    beginObject()
+  /// Those of a record. Scripts rely on the names: never rename one.
+  mutating func fields(_ record: RecordDescription, standing: String? = nil) {
     if let standing { field("standing", standing) }
     field("segment", record.segment)
     field("offset", record.offset)
@@ -124,9 +119,8 @@ extension JSONWriter {
     field("valueLength", record.valueLength)
     field("storedLength", record.storedLength)
     field("compressed", record.isCompressed)
-    if case .at(let time) = record.expiry { field("expires", timestamp(time)) } else { field("expires", String?.none) }
+    field("expires", record.expiry)
     field("batchContinues", record.batchContinues)
     field("damage", record.damage)
-    endObject()
   }
 }

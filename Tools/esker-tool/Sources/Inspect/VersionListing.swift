@@ -44,10 +44,7 @@ struct VersionListing {
     guard !versions.isEmpty else { throw ToolError.noRecord(name) }
     if asJSON {
       for version in versions {
-        var writer = JSONWriter()
-        writer.value(version.record, standing: version.standing.rawValue)
-        writer.newline()
-        try output.write(writer.bytes)
+        try output.write(JSONWriter.line { $0.fields(version.record, standing: version.standing.rawValue) })
       }
     } else {
       var table = Table(

@@ -28,18 +28,14 @@ struct JSONError {
   }
 
   var text: [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("error", error)
-    writer.field("exitCode", Int(exitCode))
-    if let location {
+    JSONWriter.line { writer in
+      writer.field("error", error)
+      writer.field("exitCode", Int(exitCode))
+      guard let location else { return }
       writer.field("path", location.path)
       writer.field("segment", location.segment)
-      writer.field("offset", location.offset.map { UInt64($0) })
+      writer.field("offset", location.offset)
     }
-    writer.endObject()
-    writer.newline()
-    return writer.bytes
   }
 
   /// Writes it to standard output, which may have been closed.

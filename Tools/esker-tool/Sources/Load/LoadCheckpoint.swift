@@ -35,18 +35,8 @@ struct LoadCheckpoint {
     return try? JSONDecoder().decode(LoadPosition.self, from: Data(bytes))
   }
 
-  func keep(_ position: LoadPosition, in batch: inout WriteBatch) throws(StoreError) {
-    var writer = JSONWriter()
-    writer.beginObject()
-    for (name, value) in [
-      ("bytes", position.bytes), ("lines", position.lines), ("records", position.records),
-      ("checksum", Int(position.checksum)),
-    ] {
-      writer.name(name)
-      writer.value(value)
-    }
-    writer.endObject()
-    try batch.put(writer.bytes, forKey: key, in: keyspace)
+  func keep(_ position: LoadPosition, in batch: inout WriteBatch) throws {
+    try batch.put(Array(JSONEncoder().encode(position)), forKey: key, in: keyspace)
   }
 
   func forget(in batch: inout WriteBatch) throws(StoreError) {

@@ -26,19 +26,12 @@ struct LoadTally {
 
   /// The same as one JSON object and a newline.
   func json(seconds: Double) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    for (name, value) in [
-      ("records", records), ("bytes", bytes), ("earlier", earlier), ("replaced", replaced), ("expired", expired),
-      ("skipped", skipped),
-    ] {
-      writer.name(name)
-      writer.value(value)
+    JSONWriter.line { writer in
+      writer.fields([
+        "records": records, "bytes": bytes, "earlier": earlier, "replaced": replaced, "expired": expired,
+        "skipped": skipped,
+      ])
+      writer.field("seconds", seconds)
     }
-    writer.name("seconds")
-    writer.value(seconds)
-    writer.endObject()
-    writer.newline()
-    return writer.bytes
   }
 }

@@ -5,23 +5,13 @@ import Foundation
 func printSummary(of report: Report.Backup, path: String, isPlan: Bool = false, asJSON: Bool) throws {
   var output = BufferedOutput.standard()
   if asJSON {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("path")
-    writer.value(path)
-    writer.name("sequence")
-    writer.value(report.sequence.rawValue)
-    writer.name("segments")
-    writer.value(report.segments)
-    writer.name("sharedSegments")
-    writer.value(report.sharedSegments)
-    writer.name("bytes")
-    writer.value(report.bytes)
-    writer.name("copiedBytes")
-    writer.value(report.copiedBytes)
-    writer.endObject()
-    writer.newline()
-    try output.write(writer.bytes)
+    let line = JSONWriter.line { writer in
+      writer.field("path", path)
+      writer.field("sequence", report.sequence.rawValue)
+      writer.fields(["segments": report.segments, "sharedSegments": report.sharedSegments])
+      writer.fields(["bytes": report.bytes, "copiedBytes": report.copiedBytes])
+    }
+    try output.write(line)
   } else {
     let shared = report.sharedSegments > 0 ? ", \(HumanUnits.count(report.sharedSegments)) shared" : ""
     try output.write(

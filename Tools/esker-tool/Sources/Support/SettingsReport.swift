@@ -16,30 +16,24 @@ extension Pairs {
 extension JSONWriter {
   /// Adds an object of the settings; null stands for never, none and no limit.
   mutating func field(_ name: String, _ settings: Options.Settings) {
-    self.name(name)
-    beginObject()
-    var period: Double?
-    switch settings.durability {
-    case .buffered: field("durability", "buffered")
-    case .synced: field("durability", "synced")
-    case .periodic(let time):
-      field("durability", "periodic")
-      period = time.seconds
+    let (durability, period): (String, Double?) =
+      switch settings.durability {
+      case .buffered: ("buffered", nil)
+      case .synced: ("synced", nil)
+      case .periodic(let time): ("periodic", time.seconds)
+      }
+    var lifetime: Double?
+    if case .after(let time) = settings.defaultExpiry { lifetime = time.seconds }
+    object(name) { writer in
+      writer.field("durability", durability)
+      writer.field("syncPeriodSeconds", period)
+      writer.field("defaultExpirySeconds", lifetime)
+      writer.field("defaultExpiryInstant", settings.defaultExpiry)
+      writer.field("segmentSize", settings.segmentSize)
+      writer.field("compression", settings.compression.level == nil ? nil : "lz4")
+      writer.field("compressionLevel", settings.compression.level.map { UInt64($0) })
+      writer.field("capacity", settings.capacity.map { UInt64(clamping: $0) })
     }
-    field("syncPeriodSeconds", period)
-    var (lifetime, instant): (Double?, String?)
-    switch settings.defaultExpiry {
-    case .never: break
-    case .after(let time): lifetime = time.seconds
-    case .at(let time): instant = timestamp(time)
-    }
-    field("defaultExpirySeconds", lifetime)
-    field("defaultExpiryInstant", instant)
-    field("segmentSize", settings.segmentSize)
-    field("compression", settings.compression.level == nil ? nil : "lz4")
-    field("compressionLevel", settings.compression.level.map { UInt64($0) })
-    field("capacity", settings.capacity.map { UInt64(clamping: $0) })
-    endObject()
   }
 }
 

@@ -55,60 +55,35 @@ struct StatisticsReport {
   ///
   /// Scripts rely on the names: add fields, but never rename or drop one.
   var json: [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("path", path)
-    writer.field("writerProcess", self.writer.map { Int($0) })
-    writer.field("keys", statistics.keys)
-    writer.field("liveBytes", statistics.liveBytes)
-    writer.field("deadBytes", statistics.deadBytes)
     let parts = parts
-    writer.field("aheadBytes", parts.ahead)
-    writer.field("reserveBytes", parts.reserve)
-    writer.field("checkpointBytes", parts.checkpoints)
-    writer.field("otherBytes", parts.others)
-    writer.field("bytesOnDisk", statistics.bytesOnDisk)
-    writer.name("spaceAmplification")
-    writer.value(statistics.spaceAmplification)
-    writer.field("indexBytes", statistics.indexBytes)
-    writer.name("indexLoad")
-    writer.value(statistics.indexLoad)
-    writer.name("lastSequence")
-    writer.value(statistics.lastSequence.rawValue)
-    writer.name("durableSequence")
-    writer.value(statistics.durableSequence.rawValue)
-    writer.field("settings", statistics.settings)
-    writer.name("keyspaces")
-    writer.beginObject()
-    for name in keyspaceNames { writer.field(name, statistics.keyspaces[name] ?? 0) }
-    writer.endObject()
-    writer.name("segments")
-    writer.beginArray()
-    for segment in statistics.segments { add(segment, to: &writer) }
-    writer.endArray()
-    writer.endObject()
-    writer.newline()
-    return writer.bytes
-  }
-
-  private func add(_ segment: Statistics.SegmentFigures, to writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.name("id")
-    writer.value(segment.id)
-    writer.field("path", segment.path)
-    writer.name("merged")
-    writer.value(segment.isMerged)
-    writer.name("sealed")
-    writer.value(segment.isSealed)
-    writer.field("recordBytes", segment.recordBytes)
-    writer.field("liveBytes", segment.liveBytes)
-    writer.field("fileBytes", segment.fileBytes)
-    for (name, sequence) in [
-      ("firstSequence", segment.sequences?.lowerBound), ("lastSequence", segment.sequences?.upperBound),
-    ] {
-      writer.name(name)
-      if let sequence { writer.value(sequence) } else { writer.null() }
+    return JSONWriter.line { writer in
+      writer.field("path", path)
+      writer.field("writerProcess", self.writer.map { Int($0) })
+      writer.fields([
+        "keys": statistics.keys, "liveBytes": statistics.liveBytes, "deadBytes": statistics.deadBytes,
+        "aheadBytes": parts.ahead, "reserveBytes": parts.reserve, "checkpointBytes": parts.checkpoints,
+        "otherBytes": parts.others, "bytesOnDisk": statistics.bytesOnDisk,
+      ])
+      writer.field("spaceAmplification", statistics.spaceAmplification)
+      writer.field("indexBytes", statistics.indexBytes)
+      writer.field("indexLoad", statistics.indexLoad)
+      writer.field("lastSequence", statistics.lastSequence.rawValue)
+      writer.field("durableSequence", statistics.durableSequence.rawValue)
+      writer.field("settings", statistics.settings)
+      writer.object("keyspaces") { writer in
+        for name in keyspaceNames { writer.field(name, statistics.keyspaces[name] ?? 0) }
+      }
+      writer.list("segments", statistics.segments) { writer, segment in
+        writer.field("id", segment.id)
+        writer.field("path", segment.path)
+        writer.field("merged", segment.isMerged)
+        writer.field("sealed", segment.isSealed)
+        writer.field("recordBytes", segment.recordBytes)
+        writer.field("liveBytes", segment.liveBytes)
+        writer.field("fileBytes", segment.fileBytes)
+        writer.field("firstSequence", segment.sequences?.lowerBound)
+        writer.field("lastSequence", segment.sequences?.upperBound)
+      }
     }
-    writer.endObject()
   }
 }

@@ -41,7 +41,7 @@ struct WatchHistory {
   }
 
   private static func most(of histogram: Statistics.Histogram?) -> Double? {
-    histogram.flatMap { $0.count > 0 ? $0.quantile(0.99).seconds : nil }
+    WatchReport.filled(histogram)?.quantile(0.99).seconds
   }
 
   /// Writes per second, oldest first.

@@ -152,7 +152,7 @@ struct WatchPage {
         for (title, histogram) in [
           ("put", report.rates?.puts), ("get", report.rates?.getTimes), ("sync", report.rates?.syncTimes),
         ] {
-          let histogram = histogram.flatMap { $0.count > 0 ? $0 : nil }
+          let histogram = WatchReport.filled(histogram)
           writer.element("tr") { writer in
             writer.element("th", ["scope": "row"], text: title)
             for (_, share) in quantiles {

@@ -87,7 +87,7 @@ struct WatchReport {
   private func whole(_ rate: Double) -> Int { Int(exactly: rate.rounded()) ?? .max }
 
   private func latencies(_ histogram: Statistics.Histogram?) -> String {
-    guard let histogram, histogram.count > 0 else { return "-" }
+    guard let histogram = Self.filled(histogram) else { return "-" }
     let quantiles = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].map { name, share in
       "\(name) \(HumanUnits.latency(histogram.quantile(share)))"
     }
@@ -107,74 +107,51 @@ struct WatchReport {
   /// One JSON object and a newline. Scripts rely on the names.
   var json: [UInt8] {
     let figures = sample.statistics
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.name("time")
-    writer.value(timestamp(time))
-    writer.name("source")
-    writer.value(sample.source.rawValue)
-    writer.name("process")
-    if let process = sample.processID { writer.value(Int(process)) } else { writer.null() }
-    writer.name("stale")
-    writer.value(sample.isStale)
-    for (name, value) in [
-      ("keys", figures.keys), ("liveBytes", figures.liveBytes), ("deadBytes", figures.deadBytes),
-      ("bytesOnDisk", figures.bytesOnDisk), ("segments", sample.segments), ("sealedSegments", sample.sealedSegments),
-      ("indexBytes", figures.indexBytes),
-    ] {
-      writer.name(name)
-      writer.value(value)
+    return JSONWriter.line { writer in
+      writer.field("time", time)
+      writer.field("source", sample.source.rawValue)
+      writer.field("process", sample.processID.map { Int($0) })
+      writer.field("stale", sample.isStale)
+      writer.fields([
+        "keys": figures.keys, "liveBytes": figures.liveBytes, "deadBytes": figures.deadBytes,
+        "bytesOnDisk": figures.bytesOnDisk, "segments": sample.segments, "sealedSegments": sample.sealedSegments,
+        "indexBytes": figures.indexBytes,
+      ])
+      writer.field("lastSequence", figures.lastSequence.rawValue)
+      writer.field("writesPerSecond", rates?.writes)
+      writer.field("getsPerSecond", rates?.gets)
+      writer.field("syncsPerSecond", rates?.syncs)
+      writer.field("bytesLoggedPerSecond", rates?.bytesLogged)
+      writer.field("bytesWrittenPerSecond", rates?.bytesWritten)
+      guard sample.source == .published else { return }
+      writer.fields([
+        "merges": figures.merges, "bytesFreed": figures.merged.bytesFreed,
+        "recordsEvicted": figures.merged.recordsEvicted, "openSnapshots": figures.openSnapshots,
+        "pinnedBytes": figures.pinnedBytes,
+      ])
+      writer.field("putMicroseconds", latencies: Self.filled(rates?.puts))
+      writer.field("getMicroseconds", latencies: Self.filled(rates?.getTimes))
+      writer.field("syncMicroseconds", latencies: Self.filled(rates?.syncTimes))
     }
-    writer.name("lastSequence")
-    writer.value(figures.lastSequence.rawValue)
-    for (name, rate) in [
-      ("writesPerSecond", rates?.writes), ("getsPerSecond", rates?.gets), ("syncsPerSecond", rates?.syncs),
-      ("bytesLoggedPerSecond", rates?.bytesLogged), ("bytesWrittenPerSecond", rates?.bytesWritten),
-    ] {
-      writer.name(name)
-      if let rate { writer.value(rate) } else { writer.null() }
-    }
-    if sample.source == .published { addPublished(to: &writer) }
-    writer.endObject()
-    writer.newline()
-    return writer.bytes
   }
 
-  private func addPublished(to writer: inout JSONWriter) {
-    let figures = sample.statistics
-    for (name, value) in [
-      ("merges", figures.merges), ("bytesFreed", figures.merged.bytesFreed),
-      ("recordsEvicted", figures.merged.recordsEvicted), ("openSnapshots", figures.openSnapshots),
-      ("pinnedBytes", figures.pinnedBytes),
-    ] {
-      writer.name(name)
-      writer.value(value)
-    }
-    for (name, histogram) in [
-      ("putMicroseconds", rates?.puts), ("getMicroseconds", rates?.getTimes), ("syncMicroseconds", rates?.syncTimes),
-    ] {
-      writer.name(name)
-      guard let histogram, histogram.count > 0 else {
-        writer.null()
-        continue
-      }
-      writer.value(latencies: histogram)
-    }
+  /// Nil for a histogram without a call.
+  static func filled(_ histogram: Statistics.Histogram?) -> Statistics.Histogram? {
+    histogram.flatMap { $0.count > 0 ? $0 : nil }
   }
 }
 
 extension JSONWriter {
-  /// An object of quantiles in microseconds.
-  mutating func value(latencies histogram: Statistics.Histogram) {
-    beginObject()
-    for (name, duration) in [
-      ("p50", histogram.quantile(0.5)), ("p99", histogram.quantile(0.99)), ("p99.9", histogram.quantile(0.999)),
-      ("max", histogram.maximum),
-    ] {
-      self.name(name)
-      value((duration.seconds * 1e9).rounded() / 1000)
+  /// A field whose value is an object of quantiles in microseconds, or null.
+  mutating func field(_ name: String, latencies: Statistics.Histogram?) {
+    object(name, of: latencies) { writer, histogram in
+      for (name, duration) in [
+        ("p50", histogram.quantile(0.5)), ("p99", histogram.quantile(0.99)), ("p99.9", histogram.quantile(0.999)),
+        ("max", histogram.maximum),
+      ] {
+        writer.field(name, (duration.seconds * 1e9).rounded() / 1000)
+      }
     }
-    endObject()
   }
 }
 
