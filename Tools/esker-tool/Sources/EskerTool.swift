@@ -53,15 +53,11 @@ nonisolated private func runTool() -> Int32 {
   do {
     try requireTextArguments()
     if CommandLine.arguments.dropFirst() == [ManualPage.option] {
-      var output = BufferedOutput.standard()
-      try output.write(ManualPage(of: EskerTool.groups).text)
-      try output.flush()
+      try BufferedOutput.print(ManualPage(of: EskerTool.groups).text)
       return ExitStatus.success
     }
     if let script = CompletionScript.asked(for: Array(CommandLine.arguments.dropFirst())) {
-      var output = BufferedOutput.standard()
-      try output.write(script)
-      try output.flush()
+      try BufferedOutput.print(script)
       return ExitStatus.success
     }
     try CommandNames(EskerTool.configuration.subcommands).check(Array(CommandLine.arguments.dropFirst()))

@@ -59,10 +59,7 @@ struct Backup: StoreCommand, JSONPrinting {
     Interruption.install()
     let progress = Progress("copying", bytes: plan.bytes, isQuiet: self.store.quiet)
     defer { progress.clear() }
-    let report = try store.backup(to: directory, reusing: since, copying: copy) { share in
-      progress.update(share)
-      return !Interruption.isRequested
-    }
+    let report = try store.backup(to: directory, reusing: since, copying: copy) { progress.goesOn($0) }
     progress.clear()
     if json || !self.store.quiet { try printSummary(of: report, path: directory, asJSON: json) }
   }

@@ -41,10 +41,8 @@ struct Clear: KeyspaceCommand, JSONPrinting {
       try keyspace.removeAll()
       return count
     }
-    if json {
-      try printFigures(["removed": count], text: "", asJSON: true)
-    } else if !store.quiet {
-      StandardError.write("removed \(HumanUnits.entries(count))\n")
+    try reportDone("removed \(HumanUnits.entries(count))", asJSON: json, isQuiet: store.quiet) {
+      $0.field("removed", count)
     }
   }
 }

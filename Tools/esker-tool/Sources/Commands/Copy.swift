@@ -61,10 +61,9 @@ struct Copy: KeyspaceCommand, JSONPrinting {
         try other.write(creating: true) { target in try copy(source, to: target, &summary) }
       }
     }
-    if json {
-      try printFigures(["entries": summary.entries, "bytes": summary.bytes], text: "", asJSON: true)
-    } else if !store.quiet {
-      StandardError.write("copied \(HumanUnits.entries(summary.entries)) (\(HumanUnits.bytes(summary.bytes)))\n")
+    let text = "copied \(HumanUnits.entries(summary.entries)) (\(HumanUnits.bytes(summary.bytes)))"
+    try reportDone(text, asJSON: json, isQuiet: store.quiet) {
+      $0.fields(["entries": summary.entries, "bytes": summary.bytes])
     }
     guard isIntact else { throw ToolError.damageFound }
   }

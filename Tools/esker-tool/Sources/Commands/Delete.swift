@@ -127,11 +127,8 @@ struct Delete: ScopeCommand {
     if synced, !dryRun { try store.sync() }
     progress.clear()
     let parts = scope.allKeyspaces && count > 0 ? ": \(tally.text)" : ""
-    if json {
-      try printFigures([dryRun ? "found" : "removed": count], text: "", asJSON: true)
-    } else if !self.store.quiet {
-      StandardError.write("\(dryRun ? "would remove" : "removed") \(HumanUnits.entries(count))\(parts)\n")
-    }
+    let text = "\(dryRun ? "would remove" : "removed") \(HumanUnits.entries(count))\(parts)"
+    try reportDone(text, asJSON: json, isQuiet: self.store.quiet) { $0.field(dryRun ? "found" : "removed", count) }
     if count == 0 { try scope.noteOthers(in: store, isQuiet: self.store.quiet) }
     return isIntact
   }

@@ -104,7 +104,9 @@ struct Dump: KeyspaceCommand, JSONPrinting {
           try write(store, name, formatter, &output, &summary)
         }
       }
-      if file != "-" { try report(summary, seconds: (ContinuousClock.now - start).seconds) }
+      if file != "-" {
+        try summary.report(seconds: (ContinuousClock.now - start).seconds, asJSON: json, isQuiet: self.store.quiet)
+      }
       guard summary.isIntact else { throw ToolError.damageFound }
     }
   }
@@ -149,16 +151,6 @@ struct Dump: KeyspaceCommand, JSONPrinting {
       throw error
     }
   }
-
-  private func report(_ summary: DumpSummary, seconds: Double) throws {
-    if json {
-      var output = BufferedOutput.standard()
-      try output.write(summary.json(seconds: seconds))
-      try output.flush()
-    } else if !store.quiet {
-      StandardError.write(summary.text(seconds: seconds) + "\n")
-    }
-  }
 }
 
 /// The totals of a dump.
@@ -167,14 +159,11 @@ struct DumpSummary {
   var bytes = 0
   var isIntact = true
 
-  func text(seconds: Double) -> String {
+  func report(seconds: Double, asJSON: Bool, isQuiet: Bool) throws(ToolError) {
     let rate = HumanUnits.bytes(Int(Double(bytes) / max(seconds, 1e-6)))
     let what = "\(HumanUnits.entries(entries)) (\(HumanUnits.bytes(bytes)))"
-    return "wrote \(what) in \(HumanUnits.fixed(seconds, 3)) s: \(rate)/s"
-  }
-
-  func json(seconds: Double) -> [UInt8] {
-    JSONWriter.line { writer in
+    let text = "wrote \(what) in \(HumanUnits.fixed(seconds, 3)) s: \(rate)/s"
+    try reportDone(text, asJSON: asJSON, isQuiet: isQuiet) { writer in
       writer.fields(["entries": entries, "bytes": bytes])
       writer.field("seconds", seconds)
     }

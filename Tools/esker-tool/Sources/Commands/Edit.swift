@@ -53,9 +53,7 @@ struct Edit: KeyspaceCommand {
       }
       try replace(found, with: bytes, draft)
       draft.remove()
-      var output = BufferedOutput.standard()
-      try output.write(found.value.difference(to: new))
-      try output.flush()
+      try BufferedOutput.print(found.value.difference(to: new))
       if !store.quiet, let shape = ValueShape(of: bytes, found.form), let old = ValueShape(of: found.bytes, found.form)
       {
         ValueShape.report(shape.changes(from: old))

@@ -37,9 +37,7 @@ struct Increment: KeyspaceCommand {
       let sum = try keyspace.increment(bytes, by: by)
       return isSigned ? "\(sum)" : "\(UInt64(bitPattern: sum))"
     }
-    var output = BufferedOutput.standard()
-    try output.write(sum + "\n")
-    try output.flush()
+    try BufferedOutput.print(sum + "\n")
   }
 
   /// Whether counters of the keyspace have a sign; throws if its values are something else.

@@ -267,13 +267,6 @@ struct Load: KeyspaceCommand, JSONPrinting {
     tally.records = report.entries
     tally.bytes = report.bytes
     tally.expired = report.expired
-    let seconds = (ContinuousClock.now - start).seconds
-    if json {
-      var output = BufferedOutput.standard()
-      try output.write(tally.json(seconds: seconds))
-      try output.flush()
-    } else if !store.quiet {
-      StandardError.write(tally.summary(seconds: seconds) + "\n")
-    }
+    try tally.report(seconds: (ContinuousClock.now - start).seconds, asJSON: json, isQuiet: store.quiet)
   }
 }

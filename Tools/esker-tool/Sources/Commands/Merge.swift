@@ -63,10 +63,7 @@ struct Merge: ParsableCommand, JSONPrinting {
       defer { progress.clear() }
       let notice = "stopping once the segment that is being merged is done"
       return try Interruption.saying(notice, isQuiet: self.store.quiet) {
-        try store.mergeAroundDamage(notices) { share in
-          progress.update(share)
-          return !Interruption.isRequested
-        }
+        try store.mergeAroundDamage(notices) { progress.goesOn($0) }
       }
     }
     try report(done, held, before: before, after: StoreSizes(store.store))

@@ -30,13 +30,11 @@ struct Repair: ParsableCommand, JSONPrinting {
     try store.require()
     try store.requireOutside(new)
     let report = try salvage()
-    var output = BufferedOutput.standard()
     if json {
-      try output.write(Self.json(report))
+      try BufferedOutput.print(Self.json(report))
     } else if !store.quiet || !report.isComplete || report.bytesOverCapacity > 0 {
-      try output.write(text(report))
+      try BufferedOutput.print(text(report))
     }
-    try output.flush()
     guard report.isComplete else { throw ToolError.damageFound }
   }
 
@@ -44,10 +42,7 @@ struct Repair: ParsableCommand, JSONPrinting {
     Interruption.install()
     let progress = Progress("repairing", bytes: directorySize(store.store), isQuiet: store.quiet)
     defer { progress.clear() }
-    return try LogStore.salvage(from: store.store, to: new) { share in
-      progress.update(share)
-      return !Interruption.isRequested
-    }
+    return try LogStore.salvage(from: store.store, to: new) { progress.goesOn($0) }
   }
 
   private func text(_ report: SalvageReport) -> String {

@@ -42,10 +42,7 @@ struct Restore: ParsableCommand, JSONPrinting {
     Interruption.install()
     let progress = Progress("copying", bytes: plan.bytes, isQuiet: quiet)
     defer { progress.clear() }
-    let report = try LogStore.restore(from: backup, to: new, copying: copy) { share in
-      progress.update(share)
-      return !Interruption.isRequested
-    }
+    let report = try LogStore.restore(from: backup, to: new, copying: copy) { progress.goesOn($0) }
     progress.clear()
     if json || !quiet { try printSummary(of: report, path: new, asJSON: json) }
   }

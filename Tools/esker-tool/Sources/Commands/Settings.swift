@@ -63,14 +63,9 @@ struct Settings: ParsableCommand {
   }
 
   private func show(_ settings: Options.Settings) throws {
-    var output = BufferedOutput.standard()
-    if json {
-      try output.write(JSONWriter.line { $0.field("settings", settings) })
-    } else {
-      var pairs = Pairs()
-      pairs.add(settings)
-      try output.write(pairs.text(in: .output))
-    }
-    try output.flush()
+    if json { return try BufferedOutput.print(JSONWriter.line { $0.field("settings", settings) }) }
+    var pairs = Pairs()
+    pairs.add(settings)
+    try BufferedOutput.print(pairs.text(in: .output))
   }
 }

@@ -46,13 +46,11 @@ struct Stats: StoreCommand, JSONPrinting {
         writer: LogStore.writer(at: store.path),
         advises: !self.store.quiet
       )
-      var output = BufferedOutput.standard()
       switch json ? .json : format {
-      case .text: try output.write(report.text(in: .output))
-      case .json: try output.write(report.json)
-      case .prometheus: try output.write(StatisticsReport.prometheus(of: store))
+      case .text: try BufferedOutput.print(report.text(in: .output))
+      case .json: try BufferedOutput.print(report.json)
+      case .prometheus: try BufferedOutput.print(StatisticsReport.prometheus(of: store))
       }
-      try output.flush()
     }
   }
 }

@@ -25,13 +25,11 @@ struct Verify: StoreCommand, JSONPrinting {
   func run() throws {
     try store.read(namesDamage: true) { store in
       let report = try verify(store)
-      var output = BufferedOutput.standard()
       if json {
-        try output.write(Self.json(report))
+        try BufferedOutput.print(Self.json(report))
       } else if !self.store.quiet || !report.isClean {
-        try output.write(text(report))
+        try BufferedOutput.print(text(report))
       }
-      try output.flush()
       guard report.isClean else { throw ToolError.damageFound }
     }
   }
@@ -40,10 +38,7 @@ struct Verify: StoreCommand, JSONPrinting {
     Interruption.install()
     let progress = Progress("checking", bytes: store.statistics.bytesOnDisk, isQuiet: self.store.quiet)
     defer { progress.clear() }
-    return try store.verify { share in
-      progress.update(share)
-      return !Interruption.isRequested
-    }
+    return try store.verify { progress.goesOn($0) }
   }
 
   private func text(_ report: Report.Verification) -> String {

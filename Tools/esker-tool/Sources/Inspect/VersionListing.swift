@@ -25,10 +25,7 @@ struct VersionListing {
     let progress = Progress("looking", bytes: directorySize(inspection.path), isQuiet: isQuiet)
     defer { progress.clear() }
     do {
-      return try inspection.versions(of: key, in: keyspace) { share in
-        progress.update(share)
-        return !Interruption.isRequested
-      }
+      return try inspection.versions(of: key, in: keyspace) { progress.goesOn($0) }
     } catch StoreError.invalidKeyspace {
       throw ToolError.noKeyspace(keyspace, path: inspection.path)
     }

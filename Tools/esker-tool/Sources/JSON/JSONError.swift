@@ -40,8 +40,6 @@ struct JSONError {
 
   /// Writes it to standard output, which may have been closed.
   func write() throws(ToolError) {
-    var output = BufferedOutput.standard()
-    try output.write(text)
-    try output.flush()
+    try BufferedOutput.print(text)
   }
 }

@@ -24,9 +24,8 @@ struct LoadTally {
     return text
   }
 
-  /// The same as one JSON object and a newline.
-  func json(seconds: Double) -> [UInt8] {
-    JSONWriter.line { writer in
+  func report(seconds: Double, asJSON: Bool, isQuiet: Bool) throws(ToolError) {
+    try reportDone(summary(seconds: seconds), asJSON: asJSON, isQuiet: isQuiet) { writer in
       writer.fields([
         "records": records, "bytes": bytes, "earlier": earlier, "replaced": replaced, "expired": expired,
         "skipped": skipped,

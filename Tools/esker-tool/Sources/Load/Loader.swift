@@ -71,13 +71,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
   private mutating func report(_ countBefore: Int) throws {
     let seconds = (ContinuousClock.now - start).seconds
     tally.replaced = min(max(0, tally.records - (count - countBefore)), tally.records)
-    if plan.printsJSON {
-      var output = BufferedOutput.standard()
-      try output.write(tally.json(seconds: seconds))
-      try output.flush()
-    } else if !plan.isQuiet {
-      StandardError.write(tally.summary(seconds: seconds) + "\n")
-    }
+    try tally.report(seconds: seconds, asJSON: plan.printsJSON, isQuiet: plan.isQuiet)
   }
 
   private mutating func load(_ reader: inout LineReader, _ progress: Progress) throws {

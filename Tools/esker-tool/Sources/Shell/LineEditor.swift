@@ -57,17 +57,17 @@ struct LineEditor {
     case .enter:
       buffer.moveToEnd()
       try draw()
-      try show("\n")
+      try BufferedOutput.print("\n")
       history.add(buffer.text)
       return .text(buffer.text)
     case .control("c"):
-      try show("^C\n")
+      try BufferedOutput.print("^C\n")
       return .abandoned
     case .control("d") where buffer.isEmpty:
-      try show("\n")
+      try BufferedOutput.print("\n")
       return .end
     case .tab: try completeWord()
-    case .control("l"): try show("\u{1B}[H\u{1B}[2J")
+    case .control("l"): try BufferedOutput.print("\u{1B}[H\u{1B}[2J")
     case .up, .control("p"): recall(place - 1)
     case .down, .control("n"): recall(place + 1)
     default: Self.edit(&buffer, key)
@@ -111,7 +111,7 @@ struct LineEditor {
       return buffer.replace(from: completion.start, with: replacement)
     }
     guard completion.candidates.count > 1 else { return }
-    try show("\n" + Self.columns(completion.candidates, completion.isPartial, width: width))
+    try BufferedOutput.print("\n" + Self.columns(completion.candidates, completion.isPartial, width: width))
   }
 
   /// Words side by side, as many as fit.
@@ -137,7 +137,8 @@ struct LineEditor {
     let window = Self.window(buffer.characters, around: buffer.cursor, room: room)
     let before = prompt.count + buffer.characters[window.lowerBound..<buffer.cursor].reduce(0) { $0 + $1.columns }
     let shown = String(buffer.characters[window].map { $0.isWhitespace ? " " : $0 })
-    try show("\r\(Paint.heading(prompt, in: .output))\(shown)\u{1B}[K\r" + (before > 0 ? "\u{1B}[\(before)C" : ""))
+    let place = before > 0 ? "\u{1B}[\(before)C" : ""
+    try BufferedOutput.print("\r\(Paint.heading(prompt, in: .output))\(shown)\u{1B}[K\r\(place)")
   }
 
   /// The part of a line that is shown: the cursor is in it, and it takes no more columns than `room`.
@@ -154,12 +155,6 @@ struct LineEditor {
       end += 1
     }
     return start..<end
-  }
-
-  private func show(_ text: String) throws(ToolError) {
-    var output = BufferedOutput.standard()
-    try output.write(text)
-    try output.flush()
   }
 }
 

@@ -82,9 +82,7 @@ struct ShellSession {
     if let name = names.first { try check(name) }
     let help = ShellHelp(commands: Self.commands)
     let command = names.first.flatMap { name in Self.commands.first { CommandNames([$0]).names.contains(name) } }
-    var output = BufferedOutput.standard()
-    try output.write(command.map { help.text(of: $0) + "\n" } ?? help.overview)
-    try output.flush()
+    try BufferedOutput.print(command.map { help.text(of: $0) + "\n" } ?? help.overview)
   }
 
   /// Reports what the parser says: help to standard output, errors to the other.
@@ -92,9 +90,7 @@ struct ShellSession {
     let text = ShellHelp.withoutStore(EskerTool.fullMessage(for: error))
     let code = EskerTool.exitCode(for: error).rawValue
     if code == ExitStatus.success {
-      var output = BufferedOutput.standard()
-      try? output.write(text + "\n")
-      try? output.flush()
+      try? BufferedOutput.print(text + "\n")
     } else if !text.isEmpty {
       StandardError.write(text + "\n")
     }

@@ -27,6 +27,16 @@ struct BufferedOutput: ~Copyable {
     BufferedOutput(descriptor: STDOUT_FILENO, name: "standard output", capacity: largeCapacity)
   }
 
+  /// Writes to standard output.
+  static func print(_ text: String) throws(ToolError) { try print(Array(text.utf8)) }
+
+  /// Writes to standard output.
+  static func print(_ bytes: [UInt8]) throws(ToolError) {
+    var output = standard()
+    try output.write(bytes)
+    try output.flush()
+  }
+
   /// Bytes written so far, before compression.
   var byteCount: Int { flushed + buffer.count }
 

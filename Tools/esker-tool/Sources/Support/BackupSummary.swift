@@ -3,7 +3,6 @@ import Foundation
 
 /// Prints the result of a backup or restore, or of planning one, as text or JSON.
 func printSummary(of report: Report.Backup, path: String, isPlan: Bool = false, asJSON: Bool) throws {
-  var output = BufferedOutput.standard()
   if asJSON {
     let line = JSONWriter.line { writer in
       writer.field("path", path)
@@ -11,15 +10,13 @@ func printSummary(of report: Report.Backup, path: String, isPlan: Bool = false, 
       writer.fields(["segments": report.segments, "sharedSegments": report.sharedSegments])
       writer.fields(["bytes": report.bytes, "copiedBytes": report.copiedBytes])
     }
-    try output.write(line)
-  } else {
-    let shared = report.sharedSegments > 0 ? ", \(HumanUnits.count(report.sharedSegments)) shared" : ""
-    try output.write(
-      "\(path): up to \(report.sequence), \(HumanUnits.count(report.segments, "segment"))\(shared), "
-        + "\(HumanUnits.bytes(report.bytes)), \(HumanUnits.bytes(report.copiedBytes)) \(isPlan ? "to copy" : "copied")\n"
-    )
+    return try BufferedOutput.print(line)
   }
-  try output.flush()
+  let shared = report.sharedSegments > 0 ? ", \(HumanUnits.count(report.sharedSegments)) shared" : ""
+  try BufferedOutput.print(
+    "\(path): up to \(report.sequence), \(HumanUnits.count(report.segments, "segment"))\(shared), "
+      + "\(HumanUnits.bytes(report.bytes)), \(HumanUnits.bytes(report.copiedBytes)) \(isPlan ? "to copy" : "copied")\n"
+  )
 }
 
 /// Whether a file at `path` can be linked to `newPath`, which does not exist yet: only on the same volume.

@@ -46,10 +46,7 @@ struct StoreArguments: ParsableArguments {
     Interruption.install()
     let progress = Progress("counting", bytes: store.statistics.bytesOnDisk, isQuiet: quiet)
     defer { progress.clear() }
-    return try store.usage { share in
-      progress.update(share)
-      return !Interruption.isRequested
-    }
+    return try store.usage { progress.goesOn($0) }
   }
 
   /// Opens the store for writing and calls `body`; `creating`: creates the store if there is none; `publishing`: the

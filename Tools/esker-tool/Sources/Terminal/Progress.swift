@@ -45,6 +45,12 @@ final class Progress {
     show(done(share), share: share)
   }
 
+  /// Shows the share done, from 0 to 1; false if the operation is to stop.
+  func goesOn(_ share: Double) -> Bool {
+    update(share)
+    return !Interruption.isRequested
+  }
+
   /// Shows the amount done.
   func update(done: Int, at position: Int? = nil) {
     show(done, share: total.map { $0 > 0 ? min(1, Double(position ?? done) / Double($0)) : 1 })
