@@ -14,8 +14,7 @@ extension BigReport {
       let columns: [Table.Column] = [.right("SIZE"), .right("KEYS"), .right("SHARE"), .left("KEYSPACE")]
       try write("KEYSPACES", columns, to: &output, largestKeyspaces) { name, amount in
         [
-          .size(amount.bytes), .count(amount.keys), .share(amount.bytes, of: keyBytes + valueBytes),
-          name.isEmpty ? Cell(shown: "(default)", plain: "", paint: .faint) : .text(name),
+          .size(amount.bytes), .count(amount.keys), .share(amount.bytes, of: keyBytes + valueBytes), .keyspace(name),
         ]
       }
     }

@@ -46,11 +46,11 @@ struct Big: KeyspaceCommand, JSONPrinting {
   func run() throws {
     try store.read { store in
       Interruption.install()
-      let name = try keyspace.keyspace.map { _ in try keyspace.existing(in: store).name }
+      let name = try keyspace.name(in: store)
       var forms = EntryForms(of: store, .auto)
       var report = BigReport(top: top, separators: Set(separators.unicodeScalars), depth: depth)
       let now = Options.Clock.system.now()
-      let total = try name.map { try store.keyspace($0).count() } ?? store.totalCount()
+      let total = try store.count(in: name)
       let progress = Progress("measuring", of: .named("entries"), total: total, isQuiet: self.store.quiet)
       defer { progress.clear() }
       let isIntact = try forEachEntry(of: store, in: name, progress) { entry in

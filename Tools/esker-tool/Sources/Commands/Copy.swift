@@ -76,12 +76,12 @@ struct Copy: KeyspaceCommand, JSONPrinting {
 
   private func copy(_ source: LogStore, to target: LogStore, _ summary: inout (entries: Int, bytes: Int)) throws -> Bool
   {
-    let name = try keyspace.keyspace.map { _ in try keyspace.existing(in: source).name }
+    let name = try keyspace.name(in: source)
     let filter = EntryFilter(selection, encoding.keyEncoding, EntryForms(of: source, decoding.decode))
     var forms = EntryForms(of: source, .auto)
     var places = LoadTarget(target.default)
     let isPart = selection.limit != nil
-    let total = isPart ? nil : try name.map { try source.keyspace($0).count() } ?? source.totalCount()
+    let total = isPart ? nil : try source.count(in: name)
     let progress = Progress("copying", of: .named("entries"), total: total, isQuiet: store.quiet)
     defer { progress.clear() }
     return try forEachEntry(of: source, in: name, progress, taking: filter) { entry in

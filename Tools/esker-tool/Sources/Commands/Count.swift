@@ -38,7 +38,7 @@ struct Count: ScopeCommand, JSONPrinting {
       var isIntact = true
       if selection.isEverything {
         for name in try name.map({ [$0] }) ?? [""] + store.keyspaceNames {
-          tally.add(name, try (name.isEmpty ? store.default : store.keyspace(name)).count())
+          tally.add(name, try store.keyspace(name).count())
         }
       } else {
         Interruption.install()

@@ -91,10 +91,6 @@ struct Delete: ScopeCommand {
     return try forEachEntry(of: store, in: scope.name(in: store), progress, taking: filter, body)
   }
 
-  private func keyspace(_ name: String, of store: LogStore) throws -> Keyspace {
-    name.isEmpty ? store.default : try store.keyspace(name)
-  }
-
   private func removeNamed() throws {
     let given = try keys.map { try encoding.given($0) }
     try store.write(creating: false) { store in
@@ -119,7 +115,7 @@ struct Delete: ScopeCommand {
     defer { progress.clear() }
     var last: Keyspace?
     let isIntact = try forEachChosen(of: store, progress) { entry in
-      let keyspace = last?.name == entry.keyspace ? last : try keyspace(entry.keyspace, of: store)
+      let keyspace = last?.name == entry.keyspace ? last : try store.keyspace(entry.keyspace)
       last = keyspace
       if let keyspace, try remove(keyspace, try entry.key(), entry.version) { tally.add(entry.keyspace) }
     }

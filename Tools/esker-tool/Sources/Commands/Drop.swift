@@ -33,11 +33,7 @@ struct Drop: StoreCommand {
     }
     try store.write(creating: false) { store in
       guard try store.removeKeyspace(name, durability: .synced) else {
-        throw ToolError.noKeyspace(
-          name,
-          path: store.path,
-          meant: nearest(to: name, among: try store.keyspaceNames.sorted())
-        )
+        throw try ToolError.noKeyspace(name, in: store)
       }
     }
   }

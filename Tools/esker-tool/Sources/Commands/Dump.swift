@@ -89,7 +89,7 @@ struct Dump: KeyspaceCommand, JSONPrinting {
       Interruption.install()
       let start = ContinuousClock.now
       var summary = DumpSummary()
-      let name = try keyspace.keyspace.map { _ in try keyspace.existing(in: store).name }
+      let name = try keyspace.name(in: store)
       let isBytes = encoding != nil || decoding.decode == .raw
       let forms = isBytes ? nil : EntryForms(of: store, decoding.decode)
       try withOutput(file, compressing: true) { output in
@@ -134,7 +134,7 @@ struct Dump: KeyspaceCommand, JSONPrinting {
   ) throws {
     var formatter = formatter
     let isPart = selection.limit != nil && order.sort == nil
-    let count = isPart ? nil : try keyspace.map { try store.keyspace($0).count() } ?? store.totalCount()
+    let count = isPart ? nil : try store.count(in: keyspace)
     let filter = EntryFilter(selection, encoding, EntryForms(of: store, decoding.decode))
     let progress = Progress("writing", of: .named("entries"), total: count, isQuiet: self.store.quiet)
     defer { progress.clear() }

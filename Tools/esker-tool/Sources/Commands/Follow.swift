@@ -79,7 +79,7 @@ struct Follow: KeyspaceCommand {
     Interruption.install()
     let isIntact = try store.read { store in
       let position = try resume.map { try FollowPosition(at: $0, ofStore: identity()) }
-      let name = try keyspace.keyspace.map { _ in try keyspace.existing(in: store).name }
+      let name = try keyspace.name(in: store)
       let forms = EntryForms(of: store, decoding.decode)
       var loop = ChangeLoop(
         store,

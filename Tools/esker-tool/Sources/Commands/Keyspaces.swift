@@ -131,7 +131,7 @@ struct Keyspaces: StoreCommand, JSONPrinting {
       cells.append(expiry ?? .none)
       cells.append(keyspace.map { .count(Int($0.incarnation)) } ?? .none)
       for form in [keyspace?.keyForm, keyspace?.valueForm] { cells.append(form.map { .text($0) } ?? .none) }
-      cells.append(name.isEmpty ? Cell(shown: "(default)", plain: "", paint: .faint) : .text(name))
+      cells.append(.keyspace(name))
       return cells
     }
 

@@ -79,7 +79,7 @@ struct KeyspacesByName {
   subscript(name: String) -> Keyspace? {
     mutating get {
       if let keyspace = known[name] { return keyspace }
-      let keyspace = name.isEmpty ? store.default : try? store.keyspace(name)
+      let keyspace = try? store.keyspace(name)
       known[name] = .some(keyspace)
       return keyspace
     }

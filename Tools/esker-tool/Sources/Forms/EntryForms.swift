@@ -54,7 +54,7 @@ struct EntryForms {
 
   private mutating func found(_ keyspace: String) -> Pair {
     if let pair = known[keyspace] { return pair }
-    let found = keyspace.isEmpty ? store.default : try? store.keyspace(keyspace)
+    let found = try? store.keyspace(keyspace)
     let pair = found.map { Pair($0, decoding) } ?? Pair()
     known[keyspace] = pair
     return pair

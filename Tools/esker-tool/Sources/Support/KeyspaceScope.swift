@@ -19,7 +19,7 @@ struct KeyspaceScope: ParsableArguments {
 
   /// How many keys there are.
   func count(in store: LogStore) throws -> Int {
-    allKeyspaces ? try store.totalCount() : try option.existing(in: store).count()
+    try store.count(in: name(in: store))
   }
 
   /// Says where there are entries if no keyspace was named, and nothing was found in the default one.
@@ -45,7 +45,7 @@ struct KeyspaceTally {
 
   /// As in `3 of names, 1 of (default)`.
   var text: String {
-    rows.map { "\(HumanUnits.count($0.count)) of \($0.name.isEmpty ? "(default)" : escaped(Array($0.name.utf8)))" }
+    rows.map { "\(HumanUnits.count($0.count)) of \(shownKeyspace($0.name))" }
       .joined(separator: ", ")
   }
 }

@@ -142,9 +142,11 @@ struct KeyspaceOption: ParsableArguments {
 
   /// The keyspace, created if necessary.
   func writable(in store: LogStore) throws(StoreError) -> Keyspace {
-    guard let keyspace, !keyspace.isEmpty else { return store.default }
-    return try store.keyspace(keyspace)
+    try store.keyspace(keyspace ?? "")
   }
+
+  /// The name of the keyspace, which must exist; nil if none is named.
+  func name(in store: LogStore) throws -> String? { keyspace == nil ? nil : try existing(in: store).name }
 
   /// Says where there are entries if no keyspace was named, and nothing was found in the default one.
   ///
@@ -171,14 +173,22 @@ struct KeyspaceOption: ParsableArguments {
 
   /// The keyspace, which must exist.
   func existing(in store: LogStore) throws -> Keyspace {
-    guard let keyspace, !keyspace.isEmpty else { return store.default }
-    guard try exists(in: store) else {
-      throw ToolError.noKeyspace(
-        keyspace,
-        path: store.path,
-        meant: nearest(to: keyspace, among: try store.keyspaceNames.sorted())
-      )
-    }
-    return try store.keyspace(keyspace)
+    guard try exists(in: store) else { throw try ToolError.noKeyspace(keyspace ?? "", in: store) }
+    return try writable(in: store)
+  }
+}
+
+extension ToolError {
+  /// The error for a keyspace that a store does not have, with the name that may have been meant.
+  static func noKeyspace(_ name: String, in store: LogStore) throws(StoreError) -> ToolError {
+    .noKeyspace(name, path: store.path, meant: nearest(to: name, among: try store.keyspaceNames.sorted()))
+  }
+}
+
+extension LogStore {
+  /// How many keys a keyspace has; nil: all of them.
+  func count(in keyspace: String?) throws(StoreError) -> Int {
+    guard let keyspace else { return try totalCount() }
+    return try self.keyspace(keyspace).count()
   }
 }

@@ -49,6 +49,11 @@ struct Cell: Equatable {
     return Cell(shown: text.replacing("T", with: " ").dropLast(5) + "Z", plain: text, isPlainInPipes: true)
   }
 
+  /// The name of a keyspace.
+  static func keyspace(_ name: String) -> Cell {
+    name.isEmpty ? Cell(shown: "(default)", plain: "", paint: .faint) : .text(name)
+  }
+
   func painted(_ paint: Paint?) -> Cell {
     var cell = self
     cell.paint = paint
