@@ -110,14 +110,7 @@ extension JSONCursor {
     guard position + 4 <= text.count else { return nil }
     var unit: UInt32 = 0
     for index in position..<(position + 4) {
-      let byte = text[index]
-      let digit: UInt8
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-      default: return nil
-      }
+      guard let digit = hexValue(text[index]) else { return nil }
       unit = unit << 4 | UInt32(digit)
     }
     return unit

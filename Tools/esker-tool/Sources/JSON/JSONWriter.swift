@@ -106,10 +106,7 @@ struct JSONWriter {
     case 0x0C: bytes.append(UInt8(ascii: "f"))
     case 0x0D: bytes.append(UInt8(ascii: "r"))
     case 0..<0x20:
-      let digits = Array("0123456789abcdef".utf8)
-      bytes.append(contentsOf: "u00".utf8)
-      bytes.append(digits[Int(byte >> 4)])
-      bytes.append(digits[Int(byte & 15)])
+      bytes += Array("u00".utf8) + [hexDigit(byte >> 4), hexDigit(byte & 15)]
     default: bytes.append(byte)
     }
   }

@@ -103,17 +103,7 @@ struct MDBSource: RecordSource {
   ) -> Bool {
     guard case .text(let range) = line else { return false }
     let text = reader.buffer.span.extracting(range)
-    return isHexadecimal ? decodeHexadecimal(text, into: &bytes) : decodeText(text, into: &bytes)
-  }
-
-  private static func decodeHexadecimal(_ text: Span<UInt8>, into bytes: inout [UInt8]) -> Bool {
-    bytes.removeAll(keepingCapacity: true)
-    guard text.count.isMultiple(of: 2) else { return false }
-    for index in stride(from: 0, to: text.count, by: 2) {
-      guard let byte = byte(text[index], text[index + 1]) else { return false }
-      bytes.append(byte)
-    }
-    return true
+    return isHexadecimal ? ByteEncoding.decodeHex(text, into: &bytes) : decodeText(text, into: &bytes)
   }
 
   /// Printable characters stand for themselves, but for a backslash, which is doubled; other bytes are a backslash and two digits.
@@ -121,36 +111,25 @@ struct MDBSource: RecordSource {
     bytes.removeAll(keepingCapacity: true)
     var index = 0
     while index < text.count {
-      guard text[index] == UInt8(ascii: "\\") else {
-        bytes.append(text[index])
+      let character = text[index]
+      index += 1
+      guard character == UInt8(ascii: "\\") else {
+        bytes.append(character)
+        continue
+      }
+      guard index < text.count else { return false }
+      if text[index] == character {
+        bytes.append(character)
         index += 1
         continue
       }
-      guard index + 1 < text.count else { return false }
-      if text[index + 1] == UInt8(ascii: "\\") {
-        bytes.append(UInt8(ascii: "\\"))
-        index += 2
-        continue
+      guard index + 1 < text.count, let high = hexValue(text[index]), let low = hexValue(text[index + 1]) else {
+        return false
       }
-      guard index + 2 < text.count, let byte = byte(text[index + 1], text[index + 2]) else { return false }
-      bytes.append(byte)
-      index += 3
+      bytes.append(high << 4 | low)
+      index += 2
     }
     return true
-  }
-
-  private static func byte(_ high: UInt8, _ low: UInt8) -> UInt8? {
-    guard let high = digit(high), let low = digit(low) else { return nil }
-    return high << 4 | low
-  }
-
-  private static func digit(_ character: UInt8) -> UInt8? {
-    switch character {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 
   private func fault(_ why: String, _ reader: borrowing LineReader) -> ToolError {

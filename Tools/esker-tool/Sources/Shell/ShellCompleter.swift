@@ -6,11 +6,6 @@ struct ShellCompleter {
   let store: LogStore
   let commands: [any ParsableCommand.Type]
 
-  /// Commands whose arguments are keys.
-  private static let keyCommands = [
-    "get", "put", "edit", "set", "delete", "rm", "del", "exists", "ttl", "touch", "persist", "increment",
-  ]
-
   /// - Parameter keyspace: That of commands that name none.
   func completion(of line: [Character], in keyspace: String? = nil) -> LineCompletion {
     let split = ShellWords(line)
@@ -27,7 +22,7 @@ struct ShellCompleter {
       candidates = (try? store.keyspaceNames.sorted()) ?? []
     } else if typed.hasPrefix("-") {
       candidates = options(of: before[0])
-    } else if Self.keyCommands.contains(before[0]), before[0] != "put" && before[0] != "set" || before.count == 1 {
+    } else if CommandNames.ofKeys.contains(before[0]), before[0] != "put" && before[0] != "set" || before.count == 1 {
       let keyspace = KeyCandidates.keyspace(namedIn: before) ?? keyspace ?? ""
       let found = KeyCandidates(beginningWith: typed, in: keyspace, of: store)
       (candidates, isPartial) = (found.keys, found.isPartial)

@@ -179,8 +179,3 @@ struct OutputBuffer: ~Copyable {
     return end &+ 2
   }
 }
-
-/// The lower-case digit for a number below 16.
-private func hexDigit(_ number: UInt8) -> UInt8 {
-  number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "a") + number - 10
-}

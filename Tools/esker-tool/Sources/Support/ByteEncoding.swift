@@ -25,7 +25,9 @@ enum ByteEncoding: String, ExpressibleByArgument, CaseIterable {
     case .text:
       guard UTF8Check.isValid(text) else { return nil }
       return [UInt8](copying: text)
-    case .hex: return Self.decodeHex(text)
+    case .hex:
+      var bytes: [UInt8] = []
+      return Self.decodeHex(text, into: &bytes) ? bytes : nil
     case .base64:
       return Data(base64Encoded: text.data).map { Array($0) }
     }
@@ -39,11 +41,10 @@ enum ByteEncoding: String, ExpressibleByArgument, CaseIterable {
       guard UTF8Check.isValid(bytes) else { return nil }
       text.append(contentsOf: bytes)
     case .hex:
-      let digits = Array("0123456789abcdef".utf8)
       text.reserveCapacity(bytes.count * 2)
       for index in 0..<bytes.count {
-        text.append(digits[Int(bytes[index] >> 4)])
-        text.append(digits[Int(bytes[index] & 15)])
+        text.append(hexDigit(bytes[index] >> 4))
+        text.append(hexDigit(bytes[index] & 15))
       }
     case .base64:
       text = Array(bytes.data.base64EncodedData())
@@ -51,16 +52,29 @@ enum ByteEncoding: String, ExpressibleByArgument, CaseIterable {
     return text
   }
 
-  private static func decodeHex(_ text: Span<UInt8>) -> [UInt8]? {
-    guard text.count.isMultiple(of: 2) else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.count / 2)
+  /// Replaces `bytes` by those that hexadecimal digits stand for; false if they are anything else.
+  static func decodeHex(_ text: Span<UInt8>, into bytes: inout [UInt8]) -> Bool {
+    bytes.removeAll(keepingCapacity: true)
+    guard text.count.isMultiple(of: 2) else { return false }
     for index in stride(from: 0, to: text.count, by: 2) {
-      guard let high = Character(Unicode.Scalar(text[index])).hexDigitValue,
-        let low = Character(Unicode.Scalar(text[index + 1])).hexDigitValue, text[index] < 0x80, text[index + 1] < 0x80
-      else { return nil }
-      bytes.append(UInt8(high << 4 | low))
+      guard let high = hexValue(text[index]), let low = hexValue(text[index + 1]) else { return false }
+      bytes.append(high << 4 | low)
     }
-    return bytes
+    return true
   }
+}
+
+/// The number that a hexadecimal digit stands for; nil for any other character.
+func hexValue(_ digit: UInt8) -> UInt8? {
+  switch digit {
+  case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+  case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+  case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+  default: nil
+  }
+}
+
+/// The lower-case digit for a number below 16.
+func hexDigit(_ number: UInt8) -> UInt8 {
+  number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "a") + number - 10
 }

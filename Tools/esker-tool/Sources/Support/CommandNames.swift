@@ -14,6 +14,11 @@ struct CommandNames {
     "top": "watch", "unlink": "delete", "vacuum": "merge",
   ]
 
+  /// Of the commands whose arguments are keys.
+  static let ofKeys = CommandNames([
+    Put.self, Get.self, Edit.self, Delete.self, Exists.self, TTL.self, Touch.self, Persist.self, Increment.self,
+  ]).names
+
   let names: [String]
 
   init(_ commands: [any ParsableCommand.Type]) {

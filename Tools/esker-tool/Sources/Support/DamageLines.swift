@@ -69,15 +69,6 @@ struct DamageLines {
 
 /// An argument as a shell takes it.
 func quotedForShell(_ text: String) -> String {
-  let plain = text.utf8.allSatisfy { byte in
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"),
-      UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: ","):
-      true
-    default: byte >= 0x80
-    }
-  }
-  return plain && !text.isEmpty
-    ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  let isPlain = text.allSatisfy { !$0.isASCII || $0.isLetter || $0.isNumber || "-_./:=,@%+".contains($0) }
+  return isPlain && !text.isEmpty ? text : "'" + text.replacing("'", with: "'\\''") + "'"
 }

@@ -1,12 +1,8 @@
 /// What to say when a key or a value that begins with a dash was taken for an option.
 enum DashHint {
-  private static let takers: Set<String> = [
-    "put", "set", "get", "edit", "delete", "rm", "del", "exists", "ttl", "touch", "persist", "increment",
-  ]
-
   /// The hint for the arguments of a command that were refused; nil if that cannot be why.
   static func text(for arguments: [String]) -> String? {
-    guard let command = arguments.first, takers.contains(command), !arguments.contains("--"),
+    guard let command = arguments.first, CommandNames.ofKeys.contains(command), !arguments.contains("--"),
       let place = arguments.firstIndex(where: { isValue($0) })
     else { return nil }
     var text = "put -- ahead of a key or value that begins with a dash"
@@ -14,7 +10,7 @@ enum DashHint {
     let isLast = arguments[place...].allSatisfy { !$0.hasPrefix("--") }
     if isLast {
       let words = ["esker"] + arguments[..<place] + ["--"] + arguments[place...]
-      text += ": " + words.map { quoted($0) }.joined(separator: " ")
+      text += ": " + words.map { quotedForShell($0) }.joined(separator: " ")
     }
     return text
   }
@@ -22,12 +18,5 @@ enum DashHint {
   /// Whether an argument begins with a dash and is no option of these commands.
   private static func isValue(_ argument: String) -> Bool {
     argument.count > 1 && argument.hasPrefix("-") && !argument.hasPrefix("--") && !["-q", "-h"].contains(argument)
-  }
-
-  /// As a shell takes it for one word.
-  private static func quoted(_ word: String) -> String {
-    let isPlain =
-      !word.isEmpty && word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_./:=,@%+".contains($0)) }
-    return isPlain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
   }
 }

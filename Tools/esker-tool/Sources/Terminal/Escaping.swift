@@ -59,7 +59,4 @@ private func escape(_ scalar: Unicode.Scalar, _ bytes: ArraySlice<UInt8>, into t
 private func hexEscape(_ byte: UInt8) -> String { "\\x" + hex(byte) }
 
 /// Two hexadecimal digits.
-func hex(_ byte: UInt8) -> String {
-  let digits = String(byte, radix: 16)
-  return byte < 16 ? "0" + digits : digits
-}
+func hex(_ byte: UInt8) -> String { String(decoding: [hexDigit(byte >> 4), hexDigit(byte & 15)], as: UTF8.self) }
