@@ -75,12 +75,9 @@ extension JSONCursor {
     repeat {
       skipSpace(json)
       guard position < json.count, json[position] == UInt8(ascii: "\"") else { return false }
-      let string = try string(json, wanted: "a name")
+      let found = try self.name(json)
       text.removeAll(keepingCapacity: true)
-      guard Self.unescape(json.extracting(string.bytes), into: &text) else { return false }
-      skipSpace(json)
-      try expect(UInt8(ascii: ":"), json)
-      skipSpace(json)
+      guard Self.unescape(json.extracting(found.bytes), into: &text) else { return false }
       if text == name { return true }
       try skipValue(json, depth: 0)
       skipSpace(json)
@@ -102,24 +99,15 @@ extension JSONCursor {
     return true
   }
 
-  /// Calls `body` with each element of a list, or each name of an object, until it returns true; whether it did.
-  mutating func anyMember(_ json: Span<UInt8>, _ body: (Span<UInt8>) -> Bool) throws(JSONFault) -> Bool {
-    let isObject = skip(UInt8(ascii: "{"), json)
-    guard isObject || skip(UInt8(ascii: "["), json) else { return false }
-    repeat {
-      skipSpace(json)
-      let start = position
-      guard start < json.count, json[start] != UInt8(ascii: isObject ? "}" : "]") else { return false }
-      try skipValue(json, depth: 0)
-      if body(json.extracting(start..<position)) { return true }
-      if isObject {
-        skipSpace(json)
-        try expect(UInt8(ascii: ":"), json)
-        skipSpace(json)
-        try skipValue(json, depth: 0)
-      }
-      skipSpace(json)
-    } while skip(UInt8(ascii: ","), json)
-    return false
+  /// Whether `body` is true of an element of a list, or of a name of an object, in its quotes.
+  mutating func anyMember(_ json: Span<UInt8>, _ body: (Span<UInt8>) -> Bool) throws -> Bool {
+    var isFound = false
+    try forEachMember(json) { cursor, name in
+      let start = cursor.position
+      try cursor.skipValue(json, depth: 0)
+      let range = name.map { $0.bytes.lowerBound - 1..<$0.bytes.upperBound + 1 } ?? start..<cursor.position
+      isFound = isFound || body(json.extracting(range))
+    }
+    return isFound
   }
 }

@@ -5,7 +5,6 @@ import Foundation
 ///
 /// What JSON has no type for is an object with one field, a ``CBORText/Mark``.
 struct CBORFromJSON {
-  private var cursor = JSONCursor()
   private var bytes: [UInt8] = []
   private var text: [UInt8] = []
   private var depth = 0
@@ -19,31 +18,30 @@ struct CBORFromJSON {
   /// The bytes of an item; nil if the text is not JSON, is nested too deeply, or names a field of an object twice.
   static func bytes(of json: Span<UInt8>) -> [UInt8]? {
     var reader = CBORFromJSON()
-    reader.cursor.skipSpace(json)
-    guard (try? reader.value(json)) != nil else { return nil }
-    reader.cursor.skipSpace(json)
-    return reader.cursor.position == json.count ? reader.bytes : nil
+    var cursor = JSONCursor()
+    cursor.skipSpace(json)
+    guard (try? reader.value(json, &cursor)) != nil else { return nil }
+    cursor.skipSpace(json)
+    return cursor.position == json.count ? reader.bytes : nil
   }
 
-  private mutating func value(_ json: Span<UInt8>) throws {
+  private mutating func value(_ json: Span<UInt8>, _ cursor: inout JSONCursor) throws {
     depth += 1
     defer { depth -= 1 }
     guard depth <= Self.maximumDepth, cursor.position < json.count else { throw Unsuitable() }
     switch json[cursor.position] {
-    case UInt8(ascii: "{"): if try !mark(json) { try object(json) }
-    case UInt8(ascii: "["): try array(json)
-    case UInt8(ascii: "\""):
-      try string(json)
-      addText()
-    default: try scalar(json)
+    case UInt8(ascii: "{"): if try !mark(json, &cursor) { try container(json, &cursor, major: 5) }
+    case UInt8(ascii: "["): try container(json, &cursor, major: 4)
+    case UInt8(ascii: "\""): try addText(json, cursor.string(json, wanted: "a string"))
+    default:
+      let start = cursor.position
+      try cursor.skipValue(json, depth: depth)
+      try scalar(json.extracting(start..<cursor.position).text)
     }
   }
 
   /// A number, true, false or null.
-  private mutating func scalar(_ json: Span<UInt8>) throws {
-    let start = cursor.position
-    try cursor.skipValue(json, depth: depth)
-    let text = json.extracting(start..<cursor.position).text
+  private mutating func scalar(_ text: String) throws {
     switch text {
     case "true": try add(true)
     case "false": try add(false)
@@ -61,50 +59,25 @@ struct CBORFromJSON {
     }
   }
 
-  private mutating func array(_ json: Span<UInt8>) throws {
+  /// A list or an object.
+  private mutating func container(_ json: Span<UInt8>, _ cursor: inout JSONCursor, major: UInt8) throws {
     let start = bytes.count
     var count = 0
-    cursor.position += 1
-    cursor.skipSpace(json)
-    if !cursor.skip(UInt8(ascii: "]"), json) {
-      repeat {
-        cursor.skipSpace(json)
-        try value(json)
-        cursor.skipSpace(json)
-        count += 1
-      } while cursor.skip(UInt8(ascii: ","), json)
-      try cursor.expect(UInt8(ascii: "]"), json)
-    }
-    addHead(4, count, at: start)
-  }
-
-  private mutating func object(_ json: Span<UInt8>) throws {
-    let start = bytes.count
     var names: Set<[UInt8]> = []
-    cursor.position += 1
-    cursor.skipSpace(json)
-    if !cursor.skip(UInt8(ascii: "}"), json) {
-      repeat {
-        cursor.skipSpace(json)
-        try string(json)
+    try cursor.forEachMember(json) { cursor, name in
+      if let name {
+        try addText(json, name)
         guard names.insert(text).inserted else { throw Unsuitable() }
-        addText()
-        try colon(json)
-        try value(json)
-        cursor.skipSpace(json)
-      } while cursor.skip(UInt8(ascii: ","), json)
-      try cursor.expect(UInt8(ascii: "}"), json)
+      }
+      try value(json, &cursor)
+      count += 1
     }
-    addHead(5, names.count, at: start)
+    addHead(major, count, at: start)
   }
 
   /// What a mark stands for; false, with nothing read, if the object is not one.
-  private mutating func mark(_ json: Span<UInt8>) throws -> Bool {
-    let start = cursor
-    guard let (mark, text) = try? marked(json) else {
-      cursor = start
-      return false
-    }
+  private mutating func mark(_ json: Span<UInt8>, _ cursor: inout JSONCursor) throws -> Bool {
+    guard let (mark, text) = CBORText.Mark.read(json.extracting(cursor.position...)) else { return false }
     switch mark {
     case .bytes: try add(Data(base64Encoded: text))
     case .date: try add(parseInstant(text))
@@ -113,32 +86,8 @@ struct CBORFromJSON {
     case .decimal: try add(Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")))
     case .float: try add(Double(text))
     }
+    try cursor.skipValue(json, depth: depth)
     return true
-  }
-
-  private mutating func marked(_ json: Span<UInt8>) throws -> (CBORText.Mark, String) {
-    cursor.position += 1
-    cursor.skipSpace(json)
-    try string(json)
-    guard let mark = CBORText.Mark(rawValue: String(decoding: text, as: UTF8.self)) else { throw Unsuitable() }
-    try colon(json)
-    try string(json)
-    cursor.skipSpace(json)
-    try cursor.expect(UInt8(ascii: "}"), json)
-    return (mark, String(decoding: text, as: UTF8.self))
-  }
-
-  private mutating func colon(_ json: Span<UInt8>) throws(JSONFault) {
-    cursor.skipSpace(json)
-    try cursor.expect(UInt8(ascii: ":"), json)
-    cursor.skipSpace(json)
-  }
-
-  /// Reads a string into `text`.
-  private mutating func string(_ json: Span<UInt8>) throws {
-    let string = try cursor.string(json, wanted: "a string")
-    text.removeAll(keepingCapacity: true)
-    guard JSONCursor.unescape(json.extracting(string.bytes), into: &text) else { throw Unsuitable() }
   }
 
   private mutating func add<Value: Encodable>(_ value: Value?) throws {
@@ -146,7 +95,9 @@ struct CBORFromJSON {
     try Self.encoder.encode(value, into: &bytes)
   }
 
-  private mutating func addText() {
+  private mutating func addText(_ json: Span<UInt8>, _ string: JSONCursor.StringRange) throws {
+    text.removeAll(keepingCapacity: true)
+    guard JSONCursor.unescape(json.extracting(string.bytes), into: &text) else { throw Unsuitable() }
     addHead(3, text.count, at: bytes.count)
     bytes += text
   }

@@ -23,12 +23,10 @@ struct CBORText {
       var text: [UInt8] = []
       guard cursor.skip(UInt8(ascii: "{"), json) else { return nil }
       cursor.skipSpace(json)
-      guard let name = try? cursor.string(json, wanted: "a mark"),
-        let mark = Mark(rawValue: json.extracting(name.bytes).text)
+      guard let name = try? cursor.name(json), JSONCursor.unescape(json.extracting(name.bytes), into: &text),
+        let mark = Mark(rawValue: String(decoding: text, as: UTF8.self))
       else { return nil }
-      cursor.skipSpace(json)
-      guard cursor.skip(UInt8(ascii: ":"), json) else { return nil }
-      cursor.skipSpace(json)
+      text.removeAll()
       guard let string = try? cursor.string(json, wanted: "its text"),
         JSONCursor.unescape(json.extracting(string.bytes), into: &text)
       else { return nil }

@@ -55,33 +55,13 @@ struct ValueShape {
       kinds[path] = kind
     }
     if kind == .object || kind == .list, depth < Self.maximumDepth {
-      try addMembers(json, &cursor, kind == .object ? path : path + "[]", depth, isObject: kind == .object)
+      try cursor.forEachMember(json) { cursor, name in
+        let name = name.map { json.extracting($0.bytes).text }
+        let inner = name.map { path.isEmpty ? $0 : "\(path).\($0)" } ?? path + "[]"
+        try add(json, &cursor, inner, depth + 1)
+      }
     }
     cursor = end
-  }
-
-  private mutating func addMembers(
-    _ json: Span<UInt8>,
-    _ cursor: inout JSONCursor,
-    _ path: String,
-    _ depth: Int,
-    isObject: Bool
-  ) throws {
-    cursor.position += 1
-    cursor.skipSpace(json)
-    guard !cursor.skip(isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"), json) else { return }
-    repeat {
-      var inner = path
-      cursor.skipSpace(json)
-      if isObject {
-        let name = json.extracting(try cursor.string(json, wanted: "a name").bytes).text
-        inner = path.isEmpty ? name : "\(path).\(name)"
-        cursor.skipSpace(json)
-        try cursor.expect(UInt8(ascii: ":"), json)
-      }
-      try add(json, &cursor, inner, depth + 1)
-      cursor.skipSpace(json)
-    } while cursor.skip(UInt8(ascii: ","), json)
   }
 
   private static func kind(of value: Span<UInt8>) -> Kind {

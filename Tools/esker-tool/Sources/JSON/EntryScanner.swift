@@ -38,11 +38,7 @@ struct EntryScanner {
 
   private mutating func scanMembers(_ line: Span<UInt8>, _ cursor: inout JSONCursor) throws {
     while true {
-      let name = try cursor.string(line, wanted: "a field's name")
-      cursor.skipSpace(line)
-      try cursor.expect(UInt8(ascii: ":"), line)
-      cursor.skipSpace(line)
-      if let field = try field(name, line) {
+      if let field = try field(cursor.name(line), line) {
         try take(field, line, &cursor)
       } else {
         try cursor.skipValue(line, depth: 1)

@@ -58,7 +58,7 @@ struct JSONCursor {
         position += 1
         skipSpace(bytes)
         guard skip(UInt8(ascii: "}"), bytes) else {
-          try skipName(bytes)
+          try name(bytes)
           continue
         }
         open.pop()
@@ -82,7 +82,7 @@ struct JSONCursor {
       skipSpace(bytes)
       if skip(UInt8(ascii: ","), bytes) {
         skipSpace(bytes)
-        if open.isObject { try skipName(bytes) }
+        if open.isObject { try name(bytes) }
         return true
       }
       if open.isObject {
@@ -95,12 +95,32 @@ struct JSONCursor {
     return false
   }
 
-  /// Moves past a field's name and colon, to its value.
-  private mutating func skipName(_ bytes: Span<UInt8>) throws(JSONFault) {
-    _ = try string(bytes, wanted: "a field's name")
+  /// Moves past a field's name and colon, to its value, and returns the range of the name.
+  @discardableResult
+  mutating func name(_ bytes: Span<UInt8>) throws(JSONFault) -> StringRange {
+    let name = try string(bytes, wanted: "a field's name")
     skipSpace(bytes)
     try expect(UInt8(ascii: ":"), bytes)
     skipSpace(bytes)
+    return name
+  }
+
+  /// Moves past a list or an object. `body` moves past each element or, with the name of the field, past its value.
+  mutating func forEachMember(
+    _ bytes: Span<UInt8>,
+    _ body: (inout JSONCursor, StringRange?) throws -> Void
+  ) throws {
+    let isObject = skip(UInt8(ascii: "{"), bytes)
+    if !isObject { try expect(UInt8(ascii: "["), bytes) }
+    let end = UInt8(ascii: isObject ? "}" : "]")
+    skipSpace(bytes)
+    guard !skip(end, bytes) else { return }
+    repeat {
+      skipSpace(bytes)
+      try body(&self, isObject ? name(bytes) : nil)
+      skipSpace(bytes)
+    } while skip(UInt8(ascii: ","), bytes)
+    try expect(end, bytes)
   }
 
   private mutating func skipWord(_ word: String, _ bytes: Span<UInt8>) throws(JSONFault) {

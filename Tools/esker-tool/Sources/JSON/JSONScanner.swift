@@ -50,11 +50,8 @@ struct JSONScanner {
     let isLast = depth == path.count - 1
     while true {
       let start = cursor.position
-      let string = try cursor.string(document, wanted: "a field's name")
-      cursor.skipSpace(document)
-      try cursor.expect(UInt8(ascii: ":"), document)
-      cursor.skipSpace(document)
-      if isField(string, document, path[depth]) {
+      let name = try cursor.name(document)
+      if isField(name, document, path[depth]) {
         guard !found else { throw JSONFault(.fieldTwice, at: start) }
         found = true
         if isLast {
