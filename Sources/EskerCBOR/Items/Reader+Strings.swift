@@ -4,7 +4,7 @@ import Foundation
 
 extension Reader {
   /// The text of the item that begins with `head`, and its end.
-  func text(_ head: Head) throws -> (text: String, end: Int) {
+  package func text(_ head: Head) throws -> (text: String, end: Int) {
     guard head.isIndefinite else {
       let end = try content(head)
       return (try text(head.end, end), end)
@@ -15,7 +15,7 @@ extension Reader {
   }
 
   /// The bytes of the string that begins with `head`, and its end.
-  func bytes(_ head: Head) throws -> (bytes: [UInt8], end: Int) {
+  package func bytes(_ head: Head) throws -> (bytes: [UInt8], end: Int) {
     guard head.isIndefinite else {
       let end = try content(head)
       return (unsafe withBytes(head.end, end) { unsafe [UInt8]($0) }, end)

@@ -12,14 +12,20 @@ struct Malformed: Error {
 /// read there: by `head`, from which `content` and `skip` derive their ends, and otherwise by the callers of `byte` and
 /// `load`.
 @safe
-struct Reader {
+package struct Reader {
   private let base: UnsafeRawPointer
-  let count: Int
+  package let count: Int
 
   /// A reader of the bytes in a buffer, which may be empty.
   init(_ buffer: UnsafeRawBufferPointer) {
     unsafe base = buffer.baseAddress ?? Self.nowhere
     count = buffer.count
+  }
+
+  /// Calls `body` with a reader of some bytes, which may be used until it returns.
+  package static func read<R>(_ bytes: [UInt8], _ body: (Reader) throws -> R) rethrows -> R {
+    // Safety: the array outlives the closure.
+    try unsafe bytes.withUnsafeBytes { buffer in try body(unsafe Reader(buffer)) }
   }
 
   /// The address of a reader without bytes, which refuses every access. Safety: a constant that is never freed.
@@ -30,15 +36,15 @@ struct Reader {
   static var empty: Reader { unsafe Reader(UnsafeRawBufferPointer(start: nil, count: 0)) }
 
   /// An item's first byte and argument.
-  struct Head {
-    let initial: UInt8
+  package struct Head {
+    package let initial: UInt8
     /// 0 for an indefinite length.
-    let argument: UInt64
+    package let argument: UInt64
     /// The offset after the first byte and argument.
-    let end: Int
+    package let end: Int
 
-    var major: UInt8 { initial & Major.mask }
-    var isIndefinite: Bool { initial & 0x1f == Initial.indefinite }
+    package var major: UInt8 { initial & Major.mask }
+    package var isIndefinite: Bool { initial & 0x1f == Initial.indefinite }
   }
 
   /// The byte at `offset`, which the caller has checked.
@@ -135,7 +141,7 @@ struct Reader {
   }
 
   @inline(__always)
-  func head(at offset: Int) throws -> Head {
+  package func head(at offset: Int) throws -> Head {
     guard offset < count else { throw Malformed(offset: offset, reason: "The bytes end within an item.") }
     let initial = byte(offset)
     let info = initial & 0x1f
@@ -248,7 +254,7 @@ struct Reader {
   }
 
   /// The number of elements or pairs in the array or map that begins with `head`.
-  func items(_ head: Head) throws -> Int {
+  package func items(_ head: Head) throws -> Int {
     let each = head.major == Major.map ? 2 : 1
     if !head.isIndefinite {
       guard head.argument <= UInt64((count - head.end) / each) else {

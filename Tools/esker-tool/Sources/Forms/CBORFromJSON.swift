@@ -10,8 +10,6 @@ struct CBORFromJSON {
   private var depth = 0
 
   private static let encoder = CBOREncoder()
-  /// As deep as the decoder goes.
-  private static let maximumDepth = 256
 
   private struct Unsuitable: Error {}
 
@@ -28,7 +26,7 @@ struct CBORFromJSON {
   private mutating func value(_ json: Span<UInt8>, _ cursor: inout JSONCursor) throws {
     depth += 1
     defer { depth -= 1 }
-    guard depth <= Self.maximumDepth, cursor.position < json.count else { throw Unsuitable() }
+    guard depth <= maximumDepth, cursor.position < json.count else { throw Unsuitable() }
     switch json[cursor.position] {
     case UInt8(ascii: "{"): if try !mark(json, &cursor) { try container(json, &cursor, major: 5) }
     case UInt8(ascii: "["): try container(json, &cursor, major: 4)

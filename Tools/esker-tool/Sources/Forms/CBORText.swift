@@ -37,13 +37,10 @@ struct CBORText {
   }
 
   private let bytes: [UInt8]
+  private let reader: Reader
   private let isMarked: Bool
-  private var position = 0
   private var depth = 0
   private var writer = JSONWriter()
-
-  /// As deep as the decoder goes.
-  private static let maximumDepth = 256
 
   private struct Unreadable: Error {}
 
@@ -51,145 +48,111 @@ struct CBORText {
   ///
   /// - Parameter isMarked: Whether ``CBORFromJSON`` is to read it back.
   static func json(of bytes: [UInt8], isMarked: Bool = false) -> String? {
-    var text = CBORText(bytes: bytes, isMarked: isMarked)
-    guard (try? text.item()) != nil, text.position == bytes.count else { return nil }
-    return String(validating: text.writer.bytes, as: UTF8.self)
+    Reader.read(bytes) { reader in
+      var text = CBORText(bytes, reader, isMarked: isMarked)
+      guard (try? text.item(at: 0)) == bytes.count else { return nil }
+      return String(validating: text.writer.bytes, as: UTF8.self)
+    }
   }
 
-  private init(bytes: [UInt8], isMarked: Bool) {
+  private init(_ bytes: [UInt8], _ reader: Reader, isMarked: Bool) {
     self.bytes = bytes
+    self.reader = reader
     self.isMarked = isMarked
   }
 
-  /// The first byte of an item, and its number; nil for an item of indefinite length.
-  private mutating func head() throws(Unreadable) -> (major: UInt8, low: UInt8, number: UInt64?) {
-    guard position < bytes.count else { throw Unreadable() }
-    let (major, low) = (bytes[position] >> 5, bytes[position] & 31)
-    position += 1
-    switch low {
-    case 0..<24: return (major, low, UInt64(low))
-    case 24...27:
-      let digits = try take(1 << (low - 24))
-      return (major, low, digits.reduce(0) { $0 << 8 | UInt64($1) })
-    case 31: return (major, low, nil)
-    default: throw Unreadable()
-    }
-  }
-
-  private mutating func take(_ count: UInt64) throws(Unreadable) -> ArraySlice<UInt8> {
-    guard count <= UInt64(bytes.count - position) else { throw Unreadable() }
-    defer { position += Int(count) }
-    return bytes[position..<position + Int(count)]
-  }
-
-  private mutating func item() throws(Unreadable) {
+  /// Writes the item at an offset, and returns where it ends.
+  private mutating func item(at start: Int) throws -> Int {
     depth += 1
     defer { depth -= 1 }
-    guard depth <= Self.maximumDepth else { throw Unreadable() }
-    let start = position
-    let (major, low, number) = try head()
-    switch (major, number) {
-    case (0, let number?): writer.literal("\(number)")
-    case (1, let number?): writer.literal("\(~Int128(number))")
-    case (2, _): write(.bytes, Data(try string(of: 2, number)).base64EncodedString())
-    case (3, _): writer.value(try text(number))
-    case (4, _):
+    guard depth <= maximumDepth else { throw Unreadable() }
+    let head = try reader.head(at: start)
+    var end = head.end
+    switch head.major {
+    case Major.unsigned: writer.literal("\(head.argument)")
+    case Major.negative: writer.literal("\(~Int128(head.argument))")
+    case Major.bytes:
+      let string = try reader.bytes(head)
+      write(.bytes, Data(string.bytes).base64EncodedString())
+      end = string.end
+    case Major.text:
+      let string = try reader.text(head)
+      writer.value(string.text)
+      end = string.end
+    case Major.array:
       writer.beginArray()
-      try elements(number) { (walk) throws(Unreadable) in try walk.item() }
+      for _ in 0..<(try reader.items(head)) { end = try item(at: end) }
       writer.endArray()
-    case (5, _):
+      if head.isIndefinite { end += 1 }
+    case Major.map:
       writer.beginObject()
-      try elements(number) { (walk) throws(Unreadable) in
-        walk.writer.name(try walk.name())
-        try walk.item()
-      }
+      for _ in 0..<(try reader.items(head)) { end = try item(at: try name(at: end)) }
       writer.endObject()
-    case (6, let tag?): try tagged(tag, start)
-    case (7, _): try simple(low, start)
-    default: throw Unreadable()
+      if head.isIndefinite { end += 1 }
+    case Major.tag: end = try tagged(head, start)
+    default: try simple(head, start)
     }
+    return end
   }
 
-  /// So many elements, or those before the stop byte.
-  private mutating func elements(
-    _ count: UInt64?,
-    _ body: (inout CBORText) throws(Unreadable) -> Void
-  ) throws(Unreadable) {
-    var left = count ?? .max
-    while left > 0 {
-      if count == nil, position < bytes.count, bytes[position] == 0xFF {
-        position += 1
-        return
-      }
-      // Each takes a byte at least, so a number that lies ends with the bytes.
-      try body(&self)
-      left -= 1
+  /// A key of a map: its text, or its JSON if it is anything else. Returns where it ends.
+  private mutating func name(at start: Int) throws -> Int {
+    let head = try reader.head(at: start)
+    if head.major == Major.text {
+      let string = try reader.text(head)
+      writer.name(string.text)
+      return string.end
     }
-  }
-
-  /// The content of a string, whole or in pieces.
-  private mutating func string(of major: UInt8, _ count: UInt64?) throws(Unreadable) -> [UInt8] {
-    if let count { return Array(try take(count)) }
-    var content: [UInt8] = []
-    try elements(nil) { (walk) throws(Unreadable) in
-      guard case (major, _, let count?) = try walk.head() else { throw Unreadable() }
-      content += try walk.take(count)
-    }
-    return content
-  }
-
-  private mutating func text(_ count: UInt64?) throws(Unreadable) -> String {
-    guard let text = String(validating: try string(of: 3, count), as: UTF8.self) else { throw Unreadable() }
-    return text
-  }
-
-  /// A key of a map: its text, or its JSON if it is anything else.
-  private mutating func name() throws(Unreadable) -> String {
-    guard position < bytes.count, bytes[position] >> 5 != 3 else { return try text(head().number) }
     let outer = writer
-    defer { writer = outer }
     writer = JSONWriter()
-    try item()
+    let end = try item(at: start)
     guard let name = String(validating: writer.bytes, as: UTF8.self) else { throw Unreadable() }
-    return name
+    writer = outer
+    writer.name(name)
+    return end
   }
 
-  /// A tag and its content, of which the tag may say what it is.
-  private mutating func tagged(_ tag: UInt64, _ start: Int) throws(Unreadable) {
+  /// A tag and its content, of which the tag may say what it is. Returns where that ends.
+  private mutating func tagged(_ head: Reader.Head, _ start: Int) throws -> Int {
     let before = writer
-    try item()
-    let whole = Array(bytes[start..<position])
-    let decoder = CBORDecoder()
+    let end = try item(at: head.end)
     let shown: (mark: Mark, text: String)?
-    switch tag {
-    case 0, 1, 1001: shown = (try? decoder.decode(Date.self, from: whole)).map { (.date, instant(of: $0)) }
-    case 2, 3, 4: shown = (try? decoder.decode(Decimal.self, from: whole)).map { (.decimal, "\($0)") }
-    case 32: shown = (try? decoder.decode(URL.self, from: whole)).map { (.url, $0.absoluteString) }
-    case 37: shown = (try? decoder.decode(UUID.self, from: whole)).map { (.uuid, $0.uuidString) }
+    switch head.argument {
+    case Tag.dateText, Tag.epoch, Tag.extendedTime:
+      shown = decoded(Date.self, start, end).map { (.date, instant(of: $0)) }
+    case Tag.bignum, Tag.negativeBignum, Tag.decimalFraction:
+      shown = decoded(Decimal.self, start, end).map { (.decimal, "\($0)") }
+    case Tag.uri: shown = decoded(URL.self, start, end).map { (.url, $0.absoluteString) }
+    case Tag.uuid: shown = decoded(UUID.self, start, end).map { (.uuid, $0.uuidString) }
     default: shown = nil
     }
-    guard let shown else { return }
-    writer = before
-    write(shown.mark, shown.text)
+    if let shown {
+      writer = before
+      write(shown.mark, shown.text)
+    }
+    return end
+  }
+
+  private func decoded<Value: CBORDecodable>(_ type: Value.Type, _ start: Int, _ end: Int) -> Value? {
+    try? CBORDecoder().decode(type, from: Array(bytes[start..<end]))
   }
 
   private mutating func write(_ mark: Mark, _ text: String) {
-    guard isMarked else {
-      if mark == .decimal { writer.literal(text) } else { writer.value(text) }
-      return
+    if isMarked {
+      writer.object { $0.field(mark.rawValue, text) }
+    } else if mark == .decimal {
+      writer.literal(text)
+    } else {
+      writer.value(text)
     }
-    writer.object { $0.field(mark.rawValue, text) }
   }
 
-  private mutating func simple(_ low: UInt8, _ start: Int) throws(Unreadable) {
-    switch low {
-    case 20: writer.value(false)
-    case 21: writer.value(true)
-    case 22, 23: writer.null()
-    case 25...27:
-      guard let number = try? CBORDecoder().decode(Double.self, from: Array(bytes[start..<position])) else {
-        throw Unreadable()
-      }
+  private mutating func simple(_ head: Reader.Head, _ start: Int) throws {
+    switch head.initial {
+    case Initial.no, Initial.yes: writer.value(head.initial == Initial.yes)
+    case Initial.null, Initial.undefined: writer.null()
+    case Initial.half, Initial.single, Initial.double:
+      guard let number = decoded(Double.self, start, head.end) else { throw Unreadable() }
       if isMarked, !number.isFinite { write(.float, "\(number)") } else { writer.value(number) }
     default: throw Unreadable()
     }
