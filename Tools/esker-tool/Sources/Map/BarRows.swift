@@ -19,10 +19,7 @@ struct BarRows {
         writer.element("div", ["class": "row"]) { writer in
           writer.element("span", ["class": "name", "title": row.name], text: row.name)
           writer.element("span", ["class": "track"]) { writer in
-            for (part, amount) in row.parts where amount > 0 {
-              let percent = HumanUnits.fixed(amount / most * 100, 2)
-              writer.element("span", ["class": part.rawValue, "style": "width:\(percent)%"]) { _ in }
-            }
+            for (part, amount) in row.parts where amount > 0 { writer.bar(part, amount / most) }
           }
           writer.element("span", ["class": "count"], text: row.figure)
         }

@@ -12,21 +12,11 @@ struct MapPage {
   var text: String {
     var writer = MarkupWriter()
     writer.add(markup: "<!DOCTYPE html>\n")
-    writer.element("html", ["lang": "en"]) { writer in
-      writer.element("head") { writer in
-        writer.add(markup: "<meta charset=\"utf-8\">")
-        writer.add(markup: "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">")
-        writer.element("title", text: "\(map.name) - Esker segments")
-        writer.element("style") { writer in
-          writer.add(markup: MapStyle.colors(":root") + MapStyle.page + MapStyle.picture)
-        }
-      }
-      writer.element("body") { writer in
-        writer.element("main") { addContents(to: &$0) }
-        writer.element("script") { $0.add(markup: MapStyle.script) }
-      }
+    writer.page("\(map.name) - Esker segments", style: MapStyle.picture) { writer in
+      writer.element("main") { addContents(to: &$0) }
+      writer.element("script") { $0.add(markup: MapStyle.script) }
     }
-    return writer.text + "\n"
+    return writer.text
   }
 
   private func addContents(to writer: inout MarkupWriter) {

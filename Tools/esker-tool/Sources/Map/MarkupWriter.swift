@@ -25,6 +25,37 @@ struct MarkupWriter {
     text += "/>"
   }
 
+  /// A rectangle of a class of the style.
+  mutating func rectangle(_ name: String, x: Double, y: Double, width: Double, height: Double) {
+    let number = Self.number
+    shape(
+      "rect",
+      ["x": number(x), "y": number(y), "width": number(width), "height": number(height), "class": name]
+    )
+  }
+
+  /// A page of HTML that loads nothing else.
+  ///
+  /// - Parameter head: Adds to the head.
+  mutating func page(
+    _ title: String,
+    style: String,
+    head: (inout MarkupWriter) -> Void = { _ in },
+    body: (inout MarkupWriter) -> Void
+  ) {
+    element("html", ["lang": "en"]) { writer in
+      writer.element("head") { writer in
+        writer.add(markup: "<meta charset=\"utf-8\">")
+        writer.add(markup: "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">")
+        head(&writer)
+        writer.element("title", text: title)
+        writer.element("style") { $0.add(markup: MapStyle.colors(":root") + MapStyle.page + style) }
+      }
+      writer.element("body", [:], body)
+    }
+    text += "\n"
+  }
+
   /// Text, escaped.
   mutating func add(_ text: String) { self.text += Self.escaped(text) }
 

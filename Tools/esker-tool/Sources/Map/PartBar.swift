@@ -6,10 +6,7 @@ struct PartBar {
 
   func add(to writer: inout MarkupWriter) {
     writer.element("div", ["class": "bar", "aria-hidden": "true"]) { writer in
-      for (part, bytes) in parts where bytes > 0 {
-        let percent = HumanUnits.fixed(Double(bytes) / Double(max(1, total)) * 100, 2)
-        writer.element("span", ["class": part.rawValue, "style": "width:\(percent)%"]) { _ in }
-      }
+      for (part, bytes) in parts where bytes > 0 { writer.bar(part, Double(bytes) / Double(max(1, total))) }
     }
   }
 
@@ -23,5 +20,12 @@ struct PartBar {
         }
       }
     }
+  }
+}
+
+extension MarkupWriter {
+  /// A part of a bar that takes a share of its width.
+  mutating func bar(_ part: MapPart, _ share: Double) {
+    element("span", ["class": part.rawValue, "style": "width:\(HumanUnits.fixed(share * 100, 2))%"]) { _ in }
   }
 }

@@ -60,45 +60,26 @@ extension SegmentMap {
 
   private func drawTotals(_ writer: inout MarkupWriter, top: Double) {
     for (row, total) in totals.enumerated() {
-      drawTotal(total.title, total.bytes, total.parts, &writer, top: top + 62 * Double(row))
-    }
-  }
-
-  private func drawTotal(
-    _ title: String,
-    _ bytes: Int,
-    _ parts: [MapPart],
-    _ writer: inout MarkupWriter,
-    top: Double
-  ) {
-    let number = MarkupWriter.number
-    writer.element("text", ["x": "24", "y": number(top + 14), "class": "label"]) { writer in
-      writer.add(title + " ")
-      writer.element("tspan", ["class": "value"], text: HumanUnits.bytes(bytes))
-    }
-    var x = MapLayout.margin
-    for part in parts {
-      let width = Double(total(part)) / Double(max(1, total)) * (MapLayout.width - 2 * MapLayout.margin)
-      writer.shape(
-        "rect",
-        [
-          "x": number(x), "y": number(top + 22), "width": number(max(width, 0.5)), "height": "22",
-          "class": part.rawValue,
-        ]
-      )
-      x += width
+      let top = top + 62 * Double(row)
+      writer.element("text", ["x": "24", "y": MarkupWriter.number(top + 14), "class": "label"]) { writer in
+        writer.add(total.title + " ")
+        writer.element("tspan", ["class": "value"], text: HumanUnits.bytes(total.bytes))
+      }
+      var x = MapLayout.margin
+      for part in total.parts {
+        let share = Double(self.total(part)) / Double(max(1, self.total))
+        let width = share * (MapLayout.width - 2 * MapLayout.margin)
+        writer.rectangle(part.rawValue, x: x, y: top + 22, width: max(width, 0.5), height: 22)
+        x += width
+      }
     }
   }
 
   private func drawLegend(_ writer: inout MarkupWriter, top: Double) {
     let number = MarkupWriter.number
-    let entries = legend
     var x = MapLayout.margin
-    for entry in entries {
-      writer.shape(
-        "rect",
-        ["x": number(x + 1), "y": number(top + 1), "width": "13", "height": "13", "class": entry.class]
-      )
+    for entry in legend {
+      writer.rectangle(entry.class, x: x + 1, y: top + 1, width: 13, height: 13)
       writer.element("text", ["x": number(x + 21), "y": number(top + 12), "class": "label"], text: entry.text)
       x += 21 + Double(entry.text.count) * 7.4 + 26
     }
@@ -120,11 +101,7 @@ extension SegmentMap {
       text: "The strip below: rewritten since, none to all"
     )
     for step in 0...SegmentHeat.steps {
-      let x = number(left + Double(step) * width)
-      writer.shape(
-        "rect",
-        ["x": x, "y": number(y - 9), "width": number(width - 2), "height": "9", "class": "heat\(step)"]
-      )
+      writer.rectangle("heat\(step)", x: left + Double(step) * width, y: y - 9, width: width - 2, height: 9)
     }
   }
 
@@ -144,42 +121,19 @@ extension SegmentMap {
     writer.element("g", ["class": segment.description.damage.isEmpty ? "segment" : "segment broken"]) { writer in
       writer.element("title", text: title(of: segment))
       // The whole area reacts to the pointer, however little is drawn there.
-      writer.shape(
-        "rect",
-        [
-          "x": number(x - layout.gap / 2), "y": number(y - layout.barHeight), "width": number(layout.pitch),
-          "height": number(layout.barHeight + MapLayout.labelHeight), "class": "target",
-        ]
-      )
+      let height = layout.barHeight + MapLayout.labelHeight
+      writer.rectangle("target", x: x - layout.gap / 2, y: y - layout.barHeight, width: layout.pitch, height: height)
       var level = y
       for (part, bytes) in segment.parts {
         let height = Double(bytes) * scale
         level -= height
-        writer.shape(
-          "rect",
-          [
-            "x": number(x), "y": number(level), "width": number(layout.barWidth), "height": number(max(height, 0.2)),
-            "class": part.rawValue,
-          ]
-        )
+        writer.rectangle(part.rawValue, x: x, y: level, width: layout.barWidth, height: max(height, 0.2))
       }
       if segment.savedBytes > 0 {
         let height = Double(segment.savedBytes) * scale
-        writer.shape(
-          "rect",
-          [
-            "x": number(x + 0.5), "y": number(level - height), "width": number(layout.barWidth - 1),
-            "height": number(height), "class": "unpacked",
-          ]
-        )
+        writer.rectangle("unpacked", x: x + 0.5, y: level - height, width: layout.barWidth - 1, height: height)
       }
-      writer.shape(
-        "rect",
-        [
-          "x": number(x), "y": number(y + 2), "width": number(layout.barWidth), "height": "7",
-          "class": foot(of: segment),
-        ]
-      )
+      writer.rectangle(foot(of: segment), x: x, y: y + 2, width: layout.barWidth, height: 7)
     }
     if layout.labelsEach || layout.isFirstOfRow(index) {
       var text = "\(segment.description.id)"

@@ -18,9 +18,7 @@ struct SegmentMap {
     self.date = date
     openError = overview.openError?.description
     keyspaces = overview.usage?.keyspaces ?? [:]
-    let published = try? LogStore.publishedStatistics(at: overview.inspection.path)
-    let isStale = published.map { StoreSample($0, now: Options.Clock.system.now()).isStale } ?? true
-    self.published = isStale ? nil : published
+    published = StoreSample.published(at: overview.inspection.path)
     segments = overview.inspection.segments.map { segment in
       let figures = overview.usage?.segments[segment.id]
       return MapSegment(segment, figures, recordBytes: figures?.recordBytes, now: date.timeIntervalSince1970)

@@ -3,9 +3,8 @@ import Esker
 extension StatisticsReport {
   /// What Prometheus collects of an open store, and of the process that writes to it, unless that has ended since.
   static func prometheus(of store: LogStore) -> String {
-    let published = try? LogStore.publishedStatistics(at: store.path)
-    let isStale = published.map { StoreSample($0, now: Options.Clock.system.now()).isStale } ?? true
-    return StatisticsReport(path: store.path, statistics: store.statistics).prometheus(isStale ? nil : published)
+    let report = StatisticsReport(path: store.path, statistics: store.statistics)
+    return report.prometheus(StoreSample.published(at: store.path))
   }
 
   /// What Prometheus collects. Dashboards rely on the names: add families, but never rename or drop one.

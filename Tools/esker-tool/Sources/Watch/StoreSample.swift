@@ -34,6 +34,12 @@ struct StoreSample {
     isStale = age > max(2, published.interval.seconds * 5)
   }
 
+  /// What the process that has a store open for writing has published lately; nil if there is none.
+  static func published(at path: String) -> Statistics.Published? {
+    guard let published = try? LogStore.publishedStatistics(at: path) else { return nil }
+    return StoreSample(published, now: Options.Clock.system.now()).isStale ? nil : published
+  }
+
   init(_ store: LogStore, seconds: Double) {
     source = .followed
     statistics = store.statistics

@@ -33,22 +33,12 @@ struct WatchPage {
   var text: String {
     var writer = MarkupWriter()
     writer.add(markup: Self.beginning)
-    writer.element("html", ["lang": "en"]) { writer in
-      writer.element("head") { writer in
-        writer.add(markup: "<meta charset=\"utf-8\">")
-        writer.add(markup: "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">")
-        if !isLast { writer.add(markup: "<meta http-equiv=\"refresh\" content=\"\(reloadSeconds)\">") }
-        writer.element("title", text: "\(name) - Esker watch")
-        writer.element("style") { writer in
-          writer.add(markup: MapStyle.colors(":root") + MapStyle.page + WatchStyle.page)
-        }
-      }
-      writer.element("body") { writer in
-        writer.element("main") { addContents(to: &$0) }
-        if !isLast { writer.element("script") { $0.add(markup: script) } }
-      }
+    let refresh = isLast ? "" : "<meta http-equiv=\"refresh\" content=\"\(reloadSeconds)\">"
+    writer.page("\(name) - Esker watch", style: WatchStyle.page, head: { $0.add(markup: refresh) }) { writer in
+      writer.element("main") { addContents(to: &$0) }
+      if !isLast { writer.element("script") { $0.add(markup: script) } }
     }
-    return writer.text + "\n"
+    return writer.text
   }
 
   private var name: String {
