@@ -19,7 +19,6 @@ let toolTargets: [Target] = [
       .product(name: "ArgumentParser", package: "swift-argument-parser"),
       .product(name: "NIOHTTP1", package: "swift-nio"),
       .product(name: "NIOPosix", package: "swift-nio"),
-      .product(name: "TextTable", package: "TextTable"),
     ],
     path: "Tools/esker-tool/Sources",
     swiftSettings: shipped
@@ -338,10 +337,7 @@ let package = Package(
 // tool, `all` also for what joins Esker to other libraries. All traits are on then: each module is built once.
 if let development = Context.environment["ESKER_DEVELOPMENT"]?.split(separator: ",") {
   package.products.append(.executable(name: "esker", targets: ["esker-tool"]))
-  package.dependencies += [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-    .package(url: "https://github.com/ordo-one/TextTable", from: "0.0.2"),
-  ]
+  package.dependencies.append(.package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"))
   package.targets += toolTargets
   if !development.contains("core") {
     package.traits.insert(.default(enabledTraits: ["Protobuf", "SwiftLog", "Metrics", "Redis", "Macros"]))

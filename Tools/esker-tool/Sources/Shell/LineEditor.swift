@@ -116,13 +116,13 @@ struct LineEditor {
 
   /// Words side by side, as many as fit.
   static func columns(_ words: [String], _ isPartial: Bool, width: Int) -> String {
-    let pitch = (words.map { $0.reduce(0) { $0 + $1.columns } }.max() ?? 0) + 2
+    let pitch = (words.map(\.columns).max() ?? 0) + 2
     let perLine = max(1, width / pitch)
     var text = ""
     for (index, word) in words.enumerated() {
       text += word
       let isLast = (index + 1).isMultiple(of: perLine) || index == words.count - 1
-      text += isLast ? "\n" : String(repeating: " ", count: pitch - word.reduce(0) { $0 + $1.columns })
+      text += isLast ? "\n" : String(repeating: " ", count: pitch - word.columns)
     }
     return text + (isPartial ? "...\n" : "")
   }

@@ -20,9 +20,8 @@ struct Pairs {
         pairs[index].value = .word(pairs[index].value.plain)
       }
     }
-    let titleWidth = pairs.reduce(0) { max($0, $1.title.count) }
-    // The library pads by UTF-16 code units and would split a character that has two of them.
-    let valueWidth = pairs.reduce(1) { max($0, $1.value.shown.utf16.count) }
+    let titleWidth = pairs.reduce(0) { max($0, $1.title.columns) }
+    let valueWidth = pairs.reduce(1) { max($0, $1.value.shown.columns) }
     if let width = terminal.columns, titleWidth + 2 + valueWidth > width, titleWidth > width / 2 {
       return pairs.reduce(into: "") { text, pair in
         text += Paint.heading(pair.title, in: terminal) + "\n  "

@@ -34,7 +34,7 @@ struct Table {
   init(_ columns: [Column], in terminal: Terminal) {
     self.columns = columns
     self.terminal = terminal
-    widths = columns.map(\.title.utf16.count)
+    widths = columns.map(\.title.columns)
   }
 
   /// Adds a row, with a cell for each column, and writes rows once there are enough.
@@ -53,8 +53,7 @@ struct Table {
   private mutating func text() -> String {
     guard let width = terminal.columns else { return separated() }
     for row in rows {
-      // The library pads by UTF-16 code units and would split a character that has two of them.
-      for (index, cell) in row.enumerated() { widths[index] = max(widths[index], cell.shown.utf16.count) }
+      for (index, cell) in row.enumerated() { widths[index] = max(widths[index], cell.shown.columns) }
     }
     if shown == nil { shown = fitting(width) }
     guard let shown, needed(shown) <= width else { return stacked(width) }

@@ -13,3 +13,8 @@ extension Character {
     }
   }
 }
+
+extension String {
+  /// How many columns of a terminal it takes.
+  var columns: Int { reduce(0) { $0 + $1.columns } }
+}
