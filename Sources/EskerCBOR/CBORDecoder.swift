@@ -61,26 +61,21 @@ public final class CBORDecoder: Sendable {
   }
 
   private func decode<T: Decodable>(_ type: T.Type, _ reader: Reader) throws -> T {
-    let session = begin()
-    defer { end(session) }
-    return try session.with { try $0.decodeDocument(type, reader) }
+    try withSession { try $0.decodeDocument(type, reader) }
   }
 
   private func decode<T: CBORDecodable>(directly type: T.Type, _ reader: Reader) throws -> T {
-    let session = begin()
-    defer { end(session) }
-    return try session.with { try $0.decodeDocument(directly: type, reader) }
+    try withSession { try $0.decodeDocument(directly: type, reader) }
   }
 
   @inline(__always)
-  private func begin() -> Lent<DecodingSession> {
-    spare.take { DecodingSession(userInfo: userInfo) }
-  }
-
-  @inline(__always)
-  private func end(_ session: Lent<DecodingSession>) {
-    // A decoder kept beyond this call finds no bytes: they are the caller's again.
-    session.with { $0.reset() }
-    spare.give(session)
+  private func withSession<R>(_ body: (DecodingSession) throws -> R) rethrows -> R {
+    let session = spare.take { DecodingSession(userInfo: userInfo) }
+    defer {
+      // A decoder kept beyond this call finds no bytes: they are the caller's again.
+      session.with { $0.reset() }
+      spare.give(session)
+    }
+    return try session.with(body)
   }
 }

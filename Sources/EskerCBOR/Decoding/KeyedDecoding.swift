@@ -71,6 +71,16 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   @inline(__always)
+  private func integer<I: FixedWidthInteger>(_ type: I.Type, _ key: Key) throws -> I {
+    try value(key) { try $0.integer(type, at: $1) }
+  }
+
+  @inline(__always)
+  private func optional<I: FixedWidthInteger>(_ type: I.Type, _ key: Key) throws -> I? {
+    try optional(key) { try $0.integer(type, at: $1) }
+  }
+
+  @inline(__always)
   private func notePlace(_ offset: Int, _ map: MapReading, _ session: DecodingSession) {
     session.place.start = offset
     session.place.component =
@@ -113,37 +123,17 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(key) { try $0.text(at: $1) } }
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(key) { try $0.double(at: $1) } }
   func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try value(key) { try $0.float(at: $1) } }
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try value(key) { try $0.integer(type, at: $1) } }
-  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-    try value(key) { try $0.integer(type, at: $1) }
-  }
-  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-    try value(key) { try $0.integer(type, at: $1) }
-  }
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-    try value(key) { try $0.integer(type, at: $1) }
-  }
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-    try value(key) { try $0.integer(type, at: $1) }
-  }
-  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-    try value(key) { try $0.integer(type, at: $1) }
-  }
-  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-    try value(key) { try $0.integer(type, at: $1) }
-  }
-  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-    try value(key) { try $0.integer(type, at: $1) }
-  }
-  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-    try value(key) { try $0.integer(type, at: $1) }
-  }
-  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-    try value(key) { try $0.integer(type, at: $1) }
-  }
-  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-    try value(key) { try $0.integer(type, at: $1) }
-  }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(type, key) }
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(type, key) }
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(type, key) }
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(type, key) }
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(type, key) }
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(type, key) }
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(type, key) }
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(type, key) }
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
     try value(key) { try $0.integer(type, at: $1) }
   }
@@ -164,54 +154,21 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try optional(key) { try $0.double(at: $1) }
   }
 
-  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    try optional(key) { try $0.integer(type, at: $1) }
-  }
-
   func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
     try optional(key) { try $0.float(at: $1) }
   }
 
-  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-    try optional(key) { try $0.integer(type, at: $1) }
-  }
-
-  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-    try optional(key) { try $0.integer(type, at: $1) }
-  }
-
-  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-    try optional(key) { try $0.integer(type, at: $1) }
-  }
-
-  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-    try optional(key) { try $0.integer(type, at: $1) }
-  }
-
-  func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
-    try optional(key) { try $0.integer(type, at: $1) }
-  }
-
-  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-    try optional(key) { try $0.integer(type, at: $1) }
-  }
-
-  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-    try optional(key) { try $0.integer(type, at: $1) }
-  }
-
-  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-    try optional(key) { try $0.integer(type, at: $1) }
-  }
-
-  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-    try optional(key) { try $0.integer(type, at: $1) }
-  }
-
-  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-    try optional(key) { try $0.integer(type, at: $1) }
-  }
-
+  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(type, key) }
+  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(type, key) }
+  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(type, key) }
+  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(type, key) }
+  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(type, key) }
+  func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? { try optional(type, key) }
+  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(type, key) }
+  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(type, key) }
+  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(type, key) }
+  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(type, key) }
+  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(type, key) }
   func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
     try optional(key) { try $0.integer(type, at: $1) }
   }
