@@ -65,30 +65,17 @@ struct Diff: StoreCommand, JSONPrinting {
     var places = KeyspacesByName(second)
     var isIntact = try forEachEntry(of: first, in: name, progress) { entry in
       let key = try entry.key()
-      let there = try places[entry.keyspace]?.metadata(forKey: key)
-      guard let there, let place = places[entry.keyspace] else {
-        try report.add(
-          .removed,
-          entry.keyspace,
-          key,
-          forms[entry.keyspace].keys,
-          before: ValueFigures(entry),
-          after: nil
-        )
-        return true
+      let place = places[entry.keyspace]
+      let there = try place?.metadata(forKey: key)
+      var change = DiffReport.Change.removed
+      if let place, let there {
+        // Lengths first: the values need not be read then.
+        let isChanged = try there.length != entry.valueLength || place.get(key) != entry.value()
+        guard isChanged || !ignoreExpiry && there.expiry != entry.expiry else { return true }
+        change = isChanged ? .value : .expiry
       }
-      // Lengths first: the values need not be read then.
-      let isChanged = try there.length != entry.valueLength || place.get(key) != entry.value()
-      guard isChanged || !ignoreExpiry && there.expiry != entry.expiry else { return true }
-      let change: DiffReport.Change = isChanged ? .value : .expiry
-      try report.add(
-        change,
-        entry.keyspace,
-        key,
-        forms[entry.keyspace].keys,
-        before: ValueFigures(entry),
-        after: ValueFigures(there)
-      )
+      let (before, after) = (ValueFigures(entry), there.map { ValueFigures($0) })
+      try report.add(change, entry.keyspace, key, forms[entry.keyspace].keys, before: before, after: after)
       return true
     }
     places = KeyspacesByName(first)

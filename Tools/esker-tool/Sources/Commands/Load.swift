@@ -209,23 +209,16 @@ struct Load: KeyspaceCommand, JSONPrinting {
     } else {
       try LoadCheckpoint.forget(input: inputName, into: keyspace)
     }
-    switch (read, keyField.flatMap { KeyField(argument: $0) }) {
-    case (.csv, _), (.tsv, _):
-      let source = CSVSource(keyField: keyField, limit: limit, dialect(of: read))
+    func run(_ source: some RecordSource) throws {
       var loader = Loader(source, into: keyspace, resuming: checkpoint, plan)
       try loader.run(&reader)
-    case (.mdb, _):
-      var loader = Loader(MDBSource(), into: keyspace, resuming: nil, plan)
-      try loader.run(&reader)
-    case (_, let keyField?) where try ListSource.isNext(in: &reader):
-      var loader = Loader(ListSource(keyField: keyField), into: keyspace, resuming: checkpoint, plan)
-      try loader.run(&reader)
-    case (_, let keyField?):
-      var loader = Loader(DocumentSource(keyField: keyField), into: keyspace, resuming: checkpoint, plan)
-      try loader.run(&reader)
-    default:
-      var loader = Loader(EntrySource(), into: keyspace, resuming: checkpoint, plan)
-      try loader.run(&reader)
+    }
+    switch (read, keyField.flatMap { KeyField(argument: $0) }) {
+    case (.csv, _), (.tsv, _): try run(CSVSource(keyField: keyField, limit: limit, dialect(of: read)))
+    case (.mdb, _): try run(MDBSource())
+    case (_, let keyField?) where try ListSource.isNext(in: &reader): try run(ListSource(keyField: keyField))
+    case (_, let keyField?): try run(DocumentSource(keyField: keyField))
+    default: try run(EntrySource())
     }
   }
 

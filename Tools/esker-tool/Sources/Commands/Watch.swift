@@ -73,7 +73,7 @@ struct Watch: StoreCommand, JSONPrinting {
   }
 
   private func show() throws {
-    let watcher = StoreWatcher(path: store.store)
+    let followed = FollowedStore(path: store.store)
     var screen = LiveScreen()
     var output = BufferedOutput.standard()
     let isLive = !json && LiveScreen.isPossible
@@ -87,7 +87,7 @@ struct Watch: StoreCommand, JSONPrinting {
       if !store.quiet { StandardError.write("writing \(html) until ctrl-C\n") }
     }
     repeat {
-      let sample = try watcher.sample()
+      let sample = try followed.sample()
       // The same figures again: the other process has not published since.
       if let last, last.seconds != sample.seconds || last.source != sample.source {
         rates = StoreRates(from: last, to: sample)

@@ -29,12 +29,8 @@ extension StatisticsReport {
     text.sample("esker_segments", "\(statistics.segments.count - sealed)", [("state", "active")])
     text.sample("esker_segments", "\(sealed)", [("state", "sealed")])
     text.add("esker_writes_total", .counter, statistics.lastSequence.rawValue, "Writes in the life of the store.")
-    text.add(
-      "esker_durable_writes_total",
-      .counter,
-      statistics.durableSequence.rawValue,
-      "Writes that survive a power failure."
-    )
+    let durable = statistics.durableSequence.rawValue
+    text.add("esker_durable_writes_total", .counter, durable, "Writes that survive a power failure.")
     if let published { text.add(published) }
     return text.text
   }
@@ -44,18 +40,9 @@ extension PrometheusText {
   fileprivate mutating func add(_ published: Statistics.Published) {
     let figures = published.statistics
     let merged = figures.merged
-    add(
-      "esker_opened_timestamp_seconds",
-      .gauge,
-      Self.seconds(published.openedAt),
-      "When the process opened the store."
-    )
-    add(
-      "esker_published_timestamp_seconds",
-      .gauge,
-      Self.seconds(published.publishedAt),
-      "When the process published these figures."
-    )
+    let (opened, told) = (Self.seconds(published.openedAt), Self.seconds(published.publishedAt))
+    add("esker_opened_timestamp_seconds", .gauge, opened, "When the process opened the store.")
+    add("esker_published_timestamp_seconds", .gauge, told, "When the process published these figures.")
     add("esker_index_bytes", .gauge, figures.indexBytes, "Size of the index, with what it maps of a checkpoint.")
     add("esker_open_snapshots", .gauge, figures.openSnapshots, "Open snapshots.")
     add("esker_pinned_bytes", .gauge, figures.pinnedBytes, "Bytes of merged files that are still in use.")

@@ -4,6 +4,7 @@ import Synchronization
 /// A store opened read-only beside its writer, for as long as it is looked at.
 final class FollowedStore: Sendable {
   private let path: String
+  private let start = ContinuousClock.now
   private let notices = StoreNotices()
   private let opened = Mutex<LogStore?>(nil)
 
@@ -25,6 +26,15 @@ final class FollowedStore: Sendable {
         return body(try current(&opened))
       }
     }
+  }
+
+  /// What the process that has the store open for writing has published, or else what its log shows.
+  func sample() throws(StoreError) -> StoreSample {
+    if let published = try LogStore.publishedStatistics(at: path) {
+      close()
+      return StoreSample(published, now: Options.Clock.system.now())
+    }
+    return try withStore { StoreSample($0, seconds: (ContinuousClock.now - start).seconds) }
   }
 
   func close() {

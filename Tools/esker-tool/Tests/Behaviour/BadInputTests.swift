@@ -171,7 +171,7 @@ import Testing
       #expect(result.status == 0 && result.errors.isEmpty && result.lines.count == 1)
     }
     // From nothing to everything, and back, within a nanosecond.
-    let watcher = StoreWatcher(path: scratch.store)
+    let watcher = FollowedStore(path: scratch.store)
     let published: [(UInt64, UInt64)] = [(0, 1), (number, 2), (0, 3)]
     let samples = try published.map { figure, uptime in
       try publish(figure, uptime: uptime, in: scratch)
