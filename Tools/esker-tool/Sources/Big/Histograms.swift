@@ -18,12 +18,7 @@ struct SizeHistogram {
   }
 
   /// From the first that has values to the last.
-  var filled: ArraySlice<Bucket> {
-    guard let first = buckets.firstIndex(where: { $0.values > 0 }),
-      let last = buckets.lastIndex(where: { $0.values > 0 })
-    else { return [] }
-    return buckets[first...last]
-  }
+  var filled: ArraySlice<Bucket> { buckets.trimmed { $0.values > 0 } }
 }
 
 /// How many values have how long left.
@@ -50,10 +45,13 @@ struct LifetimeHistogram {
   }
 
   /// From the first that has values to the last.
-  var filled: ArraySlice<Bucket> {
-    guard let first = buckets.firstIndex(where: { $0.values > 0 }),
-      let last = buckets.lastIndex(where: { $0.values > 0 })
-    else { return [] }
-    return buckets[first...last]
+  var filled: ArraySlice<Bucket> { buckets.trimmed { $0.values > 0 } }
+}
+
+extension Array {
+  /// From the first element of which something holds to the last.
+  fileprivate func trimmed(where isWanted: (Element) -> Bool) -> ArraySlice<Element> {
+    guard let first = firstIndex(where: isWanted), let last = lastIndex(where: isWanted) else { return [] }
+    return self[first...last]
   }
 }

@@ -164,7 +164,7 @@ private struct LineWriter {
       }
       if expires {
         var instant = "never"
-        if case .at(let time) = entry.expiry { instant = timestamp(time) }
+        if case .at(let time) = entry.expiry { instant = time.description }
         key += Array("\t\(instant)".utf8)
       }
       if values {

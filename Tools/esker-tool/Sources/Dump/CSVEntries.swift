@@ -48,7 +48,7 @@ struct CSVEntries: EntryFormatter {
       if namesForms { writer.field(version.map { "\($0)" } ?? "") }
     }
     if let unsuitable { throw unsuitable }
-    if case .at(let time) = entry.expiry { writer.field(timestamp(time)) } else { writer.field("") }
+    if case .at(let time) = entry.expiry { writer.field(time.description) } else { writer.field("") }
     writer.newline()
     try output.write(writer.bytes)
   }

@@ -33,7 +33,7 @@ extension JSONEntries {
     /// Writes an entry; false, with nothing written, if the key or the value is not text, or is long.
     func write(_ entry: borrowing Snapshot.Entry, to output: inout BufferedOutput) throws -> Bool {
       var last = Self.never
-      if case .at(let time) = entry.expiry { last = Array("\"\(timestamp(time))\"}\n".utf8) }
+      if case .at(let time) = entry.expiry { last = Array("\"\(time)\"}\n".utf8) }
       let room =
         start.count + OutputBuffer.room(quoting: entry.keyLength) + middle.count
         + OutputBuffer.room(quoting: entry.valueLength) + end.count + last.count

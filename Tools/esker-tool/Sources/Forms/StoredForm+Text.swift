@@ -117,7 +117,7 @@ func instant(of date: Date) -> String {
   let milliseconds = (seconds * 1000).rounded()
   guard abs(milliseconds) < 1e15 else { return "\(seconds)" }
   let time = WallTime(millisecondsSince1970: Int64(milliseconds) + 978_307_200_000)
-  return time.date == date ? timestamp(time) : "\(seconds)"
+  return time.date == date ? time.description : "\(seconds)"
 }
 
 /// The sign bit of an integer of so many bytes, which keys have turned over.

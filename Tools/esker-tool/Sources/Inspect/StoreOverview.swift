@@ -97,7 +97,7 @@ struct StoreOverview {
     let figures = usage?.segments[segment.id]
     let age = segment.created.map { created in
       let seconds = max(0, now - Double(created.millisecondsSince1970) / 1000)
-      return Cell(shown: HumanUnits.duration(seconds: seconds), plain: timestamp(created))
+      return Cell(shown: HumanUnits.duration(seconds: seconds), plain: created.description)
     }
     let kind = segment.isListed ? segment.isSealed ? "" : ", active" : ", unlisted"
     let ratio = segment.unpackedBytes.flatMap { unpacked in

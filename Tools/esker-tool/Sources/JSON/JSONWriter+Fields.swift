@@ -70,7 +70,7 @@ extension JSONWriter {
     if let number { value(number) } else { null() }
   }
 
-  mutating func field(_ name: String, _ time: WallTime?) { field(name, time.map { timestamp($0) }) }
+  mutating func field(_ name: String, _ time: WallTime?) { field(name, time.map { $0.description }) }
 
   /// A field with an instant; null for never.
   mutating func field(_ name: String, _ expiry: Expiry) {

@@ -62,7 +62,7 @@ struct SegmentMap {
     return text
   }
 
-  var moment: String { timestamp(WallTime(millisecondsSince1970: Int64(date.timeIntervalSince1970 * 1000))) }
+  var moment: String { WallTime(millisecondsSince1970: Int64(date.timeIntervalSince1970 * 1000)).description }
 }
 
 extension Statistics.Usage.Figures {

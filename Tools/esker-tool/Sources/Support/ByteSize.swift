@@ -10,14 +10,10 @@ struct ByteSize: ExpressibleByArgument, Hashable {
 
   /// Nil for anything else, and on overflow.
   init?(argument: String) {
-    let digits = argument.prefix { $0.isASCII && $0.isNumber }
-    guard let count = Int(digits) else { return nil }
     let units = [
       "": 1, "B": 1, "kB": 1000, "MB": 1_000_000, "GB": 1_000_000_000, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
     ]
-    guard let unit = units[String(argument.dropFirst(digits.count))] else { return nil }
-    let (bytes, overflow) = count.multipliedReportingOverflow(by: unit)
-    guard !overflow else { return nil }
+    guard let bytes = quantity(argument, units) else { return nil }
     self.bytes = bytes
   }
 
@@ -26,4 +22,12 @@ struct ByteSize: ExpressibleByArgument, Hashable {
   }
 
   static let help = "as in 4096, 64kB or 1GiB"
+}
+
+/// A whole number and a unit behind it, as the product of both; nil for anything else, and on overflow.
+func quantity(_ text: String, _ units: [String: Int]) -> Int? {
+  let digits = text.prefix { $0.isASCII && $0.isNumber }
+  guard let count = Int(digits), let unit = units[String(text.dropFirst(digits.count))] else { return nil }
+  let (product, overflow) = count.multipliedReportingOverflow(by: unit)
+  return overflow ? nil : product
 }

@@ -52,7 +52,7 @@ extension Expiry {
     switch self {
     case .never: "never"
     case .after(let time): "after \(HumanUnits.duration(seconds: time.seconds))"
-    case .at(let time): "at \(timestamp(time))"
+    case .at(let time): "at \(time)"
     }
   }
 }

@@ -6,19 +6,8 @@ struct TimeToLive: ExpressibleByArgument, Hashable {
 
   /// Nil for anything else, for zero, and on overflow.
   init?(argument: String) {
-    let digits = argument.prefix { $0.isASCII && $0.isNumber }
-    guard let count = Int64(digits), count > 0 else { return nil }
-    let unit: Int64
-    switch argument.dropFirst(digits.count) {
-    case "ms": unit = 1
-    case "s": unit = 1000
-    case "m": unit = 60_000
-    case "h": unit = 3_600_000
-    case "d": unit = 86_400_000
-    default: return nil
-    }
-    let (milliseconds, overflow) = count.multipliedReportingOverflow(by: unit)
-    guard !overflow else { return nil }
+    let units = ["ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
+    guard let milliseconds = quantity(argument, units), milliseconds > 0 else { return nil }
     duration = .milliseconds(milliseconds)
   }
 

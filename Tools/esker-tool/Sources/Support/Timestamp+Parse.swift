@@ -1,6 +1,6 @@
 import Esker
 
-/// Parses an ISO 8601 time: the output of ``timestamp(_:)``, or the same with other fractions or an offset in hours and
+/// Parses an ISO 8601 time: the description of a `WallTime`, or the same with other fractions or an offset in hours and
 /// minutes. Nil for anything else.
 func parseTimestamp(_ text: Span<UInt8>) -> WallTime? {
   var cursor = TimestampCursor(text: [UInt8](copying: text))

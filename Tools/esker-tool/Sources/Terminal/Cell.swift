@@ -44,7 +44,7 @@ struct Cell: Equatable {
   }
 
   static func instant(_ time: WallTime) -> Cell {
-    let text = timestamp(time)
+    let text = time.description
     // Milliseconds are not useful here, and would only widen the column. The zone is that of the plain form.
     return Cell(shown: text.replacing("T", with: " ").dropLast(5) + "Z", plain: text, isPlainInPipes: true)
   }

@@ -76,7 +76,7 @@ struct WatchPage {
     if report.sample.source == .published { addLatencies(to: &writer) }
     KeyspaceBars(figures.keyspaces).add(to: &writer)
     let ending = isLast ? "; the watch has ended" : "; every \(HumanUnits.duration(seconds: interval.seconds))"
-    writer.element("footer", text: "Written by esker watch, \(timestamp(report.time))\(ending)")
+    writer.element("footer", text: "Written by esker watch, \(report.time)\(ending)")
   }
 
   /// Those of what is known only of a process that publishes it are left out of others.

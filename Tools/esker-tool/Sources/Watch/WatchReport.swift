@@ -79,7 +79,7 @@ struct WatchReport {
     return sample.isStale ? since + "; it is not responding: stale figures" : since
   }
 
-  var clock: String { String(timestamp(time).dropFirst(11).prefix(8)) }
+  var clock: String { String(time.description.dropFirst(11).prefix(8)) }
 
   func perSecond(_ rate: Double?) -> String { rate.map { HumanUnits.count(whole($0)) } ?? "-" }
 
