@@ -184,11 +184,7 @@ public struct CBORReader: ~Copyable {
   ///
   /// - Throws: `DecodingError` if there is none, or it is no such number.
   public mutating func read(_ type: Int.Type = Int.self, forKey key: CBORKey, in map: inout Map) throws -> Int {
-    try session.with { session in
-      let value = try session.integer(type, at: try session.offset(of: key, in: &map))
-      map.advance(to: session.next)
-      return value
-    }
+    try entry(key, in: &map) { try $0.integer(type, at: $1) }
   }
 
   /// Reads the value for `key`.
@@ -199,11 +195,7 @@ public struct CBORReader: ~Copyable {
     forKey key: CBORKey,
     in map: inout Map
   ) throws -> String {
-    try session.with { session in
-      let value = try session.text(at: try session.offset(of: key, in: &map))
-      map.advance(to: session.next)
-      return value
-    }
+    try entry(key, in: &map) { try $0.text(at: $1) }
   }
 
   /// Reads the value for `key`.
@@ -214,19 +206,25 @@ public struct CBORReader: ~Copyable {
     forKey key: CBORKey,
     in map: inout Map
   ) throws -> Double {
-    try session.with { session in
-      let value = try session.double(at: try session.offset(of: key, in: &map))
-      map.advance(to: session.next)
-      return value
-    }
+    try entry(key, in: &map) { try $0.double(at: $1) }
   }
 
   /// Reads the value for `key`.
   ///
   /// - Throws: `DecodingError` if there is none, or it is no Boolean.
   public mutating func read(_ type: Bool.Type = Bool.self, forKey key: CBORKey, in map: inout Map) throws -> Bool {
+    try entry(key, in: &map) { try $0.bool(at: $1) }
+  }
+
+  /// Reads the value for `key` at its offset.
+  @inline(__always)
+  private mutating func entry<T>(
+    _ key: CBORKey,
+    in map: inout Map,
+    _ read: (DecodingSession, Int) throws -> T
+  ) throws -> T {
     try session.with { session in
-      let value = try session.bool(at: try session.offset(of: key, in: &map))
+      let value = try read(session, try session.offset(of: key, in: &map))
       map.advance(to: session.next)
       return value
     }

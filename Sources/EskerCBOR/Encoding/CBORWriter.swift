@@ -70,14 +70,11 @@ public struct CBORWriter: ~Copyable {
   /// Writes a key, whose value must follow.
   @usableFromInline
   mutating func write(key: CBORKey, in map: inout Map) {
-    session.with { session in
-      session.components[session.depth] = session.output.count
-      session.write(key: key)
-    }
-    map.entries += 1
+    begin(in: &map) { $0.write(key: key) }
   }
 
-  /// Writes the key of a dictionary's entry, whose value must follow.
+  /// Writes a key, whose value must follow.
+  @inline(__always)
   mutating func begin(in map: inout Map, _ writeKey: (EncodingSession) -> Void) {
     session.with { session in
       session.components[session.depth] = session.output.count
@@ -126,36 +123,30 @@ public struct CBORWriter: ~Copyable {
 
   /// Writes an entry. Never throws.
   public mutating func write(_ value: Int, forKey key: CBORKey, in map: inout Map) throws {
-    session.with { session in
-      session.write(key: key)
-      session.write(Int64(value))
-    }
-    map.entries += 1
+    entry(key, in: &map) { $0.write(Int64(value)) }
   }
 
   /// Writes an entry. Never throws.
   public mutating func write(_ value: String, forKey key: CBORKey, in map: inout Map) throws {
-    session.with { session in
-      session.write(key: key)
-      session.write(value)
-    }
-    map.entries += 1
+    entry(key, in: &map) { $0.write(value) }
   }
 
   /// Writes an entry. Never throws.
   public mutating func write(_ value: Double, forKey key: CBORKey, in map: inout Map) throws {
-    session.with { session in
-      session.write(key: key)
-      session.write(value)
-    }
-    map.entries += 1
+    entry(key, in: &map) { $0.write(value) }
   }
 
   /// Writes an entry. Never throws.
   public mutating func write(_ value: Bool, forKey key: CBORKey, in map: inout Map) throws {
+    entry(key, in: &map) { $0.write(value) }
+  }
+
+  /// Writes an entry whose value has no parts, so that no error can be about one.
+  @inline(__always)
+  private mutating func entry(_ key: CBORKey, in map: inout Map, _ writeValue: (EncodingSession) -> Void) {
     session.with { session in
       session.write(key: key)
-      session.write(value)
+      writeValue(session)
     }
     map.entries += 1
   }

@@ -1,3 +1,4 @@
+import EskerPlatform
 import Foundation
 
 /// Calls `body` with a new file at `path`, or with standard output for `-`.
@@ -34,11 +35,7 @@ func withOutput<R>(_ path: String, compressing: Bool = false, _ body: (inout Buf
 /// Makes the name of a new file durable.
 private func syncDirectory(of path: String) throws(ToolError) {
   let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
-  let descriptor = SystemCalls.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-  guard descriptor >= 0 else { throw .system(operation: "open", path: directory, errno: errno) }
-  defer { close(descriptor) }
-  // Some file systems cannot sync directories, and say so.
-  guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
-    throw .system(operation: "sync", path: directory, errno: errno)
+  do throws(PlatformError) { try OSFileSystem().syncDirectory(directory) } catch {
+    throw .system(operation: "sync", path: directory, errno: error.code)
   }
 }
