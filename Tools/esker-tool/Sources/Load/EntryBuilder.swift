@@ -25,73 +25,47 @@ enum EntryField: String {
 
 /// Builds an entry from the texts of its fields.
 struct EntryBuilder {
-  private(set) var key: [UInt8] = []
-  private(set) var value: [UInt8] = []
+  private var keyPart = EntryPart(name: "key", place: .keys)
+  private var valuePart = EntryPart(name: "value", place: .values)
   private(set) var keyspace: String?
   private(set) var expiry: Expiry?
-  private var hasKey = false
-  private var hasValue = false
   private var hasExpiry = false
-  /// Whether the key or value was given as text, which is that of its form if it names one.
-  private var isKeyText = false
-  private var isValueText = false
-  private var keyForm: NamedForm?
-  private var valueForm: NamedForm?
   /// The version before the value.
   private var valueVersion: UInt16?
-  /// The forms that entries named last, as most entries name the same.
-  private var lastForms: [EntryField: NamedForm] = [:]
 
-  private struct NamedForm {
-    let name: String
-    let form: StoredForm
-  }
+  var key: [UInt8] { keyPart.bytes }
+  var value: [UInt8] { valuePart.bytes }
 
   /// The forms of the entry's keyspace, as far as the entry names both.
   var forms: LoadTarget.Forms? {
-    guard let keyForm, let valueForm else { return nil }
-    return LoadTarget.Forms(keys: keyForm.name, values: valueForm.name)
+    guard let keys = keyPart.form?.name, let values = valuePart.form?.name else { return nil }
+    return LoadTarget.Forms(keys: keys, values: values)
   }
 
-  var namesValueForm: Bool { valueForm != nil }
+  var namesValueForm: Bool { valuePart.form != nil }
 
   /// Clears the contents but keeps the storage.
   mutating func removeAll() {
+    keyPart.removeAll()
+    valuePart.removeAll()
     keyspace = nil
     expiry = nil
-    hasKey = false
-    hasValue = false
     hasExpiry = false
-    isKeyText = false
-    isValueText = false
-    keyForm = nil
-    valueForm = nil
     valueVersion = nil
   }
 
   mutating func set(_ field: EntryField, _ text: Span<UInt8>) throws(EntryFault) {
-    if let (isKey, encoding) = field.bytes {
-      if isKey {
-        guard !hasKey else { throw EntryFault(description: "there is more than one key") }
-        hasKey = true
-        isKeyText = encoding == .text
-        try Self.decode(text, encoding, field, into: &key)
-      } else {
-        try beginValue()
-        isValueText = encoding == .text
-        try Self.decode(text, encoding, field, into: &value)
-      }
-      return
-    }
-    if field == .valueVersion {
-      try setVersion(text)
-    } else if field == .keyForm || field == .valueForm {
-      try setForm(field, text)
-    } else if field == .keyspace {
+    switch field {
+    case .key, .key64, .keyHex: try keyPart.set(field, text)
+    case .value, .value64, .valueHex: try valuePart.set(field, text)
+    case .keyForm: try keyPart.setForm(text)
+    case .valueForm: try valuePart.setForm(text)
+    case .valueVersion: try setVersion(text)
+    case .keyspace:
       guard keyspace == nil else { throw EntryFault(description: "there is more than one keyspace") }
       guard UTF8Check.isValid(text) else { throw EntryFault(description: "field \"keyspace\" is not valid UTF-8") }
       keyspace = text.text
-    } else {
+    case .expires:
       guard let time = parseTimestamp(text) else {
         throw EntryFault(description: "field \"expires\" is not an instant such as 2026-03-01T12:00:00.000Z")
       }
@@ -107,10 +81,7 @@ struct EntryBuilder {
   }
 
   /// Notes that the entry has a value; throws if it already has one.
-  mutating func beginValue() throws(EntryFault) {
-    guard !hasValue else { throw EntryFault(description: "there is more than one value") }
-    hasValue = true
-  }
+  mutating func beginValue() throws(EntryFault) { try valuePart.begin() }
 
   private mutating func setVersion(_ text: Span<UInt8>) throws(EntryFault) {
     // An empty column: no version.
@@ -121,78 +92,94 @@ struct EntryBuilder {
     valueVersion = version
   }
 
-  private mutating func setForm(_ field: EntryField, _ text: Span<UInt8>) throws(EntryFault) {
-    let isKey = field == .keyForm
-    guard (isKey ? keyForm : valueForm) == nil else {
-      throw EntryFault(description: "there is more than one \"\(field.rawValue)\"")
-    }
-    guard UTF8Check.isValid(text) else {
-      throw EntryFault(description: "field \"\(field.rawValue)\" is not valid UTF-8")
-    }
-    // An empty column: no form.
-    guard !text.isEmpty else { return }
-    let name = text.text
-    var named = NamedForm(name: name, form: .raw)
-    if let last = lastForms[field], last.name == name {
-      named = last
-    } else {
-      named = NamedForm(name: name, form: StoredForm(name, of: isKey ? .keys : .values))
-      lastForms[field] = named
-    }
-    if isKey { keyForm = named } else { valueForm = named }
-  }
-
   /// Sets the value to what JSON stands for in the form that the entry names.
   mutating func setValue(json: Span<UInt8>) throws(EntryFault) {
-    guard let valueForm else { return }
-    guard let bytes = valueForm.form.bytes(ofJSON: json) else { throw Self.notOfForm("value", valueForm) }
-    value = bytes
-    isValueText = false
-  }
-
-  private static func notOfForm(_ field: String, _ form: NamedForm) -> EntryFault {
-    EntryFault(description: "field \"\(field)\" is not of the form \(form.name)")
+    try valuePart.translate { $0.bytes(ofJSON: json) }
   }
 
   /// Turns texts into the bytes of their forms. Throws unless the entry is complete.
   mutating func finish() throws(EntryFault) {
-    try check()
-    if isKeyText, let keyForm, keyForm.form.isTranslated {
-      guard let bytes = keyForm.form.bytes(of: String(decoding: key, as: UTF8.self)) else {
-        throw Self.notOfForm("key", keyForm)
-      }
-      key = bytes
-    }
-    if isValueText, let valueForm, valueForm.form.isTranslated {
-      guard let bytes = valueForm.form.bytes(of: String(decoding: value, as: UTF8.self)) else {
-        throw Self.notOfForm("value", valueForm)
-      }
-      value = bytes
-    }
-    if let valueVersion { value = StoredForm.mark(ofVersion: valueVersion) + value }
+    try keyPart.check()
+    try valuePart.check()
+    try keyPart.finish()
+    try valuePart.finish()
+    if let valueVersion { valuePart.bytes = StoredForm.mark(ofVersion: valueVersion) + valuePart.bytes }
+  }
+}
+
+/// The key or the value of an entry.
+private struct EntryPart {
+  let name: String
+  let place: StoredForm.Place
+  var bytes: [UInt8] = []
+  private(set) var form: (name: String, form: StoredForm)?
+  /// The form that an entry named last, as most entries name the same.
+  private var lastForm: (name: String, form: StoredForm)?
+  private var isGiven = false
+  /// Whether it was given as text, which is that of its form if it names one.
+  private var isText = false
+
+  init(name: String, place: StoredForm.Place) {
+    (self.name, self.place) = (name, place)
   }
 
-  private func check() throws(EntryFault) {
-    guard hasKey else { throw EntryFault(description: "there is no field \"key\", \"key64\" or \"keyHex\"") }
-    guard hasValue else { throw EntryFault(description: "there is no field \"value\", \"value64\" or \"valueHex\"") }
+  mutating func removeAll() {
+    form = nil
+    isGiven = false
+    isText = false
   }
 
-  private static func decode(
-    _ text: Span<UInt8>,
-    _ encoding: ByteEncoding,
-    _ field: EntryField,
-    into bytes: inout [UInt8]
-  ) throws(EntryFault) {
-    if encoding == .text, UTF8Check.isValid(text) {
+  mutating func begin() throws(EntryFault) {
+    guard !isGiven else { throw EntryFault(description: "there is more than one \(name)") }
+    isGiven = true
+  }
+
+  mutating func set(_ field: EntryField, _ text: Span<UInt8>) throws(EntryFault) {
+    try begin()
+    let encoding = field.bytes?.encoding ?? .text
+    isText = encoding == .text
+    if isText, UTF8Check.isValid(text) {
       // Without an allocation in the usual case.
       bytes.removeAll(keepingCapacity: true)
       bytes.append(contentsOf: text)
       return
     }
     guard let decoded = encoding.decode(text) else {
-      let wanted = encoding == .text ? "valid UTF-8" : encoding.rawValue
+      let wanted = isText ? "valid UTF-8" : encoding.rawValue
       throw EntryFault(description: "field \"\(field.rawValue)\" is not \(wanted)")
     }
     bytes = decoded
+  }
+
+  mutating func setForm(_ text: Span<UInt8>) throws(EntryFault) {
+    guard form == nil else { throw EntryFault(description: "there is more than one \"\(name)Form\"") }
+    guard UTF8Check.isValid(text) else { throw EntryFault(description: "field \"\(name)Form\" is not valid UTF-8") }
+    // An empty column: no form.
+    guard !text.isEmpty else { return }
+    let named = text.text
+    if lastForm?.name != named { lastForm = (named, StoredForm(named, of: place)) }
+    form = lastForm
+  }
+
+  /// Replaces the bytes by those that something stands for in the form, if one is named.
+  mutating func translate(_ encode: (StoredForm) -> [UInt8]?) throws(EntryFault) {
+    guard let form else { return }
+    guard let encoded = encode(form.form) else {
+      throw EntryFault(description: "field \"\(name)\" is not of the form \(form.name)")
+    }
+    bytes = encoded
+    isText = false
+  }
+
+  func check() throws(EntryFault) {
+    guard !isGiven else { return }
+    throw EntryFault(description: "there is no field \"\(name)\", \"\(name)64\" or \"\(name)Hex\"")
+  }
+
+  /// Turns text into the bytes of its form.
+  mutating func finish() throws(EntryFault) {
+    guard isText, let form, form.form.isTranslated else { return }
+    let text = String(decoding: bytes, as: UTF8.self)
+    try translate { $0.bytes(of: text) }
   }
 }
