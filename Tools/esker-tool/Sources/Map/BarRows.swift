@@ -1,4 +1,4 @@
-/// Bars that use the width of a page, one a row, with a name before and a figure behind.
+/// Bars that use the width of a page, one a row, with a name before and a figure behind, under a heading.
 struct BarRows {
   struct Row {
     let name: String
@@ -9,13 +9,20 @@ struct BarRows {
     var amount: Double { parts.reduce(0) { $0 + $1.amount } }
   }
 
+  let heading: String
+  /// Largest first.
   let rows: [Row]
+  /// How many are shown, and what the others are.
+  var shown = 12
+  var others = "smaller"
 
   /// The longest bar has the whole width.
   func add(to writer: inout MarkupWriter) {
+    guard !rows.isEmpty else { return }
     let most = rows.reduce(0) { max($0, $1.amount) }
+    writer.element("h2", text: heading)
     writer.element("div", ["class": "rows"]) { writer in
-      for row in rows {
+      for row in rows.prefix(shown) {
         writer.element("div", ["class": "row"]) { writer in
           writer.element("span", ["class": "name", "title": row.name], text: row.name)
           writer.element("span", ["class": "track"]) { writer in
@@ -25,5 +32,7 @@ struct BarRows {
         }
       }
     }
+    let left = rows.count - shown
+    if left > 0 { writer.element("p", ["class": "lead"], text: "and \(HumanUnits.count(left)) \(others)") }
   }
 }

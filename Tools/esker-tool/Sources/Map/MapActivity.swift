@@ -5,14 +5,11 @@ struct MapActivity {
   private let published: Statistics.Published?
   private let hottest: [(id: UInt64, heat: SegmentHeat)]
 
-  private static let most = 8
-
   /// - Parameter published: Nil if no process that publishes has the store open.
   init(_ segments: [MapSegment], _ published: Statistics.Published?) {
     self.published = published
     let rewritten = segments.compactMap { segment in segment.heat.map { (id: segment.description.id, heat: $0) } }
     hottest = rewritten.filter { $0.heat.rewritten > 0 }.sorted { $0.heat.bytesPerHour > $1.heat.bytesPerHour }
-      .prefix(Self.most).map { $0 }
   }
 
   func add(to writer: inout MarkupWriter) {
@@ -20,12 +17,11 @@ struct MapActivity {
       writer.element("h2", text: "Reads and writes")
       writer.element("p", ["class": "lead bare"], text: Self.text(published))
     }
-    guard !hottest.isEmpty else { return }
-    writer.element("h2", text: "Rewritten fastest, by segment")
-    let rows = hottest.map { id, heat in
+    // Only the first few say anything, so nothing is said of the others.
+    let rows = hottest.prefix(8).map { id, heat in
       BarRows.Row(name: "segment \(id)", parts: [(.dead, heat.bytesPerHour)], figure: heat.text)
     }
-    BarRows(rows: rows).add(to: &writer)
+    BarRows(heading: "Rewritten fastest, by segment", rows: rows).add(to: &writer)
   }
 
   /// A sentence of what the process has done since it opened the store.

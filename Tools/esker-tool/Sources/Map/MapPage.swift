@@ -48,13 +48,29 @@ struct MapPage {
         writer.element("div") { $0.element("dt", text: "or choose one with the arrow keys") }
       }
     }
-    MapKeyspaces(map.keyspaces).add(to: &writer)
+    BarRows(heading: "Largest keyspaces", rows: keyspaces).add(to: &writer)
     MapActivity(map.segments, map.published).add(to: &writer)
     writer.element("details") { writer in
       writer.element("summary", text: "All segments as a table")
       writer.element("div", ["class": "scroll"]) { addTable(to: &$0) }
     }
     writer.element("footer", text: "Drawn by esker map, \(map.moment)")
+  }
+
+  /// The keyspaces by what their records take, and what these are for.
+  private var keyspaces: [BarRows.Row] {
+    let used = map.keyspaces.filter { $0.value.recordBytes > 0 }
+    let sorted = used.sorted { ($1.value.recordBytes, $0.key) < ($0.value.recordBytes, $1.key) }
+    return sorted.map { name, figures in
+      BarRows.Row(
+        name: shownKeyspace(name),
+        parts: [
+          (.lasting, Double(figures.lasting.bytes)), (.expiring, Double(figures.expiring.bytes)),
+          (.dead, Double(figures.reclaimableBytes)),
+        ],
+        figure: "\(HumanUnits.bytes(figures.recordBytes)), \(HumanUnits.count(figures.liveRecords, "key"))"
+      )
+    }
   }
 
   private func addScale(to writer: inout MarkupWriter) {

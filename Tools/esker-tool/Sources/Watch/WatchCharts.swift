@@ -22,30 +22,6 @@ struct SpaceBar {
   }
 }
 
-/// The keyspaces with the most keys, as bars across the page.
-struct KeyspaceBars {
-  private let keyspaces: [(name: String, keys: Int)]
-  private let others: Int
-
-  private static let most = 12
-
-  init(_ keyspaces: [String: Int]) {
-    let sorted = keyspaces.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-    self.keyspaces = sorted.prefix(Self.most).map { (name: $0.key, keys: $0.value) }
-    others = sorted.dropFirst(Self.most).count
-  }
-
-  func add(to writer: inout MarkupWriter) {
-    guard keyspaces.count > 1 else { return }
-    writer.element("h2", text: "Keyspaces by keys")
-    let rows = keyspaces.map { name, keys in
-      BarRows.Row(name: shownKeyspace(name), parts: [(.lasting, Double(keys))], figure: HumanUnits.count(keys))
-    }
-    BarRows(rows: rows).add(to: &writer)
-    if others > 0 { writer.element("p", ["class": "lead"], text: "and \(HumanUnits.count(others)) with fewer") }
-  }
-}
-
 /// The name of a keyspace as pages show it.
 func shownKeyspace(_ name: String) -> String { name.isEmpty ? "(default)" : escaped(Array(name.utf8)) }
 

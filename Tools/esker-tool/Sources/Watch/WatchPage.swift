@@ -74,7 +74,9 @@ struct WatchPage {
       for chart in charts { chart.add(to: &writer) }
     }
     if report.sample.source == .published { addLatencies(to: &writer) }
-    KeyspaceBars(figures.keyspaces).add(to: &writer)
+    if figures.keyspaces.count > 1 {
+      BarRows(heading: "Keyspaces by keys", rows: keyspaces, others: "with fewer").add(to: &writer)
+    }
     let ending = isLast ? "; the watch has ended" : "; every \(HumanUnits.duration(seconds: interval.seconds))"
     writer.element("footer", text: "Written by esker watch, \(report.time)\(ending)")
   }
@@ -95,6 +97,12 @@ struct WatchPage {
       TimeChart(title: "Get latency, 99 %", series: history.series(\.getTimes), text: latency),
     ]
     return always + published.filter { $0.series.points.count > 1 }
+  }
+
+  private var keyspaces: [BarRows.Row] {
+    report.sample.statistics.keyspaces.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { name, keys in
+      BarRows.Row(name: shownKeyspace(name), parts: [(.lasting, Double(keys))], figure: HumanUnits.count(keys))
+    }
   }
 
   private var tiles: [(title: String, value: String, note: String)] {
