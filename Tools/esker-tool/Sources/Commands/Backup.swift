@@ -57,7 +57,7 @@ struct Backup: StoreCommand, JSONPrinting {
     let plan = try store.planBackup(to: directory, reusing: since, copying: copies)
     if dryRun { return try printSummary(of: plan, path: directory, isPlan: true, asJSON: json) }
     Interruption.install()
-    let progress = Progress("copying", bytes: plan.bytes, isQuiet: self.store.quiet)
+    let progress = Progress("copying", total: plan.bytes, isQuiet: self.store.quiet)
     defer { progress.clear() }
     let report = try store.backup(to: directory, reusing: since, copying: copy) { progress.goesOn($0) }
     progress.clear()

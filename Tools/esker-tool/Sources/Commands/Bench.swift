@@ -120,7 +120,7 @@ struct Bench: ParsableCommand, JSONPrinting {
       var named = KeyspaceOption()
       named.keyspace = keyspace
       let name = try named.existing(in: store).name
-      let progress = Progress("reading", of: .named("entries"), total: records, isQuiet: quiet)
+      let progress = Progress("reading", of: "entries", total: records, isQuiet: quiet)
       defer { progress.clear() }
       let data = try BenchData(of: store, keyspace: name, limit: records, progress)
       guard !data.entries.isEmpty else {
@@ -138,7 +138,7 @@ struct Bench: ParsableCommand, JSONPrinting {
     do {
       for workload in BenchWorkload.allCases where workload == .fill || chosen.contains(workload) {
         let total = workload == .fill ? plan.records : nil
-        let progress = Progress("\(workload.rawValue):", of: .named("operations"), total: total, isQuiet: quiet)
+        let progress = Progress("\(workload.rawValue):", of: "operations", total: total, isQuiet: quiet)
         defer { progress.clear() }
         let result = try BenchRun(store: store, plan: plan).run(workload, progress)
         if chosen.contains(workload) { results.append(result) }

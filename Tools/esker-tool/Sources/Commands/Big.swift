@@ -51,7 +51,7 @@ struct Big: KeyspaceCommand, JSONPrinting {
       var report = BigReport(top: top, separators: Set(separators.unicodeScalars), depth: depth)
       let now = Options.Clock.system.now()
       let total = try store.count(in: name)
-      let progress = Progress("measuring", of: .named("entries"), total: total, isQuiet: self.store.quiet)
+      let progress = Progress("measuring", of: "entries", total: total, isQuiet: self.store.quiet)
       defer { progress.clear() }
       let isIntact = try forEachEntry(of: store, in: name, progress) { entry in
         report.add(entry, key: try entry.key(), forms[entry.keyspace].keys, at: now)

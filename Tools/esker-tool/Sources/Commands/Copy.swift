@@ -82,7 +82,7 @@ struct Copy: KeyspaceCommand, JSONPrinting {
     var places = LoadTarget(target.default)
     let isPart = selection.limit != nil
     let total = isPart ? nil : try source.count(in: name)
-    let progress = Progress("copying", of: .named("entries"), total: total, isQuiet: store.quiet)
+    let progress = Progress("copying", of: "entries", total: total, isQuiet: store.quiet)
     defer { progress.clear() }
     return try forEachEntry(of: source, in: name, progress, taking: filter) { entry in
       let pair = forms[entry.keyspace]

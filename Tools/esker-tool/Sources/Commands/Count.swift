@@ -44,7 +44,7 @@ struct Count: ScopeCommand, JSONPrinting {
         Interruption.install()
         let filter = EntryFilter(selection, encoding.keyEncoding, EntryForms(of: store, decoding.decode))
         let total = selection.limit == nil ? try scope.count(in: store) : nil
-        let progress = Progress("counting", of: .named("keys"), total: total, isQuiet: self.store.quiet)
+        let progress = Progress("counting", of: "keys", total: total, isQuiet: self.store.quiet)
         defer { progress.clear() }
         isIntact = try forEachEntry(of: store, in: name, progress, taking: filter) { entry in tally.add(entry.keyspace)
         }

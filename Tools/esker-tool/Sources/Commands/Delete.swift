@@ -79,7 +79,7 @@ struct Delete: ScopeCommand {
 
   private func progress(_ doing: String, in store: LogStore) throws -> Progress {
     let total = selection.limit == nil ? try scope.count(in: store) : nil
-    return Progress(doing, of: .named("keys"), total: total, isQuiet: self.store.quiet)
+    return Progress(doing, of: "keys", total: total, isQuiet: self.store.quiet)
   }
 
   private func forEachChosen(

@@ -58,7 +58,7 @@ struct Diff: StoreCommand, JSONPrinting {
       guard isKnown else { throw ToolError.nowhere(keyspace: name) }
     }
     let total = try first.totalCount() + second.totalCount()
-    let progress = Progress("comparing", of: .named("entries"), total: name == nil ? total : nil, isQuiet: store.quiet)
+    let progress = Progress("comparing", of: "entries", total: name == nil ? total : nil, isQuiet: store.quiet)
     defer { progress.clear() }
     var report = DiffReport(asJSON: json, keyEncoding: encoding)
     var (forms, otherForms) = (EntryForms(of: first, .auto), EntryForms(of: second, .auto))

@@ -112,7 +112,7 @@ struct Dump: KeyspaceCommand, JSONPrinting {
   }
 
   private func writeStream(of store: LogStore, _ output: inout BufferedOutput, _ summary: inout DumpSummary) throws {
-    let progress = Progress("writing", bytes: store.statistics.liveBytes, isQuiet: self.store.quiet)
+    let progress = Progress("writing", total: store.statistics.liveBytes, isQuiet: self.store.quiet)
     defer { progress.clear() }
     var bytes = 0
     let report = try store.exportStream { piece in
@@ -136,7 +136,7 @@ struct Dump: KeyspaceCommand, JSONPrinting {
     let isPart = selection.limit != nil && order.sort == nil
     let count = isPart ? nil : try store.count(in: keyspace)
     let filter = EntryFilter(selection, encoding, EntryForms(of: store, decoding.decode))
-    let progress = Progress("writing", of: .named("entries"), total: count, isQuiet: self.store.quiet)
+    let progress = Progress("writing", of: "entries", total: count, isQuiet: self.store.quiet)
     defer { progress.clear() }
     try output.write(formatter.header)
     defer { summary.bytes += output.byteCount }

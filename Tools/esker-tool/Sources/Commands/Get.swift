@@ -75,9 +75,8 @@ struct Get: KeyspaceCommand, JSONPrinting {
       var objects = JSONEntries(namesKeyspaces: false, encoding: nil, nil)
       for (key, name) in zip(bytes, keys) {
         if json, let metadata = try keyspace.metadata(forKey: key), let value = try keyspace.get(key) {
-          try output.write(
-            objects.text(of: key, value, metadata.expiry, forms, keyEncoding: encoding.keyEncoding)
-          )
+          let line = objects.line(key, value, length: value.count, metadata.expiry, forms, encoding.keyEncoding)
+          try output.write(line)
         } else if !json, let value = try keyspace.get(key) {
           try output.write(line(key, value, forms))
         } else {
@@ -118,7 +117,7 @@ struct Get: KeyspaceCommand, JSONPrinting {
     on output: inout BufferedOutput
   ) throws -> Bool {
     guard let value = try keyspace.get(key) else { return false }
-    let text = (forms.values.isTranslated ? forms.text(of: value) : nil).map { Array($0.utf8) } ?? value
+    let text = forms.values.isTranslated ? forms.printed(value) : value
     if isShowable(text) {
       try output.write(text)
       return true
@@ -133,7 +132,6 @@ struct Get: KeyspaceCommand, JSONPrinting {
   }
 
   private func line(_ key: [UInt8], _ value: [UInt8], _ forms: EntryForms.Pair) -> String {
-    let text = forms.text(of: value).map { Array($0.utf8) } ?? value
-    return "\(escaped(encoding.printed(key, forms.keys)))\t\(escaped(text))\n"
+    "\(escaped(encoding.printed(key, forms.keys)))\t\(escaped(forms.printed(value)))\n"
   }
 }

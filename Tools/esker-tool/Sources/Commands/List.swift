@@ -81,7 +81,7 @@ struct List: ScopeCommand, JSONPrinting {
       let total = selection.limit == nil || order.sort != nil ? try scope.count(in: store) : nil
       // Keys scrolling by on the terminal are progress enough.
       let isSilent = isTerminal && selection.isEverything && order.sort == nil
-      let progress = Progress("listing", of: .named("keys"), total: total, isQuiet: self.store.quiet || isSilent)
+      let progress = Progress("listing", of: "keys", total: total, isQuiet: self.store.quiet || isSilent)
       defer { progress.clear() }
       let writer = LineWriter(
         encoding: encoding.keyEncoding,
@@ -97,7 +97,7 @@ struct List: ScopeCommand, JSONPrinting {
         let forms = only ?? known[entry.keyspace]
         let line =
           try json
-          ? objects.text(of: entry, forms, keyEncoding: encoding.keyEncoding, withValue: values)
+          ? objects.line(entry, forms, encoding.keyEncoding, withValue: values)
           : writer.line(entry, forms)
         guard isTerminal, !isSilent else { return try output.write(line) }
         // Between two looks at the progress, which is on the same screen.
@@ -169,8 +169,7 @@ private struct LineWriter {
       }
       if values {
         let value = try entry.value()
-        let text = forms.values.isTranslated ? forms.text(of: value).map { Array($0.utf8) } : nil
-        key += [UInt8(ascii: "\t")] + escapedBytes(text ?? value)
+        key += [UInt8(ascii: "\t")] + escapedBytes(forms.values.isTranslated ? forms.printed(value) : value)
       }
     } else if isTerminal {
       key = key.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 }

@@ -242,7 +242,7 @@ struct Load: KeyspaceCommand, JSONPrinting {
   private func loadStream(_ input: consuming InputFile) throws {
     let input = input
     let start = ContinuousClock.now
-    let progress = Progress("loading", bytes: input.remainingBytes, isQuiet: store.quiet)
+    let progress = Progress("loading", total: input.remainingBytes, isQuiet: store.quiet)
     var done = 0
     let report = try store.write(creating: true, publishing: Self.publishing, settings) { store in
       try store.importStream { count in

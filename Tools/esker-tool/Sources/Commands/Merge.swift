@@ -59,7 +59,7 @@ struct Merge: ParsableCommand, JSONPrinting {
     let (done, held) = try store.write(creating: false, options, notices: notices) { store in
       Interruption.install()
       let estimate = MergeEstimate(store.statistics)
-      let progress = Progress("merging", bytes: estimate.bytesRead, isQuiet: self.store.quiet)
+      let progress = Progress("merging", total: estimate.bytesRead, isQuiet: self.store.quiet)
       defer { progress.clear() }
       let notice = "stopping once the segment that is being merged is done"
       return try Interruption.saying(notice, isQuiet: self.store.quiet) {

@@ -40,7 +40,7 @@ struct Repair: ParsableCommand, JSONPrinting {
 
   private func salvage() throws(StoreError) -> SalvageReport {
     Interruption.install()
-    let progress = Progress("repairing", bytes: directorySize(store.store), isQuiet: store.quiet)
+    let progress = Progress("repairing", total: directorySize(store.store), isQuiet: store.quiet)
     defer { progress.clear() }
     return try LogStore.salvage(from: store.store, to: new) { progress.goesOn($0) }
   }

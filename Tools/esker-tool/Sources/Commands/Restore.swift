@@ -40,7 +40,7 @@ struct Restore: ParsableCommand, JSONPrinting {
     let plan = try LogStore.planRestore(from: backup, to: new, copying: copies)
     if dryRun { return try printSummary(of: plan, path: new, isPlan: true, asJSON: json) }
     Interruption.install()
-    let progress = Progress("copying", bytes: plan.bytes, isQuiet: quiet)
+    let progress = Progress("copying", total: plan.bytes, isQuiet: quiet)
     defer { progress.clear() }
     let report = try LogStore.restore(from: backup, to: new, copying: copy) { progress.goesOn($0) }
     progress.clear()

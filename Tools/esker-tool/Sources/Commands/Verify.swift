@@ -36,7 +36,7 @@ struct Verify: StoreCommand, JSONPrinting {
 
   private func verify(_ store: LogStore) throws(StoreError) -> Report.Verification {
     Interruption.install()
-    let progress = Progress("checking", bytes: store.statistics.bytesOnDisk, isQuiet: self.store.quiet)
+    let progress = Progress("checking", total: store.statistics.bytesOnDisk, isQuiet: self.store.quiet)
     defer { progress.clear() }
     return try store.verify { progress.goesOn($0) }
   }

@@ -72,6 +72,10 @@ struct JSONEntries: EntryFormatter {
     }
   }
 
+  mutating func add(value: [UInt8], _ forms: EntryForms.Pair) {
+    value.lend(0..<value.count) { value in _ = add("value", value, forms.values, forms.valueName) }
+  }
+
   private mutating func addKey(_ bytes: [UInt8], _ form: StoredForm) -> Bool {
     guard let text = form.exactText(of: bytes) else { return false }
     writer.field("key", text)

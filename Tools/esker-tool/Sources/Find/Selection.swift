@@ -142,15 +142,9 @@ struct EntryFilter {
   }
 
   private func takes(key: [UInt8], _ form: StoredForm) -> Bool {
-    var key = printed(key, form)
+    var key = KeyEncodingOption.printed(key, form, keyEncoding)
     if ignoresCase { key = lowercased(key) }
     return key.starts(with: prefix) && match?.matches(key) ?? true
-  }
-
-  private func printed(_ key: [UInt8], _ form: StoredForm) -> [UInt8] {
-    if let keyEncoding { return keyEncoding.encode(key.span) ?? key }
-    guard form.isTranslated, let text = form.text(of: key) else { return key }
-    return Array(text.utf8)
   }
 
   private mutating func holds(for value: [UInt8], _ form: StoredForm) -> Bool {

@@ -47,7 +47,7 @@ struct ChangeLines: ~Copyable {
     case .put(let value, let expiry):
       if case .at(let time) = expiry { row.append(.instant(time)) } else { row.append(.none) }
       row.append(.bytes(keyEncoding.printed(change.key, pair.keys)))
-      row.append(.bytes(pair.text(of: value).map { Array($0.utf8) } ?? value))
+      row.append(.bytes(pair.printed(value)))
     case .remove: row += [.none, .bytes(keyEncoding.printed(change.key, pair.keys)), .text("")]
     case .removeAll: row += [.none, .text(""), .text("")]
     }

@@ -11,7 +11,7 @@ extension JSONEntries {
     let pair = forms?[change.keyspace] ?? EntryForms.Pair()
     if change.kind != .removeAll { add(key: change.key, pair, keyEncoding) }
     if case .put(let value, let expiry) = change.kind {
-      value.lend(0..<value.count) { value in _ = add("value", value, pair.values, pair.valueName) }
+      add(value: value, pair)
       writer.field("expires", expiry)
     }
     if change.batchContinues { writer.field("batchContinues", true) }

@@ -16,6 +16,9 @@ struct EntryForms {
     /// A value as text of its form; nil if it is not of it.
     func text(of value: [UInt8]) -> String? { values.text(of: value, isMarked: isMarked) }
 
+    /// The text of a value, or its bytes if it is not of its form.
+    func printed(_ value: [UInt8]) -> [UInt8] { text(of: value).map { Array($0.utf8) } ?? value }
+
     /// The names, if both are recorded.
     var recorded: LoadTarget.Forms? {
       guard let keyName, let valueName else { return nil }

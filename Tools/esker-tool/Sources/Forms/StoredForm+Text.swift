@@ -40,10 +40,7 @@ extension StoredForm {
     case .date(.values):
       guard bytes.count == 8 else { return nil }
       return instant(of: Date(timeIntervalSinceReferenceDate: Double(bitPattern: pattern(of: bytes))))
-    case .uuid:
-      guard bytes.count == 16 else { return nil }
-      let pairs = bytes.map { hex($0).uppercased() }
-      return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { pairs[$0].joined() }.joined(separator: "-")
+    case .uuid: return (try? UUID.keyTransformer.decode(bytes))?.uuidString
     case .cbor: return CBORText.json(of: bytes, isMarked: isMarked)
     case .composite(let forms): return CompositeText.text(of: bytes, forms)
     case .turned(let form, let turns):

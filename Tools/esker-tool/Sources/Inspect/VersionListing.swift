@@ -22,7 +22,7 @@ struct VersionListing {
     isQuiet: Bool
   ) throws -> [KeyVersion] {
     Interruption.install()
-    let progress = Progress("looking", bytes: directorySize(inspection.path), isQuiet: isQuiet)
+    let progress = Progress("looking", total: directorySize(inspection.path), isQuiet: isQuiet)
     defer { progress.clear() }
     do {
       return try inspection.versions(of: key, in: keyspace) { progress.goesOn($0) }

@@ -33,12 +33,7 @@ struct Loader<Source: RecordSource>: ~Copyable {
 
   /// Loads everything and reports the result, even after a failure.
   mutating func run(_ reader: inout LineReader) throws {
-    let progress = Progress(
-      "loading",
-      of: .named("records"),
-      total: reader.remainingBytes,
-      isQuiet: plan.isQuiet
-    )
+    let progress = Progress("loading", of: "records", total: reader.remainingBytes, isQuiet: plan.isQuiet)
     let countBefore = count
     do {
       defer { progress.clear() }

@@ -44,7 +44,7 @@ struct StoreArguments: ParsableArguments {
   /// Computes a breakdown of the store's bytes; a signal cancels it.
   func usage(of store: LogStore) throws(StoreError) -> Statistics.Usage {
     Interruption.install()
-    let progress = Progress("counting", bytes: store.statistics.bytesOnDisk, isQuiet: quiet)
+    let progress = Progress("counting", total: store.statistics.bytesOnDisk, isQuiet: quiet)
     defer { progress.clear() }
     return try store.usage { progress.goesOn($0) }
   }

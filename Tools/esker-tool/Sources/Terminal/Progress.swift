@@ -1,13 +1,7 @@
 /// The progress of a long operation: share, rate and time left, on standard error if that is a terminal.
 final class Progress {
-  /// The unit of the count.
-  enum Unit {
-    case bytes
-    case named(String)
-  }
-
   private let action: String
-  private let unit: Unit
+  private let noun: String?
   /// The total amount, if known.
   private let total: Int?
   private let status: StatusLine?
@@ -16,17 +10,13 @@ final class Progress {
 
   /// - Parameters:
   ///   - action: What is being done, as in "checking".
+  ///   - noun: What is counted; nil for bytes.
   ///   - isQuiet: Whether to show nothing.
-  init(_ action: String, of unit: Unit = .bytes, total: Int? = nil, isQuiet: Bool = false) {
+  init(_ action: String, of noun: String? = nil, total: Int? = nil, isQuiet: Bool = false) {
     self.action = action
-    self.unit = unit
+    self.noun = noun
     self.total = total
     status = StandardError.isTerminal && !isQuiet ? StatusLine() : nil
-  }
-
-  /// - Parameter bytes: The number of bytes to process, if the rate is to be shown.
-  convenience init(_ action: String, bytes: Int?, isQuiet: Bool = false) {
-    self.init(action, of: .bytes, total: bytes, isQuiet: isQuiet)
   }
 
   deinit { clear() }
@@ -68,21 +58,17 @@ final class Progress {
   func text(_ done: Int, share: Double?, seconds: Double) -> String {
     var text = action
     if let share { text += " \(HumanUnits.fixed(share * 100, 0)) %" }
-    let rate = Int(Double(done) / max(seconds, 1e-6))
-    switch unit {
-    case _ where done == 0: break
-    case .bytes: text += ", \(HumanUnits.bytes(rate))/s"
-    case .named(let name): text += ", \(HumanUnits.count(rate)) \(name)/s"
-    }
+    if done > 0 { text += ", \(amount(Int(Double(done) / max(seconds, 1e-6))))/s" }
     if let share {
       if share > 0 { text += ", \(HumanUnits.duration(seconds: seconds / share - seconds)) left" }
     } else if done > 0 {
-      switch unit {
-      case .bytes: text += ", \(HumanUnits.bytes(done))"
-      case .named(let name): text += ", \(HumanUnits.count(done)) \(name)"
-      }
+      text += ", \(amount(done))"
     }
     return text
+  }
+
+  private func amount(_ number: Int) -> String {
+    noun.map { "\(HumanUnits.count(number)) \($0)" } ?? HumanUnits.bytes(number)
   }
 
   private func done(_ share: Double) -> Int { Int(Double(total ?? 0) * share) }

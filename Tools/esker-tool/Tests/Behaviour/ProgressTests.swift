@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ProgressTests {
   @Test func shareRateAndTimeLeftAreTold() {
-    let loading = Progress("loading", of: .named("records"), total: 1000, isQuiet: true)
+    let loading = Progress("loading", of: "records", total: 1000, isQuiet: true)
     #expect(loading.text(5000, share: 0.25, seconds: 10) == "loading 25 %, 500 records/s, 30 s left")
     #expect(loading.text(5000, share: nil, seconds: 10) == "loading, 500 records/s, 5,000 records")
     #expect(loading.text(0, share: nil, seconds: 10) == "loading")

@@ -117,7 +117,7 @@ import Testing
 
   @Test func progressSaysShareRateAndTimeLeft() {
     #expect(
-      Progress("checking", bytes: 2_000_000_000).text(share: 0.25, seconds: 2) == "checking 25 %, 250 MB/s, 6 s left"
+      Progress("checking", total: 2_000_000_000).text(share: 0.25, seconds: 2) == "checking 25 %, 250 MB/s, 6 s left"
     )
     #expect(Progress("repairing").text(share: 0, seconds: 2) == "repairing 0 %")
   }
