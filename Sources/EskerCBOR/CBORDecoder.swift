@@ -15,7 +15,7 @@ public final class CBORDecoder: Sendable {
   /// The `userInfo` of the decoder passed to `init(from:)`.
   public let userInfo: [CodingUserInfoKey: any Sendable]
 
-  private let spare = Spare<DecodingSession>()
+  private let spare = SpareObject<DecodingSession>()
 
   /// Creates a decoder.
   public init(userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
@@ -30,7 +30,7 @@ public final class CBORDecoder: Sendable {
   /// - Complexity: O(size of the bytes) for values that read their fields in the order in which they were written.
   public func decode<T: Decodable>(_ type: T.Type = T.self, from bytes: RawSpan) throws -> T {
     // Safety: the span keeps the bytes until this returns.
-    try unsafe bytes.withUnsafeBytes { buffer in try unsafe decode(type, Reader(buffer)) }
+    try unsafe bytes.withUnsafeBytes { buffer in try unsafe decode(type, ItemReader(buffer)) }
   }
 
   /// Decodes a value from `bytes`.
@@ -39,7 +39,7 @@ public final class CBORDecoder: Sendable {
   /// - Complexity: O(size of the bytes) for values that read their fields in the order in which they were written.
   public func decode<T: Decodable>(_ type: T.Type = T.self, from bytes: [UInt8]) throws -> T {
     // Safety: the array outlives the closure.
-    try unsafe bytes.withUnsafeBytes { buffer in try unsafe decode(type, Reader(buffer)) }
+    try unsafe bytes.withUnsafeBytes { buffer in try unsafe decode(type, ItemReader(buffer)) }
   }
 
   /// Decodes a value from `bytes` without Codable.
@@ -48,7 +48,7 @@ public final class CBORDecoder: Sendable {
   /// - Complexity: O(size of the bytes) for values that read their fields in the order in which they were written.
   public func decode<T: CBORDecodable>(_ type: T.Type = T.self, from bytes: RawSpan) throws -> T {
     // Safety: the span keeps the bytes until this returns.
-    try unsafe bytes.withUnsafeBytes { buffer in try unsafe decode(directly: type, Reader(buffer)) }
+    try unsafe bytes.withUnsafeBytes { buffer in try unsafe decode(directly: type, ItemReader(buffer)) }
   }
 
   /// Decodes a value from `bytes` without Codable.
@@ -57,14 +57,14 @@ public final class CBORDecoder: Sendable {
   /// - Complexity: O(size of the bytes) for values that read their fields in the order in which they were written.
   public func decode<T: CBORDecodable>(_ type: T.Type = T.self, from bytes: [UInt8]) throws -> T {
     // Safety: the array outlives the closure.
-    try unsafe bytes.withUnsafeBytes { buffer in try unsafe decode(directly: type, Reader(buffer)) }
+    try unsafe bytes.withUnsafeBytes { buffer in try unsafe decode(directly: type, ItemReader(buffer)) }
   }
 
-  private func decode<T: Decodable>(_ type: T.Type, _ reader: Reader) throws -> T {
+  private func decode<T: Decodable>(_ type: T.Type, _ reader: ItemReader) throws -> T {
     try withSession { try $0.decodeDocument(type, reader) }
   }
 
-  private func decode<T: CBORDecodable>(directly type: T.Type, _ reader: Reader) throws -> T {
+  private func decode<T: CBORDecodable>(directly type: T.Type, _ reader: ItemReader) throws -> T {
     try withSession { try $0.decodeDocument(directly: type, reader) }
   }
 

@@ -18,7 +18,7 @@ public final class CBOREncoder: Sendable {
   /// The `userInfo` of the encoder passed to `encode(to:)`.
   public let userInfo: [CodingUserInfoKey: any Sendable]
 
-  private let spare = Spare<EncodingSession>()
+  private let spare = SpareObject<EncodingSession>()
 
   /// Creates an encoder.
   public init(sortsKeys: Bool = false, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
@@ -111,12 +111,12 @@ public final class CBOREncoder: Sendable {
   }
 
   @inline(__always)
-  private func begin() -> Lent<EncodingSession> {
+  private func begin() -> BorrowedObject<EncodingSession> {
     spare.take { EncodingSession(sortsKeys: sortsKeys, userInfo: userInfo) }
   }
 
   @inline(__always)
-  private func end(_ session: Lent<EncodingSession>) {
+  private func end(_ session: BorrowedObject<EncodingSession>) {
     session.with { $0.reset() }
     spare.give(session)
   }

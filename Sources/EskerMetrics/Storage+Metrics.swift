@@ -36,7 +36,7 @@
       self.pairs = pairs
     }
 
-    func record(_ call: StorageCall.Record) {
+    func record(_ call: StorageRequest.Record) {
       let name =
         switch call.kind {
         case .read: "read"

@@ -12,7 +12,7 @@
   }
 
   extension Logger {
-    fileprivate func log(_ call: StorageCall.Record, _ slow: Duration?) {
+    fileprivate func log(_ call: StorageRequest.Record, _ slow: Duration?) {
       let isSlow = slow.map { call.duration >= $0 } ?? false
       let level: Level = call.error != nil ? .error : isSlow ? .warning : .trace
       guard level >= logLevel else { return }

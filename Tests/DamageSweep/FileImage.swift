@@ -48,10 +48,10 @@ struct Bench {
     self.seed = seed
   }
 
-  var host: Host {
+  var host: StoreHost {
     let fileSystem = FooterlessFileSystem(base: disk, isFooterless: isFooterless)
     let platform = Platform.simulated(fileSystem: fileSystem, clock: clock, seed: seed)
-    return Host(platform: platform, background: .inline)
+    return StoreHost(platform: platform, background: .inline)
   }
 
   /// Options with segments as small as they can be.

@@ -154,12 +154,12 @@ import Testing
     #expect(try decoder.decode(Int.self, from: [0x06]) == 6)
     #expect(throws: DecodingError.self) { try Keeper.decoder?.singleValueContainer().decode(Int.self) }
     #expect(throws: DecodingError.self) { try Keeper.decoder?.unkeyedContainer() }
-    struct Reader: Decodable {
+    struct ItemReader: Decodable {
       init(from other: any Decoder) throws {
         #expect(throws: DecodingError.self) { try Keeper.decoder?.singleValueContainer().decode(Int.self) }
       }
     }
-    _ = try decoder.decode(Reader.self, from: [0x07])
+    _ = try decoder.decode(ItemReader.self, from: [0x07])
     Keeper.encoder = nil
     Keeper.list = nil
     Keeper.decoder = nil

@@ -18,7 +18,7 @@ import Testing
     options.hardTimeout = forever
     options.absence = forever
     var flight = RemoteSingleFlight()
-    flight.lockLife = forever
+    flight.lockLifetime = forever
     flight.producerLimit = forever
     flight.lockTimeout = forever
     options.singleFlight = flight
@@ -31,7 +31,7 @@ import Testing
     try await texts.async.set("a", forKey: "k", expiry: .after(forever))
     #expect(try await texts.async.value(forKey: "k") == "a")
     #expect(try await texts.async.value(forKey: "none") == nil)
-    var production = StorageCall.Production(life: forever, serveStale: forever)
+    var production = StorageRequest.Production(lifetime: forever, serveStale: forever)
     production.softTimeout = forever
     production.hardTimeout = forever
     #expect(try await texts.async.value(forKey: "made", production) { "b" } == "b")

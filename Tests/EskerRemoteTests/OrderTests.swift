@@ -11,7 +11,7 @@ import Testing
   let clock = FakeClock()
   let key = RemoteKey([65], domain: 0)
 
-  func makeCore(_ faults: Faults = []) -> Coherence {
+  func makeCore(_ faults: PlantedFaults = []) -> Coherence {
     let core = Coherence(
       store,
       verified: VerifiedSet(capacity: 64),
@@ -35,7 +35,7 @@ import Testing
   }
 
   /// Two flights of one key, of which the older is decoded last; whether it was kept.
-  private func landsLate(_ faults: Faults) throws -> Bool {
+  private func landsLate(_ faults: PlantedFaults) throws -> Bool {
     let core = makeCore(faults)
     let first = try #require(core.board(key, view: 1) { SharedRead() }.new)
     core.ask(first, nil, by: .distantFuture) { _ in }
@@ -103,8 +103,8 @@ import Testing
   }
 
   /// Copies that are checked together obey the same order, and nobody reads in their place.
-  @Test(arguments: [[], .noFence] as [Faults])
-  func whatIsToldDuringACheckOfManyForbidsToTrust(_ faults: Faults) async throws {
+  @Test(arguments: [[], .noFence] as [PlantedFaults])
+  func whatIsToldDuringACheckOfManyForbidsToTrust(_ faults: PlantedFaults) async throws {
     let core = makeCore(faults)
     let other = RemoteKey([66], domain: 0)
     let version = try #require(value(1).version)

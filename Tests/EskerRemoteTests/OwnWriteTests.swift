@@ -194,7 +194,7 @@ import Testing
     let stamp = server.loop.sync { store.stamp() }
     server.loop.sync { store.sink?.settled(write, .answered(.done(isEchoed: false, wasThere: true), at: stamp)) }
     #expect(await changes.next() == .changed("given up"))
-    guard case .landed = await watch.landing.outcome(within: .seconds(600)) else {
+    guard case .landed = await watch.promise.outcome(within: .seconds(600)) else {
       Issue.record("who waits is not told")
       return
     }

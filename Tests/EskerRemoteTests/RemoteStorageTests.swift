@@ -461,7 +461,7 @@ import Testing
 
 extension RemoteStorage {
   fileprivate func heldIsTrusted(_ key: Key) throws -> Bool {
-    if case .entry = try held(key, StorageCall.Read()) { return true }
+    if case .entry = try held(key, StorageRequest.Read()) { return true }
     return false
   }
 }

@@ -25,7 +25,7 @@ import Testing
     for _ in 0..<3 { #expect(try await texts.find(1)?.tier == .memory) }
     // Hits of values with tags ask nobody, and suspend for nothing.
     #expect(store.count("get") == asked)
-    if case .entry(let entry) = try texts.held(1, StorageCall.Read()) {
+    if case .entry(let entry) = try texts.held(1, StorageRequest.Read()) {
       #expect(entry.value == "ab")
     } else {
       Issue.record("not held")
@@ -149,7 +149,7 @@ import Testing
     }
     #expect(number == 1)
     #expect(try await texts.async.value(forKey: 1) == nil)
-    let production = StorageCall.Production(life: .seconds(60))
+    let production = StorageRequest.Production(lifetime: .seconds(60))
     _ = try await texts.tagged("a").async.value(forKey: 1, production) {
       try await tiers.invalidate(tag: "a")
       return "2"

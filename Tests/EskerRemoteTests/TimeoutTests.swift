@@ -10,7 +10,7 @@ import Testing
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<500 {
         group.addTask {
-          guard case .tooLate = await Landing<Int>().outcome(within: .zero) else {
+          guard case .tooLate = await FlightPromise<Int>().outcome(within: .zero) else {
             Issue.record("it has not landed")
             return
           }

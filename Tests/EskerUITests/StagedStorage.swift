@@ -28,8 +28,8 @@ final class StagedStorage: EnumerableStorage, ObservableStorage, @unchecked Send
 
   var isObserved: Bool { lock.withLock { !observers.isEmpty } }
 
-  func identity(of key: String) throws(StorageError) -> StorageCall.Identity {
-    StorageCall.Identity(storage: 0, key: Array(key.utf8))
+  func identity(of key: String) throws(StorageError) -> StorageRequest.Identity {
+    StorageRequest.Identity(storage: 0, key: Array(key.utf8))
   }
 
   private func readable() throws(StorageError) -> [String: Int] {
@@ -38,7 +38,7 @@ final class StagedStorage: EnumerableStorage, ObservableStorage, @unchecked Send
     return content
   }
 
-  func read(_ key: String, _ call: StorageCall.Read) throws(StorageError) -> Entry<Int>? {
+  func read(_ key: String, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Int>? {
     try readable()[key].map { Entry($0, origin: .back) }
   }
 

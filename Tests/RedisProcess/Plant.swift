@@ -9,7 +9,7 @@ enum Plant: String, CaseIterable {
   // In the client: a lease that never ends, and one change of several that is not told.
   case endlessLease, missedChange
 
-  var faults: Faults {
+  var faults: PlantedFaults {
     switch self {
     case .noFence: .noFence
     case .keepEpoch: .keepEpoch

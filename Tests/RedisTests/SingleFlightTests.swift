@@ -10,7 +10,7 @@ import Testing
   static func options(life: Duration = .seconds(10)) -> RemoteOptions {
     var options = RemoteOptions()
     options.singleFlight = RemoteSingleFlight()
-    options.singleFlight?.lockLife = life
+    options.singleFlight?.lockLifetime = life
     return options
   }
 

@@ -76,7 +76,7 @@ import Testing
 
   @Test func theBreakerOpensAndTriesAgain() {
     var random = SystemRandomNumberGenerator()
-    var breaker = Breaker()
+    var breaker = CircuitBreaker()
     let now = RemoteInstant(nanoseconds: 1_000)
     for _ in 0..<4 { breaker.fail(now, &random) }
     #expect(!breaker.isOpen)

@@ -13,14 +13,14 @@ internal import Synchronization
 /// `Sendable`.
 final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked Sendable {
   /// What an observer is notified of.
-  enum Told {
+  enum Notice {
     case change(Change)
     case missed(Int)
     /// The last notification.
     case ended
   }
 
-  typealias Receiver = @Sendable (Told) -> Void
+  typealias Receiver = @Sendable (Notice) -> Void
 
   /// Changes that may wait, and bytes they may take together, besides those being delivered.
   static var capacity: Int { 8192 }
@@ -181,25 +181,25 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
     while let batch = next() {
       for (position, (key, change)) in batch.changes.enumerated() {
         let number = batch.first + UInt64(position)
-        for observer in batch.observers(key) where observer.start <= number { tell(observer, .change(change)) }
+        for observer in batch.observers(key) where observer.start <= number { notify(observer, .change(change)) }
       }
-      for (observer, count) in batch.missed.values { tell(observer, .missed(count)) }
+      for (observer, count) in batch.missed.values { notify(observer, .missed(count)) }
       guard batch.isLast else { continue }
-      for observer in batch.observers(nil) { tell(observer, .ended) }
+      for observer in batch.observers(nil) { notify(observer, .ended) }
       return
     }
   }
 
-  private func tell(_ observer: Observer, _ told: Told) {
+  private func notify(_ observer: Observer, _ notice: Notice) {
     // Cancelled meanwhile, by an earlier call perhaps.
-    if !observer.isCancelled.load(ordering: .relaxed) { observer.receiver(told) }
+    if !observer.isCancelled.load(ordering: .relaxed) { observer.receiver(notice) }
   }
 
   /// Waits for changes, and takes them all; nil when nobody listens any more.
   private func next() -> Batch? {
     // Released after the lock.
-    var unheard = Batch()
-    defer { withExtendedLifetime(unheard) {} }
+    var undelivered = Batch()
+    defer { withExtendedLifetime(undelivered) {} }
     return lock.withLock {
       while true {
         if waiting.isObserved, waiting.isEmpty, !isEnded {
@@ -220,7 +220,7 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
           batch.isLast = true
           return batch
         }
-        unheard = batch
+        undelivered = batch
         return nil
       }
     }

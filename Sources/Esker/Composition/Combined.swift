@@ -28,7 +28,7 @@ where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
   public let back: Back
   /// What is done with reads and writes.
   public let policy: TierPolicy
-  private let fence = Fence(stripes: 64)
+  private let fence = TierFence(stripes: 64)
   private let keys = Key.keyTransformer
 
   init(_ front: Front, _ back: Back, _ policy: TierPolicy) {
@@ -44,7 +44,7 @@ where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
   public var time: WallTime { policy.isLedByFront ? front.time : back.time }
 
   /// The identity of the storage that decides what is there.
-  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
+  public func identity(of key: Key) throws(StorageError) -> StorageRequest.Identity {
     policy.isLedByFront ? try front.identity(of: key) : try back.identity(of: key)
   }
 
@@ -53,7 +53,7 @@ where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
   }
 
   /// Whether the front is passed over by a read.
-  private func passesFront(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Bool {
+  private func passesFront(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Bool {
     if policy.isLedByFront { return false }
     if call.needsVersion { return true }
     return try isInDoubt(key)
@@ -65,20 +65,20 @@ where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
   }
 
   /// Whether the front, which was passed over for what has a version, is asked after all, since the back has not answered.
-  private func asksFrontAfterAll(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Bool {
+  private func asksFrontAfterAll(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Bool {
     guard call.needsVersion, call.acceptsUnversioned, !policy.isLedByFront else { return false }
     return try !isInDoubt(key)
   }
 
   /// Whether a failure of the front is passed over. What is to be changed on condition of what is there must not be replaced
   /// where it cannot be read.
-  private func passesOver(_ error: StorageError, _ call: StorageCall.Read) -> Bool {
+  private func passesOver(_ error: StorageError, _ call: StorageRequest.Read) -> Bool {
     if case .cancelled = error { return false }
     return !(call.refusesUnversioned && policy.isLedByFront)
   }
 
   /// Whether the front may get what the back has. Not if it could not be read: it may have something else.
-  private func mayKeep(_ found: Entry<Value>, _ call: StorageCall.Read, _ failure: StorageError?) -> Bool {
+  private func mayKeep(_ found: Entry<Value>, _ call: StorageRequest.Read, _ failure: StorageError?) -> Bool {
     failure == nil && found.isKeepable && !call.allowsExpired && !call.needsVersion
   }
 
@@ -106,7 +106,7 @@ where Front.Key == Back.Key, Front.Value == Back.Value, Front.Key: StorageKey {
 extension Combined: AsyncReadableStorage
 where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage {
   /// What the memory of the front knows, or else that of the back.
-  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+  public func held(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> StorageRequest.Held<Value> {
     do throws(StorageError) {
       if try passesFront(key, call) {
         if case .entry(let found) = try back.held(key, call) { return .entry(fromBack(found, nil)) }
@@ -134,7 +134,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
   /// front that fails is passed over; its error is thrown if the back has nothing.
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
-    _ call: StorageCall.Read
+    _ call: StorageRequest.Read
   ) async throws(StorageError) -> Entry<Value>? {
     var failure: StorageError?
     var stale: Entry<Value>?
@@ -182,7 +182,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
 
   private nonisolated(nonsending) func asyncSpare(
     _ key: Key,
-    _ call: StorageCall.Read
+    _ call: StorageRequest.Read
   ) async throws(StorageError) -> Entry<Value>? {
     guard try asksFrontAfterAll(key, call) else { return nil }
     return try await front.found(key, call.forSpare).map { fromFront($0) }
@@ -190,8 +190,8 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
 
   /// Puts in the front what the back has. The value is there whether or not the front takes it, and a read that has found it does not
   /// fail because the front then refuses to let go of it.
-  private func fill(_ found: Entry<Value>, _ key: Key, _ hash: Int, _ ticket: Fence.Ticket) {
-    var write = StorageCall.Write(.set(found.value), expiry: found.expiry.inFront)
+  private func fill(_ found: Entry<Value>, _ key: Key, _ hash: Int, _ ticket: TierFence.Ticket) {
+    var write = StorageRequest.Write(.set(found.value), expiry: found.expiry.inFront)
     if policy.isLedByFront {
       // What was written to the front meanwhile is nowhere else, so it must not even be dropped.
       write.condition = .absent
@@ -201,7 +201,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: AsyncReadableStorage
     guard fence.enterFill(ticket) else { return }
     defer { fence.leaveWrite(hash) }
     _ = try? front.write(key, write)
-    if fence.didOverlap(hash) { _ = try? front.write(key, StorageCall.Write(.remove)) }
+    if fence.didOverlap(hash) { _ = try? front.write(key, StorageRequest.Write(.remove)) }
   }
 }
 
@@ -209,7 +209,7 @@ extension Combined: ReadableStorage
 where Front: ReadableStorage, Front: WritableStorage, Back: ReadableStorage {
   /// The front's entry, or the back's; that of the front, if it has expired and is wanted even so, where the back has no fresh one. A
   /// front that fails is passed over; its error is thrown if the back has nothing.
-  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+  public func read(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Value>? {
     var failure: StorageError?
     var stale: Entry<Value>?
     if try !passesFront(key, call) {
@@ -249,7 +249,7 @@ where Front: ReadableStorage, Front: WritableStorage, Back: ReadableStorage {
     return try spare(key, call)
   }
 
-  private func spare(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+  private func spare(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Value>? {
     guard try asksFrontAfterAll(key, call) else { return nil }
     return try front.read(key, call.forSpare).map { fromFront($0) }
   }
@@ -261,8 +261,8 @@ extension Combined: AsyncWritableStorage where Front: AsyncWritableStorage, Back
   /// Writes where the policy says.
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
-    _ call: StorageCall.Write<Value>
-  ) async throws(StorageError) -> StorageCall.Receipt {
+    _ call: StorageRequest.Write<Value>
+  ) async throws(StorageError) -> StorageRequest.Receipt {
     let hash = try hash(key)
     fence.enterWrite(hash)
     defer { fence.leaveWrite(hash) }
@@ -271,11 +271,11 @@ extension Combined: AsyncWritableStorage where Front: AsyncWritableStorage, Back
     if plan.next == nil, !plan.wroteBoth { return try plan.receipt() }
     // Once one tier is written the rest is done, also for a task that is cancelled meanwhile.
     let begun = plan
-    let outcome: Result<StorageCall.Receipt, StorageError> = await Task {
+    let outcome: Result<StorageRequest.Receipt, StorageError> = await Task {
       var plan = begun
       do throws(StorageError) {
         while plan.next != nil { try await take(&plan, key) }
-        if plan.wroteBoth, fence.didOverlap(hash) { _ = try await front.asyncWrite(key, StorageCall.Write(.remove)) }
+        if plan.wroteBoth, fence.didOverlap(hash) { _ = try await front.asyncWrite(key, StorageRequest.Write(.remove)) }
         return .success(try plan.receipt())
       } catch {
         return .failure(error)
@@ -302,8 +302,8 @@ extension Combined: WritableStorage where Front: WritableStorage, Back: Writable
   /// Writes where the policy says.
   public func write(
     _ key: Key,
-    _ call: StorageCall.Write<Value>
-  ) throws(StorageError) -> StorageCall.Receipt {
+    _ call: StorageRequest.Write<Value>
+  ) throws(StorageError) -> StorageRequest.Receipt {
     let hash = try hash(key)
     fence.enterWrite(hash)
     defer { fence.leaveWrite(hash) }
@@ -318,13 +318,13 @@ extension Combined: WritableStorage where Front: WritableStorage, Back: Writable
         try plan.failed(error, back: back.name)
       }
     }
-    if plan.wroteBoth, fence.didOverlap(hash) { _ = try front.write(key, StorageCall.Write(.remove)) }
+    if plan.wroteBoth, fence.didOverlap(hash) { _ = try front.write(key, StorageRequest.Write(.remove)) }
     return try plan.receipt()
   }
 }
 
-extension Combined: StorageCall.AsyncUpdatable
-where Front: UpdatableStorage, Back: StorageCall.AsyncUpdatable {}
+extension Combined: StorageRequest.AsyncUpdatable
+where Front: UpdatableStorage, Back: StorageRequest.AsyncUpdatable {}
 
 extension Combined: UpdatableStorage where Front: UpdatableStorage, Back: UpdatableStorage {}
 

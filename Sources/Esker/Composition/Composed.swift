@@ -4,7 +4,7 @@ internal import EskerPlatform
 ///
 /// It can do what its base can do and its step keeps: written as `some UpdatableStorage<Key, Value>`, or hidden in a
 /// ``Storage``.
-public struct Composed<Base: StorageProtocol, Step: StorageStep.Turning>: StorageProtocol
+public struct Composed<Base: StorageProtocol, Step: StorageStep.Transforming>: StorageProtocol
 where Step.InnerKey == Base.Key, Step.InnerValue == Base.Value {
   /// The type of keys.
   public typealias Key = Step.Key
@@ -30,9 +30,11 @@ where Step.InnerKey == Base.Key, Step.InnerValue == Base.Value {
   public var time: WallTime { base.time }
 
   /// The identity of what is behind, unless the step turns or checks values.
-  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
-    var identity: StorageCall.Identity
-    do throws(StorageError) { identity = try base.identity(of: try step.inner(key)) } catch { throw step.told(error) }
+  public func identity(of key: Key) throws(StorageError) -> StorageRequest.Identity {
+    var identity: StorageRequest.Identity
+    do throws(StorageError) { identity = try base.identity(of: try step.inner(key)) } catch {
+      throw step.translated(error)
+    }
     if let number = step.number { identity.storage = number }
     return identity
   }
@@ -43,7 +45,7 @@ where Step.InnerKey == Base.Key, Step.InnerValue == Base.Value {
 extension Composed: AsyncReadableStorage where Base: AsyncReadableStorage, Step: StorageStep.Reading {
   /// What memory knows behind, as the step shows it.
   @inlinable
-  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+  public func held(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> StorageRequest.Held<Value> {
     let mark = step.began()
     do throws(StorageError) {
       let known: Entry<Base.Value>?
@@ -61,7 +63,7 @@ extension Composed: AsyncReadableStorage where Base: AsyncReadableStorage, Step:
     } catch {
       // The step may rescue what failed, but only in the read that follows an unknown.
       if step.mayTakeLong { return .unknown }
-      let error = step.told(error)
+      let error = step.translated(error)
       step.ended(mark, .missedMemory, error)
       throw error
     }
@@ -71,7 +73,7 @@ extension Composed: AsyncReadableStorage where Base: AsyncReadableStorage, Step:
   @inlinable
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
-    _ call: StorageCall.Read
+    _ call: StorageRequest.Read
   ) async throws(StorageError) -> Entry<Value>? {
     let mark = step.began()
     do throws(StorageError) {
@@ -99,7 +101,7 @@ extension Composed: AsyncReadableStorage where Base: AsyncReadableStorage, Step:
 extension Composed: ReadableStorage where Base: ReadableStorage, Step: StorageStep.Reading {
   /// What is found behind, as the step shows it.
   @inlinable
-  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+  public func read(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Value>? {
     let mark = step.began()
     do throws(StorageError) {
       let behind: Entry<Base.Value>?
@@ -120,7 +122,7 @@ extension Composed: ReadableStorage where Base: ReadableStorage, Step: StorageSt
   }
 
   /// What is found behind, as the step shows it.
-  public func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
+  public func read(several keys: [Key], _ call: StorageRequest.Read) throws(StorageError) -> [Entry<Value>?] {
     // One of them may need rescue, or is to be told of.
     if step.mayTakeLong || Step.Mark.self != Void.self {
       var entries: [Entry<Value>?] = []
@@ -136,12 +138,12 @@ extension Composed: ReadableStorage where Base: ReadableStorage, Step: StorageSt
       for (key, found) in zip(keys, try base.read(several: inner, call)) { entries.append(try step.outer(found, key)) }
       return entries
     } catch {
-      throw step.told(error)
+      throw step.translated(error)
     }
   }
 
   /// What is known behind, as the step shows it.
-  public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
+  public func peek(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Void>? {
     let mark = step.began()
     do throws(StorageError) {
       let found: Entry<Void>?
@@ -163,14 +165,14 @@ extension Composed where Step: StorageStep.Reading {
   /// What the step shows of what was found behind.
   @inlinable
   func shown(_ behind: Entry<Base.Value>?, _ key: Key) throws(StorageError) -> Entry<Value>? {
-    do throws(StorageError) { return try step.outer(behind, key) } catch { throw step.told(error) }
+    do throws(StorageError) { return try step.outer(behind, key) } catch { throw step.translated(error) }
   }
 
   @usableFromInline
   nonisolated(nonsending) func shownByThread(
     _ behind: Result<Entry<Base.Value>?, StorageError>,
     _ key: Key,
-    _ call: StorageCall.Read
+    _ call: StorageRequest.Read
   ) async throws(StorageError) -> Entry<Value>? {
     try await IOThreads.shared.run { () throws(StorageError) in try shown(behind, key, call) }
   }
@@ -180,7 +182,7 @@ extension Composed where Step: StorageStep.Reading {
   func shown(
     _ behind: Result<Entry<Base.Value>?, StorageError>,
     _ key: Key,
-    _ call: StorageCall.Read
+    _ call: StorageRequest.Read
   ) throws(StorageError) -> Entry<Value>? {
     switch behind {
     case .success(let found): try shown(found, key)
@@ -191,9 +193,9 @@ extension Composed where Step: StorageStep.Reading {
   /// What the step makes of a failure. A task that was cancelled is told so, and what is to be changed on condition of what is
   /// there must not be replaced where it cannot be read.
   @inlinable
-  func rescued(_ error: StorageError, _ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+  func rescued(_ error: StorageError, _ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Value>? {
     if case .cancelled = error { throw error }
-    let error = step.told(error)
+    let error = step.translated(error)
     if call.refusesUnversioned { throw error }
     var entry = try step.rescue(error, key)
     entry?.isTentative = true
@@ -203,10 +205,10 @@ extension Composed where Step: StorageStep.Reading {
 
 // MARK: Writing
 
-extension StorageCall.Write {
+extension StorageRequest.Write {
   /// The kind of the call, when it has ended.
   @usableFromInline
-  func kind(_ receipt: StorageCall.Receipt?) -> StorageCall.Kind {
+  func kind(_ receipt: StorageRequest.Receipt?) -> StorageRequest.Kind {
     switch action {
     case .set: .set(isDone: receipt?.isDone ?? false)
     case .touch, .extend: .touch(isDone: receipt?.isDone ?? false)
@@ -220,15 +222,15 @@ extension Composed: AsyncWritableStorage where Base: AsyncWritableStorage, Step:
   @inlinable
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
-    _ call: StorageCall.Write<Value>
-  ) async throws(StorageError) -> StorageCall.Receipt {
+    _ call: StorageRequest.Write<Value>
+  ) async throws(StorageError) -> StorageRequest.Receipt {
     let mark = step.began()
     do throws(StorageError) {
       let receipt = try await base.asyncWrite(try step.inner(key), try step.inner(call, key))
       step.ended(mark, call.kind(receipt), nil)
       return receipt
     } catch {
-      let error = step.told(error)
+      let error = step.translated(error)
       step.ended(mark, call.kind(nil), error)
       throw error
     }
@@ -240,23 +242,23 @@ extension Composed: WritableStorage where Base: WritableStorage, Step: StorageSt
   @inlinable
   public func write(
     _ key: Key,
-    _ call: StorageCall.Write<Value>
-  ) throws(StorageError) -> StorageCall.Receipt {
+    _ call: StorageRequest.Write<Value>
+  ) throws(StorageError) -> StorageRequest.Receipt {
     let mark = step.began()
     do throws(StorageError) {
       let receipt = try base.write(try step.inner(key), try step.inner(call, key))
       step.ended(mark, call.kind(receipt), nil)
       return receipt
     } catch {
-      let error = step.told(error)
+      let error = step.translated(error)
       step.ended(mark, call.kind(nil), error)
       throw error
     }
   }
 }
 
-extension Composed: StorageCall.AsyncUpdatable
-where Base: StorageCall.AsyncUpdatable, Step: StorageStep.Reading, Step: StorageStep.Writing {}
+extension Composed: StorageRequest.AsyncUpdatable
+where Base: StorageRequest.AsyncUpdatable, Step: StorageStep.Reading, Step: StorageStep.Writing {}
 
 extension Composed: UpdatableStorage
 where Base: UpdatableStorage, Step: StorageStep.Reading, Step: StorageStep.Writing {}
@@ -272,7 +274,7 @@ extension Composed: EnumerableStorage where Base: EnumerableStorage, Step: Stora
     var ofCaller: StorageError?
     do throws(StorageError) {
       try base.forEachEntry { (error) throws(StorageError) in
-        try passing(&ofCaller) { () throws(StorageError) in try failure(step.told(error)) }
+        try passing(&ofCaller) { () throws(StorageError) in try failure(step.translated(error)) }
       } _: { (innerKey, entry) throws(StorageError) in
         let key: Key
         let found: Entry<Value>?
@@ -280,13 +282,13 @@ extension Composed: EnumerableStorage where Base: EnumerableStorage, Step: Stora
           key = try step.outer(innerKey)
           found = try step.outer(entry, key)
         } catch {
-          let error = step.told(error)
+          let error = step.translated(error)
           return try passing(&ofCaller) { () throws(StorageError) in try failure(error) }
         }
         if let found { try passing(&ofCaller) { () throws(StorageError) in try body(key, found) } }
       }
     } catch {
-      throw ofCaller ?? step.told(error)
+      throw ofCaller ?? step.translated(error)
     }
   }
 
@@ -298,17 +300,17 @@ extension Composed: EnumerableStorage where Base: EnumerableStorage, Step: Stora
     var ofCaller: StorageError?
     do throws(StorageError) {
       try base.forEachKey { (error) throws(StorageError) in
-        try passing(&ofCaller) { () throws(StorageError) in try failure(step.told(error)) }
+        try passing(&ofCaller) { () throws(StorageError) in try failure(step.translated(error)) }
       } _: { (innerKey) throws(StorageError) in
         let key: Key
         do throws(StorageError) { key = try step.outer(innerKey) } catch {
-          let error = step.told(error)
+          let error = step.translated(error)
           return try passing(&ofCaller) { () throws(StorageError) in try failure(error) }
         }
         try passing(&ofCaller) { () throws(StorageError) in try body(key) }
       }
     } catch {
-      throw ofCaller ?? step.told(error)
+      throw ofCaller ?? step.translated(error)
     }
   }
 
@@ -325,20 +327,21 @@ extension Composed: EnumerableStorage where Base: EnumerableStorage, Step: Stora
 
   /// How many entries there are behind.
   public func count() throws(StorageError) -> Int {
-    do throws(StorageError) { return try base.count() } catch { throw step.told(error) }
+    do throws(StorageError) { return try base.count() } catch { throw step.translated(error) }
   }
 }
 
-extension Composed: ClearableStorage where Base: ClearableStorage, Step: StorageStep.Writing, Step: StorageStep.Whole {
+extension Composed: ClearableStorage
+where Base: ClearableStorage, Step: StorageStep.Writing, Step: StorageStep.Clearing {
   /// Removes everything behind.
   public func removeAll(durability: Durability?) throws(StorageError) {
-    do throws(StorageError) { try base.removeAll(durability: durability) } catch { throw step.told(error) }
+    do throws(StorageError) { try base.removeAll(durability: durability) } catch { throw step.translated(error) }
   }
 
   /// Removes what is expired behind; how much there was.
   @discardableResult
   public func removeExpired() throws(StorageError) -> Int {
-    do throws(StorageError) { return try base.removeExpired() } catch { throw step.told(error) }
+    do throws(StorageError) { return try base.removeExpired() } catch { throw step.translated(error) }
   }
 }
 
@@ -353,7 +356,7 @@ extension Composed: ObservableStorage where Base: ObservableStorage, Step: Stora
       if let key { innerKey = try step.inner(key) }
       return try base.observe(only: innerKey) { [step] change in body(Self.shown(change, step)) }
     } catch {
-      throw step.told(error)
+      throw step.translated(error)
     }
   }
 
@@ -371,7 +374,7 @@ extension Composed: ObservableStorage where Base: ObservableStorage, Step: Stora
         return shown.value
       }
     )
-    if case .unreadable(let key, let error) = shown { return .unreadable(key: key, step.told(error)) }
+    if case .unreadable(let key, let error) = shown { return .unreadable(key: key, step.translated(error)) }
     return shown
   }
 }
@@ -405,7 +408,7 @@ where Base: ByteBacked, Step: StorageStep.Writing, Step.Key == Step.InnerKey {
     return try base.viewed(as: transformer)
   }
 
-  func add(_ write: StorageCall.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError) {
+  func add(_ write: StorageRequest.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError) {
     try base.add(try step.inner(write, key), try step.inner(key), to: &batch)
   }
 }

@@ -21,7 +21,7 @@ where First.Key == Second.Key, First.Value == Second.Value {
   public var time: WallTime { first.time }
 
   /// The identity of the first.
-  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try first.identity(of: key) }
+  public func identity(of key: Key) throws(StorageError) -> StorageRequest.Identity { try first.identity(of: key) }
 
   /// What the second has, of which `failure` kept the first from telling.
   private func ofSecond(_ entry: Entry<Value>, _ failure: StorageError?) -> Entry<Value> {
@@ -33,7 +33,7 @@ where First.Key == Second.Key, First.Value == Second.Value {
 
   /// Whether a failure of the first is passed over. What is to be changed on condition of what is there must not be replaced
   /// where it cannot be read.
-  private func passesOver(_ error: StorageError, _ call: StorageCall.Read) -> Bool {
+  private func passesOver(_ error: StorageError, _ call: StorageRequest.Read) -> Bool {
     if case .cancelled = error { return false }
     return !call.refusesUnversioned
   }
@@ -41,7 +41,7 @@ where First.Key == Second.Key, First.Value == Second.Value {
 
 extension Fallback: AsyncReadableStorage where First: AsyncReadableStorage, Second: AsyncReadableStorage {
   /// What the memory of the first knows, or else that of the second.
-  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+  public func held(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> StorageRequest.Held<Value> {
     do throws(StorageError) {
       switch try first.held(key, call) {
       // The second may have a fresh one.
@@ -60,7 +60,7 @@ extension Fallback: AsyncReadableStorage where First: AsyncReadableStorage, Seco
   /// fresh one. A first that fails is passed over; its error is thrown if the second has nothing.
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
-    _ call: StorageCall.Read
+    _ call: StorageRequest.Read
   ) async throws(StorageError) -> Entry<Value>? {
     var failure: StorageError?
     var stale: Entry<Value>?
@@ -87,7 +87,7 @@ extension Fallback: AsyncReadableStorage where First: AsyncReadableStorage, Seco
 extension Fallback: ReadableStorage where First: ReadableStorage, Second: ReadableStorage {
   /// The entry of the first, or of the second; that of the first, if it has expired and is wanted even so, where the second has no
   /// fresh one. A first that fails is passed over; its error is thrown if the second has nothing.
-  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+  public func read(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Value>? {
     var failure: StorageError?
     var stale: Entry<Value>?
     do throws(StorageError) {
@@ -114,8 +114,8 @@ extension Fallback: AsyncWritableStorage where First: AsyncWritableStorage {
   /// Writes to the first.
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
-    _ call: StorageCall.Write<Value>
-  ) async throws(StorageError) -> StorageCall.Receipt {
+    _ call: StorageRequest.Write<Value>
+  ) async throws(StorageError) -> StorageRequest.Receipt {
     try await first.asyncWrite(key, call)
   }
 }
@@ -124,14 +124,14 @@ extension Fallback: WritableStorage where First: WritableStorage {
   /// Writes to the first.
   public func write(
     _ key: Key,
-    _ call: StorageCall.Write<Value>
-  ) throws(StorageError) -> StorageCall.Receipt {
+    _ call: StorageRequest.Write<Value>
+  ) throws(StorageError) -> StorageRequest.Receipt {
     try first.write(key, call)
   }
 }
 
-extension Fallback: StorageCall.AsyncUpdatable
-where First: StorageCall.AsyncUpdatable, Second: AsyncReadableStorage {}
+extension Fallback: StorageRequest.AsyncUpdatable
+where First: StorageRequest.AsyncUpdatable, Second: AsyncReadableStorage {}
 
 extension Fallback: UpdatableStorage where First: UpdatableStorage, Second: ReadableStorage {}
 

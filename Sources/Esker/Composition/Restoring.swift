@@ -20,21 +20,21 @@ func plainRestorer<Base: StorageProtocol>(of base: Base, _ key: Base.Key) throws
   guard let reading = base as? any ReadableStorage<Base.Key, Base.Value>,
     let writing = base as? any WritableStorage<Base.Key, Base.Value>
   else { return nil }
-  guard let before = try reading.read(key, StorageCall.Read(needsVersion: true)), before.isKeepable else {
-    return { () throws(StorageError) in try put(StorageCall.Write(.remove), key, to: writing) }
+  guard let before = try reading.read(key, StorageRequest.Read(needsVersion: true)), before.isKeepable else {
+    return { () throws(StorageError) in try put(StorageRequest.Write(.remove), key, to: writing) }
   }
-  let write = StorageCall.Write(.set(before.value), expiry: before.expiry)
+  let write = StorageRequest.Write(.set(before.value), expiry: before.expiry)
   return { () throws(StorageError) in try put(write, key, to: writing) }
 }
 
 /// Removes `key`.
 func remover<Base: StorageProtocol>(of base: Base, _ key: Base.Key) -> Restorer? {
   guard let writing = base as? any WritableStorage<Base.Key, Base.Value> else { return nil }
-  return { () throws(StorageError) in try put(StorageCall.Write(.remove), key, to: writing) }
+  return { () throws(StorageError) in try put(StorageRequest.Write(.remove), key, to: writing) }
 }
 
 private func put<Base: WritableStorage>(
-  _ call: StorageCall.Write<Base.Value>,
+  _ call: StorageRequest.Write<Base.Value>,
   _ key: Base.Key,
   to base: Base
 ) throws(StorageError) {

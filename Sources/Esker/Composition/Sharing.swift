@@ -3,7 +3,7 @@
 extension Composed: SharedStorage {
   package func productionLock(of key: Key) throws(StorageError) -> (any ProductionLock)? {
     do throws(StorageError) { return try Esker.productionLock(of: base, try step.inner(key)) } catch {
-      throw step.told(error)
+      throw step.translated(error)
     }
   }
 }

@@ -4,7 +4,7 @@
 /// composition can do follows from what its step conforms to, and from what is behind.
 public enum StorageStep {
   /// Turns keys on the way in.
-  public protocol Turning: Sendable {
+  public protocol Transforming: Sendable {
     /// Keys of what is behind.
     associatedtype InnerKey: Sendable
     /// Values of what is behind.
@@ -27,13 +27,13 @@ public enum StorageStep {
     /// A call begins.
     func began() -> Mark
     /// A call has ended.
-    func ended(_ mark: Mark, _ kind: StorageCall.Kind, _ error: StorageError?)
+    func ended(_ mark: Mark, _ kind: StorageRequest.Kind, _ error: StorageError?)
     /// An error of the storage behind, as the composition throws it.
-    func told(_ error: StorageError) -> StorageError
+    func translated(_ error: StorageError) -> StorageError
   }
 
   /// Values come out.
-  public protocol Reading: Turning {
+  public protocol Reading: Transforming {
     /// The entry under `key`, of what was found behind.
     ///
     /// It makes an entry of each that is there, or throws: an update of one that is hidden would find nothing and be refused, and so try
@@ -48,22 +48,23 @@ public enum StorageStep {
   }
 
   /// Values go in.
-  public protocol Writing: Turning {
+  public protocol Writing: Transforming {
     /// The write that is made behind.
-    func inner(_ write: StorageCall.Write<Value>, _ key: Key) throws(StorageError) -> StorageCall.Write<InnerValue>
+    func inner(_ write: StorageRequest.Write<Value>, _ key: Key) throws(StorageError)
+      -> StorageRequest.Write<InnerValue>
   }
 
   /// Shows all that is behind: emptying the composition empties what is behind.
-  public protocol Whole: Turning {}
+  public protocol Clearing: Transforming {}
 
   /// Keys come out too: what such a step makes can be listed and observed.
-  public protocol Listing: Reading, Whole {
+  public protocol Listing: Reading, Clearing {
     /// The key of the composition for one of what is behind.
     func outer(_ key: InnerKey) throws(StorageError) -> Key
   }
 }
 
-extension StorageStep.Turning {
+extension StorageStep.Transforming {
   /// False, where the types differ.
   @inlinable public var keepsKeys: Bool { false }
   /// The same.
@@ -73,19 +74,19 @@ extension StorageStep.Turning {
   @inlinable public var number: UInt64? { nil }
   /// Does nothing.
   @inlinable
-  public func ended(_ mark: Mark, _ kind: StorageCall.Kind, _ error: StorageError?) {}
+  public func ended(_ mark: Mark, _ kind: StorageRequest.Kind, _ error: StorageError?) {}
   /// The same.
   @inlinable
-  public func told(_ error: StorageError) -> StorageError { error }
+  public func translated(_ error: StorageError) -> StorageError { error }
 }
 
-extension StorageStep.Turning where Mark == Void {
+extension StorageStep.Transforming where Mark == Void {
   /// Does nothing.
   @inlinable
   public func began() {}
 }
 
-extension StorageStep.Turning where Key == InnerKey {
+extension StorageStep.Transforming where Key == InnerKey {
   /// The same.
   @inlinable
   public func inner(_ key: Key) throws(StorageError) -> Key { key }
@@ -114,9 +115,9 @@ extension StorageStep.Writing where Value == InnerValue {
   /// The same.
   @inlinable
   public func inner(
-    _ write: StorageCall.Write<Value>,
+    _ write: StorageRequest.Write<Value>,
     _ key: Key
-  ) throws(StorageError) -> StorageCall.Write<Value> {
+  ) throws(StorageError) -> StorageRequest.Write<Value> {
     write
   }
 }

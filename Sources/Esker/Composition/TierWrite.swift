@@ -1,27 +1,27 @@
 /// The steps of one write to a front and a back, for calls that wait and for calls that suspend.
 struct TierWrite<Value: Sendable>: Sendable {
   enum Step: Sendable {
-    case front(StorageCall.Write<Value>)
-    case back(StorageCall.Write<Value>)
+    case front(StorageRequest.Write<Value>)
+    case back(StorageRequest.Write<Value>)
   }
 
-  private let call: StorageCall.Write<Value>
+  private let call: StorageRequest.Write<Value>
   private let policy: TierPolicy
   private var steps: [Step] = []
   /// What the tier that decides did.
-  private var decided: StorageCall.Receipt?
+  private var decided: StorageRequest.Receipt?
   private var wasInOther = false
   private var failure: StorageError?
   private var isUndoing = false
 
-  init(_ call: StorageCall.Write<Value>, _ policy: TierPolicy) {
+  init(_ call: StorageRequest.Write<Value>, _ policy: TierPolicy) {
     self.call = call
     self.policy = policy
     steps = isFrontFirst ? [.front(inFront(call))] : [.back(call)]
   }
 
   /// The call as the front gets it where the back decides.
-  private func inFront(_ call: StorageCall.Write<Value>) -> StorageCall.Write<Value> {
+  private func inFront(_ call: StorageRequest.Write<Value>) -> StorageRequest.Write<Value> {
     if policy.isLedByFront { return call }
     var call = call
     call.expiry = call.expiry?.inFront
@@ -42,7 +42,7 @@ struct TierWrite<Value: Sendable>: Sendable {
   /// What is to be done next; nil at the end.
   var next: Step? { steps.first }
 
-  mutating func frontDid(_ receipt: StorageCall.Receipt) {
+  mutating func frontDid(_ receipt: StorageRequest.Receipt) {
     steps.removeFirst()
     if isUndoing { return }
     if !isFrontFirst {
@@ -53,13 +53,15 @@ struct TierWrite<Value: Sendable>: Sendable {
     }
   }
 
-  mutating func backDid(_ receipt: StorageCall.Receipt) {
+  mutating func backDid(_ receipt: StorageRequest.Receipt) {
     steps.removeFirst()
     if isFrontFirst {
       wasInOther = receipt.wasThere
       // The back decides where it is read. What goes there sooner must not be in front.
       if !policy.isLedByFront {
-        if receipt.expiry != .never, receipt.expiry != decided?.expiry { steps = [.front(StorageCall.Write(.remove))] }
+        if receipt.expiry != .never, receipt.expiry != decided?.expiry {
+          steps = [.front(StorageRequest.Write(.remove))]
+        }
         decided = receipt
       }
     } else {
@@ -70,12 +72,12 @@ struct TierWrite<Value: Sendable>: Sendable {
 
   /// What the other tier is to do once one has written: without a condition, and with the expiry as it was resolved, unless that
   /// is each tier's own default.
-  private func mirrored(_ receipt: StorageCall.Receipt) -> StorageCall.Write<Value> {
-    if !isFrontFirst, policy.set == .backOnly { return StorageCall.Write(.remove) }
+  private func mirrored(_ receipt: StorageRequest.Receipt) -> StorageRequest.Write<Value> {
+    if !isFrontFirst, policy.set == .backOnly { return StorageRequest.Write(.remove) }
     switch call.action {
-    case .remove: return StorageCall.Write(.remove, durability: call.durability)
+    case .remove: return StorageRequest.Write(.remove, durability: call.durability)
     case .touch, .extend:
-      let touch = StorageCall.Write<Value>(.touch, if: .present, expiry: receipt.expiry, durability: call.durability)
+      let touch = StorageRequest.Write<Value>(.touch, if: .present, expiry: receipt.expiry, durability: call.durability)
       return isFrontFirst ? touch : inFront(touch)
     case .set:
       var write = call
@@ -110,14 +112,14 @@ struct TierWrite<Value: Sendable>: Sendable {
       // does not have.
       failure = error
     }
-    steps = [.front(StorageCall.Write(.remove))]
+    steps = [.front(StorageRequest.Write(.remove))]
     isUndoing = true
   }
 
   /// What the write did.
-  func receipt() throws(StorageError) -> StorageCall.Receipt {
+  func receipt() throws(StorageError) -> StorageRequest.Receipt {
     if let failure { throw failure }
-    var receipt = decided ?? StorageCall.Receipt(isDone: false)
+    var receipt = decided ?? StorageRequest.Receipt(isDone: false)
     if case .remove = call.action, wasInOther { receipt.wasThere = true }
     return receipt
   }

@@ -9,7 +9,7 @@ public struct Zip<First: StorageProtocol, Second: StorageProtocol>: StorageProto
   public let first: First
   /// Where the second half of a pair is.
   public let second: Second
-  private let number = StorageCall.newStorage()
+  private let number = StorageRequest.newStorage()
 
   @usableFromInline
   init(_ first: First, _ second: Second) {
@@ -24,8 +24,8 @@ public struct Zip<First: StorageProtocol, Second: StorageProtocol>: StorageProto
   public var time: WallTime { first.time }
 
   /// An identity of its own, and the key's bytes.
-  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
-    StorageCall.Identity(storage: number, key: try first.identity(of: key).key)
+  public func identity(of key: Key) throws(StorageError) -> StorageRequest.Identity {
+    StorageRequest.Identity(storage: number, key: try first.identity(of: key).key)
   }
 
   /// Entries of pairs have no version: no condition could be checked for both halves. A pair is no better than either half: one that
@@ -51,7 +51,7 @@ private func earlier(_ one: Expiry, _ other: Expiry) -> Expiry {
 
 extension Zip: AsyncReadableStorage where First: AsyncReadableStorage, Second: AsyncReadableStorage {
   /// What memory knows of both.
-  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+  public func held(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> StorageRequest.Held<Value> {
     switch (try first.held(key, call), try second.held(key, call)) {
     case (.entry(let one), .entry(let other)): pair(one, other).map { .entry($0) } ?? .absent
     case (.absent, _), (_, .absent): .absent
@@ -62,7 +62,7 @@ extension Zip: AsyncReadableStorage where First: AsyncReadableStorage, Second: A
   /// Both entries, if both are there. They are read one after the other: together they are no snapshot.
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
-    _ call: StorageCall.Read
+    _ call: StorageRequest.Read
   ) async throws(StorageError) -> Entry<Value>? {
     guard let one = try await first.found(key, call) else { return nil }
     return pair(one, try await second.found(key, call))
@@ -71,7 +71,7 @@ extension Zip: AsyncReadableStorage where First: AsyncReadableStorage, Second: A
 
 extension Zip: ReadableStorage where First: ReadableStorage, Second: ReadableStorage {
   /// Both entries, if both are there. They are read one after the other: together they are no snapshot.
-  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+  public func read(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Value>? {
     guard let one = try first.read(key, call) else { return nil }
     return pair(one, try second.read(key, call))
   }
@@ -86,8 +86,8 @@ where First: ReadableStorage, First: WritableStorage, Second: WritableStorage {
   ///   expiry may have the condition that there is a value, as it has anyway.
   public func write(
     _ key: Key,
-    _ call: StorageCall.Write<Value>
-  ) throws(StorageError) -> StorageCall.Receipt {
+    _ call: StorageRequest.Write<Value>
+  ) throws(StorageError) -> StorageRequest.Receipt {
     let isPossible =
       switch (call.condition, call.action) {
       case (.always, _), (.present, .touch), (.present, .extend): true
@@ -97,7 +97,7 @@ where First: ReadableStorage, First: WritableStorage, Second: WritableStorage {
     let restore = try restorer(of: first, key)
     let one = try first.write(key, call.map { $0.0 })
     guard one.isDone else { return one }
-    let other: StorageCall.Receipt
+    let other: StorageRequest.Receipt
     do throws(StorageError) {
       other = try second.write(key, call.map { $0.1 })
     } catch {
@@ -106,7 +106,7 @@ where First: ReadableStorage, First: WritableStorage, Second: WritableStorage {
     }
     // There is no pair, so half of one must not have another expiry.
     if !other.isDone { try restore?() }
-    return StorageCall.Receipt(
+    return StorageRequest.Receipt(
       isDone: other.isDone,
       wasThere: one.wasThere || other.wasThere,
       expiry: earlier(one.expiry, other.expiry)

@@ -40,7 +40,7 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
   /// What is held of a key, as far as it answers the call: what has no version does not where one is needed, nor does absence where
   /// something expired may be behind.
   @inlinable @inline(__always)
-  func entry(_ key: Key.Held, _ call: StorageCall.Read) -> StorageCall.Held<Value> {
+  func entry(_ key: Key.Held, _ call: StorageRequest.Read) -> StorageRequest.Held<Value> {
     guard let found = call.counting == .all ? cache.entry(key, now: now) : looked(key, call) else { return .unknown }
     guard let value = found.value else { return call.allowsExpired ? .unknown : .absent }
     if call.needsVersion, found.version == 0 { return .unknown }
@@ -56,7 +56,7 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
 
   /// What is held of a key, without counting a miss.
   @usableFromInline
-  func looked(_ key: Key.Held, _ call: StorageCall.Read) -> (value: Value?, expiry: Int64, version: UInt64)? {
+  func looked(_ key: Key.Held, _ call: StorageRequest.Read) -> (value: Value?, expiry: Int64, version: UInt64)? {
     guard let found = cache.look(key), found.expiry > now else { return nil }
     return call.counting == .hits ? cache.entry(key, now: now) : found
   }

@@ -16,13 +16,13 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   @usableFromInline let keepsWrites: Bool
   @usableFromInline let remembersAbsence: Bool
   /// The keyspace behind, if there is one: it tells the plane of all writes.
-  @usableFromInline let hub: ChangeHub?
+  @usableFromInline let broadcaster: ChangeBroadcaster?
   /// False where what is written would not be heard of: of a view whose keys have another form than their type's, and of a store
   /// that another process writes.
   @usableFromInline let isUsable: Bool
   @usableFromInline let keys: KeyTransformer<Key>
   /// How the keyspace tells the plane.
-  private let watch: EngineWatch?
+  private let watch: FrontWriteWatcher?
 
   /// - Parameter front: makes the front of the plane, where the types are known.
   @usableFromInline
@@ -36,9 +36,9 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
     front: (FrontPlane<Key, Value>) -> WriteFront
   ) {
     let behind = (back as? any LogBacked)?.logView
-    let hub = behind?.hub
+    let broadcaster = behind?.broadcaster
     var now: @Sendable () -> Int64 = { min(back.time.millisecondsSince1970, .max - 1) }
-    if let store = hub?.keyspace.store {
+    if let store = broadcaster?.keyspace.store {
       now = { store.time.millisecondsSince1970 }
     } else if let clock {
       now = { clock.milliseconds }
@@ -46,7 +46,7 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
     let pool =
       switch memory {
       case .shared(let pool): pool
-      case .limited(let limits): hub?.frontMemory.pool(limits) ?? MemoryPool(limits: limits)
+      case .limited(let limits): broadcaster?.frontMemory.pool(limits) ?? MemoryPool(limits: limits)
       }
     let plane = FrontPlane<Key, Value>(pool: pool, cost: cost, clock: now)
     self.back = back
@@ -54,17 +54,17 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
     self.clock = clock
     self.keepsWrites = keepsWrites
     self.remembersAbsence = remembersAbsence
-    self.hub = hub
+    self.broadcaster = broadcaster
     self.plane = plane
     keys = Key.keyTransformer
     let isOwnForm = behind.map { [id = keys.id] in $0.formOfKeys == id } ?? false
     log = isOwnForm ? back as? LogStorage<Key, Value> : nil
-    isUsable = behind.map { [id = keys.id] in $0.formOfKeys == id && !$0.hub.keyspace.store.isReadOnly } ?? true
-    watch = hub?.add(front(plane))
+    isUsable = behind.map { [id = keys.id] in $0.formOfKeys == id && !$0.broadcaster.keyspace.store.isReadOnly } ?? true
+    watch = broadcaster?.add(front(plane))
   }
 
   deinit {
-    if let watch { hub?.remove(watch) }
+    if let watch { broadcaster?.remove(watch) }
   }
 
   @usableFromInline
@@ -79,13 +79,13 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
 
   /// Whether a read goes past memory.
   @inlinable @inline(__always)
-  func passes(_ call: StorageCall.Read) -> Bool { call.skipsMemory || !isUsable }
+  func passes(_ call: StorageRequest.Read) -> Bool { call.skipsMemory || !isUsable }
 
   /// What memory has, without a version, where what is behind failed to answer for an entry; throws the failure if it has nothing.
   @usableFromInline
   func spare(
     _ key: Key.Held,
-    _ call: StorageCall.Read,
+    _ call: StorageRequest.Read,
     _ failure: StorageError
   ) throws(StorageError) -> Entry<Value>? {
     if case .cancelled = failure { throw failure }
@@ -97,8 +97,12 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
 
   /// Keeps what was read behind.
   @inlinable
-  func keep(_ found: Entry<Value>?, _ key: Key.Held, _ call: StorageCall.Read, _ ticket: FrontPlane<Key, Value>.Ticket)
-  {
+  func keep(
+    _ found: Entry<Value>?,
+    _ key: Key.Held,
+    _ call: StorageRequest.Read,
+    _ ticket: FrontPlane<Key, Value>.Ticket
+  ) {
     guard isUsable, !call.allowsExpired else { return }
     if let found {
       guard found.isKeepable else { return }
@@ -112,15 +116,15 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
 
   /// Called before a write behind; what `end` is to be given. A log tells the plane of its writes itself.
   @inlinable
-  func begin(_ key: Key.Held) -> WriteTicket? { hub == nil ? plane.enterWrite(key) : nil }
+  func begin(_ key: Key.Held) -> WriteTicket? { broadcaster == nil ? plane.enterWrite(key) : nil }
 
   /// Called after a write behind; `receipt` is nil if it failed.
   @inlinable
   func end(
     _ ticket: WriteTicket?,
     _ key: Key.Held,
-    _ call: StorageCall.Write<Value>,
-    _ receipt: StorageCall.Receipt?
+    _ call: StorageRequest.Write<Value>,
+    _ receipt: StorageRequest.Receipt?
   ) {
     if let ticket { return plane.leaveWrite(ticket) }
     if isUsable, keepsWrites, let receipt, receipt.isDone, let version = receipt.version,
@@ -132,7 +136,7 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   }
 
   func removingAll(_ body: () throws(StorageError) -> Void) throws(StorageError) {
-    if hub != nil { return try body() }
+    if broadcaster != nil { return try body() }
     plane.enterRemovalOfAll()
     defer {
       plane.leaveRemovalOfAll()
@@ -146,11 +150,11 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   /// Drops a key from the memory of all views.
   func removeInMemory(_ key: Key) {
     // A key that cannot become bytes is nowhere.
-    guard let hub else {
+    guard let broadcaster else {
       if let held = try? key.held(by: keys) { plane.cache.remove(held) }
       return
     }
     guard let identity = try? back.identity(of: key) else { return }
-    identity.key.withBytes { hub.drop($0) }
+    identity.key.withBytes { broadcaster.drop($0) }
   }
 }

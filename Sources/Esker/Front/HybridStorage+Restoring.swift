@@ -4,7 +4,7 @@ extension HybridStorage: Restorable {
     guard let restore = try restorer(of: core.back, key) else { return nil }
     return { () throws(StorageError) in
       let ticket = core.begin(held)
-      defer { core.end(ticket, held, StorageCall.Write(.remove), nil) }
+      defer { core.end(ticket, held, StorageRequest.Write(.remove), nil) }
       try restore()
     }
   }

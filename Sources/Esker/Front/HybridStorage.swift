@@ -85,7 +85,7 @@ public struct HybridStorage<Back: StorageProtocol>: StorageProtocol where Back.K
   public var time: WallTime { WallTime(millisecondsSince1970: core.plane.clock()) }
 
   /// The identity of what is behind: both give the same values.
-  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try core.back.identity(of: key) }
+  public func identity(of key: Key) throws(StorageError) -> StorageRequest.Identity { try core.back.identity(of: key) }
 }
 
 // MARK: Reading
@@ -93,7 +93,7 @@ public struct HybridStorage<Back: StorageProtocol>: StorageProtocol where Back.K
 extension HybridStorage: AsyncReadableStorage where Back: AsyncReadableStorage {
   /// What memory knows of `key`: reads by tasks do not change threads for it.
   @inlinable
-  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+  public func held(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> StorageRequest.Held<Value> {
     if core.passes(call) { return try core.back.held(key, call) }
     return core.plane.entry(try core.held(key), call)
   }
@@ -102,7 +102,7 @@ extension HybridStorage: AsyncReadableStorage where Back: AsyncReadableStorage {
   @inlinable
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
-    _ call: StorageCall.Read
+    _ call: StorageRequest.Read
   ) async throws(StorageError) -> Entry<Value>? {
     let held = try core.held(key)
     if !core.passes(call) {
@@ -128,7 +128,7 @@ extension HybridStorage: ReadableStorage where Back: ReadableStorage {
   ///
   /// - Throws: what reading behind throws.
   @inlinable
-  public func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+  public func read(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Value>? {
     let held = try core.held(key)
     if !core.passes(call) {
       switch core.plane.entry(held, call) {
@@ -145,11 +145,11 @@ extension HybridStorage: ReadableStorage where Back: ReadableStorage {
   public func value(forKey key: Key) throws(StorageError) -> Value? {
     let held = try core.held(key)
     if core.isUsable, let found = core.plane.value(held) { return found }
-    return try readBehind(key, held, StorageCall.Read())?.value
+    return try readBehind(key, held, StorageRequest.Read())?.value
   }
 
   @inlinable
-  func readBehind(_ key: Key, _ held: Key.Held, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+  func readBehind(_ key: Key, _ held: Key.Held, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Value>? {
     let ticket = core.plane.beginFill(held)
     let found: Entry<Value>?
     do throws(StorageError) { found = try core.back.read(key, call) } catch { return try core.spare(held, call, error) }
@@ -159,7 +159,7 @@ extension HybridStorage: ReadableStorage where Back: ReadableStorage {
 
   /// The entries of several keys. What memory does not know is read from behind together, and kept.
   @inlinable
-  public func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
+  public func read(several keys: [Key], _ call: StorageRequest.Read) throws(StorageError) -> [Entry<Value>?] {
     var entries = [Entry<Value>?](repeating: nil, count: keys.count)
     var missing: [(position: Int, held: Key.Held, ticket: FrontPlane<Key, Value>.Ticket)] = []
     for (position, key) in keys.enumerated() {
@@ -185,7 +185,7 @@ extension HybridStorage: ReadableStorage where Back: ReadableStorage {
   }
 
   /// What is known of the value under `key`. What memory does not know is asked behind, and not brought into memory.
-  public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
+  public func peek(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Void>? {
     if !core.passes(call) {
       switch core.plane.entry(try core.held(key), call) {
       case .entry(let entry): return entry.map { _ in }
@@ -204,11 +204,11 @@ extension HybridStorage: AsyncWritableStorage where Back: AsyncWritableStorage {
   @inlinable
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
-    _ call: StorageCall.Write<Value>
-  ) async throws(StorageError) -> StorageCall.Receipt {
+    _ call: StorageRequest.Write<Value>
+  ) async throws(StorageError) -> StorageRequest.Receipt {
     let held = try core.held(key)
     let ticket = core.begin(held)
-    var receipt: StorageCall.Receipt?
+    var receipt: StorageRequest.Receipt?
     defer { core.end(ticket, held, call, receipt) }
     let done = try await core.back.asyncWrite(key, call)
     receipt = done
@@ -223,14 +223,14 @@ extension HybridStorage: WritableStorage where Back: WritableStorage {
   @inlinable
   public func write(
     _ key: Key,
-    _ call: StorageCall.Write<Value>
-  ) throws(StorageError) -> StorageCall.Receipt {
+    _ call: StorageRequest.Write<Value>
+  ) throws(StorageError) -> StorageRequest.Receipt {
     let held = try core.held(key)
     let ticket = core.begin(held)
-    var receipt: StorageCall.Receipt?
+    var receipt: StorageRequest.Receipt?
     defer { core.end(ticket, held, call, receipt) }
-    let done: StorageCall.Receipt
-    if let log = core.log, let held = held as? StorageCall.HeldBytes {
+    let done: StorageRequest.Receipt
+    if let log = core.log, let held = held as? StorageRequest.HeldBytes {
       done = try log.write(keyBytes: held.bytes, call)
     } else {
       done = try core.back.write(key, call)
@@ -240,7 +240,7 @@ extension HybridStorage: WritableStorage where Back: WritableStorage {
   }
 }
 
-extension HybridStorage: StorageCall.AsyncUpdatable where Back: StorageCall.AsyncUpdatable {}
+extension HybridStorage: StorageRequest.AsyncUpdatable where Back: StorageRequest.AsyncUpdatable {}
 
 extension HybridStorage: UpdatableStorage where Back: UpdatableStorage {}
 
@@ -325,8 +325,8 @@ extension HybridStorage: ByteBacked where Back: ByteBacked {
     Storage(HybridStorage<Storage<Key, New>>(try core.back.viewed(as: transformer), sharing: core))
   }
 
-  func add(_ write: StorageCall.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError) {
-    guard core.hub != nil else { throw .unsupported(operation: "be written in a batch", view: name) }
+  func add(_ write: StorageRequest.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError) {
+    guard core.broadcaster != nil else { throw .unsupported(operation: "be written in a batch", view: name) }
     try core.back.add(write, key, to: &batch)
   }
 }

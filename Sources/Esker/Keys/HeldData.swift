@@ -1,6 +1,6 @@
 public import Foundation
 
-extension StorageCall {
+extension StorageRequest {
   /// Bytes as memory keeps them: `Data` itself hashes its first 80 bytes alone, so keys that begin alike would all be in one chain.
   public struct HeldData: Hashable, Sendable {
     @usableFromInline let data: Data
@@ -25,11 +25,11 @@ extension StorageCall {
 extension Data {
   /// The bytes.
   @inlinable @inline(__always)
-  public func held(by keys: KeyTransformer<Data>) -> StorageCall.HeldData { StorageCall.HeldData(self) }
+  public func held(by keys: KeyTransformer<Data>) -> StorageRequest.HeldData { StorageRequest.HeldData(self) }
 
   /// The bytes.
-  public static func held(from bytes: RawSpan) -> StorageCall.HeldData? { StorageCall.HeldData(Data(bytes)) }
+  public static func held(from bytes: RawSpan) -> StorageRequest.HeldData? { StorageRequest.HeldData(Data(bytes)) }
 
   /// The bytes.
-  public static func key(of held: StorageCall.HeldData, by keys: KeyTransformer<Data>) -> Data { held.data }
+  public static func key(of held: StorageRequest.HeldData, by keys: KeyTransformer<Data>) -> Data { held.data }
 }

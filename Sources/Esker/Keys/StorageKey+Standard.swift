@@ -2,7 +2,7 @@ public import Foundation
 
 extension String: StorageKey {
   /// The text, compared by its UTF-8.
-  public typealias Held = StorageCall.HeldText
+  public typealias Held = StorageRequest.HeldText
 
   /// UTF-8. Strings that Swift considers equal but that consist of different scalars, such as é as one or as two, are two keys.
   public static var keyTransformer: KeyTransformer<String> {
@@ -26,7 +26,7 @@ extension Array: StorageKey where Element == UInt8 {
 
 extension Data: StorageKey {
   /// The bytes, hashed as a whole.
-  public typealias Held = StorageCall.HeldData
+  public typealias Held = StorageRequest.HeldData
 
   /// The bytes as they are.
   public static var keyTransformer: KeyTransformer<Data> {

@@ -9,7 +9,7 @@ public import Foundation
 /// whatever `==` says. Memory compares ``Held`` keys instead, which are equal if the bytes are.
 public protocol StorageKey: Hashable, Sendable {
   /// What memory keeps of a key: equal, and only then, where the bytes are. A key's bytes, unless its type has something faster.
-  associatedtype Held: Hashable & Sendable = StorageCall.HeldBytes
+  associatedtype Held: Hashable & Sendable = StorageRequest.HeldBytes
 
   /// The form that keys of this type have as bytes.
   static var keyTransformer: KeyTransformer<Self> { get }
@@ -30,14 +30,14 @@ extension StorageKey {
     in storage: UInt64,
     by keys: KeyTransformer<Self>,
     named name: String
-  ) throws(StorageError) -> StorageCall.Identity {
-    do { return StorageCall.Identity(storage: storage, key: try keys.encode(self)) } catch {
+  ) throws(StorageError) -> StorageRequest.Identity {
+    do { return StorageRequest.Identity(storage: storage, key: try keys.encode(self)) } catch {
       throw .key("\(self)", view: name, underlying: error)
     }
   }
 }
 
-extension StorageCall {
+extension StorageRequest {
   /// A key's bytes, as memory keeps them.
   public struct HeldBytes: Hashable, Sendable {
     @usableFromInline package let bytes: [UInt8]
@@ -49,17 +49,17 @@ extension StorageCall {
   }
 }
 
-extension StorageKey where Held == StorageCall.HeldBytes {
+extension StorageKey where Held == StorageRequest.HeldBytes {
   /// The bytes.
-  public func held(by keys: KeyTransformer<Self>) throws -> StorageCall.HeldBytes {
-    StorageCall.HeldBytes(try keys.encode(self))
+  public func held(by keys: KeyTransformer<Self>) throws -> StorageRequest.HeldBytes {
+    StorageRequest.HeldBytes(try keys.encode(self))
   }
 
   /// The bytes.
-  public static func held(from bytes: RawSpan) -> StorageCall.HeldBytes? { StorageCall.HeldBytes(bytes.copied()) }
+  public static func held(from bytes: RawSpan) -> StorageRequest.HeldBytes? { StorageRequest.HeldBytes(bytes.copied()) }
 
   /// The key that the bytes stand for.
-  public static func key(of held: StorageCall.HeldBytes, by keys: KeyTransformer<Self>) throws -> Self {
+  public static func key(of held: StorageRequest.HeldBytes, by keys: KeyTransformer<Self>) throws -> Self {
     try keys.decode(held.bytes)
   }
 }
@@ -103,7 +103,7 @@ extension Array where Element == UInt8 {
   public static func key(of held: [UInt8], by keys: KeyTransformer<[UInt8]>) -> [UInt8] { held }
 }
 
-extension StorageCall {
+extension StorageRequest {
   /// A text as memory keeps it: equal if the UTF-8 is, while a `String` also equals one of different scalars, such as é as one or as
   /// two.
   public struct HeldText: Hashable, Sendable {
@@ -116,7 +116,7 @@ extension StorageCall {
 
     /// Whether both have the same UTF-8.
     @inlinable @inline(__always)
-    public static func == (left: StorageCall.HeldText, right: StorageCall.HeldText) -> Bool {
+    public static func == (left: StorageRequest.HeldText, right: StorageRequest.HeldText) -> Bool {
       // Takes no time for short strings and for those that share their storage. The standard library compiles this into its
       // clients, so it fits whatever layout strings have; from Swift 6.4 on its name is `isTriviallyIdentical(to:)` (SE-0494).
       if left.text._isIdentical(to: right.text) { return true }
@@ -132,13 +132,13 @@ extension StorageCall {
 extension String {
   /// The text.
   @inlinable @inline(__always)
-  public func held(by keys: KeyTransformer<String>) -> StorageCall.HeldText { StorageCall.HeldText(self) }
+  public func held(by keys: KeyTransformer<String>) -> StorageRequest.HeldText { StorageRequest.HeldText(self) }
 
   /// The text with those bytes; nil unless they are UTF-8.
-  public static func held(from bytes: RawSpan) -> StorageCall.HeldText? {
-    String(validating: bytes).map { StorageCall.HeldText($0) }
+  public static func held(from bytes: RawSpan) -> StorageRequest.HeldText? {
+    String(validating: bytes).map { StorageRequest.HeldText($0) }
   }
 
   /// The text.
-  public static func key(of held: StorageCall.HeldText, by keys: KeyTransformer<String>) -> String { held.text }
+  public static func key(of held: StorageRequest.HeldText, by keys: KeyTransformer<String>) -> String { held.text }
 }

@@ -4,7 +4,7 @@ extension ReadableStorage {
   /// The value under `key`; nil when the key is absent or expired.
   @inlinable
   public func value(forKey key: Key) throws(StorageError) -> Value? {
-    guard let found = try read(key, StorageCall.Read()) else { return nil }
+    guard let found = try read(key, StorageRequest.Read()) else { return nil }
     return found.value
   }
 
@@ -14,28 +14,28 @@ extension ReadableStorage {
   ///   there is a new one. ``Entry/isExpired(at:)`` tells.
   @inlinable
   public func entry(forKey key: Key, allowExpired: Bool = false) throws(StorageError) -> Entry<Value>? {
-    try read(key, StorageCall.Read(allowsExpired: allowExpired))
+    try read(key, StorageRequest.Read(allowsExpired: allowExpired))
   }
 
   /// The values under several keys, in their order; nil for those that are absent or expired. Not together a snapshot.
   public func values(forKeys keys: [Key]) throws(StorageError) -> [Value?] {
-    try read(several: keys, StorageCall.Read()).map { $0?.value }
+    try read(several: keys, StorageRequest.Read()).map { $0?.value }
   }
 
   /// Whether the storage still has an expired value under `key`: what `allowExpired` would return.
   public func isExpired(forKey key: Key) throws(StorageError) -> Bool {
     // What is made for the occasion is not what it still has, nor in the way of it.
-    func isThere(_ call: StorageCall.Read) throws(StorageError) -> Bool {
+    func isThere(_ call: StorageRequest.Read) throws(StorageError) -> Bool {
       guard let found = try peek(key, call) else { return false }
       return found.origin != .produced
     }
-    guard try isThere(StorageCall.Read(allowsExpired: true, skipsMemory: true)) else { return false }
-    return try !isThere(StorageCall.Read(skipsMemory: true))
+    guard try isThere(StorageRequest.Read(allowsExpired: true, skipsMemory: true)) else { return false }
+    return try !isThere(StorageRequest.Read(skipsMemory: true))
   }
 
   /// Whether there is a value under `key`. Storages that can tell without reading the value do.
   public func contains(_ key: Key) throws(StorageError) -> Bool {
-    guard try peek(key, StorageCall.Read()) != nil else { return false }
+    guard try peek(key, StorageRequest.Read()) != nil else { return false }
     return true
   }
 }
@@ -78,9 +78,9 @@ extension UpdatableStorage {
     extendingBy duration: Duration,
     durability: Durability? = nil
   ) throws(StorageError) -> Value? {
-    guard let found = try read(key, StorageCall.Read()) else { return nil }
+    guard let found = try read(key, StorageRequest.Read()) else { return nil }
     if found.expiry != .never {
-      _ = try write(key, StorageCall.Write(.extend, if: .present, expiry: .after(duration), durability: durability))
+      _ = try write(key, StorageRequest.Write(.extend, if: .present, expiry: .after(duration), durability: durability))
     }
     return found.value
   }

@@ -15,7 +15,7 @@ extension UpdatableStorage {
     durability: Durability? = nil,
     _ body: (inout Value?) throws(StorageError) -> R
   ) throws(StorageError) -> R {
-    var call = StorageCall.Read(needsVersion: true)
+    var call = StorageRequest.Read(needsVersion: true)
     while true {
       let found = try read(key, call)
       var value = found?.value
@@ -77,7 +77,7 @@ extension UpdatableStorage {
   }
 }
 
-extension StorageCall.AsyncUpdatable {
+extension StorageRequest.AsyncUpdatable {
   /// The write of what a body left; nil if there is nothing to write. What was found without a version, such as a default, is
   /// not there.
   @usableFromInline
@@ -86,14 +86,14 @@ extension StorageCall.AsyncUpdatable {
     _ found: Entry<Value>?,
     _ expiry: Expiry?,
     _ durability: Durability?
-  ) -> StorageCall.Write<Value>? {
+  ) -> StorageRequest.Write<Value>? {
     let version = found?.version
-    let condition: StorageCall.Condition = version.map { .version($0) } ?? .absent
+    let condition: StorageRequest.Condition = version.map { .version($0) } ?? .absent
     guard let value else {
-      return version == nil ? nil : StorageCall.Write(.remove, if: condition, durability: durability)
+      return version == nil ? nil : StorageRequest.Write(.remove, if: condition, durability: durability)
     }
     let kept = version == nil ? expiry : expiry ?? found?.expiry
-    var write = StorageCall.Write(.set(value), if: condition, expiry: kept, durability: durability)
+    var write = StorageRequest.Write(.set(value), if: condition, expiry: kept, durability: durability)
     write.skipsUnchanged = true
     return write
   }

@@ -15,13 +15,13 @@ extension WritableStorage {
     expiry: Expiry? = nil,
     durability: Durability? = nil
   ) throws(StorageError) {
-    _ = try write(key, StorageCall.Write(.set(value), expiry: expiry, durability: durability))
+    _ = try write(key, StorageRequest.Write(.set(value), expiry: expiry, durability: durability))
   }
 
   /// Removes `key`; true when it was there.
   @inlinable @discardableResult
   public func removeValue(forKey key: Key, durability: Durability? = nil) throws(StorageError) -> Bool {
-    try write(key, StorageCall.Write(.remove, durability: durability)).wasThere
+    try write(key, StorageRequest.Write(.remove, durability: durability)).wasThere
   }
 }
 
@@ -64,7 +64,7 @@ extension UpdatableStorage {
     ifVersion version: SequenceNumber,
     durability: Durability? = nil
   ) throws(StorageError) -> Bool {
-    try write(key, StorageCall.Write(.remove, if: .version(version), durability: durability)).isDone
+    try write(key, StorageRequest.Write(.remove, if: .version(version), durability: durability)).isDone
   }
 
   /// Gives the value under `key` another expiry; false when there is none.

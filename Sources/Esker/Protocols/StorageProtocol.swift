@@ -16,7 +16,7 @@ public protocol StorageProtocol<Key, Value>: Sendable {
   /// under it: if one task produces it, the others wait.
   ///
   /// - Throws: ``StorageError/key(_:view:underlying:)`` for a key that cannot become bytes.
-  func identity(of key: Key) throws(StorageError) -> StorageCall.Identity
+  func identity(of key: Key) throws(StorageError) -> StorageRequest.Identity
 
   /// The present time by the clock that decides which values have expired: of a log, that of its store. The system's time, where a
   /// storage says nothing else.
@@ -28,25 +28,25 @@ public protocol StorageProtocol<Key, Value>: Sendable {
 /// One that is no more than this has no call that blocks: a storage on another machine, for instance.
 public protocol AsyncReadableStorage<Key, Value>: StorageProtocol {
   /// What memory alone knows about `key`. Never waits: tasks call it where they run.
-  func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value>
+  func held(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> StorageRequest.Held<Value>
 
   /// The value under `key` and what is known about it; nil when the key is absent or expired.
   nonisolated(nonsending) func asyncRead(
     _ key: Key,
-    _ call: StorageCall.Read
+    _ call: StorageRequest.Read
   ) async throws(StorageError) -> Entry<Value>?
 }
 
 /// A storage that can be read.
 public protocol ReadableStorage<Key, Value>: AsyncReadableStorage {
   /// The value under `key` and what is known about it; nil when the key is absent or expired.
-  func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>?
+  func read(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Value>?
 
   /// The entries of several keys, in their order. Not together a snapshot.
-  func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?]
+  func read(several keys: [Key], _ call: StorageRequest.Read) throws(StorageError) -> [Entry<Value>?]
 
   /// What is known about the value under `key`, without the value; nil when the key is absent or expired.
-  func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>?
+  func peek(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Void>?
 }
 
 /// A storage that tasks can write.
@@ -57,24 +57,24 @@ public protocol AsyncWritableStorage<Key, Value>: StorageProtocol {
   /// A task that is cancelled before the write has begun throws ``StorageError/cancelled``; once begun, the write completes.
   nonisolated(nonsending) func asyncWrite(
     _ key: Key,
-    _ call: StorageCall.Write<Value>
-  ) async throws(StorageError) -> StorageCall.Receipt
+    _ call: StorageRequest.Write<Value>
+  ) async throws(StorageError) -> StorageRequest.Receipt
 }
 
 /// A storage that can be written. What a write survives once it has returned is up to what is underneath.
 public protocol WritableStorage<Key, Value>: AsyncWritableStorage {
   /// Writes. A storage that cannot do what is asked, such as keep an expiry, throws
   /// ``StorageError/unsupported(operation:view:)``.
-  func write(_ key: Key, _ call: StorageCall.Write<Value>) throws(StorageError) -> StorageCall.Receipt
+  func write(_ key: Key, _ call: StorageRequest.Write<Value>) throws(StorageError) -> StorageRequest.Receipt
 }
 
 /// A storage that can change a value depending on what it is, atomically.
 ///
 /// A promise rather than a function: entries have a version, and no other write comes between the check of a write's condition and
 /// the write.
-public protocol UpdatableStorage<Key, Value>: ReadableStorage, WritableStorage, StorageCall.AsyncUpdatable {}
+public protocol UpdatableStorage<Key, Value>: ReadableStorage, WritableStorage, StorageRequest.AsyncUpdatable {}
 
-extension StorageCall {
+extension StorageRequest {
   /// A storage in which tasks can change a value depending on what it is, atomically: the same promise as that of
   /// ``UpdatableStorage``, of one that may have no call that blocks.
   public protocol AsyncUpdatable<Key, Value>: AsyncReadableStorage, AsyncWritableStorage {}
@@ -144,12 +144,14 @@ extension StorageProtocol {
 extension AsyncReadableStorage {
   /// Nothing: a storage without memory of its own does not know.
   @inlinable
-  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> { .unknown }
+  public func held(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> StorageRequest.Held<Value> {
+    .unknown
+  }
 }
 
 extension ReadableStorage {
   /// Reads the keys one after the other.
-  public func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
+  public func read(several keys: [Key], _ call: StorageRequest.Read) throws(StorageError) -> [Entry<Value>?] {
     var entries: [Entry<Value>?] = []
     entries.reserveCapacity(keys.count)
     for key in keys { entries.append(try read(key, call)) }
@@ -157,14 +159,14 @@ extension ReadableStorage {
   }
 
   /// What a read finds, without the value.
-  public func peek(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Void>? {
+  public func peek(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Void>? {
     try read(key, call)?.map { _ in }
   }
 
   /// Reads on one of Esker's threads: a storage of unknown kind may block.
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
-    _ call: StorageCall.Read
+    _ call: StorageRequest.Read
   ) async throws(StorageError) -> Entry<Value>? {
     try await IOThreads.shared.run { () throws(StorageError) in try read(key, call) }
   }
@@ -174,8 +176,8 @@ extension WritableStorage {
   /// Writes on one of Esker's threads: a storage of unknown kind may block.
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
-    _ call: StorageCall.Write<Value>
-  ) async throws(StorageError) -> StorageCall.Receipt {
+    _ call: StorageRequest.Write<Value>
+  ) async throws(StorageError) -> StorageRequest.Receipt {
     try await IOThreads.shared.run { () throws(StorageError) in try write(key, call) }
   }
 }
@@ -185,7 +187,7 @@ extension AsyncReadableStorage {
   @inlinable
   nonisolated(nonsending) func found(
     _ key: Key,
-    _ call: StorageCall.Read
+    _ call: StorageRequest.Read
   ) async throws(StorageError) -> Entry<Value>? {
     var call = call
     if !call.skipsMemory {

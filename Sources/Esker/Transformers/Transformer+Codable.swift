@@ -46,10 +46,10 @@ extension Transformer where Value: Codable {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = format
         // What looks as if it were kept so is kept so too, and is told apart from what is.
-        if let list = try? encoder.encode(value), list.range(of: Lone<Value>.mark) == nil { return list }
-        return try encoder.encode(Lone(value: value))
+        if let list = try? encoder.encode(value), list.range(of: PropertyListRoot<Value>.mark) == nil { return list }
+        return try encoder.encode(PropertyListRoot(value: value))
       },
-      decode: { bytes in try PropertyListDecoder().decode(Lone<Value>.self, from: Data(bytes)).value }
+      decode: { bytes in try PropertyListDecoder().decode(PropertyListRoot<Value>.self, from: Data(bytes)).value }
     )
   }
 
@@ -62,7 +62,7 @@ extension Transformer where Value: Codable {
 }
 
 /// A value at the top of a property list: by itself, or as the only value of a dictionary, since it cannot stand alone.
-private struct Lone<Value: Codable>: Codable {
+private struct PropertyListRoot<Value: Codable>: Codable {
   let value: Value
 
   private enum Keys: String, CodingKey {

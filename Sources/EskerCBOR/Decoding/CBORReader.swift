@@ -6,10 +6,10 @@
 /// can make one, and ``checkSession(_:)`` finds out whether it was exchanged for that of another call.
 @safe
 public struct CBORReader: ~Copyable {
-  private let session: Lent<DecodingSession>
+  private let session: BorrowedObject<DecodingSession>
 
   init(_ session: DecodingSession) {
-    self.session = unsafe Lent(session)
+    self.session = unsafe BorrowedObject(session)
   }
 
   /// Stops the program if this is the reader of another call.

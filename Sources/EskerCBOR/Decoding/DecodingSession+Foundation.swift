@@ -3,14 +3,16 @@ import Foundation
 extension DecodingSession {
   @inline(never)
   func date(at offset: Int) throws -> Date {
-    let (tag, content) = try firstTag(at: offset) { $0 == Tag.epoch || $0 == Tag.extendedTime || $0 == Tag.dateText }
-    var stamp: Timestamp?
+    let (tag, content) = try firstTag(at: offset) {
+      $0 == CBORTag.epoch || $0 == CBORTag.extendedTime || $0 == CBORTag.dateText
+    }
+    var stamp: CBORTimestamp?
     switch tag {
-    case Tag.epoch:
+    case CBORTag.epoch:
       stamp = try seconds(at: content)
-    case Tag.extendedTime:
+    case CBORTag.extendedTime:
       stamp = try extendedTime(at: content)
-    case Tag.dateText:
+    case CBORTag.dateText:
       let text = try text(at: content)
       let parsed =
         (try? Date(text, strategy: .iso8601))
@@ -24,25 +26,25 @@ extension DecodingSession {
   }
 
   /// Seconds since 1970.
-  private func seconds(at offset: Int) throws -> Timestamp {
+  private func seconds(at offset: Int) throws -> CBORTimestamp {
     try head(at: offset).isFloat
       ? .fraction(try double(at: offset))
       : .whole(try integer(Int64.self, at: offset))
   }
 
   /// A map with seconds and, in dates written by Esker, nanoseconds.
-  private func extendedTime(at offset: Int) throws -> Timestamp? {
+  private func extendedTime(at offset: Int) throws -> CBORTimestamp? {
     let head = try head(at: offset)
-    guard head.major == Major.map else { throw mismatch(Date.self, at: offset) }
-    var seconds: Timestamp?
+    guard head.major == MajorType.map else { throw mismatch(Date.self, at: offset) }
+    var seconds: CBORTimestamp?
     var nanoseconds: UInt32 = 0
     let end = try skip(offset)
     var position = head.end
     for _ in 0..<(try items(head)) {
       let key = try integer(Int64.self, at: position)
       switch key {
-      case Timestamp.secondsKey: seconds = try self.seconds(at: next)
-      case Timestamp.nanosecondsKey: nanoseconds = try integer(UInt32.self, at: next)
+      case CBORTimestamp.secondsKey: seconds = try self.seconds(at: next)
+      case CBORTimestamp.nanosecondsKey: nanoseconds = try integer(UInt32.self, at: next)
       default: next = try skip(next)
       }
       position = next
@@ -68,7 +70,7 @@ extension DecodingSession {
         )
       )
     }
-    guard try head(at: offset).major == Major.text, let uuid = UUID(uuidString: try text(at: offset)) else {
+    guard try head(at: offset).major == MajorType.text, let uuid = UUID(uuidString: try text(at: offset)) else {
       throw mismatch(UUID.self, at: offset)
     }
     return uuid
@@ -76,7 +78,7 @@ extension DecodingSession {
 
   @inline(never)
   func url(at offset: Int) throws -> URL {
-    guard try head(at: offset).major == Major.text else { throw mismatch(URL.self, at: offset) }
+    guard try head(at: offset).major == MajorType.text else { throw mismatch(URL.self, at: offset) }
     let text = try text(at: offset)
     guard let url = URL(string: text) else { throw corrupted(at: offset, "The text \(text) is no URL.") }
     return url
@@ -84,10 +86,10 @@ extension DecodingSession {
 
   @inline(never)
   func decimal(at offset: Int) throws -> Decimal {
-    let (tag, content) = try firstTag(at: offset) { $0 == Tag.decimalFraction }
+    let (tag, content) = try firstTag(at: offset) { $0 == CBORTag.decimalFraction }
     guard tag != nil else { return try untaggedDecimal(at: offset) }
     let head = try head(at: content)
-    guard head.major == Major.array, try items(head) == 2 else {
+    guard head.major == MajorType.array, try items(head) == 2 else {
       throw corrupted(at: offset, "A decimal fraction has an exponent and a coefficient.")
     }
     let exponent = try integer(Int64.self, at: head.end)
@@ -130,7 +132,7 @@ extension DecodingSession {
     return Decimal(sign: negative ? .minus : .plus, exponent: exponent, significand: significand)
   }
 
-  private func items(_ head: Reader.Head) throws -> Int {
+  private func items(_ head: ItemReader.Head) throws -> Int {
     do { return try reader.items(head) } catch { throw decodingError(error) }
   }
 }

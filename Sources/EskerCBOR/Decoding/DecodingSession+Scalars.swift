@@ -3,7 +3,7 @@
 
 extension DecodingSession {
   func isNull(at offset: Int) throws -> Bool {
-    let head: Reader.Head
+    let head: ItemReader.Head
     do { head = try reader.head(at: offset) } catch { throw decodingError(error) }
     next = head.end
     return head.isNull
@@ -13,9 +13,9 @@ extension DecodingSession {
   func bool(at offset: Int) throws -> Bool {
     if offset < reader.count {
       let byte = reader.byte(offset)
-      if byte & 0xfe == Initial.no {
+      if byte & 0xfe == InitialByte.no {
         next = offset + 1
-        return byte == Initial.yes
+        return byte == InitialByte.yes
       }
     }
     return try taggedBool(at: offset)
@@ -24,9 +24,9 @@ extension DecodingSession {
   @inline(never)
   private func taggedBool(at offset: Int) throws -> Bool {
     let head = try head(at: offset)
-    guard head.initial & 0xfe == Initial.no else { throw mismatch(Bool.self, at: offset) }
+    guard head.initial & 0xfe == InitialByte.no else { throw mismatch(Bool.self, at: offset) }
     next = head.end
-    return head.initial == Initial.yes
+    return head.initial == InitialByte.yes
   }
 
   @inline(__always)
@@ -44,7 +44,7 @@ extension DecodingSession {
   @inline(never)
   private func longInteger<I: FixedWidthInteger>(_ type: I.Type, at offset: Int) throws -> I {
     let head = try head(at: offset)
-    if head.major == Major.unsigned, let value = I(exactly: head.argument) {
+    if head.major == MajorType.unsigned, let value = I(exactly: head.argument) {
       next = head.end
       return value
     }
@@ -60,10 +60,10 @@ extension DecodingSession {
   private func wideInteger(_ type: any Any.Type, at offset: Int) throws -> Int128 {
     let head = try head(at: offset)
     switch head.major {
-    case Major.unsigned:
+    case MajorType.unsigned:
       next = head.end
       return Int128(head.argument)
-    case Major.negative:
+    case MajorType.negative:
       next = head.end
       return ~Int128(head.argument)
     default:
@@ -98,19 +98,19 @@ extension DecodingSession {
   /// A bignum's magnitude, or that of the complement if it is negative. Nil if the item is not a bignum.
   func bignum(at offset: Int) throws -> (negative: Bool, magnitude: UInt128)? {
     var position = offset
-    var head: Reader.Head
+    var head: ItemReader.Head
     do {
       head = try reader.head(at: position)
-      while head.major == Major.tag {
+      while head.major == MajorType.tag {
         let tag = head.argument
         position = head.end
         head = try reader.head(at: position)
-        guard tag == Tag.bignum || tag == Tag.negativeBignum, head.major == Major.bytes else { continue }
+        guard tag == CBORTag.bignum || tag == CBORTag.negativeBignum, head.major == MajorType.bytes else { continue }
         let (bytes, end) = try reader.bytes(head)
         let digits = bytes.drop { $0 == 0 }
         guard digits.count <= 16 else { throw corrupted(at: offset, "The number does not fit in 128 bits.") }
         next = end
-        return (tag == Tag.negativeBignum, digits.reduce(0) { $0 << 8 | UInt128($1) })
+        return (tag == CBORTag.negativeBignum, digits.reduce(0) { $0 << 8 | UInt128($1) })
       }
       return nil
     } catch {
@@ -120,7 +120,7 @@ extension DecodingSession {
 
   @inline(__always)
   func double(at offset: Int) throws -> Double {
-    if reader.count - offset > 8, reader.byte(offset) == Initial.double {
+    if reader.count - offset > 8, reader.byte(offset) == InitialByte.double {
       next = offset + 9
       return Double(bitPattern: reader.load(UInt64.self, at: offset + 1))
     }
@@ -132,11 +132,11 @@ extension DecodingSession {
     let head = try head(at: offset)
     next = head.end
     switch head.initial {
-    case Initial.half:
+    case InitialByte.half:
       return EskerCBOR.double(ofSingle: singleBits(ofHalf: UInt16(truncatingIfNeeded: head.argument)))
-    case Initial.single:
+    case InitialByte.single:
       return EskerCBOR.double(ofSingle: UInt32(truncatingIfNeeded: head.argument))
-    case Initial.double:
+    case InitialByte.double:
       return Double(bitPattern: head.argument)
     default:
       guard try head.isNumber || bignum(at: offset) != nil else {
@@ -153,10 +153,10 @@ extension DecodingSession {
   func float(at offset: Int) throws -> Float {
     let head = try head(at: offset)
     switch head.initial {
-    case Initial.half:
+    case InitialByte.half:
       next = head.end
       return Float(bitPattern: singleBits(ofHalf: UInt16(truncatingIfNeeded: head.argument)))
-    case Initial.single:
+    case InitialByte.single:
       next = head.end
       return Float(bitPattern: UInt32(truncatingIfNeeded: head.argument))
     default:
@@ -174,7 +174,7 @@ extension DecodingSession {
   func text(at offset: Int) throws -> String {
     if offset < reader.count {
       var start = offset + 1
-      var length = Int(reader.byte(offset) &- Major.text)
+      var length = Int(reader.byte(offset) &- MajorType.text)
       if length == 24, start < reader.count {
         // The length has a byte of its own.
         length = Int(reader.byte(start))
@@ -194,7 +194,7 @@ extension DecodingSession {
   @inline(never)
   private func longText(at offset: Int) throws -> String {
     let head = try head(at: offset)
-    guard head.major == Major.text else { throw mismatch(String.self, at: offset) }
+    guard head.major == MajorType.text else { throw mismatch(String.self, at: offset) }
     do {
       let (text, end) = try reader.text(head)
       next = end
@@ -207,7 +207,7 @@ extension DecodingSession {
   /// The bytes of a byte string, or nil if the item is not one.
   func bytes(at offset: Int) throws -> [UInt8]? {
     let head = try head(at: offset)
-    guard head.major == Major.bytes else { return nil }
+    guard head.major == MajorType.bytes else { return nil }
     do {
       let (bytes, end) = try reader.bytes(head)
       next = end
@@ -218,7 +218,7 @@ extension DecodingSession {
   }
 
   /// The head of the item at `offset`, after its tags.
-  func head(at offset: Int) throws -> Reader.Head {
+  func head(at offset: Int) throws -> ItemReader.Head {
     do { return try reader.untaggedHead(at: offset) } catch { throw decodingError(error) }
   }
 
@@ -228,7 +228,7 @@ extension DecodingSession {
       var position = offset
       while true {
         let head = try reader.head(at: position)
-        guard head.major == Major.tag else { return (nil, position) }
+        guard head.major == MajorType.tag else { return (nil, position) }
         position = head.end
         if wanted(head.argument) { return (head.argument, position) }
       }
@@ -238,7 +238,7 @@ extension DecodingSession {
   }
 }
 
-extension Reader.Head {
-  var isFloat: Bool { initial == Initial.half || initial == Initial.single || initial == Initial.double }
-  var isNumber: Bool { major == Major.unsigned || major == Major.negative || isFloat }
+extension ItemReader.Head {
+  var isFloat: Bool { initial == InitialByte.half || initial == InitialByte.single || initial == InitialByte.double }
+  var isNumber: Bool { major == MajorType.unsigned || major == MajorType.negative || isFloat }
 }

@@ -32,7 +32,7 @@ final class DecodingSession {
 
   /// The state that each read changes.
   private struct State: ~Copyable {
-    var reader = Reader.empty
+    var reader = ItemReader.empty
     var frame = Frame()
     /// What is being read in the innermost value, for errors.
     var place = Place(start: -1, component: Place.nothing)
@@ -43,7 +43,7 @@ final class DecodingSession {
   }
 
   @exclusivity(unchecked) private var uncheckedState = State()
-  private(set) var reader: Reader {
+  private(set) var reader: ItemReader {
     @inline(__always) _read { yield unsafe uncheckedState.reader }
     @inline(__always) _modify { yield unsafe &uncheckedState.reader }
   }
@@ -99,7 +99,7 @@ final class DecodingSession {
 
   // MARK: Whole documents
 
-  private func begin(_ reader: Reader) throws {
+  private func begin(_ reader: ItemReader) throws {
     guard reader.count > 0 else {
       throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "There are no bytes."))
     }
@@ -111,7 +111,7 @@ final class DecodingSession {
     self.reader = reader
   }
 
-  func decodeDocument<T: Decodable>(_ type: T.Type, _ reader: Reader) throws -> T {
+  func decodeDocument<T: Decodable>(_ type: T.Type, _ reader: ItemReader) throws -> T {
     try begin(reader)
     let value = try decode(type, at: 0)
     try finish()
@@ -119,7 +119,7 @@ final class DecodingSession {
   }
 
   /// Decodes a document without Codable.
-  func decodeDocument<T: CBORDecodable>(directly type: T.Type, _ reader: Reader) throws -> T {
+  func decodeDocument<T: CBORDecodable>(directly type: T.Type, _ reader: ItemReader) throws -> T {
     try begin(reader)
     next = 0
     let value: T = try readDirectly()
@@ -297,7 +297,7 @@ final class DecodingSession {
   private func valueAtCursor(_ key: String) -> Int? {
     let position = frame.cursor.key
     guard position < reader.count else { return nil }
-    let length = Int(reader.byte(position) &- Major.text)
+    let length = Int(reader.byte(position) &- MajorType.text)
     let value = position + 1 + length
     guard length < 24, value <= reader.count else { return nil }
     return reader.hasText(key, from: position + 1, to: value) ? value : nil
@@ -447,7 +447,7 @@ final class DecodingSession {
   @inline(never)
   func decodingError(_ error: any Error) -> DecodingError {
     switch error {
-    case let error as Malformed: corrupted(at: error.offset, error.reason)
+    case let error as MalformedItem: corrupted(at: error.offset, error.reason)
     case let error as DecodingError: error
     default: corrupted(at: next, "\(error)")
     }

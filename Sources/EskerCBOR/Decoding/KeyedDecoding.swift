@@ -1,14 +1,14 @@
 /// Reads the entries of a map.
 struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   /// Codable copies this for each call, which is free because no reference is counted.
-  private let lent: Lent<MapReading>
+  private let lent: BorrowedObject<MapReading>
   /// The same map, unless something else keeps it alive as long as the container.
   private let owned: MapReading?
 
   init(_ map: MapReading, isOwner: Bool) {
     // Safety: the map stays alive, since the session keeps it with the container on its shelf, `HeldContainers` keeps it if
     // somebody still holds the container, and otherwise `owned` does.
-    lent = unsafe Lent(map)
+    lent = unsafe BorrowedObject(map)
     owned = isOwner ? map : nil
   }
 

@@ -3,7 +3,7 @@
 /// While the session keeps the container for reuse, the map does not own the session. While the container is held elsewhere,
 /// it does.
 final class MapReading {
-  private let session: Lent<DecodingSession>
+  private let session: BorrowedObject<DecodingSession>
   /// Never set while the session keeps the container: they would own each other.
   var owner: DecodingSession?
   /// The offset of the map.
@@ -15,7 +15,7 @@ final class MapReading {
   init(session: DecodingSession, _ spellings: KeySpellings) {
     // Safety: the session is alive at every call, since the caller is inside its value, or holds a container whose map owns
     // it.
-    self.session = unsafe Lent(session)
+    self.session = unsafe BorrowedObject(session)
     self.spellings = spellings
   }
 
@@ -25,7 +25,7 @@ final class MapReading {
   }
 
   @inline(__always)
-  fileprivate func set(_ head: Reader.Head, _ count: Int, start: Int) {
+  fileprivate func set(_ head: ItemReader.Head, _ count: Int, start: Int) {
     self.start = start
     entries = DocumentMap(first: head.end, entries: count)
     isIndefinite = head.isIndefinite
@@ -52,13 +52,13 @@ extension DecodingSession {
 
   /// The head of the map at `start`, and the number of its entries.
   @inline(__always)
-  func mapHead(at start: Int) throws -> (Reader.Head, count: Int) {
+  func mapHead(at start: Int) throws -> (ItemReader.Head, count: Int) {
     let head = try head(at: start)
-    guard head.major == Major.map else { throw mismatch([String: Any].self, at: start) }
+    guard head.major == MajorType.map else { throw mismatch([String: Any].self, at: start) }
     do { return (head, try reader.items(head)) } catch { throw decodingError(error) }
   }
 
-  private func openMap(at start: Int) throws -> (Reader.Head, count: Int) {
+  private func openMap(at start: Int) throws -> (ItemReader.Head, count: Int) {
     let (head, count) = try mapHead(at: start)
     if count == 0 {
       found(head.end + (head.isIndefinite ? 1 : 0), ofItemAt: start)
@@ -71,7 +71,7 @@ extension DecodingSession {
   @inline(never)
   private func newContainer<Key: CodingKey>(
     keyedBy type: Key.Type,
-    _ head: Reader.Head,
+    _ head: ItemReader.Head,
     _ count: Int,
     start: Int
   ) -> KeyedDecodingContainer<Key> {

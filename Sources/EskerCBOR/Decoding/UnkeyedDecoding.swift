@@ -125,9 +125,9 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
 extension DecodingSession {
   /// The head of the array at `start`, and the number of its elements.
   @inline(__always)
-  func arrayHead(at start: Int) throws -> (Reader.Head, count: Int) {
+  func arrayHead(at start: Int) throws -> (ItemReader.Head, count: Int) {
     let head = try head(at: start)
-    guard head.major == Major.array else { throw mismatch([Any].self, at: start) }
+    guard head.major == MajorType.array else { throw mismatch([Any].self, at: start) }
     do { return (head, try reader.items(head)) } catch { throw decodingError(error) }
   }
 }

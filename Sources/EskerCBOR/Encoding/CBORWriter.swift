@@ -6,10 +6,10 @@
 /// can make one, and ``checkSession(_:)`` finds out whether it was exchanged for that of another call.
 @safe
 public struct CBORWriter: ~Copyable {
-  private let session: Lent<EncodingSession>
+  private let session: BorrowedObject<EncodingSession>
 
   init(_ session: EncodingSession) {
-    self.session = unsafe Lent(session)
+    self.session = unsafe BorrowedObject(session)
   }
 
   /// Stops the program if this is the writer of another call.
@@ -201,7 +201,7 @@ public struct CBORWriter: ~Copyable {
   mutating func beginElements(_ count: Int) throws {
     try session.with { session in
       try session.descend()
-      session.writeHead(Major.array, UInt64(count))
+      session.writeHead(MajorType.array, UInt64(count))
     }
   }
 

@@ -3,13 +3,13 @@ import Foundation
 extension EncodingSession {
   @inline(never)
   func write(_ uuid: UUID) {
-    writeHead(Major.tag, Tag.uuid)
+    writeHead(MajorType.tag, CBORTag.uuid)
     writeBytes(of: uuid.uuid)
   }
 
   @inline(never)
   func write(_ url: URL) {
-    writeHead(Major.tag, Tag.uri)
+    writeHead(MajorType.tag, CBORTag.uri)
     write(url.absoluteString)
   }
 
@@ -20,19 +20,19 @@ extension EncodingSession {
 
   @inline(never)
   func write(_ date: Date) {
-    switch Timestamp(date) {
+    switch CBORTimestamp(date) {
     case .whole(let seconds):
-      writeHead(Major.tag, Tag.epoch)
+      writeHead(MajorType.tag, CBORTag.epoch)
       write(seconds)
     case .fraction(let seconds):
-      writeHead(Major.tag, Tag.epoch)
+      writeHead(MajorType.tag, CBORTag.epoch)
       write(seconds)
     case .nanoseconds(let seconds, let nanoseconds):
-      writeHead(Major.tag, Tag.extendedTime)
-      writeHead(Major.map, 2)
-      write(Timestamp.secondsKey)
+      writeHead(MajorType.tag, CBORTag.extendedTime)
+      writeHead(MajorType.map, 2)
+      write(CBORTimestamp.secondsKey)
       write(seconds)
-      write(Timestamp.nanosecondsKey)
+      write(CBORTimestamp.nanosecondsKey)
       write(Int64(nanoseconds))
     case .reference(let seconds):
       write(seconds)
@@ -44,8 +44,8 @@ extension EncodingSession {
     guard decimal.isFinite, let magnitude = UInt128(decimal.significand.magnitude.description) else {
       return write(Double.nan)
     }
-    writeHead(Major.tag, Tag.decimalFraction)
-    writeHead(Major.array, 2)
+    writeHead(MajorType.tag, CBORTag.decimalFraction)
+    writeHead(MajorType.array, 2)
     write(Int64(decimal.exponent))
     if decimal.sign == .minus, magnitude > 0 {
       writeNegative(below: magnitude - 1)

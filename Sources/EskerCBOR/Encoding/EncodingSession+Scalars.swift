@@ -3,25 +3,25 @@ import Foundation
 extension EncodingSession {
   @inline(__always)
   func write(_ value: Bool) {
-    output.writeByte(value ? Initial.yes : Initial.no)
+    output.writeByte(value ? InitialByte.yes : InitialByte.no)
   }
 
   func writeNull() {
-    output.writeByte(Initial.null)
+    output.writeByte(InitialByte.null)
   }
 
   @inline(__always)
   func write(_ value: Int64) {
     if value >= 0 {
-      writeHead(Major.unsigned, UInt64(bitPattern: value))
+      writeHead(MajorType.unsigned, UInt64(bitPattern: value))
     } else {
-      writeHead(Major.negative, UInt64(bitPattern: ~value))
+      writeHead(MajorType.negative, UInt64(bitPattern: ~value))
     }
   }
 
   @inline(__always)
   func write(_ value: UInt64) {
-    writeHead(Major.unsigned, value)
+    writeHead(MajorType.unsigned, value)
   }
 
   func write(_ value: Int128) {
@@ -34,26 +34,26 @@ extension EncodingSession {
 
   /// Writes -1 - `magnitude`.
   func writeNegative(below magnitude: UInt128) {
-    write(magnitude, Major.negative, Tag.negativeBignum)
+    write(magnitude, MajorType.negative, CBORTag.negativeBignum)
   }
 
   func write(_ value: UInt128) {
-    write(value, Major.unsigned, Tag.bignum)
+    write(value, MajorType.unsigned, CBORTag.bignum)
   }
 
   /// Writes an integer if it fits 64 bits, otherwise a bignum.
   private func write(_ magnitude: UInt128, _ major: UInt8, _ tag: UInt64) {
     if let argument = UInt64(exactly: magnitude) { return writeHead(major, argument) }
-    writeHead(Major.tag, tag)
+    writeHead(MajorType.tag, tag)
     let length = (128 - magnitude.leadingZeroBitCount + 7) / 8
-    writeHead(Major.bytes, UInt64(length))
+    writeHead(MajorType.bytes, UInt64(length))
     for place in (0..<length).reversed() { output.writeByte(UInt8(truncatingIfNeeded: magnitude >> (8 * place))) }
   }
 
   @inline(__always)
   func write(_ value: Double) {
     guard let single = singleBits(ofDouble: value) else {
-      return output.write(Initial.double, value.bitPattern)
+      return output.write(InitialByte.double, value.bitPattern)
     }
     writeSingle(single)
   }
@@ -65,9 +65,9 @@ extension EncodingSession {
 
   private func writeSingle(_ bits: UInt32) {
     if let half = halfBits(ofSingle: bits) {
-      output.write(Initial.half, half)
+      output.write(InitialByte.half, half)
     } else {
-      output.write(Initial.single, bits)
+      output.write(InitialByte.single, bits)
     }
   }
 
@@ -85,9 +85,9 @@ extension EncodingSession {
   @inline(__always)
   private func writeText(_ buffer: UnsafeRawBufferPointer) {
     if buffer.count < 24 {
-      unsafe output.append(Major.text | UInt8(truncatingIfNeeded: buffer.count), buffer)
+      unsafe output.append(MajorType.text | UInt8(truncatingIfNeeded: buffer.count), buffer)
     } else {
-      writeHead(Major.text, UInt64(buffer.count))
+      writeHead(MajorType.text, UInt64(buffer.count))
       unsafe output.append(buffer)
     }
   }
@@ -103,7 +103,7 @@ extension EncodingSession {
   /// Writes an array of integers, the most common array, without a Codable call per element.
   @inline(never)
   func write(_ integers: [Int]) {
-    writeHead(Major.array, UInt64(integers.count))
+    writeHead(MajorType.array, UInt64(integers.count))
     for integer in integers { write(Int64(integer)) }
   }
 
@@ -121,7 +121,7 @@ extension EncodingSession {
   /// Safety: the caller keeps the bytes until this returns.
   private func writeBytes(_ buffer: UnsafeRawBufferPointer) {
     output.reserve(buffer.count + 9)
-    writeHead(Major.bytes, UInt64(buffer.count))
+    writeHead(MajorType.bytes, UInt64(buffer.count))
     unsafe output.append(buffer)
   }
 

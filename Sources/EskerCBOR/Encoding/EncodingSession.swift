@@ -312,12 +312,12 @@ final class EncodingSession {
     case .none:
       // A value that encodes nothing, such as a struct without fields.
       output.rewind(to: start)
-      output.writeByte(Major.map)
+      output.writeByte(MajorType.map)
     case .array:
-      setHead(Major.array, frame.entries, at: start)
+      setHead(MajorType.array, frame.entries, at: start)
     case .map:
       if sortsKeys, frame.entries > 1 { try sortEntries(frame.entries, from: start + 1) }
-      setHead(Major.map, frame.entries, at: start)
+      setHead(MajorType.map, frame.entries, at: start)
     }
   }
 
@@ -385,14 +385,14 @@ final class EncodingSession {
   func endMap(_ entries: Int, at start: Int) throws {
     ascend()
     if sortsKeys, entries > 1 { try sortEntries(entries, from: start + 1) }
-    setHead(Major.map, entries, at: start)
+    setHead(MajorType.map, entries, at: start)
   }
 
   /// Ends an array of `elements` that began at `start`.
   @inline(__always)
   func endArray(_ elements: Int, at start: Int) {
     ascend()
-    setHead(Major.array, elements, at: start)
+    setHead(MajorType.array, elements, at: start)
   }
 
   // MARK: Parts

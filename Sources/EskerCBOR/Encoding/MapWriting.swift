@@ -3,7 +3,7 @@
 /// While the session keeps the container for reuse, the map does not own the session. While the container is held elsewhere,
 /// it does.
 final class MapWriting {
-  private let session: Lent<EncodingSession>
+  private let session: BorrowedObject<EncodingSession>
   /// Never set while the session keeps the container: they would own each other.
   var owner: EncodingSession?
   /// The container's frame.
@@ -13,7 +13,7 @@ final class MapWriting {
   init(session: EncodingSession, serial: UInt64, _ spellings: KeySpellings) {
     // Safety: the session is alive at every call, since the caller is inside its value, or holds a container whose map owns
     // it.
-    self.session = unsafe Lent(session)
+    self.session = unsafe BorrowedObject(session)
     self.serial = serial
     self.spellings = spellings
   }

@@ -146,7 +146,7 @@ struct OutputBytes: ~Copyable {
   // MARK: Reading
 
   /// A reader of what has been written, valid until the next write.
-  var reader: Reader { unsafe Reader(pointer) }
+  var reader: ItemReader { unsafe ItemReader(pointer) }
 
   /// A copy of what has been written from `offset` on.
   func copied(from offset: Int) -> [UInt8] {

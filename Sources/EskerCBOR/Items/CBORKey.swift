@@ -25,7 +25,7 @@ public struct CBORKey: ExpressibleByStringLiteral, Sendable {
     text.withUTF8Buffer { bytes in
       guard bytes.count < 16 else { return }
       length = bytes.count + 1
-      words.low = UInt64(Major.text) | UInt64(bytes.count)
+      words.low = UInt64(MajorType.text) | UInt64(bytes.count)
       // Safety: a literal's bytes are there as long as the program runs.
       for unsafe(index, byte) in unsafe bytes.enumerated() {
         if index < 7 {
@@ -43,7 +43,7 @@ public struct CBORKey: ExpressibleByStringLiteral, Sendable {
   /// - Parameter name: what errors call it.
   public init(_ number: Int, name: StaticString) {
     let magnitude = UInt64(bitPattern: Int64(number < 0 ? ~number : number))
-    let major = number < 0 ? Major.negative : Major.unsigned
+    let major = number < 0 ? MajorType.negative : MajorType.unsigned
     let width = magnitude < 24 ? 0 : magnitude <= 0xff ? 1 : magnitude <= 0xffff ? 2 : magnitude <= 0xffff_ffff ? 4 : 8
     var words: (low: UInt64, high: UInt64) = (UInt64(major), 0)
     switch width {

@@ -46,7 +46,7 @@ struct Envelope {
 
 /// Limits that no store reaches, however long it is used. A larger number is invalid, and sums of a few numbers within the
 /// limits cannot overflow.
-enum Limit {
+enum FormatLimit {
   /// For counters of edits and numbers in file names.
   static let count: UInt64 = 1 << 56
   /// For offsets and lengths within a segment: a store's whole address space, of 40-bit addresses in units of eight bytes.

@@ -127,10 +127,10 @@ public struct CheckpointHeader: Hashable, Sendable {
     }
     self.init(
       storeID: StoreID(low: bytes.u64(at: 16), high: bytes.u64(at: 24)),
-      checkpointID: try bytes.u64(at: 32, notAbove: Limit.count, "its identifier"),
+      checkpointID: try bytes.u64(at: 32, notAbove: FormatLimit.count, "its identifier"),
       sequence: try bytes.u64(at: 40, notAbove: RecordLayout.sequenceLimit, "its sequence number"),
       replaySegmentID: bytes.u64(at: 48),
-      replayOffset: try bytes.u64(at: 56, notAbove: Limit.segmentBytes, "the offset at which replay starts"),
+      replayOffset: try bytes.u64(at: 56, notAbove: FormatLimit.segmentBytes, "the offset at which replay starts"),
       bucketCount: buckets,
       overflowCount: overflow,
       entryCount: bytes.u64(at: 80),

@@ -51,7 +51,7 @@ public struct KeyspaceRow: Hashable, Sendable {
     defaultExpiry = bytes.i64(at: offset + 8)
     // The greatest number is reserved to mean that none are left.
     guard id < .max else { throw .damaged(reason: "a keyspace's identifier is impossible: \(id)", offset: offset) }
-    guard incarnation <= Limit.incarnation else {
+    guard incarnation <= FormatLimit.incarnation else {
       throw .damaged(reason: "a keyspace's incarnation is impossible: \(incarnation)", offset: offset + 4)
     }
     guard defaultExpiry >= -1 else {

@@ -70,14 +70,14 @@ extension Manifest {
     }
     self.state = state
     for offset in [76, 140] { try bytes.requireZeros(in: offset..<(offset + 4)) }
-    generation = try bytes.u64(at: 16, notAbove: Limit.count, "its generation")
+    generation = try bytes.u64(at: 16, notAbove: FormatLimit.count, "its generation")
     durableSequence = try bytes.u64(at: 80, notAbove: RecordLayout.sequenceLimit, "the durable sequence number")
     nextSequence = try bytes.u64(at: 88, notAbove: RecordLayout.sequenceLimit, "the next sequence number")
     guard nextSequence > 0 else { throw .damaged(reason: "the next sequence number is 0", offset: 88) }
     storeTime = bytes.i64(at: 96)
-    nextSegmentID = try bytes.u64(at: 104, notAbove: Limit.count, "the next segment's identifier")
-    nextCheckpointID = try bytes.u64(at: 112, notAbove: Limit.count, "the next checkpoint's identifier")
-    checkpointID = try bytes.u64(at: 120, notAbove: Limit.count, "the checkpoint's identifier")
+    nextSegmentID = try bytes.u64(at: 104, notAbove: FormatLimit.count, "the next segment's identifier")
+    nextCheckpointID = try bytes.u64(at: 112, notAbove: FormatLimit.count, "the next checkpoint's identifier")
+    checkpointID = try bytes.u64(at: 120, notAbove: FormatLimit.count, "the checkpoint's identifier")
     nextKeyspaceID = bytes.u32(at: 132)
     mergedThrough = try bytes.u64(at: 144, notAbove: RecordLayout.sequenceLimit, "the highest merged sequence number")
     settings = try StoredSettings(decoding: bytes, at: 152)

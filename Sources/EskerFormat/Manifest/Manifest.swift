@@ -14,7 +14,7 @@ public struct Manifest: Hashable, Sendable {
   }
 
   /// The greatest identifier that a segment or checkpoint can have.
-  public static let greatestID = Limit.count
+  public static let greatestID = FormatLimit.count
 
   /// Increases with each edit.
   public var generation: UInt64 = 0

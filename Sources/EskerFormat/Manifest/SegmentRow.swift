@@ -18,7 +18,7 @@ public struct SegmentRow: Hashable, Sendable {
   public static let granuleSize: UInt64 = 16 << 20
 
   /// The number of granules in a store's whole address space.
-  public static let granuleLimit = UInt32(Limit.segmentBytes / granuleSize)
+  public static let granuleLimit = UInt32(FormatLimit.segmentBytes / granuleSize)
 
   /// The segment's identifier.
   public var id: UInt64
@@ -159,18 +159,18 @@ public struct SegmentRow: Hashable, Sendable {
         throw .damaged(reason: "\(field) of segment \(id) is impossible: \(value)", offset: offset + place)
       }
     }
-    try require(id <= Limit.count, "the identifier", id, at: 0)
+    try require(id <= FormatLimit.count, "the identifier", id, at: 0)
     try require(firstSequence <= RecordLayout.sequenceLimit, "the lowest sequence number", firstSequence, at: 24)
     try require(lastSequence <= RecordLayout.sequenceLimit, "the highest sequence number", lastSequence, at: 32)
     let range = UInt64(layout.recordsStart)...max(UInt64(layout.recordsStart), UInt64(granules) * Self.granuleSize)
     let isEnd = recordsEnd % 8 == 0 && range.contains(recordsEnd)
     try require(isEnd || recordsEnd == 0 && state == .active, "the end of the records", recordsEnd, at: 40)
-    let isFooter = footerOffset % 8 == 0 && footerOffset >= recordsEnd && footerOffset <= 2 * Limit.segmentBytes
+    let isFooter = footerOffset % 8 == 0 && footerOffset >= recordsEnd && footerOffset <= 2 * FormatLimit.segmentBytes
     try require(footerOffset == 0 || isFooter, "the offset of the footer", footerOffset, at: 48)
-    try require(footerLength <= Limit.segmentBytes, "the length of the footer", footerLength, at: 56)
-    try require(neverExpiring <= Limit.count, "the number of records that never expire", neverExpiring, at: 80)
+    try require(footerLength <= FormatLimit.segmentBytes, "the length of the footer", footerLength, at: 56)
+    try require(neverExpiring <= FormatLimit.count, "the number of records that never expire", neverExpiring, at: 80)
     try require(mergedThrough <= RecordLayout.sequenceLimit, "the sequence number of its merge", mergedThrough, at: 96)
-    try require(fileLength <= 4 * Limit.segmentBytes, "the length of the file", fileLength, at: 88)
+    try require(fileLength <= 4 * FormatLimit.segmentBytes, "the length of the file", fileLength, at: 88)
   }
 
   /// Its lowest to its highest sequence number; nil if they are unknown.

@@ -1,4 +1,4 @@
-// Safety: callers keep their buffers during the call. A room has the length its description asks for: the dictionary of the
+// Safety: callers keep their buffers during the call. A buffer has the length its description asks for: the dictionary of the
 // segment and the plain bytes after it. Memory for plain bytes has `plainLength` bytes, which the decompressor fills to the
 // end or else reports damage. Only a part of them is copied, whose place `PackedEntry.value(in:)` checks.
 
@@ -15,15 +15,15 @@ extension PackedSegmentView {
   ///   - destination: As many bytes as the value has. They are unspecified if the result is not nil.
   ///   - isVerified: Whether to compare checksums.
   ///   - isHeadVerified: Whether the header's checksum has just been compared.
-  ///   - room: A copy of the segment's dictionary with space for the uncompressed bytes right after it, which halves the
+  ///   - buffer: A copy of the segment's dictionary with space for the uncompressed bytes right after it, which halves the
   ///     time to decompress.
-  /// - Complexity: O(n); with a room 0.2 microseconds for 500 bytes. In a cell, all of its values are decompressed.
+  /// - Complexity: O(n); with a buffer 0.2 microseconds for 500 bytes. In a cell, all of its values are decompressed.
   public func copyValue(
     of entry: PackedEntry,
     into destination: UnsafeMutableRawBufferPointer,
     isVerified: Bool,
     isHeadVerified: Bool = false,
-    room: UnsafeMutableRawPointer? = nil
+    buffer: UnsafeMutableRawPointer? = nil
   ) -> RecordDamage? {
     precondition(destination.count == entry.valueLength)
     if isVerified, !isHeadVerified, !entry.headIsIntact(salt: salt) { return .headerChecksum }
@@ -31,8 +31,8 @@ extension PackedSegmentView {
       let plain = !isVerified || entry.isIntact(entry.stored) ? entry.stored : nil
       return unsafe copyValue(of: entry, from: plain, to: destination)
     }
-    if let room = unsafe room {
-      return unsafe copyValue(of: entry, from: unpack(entry, inRoom: room, isVerified: isVerified), to: destination)
+    if let buffer = unsafe buffer {
+      return unsafe copyValue(of: entry, from: unpack(entry, inBuffer: buffer, isVerified: isVerified), to: destination)
     }
     if entry.valueLength == entry.plainLength {
       return unsafe unpack(entry, into: destination, dictionary, isVerified: isVerified) == nil ? .bodyChecksum : nil
@@ -69,19 +69,19 @@ extension PackedSegmentView {
   ///
   /// - Parameters:
   ///   - checked: The last cell checked, and the result: the records of a cell share their values.
-  ///   - room: A copy of the segment's dictionary with space for `roomLength` uncompressed bytes right after it.
+  ///   - buffer: A copy of the segment's dictionary with space for `bufferLength` uncompressed bytes right after it.
   public func valueDamage(
     of entry: PackedEntry,
     lastCell checked: inout (start: Int, damage: RecordDamage?)?,
-    room: UnsafeMutableRawPointer,
-    roomLength: Int
+    buffer: UnsafeMutableRawPointer,
+    bufferLength: Int
   ) -> RecordDamage? {
     if entry.isInCell, let checked, checked.start == entry.headOffset { return checked.damage }
     let isIntact: Bool
     if !entry.isCompressed {
       isIntact = entry.isIntact(entry.stored)
-    } else if entry.plainLength <= roomLength {
-      isIntact = unsafe unpack(entry, inRoom: room, isVerified: true) != nil
+    } else if entry.plainLength <= bufferLength {
+      isIntact = unsafe unpack(entry, inBuffer: buffer, isVerified: true) != nil
     } else {
       isIntact = damage(of: entry) == nil
     }
@@ -96,20 +96,20 @@ extension PackedSegmentView {
   }
 
   /// Decompresses into the memory after a copy of the dictionary; nil if the record is damaged.
-  private func unpack(_ entry: PackedEntry, inRoom room: UnsafeMutableRawPointer, isVerified: Bool) -> ByteRun? {
-    let dictionary = unsafe UnsafeRawBufferPointer(start: room, count: self.dictionary.count)
-    let plain = unsafe UnsafeMutableRawBufferPointer(start: room + dictionary.count, count: entry.plainLength)
+  private func unpack(_ entry: PackedEntry, inBuffer buffer: UnsafeMutableRawPointer, isVerified: Bool) -> ByteRun? {
+    let dictionary = unsafe UnsafeRawBufferPointer(start: buffer, count: self.dictionary.count)
+    let plain = unsafe UnsafeMutableRawBufferPointer(start: buffer + dictionary.count, count: entry.plainLength)
     return unsafe unpack(entry, into: plain, dictionary, isVerified: isVerified)
   }
 
   private func unpack(
     _ entry: PackedEntry,
-    into room: UnsafeMutableRawBufferPointer,
+    into buffer: UnsafeMutableRawBufferPointer,
     _ dictionary: UnsafeRawBufferPointer,
     isVerified: Bool
   ) -> ByteRun? {
-    guard unsafe LZ4.decompress(entry.stored.pointer, into: room, dictionary: dictionary) else { return nil }
-    let plain = unsafe ByteRun(UnsafeRawBufferPointer(room))
+    guard unsafe LZ4.decompress(entry.stored.pointer, into: buffer, dictionary: dictionary) else { return nil }
+    let plain = unsafe ByteRun(UnsafeRawBufferPointer(buffer))
     return !isVerified || entry.isIntact(plain) ? plain : nil
   }
 }

@@ -32,8 +32,8 @@ extension RecordHeader {
     guard limit >= 32 &+ 8 &* extensionWords else { return .damaged(.truncated) }
     let checksum = unsafe esker_record_header_checksum(salt, offsetUnits, place, UInt32(extensionWords))
     guard checksum == UInt32(truncatingIfNeeded: UInt64(littleEndian: firstWord)) else {
-      guard let size = RecordHole.size(UInt64(littleEndian: firstWord)) else { return .damaged(.headerChecksum) }
-      return size <= limit ? .record(RecordHole.header(size: size)) : .damaged(.truncated)
+      guard let size = RecordFiller.size(UInt64(littleEndian: firstWord)) else { return .damaged(.headerChecksum) }
+      return size <= limit ? .record(RecordFiller.header(size: size)) : .damaged(.truncated)
     }
     return decode(view, limit: limit)
   }

@@ -79,7 +79,7 @@ public struct SegmentFooter: Sendable {
     guard streamLength <= 1 << 56, entryCount <= streamLength / FooterCursor.minimumEntryLength,
       neverExpiring <= entryCount
     else { throw .damaged(reason: "its counts contradict each other", offset: 24) }
-    guard recordsEnd >= UInt64(SegmentHeader.length), recordsEnd <= Limit.segmentBytes, recordsEnd % 8 == 0 else {
+    guard recordsEnd >= UInt64(SegmentHeader.length), recordsEnd <= FormatLimit.segmentBytes, recordsEnd % 8 == 0 else {
       throw .damaged(reason: "the end of the records is impossible: \(recordsEnd)", offset: 40)
     }
     guard firstSequence <= lastSequence, lastSequence <= RecordLayout.sequenceLimit else {

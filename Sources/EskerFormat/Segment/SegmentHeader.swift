@@ -134,10 +134,10 @@ public struct SegmentHeader: Hashable, Sendable {
     salt = bytes.u32(at: 56)
     self.kind = kind
     creationTime = bytes.i64(at: 64)
-    plannedCapacity = try bytes.u64(at: 72, notAbove: Limit.segmentBytes, "its planned capacity")
+    plannedCapacity = try bytes.u64(at: 72, notAbove: FormatLimit.segmentBytes, "its planned capacity")
     dictionaryLength = bytes.u32(at: 80)
     dictionaryChecksum = bytes.u32(at: 84)
-    plainBytes = try bytes.u64(at: 88, notAbove: Limit.segmentBytes, "the unpacked length of its records")
+    plainBytes = try bytes.u64(at: 88, notAbove: FormatLimit.segmentBytes, "the unpacked length of its records")
     guard dictionaryLength <= PackedLayout.maximumDictionaryLength, dictionaryLength % 16 == 0 else {
       throw .damaged(reason: "the length of its dictionary is impossible", offset: 80)
     }

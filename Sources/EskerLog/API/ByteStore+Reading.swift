@@ -125,7 +125,7 @@ extension ByteStore {
       for position in start..<end {
         lent[position].withBytes { (span) in unsafe span.withKeyPointer { (key) in unsafe core.add(key, to: &window) } }
       }
-      core.bringIn(&window)
+      core.pageIn(&window)
       for position in start..<end {
         try lent[position].withBytes { (span) throws(StoreError) in
           try unsafe span.withKeyPointer { (key) throws(StoreError) in
@@ -192,6 +192,6 @@ extension ByteStore {
   /// - Throws: ``StoreError/closed``.
   /// - Complexity: that of ``count()``.
   public func countExpired() throws(StoreError) -> Int {
-    try core.engine.keeper.countExpired(in: core)
+    try core.engine.maintainer.countExpired(in: core)
   }
 }

@@ -22,7 +22,7 @@ package enum ViewCondition: Sendable {
 
 /// What a view's write did.
 @usableFromInline
-package struct Written: Sendable {
+package struct ViewWriteResult: Sendable {
   /// Whether the condition held.
   package var isDone = false
   /// Whether there was a value; known of removals and new expiries only.
@@ -56,7 +56,7 @@ extension Keyspace {
     expiry: Expiry?,
     durability: Durability?,
     skipsUnchanged: Bool
-  ) throws(StoreError) -> Written {
+  ) throws(StoreError) -> ViewWriteResult {
     let start = core.engine.startOfSample()
     var written = try logged(value, key, condition, core.instant(of: expiry), durability, skipsUnchanged)
     if written.isDone { written.start = start }
@@ -70,7 +70,7 @@ extension Keyspace {
     _ instant: Int64,
     _ durability: Durability?,
     _ skipsUnchanged: Bool
-  ) throws(StoreError) -> Written {
+  ) throws(StoreError) -> ViewWriteResult {
     switch condition {
     case .always:
       return try logged(value, key, instant, .always, durability)
@@ -78,16 +78,16 @@ extension Keyspace {
       return try logged(value, key, instant, .version(nil), durability)
     case .version(let version):
       guard skipsUnchanged else { return try logged(value, key, instant, .version(version), durability) }
-      guard let lease = try lease(key), lease.version == version else { return Written() }
+      guard let lease = try lease(key), lease.version == version else { return ViewWriteResult() }
       let sequence = try replace(lease, with: value, forKey: key, Expiry(stored: instant), durability)
-      guard let sequence else { return Written() }
-      return Written(isDone: true, sequence: sequence, expiry: instant)
+      guard let sequence else { return ViewWriteResult() }
+      return ViewWriteResult(isDone: true, sequence: sequence, expiry: instant)
     case .present:
       while let lease = try lease(key) {
         let written = try logged(value, key, instant, .version(lease.version), durability)
         if written.isDone { return written }
       }
-      return Written()
+      return ViewWriteResult()
     }
   }
 
@@ -97,13 +97,13 @@ extension Keyspace {
     _ instant: Int64,
     _ condition: WriteCondition,
     _ durability: Durability?
-  ) throws(StoreError) -> Written {
+  ) throws(StoreError) -> ViewWriteResult {
     let sequence = try unsafe key.withKeyPointer { (key) throws(StoreError) in
       try unsafe value.withKeyPointer { (value) throws(StoreError) in
         try unsafe core.put(value, key, at: instant, condition, durability)
       }
     }
-    return Written(isDone: sequence != 0, sequence: sequence, expiry: instant)
+    return ViewWriteResult(isDone: sequence != 0, sequence: sequence, expiry: instant)
   }
 
   /// Sets the expiry of a value if the condition holds, which it does not where there is none.
@@ -112,11 +112,11 @@ extension Keyspace {
     ofKey key: RawSpan,
     if condition: ViewCondition,
     durability: Durability?
-  ) throws(StoreError) -> Written {
+  ) throws(StoreError) -> ViewWriteResult {
     let instant = core.instant(of: expiry)
     while let lease = try lease(key) {
-      guard condition.holds(for: lease.version) else { return Written(wasThere: true) }
-      var written = Written(isDone: true, wasThere: true, sequence: lease.version.rawValue, expiry: instant)
+      guard condition.holds(for: lease.version) else { return ViewWriteResult(wasThere: true) }
+      var written = ViewWriteResult(isDone: true, wasThere: true, sequence: lease.version.rawValue, expiry: instant)
       if lease.expiry == Expiry(stored: instant) {
         try core.engine.env.checkWritable()
         return written
@@ -124,7 +124,7 @@ extension Keyspace {
       written.sequence = try rewrite(lease, forKey: key, Expiry(stored: instant), durability)
       if written.sequence != 0 { return written }
     }
-    return Written()
+    return ViewWriteResult()
   }
 
   /// Extends a value's life to `duration` from now, unless it does not expire, or would gain less than an eighth of that.
@@ -133,35 +133,35 @@ extension Keyspace {
     by duration: Duration,
     if condition: ViewCondition,
     durability: Durability?
-  ) throws(StoreError) -> Written {
+  ) throws(StoreError) -> ViewWriteResult {
     while let lease = try lease(key) {
-      guard condition.holds(for: lease.version) else { return Written(wasThere: true) }
-      var written = Written(isDone: true, wasThere: true, sequence: lease.version.rawValue)
+      guard condition.holds(for: lease.version) else { return ViewWriteResult(wasThere: true) }
+      var written = ViewWriteResult(isDone: true, wasThere: true, sequence: lease.version.rawValue)
       written.expiry = lease.expiry.stored
       guard let instant = core.extended(lease.expiry, by: duration) else { return written }
       written.expiry = instant
       written.sequence = try rewrite(lease, forKey: key, Expiry(stored: instant), durability)
       if written.sequence != 0 { return written }
     }
-    return Written()
+    return ViewWriteResult()
   }
 
   /// Removes `key` if the condition holds.
-  package func logRemoval(_ key: RawSpan, if condition: ViewCondition) throws(StoreError) -> Written {
+  package func logRemoval(_ key: RawSpan, if condition: ViewCondition) throws(StoreError) -> ViewWriteResult {
     switch condition {
     case .always, .present:
       let removal = try writeRemoval(key, condition: .always)
       var isDone = removal.wasVisible
       if case .always = condition { isDone = true }
-      return Written(isDone: isDone, wasThere: removal.wasVisible, sequence: removal.sequence)
+      return ViewWriteResult(isDone: isDone, wasThere: removal.wasVisible, sequence: removal.sequence)
     case .version(let version):
       let removal = try writeRemoval(key, condition: .version(version))
       let isDone = removal.sequence != 0
-      return Written(isDone: isDone, wasThere: removal.wasVisible, sequence: removal.sequence)
+      return ViewWriteResult(isDone: isDone, wasThere: removal.wasVisible, sequence: removal.sequence)
     case .absent:
       try core.engine.env.checkWritable()
       let isThere = try metadata(forKey: key) != nil
-      return Written(isDone: !isThere, wasThere: isThere)
+      return ViewWriteResult(isDone: !isThere, wasThere: isThere)
     }
   }
 
@@ -183,14 +183,14 @@ extension Keyspace {
 
   /// Gives a write its durability.
   @usableFromInline
-  package func settle(_ written: Written, _ durability: Durability?) throws(StoreError) {
+  package func settle(_ written: ViewWriteResult, _ durability: Durability?) throws(StoreError) {
     try core.engine.settle(written.sequence, durability)
     core.engine.endPut(written.start)
   }
 
   /// The same without blocking the task's thread. Once a write is logged, its task waits even if it is cancelled.
   @usableFromInline
-  package nonisolated(nonsending) func settleAsync(_ written: Written, _ durability: Durability?)
+  package nonisolated(nonsending) func settleAsync(_ written: ViewWriteResult, _ durability: Durability?)
     async throws(StoreError)
   {
     try await core.engine.settleAsync(written.sequence, durability, isAbandonable: false)

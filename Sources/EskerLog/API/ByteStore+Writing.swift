@@ -71,13 +71,15 @@ extension ByteStore {
   func writeRemoval<K: ByteSource & ~Copyable & ~Escapable>(
     _ key: borrowing K,
     condition: WriteCondition
-  ) throws(StoreError) -> Removal {
-    try key.withBytes { (span) throws(StoreError) -> Removal in
-      try unsafe span.withKeyPointer { (key) throws(StoreError) -> Removal in try unsafe core.remove(key, condition) }
+  ) throws(StoreError) -> RemovalResult {
+    try key.withBytes { (span) throws(StoreError) -> RemovalResult in
+      try unsafe span.withKeyPointer { (key) throws(StoreError) -> RemovalResult in
+        try unsafe core.remove(key, condition)
+      }
     }
   }
 
-  /// Removes every key of this keyspace in constant time. The index is swept in the background.
+  /// Removes every key of this keyspace in constant time. The index is purged in the background.
   public func removeAll(durability: Durability? = nil) throws(StoreError) {
     let sequence = try core.engine.removeAll(in: core)
     try core.engine.settle(sequence, durability)
@@ -90,7 +92,7 @@ extension ByteStore {
   ///   nothing in the keyspace can have expired.
   @discardableResult
   public func removeExpired() throws(StoreError) -> Int {
-    try core.engine.keeper.removeExpired(in: core)
+    try core.engine.maintainer.removeExpired(in: core)
   }
 }
 

@@ -5,11 +5,11 @@ package import EskerPlatform
 package struct ClosedStore: Sendable {
   /// The directory's absolute path.
   package let path: String
-  let host: Host
+  let host: StoreHost
 
   var fileSystem: any FileSystem { host.platform.fileSystem }
 
-  package init(at path: String, host: Host) throws(StoreError) {
+  package init(at path: String, host: StoreHost) throws(StoreError) {
     self.path = try host.absolute(path)
     self.host = host
   }

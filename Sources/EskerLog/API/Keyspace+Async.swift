@@ -17,7 +17,7 @@ extension Keyspace {
       durability: Durability? = nil
     ) async throws(StoreError) -> SequenceNumber {
       let start = core.engine.startOfSample()
-      await core.bringIn(key)
+      await core.pageIn(key)
       let sequence = try CoreView(core: core).writeValue(
         value,
         forKey: key,
@@ -54,7 +54,7 @@ extension Keyspace {
     /// Whether `key` has a value; see `contains` of ``ByteStore``. Suspends if its record must be read from a device.
     @inlinable
     public nonisolated(nonsending) func contains(_ key: some ByteSource) async throws(StoreError) -> Bool {
-      await core.bringIn(key)
+      await core.pageIn(key)
       return try CoreView(core: core).contains(key)
     }
 
@@ -63,7 +63,7 @@ extension Keyspace {
     @inlinable
     public nonisolated(nonsending) func metadata(forKey key: some ByteSource) async throws(StoreError) -> ValueMetadata?
     {
-      await core.bringIn(key)
+      await core.pageIn(key)
       return try CoreView(core: core).metadata(forKey: key)
     }
 
@@ -72,7 +72,7 @@ extension Keyspace {
     public nonisolated(nonsending) func remove<K: ByteSource>(_ key: K, durability: Durability? = nil)
       async throws(StoreError) -> Bool
     {
-      await core.bringIn(key)
+      await core.pageIn(key)
       let removal = try CoreView(core: core).writeRemoval(key, condition: .always)
       try await core.engine.settleAsync(removal.sequence, durability)
       return removal.wasVisible
@@ -85,7 +85,7 @@ extension Keyspace {
       durability: Durability? = nil,
       _ body: (RawSpan?) throws(StoreError) -> Update
     ) async throws(StoreError) -> SequenceNumber? {
-      await core.bringIn(key)
+      await core.pageIn(key)
       return try await settled(try CoreView(core: core).logUpdate(forKey: key, .buffered, body), durability)
     }
 
@@ -96,7 +96,7 @@ extension Keyspace {
       durability: Durability? = nil,
       _ body: (RawSpan?) throws -> Update
     ) async throws -> SequenceNumber? {
-      await core.bringIn(key)
+      await core.pageIn(key)
       return try await settled(try CoreView(core: core).logUpdate(forKey: key, .buffered, body), durability)
     }
 
@@ -134,7 +134,7 @@ extension Keyspace {
     public nonisolated(nonsending) func removeExpired() async throws(StoreError) -> Int {
       let core = core
       return try await onThreadThatMayWait { () throws(StoreError) in
-        try core.engine.keeper.removeExpired(in: core)
+        try core.engine.maintainer.removeExpired(in: core)
       }
     }
 
@@ -143,7 +143,7 @@ extension Keyspace {
     public nonisolated(nonsending) func removeAllExpired() async throws(StoreError) -> Int {
       let engine = core.engine
       return try await onThreadThatMayWait { () throws(StoreError) in
-        try engine.keeper.removeExpired(in: nil)
+        try engine.maintainer.removeExpired(in: nil)
       }
     }
 

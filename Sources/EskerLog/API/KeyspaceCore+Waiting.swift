@@ -55,14 +55,14 @@ extension KeyspaceCore {
   ///
   /// A cancelled task goes on at once: whether its write happens must not depend on where it waited.
   @usableFromInline
-  nonisolated(nonsending) func bringIn(_ key: some ByteSource) async {
+  nonisolated(nonsending) func pageIn(_ key: some ByteSource) async {
     guard engine.env.isUnhindered, mustWait(for: key), await mustWaitLonger(for: key) else { return }
     let key = key.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
-    await bringIn([(self, key)])
+    await pageIn([(self, key)])
   }
 
   /// Has a thread look at the keys, unless the task is cancelled before its turn.
-  fileprivate nonisolated(nonsending) func bringIn(_ keys: [(core: KeyspaceCore, key: [UInt8])]) async {
+  fileprivate nonisolated(nonsending) func pageIn(_ keys: [(core: KeyspaceCore, key: [UInt8])]) async {
     do throws(StoreError) {
       try await IOThreads.shared.run(orThrow: .cancelled) { () throws(StoreError) in
         for (core, key) in keys { unsafe key.withUnsafeBytes { unsafe core.touch($0) } }
@@ -80,7 +80,7 @@ extension Keyspace.Async {
     if core.engine.env.isUnhindered, core.engine.env.pages.mayWait {
       let keys = batch.operations.map { ($0.keyspace, Array(batch.bytes[$0.start..<$0.start + $0.keyLength])) }
       let missing = keys.filter { core, key in core.mustWait(for: key) }
-      if !missing.isEmpty { await core.bringIn(missing) }
+      if !missing.isEmpty { await core.pageIn(missing) }
     }
     try await core.engine.settleAsync(try core.engine.commit(batch), durability)
   }

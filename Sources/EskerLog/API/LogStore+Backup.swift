@@ -74,7 +74,7 @@ extension LogStore {
     from backup: String,
     to path: String,
     copying: Bool,
-    host: Host,
+    host: StoreHost,
     progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> Report.Backup {
     let path = try host.absolute(path)
@@ -103,7 +103,7 @@ extension LogStore {
     to path: String,
     copying: Bool = false
   ) throws(StoreError) -> Report.Backup {
-    let host = Host.system
+    let host = StoreHost.system
     let path = try host.absolute(path)
     var options = Options()
     options.readOnly = true

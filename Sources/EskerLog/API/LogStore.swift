@@ -18,11 +18,11 @@ internal import EskerPlatform
 /// one of the store's own threads, that happens a moment later, on another thread.
 public final class LogStore: ByteStore {
   /// The maximum length of a key, in bytes.
-  public static let maximumKeyLength = Limits.keyLength
+  public static let maximumKeyLength = StoreLimits.keyLength
   /// The maximum length of a value, in bytes: 1 GiB.
-  public static let maximumValueLength = Limits.valueLength
+  public static let maximumValueLength = StoreLimits.valueLength
   /// The maximum size of a batch, in bytes of records: 2 GiB.
-  public static let maximumBatchLength = Limits.batchLength
+  public static let maximumBatchLength = StoreLimits.batchLength
 
   @usableFromInline
   let engine: Engine
@@ -47,7 +47,7 @@ public final class LogStore: ByteStore {
   }
 
   /// Opens a store on a given host, such as one with a simulated disk, a fake clock, and background work done inline.
-  package init(at path: String, options: Options, host: Host) throws(StoreError) {
+  package init(at path: String, options: Options, host: StoreHost) throws(StoreError) {
     engine = try Self.open(host.absolute(path), options, host)
     guard let core = engine.keydir.keyspaces[0] else { throw .closed }
     _core = core
@@ -55,7 +55,7 @@ public final class LogStore: ByteStore {
   }
 
   /// Creates a store in a directory that carries the mark of a copy in progress; its path is absolute.
-  init(building storeID: StoreID, at path: String, options: Options, host: Host) throws(StoreError) {
+  init(building storeID: StoreID, at path: String, options: Options, host: StoreHost) throws(StoreError) {
     engine = try Engine(path: path, options: options, host: host, building: storeID)
     guard let core = engine.keydir.keyspaces[0] else { throw .closed }
     _core = core
@@ -108,7 +108,7 @@ public final class LogStore: ByteStore {
     return made
   }
 
-  private static func open(_ path: String, _ options: Options, _ host: Host) throws(StoreError) -> Engine {
+  private static func open(_ path: String, _ options: Options, _ host: StoreHost) throws(StoreError) -> Engine {
     let files = ManifestFiles(directory: path, fileSystem: host.platform.fileSystem)
     for _ in 0..<(options.readOnly ? LogPosition.mostTries : 0) {
       let before = try? files.read().newest?.generation
@@ -169,7 +169,7 @@ public final class LogStore: ByteStore {
     return Keyspace(core: cores[0], store: self)
   }
 
-  /// Removes a keyspace with all its entries, in constant time. Space is reclaimed, and the index swept, in the background.
+  /// Removes a keyspace with all its entries, in constant time. Space is reclaimed, and the index purged, in the background.
   ///
   /// Operations of existing ``Keyspace`` values then throw ``StoreError/keyspaceRemoved(_:)``, also if a keyspace of that name
   /// is created again, which is another one. Snapshots taken before still show the entries; feeds report
@@ -278,7 +278,7 @@ public final class LogStore: ByteStore {
   /// - Complexity: O(entries).
   @discardableResult
   public func removeAllExpired() throws(StoreError) -> Int {
-    try engine.keeper.removeExpired(in: nil)
+    try engine.maintainer.removeExpired(in: nil)
   }
 
   /// Sets the store time back to the wall clock's, after the wall clock had been set to a wrong later time.

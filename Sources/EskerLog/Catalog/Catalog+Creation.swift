@@ -62,7 +62,7 @@ extension Catalog {
   }
 
   /// Bytes kept free behind the last record of the tail: for the seal, and for a mark where records replace others.
-  var tailReserve: Int { Segment.tailReserve + (env.reusesRoom ? Segment.markLength : 0) }
+  var tailReserve: Int { Segment.tailReserve + (env.reusesSpace ? Segment.markLength : 0) }
 
   private func createSegment(
     _ capacity: Int,

@@ -5,7 +5,7 @@ internal import EskerPlatform
 /// one.
 struct StoreDirectory {
   let path: String
-  let host: Host
+  let host: StoreHost
   /// The identity of the store that a copy is creating here: the mark of the copy is then no obstacle.
   var building: StoreID?
   /// The settings of a store that is created.

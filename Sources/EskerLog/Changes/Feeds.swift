@@ -39,7 +39,7 @@ final class Feeds: Sendable {
     readers.withLock { readers in
       if readers.isEnded { return ChangeCursor(ChangeReader(failingWith: .closed)) }
       // Before it looks where history begins.
-      if readers.cursors.isEmpty { writer.holdRoom() }
+      if readers.cursors.isEmpty { writer.suspendReuse() }
       let cursor = ChangeCursor(ChangeReader(writer, since: since, keeping: keeping, showsUnsynced: showsUnsynced))
       readers.cursors.append(cursor)
       return cursor
@@ -50,7 +50,7 @@ final class Feeds: Sendable {
     readers.withLock { readers in
       let wasRead = !readers.cursors.isEmpty
       readers.cursors.removeAll { $0 === cursor }
-      if wasRead, readers.cursors.isEmpty { writer.letGoOfRoom() }
+      if wasRead, readers.cursors.isEmpty { writer.resumeReuse() }
     }
   }
 
@@ -129,7 +129,7 @@ final class Feeds: Sendable {
 
   /// Called after each write, without a lock.
   @inline(__always)
-  func tell() {
+  func notify() {
     if isAwaited.load(ordering: .relaxed) { wake() }
   }
 

@@ -70,7 +70,7 @@ final class CommitQueue: @unchecked Sendable {
   func publish(_ sequence: UInt64) {
     assert(sequence >= published.load(ordering: .relaxed), "what is visible stays so")
     published.store(sequence, ordering: .releasing)
-    env.session?.tellPublished(sequence)
+    env.session?.notePublished(sequence)
   }
 
   /// Sets both numbers, as an opening found them. No other thread uses the store yet.

@@ -28,7 +28,7 @@ extension Engine {
     // A read-only store may be following its writer, or a last checkpoint be in progress. A merge on demand notices and stops.
     let (failure, isClean) = follower.end {
       merger.whileResting {
-        keeper.holdingImages {
+        maintainer.holdingImages {
           // Threads that are making room began before the store was marked closed; no others begin.
           writer.awaitRoom()
           return end(after: before)
@@ -44,7 +44,7 @@ extension Engine {
   /// Ends a store whose background work has stopped; returns the error, if any, and whether the next opening needs no recovery.
   private func end(after before: Environment.Status) -> (failure: StoreError?, isClean: Bool) {
     // Waits for a write in progress; no later one gets past `checkWritable`.
-    let isChanged = writer.withLock { $0.isMarkedOpen || $0.isReaped } || catalog.hasDiscarded
+    let isChanged = writer.withLock { $0.isMarkedOpen || $0.hasPurged } || catalog.hasDiscarded
     var failure: StoreError?
     if before.contains(.syncFailed) {
       // Buffered writes may be lost in a power failure, although a close should make them durable.
@@ -77,7 +77,7 @@ extension Engine {
   /// Leaves a store that needs no recovery. No other thread writes any more.
   private func leaveClean() throws(StoreError) {
     try commits.waitDurable(publishedSequence)
-    keeper.sealFull()
+    maintainer.sealFull()
     var dropped = catalog.takeDiscarded()
     writer.withLock { state in
       if let tail = state.tail {
@@ -88,7 +88,7 @@ extension Engine {
     let tail = writer.withLock { $0.tail }
     // Everything is durable now, so every sealed segment is settled; empty segments are removed. A thread that writes may be about
     // to seal what it filled.
-    let unused = keeper.holdingSealing {
+    let unused = maintainer.holdingSealing {
       catalog.take { segment in
         segment.change { facts in if facts.awaitsSettling { facts.settle(with: facts.footer) } }
         let isUnusedTail = segment === tail && segment.recordBytes == 0
@@ -107,12 +107,12 @@ extension Engine {
 
   /// Writes a checkpoint if one is needed; returns the id of the one to begin with, or 0 for none.
   private func leaveCheckpoint(_ present: UInt64) throws(StoreError) -> UInt64 {
-    switch keeper.closingCheckpoint {
+    switch maintainer.closingCheckpoint {
     case .none: return 0
     case .present: return present
     case .new:
       let id = catalog.manifest.nextCheckpointID
-      do throws(StoreError) { return try keeper.writeCheckpoint(id: id) == nil ? 0 : id } catch {
+      do throws(StoreError) { return try maintainer.writeCheckpoint(id: id) == nil ? 0 : id } catch {
         // Without room for a checkpoint, the next opening reads the segments.
         guard case .noSpace = error else { throw error }
         return 0

@@ -14,7 +14,7 @@ extension Engine {
   func liveCount(of cores: [KeyspaceCore]) throws(StoreError) -> Int {
     defer { env.deliverEvents() }
     try checkBeforeRead()
-    return try keeper.countLive(in: cores)
+    return try maintainer.countLive(in: cores)
   }
 
   /// Finds keyspaces, creates those that do not exist, and records forms of keys and values where none are: durably and in one
@@ -82,8 +82,8 @@ extension Engine {
     defer { endRemoved() }
     let sequence = try makingRoom { () throws(StoreError) in try writer.removeKeyspace(core) }
     for watcher in core.watchers.watchers { watcher.afterEmptying() }
-    feeds.tell()
-    env.workers.keeper.request(.sweep)
+    feeds.notify()
+    env.workers.maintainer.request(.purge)
     return sequence
   }
 
@@ -115,8 +115,8 @@ extension Engine {
   func removeAll(in core: KeyspaceCore) throws(StoreError) -> UInt64 {
     let sequence = try makingRoom { () throws(StoreError) in try writer.reset(core) }
     for watcher in core.watchers.watchers { watcher.afterEmptying() }
-    feeds.tell()
-    env.workers.keeper.request(.sweep)
+    feeds.notify()
+    env.workers.maintainer.request(.purge)
     return sequence
   }
 

@@ -3,11 +3,11 @@ internal import Synchronization
 
 // What surrounds a write to the log: fronts first, the expiry, room in a store with a capacity, feeds, and durability.
 //
-// Safety: the caller keeps key and value until the call returns. A life stays allocated as long as the core.
+// Safety: the caller keeps key and value until the call returns. An incarnation stays allocated as long as the core.
 
 extension KeyspaceCore {
   func anticipate(_ key: UnsafeRawBufferPointer) {
-    unsafe keydir.reader.prefetch(life.pointee.hash.hash(key))
+    unsafe keydir.reader.prefetch(incarnation.pointee.hash.hash(key))
   }
 
   /// Stores a value; returns its sequence number, or 0 if the condition does not hold.
@@ -52,7 +52,7 @@ extension KeyspaceCore {
   }
 
   @usableFromInline
-  func remove(_ key: UnsafeRawBufferPointer, _ condition: WriteCondition) throws(StoreError) -> Removal {
+  func remove(_ key: UnsafeRawBufferPointer, _ condition: WriteCondition) throws(StoreError) -> RemovalResult {
     try unsafe engine.remove(key, self, condition)
   }
 }
@@ -97,7 +97,7 @@ extension Engine {
     let sequence = try makingRoom { () throws(StoreError) in
       try unsafe writer.put(value, key, core, expiry: expiry, condition, isSynced: isSynced)
     }
-    feeds.tell()
+    feeds.notify()
     return sequence
   }
 
@@ -105,10 +105,10 @@ extension Engine {
     _ key: UnsafeRawBufferPointer,
     _ core: KeyspaceCore,
     _ condition: WriteCondition
-  ) throws(StoreError) -> Removal {
+  ) throws(StoreError) -> RemovalResult {
     unsafe core.anticipateBeyondMemory(key)
     let removal = try makingRoom { () throws(StoreError) in try unsafe writer.remove(key, core, condition) }
-    feeds.tell()
+    feeds.notify()
     return removal
   }
 
@@ -125,7 +125,7 @@ extension Engine {
   func commit(_ batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
     anticipateBeyondMemory(batch)
     let sequence = try makingRoom { () throws(StoreError) in try writer.commit(batch) }
-    feeds.tell()
+    feeds.notify()
     return sequence
   }
 
@@ -236,16 +236,16 @@ extension Engine {
   @inline(never)
   func payDelay() {
     let delay = writer.takeOwed()
-    if catalog.isCrowdedUnsealed { keeper.sealFull() }
+    if catalog.isCrowdedUnsealed { maintainer.sealFull() }
     env.deliverEvents()
-    if delay != 0, env.isThreaded { env.workers.merger.nap(nanoseconds: delay) }
+    if delay != 0, env.isThreaded { env.workers.merger.sleep(nanoseconds: delay) }
   }
 
   /// Like `payDelay`, but suspends the task.
   @inline(never)
   nonisolated(nonsending) func payDelayAsync() async {
     let delay = writer.takeOwed()
-    if catalog.isCrowdedUnsealed { keeper.sealFull() }
+    if catalog.isCrowdedUnsealed { maintainer.sealFull() }
     env.deliverEvents()
     // Cancellation only ends the sleep: the write is done.
     if delay != 0, env.isThreaded { try? await Task.sleep(nanoseconds: delay) }

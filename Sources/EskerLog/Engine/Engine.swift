@@ -18,7 +18,7 @@ final class Engine: @unchecked Sendable {
   let catalog: Catalog
   let keydir: Keydir
   let writer: Writer
-  let keeper: Keeper
+  let maintainer: Maintainer
   let feeds: Feeds
   let merger: Merger
   let follower: Follower
@@ -32,7 +32,7 @@ final class Engine: @unchecked Sendable {
   var publisher: StatisticsPublisher?
 
   /// - Parameter building: the identity of the new store, if it is being made as a copy.
-  init(path: String, options: Options, host: Host, building: StoreID? = nil) throws(StoreError) {
+  init(path: String, options: Options, host: StoreHost, building: StoreID? = nil) throws(StoreError) {
     let start = host.platform.clock.monotonicNanoseconds()
     try options.check(for: path)
     let settings = StoredSettings(Options.Settings().changed(by: options))
@@ -59,9 +59,9 @@ final class Engine: @unchecked Sendable {
     }
     committer = AsyncCommitter(commits: commits, clock: host.platform.clock)
     writer = Writer(keydir, nextSequence: manifest.nextSequence)
-    keeper = Keeper(writer)
+    maintainer = Maintainer(writer)
     feeds = Feeds(writer)
-    merger = Merger(keeper, feeds)
+    merger = Merger(maintainer, feeds)
     follower = Follower(writer, feeds)
     do throws(StoreError) {
       try recover(manifest, opened, startedAt: start)
@@ -88,7 +88,7 @@ final class Engine: @unchecked Sendable {
     // Parts that refer to the engine hold a strong reference until it is released: a weak one would move the engine's reference
     // count to a side table and slow down every retain.
     keydir.keyspaces.begin(catalog.manifest) { [self] row in KeyspaceCore(row, of: self) }
-    keeper.begin()
+    maintainer.begin()
     var recovery = Recovery(writer)
     try recovery.recover(manifest, opened, startedAt: start)
     findings = recovery.findings

@@ -10,7 +10,7 @@ internal import EskerPlatform
 ///
 /// Plain data without reference counting: the keyspace whose functions use it keeps what it points to.
 ///
-/// Safety: the caller holds the keyspace's core, which keeps `life`, until it closes the window, exactly once. `buffer` belongs to
+/// Safety: the caller holds the keyspace's core, which keeps `incarnation`, until it closes the window, exactly once. `buffer` belongs to
 /// the window until then.
 @usableFromInline @safe
 struct KeyWindow {
@@ -19,7 +19,7 @@ struct KeyWindow {
   /// How many keys before a record's turn the rest of it is prefetched; its header has arrived by then.
   fileprivate static var lead: Int { 4 }
 
-  fileprivate let life: UnsafePointer<KeyspaceCore.Life>
+  fileprivate let incarnation: UnsafePointer<KeyspaceCore.Incarnation>
   fileprivate let index: HashIndex.Reader
   fileprivate let pin: EpochPin
   fileprivate var count = 0
@@ -28,8 +28,8 @@ struct KeyWindow {
   /// Holds a decompressed value until the next one; freed with the window.
   fileprivate var buffer = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-  fileprivate init(life: UnsafePointer<KeyspaceCore.Life>, index: HashIndex.Reader, pin: EpochPin) {
-    unsafe self.life = life
+  fileprivate init(incarnation: UnsafePointer<KeyspaceCore.Incarnation>, index: HashIndex.Reader, pin: EpochPin) {
+    unsafe self.incarnation = incarnation
     self.index = index
     self.pin = pin
   }
@@ -67,13 +67,13 @@ extension KeyspaceCore {
   /// Opens a window, which must be closed on the same thread.
   @usableFromInline
   func openWindow() throws(StoreError) -> KeyWindow {
-    try unsafe KeyWindow(life: life, index: keydir.reader, pin: enter())
+    try unsafe KeyWindow(incarnation: incarnation, index: keydir.reader, pin: enter())
   }
 
   /// Adds the next key, and prefetches its bucket.
   @usableFromInline
   func add(_ key: UnsafeRawBufferPointer, to window: inout KeyWindow) {
-    let hash = unsafe window.life.pointee.hash.hash(key)
+    let hash = unsafe window.incarnation.pointee.hash.hash(key)
     window.index.prefetch(hash)
     window[hashOf: window.count] = hash
     window.count &+= 1
@@ -81,7 +81,7 @@ extension KeyspaceCore {
 
   /// Prefetches the records of all keys.
   @usableFromInline
-  func bringIn(_ window: inout KeyWindow) {
+  func pageIn(_ window: inout KeyWindow) {
     let index = window.index
     let granules = keydir.granules
     var further: UInt32 = 0
@@ -104,7 +104,7 @@ extension KeyspaceCore {
       granules.prefetch(address)
     }
     if engine.env.pages.isBeyondMemory { fetch(&window) }
-    for position in 0..<min(KeyWindow.lead, window.count) { bringInRest(position, of: &window) }
+    for position in 0..<min(KeyWindow.lead, window.count) { pageInRest(position, of: &window) }
   }
 
   /// Begins to read all records that are not in memory, so that a device gets as many reads at a time as it can do.
@@ -117,7 +117,7 @@ extension KeyspaceCore {
   }
 
   @inline(__always)
-  private func bringInRest(_ position: Int, of window: inout KeyWindow) {
+  private func pageInRest(_ position: Int, of window: inout KeyWindow) {
     let hint = window[hintFor: position]
     if hint != KeyWindow.noHint { keydir.granules.prefetchRest(hint) }
   }
@@ -129,10 +129,10 @@ extension KeyspaceCore {
     at position: Int,
     in window: inout KeyWindow
   ) throws(StoreError) -> UnsafeRawBufferPointer? {
-    if position &+ KeyWindow.lead < window.count { bringInRest(position &+ KeyWindow.lead, of: &window) }
+    if position &+ KeyWindow.lead < window.count { pageInRest(position &+ KeyWindow.lead, of: &window) }
     let hash = window[hashOf: position]
     let hint = window[hintFor: position]
-    if let record = unsafe keydir.record(at: hint, for: hash, key, window.life.pointee.tag) {
+    if let record = unsafe keydir.record(at: hint, for: hash, key, window.incarnation.pointee.tag) {
       return unsafe record.value
     }
     return try unsafe valueWithoutHint(of: key, hash, in: &window)
@@ -147,7 +147,7 @@ extension KeyspaceCore {
   ) throws(StoreError) -> UnsafeRawBufferPointer? {
     // It may have been closed since, or be behind its writer.
     try engine.checkBeforeRead()
-    switch try unsafe lookup(hash, key, window.life.pointee.tag) {
+    switch try unsafe lookup(hash, key, window.incarnation.pointee.tag) {
     case .plain(let record, _): return unsafe record.value
     case .large(let address): return unsafe try found(keydir.largeRecord(at: address, hash))?.value
     case .packed(let address): return try unsafe packedValue(at: address, in: &window)

@@ -3,7 +3,7 @@ internal import EskerIndex
 internal import EskerPlatform
 
 // Safety: the caller keeps the key. The pin lasts until the addresses have been used, and no byte is read beyond a record's header
-// before it is known to be in memory. A life stays allocated as long as the core.
+// before it is known to be in memory. An incarnation stays allocated as long as the core.
 extension KeyspaceCore {
   /// Whether a look-up would wait for a device. The pages that it would wait for are then being read.
   ///
@@ -20,7 +20,7 @@ extension KeyspaceCore {
   }
 
   private func isAtHand(_ key: UnsafeRawBufferPointer) -> Bool {
-    let hash = unsafe life.pointee.hash.hash(key)
+    let hash = unsafe incarnation.pointee.hash.hash(key)
     guard let pin = enterIfUnhindered() else { return false }
     defer { keydir.epochs.exit(pin) }
     if let line = unsafe keydir.reader.addressInImage(of: hash), unsafe !PageCache.holds(line, byteCount: 64) {
@@ -28,11 +28,11 @@ extension KeyspaceCore {
     }
     var probe = keydir.reader.probe(hash)
     guard let address = probe.next(), let place = keydir.granules.place(of: address) else { return true }
-    return bringIn(place)
+    return pageIn(place)
   }
 
   /// Begins to read the record at a place; true if it is in memory.
-  private func bringIn(_ place: GranuleTable.Place) -> Bool {
+  private func pageIn(_ place: GranuleTable.Place) -> Bool {
     let most = min(place.limit, MemoryPage.size)
     guard unsafe PageCache.holds(place.pointer, byteCount: min(most, Self.headerSize)) else {
       unsafe PageCache.fetch(place.pointer, byteCount: min(most, Self.likelySize))
@@ -63,13 +63,13 @@ extension KeyspaceCore {
   /// Reads what a write of the key is going to look at.
   @inline(never)
   func touch(_ key: UnsafeRawBufferPointer) {
-    let hash = unsafe life.pointee.hash.hash(key)
+    let hash = unsafe incarnation.pointee.hash.hash(key)
     guard let pin = enterIfUnhindered() else { return }
     defer { keydir.epochs.exit(pin) }
     var probe = keydir.reader.probe(hash)
     while let address = probe.next() {
       guard let place = keydir.granules.place(of: address), let record = StoredRecord(at: place) else { continue }
-      if unsafe record.isFor(hash, key, life.pointee.tag) { break }
+      if unsafe record.isFor(hash, key, incarnation.pointee.tag) { break }
     }
   }
 }

@@ -2,7 +2,7 @@ internal import EskerFormat
 internal import EskerIndex
 internal import EskerPlatform
 
-// Safety: the caller keeps the key, and a buffer, until the call returns. A life stays allocated as long as the core. A record is
+// Safety: the caller keeps the key, and a buffer, until the call returns. An incarnation stays allocated as long as the core. A record is
 // used only under the pin that it was looked up under; a lease takes a reference to its segment under that pin. A value's length
 // is within its record, which `RecordView` has checked, and no more is copied than the buffer takes.
 extension KeyspaceCore {
@@ -10,13 +10,13 @@ extension KeyspaceCore {
   func get(_ key: UnsafeRawBufferPointer) throws(StoreError) -> [UInt8]? {
     let start = engine.startOfSample()
     defer { engine.endGet(start) }
-    let life = unsafe life
-    let hash = unsafe life.pointee.hash.hash(key)
+    let incarnation = unsafe incarnation
+    let hash = unsafe incarnation.pointee.hash.hash(key)
     // Before the pin, whose fence takes time.
     keydir.reader.prefetch(hash)
     let pin = try enter()
     defer { keydir.epochs.exit(pin) }
-    switch try unsafe lookup(hash, key, life.pointee.tag) {
+    switch try unsafe lookup(hash, key, incarnation.pointee.tag) {
     case .plain(let record, _): return unsafe [UInt8](record.value)
     case .large(let address): return try found(keydir.largeValue(at: address, hash))
     case .packed(let address): return try keydir.packedValue(at: address)
@@ -29,13 +29,13 @@ extension KeyspaceCore {
   func get(_ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int? {
     let start = engine.startOfSample()
     defer { engine.endGet(start) }
-    let life = unsafe life
-    let hash = unsafe life.pointee.hash.hash(key)
+    let incarnation = unsafe incarnation
+    let hash = unsafe incarnation.pointee.hash.hash(key)
     // Before the pin, whose fence takes time.
     keydir.reader.prefetch(hash)
     let pin = try enter()
     defer { keydir.epochs.exit(pin) }
-    switch try unsafe lookup(hash, key, life.pointee.tag) {
+    switch try unsafe lookup(hash, key, incarnation.pointee.tag) {
     case .plain(let record, _):
       let length = record.valueLength
       if let destination = buffer.baseAddress {
@@ -53,11 +53,11 @@ extension KeyspaceCore {
 
   @usableFromInline
   func metadata(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueMetadata? {
-    let life = unsafe life
-    let hash = unsafe life.pointee.hash.hash(key)
+    let incarnation = unsafe incarnation
+    let hash = unsafe incarnation.pointee.hash.hash(key)
     let pin = try enter()
     defer { keydir.epochs.exit(pin) }
-    switch try unsafe lookup(hash, key, life.pointee.tag) {
+    switch try unsafe lookup(hash, key, incarnation.pointee.tag) {
     case .plain(let record, _):
       return ValueMetadata(record.valueLength, version: record.sequence, expiry: record.expiry)
     case .large(let address):
@@ -77,11 +77,11 @@ extension KeyspaceCore {
   func lease(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueLease? {
     let start = engine.startOfSample()
     defer { engine.endGet(start) }
-    let life = unsafe life
-    let hash = unsafe life.pointee.hash.hash(key)
+    let incarnation = unsafe incarnation
+    let hash = unsafe incarnation.pointee.hash.hash(key)
     let pin = try enter()
     defer { keydir.epochs.exit(pin) }
-    switch try unsafe lookup(hash, key, life.pointee.tag) {
+    switch try unsafe lookup(hash, key, incarnation.pointee.tag) {
     case .plain(let record, let address):
       return lease(of: record, at: address)
     case .large(let address):
@@ -97,7 +97,7 @@ extension KeyspaceCore {
   private func lease(of record: RecordView, at address: UInt64) -> ValueLease {
     let segment = keydir.granules.segment(of: address)
     // At the tail, the record may be replaced once the pin has ended.
-    if engine.env.reusesRoom, segment.map({ $0.recordsEnd == nil }) == true { return copy(of: record) }
+    if engine.env.reusesSpace, segment.map({ $0.recordsEnd == nil }) == true { return copy(of: record) }
     return unsafe ValueLease(
       record.value,
       version: record.sequence,
@@ -125,11 +125,11 @@ extension KeyspaceCore {
   /// The same, also of a value that has expired and that nobody has removed yet.
   func leaseEvenExpired(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueLease? {
     if let lease = try unsafe lease(key) { return lease }
-    let life = unsafe life
-    let hash = unsafe life.pointee.hash.hash(key)
+    let incarnation = unsafe incarnation
+    let hash = unsafe incarnation.pointee.hash.hash(key)
     let pin = try enter()
     defer { keydir.epochs.exit(pin) }
-    switch unsafe keydir.expiredRecord(hash, key, life.pointee.tag) {
+    switch unsafe keydir.expiredRecord(hash, key, incarnation.pointee.tag) {
     case .plain(let record, let address): return lease(of: record, at: address)
     case .large: return nil  // What has expired is verified whatever its size.
     case .packed(let address): return try keydir.packedLease(at: address)
@@ -188,10 +188,10 @@ extension KeyspaceCore {
   /// The newest record of a key, verified unless it is large; nil if the key is absent or expired. The caller has entered, and stays
   /// as long as it uses the record.
   @inline(__always)
-  func lookup(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) throws(StoreError) -> Found? {
+  func lookup(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) throws(StoreError) -> FoundRecord? {
     if let found = try unsafe keydir.lookup(hash, key, tag) { return found }
     // Nothing is found in a keyspace that was removed, so only a miss pays for the check. The tag of now and not of then: the
-    // entries may have been swept meanwhile.
+    // entries may have been purged meanwhile.
     try checkPresent()
     return nil
   }

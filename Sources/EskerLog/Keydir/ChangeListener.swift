@@ -29,7 +29,7 @@ package enum KeyspaceChange: Sendable {
 package protocol ChangeListener: AnyObject, Sendable {
   /// Called on a change to `key`, or to all keys if that is nil. `change` makes a copy of the details, for listeners that need
   /// them.
-  func hear(_ key: [UInt8]?, _ change: () -> KeyspaceChange)
+  func receive(_ key: [UInt8]?, _ change: () -> KeyspaceChange)
 
   /// Called once behind the last change, without the writer's lock: the store was closed, or the keyspace removed, and operations
   /// throw `error` from now on. The listener is released.
@@ -46,17 +46,17 @@ extension ChangeListener {
 extension KeyspaceCore {
   /// Notifies the listeners that a value replaced `existing`. If that had expired, they hear of its loss first.
   @inline(never)
-  func tellPut(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, replacing existing: Existing) {
+  func notifyPut(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, replacing existing: CurrentRecord) {
     let listeners = watchers.listeners
     if listeners.isEmpty { return }
     let keyBytes = unsafe [UInt8](key)
     var replaced = existing.address == 0 ? nil : existing
     if existing.address != 0, isExpired(existing) {
-      tellLoss(keyBytes, existing, .expiry)
+      notifyLoss(keyBytes, existing, .expiry)
       replaced = nil
     }
     for listener in listeners {
-      listener.hear(keyBytes) {
+      listener.receive(keyBytes) {
         unsafe .put(key: keyBytes, before: replaced.map(keydir.value), after: [UInt8](value))
       }
     }
@@ -64,29 +64,29 @@ extension KeyspaceCore {
 
   /// Notifies the listeners that `existing` was removed.
   @inline(never)
-  func tellRemoval(_ key: UnsafeRawBufferPointer, of existing: Existing) {
+  func notifyRemoval(_ key: UnsafeRawBufferPointer, of existing: CurrentRecord) {
     if watchers.listeners.isEmpty { return }
-    unsafe tellLoss([UInt8](key), existing, isExpired(existing) ? .expiry : .removal)
+    unsafe notifyLoss([UInt8](key), existing, isExpired(existing) ? .expiry : .removal)
   }
 
-  func tellLoss(_ key: [UInt8], _ existing: Existing, _ cause: KeyspaceChange.Cause) {
+  func notifyLoss(_ key: [UInt8], _ existing: CurrentRecord, _ cause: KeyspaceChange.Cause) {
     for listener in watchers.listeners {
-      listener.hear(key) { .loss(key: key, before: keydir.value(of: existing), cause: cause) }
+      listener.receive(key) { .loss(key: key, before: keydir.value(of: existing), cause: cause) }
     }
   }
 
-  func tellEmptied() {
-    for listener in watchers.listeners { listener.hear(nil) { .emptied } }
+  func notifyEmptied() {
+    for listener in watchers.listeners { listener.receive(nil) { .emptied } }
   }
 
-  private func isExpired(_ existing: Existing) -> Bool {
+  private func isExpired(_ existing: CurrentRecord) -> Bool {
     existing.damage == nil && existing.visibleVersion(at: keydir.env.time.now) == nil
   }
 }
 
 extension Keydir {
   /// The value of a record that the caller has found under its present hold of the writer's lock.
-  fileprivate func value(of existing: Existing) -> KeyspaceChange.Before {
+  fileprivate func value(of existing: CurrentRecord) -> KeyspaceChange.Before {
     do throws(StoreError) {
       if let found = existing.damage { throw damage(at: existing.address, found, key: nil) }
       guard let place = granules.place(of: existing.address), let record = StoredRecord(at: place) else {

@@ -2,7 +2,7 @@ internal import EskerFormat
 internal import EskerIndex
 
 /// The newest record of a key, as a writer finds it.
-struct Existing {
+struct CurrentRecord {
   /// 0 if there is none.
   var address: UInt64 = 0
   var sequence: UInt64 = 0
@@ -32,16 +32,16 @@ extension Keydir {
     _ key: UnsafeRawBufferPointer,
     _ tag: KeyspaceTag,
     _ probe: inout WriteProbe
-  ) throws(StoreError) -> Existing {
+  ) throws(StoreError) -> CurrentRecord {
     guard let address = probe.next() else {
       try checkAbsence(isDamaged: probe.isDamaged)
-      return Existing()
+      return CurrentRecord()
     }
     if let place = granules.place(of: address), place.packing == 0,
       let record = unsafe RecordView(at: place.pointer, limit: place.limit),
       unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag)
     {
-      return Existing(address: address, sequence: record.sequence, expiry: record.expiry, size: record.size)
+      return CurrentRecord(address: address, sequence: record.sequence, expiry: record.expiry, size: record.size)
     }
     return try unsafe findBehindAnother(hash, key, tag, &probe)
   }
@@ -53,14 +53,14 @@ extension Keydir {
     _ key: UnsafeRawBufferPointer,
     _ tag: KeyspaceTag,
     _ probe: inout WriteProbe
-  ) throws(StoreError) -> Existing {
+  ) throws(StoreError) -> CurrentRecord {
     probe = writeProbe(hash)
     // A damaged record with this hash, or with an unknown one, is taken to be the key's if the key has no intact record:
     // writing the key again repairs it.
-    var damaged: (existing: Existing, probe: WriteProbe)?
+    var damaged: (existing: CurrentRecord, probe: WriteProbe)?
     while let address = probe.next() {
       guard let place = granules.place(of: address) else {
-        damaged = (Existing(address: address, damage: .truncated), probe)
+        damaged = (CurrentRecord(address: address, damage: .truncated), probe)
         continue
       }
       if place.packing != 0 {
@@ -70,20 +70,20 @@ extension Keydir {
         continue
       }
       guard let record = unsafe RecordView(at: place.pointer, limit: place.limit) else {
-        damaged = (Existing(address: address, damage: .truncated), probe)
+        damaged = (CurrentRecord(address: address, damage: .truncated), probe)
         continue
       }
       if unsafe record.isFor(hash: hash, key: key.baseAddress ?? place.pointer, count: key.count, keyspace: tag) {
-        return Existing(address: address, sequence: record.sequence, expiry: record.expiry, size: record.size)
+        return CurrentRecord(address: address, sequence: record.sequence, expiry: record.expiry, size: record.size)
       }
       if let found = record.damage(salt: place.salt, offsetUnits: place.offsetUnits),
         record.keyHash == hash || found == .headerChecksum
       {
-        damaged = (Existing(address: address, damage: found), probe)
+        damaged = (CurrentRecord(address: address, damage: found), probe)
       }
     }
     try checkAbsence(isDamaged: probe.isDamaged)
-    guard let damaged else { return Existing() }
+    guard let damaged else { return CurrentRecord() }
     probe = damaged.probe
     return damaged.existing
   }
@@ -95,13 +95,13 @@ extension Keydir {
     _ key: UnsafeRawBufferPointer,
     _ tag: KeyspaceTag,
     _ address: UInt64
-  ) -> Existing? {
+  ) -> CurrentRecord? {
     guard let (view, offset) = place.packed, let entry = view.entry(at: offset) else {
-      return Existing(address: address, damage: .malformed)
+      return CurrentRecord(address: address, damage: .malformed)
     }
     if unsafe entry.isFor(key, keyspace: tag) {
-      return Existing(address: address, sequence: entry.sequence, expiry: entry.expiry, size: entry.size)
+      return CurrentRecord(address: address, sequence: entry.sequence, expiry: entry.expiry, size: entry.size)
     }
-    return entry.headIsIntact(salt: view.salt) ? nil : Existing(address: address, damage: .headerChecksum)
+    return entry.headIsIntact(salt: view.salt) ? nil : CurrentRecord(address: address, damage: .headerChecksum)
   }
 }

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Safety: a view is valid only while the reader that found it stays pinned; nobody keeps one longer.
 @safe
-enum Found {
+enum FoundRecord {
   case plain(RecordView, UInt64)
   /// A record of at least ``VerifiedRecords/leastSize`` bytes, neither verified nor known not to have expired: for
   /// ``Keydir/largeRecord(at:_:)`` and its like.
@@ -29,7 +29,7 @@ extension Keydir {
     _ hash: UInt64,
     _ key: UnsafeRawBufferPointer,
     _ tag: KeyspaceTag
-  ) throws(StoreError) -> Found? {
+  ) throws(StoreError) -> FoundRecord? {
     var probe = reader.probe(hash)
     while let address = probe.next() {
       guard let place = granules.place(of: address) else {
@@ -106,7 +106,7 @@ extension Keydir {
   }
 
   /// The intact record of a key that a look-up passed over because it has expired.
-  func expiredRecord(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) -> Found? {
+  func expiredRecord(_ hash: UInt64, _ key: UnsafeRawBufferPointer, _ tag: KeyspaceTag) -> FoundRecord? {
     var probe = reader.probe(hash)
     while let address = probe.next() {
       guard let place = granules.place(of: address), let record = StoredRecord(at: place),
@@ -136,7 +136,7 @@ extension Keydir {
     _ tag: KeyspaceTag,
     besides damaged: UInt64,
     _ found: RecordDamage
-  ) throws(StoreError) -> Found? {
+  ) throws(StoreError) -> FoundRecord? {
     var probe = reader.probe(hash)
     while let address = probe.next() {
       guard address != damaged, let place = granules.place(of: address), let record = StoredRecord(at: place),

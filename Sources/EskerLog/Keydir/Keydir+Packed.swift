@@ -73,7 +73,7 @@ extension Keydir {
     return value
   }
 
-  /// Copies the value of a packed record, decompressing it in a room of its segment if needed; returns the damage found, if
+  /// Copies the value of a packed record, decompressing it in a buffer of its segment if needed; returns the damage found, if
   /// any.
   func copyValue(
     of entry: PackedEntry,
@@ -81,7 +81,7 @@ extension Keydir {
     at address: UInt64,
     into destination: UnsafeMutableRawBufferPointer
   ) -> RecordDamage? {
-    bringInWhole(address, size: entry.size)
+    pageInWhole(address, size: entry.size)
     if let stored = unsafe view.storedValue(of: entry), stored.count >= VerifiedRecords.leastSize {
       return unsafe verifyingOnce(entry.headChecksum, at: address) { isVerified in
         unsafe view.copyValue(of: entry, into: destination, isVerified: isVerified, isHeadVerified: true)
@@ -89,20 +89,20 @@ extension Keydir {
     }
     let isVerified = verifiesReads
     // The look-up has already compared the header's checksum.
-    guard entry.isCompressed, entry.plainLength <= UnpackingRooms.outputLength,
+    guard entry.isCompressed, entry.plainLength <= UnpackingBuffers.outputLength,
       let segment = granules.segment(of: address)
     else {
       return unsafe view.copyValue(of: entry, into: destination, isVerified: isVerified, isHeadVerified: true)
     }
-    // Safety: a room holds the dictionary and `outputLength` bytes, which the guard above compares with. The dictionary always has
+    // Safety: a buffer holds the dictionary and `outputLength` bytes, which the guard above compares with. The dictionary always has
     // the same length here: a view that ends before its records finds no entry.
-    return unsafe segment.rooms.withRoom(for: view.dictionary) { room in
+    return unsafe segment.unpackingBuffers.withBuffer(for: view.dictionary) { buffer in
       unsafe view.copyValue(
         of: entry,
         into: destination,
         isVerified: isVerified,
         isHeadVerified: true,
-        room: room
+        buffer: buffer
       )
     }
   }

@@ -18,12 +18,12 @@ extension Keydir {
 extension Keydir {
   /// Asks for all pages of a record that has more than one, beyond memory: one after the other, each would be waited for.
   @inline(__always)
-  func bringInWhole(_ pointer: UnsafeRawPointer, size: Int) {
+  func pageInWhole(_ pointer: UnsafeRawPointer, size: Int) {
     if size > 4096, env.pages.isBeyondMemory { unsafe PageCache.fetch(pointer, byteCount: size) }
   }
 
   /// The same for a packed record at an address that a look-up returned.
-  func bringInWhole(_ address: UInt64, size: Int) {
-    if let place = granules.place(of: address) { unsafe bringInWhole(place.pointer, size: size) }
+  func pageInWhole(_ address: UInt64, size: Int) {
+    if let place = granules.place(of: address) { unsafe pageInWhole(place.pointer, size: size) }
   }
 }

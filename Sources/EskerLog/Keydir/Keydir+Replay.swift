@@ -9,7 +9,7 @@ extension Keydir {
     _ records: [LogRecord],
     _ run: Range<Int>,
     onlyMoving onlyMoves: Bool,
-    _ keys: borrowing KeysState
+    _ keys: borrowing KeydirState
   ) {
     let tag = records[run.lowerBound].keyspace
     // Only the record of a removal has such a tag: the log was forged.
@@ -36,9 +36,9 @@ extension Keydir {
   }
 
   @inline(__always)
-  private func apply(_ record: LogRecord, _ onlyMoves: Bool, _ core: KeyspaceCore?, _ keys: borrowing KeysState) {
+  private func apply(_ record: LogRecord, _ onlyMoves: Bool, _ core: KeyspaceCore?, _ keys: borrowing KeydirState) {
     var probe = writeProbe(record.hash)
-    let existing = existing(record, &probe) ?? Existing()
+    let existing = existing(record, &probe) ?? CurrentRecord()
     if existing.address != 0 {
       // A put with the same sequence number is a copy of the record that the index leads to.
       let isCopy =
@@ -48,7 +48,7 @@ extension Keydir {
       return
     }
     if record.kind == .put {
-      lead(
+      upsert(
         record.hash,
         to: record.address,
         record.size,
@@ -61,13 +61,13 @@ extension Keydir {
       // `insert` does not grow the index.
       grow()
     } else if existing.address != 0 {
-      takeOut(record.hash, existing, core, keys)
+      removeEntry(record.hash, existing, core, keys)
     }
   }
 
   /// The record that the index has for the same key. Leaves the probe at its slot, or where it would be.
   @inline(__always)
-  func existing(_ record: LogRecord, _ probe: inout WriteProbe) -> Existing? {
+  func existing(_ record: LogRecord, _ probe: inout WriteProbe) -> CurrentRecord? {
     var alike = 0
     while let address = probe.next() {
       alike += 1
@@ -76,13 +76,13 @@ extension Keydir {
         return nil
       }
       if address == record.address {
-        return Existing(address: address, sequence: record.sequence, size: record.size)
+        return CurrentRecord(address: address, sequence: record.sequence, size: record.size)
       }
       guard let place = granules.place(of: address), let found = StoredRecord(at: place),
         found.mayHave(record.hash, env.seed)
       else { continue }
       if isSameKey(found, as: record) {
-        return Existing(address: address, sequence: found.sequence, size: found.size)
+        return CurrentRecord(address: address, sequence: found.sequence, size: found.size)
       }
     }
     return nil
@@ -114,7 +114,7 @@ extension Keydir {
     return own.hasSameKey(as: found) || !own.headIsIntact || !found.headIsIntact
   }
 
-  func applyReset(_ record: LogRecord, _ keys: borrowing KeysState) {
+  func applyReset(_ record: LogRecord, _ keys: borrowing KeydirState) {
     guard let core = keyspaces[record.keyspace.id] else { return }
     guard record.keyspace.incarnation > core.tag.incarnation else { return }
     if record.keyspace.isRemoved {

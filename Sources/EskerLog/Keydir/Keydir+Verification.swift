@@ -69,7 +69,7 @@ extension Keydir {
 
   /// Checks a record of at least ``VerifiedRecords/leastSize`` bytes, as ``Options/verification`` says.
   func check(large record: RecordView, at place: GranuleTable.Place, _ address: UInt64) -> LargeRecordCheck {
-    unsafe bringInWhole(place.pointer, size: record.size)
+    unsafe pageInWhole(place.pointer, size: record.size)
     guard verifiesReads else { return .intact }
     let mark = mark(of: record.headerChecksum)
     if let mark, granules.verified.contains(mark.word, at: address) { return .trusted(pages: mark.pages) }

@@ -7,9 +7,9 @@ internal import Synchronization
 ///
 /// Invariants: the index leads only to records of segments that the catalog lists, that a merge is adding, or that it has just
 /// replaced. Every change is noted for checkpoints and snapshots before it is made. The live figures of a segment, and the count
-/// of a keyspace, cover exactly the records that the index leads to: each entry of the index counts for a keyspace, or as unswept.
+/// of a keyspace, cover exactly the records that the index leads to: each entry of the index counts for a keyspace, or as unpurged.
 ///
-/// Only this file changes where the index leads. Its functions that do so are called under the writer's lock, which a `KeysState`
+/// Only this file changes where the index leads. Its functions that do so are called under the writer's lock, which a `KeydirState`
 /// proves, with results of a search under the same hold of the lock. Each change takes these steps, in order:
 ///
 /// 1. A checkpoint in progress saves the bucket as it was.
@@ -45,12 +45,12 @@ final class Keydir: @unchecked Sendable {
   private let index: HashIndex
   // Relaxed, all of them: nothing is read through them.
   /// Entries of the index that count for no keyspace, since theirs was emptied or removed. Changed under the writer's lock.
-  private let unswept = Atomic<Int>(0)
+  private let unpurged = Atomic<Int>(0)
   /// True once a record could not be indexed for lack of memory: a record may then be live although the index does not lead to
   /// it.
   private let lacksEntries = Atomic<Bool>(false)
-  /// The hashes that all rosters have room for. Changed under the writer's lock.
-  let rostered = Atomic<Int>(0)
+  /// The hashes that all hash lists have room for. Changed under the writer's lock.
+  let keyHashCapacity = Atomic<Int>(0)
   /// True once the log turned out to have implausibly many keys with one hash, not all of which are in the index.
   private let forged = Atomic<Bool>(false)
 
@@ -122,20 +122,20 @@ final class Keydir: @unchecked Sendable {
   func noteForgery() -> Bool { !forged.exchange(true, ordering: .relaxed) }
 
   /// True when entries of emptied or removed keyspaces are in the index.
-  var needsSweep: Bool { unswept.load(ordering: .relaxed) > 0 }
+  var needsPurge: Bool { unpurged.load(ordering: .relaxed) > 0 }
 
   /// The number of entries in all keyspaces, under the writer's lock.
-  var liveCount: Int { index.count - unswept.load(ordering: .relaxed) }
+  var liveCount: Int { index.count - unpurged.load(ordering: .relaxed) }
 
-  /// Counts entries for their keyspace, or as unswept.
+  /// Counts entries for their keyspace, or as unpurged.
   @inline(__always)
   private func countEntries(_ change: Int, of core: KeyspaceCore?) {
-    if let core { core.countEntries(change) } else { countUnswept(change) }
+    if let core { core.countEntries(change) } else { countUnpurged(change) }
   }
 
   @inline(never)
-  private func countUnswept(_ change: Int) {
-    unswept.store(unswept.load(ordering: .relaxed) + change, ordering: .relaxed)
+  private func countUnpurged(_ change: Int) {
+    unpurged.store(unpurged.load(ordering: .relaxed) + change, ordering: .relaxed)
   }
 
   #if DEBUG
@@ -167,7 +167,7 @@ final class Keydir: @unchecked Sendable {
   func prepareMigration() { index.prepareMigration() }
 
   /// Copies a chunk of the index out of the checkpoint's pages; false if none is left.
-  func migrate(_ keys: borrowing KeysState) -> Bool { index.migrateNextChunk() }
+  func migrate(_ keys: borrowing KeydirState) -> Bool { index.migrateNextChunk() }
 
   // MARK: Searching
 
@@ -178,20 +178,20 @@ final class Keydir: @unchecked Sendable {
   /// Calls `body` with each entry of some buckets; false if some cannot be read.
   func forEachEntry(
     inBuckets buckets: Range<Int>,
-    _ keys: borrowing KeysState,
+    _ keys: borrowing KeydirState,
     _ body: (IndexEntry) -> Void
   ) -> Bool {
     index.forEachEntry(inBuckets: buckets, body)
   }
 
   /// Keeps entries in their buckets, so that a walk which releases the lock in between sees each one once.
-  func pauseSplits(_ keys: inout KeysState) {
+  func pauseSplits(_ keys: inout KeydirState) {
     keys.splitPauses += 1
     index.splitsPaused = true
   }
 
   /// Undoes one call of ``pauseSplits(_:)``.
-  func resumeSplits(_ keys: inout KeysState) {
+  func resumeSplits(_ keys: inout KeydirState) {
     keys.splitPauses -= 1
     index.splitsPaused = keys.splitPauses > 0
   }
@@ -206,15 +206,15 @@ final class Keydir: @unchecked Sendable {
   ///   - existing: the result of a search under the same hold of the lock.
   ///   - probe: where that search ended.
   @inline(__always)
-  func lead(
+  func upsert(
     _ hash: UInt64,
     to address: UInt64,
     _ size: Int,
     expiring expiry: Int64,
-    replacing existing: Existing,
+    replacing existing: CurrentRecord,
     at probe: WriteProbe,
     _ core: KeyspaceCore?,
-    _ keys: borrowing KeysState
+    _ keys: borrowing KeydirState
   ) {
     saveForCheckpoint(hash, keys)
     if expiry != .max { core?.expiry.note(expiry) }
@@ -226,7 +226,7 @@ final class Keydir: @unchecked Sendable {
       }
       countEntries(1, of: core)
       // Unwrapped behind the call: here it would be retained for each new key.
-      if core?.hasRoster.load(ordering: .relaxed) ?? false { enlist(hash, in: core, keys) }
+      if core?.hasKeyHashes.load(ordering: .relaxed) ?? false { enlist(hash, in: core, keys) }
     } else {
       note(existing.address, existing.sequence, keys)
       probe.replaceCurrent(with: address)
@@ -236,7 +236,7 @@ final class Keydir: @unchecked Sendable {
   }
 
   /// Removes a record that was just found from the index.
-  func takeOut(_ hash: UInt64, _ existing: Existing, _ core: KeyspaceCore?, _ keys: borrowing KeysState) {
+  func removeEntry(_ hash: UInt64, _ existing: CurrentRecord, _ core: KeyspaceCore?, _ keys: borrowing KeydirState) {
     saveForCheckpoint(hash, keys)
     note(existing.address, existing.sequence, keys)
     // Fails in a damaged bucket, where the entry stays.
@@ -246,12 +246,12 @@ final class Keydir: @unchecked Sendable {
   }
 
   /// Removes the record at `address` from the index; false if the index does not lead to it.
-  func takeOut(
+  func removeEntry(
     _ hash: UInt64,
     at address: UInt64,
     _ size: Int,
     of keyspace: KeyspaceTag,
-    _ keys: borrowing KeysState
+    _ keys: borrowing KeydirState
   ) -> Bool {
     guard find(hash, at: address) != nil else { return false }
     saveForCheckpoint(hash, keys)
@@ -268,7 +268,7 @@ final class Keydir: @unchecked Sendable {
     _ hash: UInt64,
     from old: (address: UInt64, size: Int),
     to new: (address: UInt64, size: Int),
-    _ keys: borrowing KeysState
+    _ keys: borrowing KeydirState
   ) -> Bool {
     guard let probe = find(hash, at: old.address) else { return false }
     saveForCheckpoint(hash, keys)
@@ -285,12 +285,12 @@ final class Keydir: @unchecked Sendable {
 
   /// Removes the intact records in some buckets that meet a condition from the index; returns how many.
   ///
-  /// - Parameter hear: called for each record whose keyspace has not been emptied since.
-  func takeOut(
+  /// - Parameter onRemoved: Called for each removed record of a current keyspace.
+  func removeEntries(
     inBuckets buckets: Range<Int>,
-    _ keys: borrowing KeysState,
+    _ keys: borrowing KeydirState,
     where condition: (StoredRecord) -> Bool,
-    hear: (KeyspaceCore, StoredRecord, UInt64) -> Void
+    onRemoved: (KeyspaceCore, StoredRecord, UInt64) -> Void
   ) -> Int {
     // A closure cannot capture a borrowed parameter.
     let (checkpoint, listeners) = (keys.checkpoint, keys.listeners)
@@ -303,7 +303,7 @@ final class Keydir: @unchecked Sendable {
       granules.countDead(at: entry.address, bytes: record.size)
       let core = keyspaces.core(of: record.keyspace)
       countEntries(-1, of: core)
-      if let core { hear(core, record, entry.address) }
+      if let core { onRemoved(core, record, entry.address) }
       return true
     }
   }
@@ -311,7 +311,7 @@ final class Keydir: @unchecked Sendable {
   /// Removes every entry that leads into a segment from the index, damaged or not.
   ///
   /// - Complexity: O(index).
-  func takeOut(from segment: Segment, _ keys: borrowing KeysState) {
+  func removeEntries(from segment: Segment, _ keys: borrowing KeydirState) {
     let addresses =
       segment.startUnits..<segment.startUnits + UInt64(segment.granuleCount) << UInt64(GranuleTable.granuleShift)
     let (checkpoint, listeners) = (keys.checkpoint, keys.listeners)
@@ -342,20 +342,20 @@ final class Keydir: @unchecked Sendable {
 
   /// Saves the bucket of a hash for a checkpoint in progress.
   @inline(__always)
-  private func saveForCheckpoint(_ hash: UInt64, _ keys: borrowing KeysState) {
+  private func saveForCheckpoint(_ hash: UInt64, _ keys: borrowing KeydirState) {
     if let checkpoint = keys.checkpoint { checkpoint.willChange(index.bucket(of: hash), of: index) }
   }
 
   /// Notes in open snapshots that a record was live until now.
   @inline(__always)
-  private func note(_ address: UInt64, _ sequence: UInt64, _ keys: borrowing KeysState) {
+  private func note(_ address: UInt64, _ sequence: UInt64, _ keys: borrowing KeydirState) {
     if !keys.listeners.isEmpty {
       for listener in keys.listeners { listener.noteSuperseded(address, sequence) }
     }
   }
 
   /// The same for a record whose sequence number is not at hand.
-  private func note(_ address: UInt64, _ keys: borrowing KeysState) {
+  private func note(_ address: UInt64, _ keys: borrowing KeydirState) {
     guard !keys.listeners.isEmpty else { return }
     // An unreadable record is part of every snapshot, as damage.
     note(address, granules.place(of: address).flatMap { StoredRecord(at: $0) }?.sequence ?? 0, keys)
@@ -363,19 +363,19 @@ final class Keydir: @unchecked Sendable {
 
   // MARK: Keyspaces
 
-  /// Begins the next incarnation of a keyspace. Entries of the previous one are no longer visible, and are swept later.
-  func empty(_ core: KeyspaceCore, beginning tag: KeyspaceTag, at sequence: UInt64, _ keys: borrowing KeysState) {
+  /// Begins the next incarnation of a keyspace. Entries of the previous one are no longer visible, and are purged later.
+  func empty(_ core: KeyspaceCore, beginning tag: KeyspaceTag, at sequence: UInt64, _ keys: borrowing KeydirState) {
     catalog.noteReset(of: tag, from: core.tag.incarnation, at: sequence)
     core.begin(incarnation: tag.incarnation)
-    countUnswept(core.count)
+    countUnpurged(core.count)
     core.setCount(0)
     core.expiry.set(.max)
-    beginRoster(of: core)
+    beginKeyHashes(of: core)
     keyspaces.noteChange(of: core)
   }
 
-  /// Removes a keyspace. Its entries are swept later, like those of an emptied one.
-  func remove(_ core: KeyspaceCore, at sequence: UInt64, _ keys: borrowing KeysState) {
+  /// Removes a keyspace. Its entries are purged later, like those of an emptied one.
+  func remove(_ core: KeyspaceCore, at sequence: UInt64, _ keys: borrowing KeydirState) {
     empty(core, beginning: KeyspaceTag(id: core.id, incarnation: KeyspaceTag.removal), at: sequence, keys)
     keyspaces.remove(core)
   }
@@ -387,7 +387,7 @@ final class Keydir: @unchecked Sendable {
     at sequence: UInt64,
     replaying place: (segment: UInt64, offset: Int),
     _ meta: CheckpointMeta,
-    _ keys: inout KeysState
+    _ keys: inout KeydirState
   ) -> CheckpointCut {
     pauseSplits(&keys)
     let cut = CheckpointCut(sequence: sequence, replaying: place, index: index, meta: meta)
@@ -401,14 +401,14 @@ final class Keydir: @unchecked Sendable {
     of cut: CheckpointCut,
     main: UnsafeMutableRawBufferPointer,
     overflow: inout OverflowImage,
-    _ keys: borrowing KeysState
+    _ keys: borrowing KeydirState
   ) -> Bool {
     cut.copied = buckets.upperBound
     // Safety: the caller passes 64 bytes for each bucket and keeps them.
     return unsafe index.exportBuckets(buckets, saved: cut.saved, main: main, overflow: &overflow)
   }
 
-  func endCut(_ keys: inout KeysState) {
+  func endCut(_ keys: inout KeydirState) {
     keys.checkpoint = nil
     resumeSplits(&keys)
   }
@@ -424,16 +424,16 @@ final class Keydir: @unchecked Sendable {
       guard let core = keyspaces.core(of: row.tag) else { continue }
       core.setCount(Int(clamping: row.count))
       core.expiry.set(row.earliestExpiry)
-      adoptRoster(row.hashes, of: core)
+      adoptKeyHashes(row.hashes, of: core)
     }
-    // A store may be closed, or killed, before all of a keyspace is swept, and the manifest may have forgotten it since.
-    unswept.store(index.count - keyspaces.count, ordering: .relaxed)
+    // A store may be closed, or killed, before all of a keyspace is purged, and the manifest may have forgotten it since.
+    unpurged.store(index.count - keyspaces.count, ordering: .relaxed)
   }
 }
 
 /// The open snapshots and the checkpoint in progress, which are notified before the index leaves a record. Guarded by the
 /// writer's lock.
-struct KeysState: ~Copyable {
+struct KeydirState: ~Copyable {
   fileprivate(set) var listeners: [SnapshotState] = []
   /// The checkpoint in progress.
   fileprivate var checkpoint: CheckpointCut?

@@ -18,15 +18,15 @@ public final class _KeyspaceCore: Sendable {
   let name: String
 
   /// One incarnation of the keyspace: emptying it begins the next, in which keys hash differently.
-  struct Life {
+  struct Incarnation {
     let tag: KeyspaceTag
     let hash: KeyHash
   }
 
-  /// The current life. Lives stay allocated as long as this object, so a reader may use one without a lock.
+  /// The current incarnation. Incarnations stay allocated as long as this object, so a reader may use one without a lock.
   private let present: Atomic<UInt>
   /// Safety: only `init`, `begin` under the writer's lock, and `deinit` touch it.
-  nonisolated(unsafe) private var lives: [UnsafeMutablePointer<Life>] = unsafe []
+  nonisolated(unsafe) private var incarnations: [UnsafeMutablePointer<Incarnation>] = unsafe []
 
   /// Entries in the index; written under the writer's lock.
   private let entryCount = Atomic<Int>(0)
@@ -34,9 +34,9 @@ public final class _KeyspaceCore: Sendable {
   let expiry = ExpiryBound()
 
   /// The hashes of the keyspace's keys, while it is small. Changed under the writer's lock, as the flag.
-  let roster = Guarded(KeyRoster(), .leaf)
-  /// Whether there is a roster. Relaxed: read and changed under the writer's lock.
-  let hasRoster: Atomic<Bool>
+  let keyHashes = Guarded(KeyHashList(), .leaf)
+  /// Whether there is a hash list. Relaxed: read and changed under the writer's lock.
+  let hasKeyHashes: Atomic<Bool>
 
   /// Whether there are watchers or listeners. Relaxed: writers read it under the writer's lock, which it is changed under.
   let isWatched = Atomic<Bool>(false)
@@ -54,37 +54,40 @@ public final class _KeyspaceCore: Sendable {
     name = row.name
     defaultExpiryMilliseconds = Atomic(row.defaultExpiry)
     recordedForms = Guarded(row.forms, .leaf)
-    hasRoster = Atomic(row.id != 0)
+    hasKeyHashes = Atomic(row.id != 0)
     present = Atomic(0)
     begin(incarnation: row.incarnation)
   }
 
   deinit {
-    // Safety: nobody has a pointer to one longer than this object. A life has nothing to deinitialize.
-    unsafe lives.forEach { unsafe $0.deallocate() }
+    // Safety: nobody has a pointer to one longer than this object. An incarnation has nothing to deinitialize.
+    unsafe incarnations.forEach { unsafe $0.deallocate() }
   }
 
-  /// Begins a life. Called under the writer's lock.
+  /// Begins an incarnation. Called under the writer's lock.
   func begin(incarnation: UInt32) {
     let tag = KeyspaceTag(id: id, incarnation: incarnation)
     // Safety: initialized before it is published, with release ordering, and never changed again.
-    let life = UnsafeMutablePointer<Life>.allocate(capacity: 1)
-    unsafe life.initialize(
-      to: Life(tag: tag, hash: KeyHash(seedLow: keydir.env.seed.low, seedHigh: keydir.env.seed.high, keyspace: tag))
+    let begun = UnsafeMutablePointer<Incarnation>.allocate(capacity: 1)
+    unsafe begun.initialize(
+      to: Incarnation(
+        tag: tag,
+        hash: KeyHash(seedLow: keydir.env.seed.low, seedHigh: keydir.env.seed.high, keyspace: tag)
+      )
     )
-    unsafe lives.append(life)
-    present.store(UInt(bitPattern: life), ordering: .releasing)
+    unsafe incarnations.append(begun)
+    present.store(UInt(bitPattern: begun), ordering: .releasing)
   }
 
-  /// The current life; valid as long as this object.
+  /// The current incarnation; valid as long as this object.
   @inline(__always)
-  var life: UnsafePointer<Life> {
-    // Safety: `init` has stored a pointer. Acquiring: the life behind it was initialized before.
+  var incarnation: UnsafePointer<Incarnation> {
+    // Safety: `init` has stored a pointer. Acquiring: the incarnation behind it was initialized before.
     unsafe UnsafePointer(bitPattern: present.load(ordering: .acquiring)).unsafelyUnwrapped
   }
 
-  // Safety: a life stays allocated as long as this object.
-  var tag: KeyspaceTag { unsafe life.pointee.tag }
+  // Safety: an incarnation stays allocated as long as this object.
+  var tag: KeyspaceTag { unsafe incarnation.pointee.tag }
 
   /// Throws if the keyspace was removed.
   func checkPresent() throws(StoreError) {
@@ -102,8 +105,8 @@ public final class _KeyspaceCore: Sendable {
   func setCount(_ count: Int) { entryCount.store(count, ordering: .relaxed) }
 
   /// What a snapshot shows of it.
-  var shown: KeyspaceTable.Shown {
-    KeyspaceTable.Shown(
+  var shown: SnapshotKeyspace {
+    SnapshotKeyspace(
       name: name,
       tag: tag,
       defaultExpiry: defaultExpiryMilliseconds.load(ordering: .relaxed),

@@ -8,20 +8,11 @@ internal import EskerPlatform
 ///
 /// Thread safety: any thread.
 final class KeyspaceTable: Sendable {
-  /// What a snapshot shows of a keyspace.
-  struct Shown {
-    let name: String
-    let tag: KeyspaceTag
-    /// Milliseconds; -1 if the store's default applies.
-    let defaultExpiry: Int64
-    let forms: KeyspaceForms
-  }
-
   private struct State {
     var byName: [String: KeyspaceCore] = [:]
     var byID: [UInt32: KeyspaceCore] = [:]
     /// A snapshot takes it as a whole, however many there are.
-    var shown: [UInt32: Shown] = [:]
+    var shown: [UInt32: SnapshotKeyspace] = [:]
     /// The number of the next keyspace.
     var next: UInt32 = 0
     /// Removed keyspaces whose watchers and listeners are still to be told.
@@ -43,7 +34,7 @@ final class KeyspaceTable: Sendable {
   var count: Int { state.withLock { $0.byID.values.reduce(0) { $0 + $1.count } } }
 
   /// All keyspaces as they are now. O(1).
-  var shown: [UInt32: Shown] { state.withLock { $0.shown } }
+  var shown: [UInt32: SnapshotKeyspace] { state.withLock { $0.shown } }
 
   /// The number of the next keyspace.
   var nextID: UInt32 { state.withLock { $0.next } }
@@ -121,4 +112,13 @@ final class KeyspaceTable: Sendable {
       return state
     }
   }
+}
+
+/// What a snapshot shows of a keyspace.
+struct SnapshotKeyspace {
+  let name: String
+  let tag: KeyspaceTag
+  /// Milliseconds; -1 if the store's default applies.
+  let defaultExpiry: Int64
+  let forms: KeyspaceForms
 }

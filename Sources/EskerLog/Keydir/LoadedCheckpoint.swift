@@ -47,7 +47,7 @@ struct LoadedCheckpoint {
   static func load(
     _ manifest: Manifest,
     directory: String,
-    host: Host,
+    host: StoreHost,
     verifyingAll: Bool = false
   ) -> (value: LoadedCheckpoint?, damage: StoreEvent?) {
     guard manifest.checkpointID != 0 else { return (nil, nil) }

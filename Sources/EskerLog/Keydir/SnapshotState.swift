@@ -16,7 +16,7 @@ class SnapshotState: @unchecked Sendable {
   let time: Int64
   let count: Int
   /// The keyspaces, as they were.
-  let keyspaces: [UInt32: KeyspaceTable.Shown]
+  let keyspaces: [UInt32: SnapshotKeyspace]
   /// The number of the next keyspace.
   let nextKeyspaceID: UInt32
   /// The segments, each with the offset up to which it was written.
@@ -45,7 +45,7 @@ class SnapshotState: @unchecked Sendable {
     sequence: UInt64,
     time: Int64,
     count: Int,
-    keyspaces: [UInt32: KeyspaceTable.Shown],
+    keyspaces: [UInt32: SnapshotKeyspace],
     nextKeyspaceID: UInt32 = 1,
     segments: [(segment: Segment, end: Int)],
     isWhole: [Bool] = [],

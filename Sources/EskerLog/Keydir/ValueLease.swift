@@ -64,7 +64,7 @@ extension Keydir {
   func packedLease(at address: UInt64) throws(StoreError) -> ValueLease {
     let (entry, view) = try packedEntry(at: address)
     if let stored = unsafe view.storedValue(of: entry) {
-      bringInWhole(address, size: entry.size)
+      pageInWhole(address, size: entry.size)
       let isLarge = stored.count >= VerifiedRecords.leastSize
       func found(_ isVerified: Bool) -> RecordDamage? {
         isVerified && !view.storedValueIsIntact(entry) ? .bodyChecksum : nil

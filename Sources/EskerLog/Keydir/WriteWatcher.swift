@@ -74,20 +74,20 @@ final class Watchers: Sendable {
 // Safety: the writer's caller keeps the key during the write, and a span cannot leave the call.
 extension KeyspaceCore {
   @inline(never)
-  func tellWillWrite(_ key: UnsafeRawBufferPointer) {
+  func notifyWillWrite(_ key: UnsafeRawBufferPointer) {
     for watcher in watchers.watchers { unsafe watcher.willWrite(key.bytes) }
   }
 
   @inline(never)
-  func tellDidWrite(_ key: UnsafeRawBufferPointer, _ sequence: UInt64?) {
+  func notifyDidWrite(_ key: UnsafeRawBufferPointer, _ sequence: UInt64?) {
     for watcher in watchers.watchers { unsafe watcher.didWrite(key.bytes, sequence) }
   }
 
-  func tellWillEmpty() {
+  func notifyWillEmpty() {
     for watcher in watchers.watchers { watcher.willEmpty() }
   }
 
-  func tellDidEmpty() {
+  func notifyDidEmpty() {
     for watcher in watchers.watchers { watcher.didEmpty() }
   }
 }

@@ -25,7 +25,7 @@ struct MergePace: ~Copyable {
     var rest = wait
     while rest > 0 {
       let nap = min(rest, 10_000_000)
-      merger.env.workers.merger.nap(nanoseconds: nap)
+      merger.env.workers.merger.sleep(nanoseconds: nap)
       rest -= nap
       try check()
     }

@@ -85,7 +85,7 @@ struct MergeRun: ~Copyable {
   /// to expired or evicted records in inputs that are no longer listed. Snapshots do not wait: see
   /// ``SnapshotState/open(of:)``.
   private borrowing func replace(by outputs: [Segment]) throws(StoreError) -> (records: Int, bytes: Int) {
-    let (checkpoint, evicted) = try merger.keeper.holdingImages { () throws(StoreError) in
+    let (checkpoint, evicted) = try merger.maintainer.holdingImages { () throws(StoreError) in
       let checkpoint = merger.catalog.manifest.checkpointID
       let leaving = inputs.map(\.path) + (checkpoint == 0 ? [] : [merger.catalog.checkpointPath(checkpoint)])
       do throws(StoreError) {
@@ -107,7 +107,7 @@ struct MergeRun: ~Copyable {
         throw error
       }
       defer { merger.catalog.endLeaving() }
-      return (checkpoint, merger.reap(survey.reaps))
+      return (checkpoint, merger.purge(survey.purges))
     }
     merger.catalog.removeCheckpoint(checkpoint)
     for segment in inputs {
@@ -143,12 +143,12 @@ struct MergeRun: ~Copyable {
     let notes = SnapshotState()
     merger.writer.withLock { state in state.keys.add(notes) }
     var going: [UInt64] = []
-    merger.inSlices(survey.reaps.count) { range, _ in
-      for reap in survey.reaps[range] where merger.keydir.leads(to: reap.address, hash: reap.hash) {
-        going.append(reap.address)
+    merger.inSlices(survey.purges.count) { range, _ in
+      for purge in survey.purges[range] where merger.keydir.leads(to: purge.address, hash: purge.hash) {
+        going.append(purge.address)
       }
     } prefetch: { range in
-      for reap in survey.reaps[range] { merger.keydir.reader.prefetch(reap.hash) }
+      for purge in survey.purges[range] { merger.keydir.reader.prefetch(purge.hash) }
     }
     let left = merger.writer.withLock { state in
       state.keys.remove(notes)

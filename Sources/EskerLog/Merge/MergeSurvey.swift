@@ -15,7 +15,7 @@ struct MergeMove {
 }
 
 /// An index entry whose record has expired or is evicted, or whose keyspace was emptied.
-struct MergeReap {
+struct PurgedEntry {
   var hash: UInt64
   var address: UInt64
   var size: Int
@@ -38,8 +38,8 @@ struct MergeSurvey: ~Copyable {
   /// Bytes of records that eviction may still spare; nil if nothing is to be evicted.
   private var sparing: Int?
   private(set) var moves: [MergeMove] = []
-  private(set) var reaps: [MergeReap] = []
-  private var shadows: [Shadow] = []
+  private(set) var purges: [PurgedEntry] = []
+  private var shadows: [ShadowingRecord] = []
   /// The last write that had returned when the survey began.
   private let beginning: UInt64
   /// Bytes of the tombstones that are still needed, and the segments that contain what they hide.
@@ -129,13 +129,13 @@ struct MergeSurvey: ~Copyable {
     let address = segment.startUnits + entry.offset >> 3
     let isCurrent = isCurrent(entry.keyspace)
     guard isAlive else {
-      // If its entry was reaped, only the record itself hides older ones.
+      // If its entry was purged, only the record itself hides older ones.
       if entry.expires { try noteShadow(entry, segment) }
       return
     }
-    func reap(isEvicted: Bool = false) {
-      reaps.append(
-        MergeReap(
+    func purge(isEvicted: Bool = false) {
+      purges.append(
+        PurgedEntry(
           hash: entry.keyHash,
           address: address,
           size: Int(entry.size),
@@ -144,18 +144,18 @@ struct MergeSurvey: ~Copyable {
         )
       )
     }
-    if !isCurrent { return reap() }
+    if !isCurrent { return purge() }
     if isExpired {
-      reap()
+      purge()
       return try noteShadow(entry, segment)
     }
     let (header, record) = try record(entry, segment)
     if header.expiry <= now {
-      reap()
+      purge()
       return try noteShadow(entry, segment)
     }
     if !spare(entry) {
-      reap(isEvicted: true)
+      purge(isEvicted: true)
       return try noteShadow(entry, segment)
     }
     let place = try copy(header, record, segment, isWarm)
@@ -273,7 +273,7 @@ struct MergeSurvey: ~Copyable {
   private mutating func noteShadow(_ entry: FooterEntry, _ segment: Segment) throws(StoreError) {
     guard entry.sequence > rule.floor, isCurrent(entry.keyspace), try !isSuperseded(entry, segment) else { return }
     shadows.append(
-      Shadow(hash: entry.keyHash, sequence: entry.sequence, segment: segment, offset: Int(entry.offset))
+      ShadowingRecord(hash: entry.keyHash, sequence: entry.sequence, segment: segment, offset: Int(entry.offset))
     )
   }
 

@@ -28,7 +28,7 @@ extension Merger {
         if try !evictNext() { break }
         if isVolumeFull { return true }
       }
-      if try keeper.dropCheckpoint() { return true }
+      if try maintainer.dropCheckpoint() { return true }
       // Only the tail is left.
       try endTail()
       return try evictNext()
@@ -66,7 +66,7 @@ extension Merger {
   /// Merges the oldest segments, as many as fill one together, with eviction. False if there are none. Called with
   /// `merging` held.
   private func evictOldest() throws(StoreError) -> Bool {
-    keeper.sealFull(atMost: Self.mostGathered)
+    maintainer.sealFull(atMost: Self.mostGathered)
     var list = evictable
     if list.isEmpty {
       // What a recovery found may be complete but not durable yet.

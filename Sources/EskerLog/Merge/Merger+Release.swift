@@ -22,7 +22,7 @@ extension Merger {
     guard let segment = catalog.evictions.first else { return false }
     guard !keydir.isDamaged else { throw keydir.indexDamage() }
     // While its footer can be read.
-    let reaps = reaps(in: segment)
+    let purges = purges(in: segment)
     feeds.hold(through: commits.publishedSequence)
     // First the file: a key that the index finds no more must not be back after a crash. If it stays, so does its place among what is to be
     // synced, and no sync may end meanwhile without it.
@@ -32,10 +32,10 @@ extension Merger {
       if error.code != PlatformError.notFound { throw StoreError(error) }
     }
     commits.forget(segment)
-    let evicted = reap(reaps)
+    let evicted = purge(purges)
     if catalog.granules.live(segment).records != 0 {
       // Damage hid them from the walk.
-      writer.withLock { state in keydir.takeOut(from: segment, state.keys) }
+      writer.withLock { state in keydir.removeEntries(from: segment, state.keys) }
     }
     catalog.removeEvicted(segment)
     segment.lease.retire(bytes: segment.fileLength)
@@ -62,7 +62,7 @@ extension Merger {
     // The manifest is to name what these began: their records may go.
     try commits.waitDurable(catalog.lastReset, onlyThrough: true)
     try writer.open()
-    let checkpoint = try keeper.holdingImages { () throws(StoreError) in
+    let checkpoint = try maintainer.holdingImages { () throws(StoreError) in
       let checkpoint = catalog.manifest.checkpointID
       if checkpoint != 0 { catalog.note(unlistedFiles: [catalog.checkpointPath(checkpoint)]) }
       try catalog.queueEvictions(chosen)
@@ -103,17 +103,17 @@ extension Merger {
   }
 
   /// What the index may find in a segment.
-  private func reaps(in segment: Segment) -> [MergeReap] {
+  private func purges(in segment: Segment) -> [PurgedEntry] {
     let now = env.checkedNow
     var ignored: [StoreEvent] = []
     var walk = SegmentWalk(segment, env.seed, damage: &ignored)
-    var reaps: [MergeReap] = []
+    var purges: [PurgedEntry] = []
     while let entry = try? walk.next() {
       guard entry.kind == .put else { continue }
       let hasExpired = entry.expires && segment.storedRecord(at: Int(entry.offset)).map { $0.expiry <= now } ?? false
       let isCurrent = keydir.keyspaces[entry.keyspace.id]?.tag == entry.keyspace
-      reaps.append(
-        MergeReap(
+      purges.append(
+        PurgedEntry(
           hash: entry.keyHash,
           address: segment.startUnits + entry.offset >> 3,
           size: Int(entry.size),
@@ -122,7 +122,7 @@ extension Merger {
         )
       )
     }
-    return reaps
+    return purges
   }
 
   private func note(_ evicted: (records: Int, bytes: Int), bytesRead: Int) {

@@ -7,7 +7,7 @@ internal import Synchronization
 /// evicts.
 ///
 /// Invariants: inputs are listed, complete and durable; after a failure the index points where it did before. Calls
-/// feeds, the keeper, the writer, the keydir, the catalog, commits and the environment. Thread safety: any thread.
+/// feeds, the maintainer, the writer, the keydir, the catalog, commits and the environment. Thread safety: any thread.
 ///
 /// Safety: threads may share it, since the two variables are guarded by `merging`.
 final class Merger: @unchecked Sendable {
@@ -16,7 +16,7 @@ final class Merger: @unchecked Sendable {
   let catalog: Catalog
   let keydir: Keydir
   let writer: Writer
-  let keeper: Keeper
+  let maintainer: Maintainer
   let feeds: Feeds
   /// Serialises merges.
   private let merging = Lock(.merging)
@@ -30,13 +30,13 @@ final class Merger: @unchecked Sendable {
   /// Bytes in the tail when it was last found mostly dead; 0 if it was not.
   private var restingOffset = 0
 
-  init(_ keeper: Keeper, _ feeds: Feeds) {
-    env = keeper.env
-    commits = keeper.commits
-    catalog = keeper.catalog
-    keydir = keeper.keydir
-    writer = keeper.writer
-    self.keeper = keeper
+  init(_ maintainer: Maintainer, _ feeds: Feeds) {
+    env = maintainer.env
+    commits = maintainer.commits
+    catalog = maintainer.catalog
+    keydir = maintainer.keydir
+    writer = maintainer.writer
+    self.maintainer = maintainer
     self.feeds = feeds
   }
 
@@ -57,7 +57,7 @@ final class Merger: @unchecked Sendable {
   /// Ends the tail, and seals it so that it can be merged.
   func endTail() throws(StoreError) {
     try writer.endTail()
-    keeper.sealFull()
+    maintainer.sealFull()
   }
 
   var mergePolicy: MergePolicy {
@@ -83,7 +83,7 @@ final class Merger: @unchecked Sendable {
   }
 
   /// Merges once if due; returns when to check again.
-  func mergeIfDue() -> Worker.Next {
+  func mergeIfDue() -> BackgroundWorker.Next {
     defer { env.deliverEvents() }
     guard env.options.merge.isAutomatic, env.isWritable, !keydir.isIncomplete
     else { return .whenAsked }
@@ -100,7 +100,7 @@ final class Merger: @unchecked Sendable {
 
   /// Does the next thing that is due; returns when to check again, and the segments to release. Called with `merging`
   /// held: segments chosen before may be gone.
-  private func mergeStep() throws(StoreError) -> (Worker.Next, [Segment]) {
+  private func mergeStep() throws(StoreError) -> (BackgroundWorker.Next, [Segment]) {
     try env.checkWritable()
     if try evictIfDue() { return (.now, []) }
     let figures = mergeFigures()
@@ -115,24 +115,24 @@ final class Merger: @unchecked Sendable {
     return (result.bytesWritten > result.bytesRead / 20 * 19 ? .after(1_000_000_000) : .now, inputs)
   }
 
-  /// Lets the keeper release segments that were merged away: closing a removed file takes long, and there is more to
+  /// Lets the maintainer release segments that were merged away: closing a removed file takes long, and there is more to
   /// merge.
   ///
-  /// Releases them here if the keeper is behind, as after a long checkpoint: removed files take space until they are
+  /// Releases them here if the maintainer is behind, as after a long checkpoint: removed files take space until they are
   /// closed.
   private func dispose(of segments: [Segment]) {
     let count = catalog.dispose(of: segments)
     if env.isThreaded, count <= Self.mostDisposed {
-      env.workers.keeper.request(.dispose)
+      env.workers.maintainer.request(.dispose)
     } else {
       catalog.disposePending()
     }
   }
 
-  /// The most segments that may wait for the keeper: those of one merge of a store at its limit, and some more.
+  /// The most segments that may wait for the maintainer: those of one merge of a store at its limit, and some more.
   private static let mostDisposed = 4
 
-  private func afterFailure(_ error: StoreError) -> Worker.Next {
+  private func afterFailure(_ error: StoreError) -> BackgroundWorker.Next {
     if case .closed = error { return .whenAsked }
     // Writers do not wait for merges that fail.
     writer.slowDown(by: 0)
@@ -255,7 +255,7 @@ final class Merger: @unchecked Sendable {
     return true
   }
 
-  private func nextLook(_ figures: MergeFigures) -> Worker.Next {
+  private func nextLook(_ figures: MergeFigures) -> BackgroundWorker.Next {
     if restingOffset != 0 { return .after(200_000_000) }
     let next = figures.candidates.reduce(Int64.max) {
       min($0, $1.lastExpiry, $1.isUnpacked && !$1.isDying(at: figures.now) ? $1.packingTime : .max)
@@ -390,7 +390,7 @@ final class Merger: @unchecked Sendable {
     let bytes = figures.unsealed.bytes + figures.candidates.reduce(0) { $0 + $1.bytes }
     let live = figures.unsealed.live + figures.candidates.reduce(0) { $0 + $1.liveBytes }
     // Well before the limit is reached: segments that are not sealed by then could not be merged.
-    keeper.hurry(env.settings.capacity == nil && bytes > live + live / 8 + mergePolicy.slack)
+    maintainer.setUrgent(env.settings.capacity == nil && bytes > live + live / 8 + mergePolicy.slack)
     let debt = canMerge ? mergePolicy.debt(bytes: bytes, live: live) : 0
     writer.slowDown(by: UInt64(min(10, debt) * Double(Self.delayPerSegmentOfDebt)))
   }

@@ -3,7 +3,7 @@ internal import EskerPlatform
 internal import Synchronization
 
 /// A record that marks its key as gone if it is the newest one: a tombstone, or an expired value.
-struct Shadow {
+struct ShadowingRecord {
   var hash: UInt64
   var sequence: UInt64
   var segment: Segment
@@ -40,7 +40,7 @@ struct TombstoneRule {
   /// The shadows to keep, and the segments that contain what they hide; all, if an older segment cannot be read.
   ///
   /// - Complexity: O(records in older segments), since their footers are read.
-  func needed(_ shadows: [Shadow]) -> (shadows: [Shadow], blockers: [UInt64]) {
+  func needed(_ shadows: [ShadowingRecord]) -> (shadows: [ShadowingRecord], blockers: [UInt64]) {
     guard let newest = shadows.lazy.map(\.sequence).max() else { return ([], []) }
     var oldest = HashTable(capacity: shadows.count)
     for shadow in shadows { oldest.insert(shadow.hash) }

@@ -22,7 +22,7 @@ struct Backup {
     as kind: CopyKind = .backup,
     progress: ((Double) -> Bool)?
   ) throws(StoreError) -> Report.Backup {
-    let host = Host(platform: env.platform, background: .inline)
+    let host = StoreHost(platform: env.platform, background: .inline)
     let directory = try host.absolute(directory)
     let earlier = try previousBackup(previous, host)
     _ = try StoreDirectory(path: directory, host: host).namesForCopy(of: kind)
@@ -68,7 +68,7 @@ struct Backup {
   private func snapshotAtRest() throws(StoreError) -> Snapshot {
     // A read-only store merges nothing.
     if env.options.readOnly { return try engine.snapshot() }
-    return try engine.keeper.holdingImages { () throws(StoreError) in try engine.snapshot() }
+    return try engine.maintainer.holdingImages { () throws(StoreError) in try engine.snapshot() }
   }
 
   /// Throws if anything to be copied or shared is damaged: a backup must not be worse than one that it replaces.
@@ -86,7 +86,7 @@ struct Backup {
     sharing: Bool,
     as kind: CopyKind = .backup
   ) throws(StoreError) -> Report.Backup {
-    let host = Host(platform: env.platform, background: .inline)
+    let host = StoreHost(platform: env.platform, background: .inline)
     let directory = try host.absolute(directory)
     let earlier = try previousBackup(previous, host)
     _ = try StoreDirectory(path: directory, host: host).namesForCopy(of: kind)
@@ -109,7 +109,7 @@ struct Backup {
     return report
   }
 
-  private func previousBackup(_ path: String?, _ host: Host) throws(StoreError) -> PreviousBackup? {
+  private func previousBackup(_ path: String?, _ host: StoreHost) throws(StoreError) -> PreviousBackup? {
     guard let path else { return nil }
     return try PreviousBackup(at: host.absolute(path), of: env.storeID, fileSystem: host.platform.fileSystem)
   }

@@ -7,7 +7,7 @@ struct BackupDirectory: ~Copyable {
   private let fileSystem: any FileSystem
 
   /// Takes a path that does not exist, an empty directory, or what is left of an interrupted backup.
-  init(at path: String, for kind: CopyKind, of storeID: StoreID, host: Host) throws(StoreError) {
+  init(at path: String, for kind: CopyKind, of storeID: StoreID, host: StoreHost) throws(StoreError) {
     directory = try MarkedDirectory(at: path, for: kind, of: storeID, host: host)
     fileSystem = host.platform.fileSystem
   }

@@ -69,10 +69,10 @@ struct IndexTargets: Sendable {
   static func all(
     _ writer: Writer,
     _ round: Round,
-    _ work: ([Crew<IndexTargets>.Job]) -> [IndexTargets]
+    _ work: ([WorkerPool<IndexTargets>.Job]) -> [IndexTargets]
   ) -> [IndexTargets] {
     let share = writer.keydir.bucketCount / jobCount / 64 * 64
-    let jobs = (0..<jobCount).map { number -> Crew<IndexTargets>.Job in
+    let jobs = (0..<jobCount).map { number -> WorkerPool<IndexTargets>.Job in
       let buckets = number * share..<(number == jobCount - 1 ? .max : (number + 1) * share)
       return { IndexTargets(writer, round, buckets: buckets) }
     }

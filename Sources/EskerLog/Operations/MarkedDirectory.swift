@@ -20,7 +20,7 @@ struct MarkedDirectory: ~Copyable {
   private var markPath: String { "\(path)/\(kind.mark)" }
 
   /// Takes a path that does not exist, an empty directory, or what is left of a copy of the same kind.
-  init(at path: String, for kind: CopyKind, of storeID: StoreID, host: Host) throws(StoreError) {
+  init(at path: String, for kind: CopyKind, of storeID: StoreID, host: StoreHost) throws(StoreError) {
     let fileSystem = host.platform.fileSystem
     let directory = StoreDirectory(path: path, host: host)
     let names = try directory.namesForCopy(of: kind)

@@ -5,7 +5,7 @@ internal import Synchronization
 /// Verifies the checksums of one segment.
 ///
 /// Safety: `segment` keeps its mapping, and its views check offsets. A packed segment does not grow, so all of its rooms
-/// have the dictionary of the view, and a room is used only inside its closure. Arrays outlive the decoding that they are
+/// have the dictionary of the view, and a buffer is used only inside its closure. Arrays outlive the decoding that they are
 /// lent to, which checks their lengths.
 struct SegmentVerification {
   private let env: Environment
@@ -145,10 +145,10 @@ struct SegmentVerification {
         "the dictionary is damaged; values that refer to the damaged bytes cannot be read"
       )
     }
-    unsafe segment.rooms.withRoom(for: view.dictionary) { room in unsafe verifyPacked(view, in: room) }
+    unsafe segment.unpackingBuffers.withBuffer(for: view.dictionary) { buffer in unsafe verifyPacked(view, in: buffer) }
   }
 
-  private mutating func verifyPacked(_ view: PackedSegmentView, in room: UnsafeMutableRawPointer) {
+  private mutating func verifyPacked(_ view: PackedSegmentView, in buffer: UnsafeMutableRawPointer) {
     var walk = PackedWalk(view)
     var lastCell: (start: Int, damage: RecordDamage?)?
     var ahead = ScanWindow(segment)
@@ -163,8 +163,8 @@ struct SegmentVerification {
         let damage = unsafe view.valueDamage(
           of: entry,
           lastCell: &lastCell,
-          room: room,
-          roomLength: UnpackingRooms.outputLength
+          buffer: buffer,
+          bufferLength: UnpackingBuffers.outputLength
         )
         if let damage {
           let reason = "\(damage.reason): \(LostRecords(entry.sequence).text)"

@@ -27,7 +27,7 @@ struct StoreVerification: Sendable {
       done.report(to: progress)
       let targets = IndexTargets.all(engine.writer, round) { jobs in work(jobs) { done.report(to: progress) } }
       for part in targets { report.add(part.report) }
-      var jobs = round.extents.indices.map { position -> Crew<Report.Verification>.Job in
+      var jobs = round.extents.indices.map { position -> WorkerPool<Report.Verification>.Job in
         {
           let (segment, end) = round.extents[position]
           var verification = SegmentVerification(of: env, segment, end, done)
@@ -50,7 +50,7 @@ struct StoreVerification: Sendable {
   func verifySegments(of snapshot: Snapshot, progress: (Double) -> Bool) throws(StoreError) -> Report.Verification {
     let extents = snapshot.extents
     let done = VerificationProgress(total: extents.reduce(0) { $0 + $1.end })
-    let jobs = extents.map { extent -> Crew<Report.Verification>.Job in
+    let jobs = extents.map { extent -> WorkerPool<Report.Verification>.Job in
       {
         var verification = SegmentVerification(of: env, extent.segment, extent.end, done)
         return verification.run([])
@@ -68,8 +68,8 @@ struct StoreVerification: Sendable {
   }
 
   /// Runs jobs on as many threads as is useful, or on this one if the store has no threads.
-  private func work<Result: Sendable>(_ jobs: [Crew<Result>.Job], _ meanwhile: () -> Void) -> [Result] {
-    Crew(jobs).run(threads: env.isThreaded ? min(Processors.count, Self.mostVerifiers) : 0, meanwhile)
+  private func work<Result: Sendable>(_ jobs: [WorkerPool<Result>.Job], _ meanwhile: () -> Void) -> [Result] {
+    WorkerPool(jobs).run(threads: env.isThreaded ? min(Processors.count, Self.mostVerifiers) : 0, meanwhile)
   }
 
   /// More threads would only wait for memory.
@@ -98,7 +98,7 @@ struct StoreVerification: Sendable {
     let manifest = catalog.manifest
     guard manifest.checkpointID != 0 else { return report }
     report.files += 1
-    let host = Host(platform: env.platform, background: .inline)
+    let host = StoreHost(platform: env.platform, background: .inline)
     let (checkpoint, damage) = LoadedCheckpoint.load(manifest, directory: env.path, host: host, verifyingAll: true)
     if let checkpoint { report.bytes += checkpoint.byteCount }
     if case .damaged(let location, let reason) = damage {

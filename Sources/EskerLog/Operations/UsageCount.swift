@@ -60,14 +60,14 @@ struct UsageCount {
 
   private mutating func drain(_ segment: Segment, _ figures: inout Statistics.Usage.Figures) {
     for entry in window where entry.kind != .seal {
-      let purpose = purpose(of: entry, segment)
-      figures.add(Int(entry.size), purpose)
-      keyspaces[entry.keyspace.id, default: .init()].add(Int(entry.size), purpose)
+      let category = category(of: entry, segment)
+      figures.add(Int(entry.size), category)
+      keyspaces[entry.keyspace.id, default: .init()].add(Int(entry.size), category)
     }
     window.removeAll(keepingCapacity: true)
   }
 
-  private func purpose(of entry: FooterEntry, _ segment: Segment) -> Statistics.Usage.Purpose {
+  private func category(of entry: FooterEntry, _ segment: Segment) -> Statistics.Usage.Category {
     guard entry.kind == .put else { return .tombstone }
     guard snapshot.keyspaces[entry.keyspace.id]?.tag == entry.keyspace,
       snapshot.isLive(entry.keyHash, at: segment.startUnits + entry.offset >> 3)

@@ -10,7 +10,7 @@ internal import Synchronization
 /// below it, what is missing is reported, and reading continues after it; above it, history ends there, and everything
 /// after that was never acknowledged as durable and is cut off, in all segments.
 ///
-/// Where records have replaced others, numbers do not ascend. What is durable counts in any order, and so does what `WholeRoom` finds
+/// Where records have replaced others, numbers do not ascend. What is durable counts in any order, and so does what `ReuseCheck` finds
 /// to be all there; it is applied by number. Behind that, only the next number goes on.
 struct LogScanner: ~Copyable {
   private let writer: Writer
@@ -32,14 +32,14 @@ struct LogScanner: ~Copyable {
   private(set) var cut: Cut?
   /// Where each segment ends that was read, the one included in which history does.
   private(set) var ends: [UInt64: End] = [:]
-  private var replay: Replay
+  private var replay: LogReplay
   private var hasGatheredEvidence = false
   private var batch: [LogRecord] = []
   private var batchStart = 0
   private var batchSegment: Segment?
   private var lastKeyspace: UInt32?
   /// How much of a segment is whole, once that was looked at.
-  private var wholeRoom: (segment: Segment, end: Int)?
+  private var reuseCheck: (segment: Segment, end: Int)?
   /// Whether no record of the segment that is being read was met yet.
   private var isAtStart = false
   /// Whether numbers do not ascend in the segment that is being read; then its records wait to be applied.
@@ -91,7 +91,7 @@ struct LogScanner: ~Copyable {
     listedDurable = durable
     generation = manifest.generation
     highest = expected &- 1
-    replay = Replay(writer)
+    replay = LogReplay(writer)
   }
 
   var replayed: Int { replay.count }
@@ -174,8 +174,8 @@ struct LogScanner: ~Copyable {
   private mutating func isWhole(_ header: RecordHeader, at offset: Int, _ segments: ArraySlice<Segment>) -> Bool {
     guard let segment = segments.first, !isBehindUnlisted(header) else { return false }
     if header.sequence <= durable { return true }
-    if wholeRoom?.segment !== segment { wholeRoom = (segment, WholeRoom.end(of: segment, durable: durable)) }
-    if let end = wholeRoom?.end, offset < end { return true }
+    if reuseCheck?.segment !== segment { reuseCheck = (segment, ReuseCheck.end(of: segment, durable: durable)) }
+    if let end = reuseCheck?.end, offset < end { return true }
     gatherEvidence(behind: offset, segments)
     return header.sequence <= durable
   }

@@ -8,9 +8,9 @@ internal import EskerPlatform
 struct MergedReplay: ~Copyable {
   private let writer: Writer
   private let whole: UInt64
-  private var replay: Replay
+  private var replay: LogReplay
   /// For values up to `whole`.
-  private var moves: Replay
+  private var moves: LogReplay
   private var tombstones: [LogRecord] = []
 
   /// - Parameter whole: The write that the index is up to date with: an older value that it does not point to has been
@@ -18,8 +18,8 @@ struct MergedReplay: ~Copyable {
   init(_ writer: Writer, upTo whole: UInt64 = 0) {
     self.writer = writer
     self.whole = whole
-    replay = Replay(writer)
-    moves = Replay(writer, onlyMoving: true)
+    replay = LogReplay(writer)
+    moves = LogReplay(writer, onlyMoving: true)
   }
 
   /// The number of records applied.

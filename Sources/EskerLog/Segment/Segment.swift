@@ -10,7 +10,7 @@ internal import Synchronization
 /// Safety: threads may share it. Its properties are constants, atomic, or have a lock; `file` and `mapping` are safe for many threads.
 /// Whoever holds the segment may use the memory at `base`, up to what is accessible. Bytes in front of a record that was
 /// published, and the record, never change, except the words in the header, and at the tail dead records that no reader with a pin
-/// can be using: see `FreeRoom`.
+/// can be using: see `ReusableSpace`.
 @safe
 final class Segment: @unchecked Sendable {
   let id: UInt64
@@ -20,7 +20,7 @@ final class Segment: @unchecked Sendable {
   /// Bytes that the records of a packed segment would take unpacked; 0 if unknown.
   let plainBytes: Int
   /// Buffers for decompressing the values of a packed segment.
-  let rooms = UnpackingRooms()
+  let unpackingBuffers = UnpackingBuffers()
   let path: String
   let file: any File
   let mapping: any Mapping
@@ -53,7 +53,7 @@ final class Segment: @unchecked Sendable {
   /// The facts' `recordsEnd`, 0 for none, for those who walk records: they look at it for each, and take no lock.
   private let knownEnd = Atomic<Int>(0)
   /// Its tombstones that hide older values, and the segments with those values.
-  let hiding = Guarded<Hiding>(Hiding(), .leaf)
+  let hiding = Guarded<NeededTombstones>(NeededTombstones(), .leaf)
   /// Store time of creation, in milliseconds.
   let created: Int64
 
@@ -324,7 +324,7 @@ final class Segment: @unchecked Sendable {
 }
 
 /// The tombstones of a segment that are still needed.
-struct Hiding: Sendable {
+struct NeededTombstones: Sendable {
   /// Bytes of the tombstones that were needed when last checked.
   var bytes = 0
   /// The segments that held older values of their keys then.
@@ -334,7 +334,7 @@ struct Hiding: Sendable {
 extension Segment {
   /// Notes that tombstones must be kept as long as those segments exist.
   func wait(for blockers: [UInt64], bytes: Int) {
-    hiding.withLock { $0 = Hiding(bytes: bytes, blockers: blockers) }
+    hiding.withLock { $0 = NeededTombstones(bytes: bytes, blockers: blockers) }
   }
 
   /// Bytes of tombstones assumed to be needed, until half of the segments that they wait for are gone.

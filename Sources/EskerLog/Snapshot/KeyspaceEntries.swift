@@ -1,9 +1,9 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// The entries of one keyspace in a snapshot: found by the keyspace's roster, if it has one, or by reading the whole snapshot.
+/// The entries of one keyspace in a snapshot: found by the keyspace's hash list, if it has one, or by reading the whole snapshot.
 ///
-/// The snapshot shows what the index led to at its instant. Of that, the index still leads to some, which the roster finds;
+/// The snapshot shows what the index led to at its instant. Of that, the index still leads to some, which the hash list finds;
 /// what it has left since was noted before. So the index is asked first and the notes second, as by the snapshot's iterator.
 struct KeyspaceEntries: Sequence {
   private let core: KeyspaceCore

@@ -33,7 +33,7 @@ public final class Snapshot: Sequence, Sendable {
   package var time: Int64 { state.time }
 
   /// The keyspaces at that instant.
-  var keyspaces: [UInt32: KeyspaceTable.Shown] { state.keyspaces }
+  var keyspaces: [UInt32: SnapshotKeyspace] { state.keyspaces }
 
   /// The number of the next keyspace at that instant.
   var nextKeyspaceID: UInt32 { state.nextKeyspaceID }

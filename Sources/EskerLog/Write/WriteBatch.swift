@@ -46,7 +46,7 @@ public struct WriteBatch: ~Copyable {
   ) throws(StoreError) {
     // 64 bytes bound what a record adds to its key and value: header, extension words and padding.
     let total = bytes.count + (operations.count + 1) * 64
-    guard total <= Limits.batchLength else { throw .batchTooLarge(total) }
+    guard total <= StoreLimits.batchLength else { throw .batchTooLarge(total) }
     operations.append(
       Operation(
         isPut: isPut,

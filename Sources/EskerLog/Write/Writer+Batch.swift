@@ -20,14 +20,14 @@ extension Writer {
     _ batch: borrowing WriteBatch,
     _ checksums: [UInt32],
     _ isAlone: Bool
-  ) throws(StoreError) -> Attempt<UInt64> {
-    try withLock { (state) throws(StoreError) -> Attempt<UInt64> in
+  ) throws(StoreError) -> WriteAttempt<UInt64> {
+    try withLock { (state) throws(StoreError) -> WriteAttempt<UInt64> in
       var total = 0
       for operation in batch.operations {
         try operation.keyspace.checkPresent()
         total += header(operation, hash: 0, isLast: true).size
       }
-      guard try hasRoom(for: total, isAlone: isAlone, &state) else { return .lacksRoom(total) }
+      guard try hasRoom(for: total, isAlone: isAlone, &state) else { return .lacksSpace(total) }
       try keydir.reserve(batch.operations.count)
       var addresses: [(hash: UInt64, address: UInt64, size: Int)] = []
       addresses.reserveCapacity(batch.operations.count)
@@ -35,11 +35,11 @@ extension Writer {
       // Safety: keys and values lie in the batch's bytes, which are lent until both loops have ended and do not change. There is
       // room for all records together, and each one is appended once.
       try unsafe batch.bytes.withUnsafeBytesTyped { (bytes) throws(StoreError) in
-        unsafe tellWatchers(of: batch, bytes) { core, key in unsafe core.tellWillWrite(key) }
-        defer { unsafe tellWatchers(of: batch, bytes) { core, key in unsafe core.tellDidWrite(key, nil) } }
+        unsafe notifyWatchers(of: batch, bytes) { core, key in unsafe core.notifyWillWrite(key) }
+        defer { unsafe notifyWatchers(of: batch, bytes) { core, key in unsafe core.notifyDidWrite(key, nil) } }
         for (position, operation) in batch.operations.enumerated() {
           let (key, value) = unsafe Self.parts(operation, of: bytes)
-          let hash = unsafe operation.keyspace.life.pointee.hash.hash(key)
+          let hash = unsafe operation.keyspace.incarnation.pointee.hash.hash(key)
           var header = header(operation, hash: hash, isLast: position == last)
           let address = try unsafe append(&header, key, value, checksums[position], false, isOfBatch: true, &state)
           addresses.append((hash, address, header.size))
@@ -51,12 +51,12 @@ extension Writer {
           keydir.grow()
           // The batch is in the log: the next opening will index what cannot be indexed now.
           var probe = keydir.writeProbe(hash)
-          guard let existing = try? unsafe keydir.findForWrite(hash, key, core.life.pointee.tag, &probe) else {
+          guard let existing = try? unsafe keydir.findForWrite(hash, key, core.incarnation.pointee.tag, &probe) else {
             keydir.noteIncomplete()
             continue
           }
           if operation.isPut {
-            keydir.lead(
+            keydir.upsert(
               hash,
               to: address,
               size,
@@ -66,10 +66,10 @@ extension Writer {
               core,
               state.keys
             )
-            if core.isWatched.load(ordering: .relaxed) { unsafe core.tellPut(key, value, replacing: existing) }
+            if core.isWatched.load(ordering: .relaxed) { unsafe core.notifyPut(key, value, replacing: existing) }
           } else if existing.address != 0 {
-            keydir.takeOut(hash, existing, core, state.keys)
-            if core.isWatched.load(ordering: .relaxed) { unsafe core.tellRemoval(key, of: existing) }
+            keydir.removeEntry(hash, existing, core, state.keys)
+            if core.isWatched.load(ordering: .relaxed) { unsafe core.notifyRemoval(key, of: existing) }
           }
         }
       }
@@ -82,14 +82,14 @@ extension Writer {
     }
   }
 
-  private func tellWatchers(
+  private func notifyWatchers(
     of batch: borrowing WriteBatch,
     _ bytes: UnsafeRawBufferPointer,
-    _ tell: (KeyspaceCore, UnsafeRawBufferPointer) -> Void
+    _ notify: (KeyspaceCore, UnsafeRawBufferPointer) -> Void
   ) {
     // Safety: the caller lends the bytes, and a key is used only during the call.
     for operation in batch.operations where operation.keyspace.isWatched.load(ordering: .relaxed) {
-      unsafe tell(operation.keyspace, Self.parts(operation, of: bytes).key)
+      unsafe notify(operation.keyspace, Self.parts(operation, of: bytes).key)
     }
   }
 

@@ -3,7 +3,7 @@ internal import EskerIndex
 internal import EskerPlatform
 internal import Synchronization
 
-// Safety: the caller keeps key and value during the write. The life of a keyspace stays allocated as long as its core, which the
+// Safety: the caller keeps key and value during the write. The incarnation of a keyspace stays allocated as long as its core, which the
 // caller holds. Records are stored as `append` says, and found as `Keydir.findForWrite` says, all under the writer's lock.
 extension Writer {
   /// Appends a record with `value`, and makes it the newest of its key. Returns its sequence number, or 0 if the condition does
@@ -16,11 +16,11 @@ extension Writer {
     _ condition: WriteCondition,
     isSynced: Bool
   ) throws(StoreError) -> UInt64 {
-    guard key.count <= Limits.keyLength else { throw .keyTooLong(key.count) }
-    guard value.count <= Limits.valueLength else { throw .valueTooLong(value.count) }
+    guard key.count <= StoreLimits.keyLength else { throw .keyTooLong(key.count) }
+    guard value.count <= StoreLimits.valueLength else { throw .valueTooLong(value.count) }
     switch try unsafe put(value, key, core, expiry, condition, isSynced, isAlone: false) {
     case .done(let sequence): return sequence
-    case .lacksRoom(let size): return try unsafe putWithRoom(for: size, value, key, core, expiry, condition, isSynced)
+    case .lacksSpace(let size): return try unsafe putWithRoom(for: size, value, key, core, expiry, condition, isSynced)
     }
   }
 
@@ -49,19 +49,19 @@ extension Writer {
     _ condition: WriteCondition,
     _ isSynced: Bool,
     isAlone: Bool
-  ) throws(StoreError) -> Attempt<UInt64> {
+  ) throws(StoreError) -> WriteAttempt<UInt64> {
     // Do everything that does not depend on the place in the log before taking the lock.
-    var life = unsafe core.life
-    var hash = unsafe life.pointee.hash.hash(key)
+    var incarnation = unsafe core.incarnation
+    var hash = unsafe incarnation.pointee.hash.hash(key)
     keydir.reader.prefetch(hash)
     let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: key, value: value)
-    return try withLock { (state) throws(StoreError) -> Attempt<UInt64> in
-      if unsafe life != core.life {
+    return try withLock { (state) throws(StoreError) -> WriteAttempt<UInt64> in
+      if unsafe incarnation != core.incarnation {
         // The keyspace was emptied meanwhile; this write comes after that.
-        unsafe life = core.life
-        unsafe hash = life.pointee.hash.hash(key)
+        unsafe incarnation = core.incarnation
+        unsafe hash = incarnation.pointee.hash.hash(key)
       }
-      guard unsafe !life.pointee.tag.isRemoved else { throw .keyspaceRemoved(core.name) }
+      guard unsafe !incarnation.pointee.tag.isRemoved else { throw .keyspaceRemoved(core.name) }
       var header = unsafe RecordHeader(
         sequence: 0,
         kind: .put,
@@ -69,37 +69,37 @@ extension Writer {
         keyLength: key.count,
         valueLength: value.count,
         expiry: expiry,
-        keyspace: life.pointee.tag
+        keyspace: incarnation.pointee.tag
       )
-      guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksRoom(header.size) }
+      guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksSpace(header.size) }
       try keydir.reserve()
       let isWatched = core.isWatched.load(ordering: .relaxed)
-      var (isTold, written): (Bool, UInt64?) = (false, nil)
-      defer { if isTold { unsafe core.tellDidWrite(key, written) } }
+      var (isNotified, written): (Bool, UInt64?) = (false, nil)
+      defer { if isNotified { unsafe core.notifyDidWrite(key, written) } }
       let address: UInt64
-      let existing: Existing
+      let existing: CurrentRecord
       var probe: WriteProbe
       if case .always = condition, !keydir.needsMigration {
-        isTold = isWatched
-        if isTold { unsafe core.tellWillWrite(key) }
+        isNotified = isWatched
+        if isNotified { unsafe core.notifyWillWrite(key) }
         // The record first: the bucket arrives while it is copied. Nothing can reject the write from here on.
         address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
         probe = keydir.writeProbe(hash)
-        existing = try unsafe keydir.findForWrite(hash, key, life.pointee.tag, &probe)
+        existing = try unsafe keydir.findForWrite(hash, key, incarnation.pointee.tag, &probe)
       } else {
         probe = keydir.writeProbe(hash)
-        existing = try unsafe keydir.findForWrite(hash, key, life.pointee.tag, &probe)
+        existing = try unsafe keydir.findForWrite(hash, key, incarnation.pointee.tag, &probe)
         guard try holds(condition, existing) else { return .done(0) }
-        isTold = isWatched
-        if isTold { unsafe core.tellWillWrite(key) }
+        isNotified = isWatched
+        if isNotified { unsafe core.notifyWillWrite(key) }
         address = try unsafe append(&header, key, value, bodyChecksum, isSynced, &state)
       }
-      keydir.lead(hash, to: address, header.size, expiring: expiry, replacing: existing, at: probe, core, state.keys)
+      keydir.upsert(hash, to: address, header.size, expiring: expiry, replacing: existing, at: probe, core, state.keys)
       if existing.address != 0 { state.free(existing, env.epochs) }
       written = header.sequence
       commits.publish(header.sequence)
       try checkTail(state)
-      if isWatched { unsafe core.tellPut(key, value, replacing: existing) }
+      if isWatched { unsafe core.notifyPut(key, value, replacing: existing) }
       return .done(header.sequence)
     }
   }
@@ -110,11 +110,11 @@ extension Writer {
     _ key: UnsafeRawBufferPointer,
     _ core: KeyspaceCore,
     _ condition: WriteCondition
-  ) throws(StoreError) -> Removal {
-    guard key.count <= Limits.keyLength else { throw .keyTooLong(key.count) }
+  ) throws(StoreError) -> RemovalResult {
+    guard key.count <= StoreLimits.keyLength else { throw .keyTooLong(key.count) }
     switch try unsafe remove(key, core, condition, isAlone: false) {
     case .done(let removal): return removal
-    case .lacksRoom(let size): return try unsafe removeWithRoom(for: size, key, core, condition)
+    case .lacksSpace(let size): return try unsafe removeWithRoom(for: size, key, core, condition)
     }
   }
 
@@ -124,7 +124,7 @@ extension Writer {
     _ key: UnsafeRawBufferPointer,
     _ core: KeyspaceCore,
     _ condition: WriteCondition
-  ) throws(StoreError) -> Removal {
+  ) throws(StoreError) -> RemovalResult {
     try writeWithRoom(for: size, .removal) { (isAlone) throws(StoreError) in
       try unsafe remove(key, core, condition, isAlone: isAlone)
     }
@@ -136,54 +136,54 @@ extension Writer {
     _ core: KeyspaceCore,
     _ condition: WriteCondition,
     isAlone: Bool
-  ) throws(StoreError) -> Attempt<Removal> {
-    var life = unsafe core.life
-    var hash = unsafe life.pointee.hash.hash(key)
+  ) throws(StoreError) -> WriteAttempt<RemovalResult> {
+    var incarnation = unsafe core.incarnation
+    var hash = unsafe incarnation.pointee.hash.hash(key)
     keydir.reader.prefetch(hash)
     let bodyChecksum = unsafe RecordEncoder.bodyChecksum(key: key, value: UnsafeRawBufferPointer(start: nil, count: 0))
-    return try withLock { (state) throws(StoreError) -> Attempt<Removal> in
-      if unsafe life != core.life {
-        unsafe life = core.life
-        unsafe hash = life.pointee.hash.hash(key)
+    return try withLock { (state) throws(StoreError) -> WriteAttempt<RemovalResult> in
+      if unsafe incarnation != core.incarnation {
+        unsafe incarnation = core.incarnation
+        unsafe hash = incarnation.pointee.hash.hash(key)
       }
       try env.checkWritable()
-      guard unsafe !life.pointee.tag.isRemoved else { throw .keyspaceRemoved(core.name) }
+      guard unsafe !incarnation.pointee.tag.isRemoved else { throw .keyspaceRemoved(core.name) }
       var probe = keydir.writeProbe(hash)
-      let existing = try unsafe keydir.findForWrite(hash, key, life.pointee.tag, &probe)
+      let existing = try unsafe keydir.findForWrite(hash, key, incarnation.pointee.tag, &probe)
       let isThere = existing.address != 0
       // A reader in another process may still show what was just evicted: the tombstone in the log tells it.
       guard isThere || (env.settings.capacity != nil && condition.isAlways) else {
-        return .done(Removal(sequence: 0, wasVisible: false))
+        return .done(RemovalResult(sequence: 0, wasVisible: false))
       }
       let wasVisible = isThere && (existing.damage != nil || existing.visibleVersion(at: time.now) != nil)
-      if isThere, try !holds(condition, existing) { return .done(Removal(sequence: 0, wasVisible: wasVisible)) }
+      if isThere, try !holds(condition, existing) { return .done(RemovalResult(sequence: 0, wasVisible: wasVisible)) }
       var header = unsafe RecordHeader(
         sequence: 0,
         kind: .tombstone,
         keyHash: hash,
         keyLength: key.count,
         valueLength: 0,
-        keyspace: life.pointee.tag
+        keyspace: incarnation.pointee.tag
       )
-      guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksRoom(header.size) }
+      guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksSpace(header.size) }
       let isWatched = core.isWatched.load(ordering: .relaxed)
       var written: UInt64?
-      if isWatched { unsafe core.tellWillWrite(key) }
-      defer { if isWatched { unsafe core.tellDidWrite(key, written) } }
+      if isWatched { unsafe core.notifyWillWrite(key) }
+      defer { if isWatched { unsafe core.notifyDidWrite(key, written) } }
       _ = try unsafe append(&header, key, UnsafeRawBufferPointer(start: nil, count: 0), bodyChecksum, false, &state)
       if isThere {
-        keydir.takeOut(hash, existing, core, state.keys)
+        keydir.removeEntry(hash, existing, core, state.keys)
         state.free(existing, env.epochs)
       }
       written = header.sequence
       commits.publish(header.sequence)
       try checkTail(state)
-      if isThere, isWatched { unsafe core.tellRemoval(key, of: existing) }
-      return .done(Removal(sequence: header.sequence, wasVisible: wasVisible))
+      if isThere, isWatched { unsafe core.notifyRemoval(key, of: existing) }
+      return .done(RemovalResult(sequence: header.sequence, wasVisible: wasVisible))
     }
   }
 
-  private func holds(_ condition: WriteCondition, _ existing: Existing) throws(StoreError) -> Bool {
+  private func holds(_ condition: WriteCondition, _ existing: CurrentRecord) throws(StoreError) -> Bool {
     guard case .version(let expected) = condition else { return true }
     if let found = existing.damage { throw keydir.damage(at: existing.address, found, key: nil) }
     return existing.visibleVersion(at: time.now) == expected?.rawValue
@@ -215,7 +215,7 @@ extension Writer {
     )
     let size = header.size
     if state.lastReuse != 0, !isOfBatch { markForReaders(&state) }
-    let room = isSynced || isOfBatch ? nil : takeRoom(for: size, &state)
+    let room = isSynced || isOfBatch ? nil : takeReusableSpace(for: size, &state)
     let offset = room ?? state.offset
     let offsetUnits = offset >> 3
     let isCall = unsafe isSynced && size <= state.scratch.count

@@ -4,7 +4,7 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Writer {
-  /// Empties a keyspace in constant time: its next incarnation begins, and the entries of the current one are swept later.
+  /// Empties a keyspace in constant time: its next incarnation begins, and the entries of the current one are purged later.
   ///
   /// The reset is a record, so it is ordered with the other writes, and a crash keeps or loses it as it does them. Returns its
   /// sequence number.
@@ -16,7 +16,7 @@ extension Writer {
   /// readers of changes. Returns its sequence number, or 0 if another thread has removed the keyspace.
   func removeKeyspace(_ core: KeyspaceCore) throws(StoreError) -> UInt64 {
     try writing(.removal) { (isAlone) throws(StoreError) in
-      try withLock { (state) throws(StoreError) -> Attempt<UInt64> in
+      try withLock { (state) throws(StoreError) -> WriteAttempt<UInt64> in
         try env.checkWritable()
         if core.tag.isRemoved { return .done(0) }
         let tag = KeyspaceTag(id: core.id, incarnation: KeyspaceTag.removal)
@@ -27,8 +27,8 @@ extension Writer {
     }
   }
 
-  private func reset(_ core: KeyspaceCore, _ isAlone: Bool) throws(StoreError) -> Attempt<UInt64> {
-    try withLock { (state) throws(StoreError) -> Attempt<UInt64> in
+  private func reset(_ core: KeyspaceCore, _ isAlone: Bool) throws(StoreError) -> WriteAttempt<UInt64> {
+    try withLock { (state) throws(StoreError) -> WriteAttempt<UInt64> in
       try env.checkWritable()
       try core.checkPresent()
       let old = core.tag
@@ -50,7 +50,7 @@ extension Writer {
     _ isAlone: Bool,
     _ state: inout WriterState,
     _ change: (UInt64, inout WriterState) -> Void
-  ) throws(StoreError) -> Attempt<UInt64> {
+  ) throws(StoreError) -> WriteAttempt<UInt64> {
     let name = Array(name.utf8)
     var header = RecordHeader(
       sequence: 0,
@@ -60,9 +60,9 @@ extension Writer {
       valueLength: 0,
       keyspace: tag
     )
-    guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksRoom(header.size) }
-    core.tellWillEmpty()
-    defer { core.tellDidEmpty() }
+    guard try hasRoom(for: header.size, isAlone: isAlone, &state) else { return .lacksSpace(header.size) }
+    core.notifyWillEmpty()
+    defer { core.notifyDidEmpty() }
     // Safety: the array is kept during the call, nothing is read from an empty buffer, and there is room for the record.
     try unsafe name.withUnsafeBytesTyped { (name) throws(StoreError) in
       let empty = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
@@ -72,7 +72,7 @@ extension Writer {
     change(header.sequence, &state)
     commits.publish(header.sequence)
     try checkTail(state)
-    core.tellEmptied()
+    core.notifyEmptied()
     return .done(header.sequence)
   }
 }

@@ -24,22 +24,22 @@ extension Writer {
   }
 
   /// Keeps all records from now on: somebody reads the log.
-  func holdRoom() {
+  func suspendReuse() {
     withLock { state in
       freeze(&state)
-      state.room.hold()
+      state.reusableSpace.suspend()
     }
   }
 
-  func letGoOfRoom() { withLock { $0.room.letGo() } }
+  func resumeReuse() { withLock { $0.reusableSpace.resume() } }
 
   // MARK: Other processes
 
   /// The offset of a dead record of that size, whose room may be taken now: none as long as another process reads the store, or one may
   /// that could not say so since the last look.
   @inline(__always)
-  func takeRoom(for size: Int, _ state: inout WriterState) -> Int? {
-    guard let offset = state.room.take(size) else { return nil }
+  func takeReusableSpace(for size: Int, _ state: inout WriterState) -> Int? {
+    guard let offset = state.reusableSpace.take(size) else { return nil }
     guard let session = env.session, session.beginReuse() else {
       noteReaders(&state)
       return nil
@@ -49,7 +49,7 @@ extension Writer {
     if age > LockFile.lookInterval / 2 { askForLook(&state) }
     guard age < LockFile.lookInterval else {
       session.endReuse()
-      state.room.giveBack(offset, size: size)
+      state.reusableSpace.giveBack(offset, size: size)
       return nil
     }
     return offset
@@ -69,7 +69,7 @@ extension Writer {
   /// Looks whether other processes read the store. Takes some microseconds. One look at a time, with `rolling` held: what the first finds
   /// must not be undone by a second that began before.
   func lookForReaders() {
-    guard env.reusesRoom, let session = env.session else { return }
+    guard env.reusesSpace, let session = env.session else { return }
     // A reader that comes from now on waits until this has passed.
     let start = env.platform.clock.coarseNanoseconds()
     let isHeld = withLock { state in

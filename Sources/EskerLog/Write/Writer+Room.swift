@@ -3,14 +3,14 @@ internal import EskerPlatform
 internal import Synchronization
 
 /// The outcome of a write under the writer's lock.
-enum Attempt<R> {
+enum WriteAttempt<R> {
   case done(R)
   /// The tail has no room for that many bytes of records: room must be made, without the lock.
-  case lacksRoom(Int)
+  case lacksSpace(Int)
 }
 
 /// What room is made for.
-enum RoomUse {
+enum SpaceUse {
   case write
   /// A record that frees space: on a full volume, it may use the space reserved for that.
   case removal
@@ -37,12 +37,12 @@ extension Writer {
   /// - Parameter attempt: The write. It must change nothing before it has found room. `isAlone` says whether others are kept
   ///   out, for ``hasRoom(for:isAlone:_:)``.
   func writing<R>(
-    _ use: RoomUse = .write,
-    _ attempt: (_ isAlone: Bool) throws(StoreError) -> Attempt<R>
+    _ use: SpaceUse = .write,
+    _ attempt: (_ isAlone: Bool) throws(StoreError) -> WriteAttempt<R>
   ) throws(StoreError) -> R {
     switch try attempt(false) {
     case .done(let result): return result
-    case .lacksRoom(let size): return try writeWithRoom(for: size, use, attempt)
+    case .lacksSpace(let size): return try writeWithRoom(for: size, use, attempt)
     }
   }
 
@@ -53,8 +53,8 @@ extension Writer {
   @inline(never)
   func writeWithRoom<R>(
     for lacking: Int,
-    _ use: RoomUse,
-    _ attempt: (_ isAlone: Bool) throws(StoreError) -> Attempt<R>
+    _ use: SpaceUse,
+    _ attempt: (_ isAlone: Bool) throws(StoreError) -> WriteAttempt<R>
   ) throws(StoreError) -> R {
     if lacking > mostBytes, let capacity = env.settings.capacity {
       throw .capacityReached(path: env.path, capacity: capacity, needed: lacking)
@@ -64,7 +64,7 @@ extension Writer {
       try rolling.withLock { () throws(StoreError) in try makeRoom(for: size, use) }
       switch try attempt(false) {
       case .done(let result): return result
-      case .lacksRoom(let more): size = more
+      case .lacksSpace(let more): size = more
       }
     }
     return try rolling.withLock { () throws(StoreError) -> R in
@@ -75,7 +75,7 @@ extension Writer {
         try makeRoom(for: size, use)
         switch try attempt(true) {
         case .done(let result): return result
-        case .lacksRoom(let more): size = more
+        case .lacksSpace(let more): size = more
         }
       }
     }
@@ -100,14 +100,14 @@ extension Writer {
     let step = min(commits.hasDemand ? Self.syncedStep / 2 : 1 << 20, mostBytes)
     state.open(to: min(end, max(state.offset + size, state.offset + step)))
     oweDelay()
-    if state.passedCheckpoint(every: checkpointInterval) { env.workers.keeper.request(.checkpoint) }
+    if state.passedCheckpoint(every: checkpointInterval) { env.workers.maintainer.request(.checkpoint) }
     return true
   }
 
   // MARK: Making room. `rolling` is held.
 
   /// Makes `size` bytes of room in the tail, which others may still take.
-  private func makeRoom(for size: Int, _ use: RoomUse) throws(StoreError) {
+  private func makeRoom(for size: Int, _ use: SpaceUse) throws(StoreError) {
     do throws(StoreError) { try makeRoom(for: size) } catch {
       guard case .removal = use, error.bytesLacking != nil, catalog.reserve.release() else { throw error }
       try makeRoom(for: size)
@@ -180,7 +180,7 @@ extension Writer {
     lookForReaders()
     withLock { $0.noteMarkedOpen() }
     env.workers.ahead.request(.migrateIndex)
-    env.workers.keeper.request(keydir.needsSweep ? [.seal, .sweep] : .seal)
+    env.workers.maintainer.request(keydir.needsPurge ? [.seal, .purge] : .seal)
     catalog.removeDiscarded()
   }
 
@@ -210,7 +210,7 @@ extension Writer {
     }
     if let unused { keepIfListed(unused) }
     lookForReaders()
-    env.workers.keeper.request(.seal)
+    env.workers.maintainer.request(.seal)
     if env.settings.capacity != nil {
       env.workers.merger.request(.merge)
       if withLock({ lacksSpares($0) }) { env.workers.ahead.request(.prepareSegment) }
@@ -251,7 +251,7 @@ extension Writer {
       seal(tail, &state)
       state.leaveTail()
     }
-    env.workers.keeper.request(.seal)
+    env.workers.maintainer.request(.seal)
   }
 
   // MARK: The tail

@@ -45,7 +45,7 @@ extension Writer {
     do throws(StoreError) {
       let segment = try catalog.createListedSegment(for: 0, firstSequence: 0)
       defer { withLock { state in state.addSpares([segment]) } }
-      if !commits.hasDemand { try bringIn(segment) }
+      if !commits.hasDemand { try pageIn(segment) }
     } catch {
       env.emit(.backgroundFailure(operation: "prepare a segment", error))
     }
@@ -81,7 +81,7 @@ extension Writer {
   }
 
   /// Prefaults the first pages of a spare, which is usable without: then its writers do it.
-  private func bringIn(_ segment: Segment) throws(StoreError) {
+  private func pageIn(_ segment: Segment) throws(StoreError) {
     let first = min(segment.capacity, Self.bufferedFirst)
     try translating { () throws(PlatformError) in
       try segment.grow(to: first, reserving: segment.capacity, zeroing: true, in: catalog.granules)

@@ -7,7 +7,7 @@ internal import Synchronization
 /// controller.
 ///
 /// Invariants: sequence numbers ascend by one within a segment, except for records that take the room of dead ones, which nobody needs
-/// that has raised the floor of ``FreeRoom``; while the lock is free, the next number is one more than the last
+/// that has raised the floor of ``ReusableSpace``; while the lock is free, the next number is one more than the last
 /// published one; the manifest says that the store is open, and lists the tail, before the tail's first record is written; a write
 /// that fails after its bytes may have reached the log throws `outcomeUnknown`.
 ///
@@ -50,7 +50,7 @@ final class Writer: @unchecked Sendable {
     unsafe state.initialize(to: WriterState(nextSequence: nextSequence))
     // Until it is known that nobody reads the store.
     withLock { state in
-      if env.reusesRoom { state.noteReaders(true) } else { state.room.hold() }
+      if env.reusesSpace { state.noteReaders(true) } else { state.reusableSpace.suspend() }
     }
   }
 
@@ -69,7 +69,7 @@ final class Writer: @unchecked Sendable {
 
   /// Lets others take the lock between two holds of it in a row, of those that a long walk is made of: it is not fair, and without a pause
   /// writers would hardly ever get it.
-  func letOthersIn() { env.workers.keeper.yield() }
+  func letOthersIn() { env.workers.maintainer.yield() }
 
   /// Whether `size` bytes can be written at the tail; never more than `mostBytes`. Throws unless the store accepts writes.
   @inline(__always)

@@ -32,12 +32,12 @@ struct WriterState: ~Copyable {
   /// True while only a write that repeatedly found no room may use new room.
   private(set) var keepsOthersOut = false
   /// True once entries left the index without a tombstone: then only a checkpoint records that.
-  private(set) var isReaped = false
+  private(set) var hasPurged = false
 
-  var keys = KeysState()
+  var keys = KeydirState()
 
   /// What may be replaced.
-  var room = FreeRoom()
+  var reusableSpace = ReusableSpace()
   /// The sum over all records since `sumStart`, in units of eight bytes; see ``ReuseWords``.
   private var sum: UInt64 = 0
   private var sumStart: UInt64 = 0
@@ -68,7 +68,7 @@ struct WriterState: ~Copyable {
   mutating func noteReaders(_ areThere: Bool) {
     guard areThere != isHeldForReaders else { return }
     isHeldForReaders = areThere
-    if areThere { room.hold() } else { room.letGo() }
+    if areThere { reusableSpace.suspend() } else { reusableSpace.resume() }
   }
 
   private(set) var recordsWritten = 0
@@ -115,7 +115,7 @@ struct WriterState: ~Copyable {
   /// Safety: the record at `offset` is one that this state has written, so at least its header is there.
   @inline(never)
   private mutating func announceReuse(at offset: Int, size: Int) {
-    assert(offset >= room.floor && offset + size <= self.offset, "room is given out that is not free")
+    assert(offset >= reusableSpace.floor && offset + size <= self.offset, "space is given out that is not free")
     let log = unsafe ReuseLog(base: base)
     let former = unsafe (base + offset + 8).load(as: UInt64.self).littleEndian & RecordLayout.maximumSequence
     if lastReuse == 0 { log.begin(sum: sum, start: sumStart) }
@@ -124,7 +124,7 @@ struct WriterState: ~Copyable {
     lastReuse = nextSequence
     recordsReplaced &+= 1
     isMarkDue = true
-    unsafe RecordEncoder.publish(RecordHole.word(size: size), at: base + offset)
+    unsafe RecordEncoder.publish(RecordFiller.word(size: size), at: base + offset)
     // No store to the record may come before those above, and the process may end at each.
     atomicMemoryFence(ordering: .acquiringAndReleasing)
     sum &-= ReuseWords.mix(former, at: UInt64(offset >> 3))
@@ -144,10 +144,10 @@ struct WriterState: ~Copyable {
 
   /// Notes that nothing leads to a record any more, if it is in the tail.
   @inline(__always)
-  mutating func free(_ existing: Existing, _ epochs: EpochDomain) {
+  mutating func free(_ existing: CurrentRecord, _ epochs: EpochDomain) {
     let units = existing.address &- startUnits
     guard units < UInt64(offset >> 3), existing.damage == nil else { return }
-    room.add(Int(units) << 3, size: existing.size, epochs)
+    reusableSpace.add(Int(units) << 3, size: existing.size, epochs)
   }
 
   /// Makes sure that no record that is in the tail now is replaced, and writes a mark if some have replaced others: whatever
@@ -179,7 +179,7 @@ struct WriterState: ~Copyable {
       unsafe RecordEncoder.publish(firstWord, at: place)
       offset &+= header.size
     }
-    room.freeze(below: max(offset, Self.leastFloor))
+    reusableSpace.freeze(below: max(offset, Self.leastFloor))
     // The sum of what may change begins here, as long as none is written down: damage in front of it then hides nothing behind it.
     if lastReuse == 0 { (sum, sumStart) = (0, UInt64(offset >> 3)) }
   }
@@ -218,14 +218,14 @@ struct WriterState: ~Copyable {
     sumStart = UInt64(offset >> 3)
     lastReuse = 0
     isMarkDue = false
-    room.begin(above: max(offset, Self.leastFloor), capacity: segment.capacity)
+    reusableSpace.begin(above: max(offset, Self.leastFloor), capacity: segment.capacity)
   }
 
   /// Drops the tail: the next write finds another one.
   mutating func leaveTail() {
     tail = nil
     fastEnd = 0
-    room.freeze(below: .max)
+    reusableSpace.freeze(below: .max)
     lastReuse = 0
     isMarkDue = false
   }
@@ -258,7 +258,7 @@ struct WriterState: ~Copyable {
 
   mutating func noteMarkedOpen() { isMarkedOpen = true }
 
-  mutating func noteReaped() { isReaped = true }
+  mutating func notePurge() { hasPurged = true }
 
   /// Whether `interval` bytes were logged since this last returned true; then a checkpoint is due.
   mutating func passedCheckpoint(every interval: Int) -> Bool {

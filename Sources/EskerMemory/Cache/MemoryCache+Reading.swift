@@ -12,7 +12,7 @@ extension MemoryCache {
   public func get(_ key: Key, now: Int64, where isMeant: (Key) -> Bool = { _ in true }) -> Value? {
     let hash = Self.hash(key)
     let shard = shard(hash)
-    let pin = commons.epochs.enter()
+    let pin = context.epochs.enter()
     let rebuilds = shard.pointee.rebuilds.load(ordering: .acquiring)
     let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
     if slot != 0 {
@@ -21,14 +21,14 @@ extension MemoryCache {
         shard.pointee.noteUse(node)
         let value = node.value
         counters.count(hit: true, pin)
-        commons.epochs.exit(pin)
+        context.epochs.exit(pin)
         return value
       }
     } else if rebuilds & 1 == 0
       && rebuilds == shard.pointee.rebuilds.load(ordering: .acquiring)
     {
       counters.count(hit: false, pin)
-      commons.epochs.exit(pin)
+      context.epochs.exit(pin)
       return nil
     }
     return getLocked(key, hash, pin, now: now, where: isMeant)?.value
@@ -43,7 +43,7 @@ extension MemoryCache {
     now: Int64,
     where isMeant: (Key) -> Bool = { _ in true }
   ) -> (value: Value, expiry: Int64, version: UInt64)? {
-    commons.epochs.exit(pin)
+    context.epochs.exit(pin)
     let shard = shard(hash)
     let found = withLocked(shard) { garbage -> (value: Value, expiry: Int64, version: UInt64)? in
       let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
@@ -70,7 +70,7 @@ extension MemoryCache {
   ) -> (value: Value, expiry: Int64, version: UInt64)? {
     let hash = Self.hash(key)
     let shard = shard(hash)
-    let pin = commons.epochs.enter()
+    let pin = context.epochs.enter()
     let rebuilds = shard.pointee.rebuilds.load(ordering: .acquiring)
     let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
     if slot != 0 {
@@ -79,14 +79,14 @@ extension MemoryCache {
         shard.pointee.noteUse(node)
         let found = (value: node.value, expiry: node.expiry, version: shard.pointee.version(slot))
         counters.count(hit: true, pin)
-        commons.epochs.exit(pin)
+        context.epochs.exit(pin)
         return found
       }
     } else if rebuilds & 1 == 0
       && rebuilds == shard.pointee.rebuilds.load(ordering: .acquiring)
     {
       counters.count(hit: false, pin)
-      commons.epochs.exit(pin)
+      context.epochs.exit(pin)
       return nil
     }
     return getLocked(key, hash, pin, now: now, where: isMeant)
@@ -111,11 +111,11 @@ extension MemoryCache {
   func expire(
     _ slot: UInt32,
     in shard: ShardHandle<Key, Value>,
-    _ garbage: borrowing Garbage<Key, Value>
+    _ garbage: borrowing CacheGarbage<Key, Value>
   ) {
     let node = shard.pointee.node(slot)
-    if garbage.isTold { tell(.expired(key: node.key, before: node.value)) }
-    shard.pointee.expire(slot, commons)
+    if garbage.isNotified { notify(.expired(key: node.key, before: node.value)) }
+    shard.pointee.expire(slot, context)
   }
 
   /// Calls `body` with each unexpired entry, in no particular order.

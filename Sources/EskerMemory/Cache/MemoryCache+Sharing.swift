@@ -7,7 +7,7 @@ extension MemoryCache {
   ///
   /// A cache created with ``init(sharing:)`` lives until this is called, and must not be used afterwards.
   public func leave() {
-    commons.pool.leave(self)
+    context.pool.leave(self)
     removeAll()
   }
 
@@ -18,10 +18,10 @@ extension MemoryCache {
   @usableFromInline
   func makeRoomAmongAll(
     _ shard: ShardHandle<Key, Value>,
-    _ garbage: inout Garbage<Key, Value>
+    _ garbage: inout CacheGarbage<Key, Value>
   ) -> Bool {
     let own = shards.number(of: shard)
-    let members = commons.pool.members
+    let members = context.pool.members
     // Not released under the lock: it may be the last that holds a cache which has left, with all that is in it.
     defer { garbage.others.append(members) }
     let populations = members.map { $0.population(ofShard: own) }
@@ -57,7 +57,7 @@ extension MemoryCache {
     return false
   }
 
-  private func take(_ given: GivenUp, _ garbage: inout Garbage<Key, Value>) -> Bool {
+  private func take(_ given: EvictionResult, _ garbage: inout CacheGarbage<Key, Value>) -> Bool {
     if let others = given.garbage { garbage.others.append(others) }
     return given.hasEvicted
   }
@@ -70,14 +70,14 @@ extension MemoryCache: PoolMember {
   }
 
   @usableFromInline
-  func giveUp(fromShard index: Int, amongOthers others: Int) -> GivenUp {
-    var given = GivenUp()
+  func giveUp(fromShard index: Int, amongOthers others: Int) -> EvictionResult {
+    var given = EvictionResult()
     let shard = shards[index]
     guard shard.pointee.lock.tryLock() else { return given }
-    var garbage = Garbage<Key, Value>()
+    var garbage = CacheGarbage<Key, Value>()
     shard.pointee.state.others = others
-    given.hasEvicted = shard.pointee.evict(commons) != 0
-    shard.pointee.reclaim(into: &garbage, commons.epochs)
+    given.hasEvicted = shard.pointee.evict(context) != 0
+    shard.pointee.reclaim(into: &garbage, context.epochs)
     shard.pointee.lock.unlock()
     if garbage.first != nil { given.garbage = garbage }
     return given

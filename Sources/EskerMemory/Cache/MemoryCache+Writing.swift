@@ -92,13 +92,13 @@ extension MemoryCache {
   ///   next write to their shard, or ``release()``.
   public func removeAll(releases: Bool = true) {
     // Held throughout, so that no observed write comes between.
-    telling.withLock {
-      tell(.removedAll)
+    notifying.withLock {
+      notify(.removedAll)
       for index in 0...shards.mask {
         let shard = shards[index]
         shard.pointee.lock.withLock {
           shard.pointee.fence.noteWrite()
-          shard.pointee.forEachSlot { slot in shard.pointee.drop(slot, commons) }
+          shard.pointee.forEachSlot { slot in shard.pointee.drop(slot, context) }
         }
       }
     }
@@ -139,14 +139,14 @@ extension MemoryCache {
   ///
   /// Does not change the limit. Complexity: linear in the number of entries evicted.
   public func trim(toCount count: Int) {
-    commons.pool.trim([self]) { self.count > count }
+    context.pool.trim([self]) { self.count > count }
   }
 
   /// Evicts entries of this cache until the total cost is at most `cost`, counting the caches that share the limits.
   ///
   /// Does not change the limit. Complexity: linear in the number of entries evicted.
   public func trim(toCost cost: Int) {
-    commons.pool.trim([self]) { self.cost > cost }
+    context.pool.trim([self]) { self.cost > cost }
   }
 }
 
@@ -157,7 +157,7 @@ extension MemoryCache {
     _ key: Key,
     _ hash: UInt64,
     in shard: ShardHandle<Key, Value>,
-    _ garbage: borrowing Garbage<Key, Value>
+    _ garbage: borrowing CacheGarbage<Key, Value>
   ) -> Bool {
     let slot = shard.pointee.slot(of: key, UInt32(truncatingIfNeeded: hash))
     if slot == 0 { return false }
@@ -171,10 +171,10 @@ extension MemoryCache {
     _ slot: UInt32,
     in shard: ShardHandle<Key, Value>,
     now: Int64,
-    _ garbage: borrowing Garbage<Key, Value>
+    _ garbage: borrowing CacheGarbage<Key, Value>
   ) {
-    if garbage.isTold { return dropTelling(slot, in: shard, now: now) }
-    shard.pointee.drop(slot, commons)
+    if garbage.isNotified { return dropNotifying(slot, in: shard, now: now) }
+    shard.pointee.drop(slot, context)
   }
 
   /// Makes `entry` the one for its key, whose current slot is `slot` (0: none), and notifies the listener.
@@ -186,9 +186,9 @@ extension MemoryCache {
     _ slot: UInt32,
     in shard: ShardHandle<Key, Value>,
     now: Int64,
-    _ garbage: inout Garbage<Key, Value>
+    _ garbage: inout CacheGarbage<Key, Value>
   ) -> Bool {
-    if garbage.isTold { return storeTelling(entry, key, hash, slot, in: shard, now: now, &garbage) }
+    if garbage.isNotified { return storeNotifying(entry, key, hash, slot, in: shard, now: now, &garbage) }
     return keep(entry, key, hash, slot, in: shard, now: now, &garbage)
   }
 
@@ -200,61 +200,61 @@ extension MemoryCache {
     _ slot: UInt32,
     in shard: ShardHandle<Key, Value>,
     now: Int64,
-    _ garbage: inout Garbage<Key, Value>
+    _ garbage: inout CacheGarbage<Key, Value>
   ) -> Bool {
     let cost = max(0, entry.cost)
-    if cost > commons.pool.cost.limit || commons.pool.count.limit == 0 || entry.expiry <= now {
-      if slot != 0 { shard.pointee.drop(slot, commons) }
+    if cost > context.pool.cost.limit || context.pool.count.limit == 0 || entry.expiry <= now {
+      if slot != 0 { shard.pointee.drop(slot, context) }
       return false
     }
-    var standing: Standing
+    var accessState: AccessState
     if slot != 0 {
       let node = shard.pointee.node(slot)
       shard.pointee.noteUse(node)
-      standing = shard.pointee.standing(slot)
+      accessState = shard.pointee.accessState(slot)
       let old = shard.pointee.upkeep(slot).cost
-      if commons.pool.cost.draw(max(0, cost - old)) {
+      if context.pool.cost.draw(max(0, cost - old)) {
         let node = Node(
           hash: UInt32(truncatingIfNeeded: hash),
-          standing: standing,
+          accessState: accessState,
           expiry: entry.expiry,
           key: key,
           value: entry.value
         )
-        shard.pointee.substitute(slot, by: node, cost: cost, version: entry.version, commons)
-        commons.pool.cost.giveBack(max(0, old - cost))
+        shard.pointee.substitute(slot, by: node, cost: cost, version: entry.version, context)
+        context.pool.cost.giveBack(max(0, old - cost))
         return true
       }
       // Dropped first, so that making room for the entry does not evict the entry itself.
-      shard.pointee.drop(slot, commons)
+      shard.pointee.drop(slot, context)
     } else {
-      standing = shard.pointee.admit(UInt32(truncatingIfNeeded: hash))
+      accessState = shard.pointee.admit(UInt32(truncatingIfNeeded: hash))
     }
     var hadRoom = true
     while shard.pointee.isFull {
       hadRoom = false
       _ = evict(from: shard, garbage)
-      shard.pointee.reclaim(into: &garbage, commons.epochs)
+      shard.pointee.reclaim(into: &garbage, context.epochs)
     }
-    while !commons.pool.count.draw(1) {
+    while !context.pool.count.draw(1) {
       hadRoom = false
       if !makeRoom(shard, &garbage) { return false }
     }
-    while !commons.pool.cost.draw(cost) {
+    while !context.pool.cost.draw(cost) {
       hadRoom = false
       if !makeRoom(shard, &garbage) {
-        commons.pool.count.giveBack(1)
+        context.pool.count.giveBack(1)
         return false
       }
     }
     let node = Node(
       hash: UInt32(truncatingIfNeeded: hash),
-      standing: standing,
+      accessState: accessState,
       expiry: entry.expiry,
       key: key,
       value: entry.value
     )
-    shard.pointee.enter(node, cost: cost, version: entry.version, commons)
+    shard.pointee.enter(node, cost: cost, version: entry.version, context)
     if hadRoom { shard.pointee.settle() }
     return true
   }
@@ -263,10 +263,10 @@ extension MemoryCache {
   @inlinable
   func evict(
     from shard: ShardHandle<Key, Value>,
-    _ garbage: borrowing Garbage<Key, Value>
+    _ garbage: borrowing CacheGarbage<Key, Value>
   ) -> Bool {
-    let slot = shard.pointee.evict(commons)
-    if slot != 0, garbage.isTold { tellEviction(slot, of: shard) }
+    let slot = shard.pointee.evict(context)
+    if slot != 0, garbage.isNotified { notifyEviction(slot, of: shard) }
     return slot != 0
   }
 
@@ -274,9 +274,9 @@ extension MemoryCache {
   @inlinable
   func makeRoom(
     _ shard: ShardHandle<Key, Value>,
-    _ garbage: inout Garbage<Key, Value>
+    _ garbage: inout CacheGarbage<Key, Value>
   ) -> Bool {
-    if commons.pool.isShared { return makeRoomAmongAll(shard, &garbage) }
+    if context.pool.isShared { return makeRoomAmongAll(shard, &garbage) }
     shard.pointee.state.others = 0
     if evict(from: shard, garbage) { return true }
     // Never waits for a second lock, since its holder may be waiting for ours.
@@ -286,7 +286,7 @@ extension MemoryCache {
         let other = (own + step) & shards.mask
         if other == own || !(shards[other].pointee.lock.tryLock()) { continue }
         let evicted = evict(from: shards[other], garbage)
-        shards[other].pointee.reclaim(into: &garbage, commons.epochs)
+        shards[other].pointee.reclaim(into: &garbage, context.epochs)
         shards[other].pointee.lock.unlock()
         if evicted { return true }
       }

@@ -31,17 +31,17 @@ import Synchronization
 /// closure of ``update(_:now:_:)`` must not, because they run under a lock.
 public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The limits, which apply to all caches that share them together.
-  public var limits: MemoryLimits { commons.pool.limits }
+  public var limits: MemoryLimits { context.pool.limits }
 
-  @usableFromInline let commons: Commons
+  @usableFromInline let context: ShardContext
   @usableFromInline let counters = HitCounters()
   @usableFromInline let shards: Shards<Key, Value>
   /// Whether there is a listener; checked under the lock of a shard. Relaxed: the locks order it, since ``observe(_:)``
   /// takes those of all shards after setting it.
   @usableFromInline let isObserved = Atomic<Bool>(false)
   /// Held by writers and `observe(_:)` while there is a listener; taken before the lock of a shard.
-  @usableFromInline let telling = Lock(.telling)
-  // Guarded by `telling`.
+  @usableFromInline let notifying = Lock(.notifying)
+  // Guarded by `notifying`.
   // Safety: that lock is held in the only places that touch it, in `MemoryChange.swift`.
   nonisolated(unsafe) var listener: (@Sendable (MemoryChange<Key, Value>) -> Void)?
 
@@ -58,15 +58,15 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   }
 
   private init(drawingFrom pool: MemoryPool) {
-    commons = Commons(pool)
+    context = ShardContext(pool)
     shards = Shards(count: pool.shardCount)
   }
 
   /// The number of entries, including expired ones not removed yet, in all caches that share the limits.
-  public var count: Int { commons.pool.count.used }
+  public var count: Int { context.pool.count.used }
 
   /// The total cost of the entries, in the caller's unit, in all caches that share the limits.
-  public var cost: Int { commons.pool.cost.used }
+  public var cost: Int { context.pool.cost.used }
 
   /// The cache's own hits, misses, evictions and expirations; count and cost cover all caches that share the limits.
   ///
@@ -96,19 +96,19 @@ public final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Senda
   func withLocked<Result, Failure: Error>(
     _ shard: ShardHandle<Key, Value>,
     releases: Bool = true,
-    _ body: (inout Garbage<Key, Value>) throws(Failure) -> Result
+    _ body: (inout CacheGarbage<Key, Value>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    var garbage = Garbage<Key, Value>()
+    var garbage = CacheGarbage<Key, Value>()
     defer { withExtendedLifetime(garbage) {} }
     shard.pointee.lock.lock()
     if isObserved.load(ordering: .relaxed) {
-      lockTelling(shard)
-      garbage.isTold = true
+      lockForNotifying(shard)
+      garbage.isNotified = true
     }
     defer {
-      if releases { shard.pointee.reclaim(into: &garbage, commons.epochs) }
+      if releases { shard.pointee.reclaim(into: &garbage, context.epochs) }
       shard.pointee.lock.unlock()
-      if garbage.isTold { telling.unlock() }
+      if garbage.isNotified { notifying.unlock() }
     }
     return try body(&garbage)
   }

@@ -15,7 +15,7 @@ public enum MemoryChange<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   case removedAll
 }
 
-// While there is a listener, writers hold `telling` around their shard's lock, so that all changes have one order. A writer
+// While there is a listener, writers hold `notifying` around their shard's lock, so that all changes have one order. A writer
 // that learns of the listener only under the shard's lock first releases that; so without a listener the only cost is one
 // check.
 extension MemoryCache {
@@ -26,8 +26,8 @@ extension MemoryCache {
   /// that make room in another cache of the pool are not reported.
   public func observe(_ listener: (@Sendable (MemoryChange<Key, Value>) -> Void)?) {
     var former = listener
-    telling.withLock {
-      // Safety: `telling` is held, which guards the listener.
+    notifying.withLock {
+      // Safety: `notifying` is held, which guards the listener.
       unsafe swap(&former, &self.listener)
       isObserved.store(listener != nil, ordering: .relaxed)
       // Writers that began without the listener end before this returns.
@@ -36,27 +36,27 @@ extension MemoryCache {
     withExtendedLifetime(former) {}
   }
 
-  /// Called under the lock of a shard: takes `telling` as well.
+  /// Called under the lock of a shard: takes `notifying` as well.
   @usableFromInline @inline(never)
-  func lockTelling(_ shard: ShardHandle<Key, Value>) {
+  func lockForNotifying(_ shard: ShardHandle<Key, Value>) {
     shard.pointee.lock.unlock()
-    telling.lock()
+    notifying.lock()
     shard.pointee.lock.lock()
   }
 }
 
-// Under `telling`, and the lock of the shard concerned. Not inlined, to keep these paths out of writes without a listener.
+// Under `notifying`, and the lock of the shard concerned. Not inlined, to keep these paths out of writes without a listener.
 extension MemoryCache {
   /// Makes `entry` the one for its key, like `keep`, and notifies the listener of the outcome.
   @usableFromInline @inline(never)
-  func storeTelling(
+  func storeNotifying(
     _ entry: MemoryEntry<Value>,
     _ key: Key,
     _ hash: UInt64,
     _ slot: UInt32,
     in shard: ShardHandle<Key, Value>,
     now: Int64,
-    _ garbage: inout Garbage<Key, Value>
+    _ garbage: inout CacheGarbage<Key, Value>
   ) -> Bool {
     var before: Value?
     var isOver = false
@@ -67,37 +67,37 @@ extension MemoryCache {
     }
     let isKept = keep(entry, key, hash, slot, in: shard, now: now, &garbage)
     if let old = before, isOver {
-      tell(.expired(key: key, before: old))
+      notify(.expired(key: key, before: old))
       before = nil
     }
     if isKept {
-      tell(.put(key: key, before: before, after: entry.value))
+      notify(.put(key: key, before: before, after: entry.value))
     } else if let before {
-      tell(entry.expiry <= now ? .removed(key: key, before: before) : .evicted(key: key, before: before))
+      notify(entry.expiry <= now ? .removed(key: key, before: before) : .evicted(key: key, before: before))
     }
     return isKept
   }
 
   /// Removes the entry in a slot, and notifies the listener.
   @usableFromInline @inline(never)
-  func dropTelling(_ slot: UInt32, in shard: ShardHandle<Key, Value>, now: Int64) {
+  func dropNotifying(_ slot: UInt32, in shard: ShardHandle<Key, Value>, now: Int64) {
     let node = shard.pointee.node(slot)
     let key = node.key
     let value = node.value
-    tell(node.expiry <= now ? .expired(key: key, before: value) : .removed(key: key, before: value))
-    shard.pointee.drop(slot, commons)
+    notify(node.expiry <= now ? .expired(key: key, before: value) : .removed(key: key, before: value))
+    shard.pointee.drop(slot, context)
   }
 
   /// Notifies the listener of an entry that has just been evicted, whose slot is not reused yet.
   @usableFromInline @inline(never)
-  func tellEviction(_ slot: UInt32, of shard: ShardHandle<Key, Value>) {
+  func notifyEviction(_ slot: UInt32, of shard: ShardHandle<Key, Value>) {
     let node = shard.pointee.node(slot)
-    tell(.evicted(key: node.key, before: node.value))
+    notify(.evicted(key: node.key, before: node.value))
   }
 
   @usableFromInline
-  func tell(_ change: MemoryChange<Key, Value>) {
-    // Safety: `telling` is held, which guards the listener.
+  func notify(_ change: MemoryChange<Key, Value>) {
+    // Safety: `notifying` is held, which guards the listener.
     unsafe listener?(change)
   }
 }

@@ -18,13 +18,13 @@ public final class MemoryPool: Sendable {
   @usableFromInline let cost: Budget
   @usableFromInline let shardCount: Int
 
-  private struct Roster {
+  private struct Membership {
     var members: [any PoolMember] = []
     /// The statistics of caches that have left.
     var past = MemoryStatistics()
   }
 
-  private let roster = Guarded(Roster(), .pool)
+  private let membership = Guarded(Membership(), .pool)
   /// Relaxed: a thread that counts one member too few only makes room in its own cache, once.
   private let memberCount = Atomic<Int>(0)
 
@@ -53,8 +53,8 @@ public final class MemoryPool: Sendable {
   ///
   /// Complexity: linear in the number of caches.
   public var statistics: MemoryStatistics {
-    var statistics = roster.withLock { roster in
-      roster.members.reduce(into: roster.past) { $0.add($1.deeds) }
+    var statistics = membership.withLock { membership in
+      membership.members.reduce(into: membership.past) { $0.add($1.deeds) }
     }
     statistics.count = count.used
     statistics.cost = cost.used
@@ -89,21 +89,21 @@ public final class MemoryPool: Sendable {
   var isShared: Bool { memberCount.load(ordering: .relaxed) > 1 }
 
   @usableFromInline
-  var members: [any PoolMember] { roster.withLock { $0.members } }
+  var members: [any PoolMember] { membership.withLock { $0.members } }
 
   func join(_ member: any PoolMember) {
-    roster.withLock { roster in
-      roster.members.append(member)
-      memberCount.store(roster.members.count, ordering: .relaxed)
+    membership.withLock { membership in
+      membership.members.append(member)
+      memberCount.store(membership.members.count, ordering: .relaxed)
     }
   }
 
   func leave(_ member: any PoolMember) {
-    roster.withLock { roster in
-      guard let place = roster.members.firstIndex(where: { $0 === member }) else { return }
-      roster.members.remove(at: place)
-      roster.past.add(member.deeds)
-      memberCount.store(roster.members.count, ordering: .relaxed)
+    membership.withLock { membership in
+      guard let place = membership.members.firstIndex(where: { $0 === member }) else { return }
+      membership.members.remove(at: place)
+      membership.past.add(member.deeds)
+      memberCount.store(membership.members.count, ordering: .relaxed)
     }
   }
 
@@ -127,7 +127,7 @@ protocol PoolMember: AnyObject, Sendable {
   /// The number of entries in a shard.
   func population(ofShard shard: Int) -> Int
   /// Evicts an entry from a shard, unless its lock is taken. The caller may hold the lock of another cache's shard.
-  func giveUp(fromShard shard: Int, amongOthers others: Int) -> GivenUp
+  func giveUp(fromShard shard: Int, amongOthers others: Int) -> EvictionResult
   /// Evicts an entry from a shard. The caller holds no lock.
   func evictOne(fromShard shard: Int) -> Bool
   func removeAll(releases: Bool)
@@ -138,7 +138,7 @@ protocol PoolMember: AnyObject, Sendable {
 
 /// The result of an eviction on behalf of another cache.
 @usableFromInline
-struct GivenUp {
+struct EvictionResult {
   @usableFromInline var hasEvicted = false
   /// Evicted keys and values, to be destroyed once the caller holds no lock.
   @usableFromInline var garbage: Any?

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Safety: slots live as long as their shard. A node stays in its slot from ``Shard/place(_:cost:version:_:)`` until
 /// ``Shard/reclaim(into:_:)``, which waits for every pin that was there when the node was retired. So a thread may use it if
-/// it holds the lock, or has been pinned since before it read the slot's number. Everything is constant but the standing,
+/// it holds the lock, or has been pinned since before it read the slot's number. Everything is constant but the access state,
 /// which is atomic.
 @frozen
 @usableFromInline
@@ -29,16 +29,16 @@ struct NodeHandle<Key: Hashable & Sendable, Value: Sendable> {
   ///
   /// Setting it overwrites what a reader may just have noted; one lost use does not matter.
   @inlinable
-  var standing: Standing {
-    @inline(__always) get { unsafe Standing(bits: pointer.pointee.standing.load(ordering: .relaxed)) }
-    nonmutating set { unsafe pointer.pointee.standing.store(newValue.bits, ordering: .relaxed) }
+  var accessState: AccessState {
+    @inline(__always) get { unsafe AccessState(bits: pointer.pointee.accessState.load(ordering: .relaxed)) }
+    nonmutating set { unsafe pointer.pointee.accessState.store(newValue.bits, ordering: .relaxed) }
   }
 
-  /// Sets the standing unless it has changed from `before`.
+  /// Sets the access state unless it has changed from `before`.
   @inlinable
   @inline(__always)
-  func change(_ before: Standing, to after: Standing) {
-    _ = unsafe pointer.pointee.standing.compareExchange(
+  func change(_ before: AccessState, to after: AccessState) {
+    _ = unsafe pointer.pointee.accessState.compareExchange(
       expected: before.bits,
       desired: after.bits,
       ordering: .relaxed
@@ -53,12 +53,12 @@ struct NodeHandle<Key: Hashable & Sendable, Value: Sendable> {
 @frozen
 @usableFromInline
 @safe
-struct UpkeepHandle {
-  @usableFromInline let pointer: UnsafeMutablePointer<Upkeep>
+struct NodeUpkeepHandle {
+  @usableFromInline let pointer: UnsafeMutablePointer<NodeUpkeep>
 
   @inlinable
   @inline(__always)
-  init(_ pointer: UnsafeMutablePointer<Upkeep>) {
+  init(_ pointer: UnsafeMutablePointer<NodeUpkeep>) {
     unsafe self.pointer = pointer
   }
 
@@ -89,7 +89,7 @@ struct UpkeepHandle {
 @frozen
 @usableFromInline
 @safe
-struct LinkHandle {
+struct NodeLinkHandle {
   @usableFromInline let pointer: UnsafeMutablePointer<Atomic<UInt32>>
 
   @inlinable
@@ -101,20 +101,20 @@ struct LinkHandle {
   /// The link for a reader without the lock. Acquires the node, which was written before the link was published.
   @inlinable
   @inline(__always)
-  var followed: Link { unsafe Link(bits: pointer.pointee.load(ordering: .acquiring)) }
+  var followed: NodeLink { unsafe NodeLink(bits: pointer.pointee.load(ordering: .acquiring)) }
 
   /// The link for a holder of the lock, as the previous holder left it.
   @inlinable
   @inline(__always)
-  var current: Link { unsafe Link(bits: pointer.pointee.load(ordering: .relaxed)) }
+  var current: NodeLink { unsafe NodeLink(bits: pointer.pointee.load(ordering: .relaxed)) }
 
   /// Makes readers find a node from now on. Releases everything written before.
   @inlinable
-  func publish(_ link: Link) { unsafe pointer.pointee.store(link.bits, ordering: .releasing) }
+  func publish(_ link: NodeLink) { unsafe pointer.pointee.store(link.bits, ordering: .releasing) }
 
   /// Sets a link that no reader can reach until something else is published.
   @inlinable
-  func prepare(_ link: Link) { unsafe pointer.pointee.store(link.bits, ordering: .relaxed) }
+  func prepare(_ link: NodeLink) { unsafe pointer.pointee.store(link.bits, ordering: .relaxed) }
 }
 
 /// The heads of the chains; their number is a power of two.
@@ -156,7 +156,7 @@ struct HeadTable {
   /// The head of the chain for `hash`.
   @inlinable
   @inline(__always)
-  func head(of hash: UInt32) -> LinkHandle {
-    unsafe LinkHandle(memory.assumingMemoryBound(to: Atomic<UInt32>.self) + (1 + Int(hash & mask)))
+  func head(of hash: UInt32) -> NodeLinkHandle {
+    unsafe NodeLinkHandle(memory.assumingMemoryBound(to: Atomic<UInt32>.self) + (1 + Int(hash & mask)))
   }
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The state that all shards share.
 @usableFromInline
-struct Commons: ~Copyable, Sendable {
+struct ShardContext: ~Copyable, Sendable {
   @usableFromInline let pool: MemoryPool
   @usableFromInline let epochs = EpochDomain()
   private let freeing = Lock(.freeing)
@@ -31,42 +31,42 @@ struct Commons: ~Copyable, Sendable {
 // Adding, changing and removing entries; under the lock.
 extension Shard {
   @inlinable
-  func drop(_ slot: UInt32, _ commons: borrowing Commons) {
+  func drop(_ slot: UInt32, _ context: borrowing ShardContext) {
     unlink(slot, for: nextLink(of: slot).current)
-    if standing(slot).isInMain {
+    if accessState(slot).isInMain {
       take(slot, from: &state.main)
     } else {
       take(slot, from: &state.small)
     }
     notePopulation()
-    commons.pool.count.giveBack(1)
-    commons.pool.cost.giveBack(upkeep(slot).cost)
-    retire(slot, commons.epochs)
+    context.pool.count.giveBack(1)
+    context.pool.cost.giveBack(upkeep(slot).cost)
+    retire(slot, context.epochs)
   }
 
   /// Removes an expired entry.
   @inlinable
-  func expire(_ slot: UInt32, _ commons: borrowing Commons) {
+  func expire(_ slot: UInt32, _ context: borrowing ShardContext) {
     expirations.store(expirations.load(ordering: .relaxed) + 1, ordering: .relaxed)
-    drop(slot, commons)
+    drop(slot, context)
   }
 
   /// Evicts the entry that the policy chooses; returns its former slot, or 0 if there is none.
   @inlinable
-  func evict(_ commons: borrowing Commons) -> UInt32 {
+  func evict(_ context: borrowing ShardContext) -> UInt32 {
     let slot = victim()
     if slot == 0 { return 0 }
-    haunt(slot)
+    rememberEviction(slot)
     evictions.store(evictions.load(ordering: .relaxed) + 1, ordering: .relaxed)
-    drop(slot, commons)
+    drop(slot, context)
     return slot
   }
 
   /// Adds a node for which the budgets have been drawn.
   @inlinable
-  func enter(_ node: consuming Node<Key, Value>, cost: Int, version: UInt64, _ commons: borrowing Commons) {
-    let inMain = Standing(bits: node.standing.load(ordering: .relaxed)).isInMain
-    let slot = place(node, cost: cost, version: version, commons)
+  func enter(_ node: consuming Node<Key, Value>, cost: Int, version: UInt64, _ context: borrowing ShardContext) {
+    let inMain = AccessState(bits: node.accessState.load(ordering: .relaxed)).isInMain
+    let slot = place(node, cost: cost, version: version, context)
     if inMain {
       push(slot, to: &state.main)
     } else {
@@ -74,7 +74,7 @@ extension Shard {
     }
     notePopulation()
     link(slot)
-    growIfNeeded(commons)
+    growIfNeeded(context)
     updateWindow()
   }
 
@@ -91,18 +91,18 @@ extension Shard {
     by node: consuming Node<Key, Value>,
     cost: Int,
     version: UInt64,
-    _ commons: borrowing Commons
+    _ context: borrowing ShardContext
   ) {
-    let old = standing(slot)
+    let old = accessState(slot)
     let hash = node.hash
-    let new = place(node, cost: cost, version: version, commons)
+    let new = place(node, cost: cost, version: version, context)
     nextLink(of: new).prepare(nextLink(of: slot).current)
     if old.isInMain {
       replace(slot, by: new, in: &state.main)
     } else {
       replace(slot, by: new, in: &state.small)
     }
-    unlink(slot, for: Link(slot: new, hash: hash))
-    retire(slot, commons.epochs)
+    unlink(slot, for: NodeLink(slot: new, hash: hash))
+    retire(slot, context.epochs)
   }
 }

@@ -9,7 +9,7 @@ extension Shard {
   @inlinable
   @inline(__always)
   func noteUse(_ node: NodeHandle<Key, Value>) {
-    let before = node.standing
+    let before = node.accessState
     // A burst right after the first use says nothing about later uses.
     if !before.isInMain
       && before.arrivalsSince(arrivals.load(ordering: .relaxed)) < window.load(ordering: .relaxed)
@@ -17,7 +17,7 @@ extension Shard {
       return
     }
     let after = before.used(in: period.load(ordering: .relaxed))
-    // A single attempt: if the standing changed meanwhile, another use was noted, or a writer moved the entry.
+    // A single attempt: if the access state changed meanwhile, another use was noted, or a writer moved the entry.
     if after.bits != before.bits { node.change(before, to: after) }
   }
 
@@ -28,7 +28,7 @@ extension Shard {
 
   /// Decides in which queue a new entry starts, before room is made for it.
   @inlinable
-  func admit(_ hash: UInt32) -> Standing {
+  func admit(_ hash: UInt32) -> AccessState {
     state.insertionsInPeriod += 1
     if state.insertionsInPeriod > 8 * max(1, state.rivals) {
       state.insertionsInPeriod = 0
@@ -36,13 +36,13 @@ extension Shard {
     }
     let period = period.load(ordering: .relaxed)
     guard let trace = state.ghosts.take(hash) else {
-      return Standing(uses: 1, period: period, inMain: false, arrival: nextArrival())
+      return AccessState(uses: 1, period: period, inMain: false, arrival: nextArrival())
     }
     follow(trace)
     if returnsToMain(in: period) {
-      return Standing(uses: 2, period: period, inMain: true, arrival: 0)
+      return AccessState(uses: 2, period: period, inMain: true, arrival: 0)
     }
-    return Standing(uses: 2, period: period, inMain: false, arrival: nextArrival())
+    return AccessState(uses: 2, period: period, inMain: false, arrival: nextArrival())
   }
 
   @inlinable
@@ -52,7 +52,7 @@ extension Shard {
 
   /// Moves the border between the queues towards the one that evicted an entry too early.
   @inlinable
-  func follow(_ trace: Ghosts.Trace) {
+  func follow(_ trace: GhostQueue.Trace) {
     let count = max(1, state.rivals)
     var share = state.smallShare
     if trace.wasInMain {
@@ -71,7 +71,7 @@ extension Shard {
   func returnsToMain(in period: UInt32) -> Bool {
     if state.small.count >= smallTarget { return true }
     let victim = mainVictim()
-    return victim == 0 || standing(victim).uses(in: period) < 2
+    return victim == 0 || accessState(victim).uses(in: period) < 2
   }
 
   /// The oldest entry of the main queue without a second chance left; it stays where it is.
@@ -82,10 +82,10 @@ extension Shard {
     while true {
       let slot = state.main.oldest
       if slot == 0 || patience == 0 { return slot }
-      let standing = standing(slot)
-      if standing.chances == 0 { return slot }
+      let accessState = accessState(slot)
+      if accessState.chances == 0 { return slot }
       patience -= 1
-      node(slot).standing = standing.passed
+      node(slot).accessState = accessState.passed
       take(slot, from: &state.main)
       push(slot, to: &state.main)
     }
@@ -98,7 +98,7 @@ extension Shard {
     while state.small.count >= smallTarget {
       let slot = state.small.oldest
       if slot == 0 { break }
-      if standing(slot).chances == 0 { return slot }
+      if accessState(slot).chances == 0 { return slot }
       promote(slot)
     }
     let slot = mainVictim()
@@ -108,7 +108,7 @@ extension Shard {
   @inlinable
   func promote(_ slot: UInt32) {
     take(slot, from: &state.small)
-    node(slot).standing = standing(slot).promoted
+    node(slot).accessState = accessState(slot).promoted
     push(slot, to: &state.main)
   }
 
@@ -127,7 +127,7 @@ extension Shard {
 
   /// Remembers the eviction of an entry.
   @inlinable
-  func haunt(_ slot: UInt32) {
+  func rememberEviction(_ slot: UInt32) {
     // A cache with a small part of shared limits must remember as long as the whole lasts, or it could not grow.
     let reach = max(2 * state.count, state.rivals)
     // A memory that is too short or far too long is replaced by an empty one; this happens when the cache first fills, and
@@ -135,9 +135,9 @@ extension Shard {
     if state.ghosts.reach < reach - reach / 4
       || state.ghosts.reach > 2 * reach + 64
     {
-      state.ghosts = Ghosts(reach: reach)
+      state.ghosts = GhostQueue(reach: reach)
     }
     let hash = node(slot).hash
-    state.ghosts.insert(hash, wasInMain: standing(slot).isInMain)
+    state.ghosts.insert(hash, wasInMain: accessState(slot).isInMain)
   }
 }

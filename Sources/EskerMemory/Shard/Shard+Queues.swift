@@ -4,7 +4,7 @@ import Synchronization
 extension Shard {
   /// Adds a node as the newest of a queue.
   @inlinable
-  func push(_ slot: UInt32, to queue: inout Queue) {
+  func push(_ slot: UInt32, to queue: inout ShardQueue) {
     upkeep(slot).newer = 0
     upkeep(slot).older = queue.newest
     if queue.newest == 0 {
@@ -17,7 +17,7 @@ extension Shard {
   }
 
   @inlinable
-  func take(_ slot: UInt32, from queue: inout Queue) {
+  func take(_ slot: UInt32, from queue: inout ShardQueue) {
     let newer = upkeep(slot).newer
     let older = upkeep(slot).older
     if newer == 0 { queue.newest = older } else { upkeep(newer).older = older }
@@ -27,7 +27,7 @@ extension Shard {
 
   /// Gives a node's place in its queue to another node.
   @inlinable
-  func replace(_ slot: UInt32, by other: UInt32, in queue: inout Queue) {
+  func replace(_ slot: UInt32, by other: UInt32, in queue: inout ShardQueue) {
     let newer = upkeep(slot).newer
     let older = upkeep(slot).older
     upkeep(other).newer = newer
@@ -37,5 +37,5 @@ extension Shard {
   }
 
   @inlinable
-  func standing(_ slot: UInt32) -> Standing { node(slot).standing }
+  func accessState(_ slot: UInt32) -> AccessState { node(slot).accessState }
 }

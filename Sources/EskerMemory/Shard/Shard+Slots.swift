@@ -5,7 +5,7 @@ import Synchronization
 //
 // Safety: the number of a slot comes from `place`, which has entered the slot's chunk. A chunk is laid out for its nodes and
 // stays until the shard goes. When a longer directory of chunks replaces a shorter one, the shorter one stays for readers,
-// as `Commons.free` explains. A slot either holds a node, which is initialized, or is free, and then has the number of the
+// as `ShardContext.free` explains. A slot either holds a node, which is initialized, or is free, and then has the number of the
 // next free slot in the node's place. Only a holder of the lock changes which.
 extension Shard {
   @inlinable static var nodesPerChunk: Int { 64 }
@@ -31,9 +31,9 @@ extension Shard {
   /// The upkeep of a slot's node; under the lock.
   @inlinable
   @inline(__always)
-  func upkeep(_ slot: UInt32) -> UpkeepHandle {
-    let upkeeps = unsafe (chunk(of: slot) + Self.upkeepOffset).assumingMemoryBound(to: Upkeep.self)
-    return unsafe UpkeepHandle(upkeeps + Int(slot) % Self.nodesPerChunk)
+  func upkeep(_ slot: UInt32) -> NodeUpkeepHandle {
+    let upkeeps = unsafe (chunk(of: slot) + Self.upkeepOffset).assumingMemoryBound(to: NodeUpkeep.self)
+    return unsafe NodeUpkeepHandle(upkeeps + Int(slot) % Self.nodesPerChunk)
   }
 
   /// The version of a slot's node: as constant as the node.
@@ -47,9 +47,9 @@ extension Shard {
   /// The location of the link to the next node in the chain.
   @inlinable
   @inline(__always)
-  func nextLink(of slot: UInt32) -> LinkHandle {
+  func nextLink(of slot: UInt32) -> NodeLinkHandle {
     let links = unsafe chunk(of: slot).assumingMemoryBound(to: Atomic<UInt32>.self)
-    return unsafe LinkHandle(links + Int(slot) % Self.nodesPerChunk)
+    return unsafe NodeLinkHandle(links + Int(slot) % Self.nodesPerChunk)
   }
 
   @inlinable
@@ -64,7 +64,7 @@ extension Shard {
 
   /// Whether no slot is available until one is freed.
   @inlinable var isFull: Bool {
-    state.freeSlot == 0 && state.slotCount == Link.slotLimit
+    state.freeSlot == 0 && state.slotCount == NodeLink.slotLimit
   }
 
   /// Puts a node into a free slot, without linking it into a chain or queue.
@@ -73,7 +73,7 @@ extension Shard {
     _ node: consuming Node<Key, Value>,
     cost: Int,
     version: UInt64,
-    _ commons: borrowing Commons
+    _ context: borrowing ShardContext
   ) -> UInt32 {
     let slot: UInt32
     if state.freeSlot != 0 {
@@ -82,17 +82,17 @@ extension Shard {
     } else {
       slot = state.slotCount
       state.slotCount += 1
-      if Int(slot) / Self.nodesPerChunk == state.chunkCount { addChunk(commons) }
+      if Int(slot) / Self.nodesPerChunk == state.chunkCount { addChunk(context) }
     }
     unsafe self.node(slot).pointer.initialize(to: node)
-    unsafe upkeep(slot).pointer.initialize(to: Upkeep(cost: cost))
+    unsafe upkeep(slot).pointer.initialize(to: NodeUpkeep(cost: cost))
     let versions = unsafe (chunk(of: slot) + Self.linkBytes).assumingMemoryBound(to: UInt64.self)
     unsafe versions[Int(slot) % Self.nodesPerChunk] = version
     return slot
   }
 
   @usableFromInline
-  func addChunk(_ commons: borrowing Commons) {
+  func addChunk(_ context: borrowing ShardContext) {
     let stride = MemoryLayout<UInt>.stride
     var directory = unsafe chunks.load(ordering: .relaxed)
     let count = state.chunkCount
@@ -103,7 +103,7 @@ extension Shard {
       unsafe directory.copyMemory(from: old, byteCount: stride * count)
       // Release: comes before the publication of any slot in the new chunk; see `chunk(of:)`.
       unsafe chunks.store(directory, ordering: .releasing)
-      unsafe commons.free(old)
+      unsafe context.free(old)
     }
     let chunk = UnsafeMutableRawPointer.allocate(
       byteCount: Self.headerBytes + Self.nodesPerChunk * MemoryLayout<Node<Key, Value>>.stride,
@@ -142,7 +142,7 @@ extension Shard {
 
   /// Moves everything that no reader can hold any more out of its slots.
   @inlinable
-  func reclaim(into garbage: inout Garbage<Key, Value>, _ epochs: EpochDomain) {
+  func reclaim(into garbage: inout CacheGarbage<Key, Value>, _ epochs: EpochDomain) {
     if state.retired.oldest == 0 { return }
     // Usually there are no readers: then one check of the newest is enough for all.
     let newest = UInt64(truncatingIfNeeded: upkeep(state.retired.newest).cost)

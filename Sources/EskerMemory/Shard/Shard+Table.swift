@@ -4,7 +4,7 @@ import Synchronization
 // The chains.
 //
 // Safety: `heads` holds the memory of a table from `init` to `deinit`. Only `rebuild` gives up a table, after replacing it
-// in `heads`, and it stays for readers as `Commons.free` explains.
+// in `heads`, and it stays for readers as `ShardContext.free` explains.
 extension Shard {
   /// The table for a reader without the lock.
   @inlinable
@@ -35,14 +35,14 @@ extension Shard {
     let hash = node(slot).hash
     let head = table.head(of: hash)
     nextLink(of: slot).prepare(head.current)
-    head.publish(Link(slot: slot, hash: hash))
+    head.publish(NodeLink(slot: slot, hash: hash))
   }
 
   /// Makes a node unreachable, by redirecting the link to it to `successor`; under the lock.
   ///
   /// The node keeps its own link, for readers currently at the node.
   @inlinable
-  func unlink(_ slot: UInt32, for successor: Link) {
+  func unlink(_ slot: UInt32, for successor: NodeLink) {
     var link = table.head(of: node(slot).hash)
     while true {
       let linked = link.current.slot
@@ -54,9 +54,9 @@ extension Shard {
 
   /// Doubles the number of heads when the chains hold more than one node each on average.
   @inlinable
-  func growIfNeeded(_ commons: borrowing Commons) {
+  func growIfNeeded(_ context: borrowing ShardContext) {
     let headCount = table.headCount
-    if state.count > headCount { rebuild(headCount: 2 * headCount, commons) }
+    if state.count > headCount { rebuild(headCount: 2 * headCount, context) }
   }
 
   /// Relinks every node in a table of `headCount` heads.
@@ -65,7 +65,7 @@ extension Shard {
   /// after, and every new link is released: a reader that followed one acquired it, and finds that `rebuilds` is odd or has
   /// changed since it began.
   @usableFromInline
-  func rebuild(headCount: Int, _ commons: borrowing Commons) {
+  func rebuild(headCount: Int, _ context: borrowing ShardContext) {
     let old = table
     let new = HeadTable.make(headCount: headCount)
     rebuilds.wrappingAdd(1, ordering: .sequentiallyConsistent)
@@ -75,12 +75,12 @@ extension Shard {
         let hash = node(slot).hash
         let head = new.head(of: hash)
         nextLink(of: slot).publish(head.current)
-        head.prepare(Link(slot: slot, hash: hash))
+        head.prepare(NodeLink(slot: slot, hash: hash))
         slot = upkeep(slot).newer
       }
     }
     unsafe heads.store(new.memory, ordering: .releasing)
     rebuilds.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    unsafe commons.free(old.memory)
+    unsafe context.free(old.memory)
   }
 }

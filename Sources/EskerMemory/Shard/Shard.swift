@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// Safety: threads may share it, since its properties are constants: locks, atomics, a cell that only a holder of the lock
 /// touches, and the addresses of tables and of directories of chunks. Those stay until no reader can have them any more; see
-/// `Commons.free`.
+/// `ShardContext.free`.
 @usableFromInline
 @safe
 struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchecked Sendable {
@@ -69,10 +69,10 @@ struct Shard<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unchecked S
 /// The state of a shard that only writers use.
 @usableFromInline
 struct ShardState: ~Copyable {
-  @usableFromInline var small = Queue()
-  @usableFromInline var main = Queue()
+  @usableFromInline var small = ShardQueue()
+  @usableFromInline var main = ShardQueue()
   /// Nodes that have left their chain but may still be read; oldest first, linked by `newer`.
-  @usableFromInline var retired = Queue()
+  @usableFromInline var retired = ShardQueue()
   @usableFromInline var freeSlot: UInt32 = 0
   /// Slot 0 stands for none.
   @usableFromInline var slotCount: UInt32 = 1
@@ -82,7 +82,7 @@ struct ShardState: ~Copyable {
   /// The small queue's target share of the entries; adjusted by the ghosts.
   @usableFromInline var smallShare = 0.1
   @usableFromInline var insertionsInPeriod = 0
-  @usableFromInline var ghosts = Ghosts(reach: 0)
+  @usableFromInline var ghosts = GhostQueue(reach: 0)
 
   /// This shard's estimated number of entries in the other caches that share the limits.
   @usableFromInline var others = 0
@@ -98,7 +98,7 @@ struct ShardState: ~Copyable {
 
 /// A list of nodes, linked by slot numbers.
 @usableFromInline
-struct Queue {
+struct ShardQueue {
   @usableFromInline var newest: UInt32 = 0
   @usableFromInline var oldest: UInt32 = 0
   @usableFromInline var count = 0

@@ -7,16 +7,16 @@
   class GetRequest: Request, @unchecked Sendable {
     init(_ key: RemoteKey, by deadline: RemoteInstant) { super.init(.get, key, .read, by: deadline) }
 
-    func tell(_ result: Result<Stamped<RemoteValue?>, RemoteError>) {}
+    func deliver(_ result: Result<Stamped<RemoteValue?>, RemoteError>) {}
 
     final override func answer(_ answer: Answer, from host: any RequestHost) {
       guard case .success(.bytes(let bytes)) = answer.result else {
         // Within the other nil, which says that the reply was none of this kind.
-        return tell(answer.map { $0.isNull ? .some(nil) : nil })
+        return deliver(answer.map { $0.isNull ? .some(nil) : nil })
       }
       let value = RemoteValue(stored: bytes)
       guard value.envelope != nil else { return readForeign(for: host) }
-      tell(.success(Stamped(value, at: answer.stamp, isKeepable: answer.isKeepable)))
+      deliver(.success(Stamped(value, at: answer.stamp, isKeepable: answer.isKeepable)))
     }
 
     private func readForeign(for host: any RequestHost) {
@@ -24,7 +24,7 @@
       command.add(host.prefix, key.bytes)
       host.submit(
         Question(.made(command), key, kind, by: deadline) { [self] answer in
-          tell(answer.map { RedisStore.found($0, count: 2) })
+          deliver(answer.map { RedisStore.found($0, count: 2) })
         }
       )
     }
@@ -45,7 +45,7 @@
       super.init(key, by: deadline)
     }
 
-    override func tell(_ result: Result<Stamped<RemoteValue?>, RemoteError>) { completion(result) }
+    override func deliver(_ result: Result<Stamped<RemoteValue?>, RemoteError>) { completion(result) }
   }
 
   /// One of several.
@@ -66,7 +66,7 @@
       super.init(key, by: deadline)
     }
 
-    override func tell(_ result: Result<Stamped<RemoteValue?>, RemoteError>) { each(index, result) }
+    override func deliver(_ result: Result<Stamped<RemoteValue?>, RemoteError>) { each(index, result) }
   }
 
   /// Any other read.

@@ -29,15 +29,15 @@
     /// Slots by which its lease is told.
     var slots: [Range<Int>] = []
     /// What is read to see whether it serves its slots.
-    var beatKey: String?
+    var heartbeatKey: String?
 
-    var beats = 0
-    var nextBeat = RemoteInstant(nanoseconds: 0)
+    var heartbeats = 0
+    var nextHeartbeat = RemoteInstant(nanoseconds: 0)
     /// The write behind which the main connection stood still when a spare one began to connect.
     var heldWrite: Request?
     /// When the next try may be made.
     var nextSpare = RemoteInstant(nanoseconds: 0)
-    var breaker = Breaker()
+    var breaker = CircuitBreaker()
     /// Connections of which it is not known that the server has ended them.
     var past: [(id: UInt64, address: String)] = []
     var time: ServerTime?
@@ -62,7 +62,7 @@
   }
 
   /// Keeps from trying a server again and again that cannot be reached: five failures open it, then one try at a time is made.
-  struct Breaker {
+  struct CircuitBreaker {
     static let mostFailures = 5
 
     private(set) var failures = 0
@@ -76,7 +76,7 @@
       nextTry = now.advanced(by: Backoff.delay(failures, &random))
     }
 
-    mutating func succeed() { self = Breaker() }
+    mutating func succeed() { self = CircuitBreaker() }
   }
 
   /// 10 ms, doubled each time, at most a second; a random part of it, so that clients do not come together.

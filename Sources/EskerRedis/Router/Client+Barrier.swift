@@ -31,7 +31,7 @@
       var failure: RemoteError?
       if question.beginsRound {
         var write = RESPCommand("SET", words: 5)
-        write.add(prefix, Array("#wait:\(node.beatKey.map { String($0.dropFirst(4)) } ?? "")".utf8))
+        write.add(prefix, Array("#wait:\(node.heartbeatKey.map { String($0.dropFirst(4)) } ?? "")".utf8))
         write.add("1")
         write.add("PX")
         write.add(60_000)

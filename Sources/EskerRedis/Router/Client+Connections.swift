@@ -190,7 +190,7 @@
       if connection.role == .main {
         node.isRefusing = false
         node.readyAt = .now
-        node.beats = 0
+        node.heartbeats = 0
         node.suspendedSince = node.readyAt
         needsSurvey = true
         logger.info("connected", metadata: ["server": "\(node.address)"])
@@ -300,7 +300,7 @@
         // Those that are still served get their lease back soon.
         for slot in Set([range.lowerBound, range.upperBound - 1]) {
           let owner = table.owner(slot)
-          if owner >= 0 { nodes[owner].nextBeat = min(nodes[owner].nextBeat, now) }
+          if owner >= 0 { nodes[owner].nextHeartbeat = min(nodes[owner].nextHeartbeat, now) }
         }
         logger.debug("raised", metadata: ["domains": "\(range)", "generation": "\(generation)", "reason": "\(reason)"])
       }

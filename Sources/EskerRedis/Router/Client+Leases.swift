@@ -3,81 +3,81 @@
   internal import Logging
 
   /// What the replies to a heartbeat say.
-  final class Beat {
+  final class Heartbeat {
     let sentAt = RemoteInstant.now
     /// The last generation when it was sent.
     let generation: UInt32
     var isServed = false
     /// How far the primary is.
     var place: ReplicationPlace?
-    var hears = true
+    var receivesChanges = true
 
     init(_ generation: UInt32) { self.generation = generation }
   }
 
   extension Client {
     /// Asks a node whether it serves its slots and tells us changes, ahead of all that waits.
-    func beat(_ node: Node) {
+    func sendHeartbeat(_ node: Node) {
       guard let main = node.ready else { return }
-      let beat = Beat(table.lastGeneration)
-      node.nextBeat = beat.sentAt.advanced(by: configuration.heartbeat)
+      let heartbeat = Heartbeat(table.lastGeneration)
+      node.nextHeartbeat = heartbeat.sentAt.advanced(by: configuration.heartbeat)
       endPast(of: node, on: main)
-      if let key = node.beatKey {
+      if let key = node.heartbeatKey {
         var read = RESPCommand("GET", words: 2)
         read.add(prefix, Array(key.utf8))
         main.control(read) { reply in
           // Whoever sends us on because of a missing key owns the slot.
           if let error = reply.error {
-            beat.isServed = error.code == "ASK" || error.code == "TRYAGAIN"
+            heartbeat.isServed = error.code == "ASK" || error.code == "TRYAGAIN"
           } else {
-            beat.isServed = true
+            heartbeat.isServed = true
           }
         }
       } else {
-        beat.isServed = true
+        heartbeat.isServed = true
       }
-      if node.beats % 4 == 0 {
+      if node.heartbeats % 4 == 0 {
         main.control(RESPCommand("CLIENT", "TRACKINGINFO")) { reply in
           let flags = reply["flags"]?.elements?.compactMap(\.text) ?? []
-          beat.hears = flags.contains("on") && flags.contains("bcast")
+          heartbeat.receivesChanges = flags.contains("on") && flags.contains("bcast")
         }
-        main.control(RESPCommand("TIME")) { [weak self] in self?.noteTime(node, $0, asked: beat.sentAt) }
+        main.control(RESPCommand("TIME")) { [weak self] in self?.noteTime(node, $0, asked: heartbeat.sentAt) }
       }
-      node.beats += 1
+      node.heartbeats += 1
       if observesReplicas, mode == .cluster {
         main.control(RESPCommand("INFO", "replication")) {
-          beat.place = $0.text.flatMap { ReplicationPlace(InfoText(lines: $0)) }
+          heartbeat.place = $0.text.flatMap { ReplicationPlace(InfoText(lines: $0)) }
         }
       }
       let question = mode == .cluster ? RESPCommand("CLUSTER", "INFO") : RESPCommand("INFO", "server", "replication")
       main.control(question) { [weak self] reply in
         guard let self, !main.isClosed else { return }
         guard let text = reply.text else { return deny(node, "\(reply)") }
-        judge(beat, of: node, on: main, InfoText(lines: text))
+        judge(heartbeat, of: node, on: main, InfoText(lines: text))
       }
     }
 
-    private func judge(_ beat: Beat, of node: Node, on main: Connection, _ info: InfoText) {
+    private func judge(_ heartbeat: Heartbeat, of node: Node, on main: Connection, _ info: InfoText) {
       let now = RemoteInstant.now
-      node.roundTripNanoseconds = now.nanoseconds - beat.sentAt.nanoseconds
-      guard beat.hears else { return main.close("changes are not told any more") }
+      node.roundTripNanoseconds = now.nanoseconds - heartbeat.sentAt.nanoseconds
+      guard heartbeat.receivesChanges else { return main.close("changes are not told any more") }
       checkLease(node, now)
       guard mode == .cluster ? isAsKnown(node, info) : isSameServer(node, info) else { return }
-      guard beat.isServed else { return deny(node, "not served") }
-      guard let confirmed = node.confirmedAt, beat.sentAt >= confirmed, node.past.isEmpty else { return }
-      let until = beat.sentAt.advanced(by: leaseLength)
+      guard heartbeat.isServed else { return deny(node, "not served") }
+      guard let confirmed = node.confirmedAt, heartbeat.sentAt >= confirmed, node.past.isEmpty else { return }
+      let until = heartbeat.sentAt.advanced(by: leaseLength)
       // Asked before a pause and answered after it.
       guard until > now else { return }
       node.breaker.succeed()
       noteSuspension(node, ends: true)
       node.leaseUntil = max(node.leaseUntil, until)
-      if let place = beat.place {
-        node.witnessed = WitnessedPlace(place: place, instant: beat.sentAt, generation: beat.generation)
+      if let place = heartbeat.place {
+        node.witnessed = WitnessedPlace(place: place, instant: heartbeat.sentAt, generation: heartbeat.generation)
       }
       let (runs, isNew) = table.grant(
         node.slots,
         of: node.index,
-        since: beat.generation,
+        since: heartbeat.generation,
         until: until.nanoseconds,
         now: now.nanoseconds
       )

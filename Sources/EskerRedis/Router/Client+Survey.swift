@@ -92,7 +92,7 @@
       let lacksLease = node.slots.contains { range in range.contains { table.lease($0) == 0 } }
       guard !node.isConfirmed || lacksLease else { return }
       if !node.isConfirmed { node.confirmedAt = now }
-      beat(node)
+      sendHeartbeat(node)
       if isUrgent { node.main?.flush() }
     }
 
@@ -118,7 +118,7 @@
       changed = Set(changed).union(table.setMoving(vote.moving)).sorted()
       for node in nodes {
         node.slots = table.ranges(of: node.index)
-        node.beatKey = node.slots.first.map { "#hb:{\(word(in: UInt16($0.lowerBound)))}" }
+        node.heartbeatKey = node.slots.first.map { "#hb:{\(word(in: UInt16($0.lowerBound)))}" }
       }
       // Ahead of what is told of connections that are closed for it.
       if !changed.isEmpty {
@@ -139,9 +139,9 @@
     }
 
     private func word(in slot: UInt16) -> String {
-      if let word = beatWords[slot] { return word }
+      if let word = heartbeatWords[slot] { return word }
       let word = HashSlot.word(in: slot)
-      beatWords[slot] = word
+      heartbeatWords[slot] = word
       return word
     }
   }

@@ -59,7 +59,7 @@
       }
       replaceHeld(node, now)
       checkLease(node, now)
-      if now >= node.nextBeat { beat(node) }
+      if now >= node.nextHeartbeat { sendHeartbeat(node) }
     }
 
     /// Looks at settings that make trust short or failures likely. A server that does not let us see them is not asked again.

@@ -73,7 +73,7 @@
     var bigKeys = Array(repeating: 0, count: 1_024)
     var hasBigKeys = false
     var warned: Set<String> = []
-    var beatWords: [UInt16: String] = [:]
+    var heartbeatWords: [UInt16: String] = [:]
     /// Whether heartbeats ask primaries how far they are.
     var observesReplicas = false
     var onSecond: (([RedisNodeStatistics]) -> Void)?
@@ -164,7 +164,7 @@
       if mode == .server, let first = seeds.first {
         _ = table.setOwner(0, first, epoch: 0)
         nodes[first].slots = [0..<1]
-        nodes[first].beatKey = "#hb:"
+        nodes[first].heartbeatKey = "#hb:"
         publish()
       }
       ticker = loop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(20)) { [weak self] _ in self?.tick()

@@ -7,7 +7,7 @@ struct ActiveKey {
   /// The write that is under way; the key is busy then.
   var write: PendingWrite?
   /// Writes that wait for it, in order.
-  var waiting = Fifo<PendingWrite>()
+  var waiting = FIFOQueue<PendingWrite>()
   /// Where the writes that have waited are in being sent.
   var succession = Succession.idle
   /// The last change that was told.
@@ -90,7 +90,7 @@ struct ActiveKey {
 /// What the tasks of one read share; the core only hands it to those who join.
 protocol FlightObject: AnyObject, Sendable {}
 
-extension Landing: FlightObject {}
+extension FlightPromise: FlightObject {}
 
 /// What is to be written.
 enum RemoteAction: Sendable {

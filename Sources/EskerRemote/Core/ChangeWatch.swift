@@ -7,7 +7,7 @@ final class ChangeWatch: Sendable {
   let number: UInt64
   let hashes: [UInt64]
   let domains: [UInt16]
-  let landing = Landing<Void>()
+  let promise = FlightPromise<Void>()
 
   init(number: UInt64, hashes: [UInt64], domains: [UInt16]) {
     self.number = number
@@ -65,8 +65,8 @@ extension Coherence {
   }
 }
 
-extension Effects {
+extension CoherenceEffects {
   mutating func end(_ watches: [ChangeWatch]) {
-    for watch in watches { add { watch.landing.land(()) } }
+    for watch in watches { add { watch.promise.land(()) } }
   }
 }

@@ -11,13 +11,13 @@ extension Coherence {
       for tier in state.tiers { tier.distrust(key, unless: nil, at: now()) }
       return (state.isObserved, state.watches.of(hash))
     }
-    for watch in ended { watch.landing.land(()) }
+    for watch in ended { watch.promise.land(()) }
     if isObserved { report(.changed([UInt8](copying: key))) }
   }
 
   func raised(_ range: Range<UInt16>, to generation: UInt32) {
     counters.raises.count()
-    var effects = Effects()
+    var effects = CoherenceEffects()
     let isObserved = state.withLock { state in
       let now = now()
       for domain in range {
@@ -37,7 +37,7 @@ extension Coherence {
   }
 
   func trusted(_ range: Range<UInt16>, in generation: UInt32, until instant: RemoteInstant) {
-    var effects = Effects()
+    var effects = CoherenceEffects()
     let isObserved = state.withLock { state in
       for domain in range {
         guard domains.generation(domain) == generation || faults.contains(.keepEpoch) else { continue }
@@ -58,7 +58,7 @@ extension Coherence {
   }
 
   func suspended(_ range: Range<UInt16>) {
-    var effects = Effects()
+    var effects = CoherenceEffects()
     let isObserved = state.withLock { state in
       let now = now()
       for domain in range where state.ends[Int(domain)].leaseEnd > now {

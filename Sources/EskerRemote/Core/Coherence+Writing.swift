@@ -15,7 +15,7 @@ extension Coherence {
     then completion: @escaping @Sendable (Result<WriteOutcome, RemoteError>) -> Void
   ) {
     let hash = hash(of: key)
-    var effects = Effects()
+    var effects = CoherenceEffects()
     state.withLock { state in
       let write = PendingWrite(
         id: RemoteWriteID(state.nextID()),
@@ -99,7 +99,7 @@ extension Coherence {
     _ hash: UInt64,
     _ result: Result<Stamped<WriteOutcome>, RemoteError>
   ) {
-    var effects = Effects()
+    var effects = CoherenceEffects()
     state.withLock { state in
       switch result {
       case .failure(.unknownOutcome):
@@ -126,7 +126,7 @@ extension Coherence {
     _ key: RemoteKey,
     _ hash: UInt64,
     _ state: inout State,
-    _ effects: inout Effects
+    _ effects: inout CoherenceEffects
   ) {
     let outcome = stamped.reply
     guard outcome.isDone else {
@@ -175,12 +175,12 @@ extension Coherence {
     } else if isOwn, !isHeld {
       write.keep?(0)
     }
-    tellOwn(key, hash, &state, &effects)
+    notifyOwn(key, hash, &state, &effects)
     effects.add { write.completion(.success(outcome)) }
   }
 
   /// Tells observers and those who wait of a write of our own, which the store does not.
-  private func tellOwn(_ key: RemoteKey, _ hash: UInt64, _ state: inout State, _ effects: inout Effects) {
+  private func notifyOwn(_ key: RemoteKey, _ hash: UInt64, _ state: inout State, _ effects: inout CoherenceEffects) {
     if state.isObserved { effects.add { [report] in report(.changed(key.bytes)) } }
     effects.end(state.watches.of(hash))
   }
@@ -195,7 +195,7 @@ extension Coherence {
     _ key: RemoteKey,
     _ hash: UInt64,
     _ state: inout State,
-    _ effects: inout Effects
+    _ effects: inout CoherenceEffects
   ) {
     let next = key.bytes.withBytes { bytes in
       state.active.with(hash, bytes) { active -> (isThere: Bool, toSend: PendingWrite?) in
@@ -213,14 +213,14 @@ extension Coherence {
 
   /// A write whose caller gave up has an outcome: the key is no longer busy.
   func settled(_ write: RemoteWriteID, _ outcome: RemoteOutcome) {
-    var effects = Effects()
+    var effects = CoherenceEffects()
     state.withLock { state in
       guard let key = state.abandoned.removeValue(forKey: write.number) else { return }
       let hash = hash(of: key)
       switch outcome {
       case .answered(.done, _), .applied(.applied, _), .applied(.already, _):
         forget(key, &state)
-        tellOwn(key, hash, &state, &effects)
+        notifyOwn(key, hash, &state, &effects)
       case .answered(.refused, _), .applied(.superseded, _), .notExecuted, .lost: break
       }
       end(write, key, hash, &state, &effects)
@@ -233,7 +233,7 @@ extension Coherence {
   func expire(_ key: RemoteKey) {
     let now = now()
     let hash = hash(of: key)
-    var effects = Effects()
+    var effects = CoherenceEffects()
     state.withLock { state in
       settleConfirming(&state, &effects) { $0.deadline <= now ? .failure(.unknownOutcome) : nil }
       guard state.waitingCount > 0 else { return }
@@ -256,7 +256,7 @@ extension Coherence {
   /// Completes the writes that wait for confirmation and for which `judge` has a result.
   func settleConfirming(
     _ state: inout State,
-    _ effects: inout Effects,
+    _ effects: inout CoherenceEffects,
     _ judge: (Confirming) -> Result<WriteOutcome, RemoteError>?
   ) {
     if state.confirming.isEmpty { return }
@@ -271,7 +271,7 @@ extension Coherence {
       case .success:
         forget(item.key, &state)
         item.keep?(0)
-        tellOwn(item.key, hash(of: item.key), &state, &effects)
+        notifyOwn(item.key, hash(of: item.key), &state, &effects)
       case .failure:
         counters.unknownOutcomes.count()
         doubt(item.key, &state)

@@ -14,7 +14,7 @@ internal import EskerPlatform
 final class Coherence: RemoteSink {
   let domains: DomainTable
   let counters = RemoteCounters()
-  let faults: Faults
+  let faults: PlantedFaults
   let now: @Sendable () -> RemoteInstant
   private let hash: KeyHash
   let store: any RemoteStore
@@ -90,7 +90,7 @@ final class Coherence: RemoteSink {
     _ store: any RemoteStore,
     verified: VerifiedSet,
     seeds: (UInt64, UInt64),
-    faults: Faults = [],
+    faults: PlantedFaults = [],
     now: @escaping @Sendable () -> RemoteInstant = { .now },
     granted: @escaping @Sendable (DomainTable, RemoteInstant) -> Void = { _, _ in },
     report: @escaping @Sendable (Report) -> Void = { _ in }
@@ -122,7 +122,7 @@ final class Coherence: RemoteSink {
 
   /// Forgets all memory, and ends all waits: nothing is told any more.
   func removeTiers() {
-    var effects = Effects()
+    var effects = CoherenceEffects()
     state.withLock { state in
       state.tiers = []
       effects.end(state.watches.everyone)
@@ -189,7 +189,7 @@ final class Coherence: RemoteSink {
 }
 
 /// What is left to do once the lock is released: requests of the store, and callers to resume.
-struct Effects {
+struct CoherenceEffects {
   private var actions: [() -> Void] = []
 
   mutating func add(_ action: @escaping () -> Void) { actions.append(action) }

@@ -32,7 +32,7 @@ struct QueueBook {
 
   /// The keys of a domain that wait for their turn.
   private struct Line {
-    var keys = Fifo<[UInt8]>()
+    var keys = FIFOQueue<[UInt8]>()
     var failures = 0
     var place = Place.none
 
@@ -59,12 +59,12 @@ struct QueueBook {
   var isQuiet: Bool { underWay == 0 && writers.isEmpty }
   private var lines: [UInt16: Line] = [:]
   /// Domains with keys in line that may be asked, in turn; those without a lease are parked.
-  private var active = Fifo<UInt16>()
+  private var active = FIFOQueue<UInt16>()
   private var parked: Set<UInt16> = []
   /// The next to be tried again stands last.
   private var rests: [(end: RemoteInstant, what: Resting)] = []
   /// By record; those that are none of the newest are skipped.
-  private var order = Fifo<(key: [UInt8], record: SequenceNumber)>()
+  private var order = FIFOQueue<(key: [UInt8], record: SequenceNumber)>()
   /// The newest record that was noted.
   private(set) var newest = SequenceNumber(rawValue: 0)
   private(set) var bytes = 0

@@ -3,7 +3,7 @@ internal import EskerLog
 
 /// A task that waits for something to leave a queue.
 final class QueueWaiter: Sendable {
-  enum Wish: Hashable, Sendable {
+  enum Condition: Hashable, Sendable {
     /// All records up to one are gone.
     case drained(SequenceNumber)
     /// Nothing waits of the key.
@@ -12,17 +12,17 @@ final class QueueWaiter: Sendable {
     case quiet
   }
 
-  let wish: Wish
-  /// Whether the wish has come true; otherwise the queue was stopped.
-  let landing = Landing<Bool>()
+  let condition: Condition
+  /// Whether the condition holds; otherwise the queue was stopped.
+  let promise = FlightPromise<Bool>()
 
-  init(_ wish: Wish) { self.wish = wish }
+  init(_ condition: Condition) { self.condition = condition }
 }
 
 extension QueueBook {
-  /// Whether a wish has come true.
-  mutating func grants(_ wish: QueueWaiter.Wish) -> Bool {
-    switch wish {
+  /// Whether a condition holds.
+  mutating func grants(_ condition: QueueWaiter.Condition) -> Bool {
+    switch condition {
     case .drained(let record): isDrained(to: record)
     case .key(let key): entries[key] == nil
     case .quiet: isQuiet
@@ -36,24 +36,24 @@ struct QueueWaiters {
   private var others: [QueueWaiter] = []
 
   mutating func add(_ waiter: QueueWaiter) {
-    if case .key(let key) = waiter.wish { byKey[key, default: []].append(waiter) } else { others.append(waiter) }
+    if case .key(let key) = waiter.condition { byKey[key, default: []].append(waiter) } else { others.append(waiter) }
   }
 
   mutating func remove(_ waiter: QueueWaiter) {
-    guard case .key(let key) = waiter.wish else { return others.removeAll { $0 === waiter } }
+    guard case .key(let key) = waiter.condition else { return others.removeAll { $0 === waiter } }
     byKey[key]?.removeAll { $0 === waiter }
     if byKey[key]?.isEmpty == true { byKey[key] = nil }
   }
 
-  /// Takes out those whose wish has come true, now that something of `key` has changed.
-  mutating func granted(_ key: [UInt8]?, by book: inout QueueBook) -> [QueueWaiter] {
+  /// Takes out those whose condition holds, now that something of `key` has changed.
+  mutating func satisfied(_ key: [UInt8]?, by book: inout QueueBook) -> [QueueWaiter] {
     var granted: [QueueWaiter] = []
     if let key, let waiters = byKey[key], book.grants(.key(key)) {
       granted = waiters
       byKey[key] = nil
     }
     others.removeAll { waiter in
-      guard book.grants(waiter.wish) else { return false }
+      guard book.grants(waiter.condition) else { return false }
       granted.append(waiter)
       return true
     }
@@ -62,34 +62,34 @@ struct QueueWaiters {
 
   /// Takes out all but those who wait for the queue to be quiet.
   mutating func dismissAll() -> [QueueWaiter] {
-    let dismissed = byKey.values.joined() + others.filter { $0.wish != .quiet }
+    let dismissed = byKey.values.joined() + others.filter { $0.condition != .quiet }
     byKey = [:]
-    others.removeAll { $0.wish != .quiet }
+    others.removeAll { $0.condition != .quiet }
     return dismissed
   }
 }
 
 /// Who is told of lost writes. What is lost before anybody listens is kept, so that a process that starts hears of it.
 struct LossListeners {
-  static let unheardLimit = 1_024
+  static let undeliveredLimit = 1_024
 
   private var listeners: [UInt64: @Sendable ([UInt8], RemoteLoss) -> Void] = [:]
-  private var unheard: [(key: [UInt8], loss: RemoteLoss)] = []
+  private var undelivered: [(key: [UInt8], loss: RemoteLoss)] = []
   private var last: UInt64 = 0
 
   mutating func add(
     _ listener: @escaping @Sendable ([UInt8], RemoteLoss) -> Void
-  ) -> (number: UInt64, unheard: [(key: [UInt8], loss: RemoteLoss)]) {
+  ) -> (number: UInt64, undelivered: [(key: [UInt8], loss: RemoteLoss)]) {
     last += 1
     listeners[last] = listener
-    defer { unheard = [] }
-    return (last, unheard)
+    defer { undelivered = [] }
+    return (last, undelivered)
   }
 
   mutating func remove(_ number: UInt64) { listeners[number] = nil }
 
   mutating func hearing(_ key: [UInt8], _ loss: RemoteLoss) -> [@Sendable ([UInt8], RemoteLoss) -> Void] {
-    if listeners.isEmpty, unheard.count < Self.unheardLimit { unheard.append((key, loss)) }
+    if listeners.isEmpty, undelivered.count < Self.undeliveredLimit { undelivered.append((key, loss)) }
     return Array(listeners.values)
   }
 }

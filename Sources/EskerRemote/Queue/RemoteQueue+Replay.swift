@@ -77,7 +77,7 @@ extension RemoteQueue {
   /// Asks the owner to apply what waits of a key, and removes the record once it has answered.
   private func replay(_ key: RemoteKey, _ entry: QueueBook.Entry) async {
     let found: Entry<QueuedRecord>?
-    do throws(StorageError) { found = try await records.asyncRead(key.bytes, StorageCall.Read()) } catch {
+    do throws(StorageError) { found = try await records.asyncRead(key.bytes, StorageRequest.Read()) } catch {
       return cannotRead(key, entry, error)
     }
     guard let found, let sequence = found.version else {
@@ -131,7 +131,7 @@ extension RemoteQueue {
       return false
     }
     if isGone { core.release(key.bytes) }
-    if let loss { tell(key.bytes, loss) }
+    if let loss { notify(key.bytes, loss) }
     ended(key)
   }
 
@@ -166,7 +166,7 @@ extension RemoteQueue {
       state.book.rest(key.bytes) { now.advanced(by: pause(after: $0)) }
       return state.book.entries[key.bytes]?.refusals == 1
     }
-    if isFirst { tell(key.bytes, .refused(error)) }
+    if isFirst { notify(key.bytes, .refused(error)) }
     ended(key)
   }
 
@@ -192,7 +192,7 @@ extension RemoteQueue {
 
   private func unreadable(_ key: RemoteKey, _ record: SequenceNumber) {
     state.withLock { $0.book.outcomes.failed += 1 }
-    tell(key.bytes, .unreadable)
+    notify(key.bytes, .unreadable)
     leave(key, record)
   }
 
@@ -209,7 +209,7 @@ extension RemoteQueue {
     }
     if isRemoved { state.withLock { $0.book.outcomes.failed += 1 } }
     leave(key, record, isRemoved: isRemoved)
-    if isRemoved { tell(key.bytes, .tooOld) }
+    if isRemoved { notify(key.bytes, .tooOld) }
   }
 
   private func cannotGiveUp(_ key: RemoteKey, _ record: SequenceNumber, _ error: StoreError) {

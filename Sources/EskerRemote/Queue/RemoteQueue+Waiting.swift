@@ -14,8 +14,8 @@ extension RemoteQueue {
     try await done(.key(key), within: limit)
   }
 
-  private func done(_ wish: QueueWaiter.Wish, within limit: Duration?) async throws(StorageError) {
-    switch await wait(for: wish, within: limit) {
+  private func done(_ condition: QueueWaiter.Condition, within limit: Duration?) async throws(StorageError) {
+    switch await wait(for: condition, within: limit) {
     case .landed(true): return
     case .landed(false): throw .back(name: name, underlying: RemoteError.stopped)
     case .tooLate: throw .back(name: name, underlying: RemoteError.timedOut)
@@ -31,7 +31,7 @@ extension RemoteQueue {
       return (state.waiters.dismissAll(), state.timer?.task)
     }
     timer?.cancel()
-    for waiter in waiters { waiter.landing.land(false) }
+    for waiter in waiters { waiter.promise.land(false) }
   }
 
   /// Waits until nobody writes the log any more; after ``halt()``.
@@ -45,24 +45,24 @@ extension RemoteQueue {
 
   /// Tells those who wait; called after something has left the queue, or a replay has ended, or the last writer of a stopped queue.
   func grant(_ key: [UInt8]?) {
-    let granted = state.withLock { state in state.waiters.granted(key, by: &state.book) }
-    for waiter in granted { waiter.landing.land(true) }
+    let granted = state.withLock { state in state.waiters.satisfied(key, by: &state.book) }
+    for waiter in granted { waiter.promise.land(true) }
   }
 
   private func wait(
-    for wish: QueueWaiter.Wish,
+    for condition: QueueWaiter.Condition,
     within limit: Duration?,
     isCancellable: Bool = true
-  ) async -> Landing<Bool>.Ending {
-    let waiter = QueueWaiter(wish)
+  ) async -> FlightPromise<Bool>.Ending {
+    let waiter = QueueWaiter(condition)
     let known: Bool? = state.withLock { state in
-      if state.book.grants(wish) { return true }
-      if state.isStopped, wish != .quiet { return false }
+      if state.book.grants(condition) { return true }
+      if state.isStopped, condition != .quiet { return false }
       state.waiters.add(waiter)
       return nil
     }
     if let known { return .landed(known) }
-    let ending = await waiter.landing.outcome(within: limit, isCancellable: isCancellable)
+    let ending = await waiter.promise.outcome(within: limit, isCancellable: isCancellable)
     state.withLock { $0.waiters.remove(waiter) }
     return ending
   }

@@ -93,7 +93,7 @@ final class RemoteQueue: Sendable {
       try? stored.withBytes { (_, bytes) throws(StoreError) in record = QueuedRecord(bytes) }
       guard let record else {
         state.withLock { $0.book.noteUnreadable() }
-        tell(key, .unreadable)
+        notify(key, .unreadable)
         continue
       }
       clock.follow(record.version, 0)
@@ -159,7 +159,7 @@ final class RemoteQueue: Sendable {
     case .failure(let error): throw .store(error)
     case .success(let (record, sequence)):
       do throws(StoreError) {
-        try await records.keyspace.settleAsync(Written(isDone: true, sequence: sequence.rawValue), durability)
+        try await records.keyspace.settleAsync(ViewWriteResult(isDone: true, sequence: sequence.rawValue), durability)
       } catch {
         throw .store(error)
       }
@@ -232,7 +232,7 @@ final class RemoteQueue: Sendable {
   nonisolated(nonsending) func record(_ key: [UInt8]) async throws(StorageError) -> QueuedRecord? {
     guard state.withLock({ $0.book.entries[key] != nil }) else { return nil }
     // Nil if it was settled between the two.
-    return try await records.asyncRead(key, StorageCall.Read())?.value
+    return try await records.asyncRead(key, StorageRequest.Read())?.value
   }
 
   // MARK: Looking at it
@@ -244,15 +244,15 @@ final class RemoteQueue: Sendable {
 
   /// Adds who is told of losses, and tells what nobody has heard.
   func listen(_ listener: @escaping @Sendable ([UInt8], RemoteLoss) -> Void) -> UInt64 {
-    let (number, unheard) = state.withLock { $0.listeners.add(listener) }
-    for (key, loss) in unheard { listener(key, loss) }
+    let (number, undelivered) = state.withLock { $0.listeners.add(listener) }
+    for (key, loss) in undelivered { listener(key, loss) }
     return number
   }
 
   func stopListening(_ number: UInt64) { state.withLock { $0.listeners.remove(number) } }
 
   /// Tells a loss.
-  func tell(_ key: [UInt8], _ loss: RemoteLoss) {
+  func notify(_ key: [UInt8], _ loss: RemoteLoss) {
     for listener in state.withLock({ $0.listeners.hearing(key, loss) }) { listener(key, loss) }
   }
 }

@@ -10,7 +10,7 @@ final class ChangeBuffer<Key: Sendable>: Sendable {
 
   private struct State {
     var waiting: [RemoteChange<Key>] = []
-    var isTelling = false
+    var isNotifying = false
     /// How many changes still fit, at least.
     var room = ChangeBuffer.limit
   }
@@ -37,12 +37,12 @@ final class ChangeBuffer<Key: Sendable>: Sendable {
     let isFirst = state.withLock { state in
       // As many again may come while one is being told.
       if state.waiting.count < Self.limit { state.waiting.append(change) } else { state.waiting = [.doubtful] }
-      defer { state.isTelling = true }
-      return !state.isTelling
+      defer { state.isNotifying = true }
+      return !state.isNotifying
     }
     guard isFirst else { return }
     while let (changes, room) = next() {
-      let left = changes.reduce(room) { tell($1, $0) }
+      let left = changes.reduce(room) { notify($1, $0) }
       state.withLock { $0.room = left }
     }
   }
@@ -51,7 +51,7 @@ final class ChangeBuffer<Key: Sendable>: Sendable {
   private func next() -> (changes: [RemoteChange<Key>], room: Int)? {
     state.withLock { state in
       guard !state.waiting.isEmpty else {
-        state.isTelling = false
+        state.isNotifying = false
         return nil
       }
       defer { state.waiting = [] }
@@ -60,7 +60,7 @@ final class ChangeBuffer<Key: Sendable>: Sendable {
   }
 
   /// Tells a change, if it is known to fit or some were taken; otherwise there is a doubt behind all that is told. How many still fit.
-  private func tell(_ change: RemoteChange<Key>, _ room: Int) -> Int {
+  private func notify(_ change: RemoteChange<Key>, _ room: Int) -> Int {
     var room = room
     if room == 0 { room = yield(.doubtful) }
     return room == 0 ? 0 : yield(change)

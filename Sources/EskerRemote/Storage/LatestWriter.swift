@@ -11,7 +11,7 @@ final class LatestWriter<Value: Sendable>: Sendable {
 
   private struct Queue {
     var items: [[UInt8]: Item] = [:]
-    var order = Fifo<[UInt8]>()
+    var order = FIFOQueue<[UInt8]>()
     var underWay: (key: [UInt8], item: Item)?
     var isRunning = false
     /// Whether nothing may be added any more.

@@ -37,7 +37,7 @@ extension RemoteEntry: Sendable where Value: Sendable {}
 extension RemoteEntry {
   /// What storages of all kinds know. The version's number tells one version from another except with a probability of 2⁻⁶⁴.
   var entry: Entry<Value> {
-    let origin: StorageCall.Origin =
+    let origin: StorageRequest.Origin =
       switch tier {
       case .memory: .memory
       case .log, .queue: .log

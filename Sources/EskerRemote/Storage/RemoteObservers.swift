@@ -20,7 +20,7 @@ final class RemoteObservers: Sendable {
 
   func remove(_ number: UInt64) { _ = state.withLock { $0.observers.removeValue(forKey: number) } }
 
-  func tell(_ report: Coherence.Report) {
+  func notify(_ report: Coherence.Report) {
     for observer in state.withLock({ Array($0.observers.values) }) { observer(report) }
   }
 }

@@ -18,7 +18,7 @@ struct RemoteProductionLock: ProductionLock {
 
   @TaskLocal private static var own: Set<Place> = []
 
-  private enum Turn {
+  private enum Ownership {
     /// The lock is this process's, with this version.
     case own(RemoteVersion)
     case another
@@ -58,7 +58,7 @@ struct RemoteProductionLock: ProductionLock {
       defer { core.unwatch(watch) }
       // What has ended the wait is the value in most cases.
       if !isFirst, isLeased, let found = try await found(look) { return found }
-      switch await turn() {
+      switch await ownership() {
       case .own(let version): return try await own(version, look, produce)
       case .unknown(let version):
         defer { if let version { release(version) } }
@@ -69,7 +69,7 @@ struct RemoteProductionLock: ProductionLock {
         isFirst = false
         // The producer that has it may wait for this very task. Within a process tasks meet by what they ask, or not, as without locks.
         if tiers.locks.contains(lock) { return try await inside(produce) }
-        if case .cancelled = await watch.landing.outcome(within: options.life) { throw .cancelled }
+        if case .cancelled = await watch.promise.outcome(within: options.lifetime) { throw .cancelled }
       }
     }
   }
@@ -120,7 +120,7 @@ struct RemoteProductionLock: ProductionLock {
 
   // MARK: The lock
 
-  private nonisolated(nonsending) func turn() async -> Turn {
+  private nonisolated(nonsending) func ownership() async -> Ownership {
     let version = tiers.nextVersion(lock.domain)
     let number = [UInt8]().withBytes { RemoteValue(envelope(version), payload: $0) }
     // The next attempt of this process must know whose the lock is.
@@ -141,7 +141,7 @@ struct RemoteProductionLock: ProductionLock {
 
   /// The version says whose it is, and stays the same: no copies are kept of a lock.
   private func envelope(_ version: RemoteVersion) -> RemoteEnvelope {
-    let (end, overflow) = tiers.milliseconds(lock.domain).addingReportingOverflow(options.life.wholeMilliseconds)
+    let (end, overflow) = tiers.milliseconds(lock.domain).addingReportingOverflow(options.lifetime.wholeMilliseconds)
     return RemoteEnvelope(version: version, expiry: overflow ? RemoteEnvelope.latestExpiry : max(1, end))
   }
 
@@ -149,7 +149,7 @@ struct RemoteProductionLock: ProductionLock {
   private func renewal(_ version: RemoteVersion) -> Task<Void, Never> {
     Task {
       let end = ContinuousClock.now + options.producerLimit.bounded
-      while (try? await Task.sleep(for: options.life / 2)) != nil, ContinuousClock.now < end {
+      while (try? await Task.sleep(for: options.lifetime / 2)) != nil, ContinuousClock.now < end {
         let outcome = await core.write(lock, .touch(envelope(version), .version(version)), within: limit)
         if case .success(let outcome) = outcome, !outcome.isDone { return }
       }

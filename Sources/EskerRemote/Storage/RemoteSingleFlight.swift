@@ -7,7 +7,7 @@ internal import EskerPlatform
 public struct RemoteSingleFlight: Hashable, Sendable {
   /// How long a lock outlives the last sign of life of the process that has it, and so what it costs those who wait when that process
   /// dies. While a producer runs, its lock is renewed each half of this. At least 10 ms.
-  public var lockLife = Duration.seconds(10)
+  public var lockLifetime = Duration.seconds(10)
 
   /// For how long the lock of one producer is renewed. When it has run out after that, the next process that waits produces too, so that a
   /// producer that hangs does not hold up all processes. What the first one makes is still stored if it comes first.
@@ -21,5 +21,5 @@ public struct RemoteSingleFlight: Hashable, Sendable {
   public init() {}
 
   /// How long a lock lives, within what makes sense.
-  var life: Duration { max(lockLife, .milliseconds(10)).bounded }
+  var lifetime: Duration { max(lockLifetime, .milliseconds(10)).bounded }
 }

@@ -29,7 +29,7 @@ extension RemoteView {
       if Task.isCancelled { throw .cancelled }
       let batch = try await copies.next(Self.batch)
       if let outcome = await underWay?.value {
-        do throws(RemoteError) { current += try outcome.get() } catch { throw error.told(by: name) }
+        do throws(RemoteError) { current += try outcome.get() } catch { throw error.storageError(of: name) }
       }
       if batch.isEmpty { return current }
       underWay = Task { [core, tiers, scope, number, options] in

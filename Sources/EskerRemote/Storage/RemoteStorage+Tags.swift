@@ -41,7 +41,7 @@ extension RemoteStorage {
   /// - Throws: ``Esker/StorageError/back(name:underlying:)`` with a ``RemoteError``; ``Esker/StorageError/cancelled``.
   public nonisolated(nonsending) func startingNow() async throws(StorageError) -> RemoteStorage {
     _ = try await view.tags?.current(tags)
-    return RemoteStorage(view, tags, began: StorageCall.nextMoment())
+    return RemoteStorage(view, tags, began: StorageRequest.nextMoment())
   }
 
   /// Makes everything invalid that has a tag, in all storages of the tiers; see ``RemoteTiers/invalidate(tag:)``.

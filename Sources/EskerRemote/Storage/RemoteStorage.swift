@@ -12,7 +12,7 @@ public import Esker
 ///
 /// Only for tasks: nothing that could block compiles. All operations of ``Esker/AsyncStorage`` are there, `update` and
 /// `value(forKey:orProduce:)` among them, and operators such as `mapValues` apply. Safe to use from any thread; copies share everything.
-public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.AsyncUpdatable {
+public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageRequest.AsyncUpdatable {
   @usableFromInline let view: RemoteView<Key, Value>
   /// Nil if what is written has no tags.
   @usableFromInline let scope: TagScope?
@@ -31,9 +31,9 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
   public var name: String { view.name }
 
   /// The identity of the entry within the process.
-  public func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
+  public func identity(of key: Key) throws(StorageError) -> StorageRequest.Identity {
     // Tasks that begin after a tag has changed do not wait for a producer that began before.
-    StorageCall.Identity(storage: view.number, key: try view.remote(key).bytes + (view.tags?.state(of: tags) ?? []))
+    StorageRequest.Identity(storage: view.number, key: try view.remote(key).bytes + (view.tags?.state(of: tags) ?? []))
   }
 
   /// What is written has these tags.
@@ -43,7 +43,7 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
 
   /// What memory knows of `key` and may serve: reads do not change threads for it.
   @inlinable
-  public func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+  public func held(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> StorageRequest.Held<Value> {
     if call.skipsMemory { return .unknown }
     guard let copy = view.trusted(try view.held(key), at: view.now) else { return .unknown }
     // What is made after this answer must not be older than what is known of its tags.
@@ -79,7 +79,7 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
   ///   ``Esker/StorageError/unsupported(operation:view:)`` where its version is needed; ``Esker/StorageError/cancelled``.
   public nonisolated(nonsending) func asyncRead(
     _ key: Key,
-    _ call: StorageCall.Read
+    _ call: StorageRequest.Read
   ) async throws(StorageError) -> Entry<Value>? {
     // A write on the condition that an older one is still there would be refused again and again.
     let found = try await view.find(key, isExact: call.needsVersion)
@@ -110,8 +110,8 @@ public struct RemoteStorage<Key: StorageKey, Value: Sendable>: StorageCall.Async
   ///   may have been made, or may still be. ``Esker/StorageError/unsupported(operation:view:)`` for a durability.
   public nonisolated(nonsending) func asyncWrite(
     _ key: Key,
-    _ call: StorageCall.Write<Value>
-  ) async throws(StorageError) -> StorageCall.Receipt {
+    _ call: StorageRequest.Write<Value>
+  ) async throws(StorageError) -> StorageRequest.Receipt {
     let began = scope?.began ?? 0
     return try await view.write(key, call, tags, began: began == 0 ? call.began : began)
   }

@@ -3,13 +3,13 @@ internal import EskerMemory
 
 /// What is known of a tag, besides its version.
 struct TagMark: Sendable {
-  /// When the version was learnt, as one of `StorageCall.nextMoment()`.
-  let moment = StorageCall.nextMoment()
+  /// When the version was learnt, as one of `StorageRequest.nextMoment()`.
+  let moment = StorageRequest.nextMoment()
 }
 
 /// Whether what has tags may be served.
 @usableFromInline
-enum TagStanding: Sendable {
+enum TagValidity: Sendable {
   /// All tags are trusted and have their versions.
   case valid
   /// One of them is trusted and has another version.
@@ -71,8 +71,8 @@ struct RemoteTags: Sendable {
   }
 
   /// Whether tags have their versions, as far as that is known without asking.
-  func standing(of tags: [RemoteTag], at now: RemoteInstant) -> TagStanding {
-    var standing = TagStanding.valid
+  func standing(of tags: [RemoteTag], at now: RemoteInstant) -> TagValidity {
+    var standing = TagValidity.valid
     for tag in tags {
       guard let copy = view.trusted(tag.name.held(by: view.keys), at: now) else {
         standing = .unknown
@@ -112,7 +112,7 @@ struct RemoteTags: Sendable {
       if let copy = held(name, at: now)?.copy, copy.changedAt == nil, let version = copy.version {
         version.append(to: &bytes)
       } else {
-        bytes.appendBigEndian(StorageCall.nextMoment(), count: 8)
+        bytes.appendBigEndian(StorageRequest.nextMoment(), count: 8)
       }
       return bytes
     }
@@ -154,7 +154,7 @@ struct RemoteTags: Sendable {
         // Something foreign is replaced; otherwise who comes first makes it.
         _ = try await view.write(
           name,
-          StorageCall.Write(.set(TagMark()), if: entry == nil ? .absent : .always),
+          StorageRequest.Write(.set(TagMark()), if: entry == nil ? .absent : .always),
           [],
           began: 0
         )
@@ -167,7 +167,7 @@ struct RemoteTags: Sendable {
 
   /// Gives a tag a version that it never had.
   nonisolated(nonsending) func invalidate(_ name: String) async throws(StorageError) {
-    _ = try await view.write(name, StorageCall.Write(.set(TagMark())), [], began: 0)
+    _ = try await view.write(name, StorageRequest.Write(.set(TagMark())), [], began: 0)
   }
 
   /// A tag's entry; without a version if what is there is foreign.
@@ -191,7 +191,7 @@ extension RemoteView {
 
   /// Whether a copy that is trusted may be served.
   @usableFromInline
-  func standing(of copy: HeldCopy<Value>, at now: RemoteInstant) -> TagStanding {
+  func standing(of copy: HeldCopy<Value>, at now: RemoteInstant) -> TagValidity {
     guard case .tagged(let tagged) = copy.content, let tags else { return .valid }
     return tags.standing(of: tagged.tags, at: now)
   }
@@ -220,7 +220,7 @@ extension RemoteView {
     let now = core.now()
     let found =
       if let copy = trusted(held, at: now) { entry(copy, isStale: false, at: now) } else {
-        try await board(key, held, try remote(key, held)).landing(within: nil, of: name)
+        try await board(key, held, try remote(key, held)).result(within: nil, of: name)
       }
     guard let found, try await !isValid(found) else { return nil }
     return found.version

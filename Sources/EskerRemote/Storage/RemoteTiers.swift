@@ -46,7 +46,7 @@ public final class RemoteTiers: Sendable {
     prefix: String,
     _ verifiedCapacity: Int,
     _ platform: Platform,
-    faults: Faults = [],
+    faults: PlantedFaults = [],
     now: (@Sendable () -> RemoteInstant)?
   ) {
     clockOfTests = now
@@ -64,7 +64,7 @@ public final class RemoteTiers: Sendable {
       faults: faults,
       now: now ?? { .now },
       granted: { [copies] in copies.granted($0, at: $1, present) },
-      report: { [observers] in observers.tell($0) }
+      report: { [observers] in observers.notify($0) }
     )
   }
 

@@ -23,9 +23,9 @@ extension RemoteView {
   /// Queues a set or a removal; nil if the write is something else.
   nonisolated(nonsending) func enqueue(
     _ key: Key,
-    _ call: StorageCall.Write<Value>,
+    _ call: StorageRequest.Write<Value>,
     in queue: RemoteQueue
-  ) async throws(StorageError) -> StorageCall.Receipt? {
+  ) async throws(StorageError) -> StorageRequest.Receipt? {
     let held = try held(key)
     let remote = try remote(key, held)
     var payload: [UInt8]?
@@ -37,7 +37,7 @@ extension RemoteView {
       payload = bytes
       let size = RemoteEnvelope.length + bytes.count
       guard size <= tiers.store.valueLimit else {
-        throw RemoteError.tooLarge(size: size, limit: tiers.store.valueLimit).told(by: name)
+        throw RemoteError.tooLarge(size: size, limit: tiers.store.valueLimit).storageError(of: name)
       }
     case .remove: break
     case .touch, .extend: return nil
@@ -60,7 +60,7 @@ extension RemoteView {
     }
     // An older value must not be served as a stale one.
     cache.remove(held)
-    return StorageCall.Receipt(
+    return StorageRequest.Receipt(
       isDone: true,
       wasThere: before.map { $0.value != nil } ?? (known.found != nil && known.found != .absent),
       version: payload == nil ? nil : SequenceNumber(rawValue: added.version.digest),

@@ -43,7 +43,7 @@ extension RemoteView {
         if let served {
           entry(served, isStale: false, at: now)
         } else {
-          try await landing(
+          try await awaitFlight(
             board(key, held, remote, stored),
             key,
             remote,
@@ -125,7 +125,7 @@ extension RemoteView {
     var answer = await ask(flight, isChanged ? nil : known, known, deadline)
     if case .success(.different) = answer { answer = await ask(flight, nil, known, deadline) }
     switch answer {
-    case .failure(let error): throw error.told(by: name)
+    case .failure(let error): throw error.storageError(of: name)
     case .success(.same):
       if let copy { return entry(copy, isStale: false, at: core.now()) }
       guard let near else { return nil }
@@ -145,7 +145,7 @@ extension RemoteView {
       guard let value, let found else { return nil }
       return remoteEntry(value, found, .remote)
     case .success(.different):
-      throw RemoteError.notExecuted("the store did not give the value").told(by: name)
+      throw RemoteError.notExecuted("the store did not give the value").storageError(of: name)
     }
   }
 

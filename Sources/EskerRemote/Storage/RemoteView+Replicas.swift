@@ -14,7 +14,7 @@ extension RemoteView {
   var mayAskReplicas: Bool { replicaBound != nil }
 
   /// Whether a replica may have something that is younger than what would be served otherwise.
-  func isWorthAsking(besides spare: Spare?) -> Bool {
+  func isWorthAsking(besides spare: StaleCopy?) -> Bool {
     guard mayAskReplicas else { return false }
     if spare == nil { return true }
     // What is within the bound was served before.
@@ -31,7 +31,7 @@ extension RemoteView {
   nonisolated(nonsending) func replica(
     _ key: Key,
     _ remote: RemoteKey,
-    besides spare: Spare? = nil,
+    besides spare: StaleCopy? = nil,
     by end: RemoteInstant
   ) async -> RemoteEntry<Value>? {
     guard let bound = replicaBound, !core.hasLease(remote.domain) else { return nil }
@@ -61,7 +61,7 @@ extension RemoteView {
   ///   - hasSpare: whether something else is served after the soft timeout.
   ///   - limit: for how long it is waited at most if there is none.
   ///   - end: when the caller gives up.
-  nonisolated(nonsending) func landing(
+  nonisolated(nonsending) func awaitFlight(
     _ flight: RemoteFlight<Value>,
     _ key: Key,
     _ remote: RemoteKey,
@@ -70,11 +70,11 @@ extension RemoteView {
     by end: RemoteInstant
   ) async throws(StorageError) -> RemoteEntry<Value>? {
     guard mayAskReplicas else {
-      return try await flight.landing(within: hasSpare ? options.softTimeout : limit, of: name)
+      return try await flight.result(within: hasSpare ? options.softTimeout : limit, of: name)
     }
     while true {
       let rest = end.duration(since: core.now())
-      do throws(StorageError) { return try await flight.landing(within: min(turn, rest), of: name) } catch {
+      do throws(StorageError) { return try await flight.result(within: min(turn, rest), of: name) } catch {
         guard case .back = error else { throw error }
         if let found = await replica(key, remote, by: end) { return found }
         // As long as the owner has a lease, or gets one again, it is waited for.

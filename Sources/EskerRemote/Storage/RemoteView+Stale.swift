@@ -2,7 +2,7 @@ internal import Esker
 
 // What is served in place of what cannot be read.
 extension RemoteView {
-  enum Spare {
+  enum StaleCopy {
     case held(RemoteEntry<Value>)
     /// In the log, and not decoded yet.
     case near(RemoteValue, age: Duration)
@@ -17,7 +17,7 @@ extension RemoteView {
   }
 
   /// What may be served if the owner does not answer.
-  func spare(_ copy: HeldCopy<Value>?, _ near: RemoteValue?, _ key: RemoteKey, at now: RemoteInstant) -> Spare? {
+  func spare(_ copy: HeldCopy<Value>?, _ near: RemoteValue?, _ key: RemoteKey, at now: RemoteInstant) -> StaleCopy? {
     guard let limit = options.serveStale else { return nil }
     if let copy { return stale(copy, within: limit, at: now).map { .held($0) } }
     guard let near, let age = age(of: near, key, at: now), age <= limit else { return nil }
@@ -25,7 +25,7 @@ extension RemoteView {
   }
 
   /// A spare as an entry; nil if what is in the log cannot be decoded.
-  func entry(_ spare: Spare, _ key: Key) -> RemoteEntry<Value>? {
+  func entry(_ spare: StaleCopy, _ key: Key) -> RemoteEntry<Value>? {
     switch spare {
     case .held(let entry): return entry
     case .near(let near, let age):

@@ -7,10 +7,10 @@ extension RemoteView {
   ///   - began: when the value began to be made; 0: with the call.
   nonisolated(nonsending) func write(
     _ key: Key,
-    _ call: StorageCall.Write<Value>,
+    _ call: StorageRequest.Write<Value>,
     _ tags: [String],
     began: UInt64
-  ) async throws(StorageError) -> StorageCall.Receipt {
+  ) async throws(StorageError) -> StorageRequest.Receipt {
     if Task.isCancelled { throw .cancelled }
     if let queue = tiers.queue(name) {
       if options.queue != nil, call.condition == .always {
@@ -25,7 +25,7 @@ extension RemoteView {
     let held = try held(key)
     let remote = try remote(key, held)
     guard let (condition, base) = try await condition(call.condition, key, held) else {
-      return StorageCall.Receipt(isDone: false)
+      return StorageRequest.Receipt(isDone: false)
     }
     switch call.action {
     case .set(let value):
@@ -40,7 +40,7 @@ extension RemoteView {
       return receipt(outcome, nil)
     case .touch, .extend:
       if case .extend = call.action, try await hasLongEnough(key, call.expiry) {
-        return StorageCall.Receipt(isDone: true, wasThere: true)
+        return StorageRequest.Receipt(isDone: true, wasThere: true)
       }
       let version = tiers.nextVersion(remote.domain)
       let envelope = RemoteEnvelope(version: version, expiry: expiry(call.expiry, remote.domain, isJittered: false))
@@ -59,10 +59,10 @@ extension RemoteView {
     _ key: Key,
     _ held: Key.Held,
     _ remote: RemoteKey,
-    _ call: StorageCall.Write<Value>,
+    _ call: StorageRequest.Write<Value>,
     _ condition: RemoteCondition,
     _ tags: nonisolated(nonsending) (RemoteVersion) async throws(StorageError) -> [RemoteTag]
-  ) async throws(StorageError) -> StorageCall.Receipt {
+  ) async throws(StorageError) -> StorageRequest.Receipt {
     var condition = condition
     let cost = cost(of: value)
     while true {
@@ -70,7 +70,7 @@ extension RemoteView {
       let envelope = RemoteEnvelope(version: version, expiry: expiry(call.expiry, remote.domain, isJittered: true))
       let stored = try encoded(value, envelope, try await tags(version))
       guard stored.stored.count <= tiers.store.valueLimit else {
-        throw RemoteError.tooLarge(size: stored.stored.count, limit: tiers.store.valueLimit).told(by: name)
+        throw RemoteError.tooLarge(size: stored.stored.count, limit: tiers.store.valueLimit).storageError(of: name)
       }
       let began = core.now()
       let outcome = try await submit(remote, .set(stored, condition)) { [self] generation in
@@ -93,7 +93,7 @@ extension RemoteView {
 
   /// The condition as the server checks it, and the tags of the value that is replaced; nil if it is known not to hold.
   private nonisolated(nonsending) func condition(
-    _ condition: StorageCall.Condition,
+    _ condition: StorageRequest.Condition,
     _ key: Key,
     _ held: Key.Held
   ) async throws(StorageError) -> (condition: RemoteCondition, tags: [RemoteTag])? {
@@ -172,15 +172,15 @@ extension RemoteView {
       // No older copy is found after a restart.
       if outcome.isDone { await tiers.copies.settled(near(key), of: name) }
       return outcome
-    case .failure(let error): throw error.told(by: name)
+    case .failure(let error): throw error.storageError(of: name)
     }
   }
 
-  private func receipt(_ outcome: WriteOutcome, _ envelope: RemoteEnvelope?) -> StorageCall.Receipt {
+  private func receipt(_ outcome: WriteOutcome, _ envelope: RemoteEnvelope?) -> StorageRequest.Receipt {
     guard outcome.isDone, case .written(.done(_, let wasThere)) = outcome else {
-      return StorageCall.Receipt(isDone: false)
+      return StorageRequest.Receipt(isDone: false)
     }
-    return StorageCall.Receipt(
+    return StorageRequest.Receipt(
       isDone: true,
       wasThere: wasThere ?? false,
       version: envelope.map { SequenceNumber(rawValue: $0.version.digest) },

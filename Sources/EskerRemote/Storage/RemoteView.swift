@@ -47,7 +47,7 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
     core = tiers.core
     domains = tiers.core.domains
     clock = tiers.clockOfTests
-    number = StorageCall.newStorage()
+    number = StorageRequest.newStorage()
     keys = Key.keyTransformer
     cache = MemoryCache(limits: limits)
     scope = Array("\(name):".utf8)
@@ -67,7 +67,7 @@ final class RemoteView<Key: StorageKey, Value: Sendable>: Sendable {
 
   /// The same of a key of which it is known what memory keeps: one that is kept as its bytes is not encoded again.
   func remote(_ key: Key, _ held: Key.Held) throws(StorageError) -> RemoteKey {
-    guard let held = held as? StorageCall.HeldBytes else { return try remote(key) }
+    guard let held = held as? StorageRequest.HeldBytes else { return try remote(key) }
     return tiers.store.key(scope + held.bytes)
   }
 
@@ -194,5 +194,5 @@ extension RemoteInstant {
 
 extension RemoteError {
   /// As a storage tells it.
-  func told(by name: String) -> StorageError { .back(name: name, underlying: self) }
+  func storageError(of name: String) -> StorageError { .back(name: name, underlying: self) }
 }

@@ -18,7 +18,7 @@ public struct StoreInspection: Sendable {
   public let segments: [SegmentDescription]
 
   let decoded: Manifest?
-  let host: Host
+  let host: StoreHost
 
   /// Reads the manifest, and the header and the end of each segment.
   ///
@@ -30,7 +30,7 @@ public struct StoreInspection: Sendable {
     try self.init(at: path, host: .system)
   }
 
-  package init(at path: String, host: Host) throws(StoreError) {
+  package init(at path: String, host: StoreHost) throws(StoreError) {
     self.host = host
     let files = try ClosedStore(at: path, host: host)
     let path = files.path

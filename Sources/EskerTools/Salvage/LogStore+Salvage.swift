@@ -37,7 +37,7 @@ extension LogStore {
     from path: String,
     to newPath: String,
     options: Options,
-    host: Host,
+    host: StoreHost,
     progress: ((Double) -> Bool)? = nil
   ) throws(StoreError) -> SalvageReport {
     var salvage = try Salvage(try SalvageSource(at: path, host: host))

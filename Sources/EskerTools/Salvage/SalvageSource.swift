@@ -14,7 +14,7 @@ struct SalvageSource {
   /// Keeps writers out while the files are read.
   private var lock: (any File)?
 
-  init(at path: String, host: Host) throws(StoreError) {
+  init(at path: String, host: StoreHost) throws(StoreError) {
     let fileSystem = host.platform.fileSystem
     let files = try ClosedStore(at: path, host: host)
     let path = files.path

@@ -219,7 +219,7 @@ import Testing
     let store = try machine.open()
     try fill(store)
     let platform = machine.disk.platform(clock: machine.clock, seed: 2)
-    let host = Host(platform: platform, background: .inline)
+    let host = StoreHost(platform: platform, background: .inline)
     let other = try LogStore(at: "/other", options: machine.options(), host: host)
     try other.put("v", forKey: "k")
     try other.close()

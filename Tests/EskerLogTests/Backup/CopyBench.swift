@@ -28,7 +28,7 @@ final class CopyBench: Sendable {
   init() throws {
     disk = SimulatedDisk()
     var expected: [[UInt8]: [UInt8]] = [:]
-    let host = Host(platform: disk.platform(clock: clock, seed: 3), background: .inline)
+    let host = StoreHost(platform: disk.platform(clock: clock, seed: 3), background: .inline)
     let store = try LogStore(at: "/store", options: Self.options(clock), host: host)
     for number in 0..<150 {
       let value = [UInt8](repeating: UInt8(number), count: 900)
@@ -46,9 +46,9 @@ final class CopyBench: Sendable {
     return options
   }
 
-  func host(_ fileSystem: any FileSystem, processID: Int32 = 4711) -> Host {
+  func host(_ fileSystem: any FileSystem, processID: Int32 = 4711) -> StoreHost {
     let platform = Platform.simulated(fileSystem: fileSystem, clock: clock, seed: 7, processID: processID)
-    return Host(platform: platform, background: .inline)
+    return StoreHost(platform: platform, background: .inline)
   }
 
   func open(_ path: String, on fileSystem: any FileSystem, readOnly: Bool = false) throws(StoreError) -> LogStore {

@@ -60,7 +60,7 @@ import Testing
     let other = try LogStore(
       at: "/other",
       options: Options(),
-      host: Host(platform: disk.platform(seed: 99), background: .inline)
+      host: StoreHost(platform: disk.platform(seed: 99), background: .inline)
     )
     try other.close()
     try disk.link("/other/manifest.a", to: "/copy/manifest.a")

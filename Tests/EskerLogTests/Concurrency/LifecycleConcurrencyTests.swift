@@ -129,7 +129,7 @@ import Testing
     plan.onCall { call in
       if call.operation == .sync, call.path.hasSuffix(".segment") { gate.pass() }
     }
-    var host = Host.system
+    var host = StoreHost.system
     host.platform.fileSystem = FaultyFileSystem(OSFileSystem(), plan: plan)
     var options = WriterConcurrencyTests.options
     // So large that nothing else is to be synced.
@@ -163,7 +163,7 @@ import Testing
     plan.onCall { call in
       if call.operation == .sync, call.path.hasSuffix(".segment") { gate.pass() }
     }
-    let host = Host(
+    let host = StoreHost(
       platform: .simulated(fileSystem: FaultyFileSystem(SimulatedDisk(), plan: plan)),
       background: .inline
     )

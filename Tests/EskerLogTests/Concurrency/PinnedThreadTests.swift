@@ -12,7 +12,7 @@ import Testing
 
   init() throws {
     let disk = FaultyFileSystem(SimulatedDisk(), plan: plan)
-    let host = Host(platform: .simulated(fileSystem: disk), background: .inline)
+    let host = StoreHost(platform: .simulated(fileSystem: disk), background: .inline)
     var options = Options()
     options.capacity = 256 << 10
     store = try LogStore(at: "/store", options: options, host: host)

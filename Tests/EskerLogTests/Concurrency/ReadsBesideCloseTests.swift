@@ -42,7 +42,7 @@ import Testing
 
   @Test func theSecondLookForWhatHasExpired() throws {
     let clock = HookedClock()
-    let host = Host(platform: .simulated(fileSystem: SimulatedDisk(), clock: clock), background: .inline)
+    let host = StoreHost(platform: .simulated(fileSystem: SimulatedDisk(), clock: clock), background: .inline)
     var options = Options()
     options.clock = Options.Clock(clock.clock)
     let store = try LogStore(at: "/store", options: options, host: host)

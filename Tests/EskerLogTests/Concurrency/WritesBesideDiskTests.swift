@@ -17,7 +17,7 @@ import Testing
       options.merge.isAutomatic = false
       change(&options)
     }
-    return try LogStore(at: machine.path, options: options, host: Host(platform: platform, background: .inline))
+    return try LogStore(at: machine.path, options: options, host: StoreHost(platform: platform, background: .inline))
   }
 
   /// Does something in the first call that a condition picks, on another thread, and waits for its end.

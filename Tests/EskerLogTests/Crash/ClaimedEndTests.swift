@@ -35,7 +35,7 @@ import Testing
   /// What is lost with the mark at the end of a segment, which the opening after a kill took for settled, is no record.
   @Test func aMarkThatIsLostIsNoRecord() throws {
     var machine = Machine()
-    machine.reusesRoom = true
+    machine.reusesSpace = true
     let store = try machine.open()
     store.probe.stopBackground()
     var (round, expected) = (0, [[UInt8]: [UInt8]]())

@@ -99,7 +99,7 @@ final class CrashRun: @unchecked Sendable {
 
   // MARK: The store
 
-  func open(checksPoints: Bool = true, reusesRoom: Bool? = nil) throws -> LogStore {
+  func open(checksPoints: Bool = true, reusesSpace: Bool? = nil) throws -> LogStore {
     if checksPoints { plan.onCall { [unowned self] call in lookBefore(call) } }
     var options = Options()
     options.segmentSize = 64 << 10
@@ -113,9 +113,9 @@ final class CrashRun: @unchecked Sendable {
       clock: clock,
       seed: generator.next()
     )
-    var host = Host(platform: platform, background: .inline)
+    var host = StoreHost(platform: platform, background: .inline)
     host.checkpointsSmallStores = generator.oneIn(2)
-    host.reusesRoom = reusesRoom ?? generator.oneIn(2)
+    host.reusesSpace = reusesSpace ?? generator.oneIn(2)
     if checksPoints { host.onPublish = { [unowned self] in look("publication") } }
     return try LogStore(at: path, options: options, host: host)
   }

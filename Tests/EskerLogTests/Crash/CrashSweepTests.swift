@@ -53,7 +53,7 @@ import Testing
     )
     var workload = CrashWorkload(generator: run.generator.split(), clock: clock, capacity: capacity)
     // A store that is to become full does so sooner if no record takes the room of another.
-    var store = try run.open(reusesRoom: capacity == nil ? nil : false)
+    var store = try run.open(reusesSpace: capacity == nil ? nil : false)
     if capacity != nil {
       // Not worth a look before it is full. Some workloads write so little that lasts that they never fill it.
       try run.withoutLooking {

@@ -46,7 +46,7 @@ import Testing
         options.merge.isAutomatic = false
         change(&options)
       }
-      return try LogStore(at: machine.path, options: options, host: Host(platform: platform, background: .inline))
+      return try LogStore(at: machine.path, options: options, host: StoreHost(platform: platform, background: .inline))
     }
     do {
       for isPacked in [false, true] {

@@ -24,7 +24,7 @@ final class FaultBench: @unchecked Sendable {
     options.onEvent = { [unowned self] event in events.withLock { $0.append(event) } }
     change(&options)
     let platform = Platform.simulated(fileSystem: FaultyFileSystem(disk, plan: plan), clock: clock, seed: seed)
-    return try LogStore(at: path, options: options, host: Host(platform: platform, background: .inline))
+    return try LogStore(at: path, options: options, host: StoreHost(platform: platform, background: .inline))
   }
 
   /// The process ends, and with it every fault; the kernel's cache stays.

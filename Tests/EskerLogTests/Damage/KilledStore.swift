@@ -24,7 +24,7 @@ struct KilledStore {
     options.clock = Options.Clock(clock)
     options.merge.isAutomatic = false
     let platform = Platform.simulated(fileSystem: FaultyFileSystem(disk, plan: plan), clock: clock)
-    let store = try LogStore(at: "/store", options: options, host: Host(platform: platform, background: .inline))
+    let store = try LogStore(at: "/store", options: options, host: StoreHost(platform: platform, background: .inline))
     func put(_ range: Range<Int>) throws {
       for number in range {
         try store.put([UInt8](repeating: UInt8(number & 127), count: 700), forKey: "key \(number)")

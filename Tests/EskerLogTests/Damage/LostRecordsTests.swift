@@ -120,7 +120,7 @@ import Testing
   /// A closed store in whose first segment records have replaced others, and how many.
   private static func reused(hasMark: Bool) throws -> (Machine, Int) {
     var machine = Machine()
-    machine.reusesRoom = true
+    machine.reusesSpace = true
     let store = try machine.open()
     var round = 0
     while (store.probe.tailEnd ?? 0) < 50_000 {

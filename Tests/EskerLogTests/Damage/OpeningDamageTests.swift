@@ -174,7 +174,11 @@ import Testing
       $0.readOnly = true
       $0.onEvent = { log.record($0) }
     }
-    let reader = try LogStore(at: machine.path, options: options, host: Host(platform: platform, background: .inline))
+    let reader = try LogStore(
+      at: machine.path,
+      options: options,
+      host: StoreHost(platform: platform, background: .inline)
+    )
     #expect(!isArmed.withLock { $0 })
     #expect(log.damage.isEmpty)
     #expect(try reader.count() == 10)

@@ -97,7 +97,7 @@ import Testing
       clock: cut.clock,
       seed: 1
     )
-    store = try LogStore(at: cut.path, options: cut.options(), host: Host(platform: platform, background: .inline))
+    store = try LogStore(at: cut.path, options: cut.options(), host: StoreHost(platform: platform, background: .inline))
     let crashed = Guarded<SimulatedDisk?>(nil)
     let (opened, disk) = (store, cut.disk)
     plan.onCall { call in

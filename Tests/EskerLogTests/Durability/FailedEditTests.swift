@@ -8,7 +8,7 @@ import Testing
 /// What a call says whose effect is an edit of the manifest, when a platform call in it fails, against what is there after the
 /// next opening.
 @Suite struct FailedEditTests {
-  enum Edit: String, CaseIterable {
+  enum ManifestEdit: String, CaseIterable {
     case keyspace, forms, setDefaultExpiry, resetClock
 
     static let recorded = KeyspaceForms(keys: "int64", values: "cbor")
@@ -35,14 +35,14 @@ import Testing
     init(_ store: LogStore) throws(StoreError) {
       let names = try Set(store.keyspaceNames)
       self.names = names
-      formed = Set(names.filter { store.engine.keydir.keyspaces[$0]?.forms == Edit.recorded })
+      formed = Set(names.filter { store.engine.keydir.keyspaces[$0]?.forms == ManifestEdit.recorded })
       expiry = try store.keyspace("short").defaultExpiry
       time = store.time
     }
   }
 
   /// Edits until the `nth` call fails; whether it did, and how many calls there were.
-  private func run(_ edit: Edit, code: Int32, at nth: Int) throws -> (calls: Int, thrown: StoreError?) {
+  private func run(_ edit: ManifestEdit, code: Int32, at nth: Int) throws -> (calls: Int, thrown: StoreError?) {
     let bench = FaultBench()
     bench.clock.setWall(milliseconds: 100_000_000)
     let store = try bench.open()
@@ -92,8 +92,8 @@ import Testing
     return (calls, thrown)
   }
 
-  @Test(arguments: Edit.allCases, [PlatformError.inputOutput, PlatformError.noSpace])
-  func anEditThatThrowsSaysWhatBecameOfIt(_ edit: Edit, _ code: Int32) throws {
+  @Test(arguments: ManifestEdit.allCases, [PlatformError.inputOutput, PlatformError.noSpace])
+  func anEditThatThrowsSaysWhatBecameOfIt(_ edit: ManifestEdit, _ code: Int32) throws {
     let calls = try run(edit, code: code, at: .max).calls
     var (unknown, refused) = (0, 0)
     for nth in 1...calls {

@@ -54,7 +54,7 @@ import Testing
     let path = directory.appending("store")
     var options = Options()
     options.segmentSize = 64 << 10
-    let store = try LogStore(at: path, options: options, host: Host(platform: .system, background: .inline))
+    let store = try LogStore(at: path, options: options, host: StoreHost(platform: .system, background: .inline))
     try store.put("durable", forKey: "first", durability: .synced)
     let tail = try #require(store.probe.tail)
     let file = try OSFileSystem().open(tail.path, .readWrite)

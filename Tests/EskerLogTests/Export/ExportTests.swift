@@ -102,7 +102,7 @@ import Testing
     let plan = FaultPlan()
     let machine = Machine()
     let disk = FaultyFileSystem(machine.disk, plan: plan)
-    let host = Host(platform: Platform.simulated(fileSystem: disk, clock: machine.clock), background: .inline)
+    let host = StoreHost(platform: Platform.simulated(fileSystem: disk, clock: machine.clock), background: .inline)
     let copy = try LogStore(at: machine.path, options: machine.options { $0.durability = .synced }, host: host)
     let before = plan.callCount(of: .sync)
     #expect(try importing(stream, into: copy).entries == report.entries)

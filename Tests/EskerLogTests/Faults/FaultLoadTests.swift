@@ -125,7 +125,7 @@ import Testing
     options.segmentSize = 64 << 10
     options.clock = .fake(clock)
     let platform = Platform.simulated(fileSystem: FaultyFileSystem(disk, plan: plan), clock: clock, seed: 2)
-    let store = try LogStore(at: "/store", options: options, host: Host(platform: platform, background: .threads))
+    let store = try LogStore(at: "/store", options: options, host: StoreHost(platform: platform, background: .threads))
     try store.put("0 ", forKey: "first", durability: .synced)
     let code = generator.oneIn(2) ? PlatformError.inputOutput : PlatformError.noSpace
     let extent = FaultTableCrashTests.Extent.allCases[Int.random(in: 0..<3, using: &generator)]
@@ -155,7 +155,7 @@ import Testing
     for (name, image, isKill) in images {
       tally.images += 1
       let moment = "\(moment), then \(name)"
-      let host = Host(platform: Platform.simulated(fileSystem: image, clock: clock, seed: 3), background: .inline)
+      let host = StoreHost(platform: Platform.simulated(fileSystem: image, clock: clock, seed: 3), background: .inline)
       let found: LogStore
       do { found = try LogStore(at: "/store", options: options, host: host) } catch {
         Issue.record("\(moment): does not open: \(error)")

@@ -31,7 +31,7 @@ import Testing
 
     private static let past = Expiry.at(WallTime(millisecondsSince1970: 1))
 
-    func prepare(_ store: LogStore, _ host: Host, _ states: inout StateSet) throws {
+    func prepare(_ store: LogStore, _ host: StoreHost, _ states: inout StateSet) throws {
       guard self != .fresh else { return }
       // Something that is not durable yet.
       try StoreCall.put.perform(100, on: store, host)
@@ -51,7 +51,7 @@ import Testing
 
     init() throws {
       let bench = FaultBench()
-      let machine = Host(platform: bench.disk.platform(clock: bench.clock, seed: 5), background: .inline)
+      let machine = StoreHost(platform: bench.disk.platform(clock: bench.clock, seed: 5), background: .inline)
       let closed = try LogStore(at: "/closed", options: FaultTableCrashTests.options(bench.clock), host: machine)
       for number in 0..<10 { try closed.put(StoreCall.value(number), forKey: "\(number)") }
       try closed.close()
@@ -112,7 +112,7 @@ import Testing
     bench.disk = try start.disk.processKilled()
     let store = try bench.open(seed: 2)
     let platform = Platform.simulated(fileSystem: FaultyFileSystem(bench.disk, plan: bench.plan), clock: bench.clock)
-    let host = Host(platform: platform, background: .inline)
+    let host = StoreHost(platform: platform, background: .inline)
     var states = StateSet(start.state)
     try beginning.prepare(store, host, &states)
     let first = bench.plan.callCount

@@ -107,7 +107,7 @@ enum StoreCall: String, CaseIterable {
     return [next]
   }
 
-  func perform(_ number: Int, on store: LogStore, _ host: Host) throws {
+  func perform(_ number: Int, on store: LogStore, _ host: StoreHost) throws {
     let key = Self.keys[number % 4]
     let value = Self.value(number)
     switch self {

@@ -40,7 +40,7 @@ import Testing
       image = image.flipping(name, 128 + 336 * (2 + position) + (position % 2 == 0 ? 9 : 100), bit: position % 8)
     }
     var reports: [Report.Verification] = []
-    for background in [Host.Background.inline, .threads, .threads] {
+    for background in [StoreHost.Background.inline, .threads, .threads] {
       var machine = try image.machine()
       machine.background = background
       let store = try machine.open { $0.readOnly = true }
@@ -74,8 +74,8 @@ import Testing
     try reader.close()
   }
 
-  @Test(arguments: [Host.Background.inline, .threads])
-  func whoeverWaitsCanStopTheCheck(background: Host.Background) throws {
+  @Test(arguments: [StoreHost.Background.inline, .threads])
+  func whoeverWaitsCanStopTheCheck(background: StoreHost.Background) throws {
     var machine = Machine()
     machine.background = background
     let store = try machine.open()

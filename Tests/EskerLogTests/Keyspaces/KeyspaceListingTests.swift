@@ -7,7 +7,7 @@ import Testing
 
 /// What concerns only a small keyspace finds its entries without reading the store.
 @Suite struct KeyspaceListingTests {
-  /// What a snapshot shows of a keyspace, by the keyspace's roster, if it has one.
+  /// What a snapshot shows of a keyspace, by the keyspace's hash list, if it has one.
   private static func listed(_ snapshot: Snapshot, _ space: Keyspace) throws -> [[UInt8]: [UInt8]] {
     var found: [[UInt8]: [UInt8]] = [:]
     for entry in snapshot.entries(in: space) {
@@ -28,7 +28,7 @@ import Testing
     #expect(isSame, "\(moment()): \(found.count) of \(expected.count)")
   }
 
-  private static func hasRoster(_ space: Keyspace) -> Bool { space.core.hasRoster.load(ordering: .relaxed) }
+  private static func hasKeyHashes(_ space: Keyspace) -> Bool { space.core.hasKeyHashes.load(ordering: .relaxed) }
 
   @Test func aSmallKeyspaceIsListedByItsKeys() throws {
     let store = try Machine().open()
@@ -45,14 +45,14 @@ import Testing
   @Test func aLargeKeyspaceHasNoListAndIsReadAsBefore() throws {
     let store = try Machine().open()
     let space = try store.keyspace("large")
-    for number in 0...KeyRoster.limit { try space.put("\(number)", forKey: "key \(number)") }
-    #expect(!Self.hasRoster(space))
-    #expect(space.core.roster.withLock { $0.hashes.isEmpty })
-    #expect(try Self.listed(store.snapshot(), space).count == KeyRoster.limit + 1)
+    for number in 0...KeyHashList.limit { try space.put("\(number)", forKey: "key \(number)") }
+    #expect(!Self.hasKeyHashes(space))
+    #expect(space.core.keyHashes.withLock { $0.hashes.isEmpty })
+    #expect(try Self.listed(store.snapshot(), space).count == KeyHashList.limit + 1)
     // An emptied keyspace is small again.
     try space.removeAll()
     try space.put("v", forKey: "k")
-    #expect(Self.hasRoster(space))
+    #expect(Self.hasKeyHashes(space))
     #expect(try Self.listed(store.snapshot(), space) == [bytes("k"): bytes("v")])
   }
 
@@ -63,8 +63,8 @@ import Testing
       try space.put("v", forKey: "session \(number)")
       if number >= 8 { try space.remove("session \(number - 8)") }
     }
-    #expect(Self.hasRoster(space))
-    #expect(space.core.roster.withLock { $0.room } == 16)
+    #expect(Self.hasKeyHashes(space))
+    #expect(space.core.keyHashes.withLock { $0.capacity } == 16)
     #expect(try Self.listed(store.snapshot(), space).count == 8)
   }
 
@@ -75,14 +75,14 @@ import Testing
     for space in spaces {
       for number in 0..<600 { try space.put("v", forKey: "key \(number)") }
     }
-    let rooms = spaces.map { space in space.core.roster.withLock { $0.room } }
+    let rooms = spaces.map { space in space.core.keyHashes.withLock { $0.capacity } }
     let total = rooms.reduce(0, +)
     #expect(try total <= 64 << 10 + store.totalCount() / 4)
-    #expect(total == store.engine.keydir.rostered.load(ordering: .relaxed))
-    #expect(spaces.contains { Self.hasRoster($0) } && spaces.contains { !Self.hasRoster($0) })
+    #expect(total == store.engine.keydir.keyHashCapacity.load(ordering: .relaxed))
+    #expect(spaces.contains { Self.hasKeyHashes($0) } && spaces.contains { !Self.hasKeyHashes($0) })
     for space in [spaces[0], spaces[199]] { #expect(try Self.listed(store.snapshot(), space).count == 600) }
     for space in spaces { try space.removeAll() }
-    #expect(store.engine.keydir.rostered.load(ordering: .relaxed) == 0)
+    #expect(store.engine.keydir.keyHashCapacity.load(ordering: .relaxed) == 0)
   }
 
   @Test func theListSurvivesACleanCloseAndAKill() throws {
@@ -95,7 +95,7 @@ import Testing
     }
     func check(_ moment: String, _ count: Int) throws {
       for space in try store.keyspaces(names) {
-        #expect(Self.hasRoster(space), "\(moment)")
+        #expect(Self.hasKeyHashes(space), "\(moment)")
         #expect(try Self.listed(store.snapshot(), space).count == count, "\(moment)")
       }
     }
@@ -121,14 +121,14 @@ import Testing
     try store.put("v", forKey: "k")
     let space = try store.keyspace("small")
     for number in 0..<600 { try space.put("v", forKey: "\(number)") }
-    #expect(Self.hasRoster(space))
+    #expect(Self.hasKeyHashes(space))
     try store.close()
     store = try machine.open()
     let again = try store.keyspace("small")
     for number in 600..<700 { try again.put("v", forKey: "\(number)") }
-    #expect(Self.hasRoster(again))
+    #expect(Self.hasKeyHashes(again))
     #expect(try Self.listed(store.snapshot(), again).count == 700)
-    #expect(store.engine.keydir.rostered.load(ordering: .relaxed) == 1_024)
+    #expect(store.engine.keydir.keyHashCapacity.load(ordering: .relaxed) == 1_024)
   }
 
   /// Writers go on in another set once somebody has asked for what left.

@@ -24,7 +24,7 @@ import Testing
     #expect(try store.verify().isClean, "\(moment)")
     guard !store.engine.env.options.readOnly else { return }
     // What was swept is counted as dead, and nothing is in the index that no keyspace has.
-    store.engine.keeper.sweepEmptiedKeyspaces()
+    store.engine.maintainer.purgeEmptiedKeyspaces()
     #expect(store.engine.keydir.count == 100, "\(moment)")
     let figures = try store.expectConsistentFigures()
     #expect(figures.live == figures.recount, "\(moment)")
@@ -102,13 +102,13 @@ import Testing
     try space.put("v", forKey: "k")
     let (core, before) = (space.core, space.core.tag)
     try store.removeKeyspace("gone")
-    store.engine.keeper.sweepEmptiedKeyspaces()
+    store.engine.maintainer.purgeEmptiedKeyspaces()
     let key = bytes("k")
     let pin = store.engine.keydir.epochs.enter()
     defer { store.engine.keydir.epochs.exit(pin) }
     #expect(throws: StoreError.keyspaceRemoved("gone")) {
       try unsafe key.withUnsafeBytes { key in
-        _ = try unsafe core.lookup(core.life.pointee.hash.hash(key), key, before)
+        _ = try unsafe core.lookup(core.incarnation.pointee.hash.hash(key), key, before)
       }
     }
   }
@@ -122,7 +122,7 @@ import Testing
     try store.close()
     store = try machine.open()
     #expect(store.engine.keydir.count == 1_000)
-    // The keeper has no time for it.
+    // The maintainer has no time for it.
     store.probe.stopBackground()
     if way == "removed" { try store.removeKeyspace("gone") } else { try store.keyspace("gone").removeAll() }
     try store.sync()
@@ -138,7 +138,7 @@ import Testing
     #expect(try store.snapshot().count == 500)
     try store.put("v", forKey: "k")
     #expect(store.engine.keydir.count == 501)
-    #expect(!store.engine.keydir.needsSweep)
+    #expect(!store.engine.keydir.needsPurge)
     let figures = try store.expectConsistentFigures()
     #expect(figures.live == figures.recount)
   }
@@ -361,7 +361,7 @@ import Testing
       let plan = FaultPlan()
       plan.onCall { _ in take() }
       let platform = Platform.simulated(fileSystem: FaultyFileSystem(disk, plan: plan), clock: base.clock)
-      let host = Host(platform: platform, background: .inline, onPublish: take)
+      let host = StoreHost(platform: platform, background: .inline, onPublish: take)
       let store = try LogStore(at: base.path, options: base.options(), host: host)
       try store.removeKeyspace("gone")
       try store.put("v", forKey: "between")

@@ -36,7 +36,7 @@ import Testing
     return try LogStore(
       at: directory.appending(name),
       options: options,
-      host: Host(platform: platform, background: .threads)
+      host: StoreHost(platform: platform, background: .threads)
     )
   }
 

@@ -31,7 +31,7 @@ import Testing
       self.capacity = capacity
       self.generator = generator.split()
       machine.leavesCheckpoints = generator.oneIn(2)
-      machine.reusesRoom = generator.oneIn(2)
+      machine.reusesSpace = generator.oneIn(2)
     }
 
     mutating func run() throws {

@@ -154,10 +154,10 @@ import Testing
   }
 
   @Test(arguments: [256 << 10, 1 << 20, 5 << 20], [false, true])
-  func halfOfTheCapacityIsTheLimitHoweverFullTheStoreIs(capacity: Int, reusesRoom: Bool) throws {
+  func halfOfTheCapacityIsTheLimitHoweverFullTheStoreIs(capacity: Int, reusesSpace: Bool) throws {
     for filling in Filling.allCases {
       var roomy = Machine()
-      roomy.reusesRoom = reusesRoom
+      roomy.reusesSpace = reusesSpace
       let fits = try roomy.open { $0.capacity = capacity }
       try Self.fill(fits, filling, capacity: capacity)
       let half = Self.valueLength(forRecordOf: capacity / 2, key: "large")
@@ -167,7 +167,7 @@ import Testing
       #expect(try fits.verify().isClean)
 
       var machine = Machine()
-      machine.reusesRoom = reusesRoom
+      machine.reusesSpace = reusesSpace
       let store = try machine.open { $0.capacity = capacity }
       try Self.fill(store, filling, capacity: capacity)
       let before = try store.contents()

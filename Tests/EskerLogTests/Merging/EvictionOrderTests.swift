@@ -16,7 +16,7 @@ import Testing
       change(&options)
     }
     let platform = Platform.simulated(fileSystem: FaultyFileSystem(machine.disk, plan: plan), clock: machine.clock)
-    return try LogStore(at: machine.path, options: options, host: Host(platform: platform, background: .inline))
+    return try LogStore(at: machine.path, options: options, host: StoreHost(platform: platform, background: .inline))
   }
 
   private static func value(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(number & 0xff), count: 400) }
@@ -31,7 +31,7 @@ import Testing
   private final class Ear: ChangeListener {
     let lost = SharedCounter()
 
-    func hear(_ key: [UInt8]?, _ change: () -> KeyspaceChange) {
+    func receive(_ key: [UInt8]?, _ change: () -> KeyspaceChange) {
       if case .loss = change() { lost.add() }
     }
   }

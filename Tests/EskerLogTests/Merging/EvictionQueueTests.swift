@@ -356,7 +356,7 @@ import Testing
   @Test(arguments: 0..<4) func noOlderValueComesBack(_ round: Int) throws {
     var generator = SeededGenerator(announcedFor: "noOlderValueComesBack \(round)")
     var machine = Machine()
-    machine.reusesRoom = generator.oneIn(2)
+    machine.reusesSpace = generator.oneIn(2)
     machine.leavesCheckpoints = generator.oneIn(2)
     let capacity = [256 << 10, 1 << 20, 2 << 20][Int.random(in: 0..<3, using: &generator)]
     func change(_ options: inout Options) { options.capacity = capacity }
@@ -404,7 +404,7 @@ import Testing
   @Test(arguments: 0..<4) func noValueFromBeforeTheLastSyncComesBack(_ round: Int) throws {
     var generator = SeededGenerator(announcedFor: "noValueFromBeforeTheLastSyncComesBack \(round)")
     var machine = Machine()
-    machine.reusesRoom = generator.oneIn(2)
+    machine.reusesSpace = generator.oneIn(2)
     let capacity = [256 << 10, 1 << 20][round % 2]
     func change(_ options: inout Options) { options.capacity = capacity }
     var store = try machine.open(change)

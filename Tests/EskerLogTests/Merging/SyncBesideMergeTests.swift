@@ -12,7 +12,7 @@ import Testing
   private func open() throws -> LogStore {
     let platform = Platform.simulated(fileSystem: FaultyFileSystem(machine.disk, plan: plan), clock: machine.clock)
     let options = machine.options { $0.merge.isAutomatic = false }
-    return try LogStore(at: machine.path, options: options, host: Host(platform: platform, background: .inline))
+    return try LogStore(at: machine.path, options: options, host: StoreHost(platform: platform, background: .inline))
   }
 
   @Test func aSyncUnderWayPassesOverASegmentThatAMergeRemoves() throws {

@@ -106,7 +106,7 @@ import Testing
     (999_500, "1.00 MB"), (Int.max, "9.22 EB"), (Int.min, "-9.22 EB"), (-5, "-5 bytes"),
   ])
   func bytesHaveThreeDigits(count: Int, text: String) {
-    #expect(Figures.bytes(count) == text)
+    #expect(NumberText.bytes(count) == text)
   }
 
   @Test(arguments: [
@@ -114,6 +114,6 @@ import Testing
     (7_200_000_000_000, "7200 s"),
   ])
   func timesHaveThreeDigits(nanoseconds: Int64, text: String) {
-    #expect(Figures.time(.nanoseconds(nanoseconds)) == text)
+    #expect(NumberText.time(.nanoseconds(nanoseconds)) == text)
   }
 }

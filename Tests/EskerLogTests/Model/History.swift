@@ -31,7 +31,7 @@ struct History {
     self.compression = compression
     machine.pageCacheRoom = generator.oneIn(2) ? 0 : nil
     machine.leavesCheckpoints = generator.oneIn(2)
-    machine.reusesRoom = generator.oneIn(2)
+    machine.reusesSpace = generator.oneIn(2)
     let verification = Options.Verification.any(&generator)
     self.verification = verification
     store = try machine.open {
@@ -45,7 +45,7 @@ struct History {
     for _ in 0..<Int.random(in: 5...40, using: &generator) {
       let (before, merges) = (store.probe, store.statistics.merges)
       try step()
-      if !before.isProbe(of: store) || merges != store.statistics.merges { try adoptReaped() }
+      if !before.isProbe(of: store) || merges != store.statistics.merges { try adoptPurged() }
       try checkStep()
     }
     // Dear: some histories stand for all.
@@ -355,7 +355,7 @@ struct History {
     if deletingCheckpoint { try machine.deleteCheckpoint() }
     store = try open(machine)
     try adoptTime(atLeast: model.time)
-    if deletingCheckpoint { try adoptUnreaped() }
+    if deletingCheckpoint { try adoptUnpurged() }
   }
 
   private mutating func reopenKilled() throws {
@@ -369,7 +369,7 @@ struct History {
     store = try open(machine)
     // Store time after a kill is the last one that was kept, or the wall clock's.
     try adoptTime(atLeast: machine.clock.wallMilliseconds())
-    try adoptUnreaped()
+    try adoptUnpurged()
   }
 
   private mutating func adoptTime(atLeast least: Int64) throws {
@@ -379,19 +379,19 @@ struct History {
   }
 
   /// A merge takes what has expired out of the index.
-  private mutating func adoptReaped() throws {
+  private mutating func adoptPurged() throws {
     for space in spaces {
       let keyspace = try keyspace(space)
       for (key, value) in model.spaces[space] ?? [:] where value.expiry <= model.time {
         guard try store.probe.indexed(key, in: keyspace) == nil else { continue }
         model.spaces[space]?[key] = nil
-        model.reaped[space, default: [:]][key] = value
+        model.purged[space, default: [:]][key] = value
       }
     }
   }
 
-  /// What was reaped and expired is found again by a replay, still expired; it may be counted again and never shows.
-  private mutating func adoptUnreaped() throws {
+  /// What was purged and expired is found again by a replay, still expired; it may be counted again and never shows.
+  private mutating func adoptUnpurged() throws {
     for space in spaces {
       let keyspace = try keyspace(space)
       var index: [[UInt8]: StoreModel.Value] = [:]
@@ -464,15 +464,15 @@ struct History {
       let before = model
       if name == "checkpoint" {
         try adoptTime(atLeast: model.time)
-        // An older checkpoint still has what was swept since of an emptied keyspace.
+        // An older checkpoint still has what was purged since of an emptied keyspace.
         if log.opening?.indexSource == .checkpointAndReplay { store.probe.sweep() }
         let now = store.statistics.liveBytes
-        // Without a checkpoint, what was not swept of an emptied keyspace is not read again.
+        // Without a checkpoint, what was not purged of an emptied keyspace is not read again.
         let isImage = log.opening?.indexSource == .checkpoint
         try require(isImage ? now == live : now <= live, "\(name): \(now) live bytes, not \(live)")
       } else {
         try adoptTime(atLeast: machine.clock.wallMilliseconds())
-        try adoptUnreaped()
+        try adoptUnpurged()
       }
       try checkStep()
       try checkFigures(name)

@@ -11,13 +11,13 @@ struct StoreModel {
 
   typealias Key = [UInt8]
 
-  /// Entries of each keyspace, expired ones included until they are reaped.
+  /// Entries of each keyspace, expired ones included until they are purged.
   var spaces: [String: [Key: Value]] = ["": [:]]
   /// Entries that expired and were taken out of the index.
   ///
   /// Their records are in the log until they are superseded, so a
   /// replay finds them again: expired still, unless the clock was reset meanwhile.
-  var reaped: [String: [Key: Value]] = [:]
+  var purged: [String: [Key: Value]] = [:]
   var wasClockReset = false
   var defaultExpiries: [String: Int64] = [:]
   var lastSequence: UInt64 = 0
@@ -36,7 +36,7 @@ struct StoreModel {
   /// Whether a replay may find this entry.
   func mayHold(_ value: Value, _ key: Key, in space: String) -> Bool {
     if let known = spaces[space]?[key] { return known == value }
-    return reaped[space]?[key] == value && (wasClockReset || value.expiry <= time)
+    return purged[space]?[key] == value && (wasClockReset || value.expiry <= time)
   }
 
   /// What a snapshot shows.
@@ -50,7 +50,7 @@ struct StoreModel {
 
   mutating func put(_ bytes: [UInt8], _ key: Key, in space: String, expiry: Int64) {
     lastSequence += 1
-    reaped[space]?[key] = nil
+    purged[space]?[key] = nil
     spaces[space, default: [:]][key] = Value(bytes: bytes, expiry: expiry, version: lastSequence)
   }
 
@@ -74,12 +74,12 @@ struct StoreModel {
   /// Logs a removal, as a batch does whether or not the key is there.
   mutating func removeInBatch(_ key: Key, in space: String) {
     lastSequence += 1
-    reaped[space]?[key] = nil
+    purged[space]?[key] = nil
     spaces[space]?[key] = nil
   }
 
   mutating func removeAll(in space: String) {
-    reaped[space] = [:]
+    purged[space] = [:]
     lastSequence += 1
     spaces[space] = [:]
   }
@@ -88,7 +88,7 @@ struct StoreModel {
   mutating func removeExpired(in space: String) -> Int {
     let expired = (spaces[space] ?? [:]).filter { $0.value.expiry <= time }
     for key in expired.keys { spaces[space]?[key] = nil }
-    reaped[space, default: [:]].merge(expired) { $1 }
+    purged[space, default: [:]].merge(expired) { $1 }
     return expired.count
   }
 

@@ -62,7 +62,7 @@ import Testing
       options.clock = .fake(clock)
       change(&options)
       let platform = Platform.simulated(fileSystem: fileSystem ?? disk, clock: clock)
-      return try LogStore(at: "/store", options: options, host: Host(platform: platform, background: .inline))
+      return try LogStore(at: "/store", options: options, host: StoreHost(platform: platform, background: .inline))
     }
 
     var bytesOnDisk: Int {

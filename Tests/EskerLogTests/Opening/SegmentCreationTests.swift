@@ -17,7 +17,7 @@ import Testing
       // In several steps, so that the next one is made when half of it is used.
       options.segmentSize = 384 << 10
     }
-    return try LogStore(at: machine.path, options: options, host: Host(platform: platform, background: .inline))
+    return try LogStore(at: machine.path, options: options, host: StoreHost(platform: platform, background: .inline))
   }
 
   private static func value(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(number & 0xff), count: 4_000) }

@@ -220,7 +220,7 @@ import Testing
       let images = try taken.withLock { $0 } + [bench.disk.crashImage(.drop, using: &generator)]
       store.probe.kill()
       for (number, image) in images.enumerated() {
-        let host = Host(platform: image.platform(clock: machine.clock), background: .inline)
+        let host = StoreHost(platform: image.platform(clock: machine.clock), background: .inline)
         let again = try LogStore(at: machine.path, options: Self.saying(machine), host: host)
         let settings = again.statistics.settings
         found.insert(settings)
@@ -246,7 +246,7 @@ import Testing
     options.clock = .fake(bench.clock)
     Self.changeAgain(&options)
     let platform = Platform.simulated(fileSystem: FaultyFileSystem(bench.disk, plan: bench.plan), clock: bench.clock)
-    return try LogStore(at: bench.path, options: options, host: Host(platform: platform, background: .inline))
+    return try LogStore(at: bench.path, options: options, host: StoreHost(platform: platform, background: .inline))
   }
 
   /// An opening that fails at any call leaves the old settings or the new ones, and the next one works.
@@ -266,7 +266,7 @@ import Testing
         #expect(store.statistics.settings == Self.second)
         store.probe.kill()
       } catch {}
-      let host = Host(platform: try bench.disk.processKilled().platform(clock: machine.clock), background: .inline)
+      let host = StoreHost(platform: try bench.disk.processKilled().platform(clock: machine.clock), background: .inline)
       let again = try LogStore(at: machine.path, options: Self.saying(machine), host: host)
       let settings = again.statistics.settings
       #expect(settings == Self.first || settings == Self.second, "call \(nth)")

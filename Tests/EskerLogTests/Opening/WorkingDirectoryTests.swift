@@ -165,7 +165,7 @@ import Testing
   @Test func anEmptyPathNamesNoStore() throws {
     let machine = Machine()
     #expect(throws: StoreError.self) {
-      try LogStore(at: "", options: machine.options(), host: Host(platform: .system, background: .inline))
+      try LogStore(at: "", options: machine.options(), host: StoreHost(platform: .system, background: .inline))
     }
   }
 

@@ -116,7 +116,7 @@ import Testing
 
   @Test func aSweepOfTheIndex() throws {
     try expectClosed(waitingFor: .writer) { store in
-      if store.probe.reapAll() == 0 { throw StoreError.closed }
+      if store.probe.purgeAll() == 0 { throw StoreError.closed }
     }
   }
 

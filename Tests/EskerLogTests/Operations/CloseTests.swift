@@ -7,7 +7,7 @@ import Testing
 
 /// Hears nothing.
 private final class DeafListener: ChangeListener {
-  func hear(_ key: [UInt8]?, _ change: () -> KeyspaceChange) {}
+  func receive(_ key: [UInt8]?, _ change: () -> KeyspaceChange) {}
 }
 
 @Suite struct CloseTests {

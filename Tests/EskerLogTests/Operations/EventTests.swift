@@ -69,7 +69,7 @@ import Testing
     let plan = FaultPlan()
     let machine = Machine()
     let system = FaultyFileSystem(machine.disk, plan: plan)
-    let host = Host(platform: .simulated(fileSystem: system), background: .inline)
+    let host = StoreHost(platform: .simulated(fileSystem: system), background: .inline)
     let store = try LogStore(
       at: "/store",
       options: machine.options { $0.onEvent = { log.record($0) } },
@@ -99,7 +99,7 @@ import Testing
     let afterPowerCut = try LogStore(
       at: "/store",
       options: machine.options(),
-      host: Host(platform: image.platform(), background: .inline)
+      host: StoreHost(platform: image.platform(), background: .inline)
     )
     #expect(try afterPowerCut.get("k") == bytes("2"))
   }
@@ -109,7 +109,7 @@ import Testing
     let counts = Guarded<[Int]>([])
     let plan = FaultPlan()
     let machine = Machine()
-    let host = Host(
+    let host = StoreHost(
       platform: .simulated(fileSystem: FaultyFileSystem(machine.disk, plan: plan)),
       background: .inline
     )

@@ -181,7 +181,7 @@ import Testing
 
     /// As a typed view puts.
     @discardableResult
-    func log(_ value: [UInt8], _ key: String, if condition: ViewCondition) throws(StoreError) -> Written {
+    func log(_ value: [UInt8], _ key: String, if condition: ViewCondition) throws(StoreError) -> ViewWriteResult {
       let key = Array(key.utf8)
       let written = try keyspace.log(
         value.span.bytes,

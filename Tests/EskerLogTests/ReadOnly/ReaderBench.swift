@@ -40,7 +40,7 @@ final class ReaderBench: @unchecked Sendable {
     return try LogStore(
       at: path,
       options: options(change),
-      host: Host(platform: platform, background: .inline, onPublish: onPublish)
+      host: StoreHost(platform: platform, background: .inline, onPublish: onPublish)
     )
   }
 
@@ -52,7 +52,7 @@ final class ReaderBench: @unchecked Sendable {
       $0.onEvent = { events.record($0) }
       change(&$0)
     }
-    return try LogStore(at: path, options: options, host: Host(platform: platform, background: .inline))
+    return try LogStore(at: path, options: options, host: StoreHost(platform: platform, background: .inline))
   }
 
   /// Does `body` once, right before the `nth` call of the reader's that matches.

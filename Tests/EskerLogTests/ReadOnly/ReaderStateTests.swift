@@ -49,7 +49,7 @@ import Testing
     let copy = try LogStore(
       at: "/copy",
       options: bench.options { $0.readOnly = true },
-      host: Host(platform: bench.disk.platform(clock: bench.clock), background: .inline)
+      host: StoreHost(platform: bench.disk.platform(clock: bench.clock), background: .inline)
     )
     #expect(report.sequence == writer.lastSequence)
     #expect(try copy.contents() == writer.contents())
@@ -387,7 +387,7 @@ import Testing
     try writer.fill(20)
     let fileSystem = FaultyFileSystem(bench.disk, plan: bench.plan)
     let platform = Platform.simulated(fileSystem: fileSystem, clock: bench.clock, seed: 3)
-    let inspection = try StoreInspection(at: bench.path, host: Host(platform: platform, background: .inline))
+    let inspection = try StoreInspection(at: bench.path, host: StoreHost(platform: platform, background: .inline))
     bench.before(.extend, of: ".segment") { try writer.close() }
     let versions = try inspection.versions(of: bytes("fill 3"))
     #expect(bench.hasRun, "\(bench.failures)")
@@ -847,7 +847,7 @@ import Testing
     let other = try LogStore(
       at: bench.path,
       options: bench.options(),
-      host: Host(platform: bench.disk.platform(clock: bench.clock, seed: 77), background: .inline)
+      host: StoreHost(platform: bench.disk.platform(clock: bench.clock, seed: 77), background: .inline)
     )
     try other.put("2", forKey: "a")
     #expect(throws: StoreError.otherStore(path: bench.path)) { try reader.refresh() }

@@ -14,7 +14,7 @@ import Testing
   /// Where the records behind the synced one have replaced each other, their numbers do not tell that they are all there.
   @Test func whatReplacedOthersBehindItStays() throws {
     var machine = Machine()
-    machine.reusesRoom = true
+    machine.reusesSpace = true
     let store = try machine.open()
     for number in 0..<3 { try store.put(Self.value(number), forKey: "first \(number)") }
     try store.sync()
@@ -84,7 +84,7 @@ import Testing
   /// the end of the log, and hide what is.
   @Test func allInFrontOfAMarkIsDurableOnceItIsSynced() throws {
     var machine = Machine()
-    machine.reusesRoom = true
+    machine.reusesSpace = true
     let store = try machine.open { $0.segmentSize = 32 << 20 }
     let isDone = SharedFlag()
     let written = SharedCounter()

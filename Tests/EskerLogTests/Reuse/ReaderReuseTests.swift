@@ -17,7 +17,7 @@ import Testing
 
     init(seed: UInt64) throws {
       generator = SeededGenerator(seed: seed)
-      machine.reusesRoom = true
+      machine.reusesSpace = true
       store = try machine.open()
     }
 

@@ -25,7 +25,7 @@ import Testing
     var path = ""
 
     init(hasCheckpoint: Bool) throws {
-      machine.reusesRoom = true
+      machine.reusesSpace = true
       store = try machine.open()
       var round = 0
       var last: [UInt64] = []
@@ -131,7 +131,7 @@ import Testing
     for _ in 0..<40 {
       var generator = SeededGenerator(seed: seeds.next() >> 32)
       var machine = Machine()
-      machine.reusesRoom = true
+      machine.reusesSpace = true
       let store = try machine.open()
       try store.put("", forKey: "a")
       var before = 0

@@ -10,7 +10,7 @@ import Testing
   /// damage.
   @Test(arguments: 0..<12) func whatIsCopiedIsNotMissing(moment: Int) throws {
     var machine = Machine()
-    machine.reusesRoom = true
+    machine.reusesSpace = true
     let plan = FaultPlan()
     var host = machine.host
     host.platform.fileSystem = FaultyFileSystem(machine.disk, plan: plan)

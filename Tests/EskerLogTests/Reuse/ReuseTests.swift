@@ -8,7 +8,7 @@ import Testing
 @Suite struct ReuseTests {
   private func machine() -> Machine {
     var machine = Machine()
-    machine.reusesRoom = true
+    machine.reusesSpace = true
     return machine
   }
 
@@ -192,7 +192,7 @@ import Testing
     try store.put([UInt8](repeating: 1, count: store.probe.tailRoom - 40), forKey: "second")
     try #require(store.probe.tailRoom == 0)
     try store.close()
-    machine.reusesRoom = true
+    machine.reusesSpace = true
     for round in 0..<3 {
       let store = try machine.open()
       try store.put(Self.value(round), forKey: "third")

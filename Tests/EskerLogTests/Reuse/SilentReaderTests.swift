@@ -10,7 +10,7 @@ import Testing
 
   init() {
     var machine = Machine()
-    machine.reusesRoom = true
+    machine.reusesSpace = true
     self.machine = machine
   }
 

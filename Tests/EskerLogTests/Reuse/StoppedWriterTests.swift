@@ -42,7 +42,7 @@ import Testing
 
   private var machine: Machine {
     var machine = Machine()
-    machine.reusesRoom = true
+    machine.reusesSpace = true
     return machine
   }
 

@@ -391,7 +391,7 @@ import Testing
     var (image, expected) = try large()
     let other = Machine()
     let platform = other.disk.platform(clock: other.clock, seed: 2)
-    let host = Host(platform: platform, background: .inline)
+    let host = StoreHost(platform: platform, background: .inline)
     let store = try LogStore(at: other.path, options: other.options(), host: host)
     try store.put("foreign", forKey: "foreign")
     try store.close()

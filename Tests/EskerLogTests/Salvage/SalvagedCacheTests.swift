@@ -54,7 +54,7 @@ import Testing
 
     let plan = FaultPlan()
     let disk = FaultyFileSystem(machine.disk, plan: plan)
-    let host = Host(platform: Platform.simulated(fileSystem: disk, clock: machine.clock), background: .inline)
+    let host = StoreHost(platform: Platform.simulated(fileSystem: disk, clock: machine.clock), background: .inline)
     let report = try LogStore.salvage(from: machine.path, to: "/saved", options: options(machine), host: host)
     #expect(report.entries == count && report.isComplete)
     // As many segments are sealed as the capacity calls for, and merged again.

@@ -9,11 +9,11 @@ import EskerTestSupport
 struct Machine {
   var disk: SimulatedDisk
   let clock: FakeClock
-  var background = Host.Background.inline
+  var background = StoreHost.Background.inline
   /// Whether a close leaves a checkpoint although the store is small.
   var leavesCheckpoints = true
   /// Whether records take the room of dead ones.
-  var reusesRoom = false
+  var reusesSpace = false
   /// What memory there is for files; nil for enough.
   var pageCacheRoom: Int?
   let path = "/store"
@@ -23,12 +23,12 @@ struct Machine {
     clock = FakeClock()
   }
 
-  var host: Host {
+  var host: StoreHost {
     var platform = disk.platform(clock: clock)
     platform.pageCacheRoom = { [pageCacheRoom] in pageCacheRoom }
-    var host = Host(platform: platform, background: background)
+    var host = StoreHost(platform: platform, background: background)
     host.checkpointsSmallStores = leavesCheckpoints
-    host.reusesRoom = reusesRoom
+    host.reusesSpace = reusesSpace
     return host
   }
 

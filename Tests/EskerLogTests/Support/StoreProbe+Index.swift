@@ -39,7 +39,7 @@ extension StoreProbe {
     let core = keyspace.core
     let result: Result<StoreModel.Value?, StoreError> = key.withUnsafeBytes { pointer in
       Result { () throws(StoreError) in
-        let hash = core.life.pointee.hash.hash(pointer)
+        let hash = core.incarnation.pointee.hash.hash(pointer)
         var probe = index.writeProbe(hash)
         let existing = try engine.keydir.findForWrite(hash, pointer, core.tag, &probe)
         guard existing.address != 0, let place = engine.catalog.granules.place(of: existing.address) else { return nil }
@@ -68,10 +68,10 @@ extension StoreProbe {
   }
 
   /// Takes entries of emptied keyspaces out of the index, as the background does.
-  func sweep() { engine.keeper.sweepEmptiedKeyspaces() }
+  func sweep() { engine.maintainer.purgeEmptiedKeyspaces() }
 
   /// Takes every entry out of the index, as if all had expired; how many there were.
-  func reapAll() -> Int { engine.keeper.reap { _ in true } }
+  func purgeAll() -> Int { engine.maintainer.purge { _ in true } }
 
   /// How many places of a snapshot's records a verification finds in the index, when something happens between its look at
   /// the last of the buckets and those at all others.

@@ -59,13 +59,13 @@ extension StoreProbe {
   func sealTail() { engine.writer.sealTail() }
 
   /// Writes the footers of full segments and lists them as sealed, as the background does.
-  func sealFinished() { engine.keeper.sealFull() }
+  func sealFinished() { engine.maintainer.sealFull() }
 
   /// How many segments merges and evictions have removed.
   var segmentsRemoved: Int { engine.merger.figures.report.segmentsRemoved }
 
   /// How often a walk under the writer's lock has let others take it.
-  var pauses: Int { engine.env.workers.keeper.yields.load(ordering: .relaxed) }
+  var pauses: Int { engine.env.workers.maintainer.yields.load(ordering: .relaxed) }
 
   /// Has a segment ready for when the one that is written to is full, as the background does.
   func prepareSpare() { engine.writer.prepareSegment() }
@@ -107,10 +107,10 @@ extension StoreProbe {
     for (header, key, value) in records {
       var header = header
       let sequence = header.sequence
-      _ = try? engine.writer.writing { (isAlone) throws(StoreError) -> Attempt<Void> in
+      _ = try? engine.writer.writing { (isAlone) throws(StoreError) -> WriteAttempt<Void> in
         try engine.writer.withLock { (state) throws(StoreError) in
           guard try engine.writer.hasRoom(for: header.size, isAlone: isAlone, &state) else {
-            return .lacksRoom(header.size)
+            return .lacksSpace(header.size)
           }
           if sequence > 0 { state.forge(nextSequence: sequence) }
           key.withUnsafeBytes { key in

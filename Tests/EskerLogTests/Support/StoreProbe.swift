@@ -70,13 +70,13 @@ struct StoreProbe: Sendable {
   func writeManifest() throws(StoreError) { try engine.catalog.commit(.listed) }
 
   /// Writes a checkpoint beside what goes on, as the background does now and then.
-  func writeCheckpoint() { engine.keeper.writePeriodicCheckpoint() }
+  func writeCheckpoint() { engine.maintainer.writePeriodicCheckpoint() }
 
   /// Asks the background for a checkpoint.
-  func requestCheckpoint() { engine.env.workers.keeper.request(.checkpoint) }
+  func requestCheckpoint() { engine.env.workers.maintainer.request(.checkpoint) }
 
   /// Gives the checkpoint up; false when there is none.
-  func dropCheckpoint() throws(StoreError) -> Bool { try engine.keeper.dropCheckpoint() }
+  func dropCheckpoint() throws(StoreError) -> Bool { try engine.maintainer.dropCheckpoint() }
 
   /// Verifies the segments that a snapshot shows, and nothing else.
   func verifySegments(of snapshot: Snapshot) throws(StoreError) -> Report.Verification {
@@ -126,7 +126,7 @@ struct StoreProbe: Sendable {
     return switch lock {
     case .following: try engine.follower.holding(apart)
     case .merging: try engine.merger.whileResting(apart)
-    case .images: try engine.keeper.holdingImages(apart)
+    case .images: try engine.maintainer.holdingImages(apart)
     case .manifest: try engine.catalog.holdingManifest(apart)
     case .writer: try engine.writer.lock.withLock(apart)
     }
@@ -139,7 +139,7 @@ struct StoreProbe: Sendable {
 
   /// Stops the threads that prepare and keep segments.
   func stopBackground() {
-    engine.env.workers.keeper.stop()
+    engine.env.workers.maintainer.stop()
     engine.env.workers.ahead.stop()
   }
 

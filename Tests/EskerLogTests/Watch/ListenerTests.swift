@@ -16,7 +16,7 @@ import Testing
       }
     }
 
-    func hear(_ key: [UInt8]?, _ change: () -> KeyspaceChange) {
+    func receive(_ key: [UInt8]?, _ change: () -> KeyspaceChange) {
       let change = Self.describe(change())
       list.withLock { $0.append(change) }
     }

@@ -27,7 +27,7 @@ final class Mirror: ChangeListener {
   /// Changes that did not take up where the one before left off.
   var faults: [String] { state.withLock { $0.faults } }
 
-  func hear(_ key: [UInt8]?, _ change: () -> KeyspaceChange) {
+  func receive(_ key: [UInt8]?, _ change: () -> KeyspaceChange) {
     let change = change()
     state.withLock { state in
       switch change {

@@ -13,7 +13,7 @@ enum Plant: String, CaseIterable, Sendable {
   // In the client.
   case lateTracking, pingLease, counterVersion, noRecheck, noKill, leaseAtReceipt
 
-  var faults: Faults {
+  var faults: PlantedFaults {
     switch self {
     case .noFence: .noFence
     case .keepEpoch: .keepEpoch

@@ -65,7 +65,7 @@ import Testing
 
   /// Runs a history; what is there in the end, how many writes arrived or were lost, and whether anything was applied with a version
   /// that is not the acknowledged one.
-  static func run(_ history: Case, _ faults: Faults = []) async throws -> (
+  static func run(_ history: Case, _ faults: PlantedFaults = []) async throws -> (
     value: String?, told: UInt64, isOwnVersion: Bool
   ) {
     let server = TinyServer()
@@ -143,7 +143,7 @@ import Testing
   }
 
   /// How many histories do not end as they must.
-  private static func failures(_ faults: Faults) async throws -> Int {
+  private static func failures(_ faults: PlantedFaults) async throws -> Int {
     var count = 0
     for history in Case.all where !history.isTwice {
       let outcome = try await run(history, faults)
@@ -164,7 +164,7 @@ import Testing
   }
 
   /// A removal by a third, between two writes of one key while the store is away: what is there in the end.
-  private static func removedBetweenTwoWrites(_ faults: Faults) async throws -> String? {
+  private static func removedBetweenTwoWrites(_ faults: PlantedFaults) async throws -> String? {
     let server = TinyServer()
     let process = try await QueueProcess(server, faults)
     // Without copies in a log, so that nothing but the record knows the base after a restart.

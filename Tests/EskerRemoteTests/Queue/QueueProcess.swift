@@ -11,7 +11,7 @@ final class QueueProcess: @unchecked Sendable {
   let server: TinyServer
   let directory: TemporaryDirectory
   var options: RemoteOptions
-  let faults: Faults
+  let faults: PlantedFaults
   /// What fails of the log's files.
   let plan = FaultPlan()
   private(set) var log: LogStore
@@ -22,7 +22,7 @@ final class QueueProcess: @unchecked Sendable {
   /// - Parameter isAway: whether the remote store cannot be reached at first.
   init(
     _ server: TinyServer,
-    _ faults: Faults = [],
+    _ faults: PlantedFaults = [],
     isAway: Bool = false,
     _ change: (inout RemoteQueueOptions) -> Void = { _ in }
   ) async throws {
@@ -41,10 +41,10 @@ final class QueueProcess: @unchecked Sendable {
     _ directory: TemporaryDirectory,
     _ plan: FaultPlan,
     _ options: RemoteOptions,
-    _ faults: Faults,
+    _ faults: PlantedFaults,
     isAway: Bool
   ) async throws -> (LogStore, TinyStore, RemoteTiers, RemoteStorage<String, String>) {
-    var host = Host.system
+    var host = StoreHost.system
     host.platform.fileSystem = FaultyFileSystem(host.platform.fileSystem, plan: plan)
     let log = try LogStore(at: directory.appending("log"), options: Options(), host: host)
     let store = server.store()

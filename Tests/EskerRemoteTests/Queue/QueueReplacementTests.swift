@@ -56,7 +56,8 @@ import Testing
   }
 
   /// Runs a history; what is there in the end, and how many writes arrived or were lost.
-  private static func run(_ history: Case, _ faults: Faults = []) async throws -> (value: String?, told: UInt64) {
+  private static func run(_ history: Case, _ faults: PlantedFaults = []) async throws -> (value: String?, told: UInt64)
+  {
     let server = TinyServer()
     let process = try await QueueProcess(server, faults)
     let key = "texts:k"

@@ -52,7 +52,7 @@ import Testing
   }
 
   /// What a read finds after a write was queued of a key whose copy in memory is trusted.
-  private func readBehindAWrite(_ faults: Faults) async throws -> [String?] {
+  private func readBehindAWrite(_ faults: PlantedFaults) async throws -> [String?] {
     let process = try await QueueProcess(server, faults)
     let plain: RemoteStorage<String, String> = try process.tiers.storage("texts", transformer: .jsonText)
     try server.foreignWrite("old", "texts:k")
@@ -202,7 +202,7 @@ import Testing
   }
 
   /// What has arrived of two writes, of which the second is made while the first is being applied.
-  private func writeDuringReplay(_ faults: Faults, _ second: String?) async throws -> (String?, UInt64) {
+  private func writeDuringReplay(_ faults: PlantedFaults, _ second: String?) async throws -> (String?, UInt64) {
     let process = try await QueueProcess(server, faults)
     server.setSilent(true)
     try await process.texts.async.set("first", forKey: "k")

@@ -13,7 +13,7 @@ import Testing
   static func options(_ life: Duration) -> RemoteOptions {
     var options = RemoteOptions()
     options.singleFlight = RemoteSingleFlight()
-    options.singleFlight?.lockLife = life
+    options.singleFlight?.lockLifetime = life
     return options
   }
 
@@ -40,7 +40,7 @@ import Testing
 
   /// Whether one of its tasks has found another's lock, and waits.
   private func isAsleep(_ process: TinyProcess) -> Bool {
-    process.tiers.core.state.withLock { $0.watches.everyone }.contains { $0.landing.waiterCount > 0 }
+    process.tiers.core.state.withLock { $0.watches.everyone }.contains { $0.promise.waiterCount > 0 }
   }
 
   private func expectQuiet(_ processes: some Sequence<TinyProcess>) async throws {
@@ -248,7 +248,7 @@ import Testing
 
   @Test func aCallFailsInTimeWhileAnotherProcessProduces() async throws {
     let (processes, tasks) = try await makeProcesses(2, isWaiting: false)
-    let production = StorageCall.Production(life: .seconds(60), hardTimeout: .milliseconds(5))
+    let production = StorageRequest.Production(lifetime: .seconds(60), hardTimeout: .milliseconds(5))
     await #expect(throws: StorageError.self) {
       try await processes[1].texts.async.value(forKey: "a", production) { "never" }
     }

@@ -13,7 +13,7 @@ import Testing
   static let options: RemoteOptions = {
     var options = RemoteOptions()
     options.singleFlight = RemoteSingleFlight()
-    options.singleFlight?.lockLife = .seconds(3_600)
+    options.singleFlight?.lockLifetime = .seconds(3_600)
     return options
   }()
 
@@ -98,7 +98,7 @@ import Testing
 
   @Test func oneProcessRenewsAndTheOthersServeWhatTheyHave() async throws {
     let processes = try await makeProcesses(4)
-    var production = StorageCall.Production(life: .seconds(1_000_000))
+    var production = StorageRequest.Production(lifetime: .seconds(1_000_000))
     production.refreshAfter = 0.5
     // How old an entry is, is told by the clock of the machine, which goes on for as long as the test has to wait.
     server.clock.setWall(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))

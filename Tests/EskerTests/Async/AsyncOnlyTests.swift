@@ -12,11 +12,11 @@ import Testing
     let kept: DictionaryStorage<String, Int>
     var name: String { "remote" }
 
-    func identity(of key: String) throws(StorageError) -> StorageCall.Identity { try kept.identity(of: key) }
+    func identity(of key: String) throws(StorageError) -> StorageRequest.Identity { try kept.identity(of: key) }
 
     nonisolated(nonsending) func asyncRead(
       _ key: String,
-      _ call: StorageCall.Read
+      _ call: StorageRequest.Read
     ) async throws(StorageError) -> Entry<Int>? {
       await Task.yield()
       return try kept.read(key, call)
@@ -24,8 +24,8 @@ import Testing
 
     nonisolated(nonsending) func asyncWrite(
       _ key: String,
-      _ call: StorageCall.Write<Int>
-    ) async throws(StorageError) -> StorageCall.Receipt {
+      _ call: StorageRequest.Write<Int>
+    ) async throws(StorageError) -> StorageRequest.Receipt {
       await Task.yield()
       return try kept.write(key, call)
     }

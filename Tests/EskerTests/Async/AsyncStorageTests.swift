@@ -136,11 +136,11 @@ final class BlockingStorage: ReadableStorage {
   let gate = DispatchSemaphore(value: 0)
   let entered = Collected<Int>()
 
-  func identity(of key: Int) throws(StorageError) -> StorageCall.Identity {
-    StorageCall.Identity(storage: 0, key: [UInt8(truncatingIfNeeded: key)])
+  func identity(of key: Int) throws(StorageError) -> StorageRequest.Identity {
+    StorageRequest.Identity(storage: 0, key: [UInt8(truncatingIfNeeded: key)])
   }
 
-  func read(_ key: Int, _ call: StorageCall.Read) throws(StorageError) -> Entry<Int>? {
+  func read(_ key: Int, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Int>? {
     entered.add(key)
     gate.wait()
     return Entry(key, origin: .back)

@@ -32,7 +32,7 @@ import Testing
   @Test func aStaleValueIsServedWhileTheProducerTakesItsTime() async throws {
     try await makeStale()
     let gate = Gate()
-    var production = StorageCall.Production(life: .seconds(60_000), serveStale: .seconds(3_600_000))
+    var production = StorageRequest.Production(lifetime: .seconds(60_000), serveStale: .seconds(3_600_000))
     production.softTimeout = .milliseconds(5)
     for _ in 0..<3 {
       #expect(try await texts.async.value(forKey: "k", production) { try await gate.pass("new") } == "old")
@@ -44,7 +44,7 @@ import Testing
 
   @Test func aStaleValueIsServedWhereTheProducerFails() async throws {
     try await makeStale()
-    let production = StorageCall.Production(life: .seconds(60_000), serveStale: .seconds(3_600_000))
+    let production = StorageRequest.Production(lifetime: .seconds(60_000), serveStale: .seconds(3_600_000))
     #expect(try await texts.async.value(forKey: "k", production) { throw Broken() } == "old")
     // Without fail-safe it would still be fresh; absent, there is nothing to serve.
     await #expect(throws: StorageError.self) {
@@ -56,7 +56,7 @@ import Testing
 
   @Test func aCallFailsInTimeAndTheProducerGoesOn() async throws {
     let gate = Gate()
-    let production = StorageCall.Production(life: .seconds(60_000), hardTimeout: .milliseconds(5))
+    let production = StorageRequest.Production(lifetime: .seconds(60_000), hardTimeout: .milliseconds(5))
     await #expect(throws: StorageError.self) {
       try await texts.async.value(forKey: "k", production) { try await gate.pass("made") }
     }
@@ -66,7 +66,7 @@ import Testing
 
   @Test func aValueIsProducedAnewBeforeItExpires() async throws {
     try await texts.async.set("old", forKey: "k", expiry: .after(.seconds(100_000)))
-    var production = StorageCall.Production(life: .seconds(1_000_000))
+    var production = StorageRequest.Production(lifetime: .seconds(1_000_000))
     #expect(try await texts.async.value(forKey: "k", production) { "new" } == "old")
     production.refreshAfter = 0.5
     #expect(try await texts.async.value(forKey: "k", production) { "new" } == "old")
@@ -81,7 +81,7 @@ import Testing
 
   @Test func whoDoesNotWaitForASlowProducerLeavesNothingBehind() async throws {
     let gate = Gate()
-    var production = StorageCall.Production(life: .seconds(60_000), hardTimeout: .milliseconds(1))
+    var production = StorageRequest.Production(lifetime: .seconds(60_000), hardTimeout: .milliseconds(1))
     for _ in 0..<20 {
       await #expect(throws: StorageError.self) {
         try await texts.async.value(forKey: "k", production) { try await gate.pass("made") }
@@ -105,7 +105,7 @@ import Testing
 
   @Test func aProducerDoesNotWaitForWhatItOnlyHasRenewed() async throws {
     try await texts.async.set("old", forKey: "b", expiry: .after(.seconds(10_000)))
-    let production = StorageCall.Production(life: .seconds(60_000), refreshAfter: 0.5)
+    let production = StorageRequest.Production(lifetime: .seconds(60_000), refreshAfter: 0.5)
     let made = try await texts.async.value(forKey: "a") { [texts] in
       let found = try await texts.async.value(forKey: "b", production) {
         try await texts.async.value(forKey: "a") { "never" }
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test func livesAreShortenedAtRandom() async throws {
-    let production = StorageCall.Production(life: .seconds(100_000), serveStale: .seconds(50_000), jitter: 0.5)
+    let production = StorageRequest.Production(lifetime: .seconds(100_000), serveStale: .seconds(50_000), jitter: 0.5)
     var lives: Set<Int64> = []
     for key in 0..<40 {
       _ = try await texts.async.value(forKey: "\(key)", production) { "made" }
@@ -131,7 +131,7 @@ import Testing
 
   @Test func livesAndTimeoutsMayBeForever() async throws {
     let forever = Duration.seconds(Int64.max)
-    var production = StorageCall.Production(life: forever, serveStale: forever)
+    var production = StorageRequest.Production(lifetime: forever, serveStale: forever)
     production.softTimeout = forever
     production.hardTimeout = forever
     production.refreshAfter = 0.5
@@ -139,7 +139,7 @@ import Testing
       #expect(try await texts.async.value(forKey: "k", production) { made } == "first")
     }
     // What may be served for ever once it is stale is not fresh for ever.
-    let short = StorageCall.Production(life: .milliseconds(1), serveStale: forever)
+    let short = StorageRequest.Production(lifetime: .milliseconds(1), serveStale: forever)
     #expect(try await texts.async.value(forKey: "l", short) { "old" } == "old")
     try await Task.sleep(for: .milliseconds(20))
     #expect(try await texts.async.value(forKey: "l", short) { "new" } == "new")
@@ -148,7 +148,7 @@ import Testing
   @Test func whatSomebodyElseWroteMeanwhileStays() async throws {
     try await makeStale()
     let gate = Gate()
-    let production = StorageCall.Production(life: .seconds(60_000), serveStale: .seconds(3_600_000))
+    let production = StorageRequest.Production(lifetime: .seconds(60_000), serveStale: .seconds(3_600_000))
     let task = Task { [texts] in try await texts.async.value(forKey: "k", production) { try await gate.pass("new") } }
     #expect(try await eventually { gate.runs.load(ordering: .sequentiallyConsistent) == 1 })
     try await texts.async.set("theirs", forKey: "k")
@@ -159,7 +159,7 @@ import Testing
 
   @Test func whoIsCancelledIsToldSoAndTheProducerGoesOn() async throws {
     let gate = Gate()
-    let production = StorageCall.Production(life: .seconds(60_000))
+    let production = StorageRequest.Production(lifetime: .seconds(60_000))
     let task = Task { [texts] in try await texts.async.value(forKey: "k", production) { try await gate.pass("made") } }
     #expect(try await eventually { gate.runs.load(ordering: .sequentiallyConsistent) == 1 })
     task.cancel()

@@ -7,7 +7,7 @@ import Testing
 @Suite struct FenceModelTests {
   /// Two tiers with one key, and the fence between.
   private final class Tiers {
-    let fence = Fence(stripes: 1)
+    let fence = TierFence(stripes: 1)
     var front: Int?
     var back = 0
     /// How many have begun to write the front and not left.

@@ -82,7 +82,7 @@ import Testing
       slowFront.onceAfterSet {
         seen.add(front.all["a"])
         seen.add(try? both.value(forKey: "a"))
-        if case .entry = try? both.held("a", StorageCall.Read()) { held.add(true) }
+        if case .entry = try? both.held("a", StorageRequest.Read()) { held.add(true) }
       }
     }
     #expect(try both.value(forKey: "a") == 1)

@@ -9,7 +9,7 @@ import Testing
     _ key: S.Key
   ) async throws -> Bool {
     let before = (base.heldReads, base.reads)
-    guard case .entry = try storage.held(key, StorageCall.Read()), base.heldReads == before.0 + 1,
+    guard case .entry = try storage.held(key, StorageRequest.Read()), base.heldReads == before.0 + 1,
       try await storage.async.value(forKey: key) != nil
     else { return false }
     return base.reads == before.1
@@ -62,7 +62,7 @@ import Testing
 
   @Test func singleKeyPassesTheQuestionOn() throws {
     let base = DictionaryStorage(["a": 1])
-    guard case .entry(let entry) = try base.singleKey("a").held((), StorageCall.Read()) else {
+    guard case .entry(let entry) = try base.singleKey("a").held((), StorageRequest.Read()) else {
       Issue.record("not passed on")
       return
     }

@@ -242,7 +242,7 @@ import Testing
   }
 
   @Test func tapHearsEveryCall() throws {
-    let calls = Collected<StorageCall.Record>()
+    let calls = Collected<StorageRequest.Record>()
     let tapped = base.tap { calls.add($0) }
     _ = try tapped.value(forKey: "a")
     _ = try tapped.entry(forKey: "z")
@@ -271,11 +271,11 @@ private struct UnobservedStorage: EnumerableStorage, ClearableStorage, Observabl
   let name = "old"
   private var refusal: StorageError { .unsupported(operation: "do this", view: name) }
 
-  func identity(of key: String) throws(StorageError) -> StorageCall.Identity { throw refusal }
+  func identity(of key: String) throws(StorageError) -> StorageRequest.Identity { throw refusal }
 
-  func read(_ key: String, _ call: StorageCall.Read) throws(StorageError) -> Entry<Int>? { nil }
+  func read(_ key: String, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Int>? { nil }
 
-  func write(_ key: String, _ call: StorageCall.Write<Int>) throws(StorageError) -> StorageCall.Receipt {
+  func write(_ key: String, _ call: StorageRequest.Write<Int>) throws(StorageError) -> StorageRequest.Receipt {
     throw refusal
   }
 

@@ -233,15 +233,15 @@ struct SlowStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage {
     self.base = base
   }
 
-  func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try base.identity(of: key) }
+  func identity(of key: Key) throws(StorageError) -> StorageRequest.Identity { try base.identity(of: key) }
 
-  func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+  func read(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Value>? {
     let found = try base.read(key, call)
     sched_yield()
     return found
   }
 
-  func write(_ key: Key, _ call: StorageCall.Write<Value>) throws(StorageError) -> StorageCall.Receipt {
+  func write(_ key: Key, _ call: StorageRequest.Write<Value>) throws(StorageError) -> StorageRequest.Receipt {
     sched_yield()
     let receipt = try base.write(key, call)
     sched_yield()

@@ -6,7 +6,7 @@ import Testing
 /// Whoever stores a value knows what time it is: compositions and productions ask, and do not look at the machine's clock.
 @Suite struct TierTimeTests {
   private let clock = FakeClock()
-  private let stale = StorageCall.Read(allowsExpired: true)
+  private let stale = StorageRequest.Read(allowsExpired: true)
 
   private func memory(_ value: Int? = nil, expires seconds: Int = 0) throws -> MemoryStorage<String, Int> {
     let memory = MemoryStorage<String, Int>(clock: clock.storeClock)
@@ -54,7 +54,7 @@ import Testing
       PartialStorage(try memory().cached()),
       PartialStorage(try LogStorage(store, "h", key: String.self, of: Int.self).cached()),
     ]
-    let production = StorageCall.Production(life: .seconds(60), serveStale: .seconds(3600))
+    let production = StorageRequest.Production(lifetime: .seconds(60), serveStale: .seconds(3600))
     for storage in storages {
       #expect(try await storage.async.value(forKey: "k", production) { 1 } == 1)
       #expect(try await storage.async.value(forKey: "k", production) { 2 } == 1)

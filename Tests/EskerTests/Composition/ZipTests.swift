@@ -96,8 +96,8 @@ import Testing
   @Test func conditionIsRefusedAndATouchIsOfBothOrOfNone() throws {
     let pairs = zip(one, two)
     try one.set(1, forKey: "a")
-    for condition in [StorageCall.Condition.absent, .present, .version(SequenceNumber(rawValue: 1))] {
-      guard case .unsupported = failure(of: { try pairs.write("a", StorageCall.Write(.set((7, 8)), if: condition)) })
+    for condition in [StorageRequest.Condition.absent, .present, .version(SequenceNumber(rawValue: 1))] {
+      guard case .unsupported = failure(of: { try pairs.write("a", StorageRequest.Write(.set((7, 8)), if: condition)) })
       else {
         Issue.record("another error")
         return
@@ -105,10 +105,10 @@ import Testing
     }
     #expect(one.all == ["a": 1] && two.all == ["a": 2])
     let end = Expiry.at(WallTime(millisecondsSince1970: 9_000_000_000_000))
-    #expect(try pairs.write("a", StorageCall.Write(.touch, if: .present, expiry: end)).isDone)
+    #expect(try pairs.write("a", StorageRequest.Write(.touch, if: .present, expiry: end)).isDone)
     #expect(try pairs.entry(forKey: "a")?.expiry == end)
     try one.set(1, forKey: "b")
-    #expect(try !pairs.write("b", StorageCall.Write(.touch, if: .present, expiry: end)).isDone)
+    #expect(try !pairs.write("b", StorageRequest.Write(.touch, if: .present, expiry: end)).isDone)
     #expect(try one.entry(forKey: "b")?.expiry == .never)
   }
 }
@@ -125,11 +125,11 @@ private struct MemoryLike: UpdatableStorage, EnumerableStorage, ClearableStorage
     self.base = base.defaulting(to: 0)
   }
 
-  func identity(of key: String) throws(StorageError) -> StorageCall.Identity { try base.identity(of: key) }
+  func identity(of key: String) throws(StorageError) -> StorageRequest.Identity { try base.identity(of: key) }
 
-  func read(_ key: String, _ call: StorageCall.Read) throws(StorageError) -> Entry<Int>? { try base.read(key, call) }
+  func read(_ key: String, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Int>? { try base.read(key, call) }
 
-  func write(_ key: String, _ call: StorageCall.Write<Int>) throws(StorageError) -> StorageCall.Receipt {
+  func write(_ key: String, _ call: StorageRequest.Write<Int>) throws(StorageError) -> StorageRequest.Receipt {
     try base.write(key, call)
   }
 

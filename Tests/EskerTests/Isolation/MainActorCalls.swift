@@ -94,7 +94,7 @@ import Testing
     #expect(try await reading.async.contains("a"))
     let made = calls.count
     #expect(try await scores.async.value(forKey: "b") { @MainActor in made + 7 } == 7)
-    let production = StorageCall.Production(life: .seconds(60))
+    let production = StorageRequest.Production(lifetime: .seconds(60))
     #expect(try await scores.async.value(forKey: "c", production) { 8 } == 8)
     var changes = try scores.changes().makeAsyncIterator()
     try await scores.async.set(2, forKey: "a")

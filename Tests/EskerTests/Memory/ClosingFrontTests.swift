@@ -18,7 +18,7 @@ import Testing
       options.segmentSize = 64 << 10
       options.clock = clock.storeClock
       let platform = Platform.simulated(fileSystem: FaultyFileSystem(disk, plan: plan), clock: clock, seed: 1)
-      return try LogStore(at: "/store", options: options, host: Host(platform: platform, background: .inline))
+      return try LogStore(at: "/store", options: options, host: StoreHost(platform: platform, background: .inline))
     }
   }
 

@@ -64,7 +64,7 @@ import Testing
     #expect(try origin(front, "stays") == .memory)
   }
 
-  private func origin<S: ReadableStorage>(_ storage: S, _ key: S.Key) throws -> StorageCall.Origin? {
+  private func origin<S: ReadableStorage>(_ storage: S, _ key: S.Key) throws -> StorageRequest.Origin? {
     try storage.entry(forKey: key)?.origin
   }
 
@@ -252,7 +252,7 @@ import Testing
     let hybrid = HybridStorage(back, remembersAbsence: true)
     #expect(try hybrid.value(forKey: "a") == nil && hybrid.value(forKey: "a") == nil)
     #expect(back.reads == 1)
-    guard case .absent = try hybrid.held("a", StorageCall.Read()) else {
+    guard case .absent = try hybrid.held("a", StorageRequest.Read()) else {
       Issue.record("absence is not known")
       return
     }
@@ -260,7 +260,7 @@ import Testing
     #expect(try hybrid.value(forKey: "a") == 1)
     let forgetful = HybridStorage(DictionaryStorage<String, Int>())
     _ = try forgetful.value(forKey: "a")
-    guard case .unknown = try forgetful.held("a", StorageCall.Read()) else {
+    guard case .unknown = try forgetful.held("a", StorageRequest.Read()) else {
       Issue.record("absence is remembered unasked")
       return
     }
@@ -353,8 +353,8 @@ import Testing
     #expect(try await PartialStorage(hybrid).mapValues(to: Int.self) { $0 + 1 }.async.value(forKey: "a") == 2)
     #expect(back.reads == 1 && back.heldReads == 0)
     // What memory answers needs no other thread.
-    guard case .entry = try hybrid.held("a", StorageCall.Read()),
-      case .entry = try PartialStorage(hybrid).mapValues(to: Int.self, { $0 + 1 }).held("a", StorageCall.Read())
+    guard case .entry = try hybrid.held("a", StorageRequest.Read()),
+      case .entry = try PartialStorage(hybrid).mapValues(to: Int.self, { $0 + 1 }).held("a", StorageRequest.Read())
     else {
       Issue.record("memory does not say what it has")
       return

@@ -100,8 +100,8 @@ extension FakeClock {
   @Test func memoryIsNeverWaitedFor() async throws {
     let storage = MemoryStorage<String, Int>()
     try await storage.async.set(1, forKey: "a")
-    guard case .entry = try storage.held("a", StorageCall.Read()),
-      case .absent = try storage.held("b", StorageCall.Read())
+    guard case .entry = try storage.held("a", StorageRequest.Read()),
+      case .absent = try storage.held("b", StorageRequest.Read())
     else {
       Issue.record("memory does not say what it has")
       return

@@ -58,16 +58,16 @@ private struct OpaqueStorage<Base: UpdatableStorage & EnumerableStorage & Cleara
   let base: Base
   var name: String { base.name }
 
-  func identity(of key: Base.Key) throws(StorageError) -> StorageCall.Identity { try base.identity(of: key) }
+  func identity(of key: Base.Key) throws(StorageError) -> StorageRequest.Identity { try base.identity(of: key) }
 
-  func read(_ key: Base.Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Base.Value>? {
+  func read(_ key: Base.Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Base.Value>? {
     try base.read(key, call)
   }
 
   func write(
     _ key: Base.Key,
-    _ call: StorageCall.Write<Base.Value>
-  ) throws(StorageError) -> StorageCall.Receipt {
+    _ call: StorageRequest.Write<Base.Value>
+  ) throws(StorageError) -> StorageRequest.Receipt {
     try base.write(key, call)
   }
 

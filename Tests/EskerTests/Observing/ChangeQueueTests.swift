@@ -8,7 +8,7 @@ import Testing
   private typealias Queue = ChangeQueue<String, Int>
 
   /// Collects what an observer hears, missed changes as negative numbers.
-  private func note(_ told: Queue.Told, in heard: Collected<Int>) {
+  private func note(_ told: Queue.Notice, in heard: Collected<Int>) {
     switch told {
     case .change(let number): heard.add(number)
     case .missed(let count): heard.add(-count)
@@ -167,33 +167,35 @@ import Testing
     #expect(ended.reach(4))
   }
 
-  @Test func hubGoesWithItsLastViewAndIsMadeAnew() throws {
+  @Test func broadcasterGoesWithItsLastViewAndIsMadeAnew() throws {
     try withTemporaryStore { store in
-      weak var hub: ChangeHub?
+      weak var broadcaster: ChangeBroadcaster?
       do {
-        let strong = HubRegistry.hub(of: store.default)
-        hub = strong
-        #expect(strong === HubRegistry.hub(of: store.default))
+        let strong = ChangeBroadcasterRegistry.broadcaster(of: store.default)
+        broadcaster = strong
+        #expect(strong === ChangeBroadcasterRegistry.broadcaster(of: store.default))
         try strong.observe(key: nil) { _ in }.cancel()
       }
-      // A test beside this one that makes a hub may have a reference for a moment.
-      #expect(eventually { hub == nil })
-      _ = HubRegistry.hub(of: store.default)
+      // A test beside this one that makes a broadcaster may have a reference for a moment.
+      #expect(eventually { broadcaster == nil })
+      _ = ChangeBroadcasterRegistry.broadcaster(of: store.default)
     }
   }
 
-  /// A hub may hold its store open, and so close it.
-  @Test func hubThatGoesWhileAnotherIsMadeClosesItsStoreWithoutALock() async throws {
+  /// A broadcaster may hold its store open, and so close it.
+  @Test func broadcasterThatGoesWhileAnotherIsMadeClosesItsStoreWithoutALock() async throws {
     let path = temporaryPath()
     defer { try? FileManager.default.removeItem(atPath: path) }
     try await withTemporaryStore { (store) async throws in
       let failed = Collected<any Error>()
       let ended = Collected<Void>()
       await onThreadsOfTheirOwn(2) { thread in
-        while thread == 0, ended.count == 0 { _ = HubRegistry.hub(of: store.default) }
+        while thread == 0, ended.count == 0 { _ = ChangeBroadcasterRegistry.broadcaster(of: store.default) }
         if thread == 0 { return }
         for _ in 0..<100 {
-          do { _ = HubRegistry.hub(of: try LogStore(at: path).default) } catch { failed.add(error) }
+          do { _ = ChangeBroadcasterRegistry.broadcaster(of: try LogStore(at: path).default) } catch {
+            failed.add(error)
+          }
           // Another thread may have the last reference for a moment.
           _ = eventually { (try? LogStore(at: path).close()) != nil }
         }

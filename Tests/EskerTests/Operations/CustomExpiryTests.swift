@@ -37,7 +37,7 @@ import Testing
     #expect(told.all == [1, 2, 3, 4, 1, 1, 2, 1].map(after))
     #expect(try remote.entry(forKey: "a")?.expiry == after(2))
     // What a write answers with goes to the tiers in front.
-    let receipt = try remote.write("a", StorageCall.Write(.set(1), expiry: second))
+    let receipt = try remote.write("a", StorageRequest.Write(.set(1), expiry: second))
     #expect(receipt.expiry == after(1))
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 /// What writes say that they did: the same of a log, of memory and of a storage of the caller's own.
 @Suite struct ReceiptTests {
-  private typealias Write = StorageCall.Write<Int>
+  private typealias Write = StorageRequest.Write<Int>
 
   private func inEach(_ body: (any UpdatableStorage<String, Int>) throws -> Void) throws {
     try withTemporaryStore { store in

@@ -66,7 +66,7 @@ import Testing
 
   @Test func extensionOfALifeIsReckonedAtAnyTime() async {
     await #expect(processExitsWith: .success) {
-      let action = StorageCall.Write<Int>.Action.extend
+      let action = StorageRequest.Write<Int>.Action.extend
       precondition(!action.changes(5, to: 10, .min))
       precondition(!action.changes(.min, to: .max, 0))
       precondition(action.changes(5, to: 100, 0) && !action.changes(95, to: 100, 0))

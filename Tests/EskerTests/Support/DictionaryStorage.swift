@@ -8,7 +8,7 @@ final class DictionaryStorage<Key: StorageKey, Value: Sendable>: UpdatableStorag
   struct Refusal: Error, Equatable {}
 
   let name: String
-  private let number = StorageCall.newStorage()
+  private let number = StorageRequest.newStorage()
   /// Whether tasks change threads to ask it.
   private let mayBlock: Bool
   private let lock = NSRecursiveLock()
@@ -44,15 +44,15 @@ final class DictionaryStorage<Key: StorageKey, Value: Sendable>: UpdatableStorag
   /// What is there, without counting.
   var all: [Key: Value] { lock.withLock { content.mapValues(\.value) } }
 
-  func identity(of key: Key) throws(StorageError) -> StorageCall.Identity {
+  func identity(of key: Key) throws(StorageError) -> StorageRequest.Identity {
     do {
-      return StorageCall.Identity(storage: number, key: try Key.keyTransformer.encode(key))
+      return StorageRequest.Identity(storage: number, key: try Key.keyTransformer.encode(key))
     } catch {
       throw .key("\(key)", view: name, underlying: error)
     }
   }
 
-  func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+  func read(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Value>? {
     try locked { () throws(StorageError) in
       counted.reads += 1
       if refusesReads { throw .back(name: name, underlying: Refusal()) }
@@ -60,7 +60,7 @@ final class DictionaryStorage<Key: StorageKey, Value: Sendable>: UpdatableStorag
     }
   }
 
-  func held(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> StorageCall.Held<Value> {
+  func held(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> StorageRequest.Held<Value> {
     try locked { () throws(StorageError) in
       counted.held += 1
       // What cannot be read is not in memory either.
@@ -70,7 +70,7 @@ final class DictionaryStorage<Key: StorageKey, Value: Sendable>: UpdatableStorag
     }
   }
 
-  func write(_ key: Key, _ call: StorageCall.Write<Value>) throws(StorageError) -> StorageCall.Receipt {
+  func write(_ key: Key, _ call: StorageRequest.Write<Value>) throws(StorageError) -> StorageRequest.Receipt {
     try locked { () throws(StorageError) in
       counted.writes += 1
       let found = content[key]
@@ -81,7 +81,7 @@ final class DictionaryStorage<Key: StorageKey, Value: Sendable>: UpdatableStorag
         case .present: found != nil
         case .version(let version): found?.version == version
         }
-      guard holds else { return StorageCall.Receipt(isDone: false) }
+      guard holds else { return StorageRequest.Receipt(isDone: false) }
       // What it has it lets go of all the same.
       if refusesWrites, case .set = call.action { throw .back(name: name, underlying: Refusal()) }
       lastWrite += 1
@@ -90,11 +90,11 @@ final class DictionaryStorage<Key: StorageKey, Value: Sendable>: UpdatableStorag
       switch call.action {
       case .set(let value): content[key] = Entry(value, origin: .memory, expiry: expiry, version: version)
       case .touch, .extend:
-        guard let found else { return StorageCall.Receipt(isDone: false) }
+        guard let found else { return StorageRequest.Receipt(isDone: false) }
         content[key] = Entry(found.value, origin: .memory, expiry: expiry, version: version)
       case .remove: content[key] = nil
       }
-      return StorageCall.Receipt(isDone: true, wasThere: found != nil, version: version, expiry: expiry)
+      return StorageRequest.Receipt(isDone: true, wasThere: found != nil, version: version, expiry: expiry)
     }
   }
 

@@ -15,11 +15,11 @@ struct DoubtfulStorage: UpdatableStorage, ClearableStorage {
 
   private var lost: StorageError { .back(name: name, underlying: Lost()) }
 
-  func identity(of key: String) throws(StorageError) -> StorageCall.Identity { try base.identity(of: key) }
+  func identity(of key: String) throws(StorageError) -> StorageRequest.Identity { try base.identity(of: key) }
 
-  func read(_ key: String, _ call: StorageCall.Read) throws(StorageError) -> Entry<Int>? { try base.read(key, call) }
+  func read(_ key: String, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Int>? { try base.read(key, call) }
 
-  func write(_ key: String, _ call: StorageCall.Write<Int>) throws(StorageError) -> StorageCall.Receipt {
+  func write(_ key: String, _ call: StorageRequest.Write<Int>) throws(StorageError) -> StorageRequest.Receipt {
     let receipt = try base.write(key, call)
     if case .set = call.action { throw lost }
     return receipt

@@ -20,9 +20,9 @@ final class HookedStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage, @
 
   func onceAfterSet(_ hook: @escaping () -> Void) { lock.withLock { afterSet = hook } }
 
-  func identity(of key: Key) throws(StorageError) -> StorageCall.Identity { try base.identity(of: key) }
+  func identity(of key: Key) throws(StorageError) -> StorageRequest.Identity { try base.identity(of: key) }
 
-  func read(_ key: Key, _ call: StorageCall.Read) throws(StorageError) -> Entry<Value>? {
+  func read(_ key: Key, _ call: StorageRequest.Read) throws(StorageError) -> Entry<Value>? {
     let found = try base.read(key, call)
     lock.withLock { take(&afterRead) }?()
     return found
@@ -31,14 +31,14 @@ final class HookedStorage<Key: StorageKey, Value: Sendable>: UpdatableStorage, @
   /// The keys of each read of several, in order.
   private(set) var asked: [[Key]] = []
 
-  func read(several keys: [Key], _ call: StorageCall.Read) throws(StorageError) -> [Entry<Value>?] {
+  func read(several keys: [Key], _ call: StorageRequest.Read) throws(StorageError) -> [Entry<Value>?] {
     lock.withLock { asked.append(keys) }
     let found = try base.read(several: keys, call)
     lock.withLock { take(&afterRead) }?()
     return found
   }
 
-  func write(_ key: Key, _ call: StorageCall.Write<Value>) throws(StorageError) -> StorageCall.Receipt {
+  func write(_ key: Key, _ call: StorageRequest.Write<Value>) throws(StorageError) -> StorageRequest.Receipt {
     guard case .set = call.action else { return try base.write(key, call) }
     lock.withLock { take(&beforeSet) }?()
     let receipt = try base.write(key, call)

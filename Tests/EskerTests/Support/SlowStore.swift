@@ -18,7 +18,7 @@ final class SlowStore: Sendable {
       clock: FakeClock(),
       seed: 1
     )
-    store = try LogStore(at: "/store", options: options, host: Host(platform: platform, background: .threads))
+    store = try LogStore(at: "/store", options: options, host: StoreHost(platform: platform, background: .threads))
     // The first sync of a segment is made when the store is new.
     try store.put("0", forKey: "first")
   }

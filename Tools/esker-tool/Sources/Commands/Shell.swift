@@ -48,7 +48,7 @@ struct Shell: ParsableCommand {
     let notices = StoreNotices()
     var options = Options()
     options.readOnly = readOnly
-    options.onEvent = { notices.hear($0) }
+    options.onEvent = { notices.receive($0) }
     // The parser takes what begins with a dash for an option.
     let path = store.store.hasPrefix("-") ? "./" + store.store : store.store
     let opened = OpenedStore(

@@ -37,7 +37,7 @@ struct CBORText {
   }
 
   private let bytes: [UInt8]
-  private let reader: Reader
+  private let reader: ItemReader
   private let isMarked: Bool
   private var depth = 0
   private var writer = JSONWriter()
@@ -48,14 +48,14 @@ struct CBORText {
   ///
   /// - Parameter isMarked: Whether ``CBORFromJSON`` is to read it back.
   static func json(of bytes: [UInt8], isMarked: Bool = false) -> String? {
-    Reader.read(bytes) { reader in
+    ItemReader.read(bytes) { reader in
       var text = CBORText(bytes, reader, isMarked: isMarked)
       guard (try? text.item(at: 0)) == bytes.count else { return nil }
       return String(validating: text.writer.bytes, as: UTF8.self)
     }
   }
 
-  private init(_ bytes: [UInt8], _ reader: Reader, isMarked: Bool) {
+  private init(_ bytes: [UInt8], _ reader: ItemReader, isMarked: Bool) {
     self.bytes = bytes
     self.reader = reader
     self.isMarked = isMarked
@@ -69,27 +69,27 @@ struct CBORText {
     let head = try reader.head(at: start)
     var end = head.end
     switch head.major {
-    case Major.unsigned: writer.literal("\(head.argument)")
-    case Major.negative: writer.literal("\(~Int128(head.argument))")
-    case Major.bytes:
+    case MajorType.unsigned: writer.literal("\(head.argument)")
+    case MajorType.negative: writer.literal("\(~Int128(head.argument))")
+    case MajorType.bytes:
       let string = try reader.bytes(head)
       write(.bytes, Data(string.bytes).base64EncodedString())
       end = string.end
-    case Major.text:
+    case MajorType.text:
       let string = try reader.text(head)
       writer.value(string.text)
       end = string.end
-    case Major.array:
+    case MajorType.array:
       writer.beginArray()
       for _ in 0..<(try reader.items(head)) { end = try item(at: end) }
       writer.endArray()
       if head.isIndefinite { end += 1 }
-    case Major.map:
+    case MajorType.map:
       writer.beginObject()
       for _ in 0..<(try reader.items(head)) { end = try item(at: try name(at: end)) }
       writer.endObject()
       if head.isIndefinite { end += 1 }
-    case Major.tag: end = try tagged(head, start)
+    case MajorType.tag: end = try tagged(head, start)
     default: try simple(head, start)
     }
     return end
@@ -98,7 +98,7 @@ struct CBORText {
   /// A key of a map: its text, or its JSON if it is anything else. Returns where it ends.
   private mutating func name(at start: Int) throws -> Int {
     let head = try reader.head(at: start)
-    if head.major == Major.text {
+    if head.major == MajorType.text {
       let string = try reader.text(head)
       writer.name(string.text)
       return string.end
@@ -113,17 +113,17 @@ struct CBORText {
   }
 
   /// A tag and its content, of which the tag may say what it is. Returns where that ends.
-  private mutating func tagged(_ head: Reader.Head, _ start: Int) throws -> Int {
+  private mutating func tagged(_ head: ItemReader.Head, _ start: Int) throws -> Int {
     let before = writer
     let end = try item(at: head.end)
     let shown: (mark: Mark, text: String)?
     switch head.argument {
-    case Tag.dateText, Tag.epoch, Tag.extendedTime:
+    case CBORTag.dateText, CBORTag.epoch, CBORTag.extendedTime:
       shown = decoded(Date.self, start, end).map { (.date, instant(of: $0)) }
-    case Tag.bignum, Tag.negativeBignum, Tag.decimalFraction:
+    case CBORTag.bignum, CBORTag.negativeBignum, CBORTag.decimalFraction:
       shown = decoded(Decimal.self, start, end).map { (.decimal, "\($0)") }
-    case Tag.uri: shown = decoded(URL.self, start, end).map { (.url, $0.absoluteString) }
-    case Tag.uuid: shown = decoded(UUID.self, start, end).map { (.uuid, $0.uuidString) }
+    case CBORTag.uri: shown = decoded(URL.self, start, end).map { (.url, $0.absoluteString) }
+    case CBORTag.uuid: shown = decoded(UUID.self, start, end).map { (.uuid, $0.uuidString) }
     default: shown = nil
     }
     if let shown {
@@ -147,11 +147,11 @@ struct CBORText {
     }
   }
 
-  private mutating func simple(_ head: Reader.Head, _ start: Int) throws {
+  private mutating func simple(_ head: ItemReader.Head, _ start: Int) throws {
     switch head.initial {
-    case Initial.no, Initial.yes: writer.value(head.initial == Initial.yes)
-    case Initial.null, Initial.undefined: writer.null()
-    case Initial.half, Initial.single, Initial.double:
+    case InitialByte.no, InitialByte.yes: writer.value(head.initial == InitialByte.yes)
+    case InitialByte.null, InitialByte.undefined: writer.null()
+    case InitialByte.half, InitialByte.single, InitialByte.double:
       guard let number = decoded(Double.self, start, head.end) else { throw Unreadable() }
       if isMarked, !number.isFinite { write(.float, "\(number)") } else { writer.value(number) }
     default: throw Unreadable()

@@ -5,7 +5,7 @@ extension StoredForm {
   private var isWrittenInJSON: Bool {
     switch self {
     case .integer, .float, .bool, .json, .cbor: true
-    case .turned(let form, _): form.isWrittenInJSON
+    case .transformed(let form, _): form.isWrittenInJSON
     case .raw, .text, .date, .uuid, .composite: false
     }
   }
@@ -14,7 +14,7 @@ extension StoredForm {
   private var containsStrings: Bool {
     switch self {
     case .json, .cbor: true
-    case .turned(let form, _): form.containsStrings
+    case .transformed(let form, _): form.containsStrings
     default: false
     }
   }
@@ -23,7 +23,7 @@ extension StoredForm {
   var containsCBOR: Bool {
     switch self {
     case .cbor: true
-    case .turned(let form, _): form.containsCBOR
+    case .transformed(let form, _): form.containsCBOR
     default: false
     }
   }

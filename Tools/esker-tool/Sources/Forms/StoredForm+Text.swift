@@ -43,10 +43,10 @@ extension StoredForm {
     case .uuid: return (try? UUID.keyTransformer.decode(bytes))?.uuidString
     case .cbor: return CBORText.json(of: bytes, isMarked: isMarked)
     case .composite(let forms): return CompositeText.text(of: bytes, forms)
-    case .turned(let form, let turns):
+    case .transformed(let form, let steps):
       var inner = bytes
-      for turn in turns.reversed() {
-        guard let back = try? turn.transformer.decode(inner) else { return nil }
+      for step in steps.reversed() {
+        guard let back = try? step.transformer.decode(inner) else { return nil }
         inner = back
       }
       return form.text(of: inner, isMarked: isMarked)
@@ -71,8 +71,8 @@ extension StoredForm {
     case .json: return JSONCursor.isDocument(Array(text.utf8).span) ? Array(text.utf8) : nil
     case .cbor: return CBORFromJSON.bytes(of: Array(text.utf8).span)
     case .composite(let forms): return CompositeText.bytes(of: text, forms)
-    case .turned(let form, let turns):
-      return turns.reduce(form.bytes(of: text)) { bytes, turn in bytes.flatMap { try? turn.transformer.encode($0) } }
+    case .transformed(let form, let steps):
+      return steps.reduce(form.bytes(of: text)) { bytes, step in bytes.flatMap { try? step.transformer.encode($0) } }
     }
   }
 
@@ -93,7 +93,7 @@ extension StoredForm {
   }
 }
 
-extension StoredForm.Turn {
+extension StoredForm.ByteStep {
   var transformer: Transformer<[UInt8]> {
     switch self {
     case .lz4: Transformer<[UInt8]>.bytes.then(.lz4)

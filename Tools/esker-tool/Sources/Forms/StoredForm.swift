@@ -25,10 +25,10 @@ indirect enum StoredForm: Equatable {
   /// The parts of a composite key.
   case composite([StoredForm])
   /// Values whose bytes were turned further, first to last: compressed, or with a checksum.
-  case turned(StoredForm, [Turn])
+  case transformed(StoredForm, [ByteStep])
 
   /// What is done to the bytes of a value, by the name that a form's name has after a plus sign.
-  enum Turn: String {
+  enum ByteStep: String {
     case lz4
     case checksum = "crc32c"
   }
@@ -39,7 +39,7 @@ indirect enum StoredForm: Equatable {
       self = .composite(parts.map { StoredForm(String($0), of: place) })
       return
     }
-    if place == .values, let turned = Self.turned(name ?? "") {
+    if place == .values, let turned = Self.transformed(name ?? "") {
       self = turned
       return
     }
@@ -58,13 +58,13 @@ indirect enum StoredForm: Equatable {
   }
 
   /// The form of a name such as `cbor+lz4`; nil if it has no plus sign, and raw if a part of it is unknown.
-  private static func turned(_ name: String) -> StoredForm? {
+  private static func transformed(_ name: String) -> StoredForm? {
     let parts = name.split(separator: "+", omittingEmptySubsequences: false).map(String.init)
     guard parts.count > 1 else { return nil }
     let inner = StoredForm(parts[0], of: .values)
-    let turns = parts.dropFirst().compactMap { Turn(rawValue: $0) }
-    guard inner != .raw, turns.count == parts.count - 1 else { return .raw }
-    return .turned(inner, turns)
+    let steps = parts.dropFirst().compactMap { ByteStep(rawValue: $0) }
+    guard inner != .raw, steps.count == parts.count - 1 else { return .raw }
+    return .transformed(inner, steps)
   }
 
   private static func integer(_ name: String, _ place: Place) -> StoredForm? {

@@ -20,7 +20,7 @@ struct StoreOverview {
     var options = Options()
     options.readOnly = true
     let notices = notices
-    options.onEvent = { notices.hear($0) }
+    options.onEvent = { notices.receive($0) }
     do throws(StoreError) {
       let store = try LogStore(at: inspection.path, options: options)
       usage = try arguments.usage(of: store)

@@ -10,7 +10,7 @@ enum DamageReports {
     let offset: Int?
   }
 
-  private struct Told {
+  private struct Reported {
     var places: Set<Place> = []
     /// How many were met in each file.
     var counts: [String: Int] = [:]
@@ -20,20 +20,20 @@ enum DamageReports {
     var store = ""
   }
 
-  private static let told = Mutex(Told())
+  private static let reported = Mutex(Reported())
 
   static func report(_ location: StoreError.Location, _ reason: String) {
     let path = location.path
     let place = Place(path: path, offset: location.offset)
-    let isNamed = told.withLock { told in
-      guard told.places.insert(place).inserted else { return false }
-      told.counts[path, default: 0] += 1
-      guard told.counts[path, default: 0] <= DamageLines.most, told.named < DamageLines.mostInAll else {
-        told.others += 1
-        told.store = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    let isNamed = reported.withLock { reported in
+      guard reported.places.insert(place).inserted else { return false }
+      reported.counts[path, default: 0] += 1
+      guard reported.counts[path, default: 0] <= DamageLines.most, reported.named < DamageLines.mostInAll else {
+        reported.others += 1
+        reported.store = URL(fileURLWithPath: path).deletingLastPathComponent().path
         return false
       }
-      told.named += 1
+      reported.named += 1
       return true
     }
     if isNamed { StandardError.report(StoreError.damaged(location, reason: reason).description) }
@@ -41,9 +41,9 @@ enum DamageReports {
 
   /// Says how many places were left out since it was last called, if any were.
   static func reportOthers() {
-    let (count, store) = told.withLock { told in
-      defer { told.others = 0 }
-      return (told.others, told.store)
+    let (count, store) = reported.withLock { reported in
+      defer { reported.others = 0 }
+      return (reported.others, reported.store)
     }
     guard count > 0 else { return }
     StandardError.report(

@@ -29,7 +29,7 @@ struct StoreArguments: ParsableArguments {
     let notices = StoreNotices(sayingDamage: !namesDamage)
     var options = Options()
     options.readOnly = true
-    options.onEvent = { notices.hear($0) }
+    options.onEvent = { notices.receive($0) }
     let result = try closing(open(options), body)
     if notices.foundDamage { throw ToolError.damageFound }
     return result
@@ -62,7 +62,7 @@ struct StoreArguments: ParsableArguments {
     if !creating { try require() }
     var options = options
     options.statisticsInterval = interval
-    options.onEvent = { notices.hear($0) }
+    options.onEvent = { notices.receive($0) }
     return try closing(open(options), body)
   }
 

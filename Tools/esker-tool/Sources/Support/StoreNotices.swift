@@ -24,7 +24,7 @@ final class StoreNotices: Sendable {
     if let id = location.segment { segments.withLock { _ = $0.insert(id) } }
   }
 
-  func hear(_ event: StoreEvent) {
+  func receive(_ event: StoreEvent) {
     switch event {
     case .damaged(let location, let reason):
       note(location)

@@ -52,7 +52,7 @@ final class FollowedStore: Sendable {
     var options = Options()
     options.readOnly = true
     let notices = notices
-    options.onEvent = { notices.hear($0) }
+    options.onEvent = { notices.receive($0) }
     let store = try LogStore(at: path, options: options)
     opened = store
     return store

@@ -84,7 +84,7 @@ import Testing
     try interrupt(["verify", scratch.store]) { tool in
       let tasks = "/proc/\(tool.process.processIdentifier)/task"
       return ((try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []).contains { task in
-        (try? String(contentsOfFile: "\(tasks)/\(task)/comm", encoding: .utf8)) == "esker crew\n"
+        (try? String(contentsOfFile: "\(tasks)/\(task)/comm", encoding: .utf8)) == "esker worker\n"
       }
     }
     #expect(try scratch.run("verify", scratch.store).status == 0)

@@ -1,0 +1,30 @@
+/// A storage that keeps bytes: there can be other views of them, and a batch can write them.
+protocol ByteBacked<Key, Value>: StorageProtocol {
+  /// Another typed view of the same bytes.
+  func viewed<New: Sendable>(as transformer: Transformer<New>) throws(StorageError) -> Storage<Key, New>
+
+  /// Adds a write, to be made with the others of the batch.
+  func add(_ write: StorageRequest.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError)
+}
+
+extension LogStorage: ByteBacked {
+  func viewed<New: Sendable>(as transformer: Transformer<New>) throws(StorageError) -> Storage<Key, New> {
+    Storage<Key, New>(transform(to: transformer))
+  }
+
+  func add(_ write: StorageRequest.Write<Value>, _ key: Key, to batch: inout WriteBatch) throws(StorageError) {
+    try withBytes(of: key) { (keyBytes) throws(StorageError) in
+      guard case .set(let value) = write.action else {
+        do throws(StoreError) { try batch.remove(keyBytes, in: keyspace) } catch { throw .store(error) }
+        return
+      }
+      try withBytes(ofValue: value) { (bytes) throws(StorageError) in
+        do throws(StoreError) {
+          try batch.put(bytes, forKey: keyBytes, in: keyspace, expiry: write.expiry)
+        } catch {
+          throw .store(error)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,97 @@
+internal import EskerFormat
+internal import EskerPlatform
+
+/// Dead records at the tail whose room the next records of their size may take.
+///
+/// A record is free once another one has superseded it, if it was written after the last sync began and after the last checkpoint,
+/// snapshot or batch: nobody but a reader with a pin can need it then. It is given out once every pin of that time has ended.
+///
+/// Guarded by the writer's lock, as a part of its state.
+struct ReusableSpace {
+  /// Records in front of this offset stay as they are.
+  private(set) var floor = Int.max
+  /// Offsets in units of eight bytes, by the size of the record in the same unit.
+  private var ready: [[UInt32]] = []
+  /// The sizes of which there may be any.
+  private var sizes: Set<Int> = []
+  /// What was freed since the last epoch ended.
+  private var young: [Slot] = []
+  /// What waits for the pins of its time to end, the oldest first.
+  private var aging: [(epoch: UInt64, slots: [Slot])] = []
+  /// How many records are freed before an epoch ends: the end is a fence, and asks each thread.
+  private var batch = 64
+
+  private struct Slot {
+    var place: UInt32
+    var units: UInt32
+  }
+
+  /// From now on, only what is written at or behind an offset may be replaced.
+  mutating func freeze(below offset: Int) {
+    floor = offset
+    guard !isEmpty else { return }
+    for units in sizes { ready[units].removeAll(keepingCapacity: true) }
+    sizes.removeAll(keepingCapacity: true)
+    young.removeAll(keepingCapacity: true)
+    aging.removeAll(keepingCapacity: true)
+    isEmpty = true
+  }
+
+  /// Whether nothing was freed since the floor was set.
+  private var isEmpty = true
+  /// How many need every record: nothing is free as long as there is one.
+  private var suspensions = 0
+
+  mutating func suspend() { suspensions += 1 }
+
+  mutating func resume() {
+    assert(suspensions > 0, "reuse is resumed more often than suspended")
+    suspensions -= 1
+  }
+
+  /// Goes on in another segment, whose records fill that many bytes when it is full.
+  mutating func begin(above offset: Int, capacity: Int) {
+    freeze(below: offset)
+    batch = capacity >= 1 << 20 ? 64 : 2
+  }
+
+  /// Notes that nothing leads to a record any more.
+  @inline(__always)
+  mutating func add(_ offset: Int, size: Int, _ epochs: EpochDomain) {
+    guard offset >= floor, size <= RecordFiller.largest, suspensions == 0 else { return }
+    isEmpty = false
+    young.append(Slot(place: UInt32(truncatingIfNeeded: offset >> 3), units: UInt32(truncatingIfNeeded: size >> 3)))
+    if young.count >= batch { endEpoch(epochs) }
+  }
+
+  /// Room for a record of that size; returns its offset, or nil if there is none.
+  @inline(__always)
+  mutating func take(_ size: Int) -> Int? {
+    let units = size >> 3
+    guard !isEmpty, units < ready.count, let place = ready[units].popLast() else { return nil }
+    return Int(place) << 3
+  }
+
+  /// Takes back what was given out and not used, under the same lock.
+  mutating func giveBack(_ offset: Int, size: Int) {
+    assert(offset >= floor && suspensions == 0, "space is given back that may not be used")
+    ready[size >> 3].append(UInt32(truncatingIfNeeded: offset >> 3))
+  }
+
+  @inline(never)
+  private mutating func endEpoch(_ epochs: EpochDomain) {
+    aging.append((epochs.mark(), young))
+    young.removeAll(keepingCapacity: true)
+    if ready.isEmpty { ready = Array(repeating: [], count: RecordFiller.largest >> 3 + 1) }
+    var passed = 0
+    while passed < aging.count, epochs.hasPassed(aging[passed].epoch) {
+      for slot in aging[passed].slots {
+        let units = Int(slot.units)
+        if ready[units].isEmpty { sizes.insert(units) }
+        ready[units].append(slot.place)
+      }
+      passed += 1
+    }
+    aging.removeFirst(passed)
+  }
+}
