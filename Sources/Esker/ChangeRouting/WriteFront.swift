@@ -1,6 +1,6 @@
 public import EskerMemory
 
-/// What a front is told of writes to the storage behind it: by whoever makes them, by the bytes of the key.
+/// Notifies a front of writes to the storage behind it, whoever makes them. Keys are passed as bytes.
 ///
 /// A writer *enters before its write can be seen* and *leaves after*. Until then nothing that was read is kept. He may hold a lock
 /// meanwhile, so no value ends then: its `deinit` may call the store.

@@ -28,7 +28,7 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
 
   private final class Observer: Sendable {
     let key: Key?
-    /// The first change it hears.
+    /// The first change it receives.
     let start: UInt64
     let receiver: Receiver
     /// Relaxed: a call that is about to begin may still be made.
@@ -66,7 +66,7 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
   private let bytes: @Sendable (Change) -> Int
   private let lock = Lock(.changes)
   private let condition = Condition()
-  /// Held while observers come and go, and while the source of changes is told so; taken before any lock that changes are
+  /// Held while observers come and go, and while the source of changes is notified of it; taken before any lock that changes are
   /// made under.
   private let registering = Lock(.registering)
   // Guarded by `lock`.
@@ -120,7 +120,7 @@ final class ChangeQueue<Key: Hashable & Sendable, Change: Sendable>: @unchecked 
 
   /// Calls `receiver` with each change from now on, or with those of `key` and those of all keys.
   ///
-  /// `feed` is called with true before the first observer hears anything, and with false when the last one has gone: it sees to
+  /// `feed` is called with true before the first observer receives anything, and with false when the last one has gone: it sees to
   /// it that changes are added.
   func observe(
     _ key: Key?,

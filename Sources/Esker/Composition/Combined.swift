@@ -6,7 +6,7 @@ internal import EskerPlatform
 /// a value read from the back is not put in front if a write came in between, and writes that overlap leave the key to be
 /// fetched again. As long as they do, reads ask the back: nobody finds in front what is older than a write that has returned. Writes that go past it, to the back itself, are not seen in front.
 ///
-/// That takes a front which removes what it is told to. One that refuses may go on answering with an old value until the key is next
+/// That takes a front which removes what it is asked to. One that refuses may go on answering with an old value until the key is next
 /// written or removed there. A write that meets such a refusal throws it. A read does not: what it returns is what the back had, and
 /// only what it copied to the front, while a write overtook it, stays there. Memory never refuses a removal.
 ///

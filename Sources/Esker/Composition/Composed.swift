@@ -123,7 +123,7 @@ extension Composed: ReadableStorage where Base: ReadableStorage, Step: StorageSt
 
   /// What is found behind, as the step shows it.
   public func read(several keys: [Key], _ call: StorageRequest.Read) throws(StorageError) -> [Entry<Value>?] {
-    // One of them may need rescue, or is to be told of.
+    // One of them may need rescue, or must be reported.
     if step.mayTakeLong || Step.Mark.self != Void.self {
       var entries: [Entry<Value>?] = []
       for key in keys { entries.append(try read(key, call)) }
@@ -314,7 +314,7 @@ extension Composed: EnumerableStorage where Base: EnumerableStorage, Step: Stora
     }
   }
 
-  /// Runs code of the caller's. What it throws is told as it is.
+  /// Runs code of the caller's. What it throws is passed on as it is.
   private func passing(
     _ failure: inout StorageError?,
     _ body: () throws(StorageError) -> Void

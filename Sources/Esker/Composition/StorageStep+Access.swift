@@ -1,4 +1,4 @@
-// Steps that change nothing but what is told, and what may be done.
+// Steps that change only names, what is reported, and what is allowed.
 
 extension StorageStep {
   /// Notifies a hook of every call; see ``StorageProtocol/tap(_:)``.

@@ -3,7 +3,7 @@
 /// A step works on what passes and not around the call, so one step serves calls that wait and calls that suspend. What a
 /// composition can do follows from what its step conforms to, and from what is behind.
 public enum StorageStep {
-  /// Turns keys on the way in.
+  /// Converts keys on the way in.
   public protocol Transforming: Sendable {
     /// Keys of what is behind.
     associatedtype InnerKey: Sendable

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// A writer *enters before it writes* and *leaves after*. A reader takes a ticket before it asks the back; it may fill the front
 /// with what it got only if no writer was in flight then and none has entered since, and counts as a writer while it does. Writers
-/// that overlapped cannot know in which order their values reached the two tiers: each of them is told so, and drops the key from
+/// that overlapped cannot know in which order their values reached the two tiers: each of them learns of it, and drops the key from
 /// the front before it leaves. So the last thing that any of them does to the front is to drop the key. Until the last has left, the
 /// front may show what is older than a write that has returned, so readers pass it over.
 ///

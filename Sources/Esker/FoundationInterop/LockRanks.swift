@@ -1,7 +1,7 @@
 internal import EskerPlatform
 
 // The locks of views and fronts, in the order in which they are taken: some are held while a store is called, and some are
-// taken where a store tells of its writes.
+// taken where a store reports its writes.
 extension LockRank {
   static let registering = LockRank(9, "registering", allowsIO: true)
 

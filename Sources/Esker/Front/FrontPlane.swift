@@ -128,7 +128,7 @@ final class FrontPlane<Key: StorageKey, Value: Sendable>: Sendable {
   func release(_ key: Key.Held) { cache.release(key) }
 }
 
-// MARK: Writes that the engine tells of
+// MARK: Writes that the engine reports
 
 extension FrontPlane {
   @inlinable

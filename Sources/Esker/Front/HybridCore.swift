@@ -15,13 +15,13 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
   @usableFromInline let clock: Options.Clock?
   @usableFromInline let keepsWrites: Bool
   @usableFromInline let remembersAbsence: Bool
-  /// The keyspace behind, if there is one: it tells the plane of all writes.
+  /// The keyspace behind, if there is one: it notifies the plane of all writes.
   @usableFromInline let broadcaster: ChangeBroadcaster?
-  /// False where what is written would not be heard of: of a view whose keys have another form than their type's, and of a store
-  /// that another process writes.
+  /// False where the front would not be notified of what is written: of a view whose keys have another form than their type's, and of a
+  /// store that another process writes.
   @usableFromInline let isUsable: Bool
   @usableFromInline let keys: KeyTransformer<Key>
-  /// How the keyspace tells the plane.
+  /// How the keyspace notifies the plane.
   private let watch: FrontWriteWatcher?
 
   /// - Parameter front: makes the front of the plane, where the types are known.
@@ -114,7 +114,7 @@ final class HybridCore<Back: StorageProtocol>: Sendable where Back.Key: StorageK
 
   // MARK: Writing
 
-  /// Called before a write behind; what `end` is to be given. A log tells the plane of its writes itself.
+  /// Called before a write behind; what `end` is to be given. A log notifies the plane of its writes itself.
   @inlinable
   func begin(_ key: Key.Held) -> WriteTicket? { broadcaster == nil ? plane.enterWrite(key) : nil }
 

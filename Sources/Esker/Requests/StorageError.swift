@@ -93,7 +93,7 @@ extension StorageError.Part {
   }
 }
 
-/// Runs `body` and tells a failure of the store as what it is to the user of a view.
+/// Runs `body`, and converts an error of the store to the one that users of a view get.
 @inlinable
 func translating<R>(_ body: () throws(StoreError) -> R) throws(StorageError) -> R {
   do throws(StoreError) {

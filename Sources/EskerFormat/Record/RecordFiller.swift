@@ -1,6 +1,6 @@
 /// What stands in place of a record while another one of the same size replaces it.
 ///
-/// Its first word tells how long it is, so whoever reads the log after a crash in the middle of that goes on behind it. The other
+/// Its first word holds its length, so that a reader of the log can skip it after a crash in the middle of that. The other
 /// words are parts of either record.
 public enum RecordFiller {
   /// The upper half of the first word, where the checksum of a body would be.
@@ -8,7 +8,7 @@ public enum RecordFiller {
   /// The largest record that can be replaced.
   @inlinable public static var largest: Int { 64 << 10 }
 
-  /// The first word of a hole of that many bytes, a multiple of eight.
+  /// The first word of a filler of that many bytes, a multiple of eight.
   public static func word(size: Int) -> UInt64 { tag << 32 | UInt64(size >> 3) }
 
   /// The length of the hole with that first word; nil if it is none.

@@ -12,7 +12,7 @@ public enum RecordKind: UInt8, Sendable, CaseIterable {
   /// A keyspace was emptied; carries the incarnation that begins. No value; no key either, unless the keyspace was removed: then
   /// the key is its name.
   case reset = 4
-  /// No record, but room between two: one that is being replaced, or a mark, which tells by `keyHash` what is in front of it; see
+  /// Not a record, but filler between two: a record that is being replaced, or a mark, whose `keyHash` is a sum over what precedes it; see
   /// ``ReuseWords``. The sequence number of a mark is that of the last record before it.
   case filler = 5
 }

@@ -8,7 +8,7 @@ extension Keyspace {
   package func addListener(_ listener: any ChangeListener) throws(StoreError) {
     if core.engine.env.options.readOnly { throw .readOnly }
     try core.engine.writer.withLock { (_) throws(StoreError) in
-      // Under the lock, so that whoever is added is told when it ends.
+      // Under the lock, so that each that is added is notified of the end.
       if core.engine.env.isClosed { throw .closed }
       try core.checkPresent()
       core.watchers.add(listener, core)
@@ -22,7 +22,7 @@ extension Keyspace {
 
 extension Keyspace {
   /// Notifies a watcher of each write that begins from now on, and retains it. If there are none, since the store was closed or
-  /// the keyspace removed, only tells it so.
+  /// the keyspace removed, only notifies it of that.
   package func addWatcher(_ watcher: any WriteWatcher) {
     // Under the writer's lock, so that a watcher gets both calls of a write or neither.
     let isAdded = core.engine.writer.withLock { _ in

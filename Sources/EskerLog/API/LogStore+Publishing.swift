@@ -15,7 +15,7 @@ extension LogStore {
     try publishedStatistics(at: path, platform: .system)
   }
 
-  /// The process that has the store at `path` open for writing, 0 if its id cannot be read; nil if none has, or that cannot be told.
+  /// The process that has the store at `path` open for writing, 0 if its id cannot be read; nil if none has, or that is not known.
   package static func writer(at path: String, platform: Platform = .system) -> Int32? {
     guard let path = try? platform.fileSystem.absolute(path),
       LockFile.isHeld(in: path, platform.fileSystem) == true,

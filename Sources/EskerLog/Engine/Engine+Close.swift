@@ -18,7 +18,7 @@ extension Engine {
     let before = env.markClosed()
     guard !before.contains(.closed) else { return }
     for core in keydir.keyspaces.all { end(core, .closed) }
-    // In a store opened read-only, a writer in another process removes keyspaces, and nobody is told before this.
+    // In a store opened read-only, a writer in another process removes keyspaces, and watchers are not notified before this.
     endRemoved()
     // Released outside the lock: the objects may call the store in their deinit.
     _ = kept.withLock { $0.take() }

@@ -136,7 +136,7 @@ final class Engine: @unchecked Sendable {
   }
 
   /// Releases everything the store holds. It must no longer be in use. Called with no lock held but `closing`, for which no pinned
-  /// thread waits: whoever a value is lent to must not close a store.
+  /// thread waits: code that a value is lent to must not close a store.
   func release(givingBackUnused givesBack: Bool = false) {
     catalog.end()
     feeds.end()

@@ -31,7 +31,7 @@ package protocol ChangeListener: AnyObject, Sendable {
   /// them.
   func receive(_ key: [UInt8]?, _ change: () -> KeyspaceChange)
 
-  /// Called once behind the last change, without the writer's lock: the store was closed, or the keyspace removed, and operations
+  /// Called once after the last change, without the writer's lock: the store was closed, or the keyspace removed, and operations
   /// throw `error` from now on. The listener is released.
   func didEnd(_ error: StoreError)
 }
@@ -44,7 +44,7 @@ extension ChangeListener {
 //
 // Safety: the writer's caller keeps key and value until the write returns, and listeners get copies.
 extension KeyspaceCore {
-  /// Notifies the listeners that a value replaced `existing`. If that had expired, they hear of its loss first.
+  /// Notifies the listeners that a value replaced `existing`. If that had expired, they are notified of its loss first.
   @inline(never)
   func notifyPut(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, replacing existing: CurrentRecord) {
     let listeners = watchers.listeners

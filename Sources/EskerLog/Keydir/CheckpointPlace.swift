@@ -1,6 +1,6 @@
 internal import EskerFormat
 
-/// A checkpoint, and where the log goes on behind it.
+/// A checkpoint, and where the log continues after it.
 struct CheckpointPlace {
   let id: UInt64
   let sequence: UInt64
@@ -17,7 +17,7 @@ struct CheckpointPlace {
     (segment, offset) = (header.replaySegmentID, Int(clamping: header.replayOffset))
   }
 
-  /// Where reading goes on in a log, whose segments are in order; nil if the segment is gone.
+  /// Where reading continues in a log, whose segments are in order; nil if the segment is gone.
   ///
   /// It may have been empty when the checkpoint was written. What was too large for it went to another one then, and it was written to
   /// after that.

@@ -3,7 +3,7 @@ internal import Synchronization
 /// When the first entry of a keyspace expires: never later than that, and possibly earlier, since an entry that was overwritten or
 /// removed does not raise it.
 ///
-/// As long as that instant has not come, all entries are alive, and counting them takes no look at any. A walk over the entries
+/// As long as that instant has not come, all entries are alive, and counting them reads none. A walk over the entries
 /// that finds none expired raises the bound to what it has seen.
 ///
 /// Changed under the writer's lock only. A write without an expiry does not touch it. Relaxed: each atomic is a number by itself.

@@ -3,21 +3,21 @@
 /// Invariant: it has the hash of every entry of the keyspace's present incarnation to which the index leads. It may also have
 /// hashes of keys that are gone, and one more than once.
 struct KeyHashList {
-  /// The most hashes: beyond, a keyspace has no hash list.
+  /// The maximum number of hashes: a keyspace with more has no hash list.
   static let limit = 1024
   private static let least = 16
 
   private(set) var hashes: [UInt64]
-  /// The number of hashes that there is room for: what it counts for in the budget of all hash lists.
+  /// The capacity in hashes, which counts against the budget of all hash lists.
   private(set) var capacity: Int
 
-  /// An empty one, without room.
+  /// An empty list, without capacity.
   init() {
     hashes = []
     capacity = 0
   }
 
-  /// One with these hashes and as much room as one that grew to hold them; nil if they are too many.
+  /// A list of these hashes, with the capacity that it would have grown to; nil if there are too many.
   init?(_ hashes: [UInt64]) {
     var capacity = Self.least
     while capacity < hashes.count { capacity *= 2 }

@@ -5,7 +5,7 @@ internal import Synchronization
 // The hash lists of small keyspaces. They change under the writer's lock only.
 
 extension Keydir {
-  /// The most hashes in all hash lists, of eight bytes each: two bytes for each key of the store, and half a mebibyte.
+  /// The maximum number of hashes in all hash lists, of eight bytes each: two bytes for each key of the store, and half a mebibyte.
   private var keyHashLimit: Int { 64 << 10 + count / 4 }
 
   /// Notes a key that the index got. Called for a keyspace with a hash list, which it may lose.

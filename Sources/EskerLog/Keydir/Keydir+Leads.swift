@@ -1,11 +1,11 @@
 internal import EskerFormat
 internal import EskerIndex
 
-/// Up to sixteen records about which the index is asked at once.
+/// Up to sixteen records that are looked up in the index at once.
 struct LeadBatch {
   fileprivate var hashes = SIMD16<UInt64>()
   fileprivate var addresses = SIMD16<UInt64>()
-  /// Bit by bit, which of them are asked about.
+  /// A bit for each: whether it is looked up.
   fileprivate var wanted: UInt16 = 0
   fileprivate var count = 0
 
@@ -19,7 +19,7 @@ struct LeadBatch {
     count += 1
   }
 
-  /// Leaves the place of a record that is not asked about. There must be room.
+  /// Skips the place of a record that is not looked up. There must be room.
   mutating func skip() { count += 1 }
 }
 
@@ -57,7 +57,7 @@ extension Keydir {
   /// Whether the index leads to every record of a segment that ends there. Under the writer's lock; cheap.
   ///
   /// The live figures cover exactly the records that the index leads to. So if they make up all bytes, none is dead, and there is
-  /// no tombstone, mark or filler. What is damaged counts with what size it seems to have: there, the index is to tell.
+  /// no tombstone, mark or filler. A damaged record counts with the size that it seems to have: there, the index decides.
   func leadsToAll(of segment: Segment, to end: Int) -> Bool {
     !segment.layout.isPacked && !isDamaged && !isIncomplete && !isLogForged
       && granules.live(segment).bytes == end - SegmentHeader.length

@@ -49,7 +49,7 @@ final class Keydir: @unchecked Sendable {
   /// True once a record could not be indexed for lack of memory: a record may then be live although the index does not lead to
   /// it.
   private let lacksEntries = Atomic<Bool>(false)
-  /// The hashes that all hash lists have room for. Changed under the writer's lock.
+  /// The capacity of all hash lists together, in hashes. Changed under the writer's lock.
   let keyHashCapacity = Atomic<Int>(0)
   /// True once the log turned out to have implausibly many keys with one hash, not all of which are in the index.
   private let forged = Atomic<Bool>(false)
@@ -322,7 +322,7 @@ final class Keydir: @unchecked Sendable {
       // An unreadable record is part of every snapshot, as damage.
       for listener in listeners { listener.noteSuperseded(entry.address, record?.sequence ?? 0) }
       granules.countDead(at: entry.address, bytes: record?.size ?? 0)
-      // Nobody knows whose an unreadable one was.
+      // The keyspace of an unreadable record is not known.
       countEntries(-1, of: record.flatMap { keyspaces.core(of: $0.keyspace) })
       return true
     }

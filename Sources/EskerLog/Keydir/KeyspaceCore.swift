@@ -60,7 +60,7 @@ public final class _KeyspaceCore: Sendable {
   }
 
   deinit {
-    // Safety: nobody has a pointer to one longer than this object. An incarnation has nothing to deinitialize.
+    // Safety: no pointer to one outlives this object. An incarnation has nothing to deinitialize.
     unsafe incarnations.forEach { unsafe $0.deallocate() }
   }
 

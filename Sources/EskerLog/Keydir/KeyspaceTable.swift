@@ -15,7 +15,7 @@ final class KeyspaceTable: Sendable {
     var shown: [UInt32: SnapshotKeyspace] = [:]
     /// The number of the next keyspace.
     var next: UInt32 = 0
-    /// Removed keyspaces whose watchers and listeners are still to be told.
+    /// Removed keyspaces whose watchers and listeners are still to be notified.
     var ending: [KeyspaceCore] = []
     /// Makes a keyspace, which refers to the whole store; nil once the store is closed.
     var make: (@Sendable (KeyspaceRow) -> KeyspaceCore)?
@@ -96,7 +96,7 @@ final class KeyspaceTable: Sendable {
     }
   }
 
-  /// Takes the removed keyspaces whose watchers and listeners have not been told that nothing follows.
+  /// Takes the removed keyspaces whose watchers and listeners have not been notified of the end.
   func takeEnding() -> [KeyspaceCore] {
     state.withLock { state in
       defer { state.ending = [] }

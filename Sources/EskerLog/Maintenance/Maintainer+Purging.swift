@@ -74,7 +74,7 @@ extension Maintainer {
   /// The number of entries of some keyspaces that have not expired.
   ///
   /// Walks over the index only if one of them may have, and counts what is alive of those. Subtracting what has expired from all
-  /// would be wrong beside whoever takes it out of the index meanwhile. What is written meanwhile may or may not be counted;
+  /// would be wrong if another thread removes entries meanwhile. What is written meanwhile may or may not be counted;
   /// entries that cannot be read are not.
   func countLive(in cores: [KeyspaceCore]) throws(StoreError) -> Int {
     try env.checkOpen()

@@ -58,7 +58,7 @@ final class Maintainer: Sendable {
     return .whenAsked
   }
 
-  /// The jobs after the writer.
+  /// The jobs behind the writer.
   private func performMaintenance(_ jobs: BackgroundWorker.Jobs) -> BackgroundWorker.Next {
     if jobs.contains(.dispose) { catalog.disposePending() }
     if jobs.contains(.checkpoint) { writePeriodicCheckpoint() }

@@ -88,9 +88,9 @@ extension Recovery {
 
   /// Throws unless these are all records of a segment above `durable`.
   ///
-  /// Replay has read each of them intact, and their numbers have no gap. What the kernel failed to write it may drop at any
-  /// time, so a record that is missing now was never on disk; but whoever wrote it, or read it since, was not told so. Only a
-  /// truncated segment, which was reported, may have lost some before.
+  /// Replay has read each of them intact, and their numbers have no gap. The kernel may drop at any time what it failed to write, so a
+  /// record that is missing now was never on disk; but those who wrote it, or have read it, do not know that. Only a truncated segment,
+  /// which was reported, may have lost some before.
   private func expectAll(_ count: Int, of segment: Segment, above durable: UInt64) throws(StoreError) {
     let before = max(durable, max(1, segment.firstSequence) - 1)
     guard UInt64(count) != segment.lastSequence - before, !segment.isShort.load(ordering: .relaxed),

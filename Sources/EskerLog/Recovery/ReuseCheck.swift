@@ -1,11 +1,11 @@
 internal import EskerFormat
 
-/// Finds how much of a log segment is whole in which records have replaced others, so that their numbers do not tell.
+/// Finds how much of a log segment is complete where records have replaced others, so that gaps in their numbers show nothing.
 ///
 /// After a power failure any page may be as it was at some time since the last sync, and an older record may be in the place of a
 /// newer one. The sum in front of each mark, and that of the segment, are right only if nothing is missing or old; see `ReuseWords`.
 enum ReuseCheck {
-  /// The offset behind the last record up to which all are there; 0 if that cannot be told, or none has replaced another.
+  /// The offset up to which no record is missing; 0 if that is not known, or no record has replaced another.
   ///
   /// - Parameter durable: The number up to which all records are known to have been synced: those are not verified here.
   static func end(of segment: Segment, durable: UInt64) -> Int {

@@ -55,8 +55,7 @@ struct GranuleTable: @unchecked Sendable {
     self.verified = verified
   }
 
-  /// Notes that no thread is pinned any more that found the store open. Debug builds see to it that nobody follows an address after
-  /// that.
+  /// Notes that all threads that found the store open are unpinned. Debug builds assert that no address is followed after that.
   func end() { unsafe word(Self.capacity, 0).pointee.store(1, ordering: .releasing) }
 
   private var hasEnded: Bool { unsafe word(Self.capacity, 0).pointee.load(ordering: .acquiring) != 0 }

@@ -1,9 +1,9 @@
 internal import EskerFormat
 
-/// Goes from record to record of a segment that is not packed, up to where the caller says that its records end.
+/// Iterates over the records of a segment that is not packed, up to where the caller says that they end.
 ///
 /// That is a claim: the file may be shorter, and any of its bytes may be damaged. The cursor never goes beyond either end, and
-/// never backwards. It checks the headers; what is in a record is its caller's to check. A seal is a record of its kind; fillers are
+/// never backwards. It checks the headers; the caller checks what is in a record. A seal is a record of its kind; fillers are
 /// passed over, but for marks where they are asked for.
 struct RecordCursor {
   let segment: Segment
@@ -19,7 +19,7 @@ struct RecordCursor {
     self.stopsAtMarks = stopsAtMarks
   }
 
-  /// What stands here. The cursor stays, or goes on behind fillers.
+  /// What stands here. The cursor stays, or moves past fillers.
   @inline(__always)
   mutating func peek() -> RecordRead {
     while true {

@@ -1,12 +1,12 @@
 internal import EskerPlatform
 
-/// Reads ahead of whoever goes through a segment of a store beyond memory, and lets go of what he has passed.
+/// Reads ahead of a scan of a segment in a store larger than memory, and releases the pages that it has passed.
 ///
 /// There the kernel reads single pages (see ``PageAdvice``), and without this each would be waited for. Pages that were not in memory
-/// before do not stay there either: a scan needs each once, and look-ups would lose theirs to it. A plain value: the holder of a scan
-/// keeps one for the segment that he is in.
+/// before do not stay there either: a scan needs each once, and look-ups would lose theirs to it. A plain value: each scan keeps one for
+/// its present segment.
 struct ScanWindow {
-  /// Bytes that are asked for, or let go, at a time.
+  /// Bytes that are requested, or released, at a time.
   private static let step = 1 << 20
 
   private let segment: Segment

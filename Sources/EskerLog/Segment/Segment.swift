@@ -50,7 +50,7 @@ final class Segment: @unchecked Sendable {
   private let growth = Lock(.growth)
 
   private let guardedFacts = Guarded<SegmentFacts>(SegmentFacts(), .leaf)
-  /// The facts' `recordsEnd`, 0 for none, for those who walk records: they look at it for each, and take no lock.
+  /// The facts' `recordsEnd`, 0 for none, for walks over records, which read it for each one and take no lock.
   private let knownEnd = Atomic<Int>(0)
   /// Its tombstones that hide older values, and the segments with those values.
   let hiding = Guarded<NeededTombstones>(NeededTombstones(), .leaf)

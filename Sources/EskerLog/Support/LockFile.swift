@@ -1,7 +1,7 @@
 internal import EskerPlatform
 internal import Synchronization
 
-/// The file `LOCK`, as processes read it that do not hold it; ``Session`` is whoever does. <doc:Format> describes its words.
+/// The file `LOCK`, as processes that do not hold it read it; ``Session`` is for the one that does. <doc:Format> describes its words.
 struct LockFile {
   static let name = "LOCK"
   static let length = 64
@@ -10,11 +10,11 @@ struct LockFile {
   /// How long a reader waits for a writer to end the replacement of a record, in nanoseconds. A writer that takes longer was stopped,
   /// and the reader goes on: see ``announceReader(_:)``.
   static let patience: UInt64 = 100_000_000
-  /// How long a writer replaces records after it has looked for the locks of readers, in nanoseconds. One that is told of a reader in
-  /// the file stops at once.
+  /// How long a writer replaces records after it has looked for the locks of readers, in nanoseconds. A writer that finds a reader
+  /// announced in the file stops at once.
   static let lookInterval: UInt64 = 100_000_000
-  /// How long a reader waits that cannot tell the writer: until the writer must have looked, or replaces nothing. Longer by what the
-  /// coarse clock is behind, and whatever else may be.
+  /// How long a reader waits that cannot announce itself to the writer: until the writer must have looked, or replaces nothing. Longer by
+  /// what the coarse clock is behind, and whatever else may be.
   static let lookWait: UInt64 = 250_000_000
 
   private let file: any File
@@ -90,7 +90,8 @@ struct LockFile {
     guard let words = try words() else { return false }
     if !words.areReaders {
       do throws(PlatformError) { try noteReader(platform) } catch {
-        // Whoever may not write to the file is noticed by its locks, once the writer looks. Without a writer, nobody is to be told.
+        // A reader that may not write to the file is noticed by its locks, once the writer looks. Without a writer, there is none to
+        // notify.
         guard try Self.isHeld(file.path, platform.fileSystem) else { return false }
         try wait(Self.lookWait, platform) { !$0.areReaders }
       }

@@ -13,7 +13,7 @@ final class ReaderPresence: Sendable {
   /// Whether the writer was replacing a record and did not come to the end of that.
   let gaveUpWaiting: Bool
 
-  /// - Throws: if the store has a writer that cannot be told.
+  /// - Throws: if the store has a writer that cannot be notified.
   init(in directory: String, _ platform: Platform) throws(StoreError) {
     var files: [any File] = []
     var lock: LockFile?
@@ -79,7 +79,7 @@ final class ReaderPresence: Sendable {
   /// then reads all that the next writer would keep.
   var publishedByWriter: UInt64? { lock?.isHeld(fileSystem) == false ? nil : published }
 
-  /// Whether any reader is there. Also true if that cannot be told.
+  /// Whether any reader is there. Also true if that is not known.
   static func isAny(in directory: String, _ fileSystem: any FileSystem) -> Bool {
     paths(in: directory).contains { path in
       do throws(PlatformError) {

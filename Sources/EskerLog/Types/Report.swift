@@ -1,2 +1,2 @@
-/// What a store tells of an operation, or of what it holds: a namespace.
+/// The reports that a store makes of its operations and of what it holds: a namespace.
 public enum Report {}

@@ -1,7 +1,7 @@
 internal import EskerFormat
 internal import EskerPlatform
 
-/// Dead records at the tail whose room the next records of their size may take.
+/// The space of dead records at the tail, which new records of the same size may take.
 ///
 /// A record is free once another one has superseded it, if it was written after the last sync began and after the last checkpoint,
 /// snapshot or batch: nobody but a reader with a pin can need it then. It is given out once every pin of that time has ended.
@@ -12,13 +12,13 @@ struct ReusableSpace {
   private(set) var floor = Int.max
   /// Offsets in units of eight bytes, by the size of the record in the same unit.
   private var ready: [[UInt32]] = []
-  /// The sizes of which there may be any.
+  /// The sizes for which `ready` may have any.
   private var sizes: Set<Int> = []
   /// What was freed since the last epoch ended.
   private var young: [Slot] = []
   /// What waits for the pins of its time to end, the oldest first.
   private var aging: [(epoch: UInt64, slots: [Slot])] = []
-  /// How many records are freed before an epoch ends: the end is a fence, and asks each thread.
+  /// The number of records freed before an epoch ends: ending one costs a fence and a look at each thread.
   private var batch = 64
 
   private struct Slot {
@@ -39,7 +39,7 @@ struct ReusableSpace {
 
   /// Whether nothing was freed since the floor was set.
   private var isEmpty = true
-  /// How many need every record: nothing is free as long as there is one.
+  /// The number of holders that forbid reuse: nothing is free while there is one.
   private var suspensions = 0
 
   mutating func suspend() { suspensions += 1 }
@@ -49,7 +49,7 @@ struct ReusableSpace {
     suspensions -= 1
   }
 
-  /// Goes on in another segment, whose records fill that many bytes when it is full.
+  /// Continues in another segment, which has room for that many bytes of records.
   mutating func begin(above offset: Int, capacity: Int) {
     freeze(below: offset)
     batch = capacity >= 1 << 20 ? 64 : 2
@@ -64,7 +64,7 @@ struct ReusableSpace {
     if young.count >= batch { endEpoch(epochs) }
   }
 
-  /// Room for a record of that size; returns its offset, or nil if there is none.
+  /// Takes space for a record of that size; returns its offset, or nil if there is none.
   @inline(__always)
   mutating func take(_ size: Int) -> Int? {
     let units = size >> 3

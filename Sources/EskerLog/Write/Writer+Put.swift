@@ -189,7 +189,7 @@ extension Writer {
     return existing.visibleVersion(at: time.now) == expected?.rawValue
   }
 
-  /// Writes a record and publishes it: in the room of a dead one of its size, or at the tail, where the caller has checked that there
+  /// Writes a record and publishes it: in the space of a dead one of its size, or at the tail, where the caller has checked that there
   /// is room.
   ///
   /// A record that will be synced at once is written by a system call instead of through the mapping: syncing a page that was

@@ -1,6 +1,6 @@
 internal import EskerFormat
 
-// When dead records must not be replaced, and who is told that some were.
+// When dead records must not be replaced, and how other processes learn that some were.
 extension Writer {
   /// Bytes kept free at the tail.
   var tailReserve: Int { catalog.tailReserve }
@@ -23,7 +23,7 @@ extension Writer {
     state.freeze()
   }
 
-  /// Keeps all records from now on: somebody reads the log.
+  /// Keeps all records from now on, because something reads the log.
   func suspendReuse() {
     withLock { state in
       freeze(&state)
@@ -73,7 +73,7 @@ extension Writer {
     // A reader that comes from now on waits until this has passed.
     let start = env.platform.clock.coarseNanoseconds()
     let isHeld = withLock { state in
-      // In this order: whoever comes after the look sets it again. As long as records are being replaced, it is not taken back.
+      // In this order: a reader that comes after the look sets it again. As long as records are being replaced, it is not taken back.
       if state.isHeldForReaders { session.set(areReaders: false) }
       return state.isHeldForReaders
     }

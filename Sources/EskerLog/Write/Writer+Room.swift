@@ -46,9 +46,9 @@ extension Writer {
     }
   }
 
-  /// Makes room for a write that has found none, and runs it again.
+  /// Makes room for a write that found none, and retries it.
   ///
-  /// Refuses one of more than half of the capacity, of which nothing else has room: whether it is written must not depend on how
+  /// Refuses one of more than half of the capacity, beside which nothing else would fit: whether it is written must not depend on how
   /// full the store happens to be.
   @inline(never)
   func writeWithRoom<R>(

@@ -1,6 +1,6 @@
 import CEskerShims
 
-/// A number that threads can sleep on until it changes.
+/// A number that threads can sleep on until it changes: a futex.
 ///
 /// Unlike with a `Condition`, waking threads take no lock, so many can be woken at once without queueing for it. Read the
 /// value, check under the lock of your state that there is something to wait for, then wait while the value is unchanged: a
@@ -8,7 +8,7 @@ import CEskerShims
 ///
 /// Thread safety: any thread.
 ///
-/// Safety: the word is on the heap because its address is its identity. It is freed with its only owner, so nobody can be
+/// Safety: the word is on the heap because the kernel knows it by its address. It is freed with its only owner, so nobody can be
 /// asleep on it. After `init` only C's atomics and the kernel touch it, so threads may share it.
 @safe
 public struct Turnstile: ~Copyable, @unchecked Sendable {

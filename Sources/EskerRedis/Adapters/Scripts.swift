@@ -9,7 +9,7 @@
       isReadOnly: true
     )
 
-    /// The same from whoever it is sent to, with how far that is in whose history.
+    /// The same from any node, with its replication id and offset.
     static let readAnywhere = RedisScript(
       "return {redis.call('GET', KEYS[1]), redis.call('PEXPIRETIME', KEYS[1]), redis.call('INFO', 'replication')}",
       isReadOnly: true

@@ -6,7 +6,7 @@
     private var owners: [Int32]
     /// Configuration epochs at which the owners claimed them.
     private var epochs: [UInt64]
-    /// Until when changes are known to be told, in nanoseconds.
+    /// Until when changes are known to be reported, in nanoseconds.
     private var leases: [UInt64]
     /// The first generation in which they may have had their present owners.
     private var assignments: [UInt32]

@@ -97,7 +97,7 @@
 
     // MARK: Sending
 
-    /// Sends a request, or keeps it until there is room. A weak reference is dear, so whoever sends says what the delegate is.
+    /// Sends a request, or keeps it until there is room. Loading a weak reference is slow, so the sender passes the delegate.
     func send(_ request: Request, for delegate: some ConnectionDelegate) {
       nextDeadline = min(nextDeadline, request.deadline)
       if isReady, waiting.isEmpty, hasRoom, !isClosed { write(request, for: delegate) } else { waiting.append(request) }

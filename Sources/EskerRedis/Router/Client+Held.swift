@@ -6,8 +6,8 @@
   // nothing then that was sent on a connection behind a write, heartbeats included. So another connection takes the place of the main
   // one, and the writes stay on the former until they are answered.
   //
-  // Heartbeats must be on the connection by which changes are told: their replies prove that what was told before them has come. What
-  // the former connection may have told and not delivered is not known, so all that was learnt by it is checked.
+  // Heartbeats must be on the connection by which changes are reported: their replies prove that what was reported before them has come.
+  // What the former connection may have reported and not delivered is not known, so all that was learnt by it is checked.
   extension Client {
     /// The write on a connection that has not been answered for so long that others must not stand behind it.
     private func heldWrite(_ connection: Connection, _ now: RemoteInstant) -> Request? {
@@ -38,7 +38,7 @@
       spare.takePlace()
       node.lanes[.main] = spare
       loseTrust(in: node, "writes are held back")
-      // Whether their answers count is a question of who the owner is, as after any lease, and not of what was told.
+      // Whether their answers count is a question of who the owner is, as after any lease, and not of what was reported.
       for write in writes { write.generation = table.generations[Int(write.slot)] }
       for read in reads {
         if read.state == .sent { read.waitAgain() }

@@ -56,7 +56,7 @@
       if isLate || isEnough { endSurvey(survey) }
     }
 
-    /// With nobody to ask, all that were ever known are tried.
+    /// Without a node to ask, tries every address that was ever known.
     private func wantSeeds() {
       for index in seeds { nodes[index].isWanted = true }
       for address in Set(nodes.flatMap(\.replicas)) { node(at: address).isWanted = true }
@@ -120,7 +120,7 @@
         node.slots = table.ranges(of: node.index)
         node.heartbeatKey = node.slots.first.map { "#hb:{\(word(in: UInt16($0.lowerBound)))}" }
       }
-      // Ahead of what is told of connections that are closed for it.
+      // Before the notifications of connections that are closed because of it.
       if !changed.isEmpty {
         logger.info("topology changed", metadata: ["slots": "\(changed.count)", "primaries": "\(places.count)"])
         raise(changed, "topology")

@@ -62,7 +62,7 @@
       }
     }
 
-    /// Says that ``take()`` follows soon, so that nobody has to wake the loop.
+    /// Announces a call of ``take()``, so that other threads need not wake the loop.
     func expect() { state.withLock { $0.isAwaited = true } }
 
     /// Takes all, in the order in which they came.

@@ -28,7 +28,7 @@
       if isFirst { loop.execute { self.run() } }
     }
 
-    /// Says that ``run()`` follows soon, so that nobody has to wake the loop.
+    /// Announces a call of ``run()``, so that other threads need not wake the loop.
     func expect() { state.withLock { $0.isAwaited = true } }
 
     /// Runs what is there. What comes meanwhile runs in the next turn, so that tasks that yield do not keep the loop from its work.

@@ -70,7 +70,7 @@
     public var drainTimeout: Duration = .seconds(5)
     /// Replies over this are not kept: whoever asked gets ``EskerRemote/RemoteError/tooLarge(size:limit:)``. Also the largest value.
     public var replyLimit = 16 << 20
-    /// Values over this go by a connection of their own, so that changes are told without delay.
+    /// Values over this go by a connection of their own, so that changes are reported without delay.
     public var bulkThreshold = 256 << 10
     /// Where the client runs: on one loop of it. Nil for the one of the process.
     public var eventLoopGroup: (any EventLoopGroup)?

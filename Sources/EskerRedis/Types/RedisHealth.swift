@@ -5,7 +5,7 @@
   public struct RedisHealth: Hashable, Sendable {
     /// What can be asked and written.
     public enum Status: String, Hashable, Sendable {
-      /// All domains are served, and changes of them are told.
+      /// All domains are served, and changes of them are reported.
       case available
       /// Some are.
       case degraded

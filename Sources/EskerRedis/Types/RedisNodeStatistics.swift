@@ -7,7 +7,7 @@
       case disconnected
       /// There is one, and no lease: the majority is asked.
       case suspended
-      /// Its slots are served, and changes are told.
+      /// Its slots are served, and changes are reported.
       case leased
     }
 
@@ -17,7 +17,7 @@
       public var requests = 0
       /// Replies to requests.
       public var replies = 0
-      /// Keys of which changes were told.
+      /// Keys of which changes were reported.
       public var pushes = 0
       /// Times at which all slots of the server were raised, by reason.
       public var raised: [String: Int] = [:]

@@ -1,6 +1,6 @@
 internal import Esker
 
-/// A key that is being read from the remote store or written to it, and what was told of it meanwhile.
+/// A key that is being read from the remote store or written to it, and what was reported of it meanwhile.
 struct ActiveKey {
   let key: RemoteKey
   var flights: [Flight] = []
@@ -10,7 +10,7 @@ struct ActiveKey {
   var waiting = FIFOQueue<PendingWrite>()
   /// Where the writes that have waited are in being sent.
   var succession = Succession.idle
-  /// The last change that was told.
+  /// The last change that was reported.
   var lastChange = RemoteStamp(generation: 0, index: 0)
 
   init(_ key: RemoteKey) { self.key = key }
@@ -56,7 +56,7 @@ struct ActiveKey {
     let generation: UInt32
     /// What tasks share.
     let shared: any FlightObject
-    /// Whether a read that begins now may have its result: nothing was told or written since it began.
+    /// Whether a read that begins now may have its result: nothing was reported or written since it began.
     var isJoinable = true
     /// Whether what it reads may be kept.
     var mayKeep: Bool
@@ -75,7 +75,7 @@ struct ActiveKey {
     }
   }
 
-  /// Called when a change was told: what was read before may be older, what will be answered is not.
+  /// Called when a change was reported: what was read before may be older, what will be answered is not.
   mutating func noteChange(at stamp: RemoteStamp, keepingReplies: Bool) {
     if lastChange.generation != stamp.generation || lastChange < stamp { lastChange = stamp }
     for index in flights.indices {

@@ -1,4 +1,4 @@
-/// The keys that something is going on with, found by bytes without allocating: most changes are told of keys that are not here.
+/// The keys that something is going on with, found by bytes without allocating: most changes are reported of keys that are not here.
 struct ActiveKeys {
   /// By hash. Two keys of one hash are practically never active together, but their bytes decide.
   private var buckets: [UInt64: [ActiveKey]] = [:]

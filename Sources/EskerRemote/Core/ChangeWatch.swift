@@ -1,8 +1,8 @@
 internal import Esker
 
-/// Ends the wait of one task as soon as something is told of its keys, or may not have been told: a raise, the end of a lease.
+/// Ends the wait of one task as soon as something is reported of its keys, or may not have been reported: a raise, the end of a lease.
 ///
-/// What is told between ``Coherence/watch(_:)`` and the wait ends it too, so who looks in between misses nothing.
+/// What is reported between ``Coherence/watch(_:)`` and the wait ends it too, so who looks in between misses nothing.
 final class ChangeWatch: Sendable {
   let number: UInt64
   let hashes: [UInt64]

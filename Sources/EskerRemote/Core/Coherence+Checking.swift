@@ -5,7 +5,7 @@ extension Coherence {
   /// A check of a copy that is no read: nobody joins it.
   private final class Check: FlightObject {}
 
-  /// Checks copies in logs. Those that are current, and of which nothing was told meanwhile, are known to be from then on.
+  /// Checks copies in logs. Those that are current, and of which nothing was reported meanwhile, are known to be from then on.
   ///
   /// - Returns: How many are current; the first failure, if there was one.
   func check(

@@ -118,7 +118,7 @@ extension Coherence {
     return .success(stamped.reply)
   }
 
-  /// Keeps what a flight read, as current if nothing that was told since its reply forbids it; whether it is.
+  /// Keeps what a flight read, as current if nothing that was reported since its reply forbids it; whether it is.
   ///
   /// - Parameter keep: called under the lock with the generation in which the copy is current; with 0 if it was when it was read, and may
   ///   not be any more. Not called if a write of our own came between.

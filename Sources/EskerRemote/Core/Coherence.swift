@@ -10,7 +10,7 @@ internal import EskerPlatform
 /// call takes it, so the `deinit` of a value may do what it likes.
 ///
 /// **One order.** Per key, replies and changes come in the order of messages, and are judged here before the next is delivered. What is
-/// read is decoded later, by a task; the *flight* remembers what was told in between, so it is kept only if nothing was.
+/// read is decoded later, by a task; the *flight* remembers what was reported in between, so it is kept only if nothing was.
 final class Coherence: RemoteSink {
   let domains: DomainTable
   let counters = RemoteCounters()
@@ -120,7 +120,7 @@ final class Coherence: RemoteSink {
 
   func remove(_ tier: any NearTier) { state.withLock { $0.tiers.removeAll { $0 === tier } } }
 
-  /// Forgets all memory, and ends all waits: nothing is told any more.
+  /// Forgets all memory, and ends all waits: nothing is reported any more.
   func removeTiers() {
     var effects = CoherenceEffects()
     state.withLock { state in
@@ -141,7 +141,7 @@ final class Coherence: RemoteSink {
     return state.withLock { $0.verified.contains(hash, version, in: generation) }
   }
 
-  /// When the trust in something ended that was found current in `generation` and at `instant`, and of which no change was told: a
+  /// When the trust in something ended that was found current in `generation` and at `instant`, and of which no change was reported: a
   /// lower bound.
   func endOfTrust(_ domain: UInt16, _ generation: UInt32, verifiedAt instant: RemoteInstant) -> RemoteInstant {
     state.withLock { max(instant, endOfTrust(domain, generation, $0) ?? instant) }
@@ -163,7 +163,7 @@ final class Coherence: RemoteSink {
     return generation == end.formerGeneration ? end.formerEnd : nil
   }
 
-  /// Whether changes of a domain are being told.
+  /// Whether changes of a domain are being reported.
   func hasLease(_ domain: UInt16) -> Bool { domains.isTrusted(domain, domains.generation(domain), at: now()) }
 
   /// Whether what was current at an instant, or later, has everything in it that this process has written to a domain.

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// What a read must know of a domain to serve a near copy: its generation, and until when changes are told. Read without a lock, and
+/// What a read must know of a domain to serve a near copy: its generation, and until when changes are reported. Read without a lock, and
 /// written under that of the core.
 ///
 /// Safety: threads may share it: the memory is there from `init` to `deinit`, indices are checked, and what changes is atomic.

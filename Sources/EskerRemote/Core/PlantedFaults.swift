@@ -3,7 +3,7 @@
 struct PlantedFaults: OptionSet, Sendable {
   let rawValue: UInt32
 
-  /// What was read is kept although a change was told after its reply.
+  /// What was read is kept although a change was reported after its reply.
   static let noFence = PlantedFaults(rawValue: 1 << 0)
   /// What an older connection verified stays trusted.
   static let keepEpoch = PlantedFaults(rawValue: 1 << 1)

@@ -1,9 +1,9 @@
 internal import EskerLog
 
-/// What waits in a queue, in memory: of each key the newest record, whose turn it is, and what may not be tried yet. No values.
+/// The state of a queue in memory, without values: the newest record of each key, which key is next, and which must wait for a retry.
 ///
 /// The log is written before the book: a writer announces itself, writes its record, and notes it; a replay takes a key, removes the
-/// record that it has applied, if that is still the one, and settles it. Records of a key are told apart by their sequence numbers.
+/// record that it has applied, if that is still the one, and settles it. Sequence numbers distinguish the records of a key.
 struct QueueBook {
   struct Entry {
     var record: SequenceNumber

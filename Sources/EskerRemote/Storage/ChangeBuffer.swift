@@ -2,7 +2,7 @@ internal import EskerPlatform
 
 /// What is told to whoever iterates over the changes of a storage: passes them on, and says so where some did not fit.
 ///
-/// Who iterates may run on an executor that takes locks when it is handed a task, or that runs it at once, so nothing is told under a
+/// Who iterates may run on an executor that takes locks when it is handed a task, or that runs it at once, so nothing is reported under a
 /// lock: one thread tells, and others leave it what they have.
 final class ChangeBuffer<Key: Sendable>: Sendable {
   /// How many changes wait to be taken.
@@ -59,7 +59,7 @@ final class ChangeBuffer<Key: Sendable>: Sendable {
     }
   }
 
-  /// Tells a change, if it is known to fit or some were taken; otherwise there is a doubt behind all that is told. How many still fit.
+  /// Tells a change, if it is known to fit or some were taken; otherwise there is a doubt behind all that is reported. How many still fit.
   private func notify(_ change: RemoteChange<Key>, _ room: Int) -> Int {
     var room = room
     if room == 0 { room = yield(.doubtful) }

@@ -28,9 +28,9 @@ struct HeldCopy<Value: Sendable>: Sendable {
   @usableFromInline var freshEnd: RemoteInstant
   /// When it was last found current.
   @usableFromInline var verifiedAt: RemoteInstant
-  /// When a change was told; nil if none was.
+  /// When a change was reported; nil if none was.
   @usableFromInline var changedAt: RemoteInstant?
-  /// In which generation it is trusted; 0 for none, once a change was told.
+  /// In which generation it is trusted; 0 for none, once a change was reported.
   @usableFromInline var generation: UInt32
   @usableFromInline var domain: UInt16
   /// Whether a write of this process may have replaced it, so that it is not even served as one that was current lately.

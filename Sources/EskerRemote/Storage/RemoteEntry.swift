@@ -20,7 +20,7 @@ public struct RemoteEntry<Value> {
   public var value: Value
   /// Where it was found. A value in memory or in the log that was found unchanged by a check is from there.
   public var tier: Tier
-  /// How long ago it was last known to be current; zero while changes of it are being told.
+  /// How long ago it was last known to be current; zero while changes of it are being reported.
   public var age: Duration
   /// Whether it may have been replaced: served by ``RemoteOptions/serveStale`` or a bounded freshness, from memory, the log or a replica.
   public var isStale: Bool

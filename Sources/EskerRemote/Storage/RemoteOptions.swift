@@ -2,7 +2,7 @@
 public struct RemoteOptions: Sendable {
   /// How current a value must be that is served without asking.
   public enum Freshness: Hashable, Sendable {
-    /// Changes of it are being told. What is served was current a lease ago or later; see <doc:Guarantees>.
+    /// Changes of it are being reported. What is served was current a lease ago or later; see <doc:Guarantees>.
     case coherent
     /// It was current this long ago or later, and no write of this process may have replaced it. Served without a lease, also while
     /// nothing can be reached.

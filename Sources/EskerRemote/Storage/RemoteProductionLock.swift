@@ -4,7 +4,7 @@ internal import EskerPlatform
 
 /// Has one of all processes produce the value of a key: the one that has stored its number under the key's lock, where there was none.
 ///
-/// Who finds another's number there waits until something is told of the value or the lock, and looks again. A lock is removed when its
+/// Who finds another's number there waits until something is reported of the value or the lock, and looks again. A lock is removed when its
 /// producer has ended, on the condition that it is still its own, and runs out when its process does not renew it any more.
 struct RemoteProductionLock: ProductionLock {
   /// What all locks begin with. Names of storages do not.
@@ -86,7 +86,7 @@ struct RemoteProductionLock: ProductionLock {
       tiers.locks.end(lock)
       release(version)
     }
-    // The answer of the lock may be here sooner than what was told of the value before.
+    // The answer of the lock may be here sooner than what was reported of the value before.
     core.distrust(key)
     if let found = try await found(look) { return found }
     core.counters.productions.count()

@@ -1,7 +1,7 @@
 internal import Esker
 internal import EskerLog
 
-/// What happened to a remote storage, as far as it is told.
+/// What happened to a remote storage, as far as it is reported.
 public enum RemoteChange<Key: Sendable>: Sendable {
   /// The value of the key was written, removed, evicted or has expired, or may have been; by this process too.
   case changed(Key)
@@ -17,10 +17,11 @@ public enum RemoteChange<Key: Sendable>: Sendable {
 extension RemoteChange: Equatable where Key: Equatable {}
 
 extension RemoteStorage {
-  /// What changes from now on, in the order in which it is told; ends when the iteration does.
+  /// What changes from now on, in the order in which it is reported; ends when the iteration does.
   ///
-  /// Keys are told, and no values: who wants one reads it. At most 1,024 changes wait to be taken; if there are more, a
-  /// ``RemoteChange/doubtful`` follows them in place of the rest, and possibly another. A value that expires is told when the server removes it, which may be much later.
+  /// Changes carry keys only; read the value if you need it. At most 1,024 changes wait to be taken; if there are more, a
+  /// ``RemoteChange/doubtful`` follows them in place of the rest, and possibly another. A value that expires is reported when the server
+  /// removes it, which may be much later.
   public func changes() -> AsyncStream<RemoteChange<Key>> {
     let (stream, buffer) = ChangeBuffer<Key>.make()
     let (scope, keys, observers) = (view.scope, view.keys, view.tiers.observers)

@@ -2,7 +2,7 @@ public import Esker
 
 extension RemoteStorage {
   /// Checks all copies in the log, many in one message, as a process may do after a restart: one that is current is then served without a
-  /// question, until something is told of it. What has changed is read when it is asked for. Reads and writes go on meanwhile.
+  /// question, until something is reported of it. What has changed is read when it is asked for. Reads and writes go on meanwhile.
   ///
   /// It is known of as many copies as the tiers' `verifiedCapacity` says that they are current; others are checked again when they are
   /// read. A check costs the key and 40 bytes sent, and 31 received.

@@ -57,7 +57,7 @@ extension RemoteStorage {
   /// What waits in the queue of writes; nil if the storages of this name have none.
   public var queueStatistics: RemoteQueueStatistics? { view.tiers.queue(name)?.statistics }
 
-  /// Waits until every write that was acknowledged before the call has left the queue: it has arrived, was lost, which is told, or was
+  /// Waits until every write that was acknowledged before the call has left the queue: it has arrived, was lost, which is reported, or was
   /// replaced by a later write of its key. At once if there is no queue.
   ///
   /// - Throws: ``Esker/StorageError/cancelled`` if the task is cancelled; ``Esker/StorageError/back(name:underlying:)`` with

@@ -3,7 +3,8 @@ internal import EskerPlatform
 
 /// The keys of a remote store with one prefix, and the coherence of all near copies of them: one for each store and prefix in a process.
 ///
-/// Storages with different names share it, and each write and change is told to all views of the same keys. Safe to use from any thread.
+/// Storages with different names share it, and all views of the same keys are notified of each write and change. Safe to use from any
+/// thread.
 public final class RemoteTiers: Sendable {
   /// What the remote store is called: part of the names of keyspaces, so that copies of one system are never taken for another's.
   public let name: String
@@ -83,7 +84,8 @@ public final class RemoteTiers: Sendable {
   /// any more once this returns, so that other tiers may use them.
   public func stop() async {
     await stopQueues { await store.stop() }
-    // Views keep this object, and it them. Those that nobody else has end without a lock: what they held may do what it likes.
+    // Views and this object retain each other. Views without other owners are released outside the lock, since what they held may run any
+    // code.
     core.removeTiers()
     await copies.close()
     claims.release()
@@ -173,7 +175,7 @@ public final class RemoteTiers: Sendable {
     return RemoteTags(publish(made, as: name, ViewTier(made)))
   }
 
-  /// Makes a view the one of its name and types, unless another thread came first. What is told is told to it before anyone has it.
+  /// Makes a view the one of its name and types, unless another thread came first. It is notified of changes before anyone can find it.
   @usableFromInline
   func publish<Key, Value>(_ made: RemoteView<Key, Value>, as id: String, _ tier: ViewTier) -> RemoteView<Key, Value> {
     core.add(tier)
@@ -243,9 +245,9 @@ public struct RemoteStatistics: Hashable, Sendable {
   public var same: UInt64
   /// Values that were read and kept.
   public var kept: UInt64
-  /// Values that were read and not kept, because something was told meanwhile.
+  /// Values that were read and not kept, because something was reported meanwhile.
   public var notKept: UInt64
-  /// Changes that were told.
+  /// Changes that were reported.
   public var changes: UInt64
   /// How often all that was known of some domains became doubtful.
   public var raises: UInt64

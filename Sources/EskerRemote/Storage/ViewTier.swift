@@ -106,7 +106,7 @@ extension RemoteView {
     cache.put(copy, forKey: tag, now: now.milliseconds)
   }
 
-  /// When the trust in a copy ends of which a change is told now; under the lock of the core.
+  /// When the trust in a copy ends of which a change is reported now; under the lock of the core.
   @inlinable
   func endOfTrust(before copy: HeldCopy<Value>, at now: RemoteInstant) -> RemoteInstant {
     domains.isTrusted(copy.domain, copy.generation, at: now) ? now : copy.verifiedAt

@@ -14,10 +14,10 @@ public protocol RemoteSink: Sendable {
 
   /// From now on nothing that was learnt in an earlier generation of these domains is known to be current, and their lease is over.
   ///
-  /// - Parameter generation: Not 0, and greater than any that was told before for any domain.
+  /// - Parameter generation: Not 0, and greater than any that was reported before for any domain.
   func raised(_ domains: Range<UInt16>, to generation: UInt32)
 
-  /// Changes of these domains are being told until `instant`, counted from when the question was **sent** whose answer says so.
+  /// Changes of these domains are being reported until `instant`, counted from when the question was **sent** whose answer says so.
   ///
   /// Applies only to those of the domains that are still in `generation`. Never shortens a lease.
   func trusted(_ domains: Range<UInt16>, in generation: UInt32, until instant: RemoteInstant)

@@ -4,20 +4,20 @@ internal import EskerLog
 ///
 /// Keys belong to *domains*: the slots of a cluster, or one domain for a single server. Each domain has one owner at a time, and the
 /// store tells the sink of each change of its keys. A *generation* is a number of a domain; it is raised whenever something that was
-/// learnt before may have changed without a notice. A *lease* is the time until which changes are known to be told.
+/// learnt before may have changed without a notice. A *lease* is the time until which changes are known to be reported.
 ///
 /// ## What is ordered by what
 /// The implementation guarantees, for each domain:
 /// 1. **One sequence.** All replies of one generation, and all changes, come over one connection. The store calls completions and
 ///    ``RemoteSink/changed(_:domain:at:)`` in the order of the messages on it, one at a time: the next call begins after the former has
 ///    returned. Stamps grow in that order, strictly from one message to the next. If a reply shows a newer value than a change that is
-///    told later, the change comes all the same; a reply never shows an older value than a change that was told before it.
+///    told later, the change comes all the same; a reply never shows an older value than a change that was reported before it.
 /// 2. **Generation at sending.** A reply's stamp has the generation that its domain had when the request was last written to the
 ///    connection. A request that is sent again after a redirect has the newer one. So has a write whose reply is still awaited when
 ///    another connection takes the place of its own, if the owner stays the same; its reply has `isKeepable` false.
 /// 3. **Raise first.** ``RemoteSink/raised(_:to:)`` returns before a request is sent in the new generation, before a lease of it is
 ///    granted, and before a completion is called whose error is the reason for the raise (a redirect, a lost connection). It may come
-///    from any thread. A change that is told by a node that does not own the domain raises it too, and so does everything that may have
+///    from any thread. A change that is reported by a node that does not own the domain raises it too, and so does everything that may have
 ///    swallowed changes: overflow, a reply that cannot be parsed, a server that forgot to tell them. Replies of the older generation may still be delivered afterwards; their stamps tell.
 /// 4. **A lease counts from sending.** ``RemoteSink/trusted(_:in:until:)`` is called when the owner has answered, by a keyed read, that
 ///    it serves the domain, that its configuration is the known one, and that it tells changes to this connection. The lease is shorter
@@ -50,7 +50,7 @@ public protocol RemoteStore: AnyObject, Sendable {
   /// is cancelled, the store stops and throws ``RemoteError/stopped``.
   ///
   /// - Parameters:
-  ///   - prefix: Stands before every key on the server, and the core never sees it. Keys of other prefixes are not told.
+  ///   - prefix: Stands before every key on the server, and the core never sees it. Keys of other prefixes are not reported.
   ///   - sink: Kept until ``stop()`` has returned.
   func start(prefix: [UInt8], sink: any RemoteSink) async throws(RemoteError)
 
