@@ -231,21 +231,26 @@ extension Engine {
     if !env.isThreaded { env.workers.runPending() }
   }
 
-  /// Waits for the delay that the last step of writes owes, and seals full segments if too many are waiting. Called without
-  /// locks.
+  /// Waits for the delay that the last step of writes owes, seals full segments if too many are waiting, and wakes the merger. Called
+  /// without locks.
   @inline(never)
   func payDelay() {
-    let delay = writer.takeOwed()
-    if catalog.isCrowdedUnsealed { maintainer.sealFull() }
+    let delay = takeOwed()
     env.deliverEvents()
     if delay != 0, env.isThreaded { env.workers.merger.sleep(nanoseconds: delay) }
+  }
+
+  private func takeOwed() -> UInt64 {
+    let delay = writer.takeOwed()
+    if catalog.isCrowdedUnsealed { maintainer.sealFull() }
+    env.workers.merger.request(.merge)
+    return delay
   }
 
   /// Like `payDelay`, but suspends the task.
   @inline(never)
   nonisolated(nonsending) func payDelayAsync() async {
-    let delay = writer.takeOwed()
-    if catalog.isCrowdedUnsealed { maintainer.sealFull() }
+    let delay = takeOwed()
     env.deliverEvents()
     // Cancellation only ends the sleep: the write is done.
     if delay != 0, env.isThreaded { try? await Task.sleep(nanoseconds: delay) }

@@ -29,6 +29,8 @@ final class Merger: @unchecked Sendable {
   var listing = Merger.listed.lowerBound
   /// Bytes in the tail when it was last found mostly dead; 0 if it was not.
   private var restingOffset = 0
+  /// The last write when nothing was due.
+  private var lastLook: UInt64 = 0
 
   init(_ maintainer: Maintainer, _ feeds: Feeds) {
     env = maintainer.env
@@ -255,14 +257,27 @@ final class Merger: @unchecked Sendable {
     return true
   }
 
+  /// When to look again, if nothing is due: soon, as long as the store is written to, since what dies may be far more than what is logged.
   private func nextLook(_ figures: MergeFigures) -> BackgroundWorker.Next {
-    if restingOffset != 0 { return .after(200_000_000) }
+    if restingOffset != 0 || wasWritten { return .after(Self.lookInterval) }
     let next = figures.candidates.reduce(Int64.max) {
       min($0, $1.lastExpiry, $1.isUnpacked && !$1.isDying(at: figures.now) ? $1.packingTime : .max)
     }
     guard next != .max else { return .whenAsked }
     let milliseconds = min(60_000, max(50, next.subtractingClamped(figures.now)))
     return .after(UInt64(milliseconds) * 1_000_000)
+  }
+
+  private static let lookInterval: UInt64 = 200_000_000
+
+  /// Whether there was a write since nothing was due. If there was none, the next write asks for a look.
+  private var wasWritten: Bool {
+    guard env.isThreaded else { return false }
+    if commits.publishedSequence == lastLook { writer.owe() }
+    // Again: a write may have come in between, without seeing that.
+    let last = commits.publishedSequence
+    defer { lastLook = last }
+    return last != lastLook
   }
 
   // MARK: On demand

@@ -180,6 +180,14 @@ final class BackgroundWorker: @unchecked Sendable {
   #if DEBUG
     /// How often others were given a chance, for tests.
     let yields = Atomic<Int>(0)
+
+    /// Whether it is working, or about to, for tests.
+    var hasWork: Bool { lock.withLock { isBusy || !pending.isEmpty } }
+
+    /// Whether it does nothing until it is asked to, for tests.
+    var isIdle: Bool {
+      lock.withLock { if case .whenAsked = next { !isBusy && pending.isEmpty } else { false } }
+    }
   #endif
 
   // MARK: Pauses and the end

@@ -89,7 +89,7 @@ final class Writer: @unchecked Sendable {
   /// Takes the nanoseconds that the caller is to wait.
   func takeOwed() -> UInt64 { owed.exchange(0, ordering: .relaxed) }
 
-  /// Makes the next writer check whether full segments are waiting to be sealed.
+  /// Makes the next writer check whether full segments are waiting to be sealed, and ask for a look whether a merge is due.
   func owe() { owed.max(1, ordering: .relaxed) }
 
   /// Makes the next writer wait for the last step of writes.

@@ -72,6 +72,17 @@ import Testing
     #expect(try store.count() == 0)
   }
 
+  /// They are so short that no writer comes to where it would look around by itself.
+  @Test func aFewRemovalsOfLargeValuesGiveTheSpaceBackToo() throws {
+    let store = try open { $0.segmentSize = 4 << 20 }
+    for round in 0..<3 {
+      for key in 0..<400 { try store.put([UInt8](repeating: 1, count: 100_000), forKey: "key \(key)") }
+      #expect(eventually { store.probe.isMergerAsleep }, "round \(round)")
+      for key in 0..<400 { try store.remove("key \(key)") }
+      #expect(eventually { store.statistics.bytesOnDisk < 16 << 20 }, "round \(round): \(store.statistics)")
+    }
+  }
+
   @Test func whatExpiresGivesTheSpaceBackWithoutBeingAsked() throws {
     // It stands still while they are written, so that all of a segment expires at once, however long they take.
     let clock = FakeClock()

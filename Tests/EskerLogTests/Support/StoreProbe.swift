@@ -137,6 +137,9 @@ struct StoreProbe: Sendable {
 
   // MARK: The end
 
+  /// Whether nothing is to be sealed, and the thread that merges looks again only when it is asked.
+  var isMergerAsleep: Bool { !engine.env.workers.maintainer.hasWork && engine.env.workers.merger.isIdle }
+
   /// Stops the threads that prepare and keep segments.
   func stopBackground() {
     engine.env.workers.maintainer.stop()
