@@ -27,6 +27,7 @@ import Testing
   func theLimitsHoldForAllCachesTogether(limits: MemoryLimits) {
     var random = SeededGenerator(announcedFor: "theLimitsHoldForAllCachesTogether")
     let pair = Pair(limits)
+    var (looks, shared) = (0, 0)
     for step in 0..<20_000 {
       let key = Int.random(in: 0..<6000, using: &random)
       let cost = key % 11
@@ -39,12 +40,17 @@ import Testing
       if step % 50 == 0 { pair.numbers.remove(key) }
       let statistics = pair.pool.statistics
       #expect(statistics.count <= limits.count ?? .max && statistics.cost <= limits.cost ?? .max)
+      if step % 500 == 499 {
+        looks += 1
+        if !pair.numbers.entries(now: 0).isEmpty && !pair.texts.entries(now: 0).isEmpty { shared += 1 }
+      }
     }
     let held = (pair.numbers.entries(now: 0), pair.texts.entries(now: 0))
     #expect(held.0.count + held.1.count == pair.pool.statistics.count)
     let costs = held.0.values.map(\.cost) + held.1.values.map(\.cost)
     #expect(costs.reduce(0, +) == pair.pool.statistics.cost)
-    #expect(!held.0.isEmpty && !held.1.isEmpty)
+    // Of few entries, all may be of one cache now and then.
+    #expect(shared > looks / 2)
   }
 
   @Test(arguments: [1, 10, 5000])
