@@ -478,7 +478,7 @@ final class Catalog: Sendable {
     manifest.storeTime = max(manifest.storeTime, env.time.now)
     manifest.nextSegmentID = firstFreeSegmentID
     manifest.settings = StoredSettings(env.settings)
-    manifest.segments = list.map { $0.row() }
+    manifest.segments = Segment.rows(of: list)
     for (place, segment) in evictions.enumerated() {
       guard let position = list.firstIndex(where: { $0 === segment }) else { continue }
       manifest.segments[position].evictionPlace = place + 1

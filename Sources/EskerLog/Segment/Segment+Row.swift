@@ -3,6 +3,23 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Segment {
+  /// The rows of segments for the manifest, as they all were at one moment, although the log may go on meanwhile.
+  ///
+  /// None may be called empty that comes in the log before one with a first number: what it holds could be cut off, or what follows
+  /// it could be kept without it.
+  ///
+  /// - Complexity: O(segments).
+  static func rows(of list: [Segment], reading row: (Segment) -> SegmentRow = { $0.row() }) -> [SegmentRow] {
+    var rows = list.map(row)
+    // By now, whatever comes before a segment that had begun has begun too. What begins from here on is left to the next manifest.
+    let newest = rows.reduce(0) { max($0, $1.firstSequence) }
+    for (position, segment) in list.enumerated() where rows[position].firstSequence == 0 {
+      let now = row(segment)
+      if now.firstSequence <= newest { rows[position] = now }
+    }
+    return rows
+  }
+
   /// The segment's current row for the manifest.
   func row() -> SegmentRow {
     var row = SegmentRow(
