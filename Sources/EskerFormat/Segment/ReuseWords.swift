@@ -19,6 +19,16 @@ public struct ReuseWords: Hashable, Sendable {
   /// Where the records begin that the sum is of, in units of eight bytes.
   public var base: UInt64 = 0
 
+  /// The words, in the order in which they stand in the file.
+  @frozen public enum Word: Int {
+    case sum, place, former, last, base
+
+    /// The offset of the word in the file.
+    @inlinable
+    @inline(__always)
+    public var offset: Int { ReuseWords.offset + 8 * rawValue }
+  }
+
   /// The offset of the words in the file.
   public static let offset = 80
   /// Their length in bytes.

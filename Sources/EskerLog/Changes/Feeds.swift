@@ -127,13 +127,8 @@ final class Feeds: Sendable {
     tasks.resumeAll(nil)
   }
 
-  /// Called after each write, without a lock.
-  @inline(__always)
-  func notify() {
-    if isAwaited.load(ordering: .relaxed) { wake() }
-  }
-
   /// Whether a task waits for the next write.
+  @inline(__always)
   var isWriteAwaited: Bool { isAwaited.load(ordering: .relaxed) }
 }
 

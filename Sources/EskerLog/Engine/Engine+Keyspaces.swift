@@ -82,7 +82,7 @@ extension Engine {
     defer { endRemoved() }
     let sequence = try makingRoom { () throws(StoreError) in try writer.removeKeyspace(core) }
     for watcher in core.watchers.watchers { watcher.afterEmptying() }
-    feeds.notify()
+    wakeFeeds()
     env.workers.maintainer.request(.purge)
     return sequence
   }
@@ -115,7 +115,7 @@ extension Engine {
   func removeAll(in core: KeyspaceCore) throws(StoreError) -> UInt64 {
     let sequence = try makingRoom { () throws(StoreError) in try writer.reset(core) }
     for watcher in core.watchers.watchers { watcher.afterEmptying() }
-    feeds.notify()
+    wakeFeeds()
     env.workers.maintainer.request(.purge)
     return sequence
   }

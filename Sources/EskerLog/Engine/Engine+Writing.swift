@@ -97,7 +97,7 @@ extension Engine {
     let sequence = try makingRoom { () throws(StoreError) in
       try unsafe writer.put(value, key, core, expiry: expiry, condition, isSynced: isSynced)
     }
-    feeds.notify()
+    wakeFeeds()
     return sequence
   }
 
@@ -108,8 +108,14 @@ extension Engine {
   ) throws(StoreError) -> RemovalResult {
     unsafe core.anticipateBeyondMemory(key)
     let removal = try makingRoom { () throws(StoreError) in try unsafe writer.remove(key, core, condition) }
-    feeds.notify()
+    wakeFeeds()
     return removal
+  }
+
+  /// Wakes the tasks that wait for a write. Called after each, without a lock.
+  @inline(__always)
+  func wakeFeeds() {
+    if feeds.isWriteAwaited { feeds.wake() }
   }
 
   /// Logs a batch, and gives it its durability.
@@ -125,7 +131,7 @@ extension Engine {
   func commit(_ batch: borrowing WriteBatch) throws(StoreError) -> UInt64 {
     anticipateBeyondMemory(batch)
     let sequence = try makingRoom { () throws(StoreError) in try writer.commit(batch) }
-    feeds.notify()
+    wakeFeeds()
     return sequence
   }
 

@@ -267,3 +267,39 @@ struct WriterState: ~Copyable {
     return true
   }
 }
+
+/// Changes the words of the tail. Each store is an instruction of its own, in this order, since the process may end at any.
+///
+/// Safety: the caller keeps the segment mapped, as `Segment` says of its words.
+@safe
+private struct ReuseLog {
+  private let base: UnsafeMutableRawPointer
+
+  init(base: UnsafeMutableRawPointer) { unsafe self.base = base }
+
+  /// Begins: there are records with that sum from `start` on, in units of eight bytes.
+  func begin(sum: UInt64, start: UInt64) {
+    store(start, at: .base)
+    store(sum, at: .sum)
+  }
+
+  /// Announces a record that is about to be written where `former` was, and that replaces it if it is not 0.
+  @inline(__always)
+  func announce(at place: UInt64, replacing former: UInt64) {
+    store(former, at: .former)
+    store(place, at: .place)
+  }
+
+  /// Says that records replace others, up to a number.
+  @inline(__always)
+  func note(last: UInt64) { store(last, at: .last) }
+
+  @inline(__always)
+  func set(sum: UInt64) { store(sum, at: .sum) }
+
+  @inline(__always)
+  private func store(_ value: UInt64, at word: ReuseWords.Word) {
+    let place = unsafe base + word.offset
+    unsafe place.assumingMemoryBound(to: Atomic<UInt64>.self).pointee.store(value.littleEndian, ordering: .releasing)
+  }
+}

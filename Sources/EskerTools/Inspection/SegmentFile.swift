@@ -69,7 +69,7 @@ final class SegmentFile: @unchecked Sendable {
 
   /// The number in the header that is not below that of any record which has replaced another.
   private static func lastReuse(_ file: any File) throws(PlatformError) -> UInt64 {
-    let start = ReuseWords.offset + 24
+    let start = ReuseWords.Word.last.offset
     let bytes = try file.bytes(in: start..<start + 8)
     return bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
