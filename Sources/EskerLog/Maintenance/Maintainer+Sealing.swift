@@ -77,7 +77,8 @@ extension Maintainer {
     }
     let summary = builder.summary
     var footer = FooterSummary(
-      offset: end + 32,
+      // Behind the seal, which has neither key nor value.
+      offset: end + RecordLayout.headerLength,
       length: builder.length,
       minExpiry: summary.minExpiry,
       maxExpiry: summary.maxExpiry,
