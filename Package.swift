@@ -113,6 +113,29 @@ let redisTargets: [Target] = [
   ),
 ]
 
+/// The program behind Tools/fuzz. It is part of this package, as only that sees what decodes bytes.
+let fuzzTargets: [Target] = [
+  .systemLibrary(name: "CLibFuzzer", path: "Tests/CLibFuzzer"),
+  // The code of EskerRedis that reads what a server sends, by symbolic links, without all that its connections depend on.
+  .target(
+    name: "WireCode",
+    dependencies: [.product(name: "NIOCore", package: "swift-nio")],
+    path: "Tests/WireCode",
+    swiftSettings: shipped + [.define("Redis"), .unsafeFlags(["-O", "-assert-config", "Debug"])]
+  ),
+  .executableTarget(
+    name: "esker-fuzz",
+    dependencies: [
+      "CLibFuzzer", "WireCode", "EskerLog", "EskerTools", "EskerFormat", "EskerIndex", "EskerCBOR", "EskerPlatform",
+      "CEskerShims", "EskerTestSupport",
+      .product(name: "NIOCore", package: "swift-nio"),
+    ],
+    path: "Tests/Fuzz",
+    exclude: ["Corpora"],
+    swiftSettings: strict + [.unsafeFlags(["-O", "-assert-config", "Debug"])]
+  ),
+]
+
 let package = Package(
   name: "Esker",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -366,6 +389,24 @@ if let development = Context.environment["ESKER_DEVELOPMENT"]?.split(separator: 
     let optimized = SwiftSetting.unsafeFlags(flags, .when(configuration: .debug))
     for target in package.targets where computing.contains(target.name) {
       target.swiftSettings = (target.swiftSettings ?? []) + [optimized]
+    }
+  }
+
+  // For Tools/fuzz, which says where libFuzzer is. It needs to see which branches are taken, of whatever decodes.
+  if let library = Context.environment["ESKER_LIBFUZZER"] {
+    let decoding: Set = [
+      "EskerPlatform", "EskerFormat", "EskerIndex", "EskerLog", "EskerTools", "EskerCBOR", "WireCode", "esker-fuzz",
+    ]
+    package.targets += fuzzTargets
+    for target in package.targets where decoding.contains(target.name) {
+      target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-sanitize=fuzzer,address"])]
+    }
+    for target in package.targets where target.name == "CEskerShims" || target.name == "CEskerLZ4" {
+      target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])]
+    }
+    for target in package.targets where target.name == "esker-fuzz" {
+      // The library without a function `main`; it is written in C++.
+      target.linkerSettings = [.unsafeFlags(["-sanitize=address", library, "-lstdc++"])]
     }
   }
 }

@@ -1,0 +1,1 @@
+../../EskerCBORTests/DirectTypes.swift

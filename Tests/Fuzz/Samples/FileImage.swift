@@ -1,0 +1,1 @@
+../../DamageSweep/FileImage.swift

@@ -1,0 +1,1 @@
+../../DamageSweep/FooterlessFileSystem.swift

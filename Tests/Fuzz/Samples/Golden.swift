@@ -1,0 +1,1 @@
+../../EskerFormatTests/Golden.swift

@@ -1,0 +1,1 @@
+../../EskerFormatTests/Packing/PackedSample.swift

@@ -1,0 +1,1 @@
+../../EskerFormatTests/Support.swift

@@ -1,0 +1,1 @@
+../../Sources/EskerRedis/Wire/RESPScanner.swift
