@@ -1,6 +1,14 @@
 import EskerLog
 import EskerPlatform
 
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
 /// All that a process of a round works with.
 final class Scene: Sendable {
   let configuration: Configuration
@@ -11,6 +19,7 @@ final class Scene: Sendable {
   let places: Places
   let scripts: [Script]
   let directory: String
+  private let parent = getppid()
 
   init(_ assignment: Assignment, who: String) throws(PlatformError) {
     configuration = assignment.configuration
@@ -92,8 +101,8 @@ final class Scene: Sendable {
     }
   }
 
-  /// Whether there will be no progress to wait for.
+  /// Whether there will be no progress to wait for: also if whoever started this process is gone, who starts the writers too.
   var isInterrupted: Bool {
-    ledger.isResting || ledger[.isOver] != 0 || ledger[.lifeToEnd] >= ledger[.life]
+    ledger.isResting || ledger[.isOver] != 0 || ledger[.lifeToEnd] >= ledger[.life] || getppid() != parent
   }
 }
