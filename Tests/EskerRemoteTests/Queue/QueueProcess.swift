@@ -30,6 +30,8 @@ final class QueueProcess: @unchecked Sendable {
     self.faults = faults
     directory = try TemporaryDirectory()
     options = RemoteOptions()
+    // Nothing here is about a time that passes, and beside many other tests five seconds do.
+    options.hardTimeout = .seconds(600)
     var queue = RemoteQueueOptions()
     change(&queue)
     options.queue = queue
