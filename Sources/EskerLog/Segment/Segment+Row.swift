@@ -3,25 +3,32 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Segment {
-  /// The rows of segments for the manifest, as they all were at one moment, although the log may go on meanwhile.
+  /// The rows of segments for the manifest. They agree on which segments have begun, although the log may go on meanwhile.
   ///
   /// None may be called empty that comes in the log before one with a first number: what it holds could be cut off, or what follows
-  /// it could be kept without it.
+  /// it could be kept without it. Only that cannot be put right by reading the log; that a segment has become full meanwhile can.
   ///
+  /// - Parameter look: Called after the first look at each. For tests.
   /// - Complexity: O(segments).
-  static func rows(of list: [Segment], reading row: (Segment) -> SegmentRow = { $0.row() }) -> [SegmentRow] {
-    var rows = list.map(row)
+  static func rows(of list: [Segment], afterEach look: (Segment) -> Void = { _ in }) -> [SegmentRow] {
+    var rows = list.map { segment in
+      defer { look(segment) }
+      return segment.row
+    }
     // By now, whatever comes before a segment that had begun has begun too. What begins from here on is left to the next manifest.
     let newest = rows.reduce(0) { max($0, $1.firstSequence) }
     for (position, segment) in list.enumerated() where rows[position].firstSequence == 0 {
-      let now = row(segment)
+      let now = segment.row
       if now.firstSequence <= newest { rows[position] = now }
     }
     return rows
   }
 
-  /// The segment's current row for the manifest.
-  func row() -> SegmentRow {
+  /// Those in a range in which none can be recognised, of a segment that a merge wrote and whose footer cannot be read.
+  func lostRecords(in range: Range<Int>) -> LostRecords? { LostRecords(in: range, layout, of: row.numbers) }
+
+  /// The segment's current row for the manifest. Rows of several segments, read one by one, are of different moments.
+  private var row: SegmentRow {
     var row = SegmentRow(
       id: id,
       salt: salt,

@@ -120,11 +120,6 @@ final class Segment: @unchecked Sendable {
   var isSealed: Bool { facts.isSealed }
   var isSettled: Bool { facts.isSettled }
 
-  /// Those in a range in which none can be recognised, of a segment that a merge wrote and whose footer cannot be read.
-  func lostRecords(in range: Range<Int>) -> LostRecords? {
-    LostRecords(in: range, layout, of: row().numbers)
-  }
-
   /// The length of the file; of one that takes records, as long as it may become.
   var extent: Int {
     let facts = facts

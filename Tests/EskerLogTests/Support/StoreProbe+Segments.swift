@@ -127,13 +127,10 @@ struct HeldSegment: Sendable {
 extension StoreProbe {
   /// The rows that a manifest would list, where something happens after the first look at each segment.
   func rows(afterEach look: (_ segment: UInt64) throws -> Void) throws -> [SegmentRow] {
-    var seen: Set<UInt64> = []
     var failure: (any Error)?
     let rows = Segment.rows(of: engine.catalog.segments) { segment in
-      let row = segment.row()
-      guard failure == nil, seen.insert(segment.id).inserted else { return row }
+      guard failure == nil else { return }
       do { try look(segment.id) } catch { failure = error }
-      return row
     }
     if let failure { throw failure }
     return rows

@@ -23,10 +23,19 @@ extension FuzzTarget {
 enum Footers {
   /// Reads the entries one by one and in blocks, which must come to the same.
   static func read(_ footer: SegmentFooter, _ layout: SegmentLayout, _ bytes: UnsafeRawBufferPointer) {
-    let single = Result { try one(footer, layout, bytes) }
-    let blocks = Result { try many(footer, layout, bytes) }
-    require((try? single.get()) == (try? blocks.get()), "a footer reads in two ways")
-    guard let entries = try? single.get() else { return }
+    let single = try? entries(of: footer, layout) { cursor, entries in
+      guard let entry = try cursor.next(in: bytes.bytes) else { return false }
+      entries.append(entry)
+      return true
+    }
+    let blocks = try? entries(of: footer, layout) { cursor, entries in
+      var block: [FooterEntry] = []
+      try cursor.next(into: &block, from: bytes.bytes)
+      entries += block
+      return !block.isEmpty
+    }
+    require(single == blocks, "a footer reads in two ways")
+    guard let entries = single else { return }
     require(entries.count == footer.entryCount, "there are not as many entries as there should be")
     var end = UInt64(layout.recordsStart)
     for entry in entries {
@@ -37,29 +46,15 @@ enum Footers {
     }
   }
 
-  private static func one(
-    _ footer: SegmentFooter,
+  /// Reads by a step that says whether there may be more.
+  private static func entries(
+    of footer: SegmentFooter,
     _ layout: SegmentLayout,
-    _ bytes: UnsafeRawBufferPointer
-  ) throws -> [FooterEntry] {
+    by step: (inout FooterCursor, inout [FooterEntry]) throws -> Bool
+  ) rethrows -> [FooterEntry] {
     var cursor = footer.entries(layout)
     var entries: [FooterEntry] = []
-    while let entry = try cursor.next(in: bytes.bytes) { entries.append(entry) }
-    return entries
-  }
-
-  private static func many(
-    _ footer: SegmentFooter,
-    _ layout: SegmentLayout,
-    _ bytes: UnsafeRawBufferPointer
-  ) throws -> [FooterEntry] {
-    var cursor = footer.entries(layout)
-    var entries: [FooterEntry] = []
-    var block: [FooterEntry] = []
-    repeat {
-      try cursor.next(into: &block, from: bytes.bytes)
-      entries += block
-    } while !block.isEmpty
+    while try step(&cursor, &entries) {}
     return entries
   }
 }

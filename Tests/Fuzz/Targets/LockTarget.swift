@@ -30,8 +30,3 @@ extension FuzzTarget {
     }
   )
 }
-
-/// What other programs show of statistics.
-enum PublishedStatistics {
-  static func show(_ image: StatisticsImage) { _ = "\(Statistics.Published(image))" }
-}

@@ -1,5 +1,6 @@
 import EskerFormat
-import EskerLog
+
+@testable import EskerLog
 
 extension FuzzTarget {
   /// A manifest. What can be decoded is the same when it is encoded again.
@@ -49,7 +50,7 @@ extension FuzzTarget {
       require(StatisticsImage.isOurs(input.bytes, of: image.storeID), "statistics that are of no store")
       let again = requireAccepted("encoded statistics") { try StatisticsImage(decoding: image.encoded().span.bytes) }
       require(again == image, "statistics became others")
-      PublishedStatistics.show(image)
+      _ = "\(Statistics.Published(image))"
     }
   )
 }
