@@ -37,11 +37,8 @@ import Testing
 
   @Test func aSecondOpenerInAnotherProcessIsToldWhoHoldsTheStore() async throws {
     let store = try LogStore(at: path)
-    setenv("ESKER_TEST_LOCK_PATH", path, 1)
-    setenv("ESKER_TEST_LOCK_HOLDER", "\(getpid())", 1)
-    await #expect(processExitsWith: .exitCode(42)) {
-      let path = getenv("ESKER_TEST_LOCK_PATH").map { String(cString: $0) } ?? ""
-      let holder = getenv("ESKER_TEST_LOCK_HOLDER").flatMap { Int32(String(cString: $0)) } ?? 0
+    // Not by the environment, which others may be reading.
+    await #expect(processExitsWith: .exitCode(42)) { [path = path as String, holder = getpid() as Int32] in
       do throws(StoreError) {
         _ = try LogStore(at: path)
       } catch {
