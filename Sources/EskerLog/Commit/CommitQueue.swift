@@ -69,8 +69,9 @@ final class CommitQueue: @unchecked Sendable {
   @inline(__always)
   func publish(_ sequence: UInt64) {
     assert(sequence >= published.load(ordering: .relaxed), "what is visible stays so")
-    published.store(sequence, ordering: .releasing)
+    // Readers first: whoever sees the number here, and then lets a reader catch up, finds it there.
     env.session?.notePublished(sequence)
+    published.store(sequence, ordering: .releasing)
   }
 
   /// Sets both numbers, as an opening found them. No other thread uses the store yet.
