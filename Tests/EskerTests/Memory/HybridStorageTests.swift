@@ -89,7 +89,9 @@ import Testing
     #expect(try front.values(forKeys: ["c", "a", "d", "b"]) == [3, 1, nil, 2])
     #expect(back.asked == [["c", "d", "b"]])
     #expect(try front.values(forKeys: ["a", "b", "d", "c", "c"]) == [1, 2, nil, 9, 9])
-    #expect(back.asked.last == ["c", "c"], "what was written meanwhile was not kept")
+    // What was written meanwhile was not kept; nor was what lies in the same shard of memory, which depends on the hashes.
+    let again = back.asked.last ?? []
+    #expect(again.filter { $0 == "c" }.count == 2 && !again.contains("a"))
     #expect(try front.values(forKeys: ["a", "b", "d", "c"]) == [1, 2, nil, 9])
     #expect(back.asked.count == 2)
   }
