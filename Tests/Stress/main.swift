@@ -13,6 +13,13 @@ func run() {
     case "writer": WriterRole(try Assignment(arguments.dropFirst())).run()
     case "reader": ReaderRole(try Assignment(arguments.dropFirst())).run()
     case "checker": CheckerRole(try Assignment(arguments.dropFirst())).run()
+    case "cuts": CutDriver(try CutSettings(arguments.dropFirst())).run()
+    case "cut-checker":
+      var checker = try CutCheckerRole(arguments.dropFirst())
+      checker.run()
+    #if os(Linux)
+      case "guest": Guest.start()
+    #endif
     case "--help", "-h": print(Usage.text)
     default: Driver(try Settings(arguments)).run()
     }

@@ -23,13 +23,15 @@ struct ChildProcess {
     var reason: String
   }
 
-  init(_ name: String, _ arguments: [String]) throws {
+  /// - Parameter program: another program than this one; its arguments begin with its name.
+  init(_ name: String, _ arguments: [String], program: String? = nil) throws {
     self.name = name
-    var words: [UnsafeMutablePointer<CChar>?] = ([CommandLine.arguments[0]] + arguments).map { strdup($0) }
+    let all = program == nil ? [CommandLine.arguments[0]] + arguments : arguments
+    var words: [UnsafeMutablePointer<CChar>?] = all.map { strdup($0) }
     words.append(nil)
     defer { words.forEach { free($0) } }
     var process: pid_t = 0
-    let code = posix_spawn(&process, CommandLine.arguments[0], nil, nil, words, environ)
+    let code = posix_spawn(&process, program ?? CommandLine.arguments[0], nil, nil, words, environ)
     guard code == 0 else { throw CannotRun(reason: "posix_spawn: \(code)") }
     self.process = process
   }

@@ -36,12 +36,12 @@ struct Settings {
     return configuration
   }
 
-  private static func word(_ rest: inout ArraySlice<String>, _ option: String) throws(UsageError) -> String {
+  static func word(_ rest: inout ArraySlice<String>, _ option: String) throws(UsageError) -> String {
     guard let word = rest.popFirst() else { throw UsageError("\(option) needs a value") }
     return word
   }
 
-  private static func number(_ rest: inout ArraySlice<String>, _ option: String) throws(UsageError) -> Int {
+  static func number(_ rest: inout ArraySlice<String>, _ option: String) throws(UsageError) -> Int {
     let word = try word(&rest, option)
     guard let number = Int(word), number >= 0 else { throw UsageError("\(option) needs a number, not \(word)") }
     return number

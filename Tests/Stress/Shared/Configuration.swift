@@ -46,6 +46,12 @@ struct Configuration: Equatable, Sendable {
   var pause = 0
   /// Times that the writer is killed; otherwise it closes and opens again.
   var kills = 0
+  /// 1: on a disk that loses power, with a host that is told what is durable; see Tools/power-cuts.
+  var cuts = 0
+  /// Threads that sync now and then.
+  var syncers = 0
+  /// 1: writes are said to be durable that were not synced, which is to be found.
+  var planted = 0
 
   /// The names of the numbers, as they are written.
   static var fields: [(name: String, path: WritableKeyPath<Configuration, Int>)] {
@@ -57,6 +63,7 @@ struct Configuration: Equatable, Sendable {
       ("walkers", \.walkers), ("getters", \.getters), ("openers", \.openers), ("followers", \.followers),
       ("verifying", \.verifying),
       ("backups", \.backups), ("pause", \.pause), ("kills", \.kills),
+      ("cuts", \.cuts), ("syncers", \.syncers), ("planted", \.planted),
     ]
   }
 

@@ -93,6 +93,12 @@ final class Ledger: @unchecked Sendable {
     base[begunPlace(thread)].store(number, ordering: .sequentiallyConsistent)
   }
 
+  /// Forgets what was written after a write.
+  func rewind(_ thread: Int, to number: UInt64) {
+    begin(number, of: thread)
+    base[begunPlace(thread) + 1].store(number, ordering: .sequentiallyConsistent)
+  }
+
   /// Notes that a write was acknowledged.
   ///
   /// - Parameters:

@@ -19,6 +19,8 @@ final class Scene: Sendable {
   let places: Places
   let scripts: [Script]
   let directory: String
+  /// Where it is said what is durable, if the disk loses power.
+  let mailbox: Mailbox?
   private let parent = getppid()
 
   init(_ assignment: Assignment, who: String) throws(PlatformError) {
@@ -26,6 +28,7 @@ final class Scene: Sendable {
     seed = assignment.seed
     participant = assignment.participant
     directory = assignment.directory
+    mailbox = configuration.cuts != 0 ? try Mailbox() : nil
     ledger = try Ledger(at: "\(directory)/ledger", threads: configuration.threads)
     findings = Findings(path: "\(directory)/findings", who: who, ignoring: assignment.ignored)
     places = Places(configuration)
@@ -34,7 +37,7 @@ final class Scene: Sendable {
     }
   }
 
-  var storePath: String { "\(directory)/store" }
+  var storePath: String { mailbox == nil ? "\(directory)/store" : "\(directory)/disk/store" }
 
   var comparison: Comparison {
     Comparison(scripts: scripts, places: places, ledger: ledger, isEvicting: configuration.capacity > 0)
@@ -51,7 +54,7 @@ final class Scene: Sendable {
     var options = Options()
     options.readOnly = readOnly
     options.segmentSize = configuration.segment
-    options.durability = configuration.synced == 2 ? .synced : .buffered
+    options.durability = configuration.synced == 2 && configuration.planted == 0 ? .synced : .buffered
     options.merge.isAutomatic = configuration.merging != 0
     options.merge.spaceAmplification = Double(configuration.amplification) / 10
     options.capacity = configuration.capacity > 0 ? configuration.capacity : nil
@@ -83,6 +86,9 @@ final class Scene: Sendable {
     default: break
     }
   }
+
+  /// Says that a thread's writes up to this one are durable.
+  func tellDurable(_ number: UInt64, of thread: Int) { mailbox?.say("durable\t\(thread)\t\(number)") }
 
   /// Runs `body`; a StoreError is a finding of that kind, and the answer is then nil.
   func expectNoError<R>(_ kind: String, _ what: String, _ body: () throws -> R) -> R? {

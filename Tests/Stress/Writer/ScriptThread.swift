@@ -10,6 +10,8 @@ final class ScriptThread: Sendable {
   private let keys: [[UInt8]]
   /// Bytes that a round may log, so that it fills neither the disk nor the memory.
   private static let mostBytes = 1 << 29
+  /// Bytes that one writer may log on a disk that loses power, which is small.
+  private static let mostBytesOfALife = 24 << 20
 
   init(_ scene: Scene, _ store: LogStore, _ script: Script, _ gate: Gate) {
     self.scene = scene
@@ -25,7 +27,9 @@ final class ScriptThread: Sendable {
     let first = ledger.done(script.thread) + 1
     var number = first
     let perWrite = script.layout.width(.hot) * (scene.configuration.value + 40)
-    let last = UInt64(min(ledger.capacity - 2, Self.mostBytes / perWrite / scene.scripts.count))
+    let most =
+      scene.mailbox == nil ? Self.mostBytes : Int(first) * perWrite * scene.scripts.count + Self.mostBytesOfALife
+    let last = UInt64(min(ledger.capacity - 2, most / perWrite / scene.scripts.count))
     _ = scene.expectNoError("write throws", "a write") {
       let other = try store.keyspace(Places.other)
       let emptied = try store.keyspace(Places.emptied(script.thread))
@@ -34,7 +38,10 @@ final class ScriptThread: Sendable {
           rest()
           continue
         }
-        if script.thread == Layout.clockThread { ledger[.clock] = UInt64(bitPattern: Script.time(of: number)) }
+        if script.thread == Layout.clockThread {
+          // After a cut, writes are made again, but the time does not go back.
+          ledger[.clock] = UInt64(bitPattern: max(scene.time, Script.time(of: number)))
+        }
         ledger.begin(number, of: script.thread)
         let sequence = try write(number, other, emptied)
         // One that a killed writer had begun may have got a number then, too.
@@ -45,6 +52,7 @@ final class ScriptThread: Sendable {
           sequence: sequence ?? store.lastSequence.rawValue,
           isExact: isExact
         )
+        if isSynced(number) { scene.tellDurable(number, of: script.thread) }
         if number % 64 == 0, scene.configuration.pause > 0 { pauseThread(microseconds: scene.configuration.pause) }
         number += 1
       }
@@ -92,10 +100,15 @@ final class ScriptThread: Sendable {
     }
   }
 
+  /// Whether a write that has returned is durable.
+  private func isSynced(_ number: UInt64) -> Bool {
+    scene.configuration.synced == 2 || scene.configuration.synced == 1 && mix(scene.seed, number) % 256 < 4
+  }
+
   private func durability(of number: UInt64) -> Durability? {
     guard scene.configuration.synced == 1 else { return nil }
     switch mix(scene.seed, number) % 256 {
-    case 0..<4: return .synced
+    case 0..<4: return scene.configuration.planted == 0 ? .synced : .buffered
     case 4..<6: return .periodic(.milliseconds(5))
     default: return .buffered
     }

@@ -26,6 +26,7 @@ struct Upkeep {
     for number in 0..<configuration.getters {
       threads.append(try start("getter") { get(work: 30 + number) })
     }
+    for _ in 0..<configuration.syncers { threads.append(try start("syncer") { sync() }) }
     if configuration.verifying != 0 { threads.append(try start("verifier") { verify() }) }
     if configuration.backups != 0 { threads.append(try start("backup") { backUp(work: 40) }) }
     return threads
@@ -64,6 +65,16 @@ struct Upkeep {
       }
       if draw.oneIn(2) { scene.waitForPuts(1 << Int.random(in: 0...11, using: &draw)) }
       if scene.isInterrupted { pauseThread(microseconds: 500) }
+    }
+  }
+
+  private func sync() {
+    var draw = SeededGenerator(seed: scene.seed(for: 50))
+    while goesOn {
+      let done = scene.scripts.indices.map { scene.ledger.done($0) }
+      guard scene.expectNoError("sync throws", "sync()", { try store.sync() }) != nil else { return }
+      for thread in done.indices { scene.tellDurable(done[thread], of: thread) }
+      pauseThread(microseconds: Int.random(in: 0...20_000, using: &draw))
     }
   }
 

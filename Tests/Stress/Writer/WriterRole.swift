@@ -86,9 +86,11 @@ struct WriterRole {
       }
     }
     guard filled != nil else { return }
+    if scene.mailbox != nil { _ = scene.expectNoError("sync throws", "the first sync") { try store.sync() } }
     for thread in scene.scripts.indices {
       scene.ledger.end(0, of: thread, sequence: store.lastSequence.rawValue, isExact: false)
     }
+    for thread in scene.scripts.indices { scene.tellDurable(0, of: thread) }
   }
 
   /// Nobody writes: now it is known to the number what everybody must see.

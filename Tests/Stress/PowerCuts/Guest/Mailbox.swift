@@ -1,0 +1,85 @@
+import EskerPlatform
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+/// How the virtual machine and its host talk: a second disk. To write to it is to say something, which the host hears between two
+/// requests to the first disk; to read from it is to wait for what comes next.
+///
+/// A line is a block that begins with it. Behind the blocks of lines, a file can be put and taken.
+final class Mailbox: Sendable {
+  static let block = 4096
+  static let path = "/dev/vdb"
+  private let file: Int32
+
+  init() throws(PlatformError) {
+    // Past the page cache; Glibc keeps the name of the flag to itself.
+    #if arch(arm64)
+      let direct: Int32 = 0o200000
+    #else
+      let direct: Int32 = 0o40000
+    #endif
+    file = open(Self.path, O_RDWR | direct)
+    guard file >= 0 else { throw PlatformError("open", path: Self.path, code: errno) }
+  }
+
+  deinit { close(file) }
+
+  /// Says something. Returns once the host has heard it.
+  func say(_ line: String) {
+    let bytes = Array(line.utf8.prefix(Self.block - 1))
+    withBlock { block in
+      block.copyBytes(from: bytes)
+      if pwrite(file, block.baseAddress, block.count, 0) != block.count { exitProcess(5) }
+    }
+  }
+
+  /// Waits for what the host says; nil if it is gone.
+  func hear() -> String? {
+    withBlock { block in
+      guard pread(file, block.baseAddress, block.count, 0) == block.count else { return nil }
+      return String(decoding: block.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+
+  /// Gives the host a file, without what is zero in it.
+  func put(_ path: String) {
+    let source = open(path, O_RDONLY)
+    guard source >= 0 else { return }
+    defer { close(source) }
+    withBlock { block in
+      var offset = off_t(0)
+      while pread(source, block.baseAddress, block.count, offset) == block.count {
+        if block.contains(where: { $0 != 0 }) {
+          _ = pwrite(file, block.baseAddress, block.count, offset + off_t(Self.block))
+        }
+        offset += off_t(Self.block)
+      }
+    }
+  }
+
+  /// Takes a file of so many bytes from the host.
+  func take(_ path: String, size: Int) {
+    let target = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    guard target >= 0 else { return }
+    defer { close(target) }
+    withBlock { block in
+      for offset in stride(from: off_t(0), to: off_t(size), by: Self.block) {
+        guard pread(file, block.baseAddress, block.count, offset + off_t(Self.block)) == block.count else { return }
+        if block.contains(where: { $0 != 0 }) { _ = pwrite(target, block.baseAddress, block.count, offset) }
+      }
+    }
+  }
+
+  private func withBlock<R>(_ body: (UnsafeMutableRawBufferPointer) -> R) -> R {
+    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: Self.block)
+    defer { block.deallocate() }
+    block.initializeMemory(as: UInt8.self, repeating: 0)
+    return body(block)
+  }
+}
