@@ -18,7 +18,7 @@ func run() {
       var checker = try CutCheckerRole(arguments.dropFirst())
       checker.run()
     #if os(Linux)
-      case "guest": Guest.start()
+      case "guest": Guest.start(arguments.dropFirst())
     #endif
     case "--help", "-h": print(Usage.text)
     default: Driver(try Settings(arguments)).run()

@@ -5,6 +5,9 @@ struct Finding: Sendable {
   /// What was expected, and what was seen.
   var text: String
 
+  /// A file system that a cut has left cannot be mounted.
+  static let unmountable = "mount fails"
+
   init(_ kind: String, _ text: String) {
     self.kind = kind
     self.text = text

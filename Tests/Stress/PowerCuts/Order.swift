@@ -10,6 +10,8 @@ struct Order {
     case check
     /// Give what was written to the host.
     case keep
+    /// End.
+    case end
   }
 
   var task: Task
@@ -43,6 +45,7 @@ struct Order {
       case .write(let milliseconds): ("write", milliseconds)
       case .check: ("check", 0)
       case .keep: ("keep", 0)
+      case .end: ("end", 0)
       }
     return [name, "\(number)", fileSystem, "\(seed)", "\(draw)", floorText, configuration.text].joined(separator: "\t")
   }
@@ -57,6 +60,7 @@ struct Order {
     case "write": task = .write(milliseconds: number)
     case "check": task = .check
     case "keep": task = .keep
+    case "end": task = .end
     default: return nil
     }
     fileSystem = words[2]

@@ -28,7 +28,7 @@ final class Scene: Sendable {
     seed = assignment.seed
     participant = assignment.participant
     directory = assignment.directory
-    mailbox = configuration.cuts != 0 ? try Mailbox() : nil
+    mailbox = configuration.cuts != 0 ? try Mailbox(at: "\(directory)/mailbox") : nil
     ledger = try Ledger(at: "\(directory)/ledger", threads: configuration.threads)
     findings = Findings(path: "\(directory)/findings", who: who, ignoring: assignment.ignored)
     places = Places(configuration)

@@ -11,21 +11,33 @@
   /// The program of the virtual machine: does what its host says, until that is gone.
   struct Guest {
     private let mailbox: Mailbox
+    private let device: String
+    private let loop: LoopDevice?
     /// In memory: what is known of the round, and where the disk is mounted.
-    private static let scene = "/scene"
-    private static let disk = "\(scene)/disk"
-    private static let device = "/dev/vda"
+    private let scene: String
+    private var disk: String { "\(scene)/disk" }
     /// Seconds that a checker may take.
     private static let patience = 120
 
-    private init() throws(PlatformError) {
-      mailbox = try Mailbox()
-      mkdir(Self.scene, 0o700)
-      mkdir(Self.disk, 0o700)
+    /// - Parameter arguments: nothing in a virtual machine; else the directory, and the files that are disk and mailbox.
+    static func start(_ arguments: ArraySlice<String>) {
+      do {
+        let words = Array(arguments)
+        guard words.count == 3 else { return try Guest("/scene", "/dev/vda", nil, "/dev/vdb").run() }
+        let loop = try LoopDevice(words[1])
+        defer { loop.detach() }
+        try Guest(words[0], loop.path, loop, words[2]).run()
+      } catch {
+        StandardStreams.complain("guest: \(error)")
+      }
     }
 
-    static func start() {
-      do { try Guest().run() } catch { StandardStreams.complain("guest: \(error)") }
+    private init(_ scene: String, _ device: String, _ loop: LoopDevice?, _ mailbox: String) throws(PlatformError) {
+      (self.scene, self.device, self.loop) = (scene, device, loop)
+      self.mailbox = try Mailbox(at: mailbox)
+      mkdir(scene, 0o700)
+      mkdir("\(scene)/disk", 0o700)
+      symlink(mailbox, "\(scene)/mailbox")
     }
 
     private func run() {
@@ -36,27 +48,31 @@
         case .restore(let size): begin(size: size)
         case .write(let milliseconds): onDisk(order) { write(order, milliseconds) }
         case .check: onDisk(order) { check(order, goesOn: false) }
-        case .keep: mailbox.put("\(Self.scene)/ledger")
+        case .keep: mailbox.put("\(scene)/ledger")
+        case .end: return mailbox.say("done")
         }
         mailbox.say("done")
       }
     }
 
     private func begin(size: Int) {
-      unlink("\(Self.scene)/ledger")
-      if size > 0 { mailbox.take("\(Self.scene)/ledger", size: size) }
+      unlink("\(scene)/ledger")
+      if size > 0 { mailbox.take("\(scene)/ledger", size: size) }
     }
 
     private func onDisk(_ order: Order, _ body: () -> Void) {
-      guard mount(Self.device, Self.disk, order.fileSystem, 0, order.mountOptions) == 0 else {
-        return mailbox.say("found\tmount fails\tmounting \(order.fileSystem): \(String(cString: strerror(errno)))")
+      loop?.forget()
+      guard mount(device, disk, order.fileSystem, 0, order.mountOptions) == 0 else {
+        return mailbox.say(
+          "found\t\(Finding.unmountable)\tmounting \(order.fileSystem): \(String(cString: strerror(errno)))"
+        )
       }
       body()
-      for (isIgnored, finding) in (try? FindingsFile(at: "\(Self.scene)/findings").findings) ?? [] where !isIgnored {
+      for (isIgnored, finding) in (try? FindingsFile(at: "\(scene)/findings").findings) ?? [] where !isIgnored {
         mailbox.say("found\t\(finding.kind)\t\(finding.text)")
       }
-      unlink("\(Self.scene)/findings")
-      if umount2(Self.disk, 0) != 0 {
+      unlink("\(scene)/findings")
+      if umount2(disk, 0) != 0 {
         mailbox.say("found\tunmount fails\t\(String(cString: strerror(errno)))")
       }
     }
@@ -94,13 +110,24 @@
     }
 
     private func assignment(_ order: Order) -> Assignment {
-      Assignment(directory: Self.scene, order.configuration, seed: order.seed, participant: 0, ignored: [])
+      Assignment(directory: scene, order.configuration, seed: order.seed, participant: 0, ignored: [])
+    }
+
+    /// Has the system write some of what was not synced, as it does by itself some seconds later.
+    private func startWriteback(_ draw: inout SeededGenerator) {
+      let store = "\(disk)/store"
+      for name in (try? OSFileSystem().list(store)) ?? [] where draw.oneIn(4) {
+        let file = open("\(store)/\(name)", O_RDONLY)
+        guard file >= 0 else { continue }
+        posix_fadvise(file, 0, 0, Int32(POSIX_FADV_DONTNEED))
+        close(file)
+      }
     }
 
     /// Some lives of a writer, each closed or killed, on what the disk shows.
     private func write(_ order: Order, _ milliseconds: Int) {
       do {
-        let ledger = try Ledger(at: "\(Self.scene)/ledger", threads: order.configuration.threads)
+        let ledger = try Ledger(at: "\(scene)/ledger", threads: order.configuration.threads)
         // A cut in an earlier round, or a kill, leaves what Esker may tell as cut off.
         ledger[.kills] = 1
         if order.floor != nil, !check(order, goesOn: true) { return }
@@ -112,6 +139,7 @@
           while ledger[.life] == life, writer.poll() == .running { pauseThread(microseconds: 500) }
           var left = Int.random(in: milliseconds / 4...milliseconds, using: &draw)
           while left > 0, writer.poll() == .running {
+            startWriteback(&draw)
             pauseThread(microseconds: 1000)
             left -= 1
           }

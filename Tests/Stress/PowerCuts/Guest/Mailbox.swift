@@ -14,18 +14,17 @@ import EskerPlatform
 /// A line is a block that begins with it. Behind the blocks of lines, a file can be put and taken.
 final class Mailbox: Sendable {
   static let block = 4096
-  static let path = "/dev/vdb"
   private let file: Int32
 
-  init() throws(PlatformError) {
+  init(at path: String) throws(PlatformError) {
     // Past the page cache; Glibc keeps the name of the flag to itself.
     #if arch(arm64)
       let direct: Int32 = 0o200000
     #else
       let direct: Int32 = 0o40000
     #endif
-    file = open(Self.path, O_RDWR | direct)
-    guard file >= 0 else { throw PlatformError("open", path: Self.path, code: errno) }
+    file = open(path, O_RDWR | direct)
+    guard file >= 0 else { throw PlatformError("open", path: path, code: errno) }
   }
 
   deinit { close(file) }

@@ -9,22 +9,7 @@
 /// The server's end of a disk that QEMU uses: the protocol of network block devices, as far as QEMU speaks it here.
 ///
 /// The specification is doc/proto.md of the NBD project. Numbers are big-endian.
-struct BlockConnection {
-  struct Request {
-    enum Kind {
-      case read(count: Int)
-      /// - Parameter isDurable: it is on stable storage once it is answered.
-      case write([UInt8], isDurable: Bool)
-      case flush
-    }
-    let kind: Kind
-    let offset: Int
-    fileprivate let cookie: UInt64
-  }
-
-  /// The other side is gone, or says what it should not.
-  struct Ended: Error {}
-
+struct BlockConnection: DiskConnection {
   private let socket: Int32
 
   private enum Number {
@@ -41,12 +26,12 @@ struct BlockConnection {
   }
 
   /// Agrees with the client on a disk of `size` bytes.
-  init(_ socket: Int32, size: Int) throws(Ended) {
+  init(_ socket: Int32, size: Int) throws(ConnectionEnded) {
     self.socket = socket
     try send(Self.bigEndian(Number.greeting) + Self.bigEndian(Number.option) + Self.bigEndian(Number.handshakeFlags))
     _ = try receive(4)
     while true {
-      guard try number(UInt64.self) == Number.option else { throw Ended() }
+      guard try number(UInt64.self) == Number.option else { throw ConnectionEnded() }
       let option = try number(UInt32.self)
       _ = try receive(Int(try number(UInt32.self)))
       guard option == Number.go else {
@@ -63,7 +48,7 @@ struct BlockConnection {
     }
   }
 
-  private func answer(_ option: UInt32, _ kind: UInt32, _ data: [UInt8] = []) throws(Ended) {
+  private func answer(_ option: UInt32, _ kind: UInt32, _ data: [UInt8] = []) throws(ConnectionEnded) {
     try send(
       Self.bigEndian(Number.optionReply) + Self.bigEndian(option) + Self.bigEndian(kind)
         + Self.bigEndian(UInt32(data.count)) + data
@@ -71,23 +56,23 @@ struct BlockConnection {
   }
 
   /// Waits for the next request.
-  func next() throws(Ended) -> Request {
-    guard try number(UInt32.self) == Number.request else { throw Ended() }
+  func next() throws(ConnectionEnded) -> DiskRequest {
+    guard try number(UInt32.self) == Number.request else { throw ConnectionEnded() }
     let flags = try number(UInt16.self)
     let kind = try number(UInt16.self)
     let cookie = try number(UInt64.self)
     let offset = Int(try number(UInt64.self))
     let count = Int(try number(UInt32.self))
     switch kind {
-    case 0: return Request(kind: .read(count: count), offset: offset, cookie: cookie)
+    case 0: return DiskRequest(kind: .read(count: count), offset: offset, cookie: cookie)
     case 1:
-      return Request(kind: .write(try receive(count), isDurable: flags & 1 != 0), offset: offset, cookie: cookie)
-    case 3: return Request(kind: .flush, offset: offset, cookie: cookie)
-    default: throw Ended()
+      return DiskRequest(kind: .write(try receive(count), isDurable: flags & 1 != 0), offset: offset, cookie: cookie)
+    case 3: return DiskRequest(kind: .flush, offset: offset, cookie: cookie)
+    default: throw ConnectionEnded()
     }
   }
 
-  func answer(_ request: Request, _ data: [UInt8] = []) throws(Ended) {
+  func answer(_ request: DiskRequest, _ data: [UInt8]) throws(ConnectionEnded) {
     try send(Self.bigEndian(Number.reply) + Self.bigEndian(UInt32(0)) + Self.bigEndian(request.cookie) + data)
   }
 
@@ -97,26 +82,30 @@ struct BlockConnection {
     withUnsafeBytes(of: number.bigEndian) { Array($0) }
   }
 
-  private func number<N: FixedWidthInteger>(_: N.Type) throws(Ended) -> N {
+  private func number<N: FixedWidthInteger>(_: N.Type) throws(ConnectionEnded) -> N {
     try receive(MemoryLayout<N>.size).reduce(0) { $0 << 8 | N(truncatingIfNeeded: $1) }
   }
 
-  private func receive(_ count: Int) throws(Ended) -> [UInt8] {
+  private func receive(_ count: Int) throws(ConnectionEnded) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
     while done < count {
-      let got = bytes.withUnsafeMutableBytes { recv(socket, $0.baseAddress! + done, count - done, 0) }
-      guard got > 0 else { throw Ended() }
+      let got = bytes.withUnsafeMutableBytes {
+        recv(socket, UnsafeMutableRawBufferPointer(rebasing: $0[done...]).baseAddress, count - done, 0)
+      }
+      guard got > 0 else { throw ConnectionEnded() }
       done += got
     }
     return bytes
   }
 
-  private func send(_ bytes: [UInt8]) throws(Ended) {
+  private func send(_ bytes: [UInt8]) throws(ConnectionEnded) {
     var done = 0
     while done < bytes.count {
-      let sent = bytes.withUnsafeBytes { write(socket, $0.baseAddress! + done, bytes.count - done) }
-      guard sent > 0 else { throw Ended() }
+      let sent = bytes.withUnsafeBytes {
+        write(socket, UnsafeRawBufferPointer(rebasing: $0[done...]).baseAddress, bytes.count - done)
+      }
+      guard sent > 0 else { throw ConnectionEnded() }
       done += sent
     }
   }

@@ -42,6 +42,9 @@ enum Mixture: CaseIterable {
   /// Nearly all pieces, or nearly none.
   case manyPages, fewPages
 
+  /// Whether blocks of a file system may be torn, which are of 4096 bytes. Most file systems do not survive that in every place.
+  var tearsPages: Bool { self == .tornLast || self == .sectors }
+
   init(_ draw: inout SeededGenerator) { self = Self.allCases.randomElement(using: &draw) ?? .all }
 
   /// The sectors of a write that are there, counted from its first.

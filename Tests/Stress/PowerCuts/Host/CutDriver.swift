@@ -48,7 +48,7 @@ struct CutDriver {
       .map { "\($0.key): \($0.value.count), first at cut \($0.value.first)" }
     StandardStreams.say(
       "\(name): \(tally.cuts) cuts in \(seconds) s, \(tally.cutsOfRecovery) of them during recovery, "
-        + "\(tally.cutsWithClaims) behind durable writes: \(found.isEmpty ? "nothing found" : "FOUND \(found.joined(separator: "; "))")"
+        + "\(tally.cutsWithClaims) behind durable writes, \(tally.torn) file systems torn: \(found.isEmpty ? "nothing found" : "FOUND \(found.joined(separator: "; "))")"
     )
   }
 }

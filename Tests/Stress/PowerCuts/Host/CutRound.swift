@@ -50,8 +50,8 @@ struct CutRound {
       if tally.mustEnd(settings) || isOver(tally) { return }
       // The next life begins where this one was cut off.
       let cut = Cut(of: recording.log, ignoresFlushes: settings.ignoresFlushes, &draw)
-      guard let floor = recording.floor(at: cut.position) else { return }
-      base = Recording(origin: recording.state(after: cut), floor: floor)
+      base = recording.base(after: cut)
+      if base.floor == nil { return }
     }
   }
 
@@ -73,9 +73,14 @@ struct CutRound {
       origin: base.origin,
       log: machine.disk.log,
       floor: base.floor,
-      acknowledgements: answer.acknowledgements
+      acknowledgements: answer.acknowledgements,
+      isTorn: base.isTorn
     )
-    if !answer.findings.isEmpty { try tell(answer.findings, order, base, what) }
+    if base.isTorn, answer.findings.first?.kind == Finding.unmountable {
+      tally.torn += 1
+    } else if !answer.findings.isEmpty {
+      try tell(answer.findings, order, base, what)
+    }
     return recording
   }
 
@@ -85,7 +90,7 @@ struct CutRound {
       let mark = machine.disk.mark
       defer { machine.disk.release(to: mark) }
       let cut = Cut(of: recording.log, ignoresFlushes: settings.ignoresFlushes && depth == 0, &draw)
-      let base = Recording(origin: recording.state(after: cut), floor: recording.floor(at: cut.position))
+      let base = recording.base(after: cut)
       tally.cuts += 1
       if depth > 0 { tally.cutsOfRecovery += 1 }
       if base.floor != nil { tally.cutsWithClaims += 1 }

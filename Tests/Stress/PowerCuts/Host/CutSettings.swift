@@ -6,6 +6,8 @@ struct CutSettings {
   /// Where the machine's console is written to.
   var console = ""
   var isAccelerated = true
+  /// Instead of a virtual machine: where a process of this one has its files.
+  var here: String?
   /// Each file system, and an image of an empty one.
   var images: [(name: String, path: String)] = []
   /// Cuts and seconds of each file system; what is reached first ends it.
@@ -29,6 +31,7 @@ struct CutSettings {
       case "--kernel": kernel = try Settings.word(&rest, option)
       case "--initramfs": initramfs = try Settings.word(&rest, option)
       case "--console": console = try Settings.word(&rest, option)
+      case "--here": here = try Settings.word(&rest, option)
       case "--emulated": isAccelerated = false
       case "--image":
         let words = try Settings.word(&rest, option).split(separator: "=", maxSplits: 1).map(String.init)

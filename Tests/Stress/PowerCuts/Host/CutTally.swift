@@ -5,6 +5,8 @@ struct CutTally {
   var cutsOfRecovery = 0
   /// Cuts behind which something had to be there.
   var cutsWithClaims = 0
+  /// Disks that could not be mounted any more, since blocks of the file system were torn.
+  var torn = 0
   /// Findings whose disks were kept.
   var kept = 0
   private(set) var kinds: [String: (count: Int, first: Int)] = [:]
@@ -22,6 +24,7 @@ struct CutTally {
     cuts += other.cuts
     cutsOfRecovery += other.cutsOfRecovery
     cutsWithClaims += other.cutsWithClaims
+    torn += other.torn
     kept += other.kept
   }
 }

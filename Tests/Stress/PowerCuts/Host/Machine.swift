@@ -8,11 +8,9 @@ import EskerPlatform
   import Glibc
 #endif
 
-/// A virtual machine with two disks, both served by this process: the one that loses power, and the mailbox.
+/// A virtual machine with two disks, both served by this process: the one that loses power, and the mailbox. Or a process on this
+/// machine, with two files that are served so.
 final class Machine {
-  /// It ended, or has said nothing for too long.
-  struct Ended: Error {}
-
   /// What the machine said while it did something.
   struct Answer {
     var findings: [Finding] = []
@@ -29,46 +27,89 @@ final class Machine {
 
   let disk: VirtualDisk
   private var process: ChildProcess
-  private let mailbox: BlockConnection
+  private let mailbox: any DiskConnection
+  /// What is to be done once the process has ended.
+  private let ends: [() -> Void]
   /// A file that the machine puts or takes behind the mailbox's first block.
   private var file: Int32 = -1
 
-  /// Boots, with the help of the processor if that works.
-  static func start(_ settings: CutSettings, _ fileSystem: String, image: String) throws -> Machine {
-    if settings.isAccelerated {
-      if let machine = try? Machine(settings, fileSystem, image: image, isAccelerated: true) { return machine }
-      StandardStreams.say("KVM is there but boots no machine: it is emulated")
-    }
-    return try Machine(settings, fileSystem, image: image, isAccelerated: false)
+  private init(
+    _ disk: VirtualDisk,
+    _ process: ChildProcess,
+    _ mailbox: any DiskConnection,
+    ends: [() -> Void] = []
+  ) throws {
+    (self.disk, self.process, self.mailbox, self.ends) = (disk, process, mailbox, ends)
   }
 
-  private init(_ settings: CutSettings, _ fileSystem: String, image: String, isAccelerated: Bool) throws {
+  /// Boots a virtual machine, with the help of the processor if that works; or starts a process here.
+  static func start(_ settings: CutSettings, _ fileSystem: String, image: String) throws -> Machine {
     signal(SIGPIPE, SIG_IGN)
-    disk = try VirtualDisk(image)
+    let disk = try VirtualDisk(image)
+    #if os(Linux)
+      if let directory = settings.here { return try Machine(disk, here: directory) }
+    #endif
+    if settings.isAccelerated {
+      if let machine = try? Machine(disk, settings, fileSystem, isAccelerated: true) { return machine }
+      StandardStreams.say("KVM is there but boots no machine: it is emulated")
+    }
+    return try Machine(disk, settings, fileSystem, isAccelerated: false)
+  }
+
+  private convenience init(
+    _ disk: VirtualDisk,
+    _ settings: CutSettings,
+    _ fileSystem: String,
+    isAccelerated: Bool
+  ) throws {
     let (diskSocket, mailboxSocket) = (try SocketPair(), try SocketPair())
     mailboxSocket.setPatience(seconds: isAccelerated ? Self.patienceOfABoot : Self.patience)
     let arguments =
       [
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-m", "1024", "-smp", "2",
-        "-kernel", settings.kernel, "-initrd", settings.initramfs,
-        "-append", "console=ttyS0 quiet edd=off panic=-1 file_system=\(fileSystem)", "-serial",
-        "file:\(settings.console)",
+        "-kernel", settings.kernel, "-initrd", settings.initramfs, "-serial", "file:\(settings.console)",
+        "-append", "console=ttyS0 quiet edd=off panic=-1 file_system=\(fileSystem)",
       ]
       + (isAccelerated
         ? ["-accel", "kvm", "-cpu", "host,-arch-capabilities"] : ["-accel", "tcg,thread=multi", "-cpu", "max"])
       + Self.device("disk", diskSocket.other) + Self.device("mailbox", mailboxSocket.other)
-    process = try ChildProcess("QEMU", [settings.emulator] + arguments, program: settings.emulator)
+    var process = try ChildProcess("QEMU", [settings.emulator] + arguments, program: settings.emulator)
     diskSocket.closeOther()
     mailboxSocket.closeOther()
-    let disk = disk
-    _ = try WorkerThread(name: "disk") { disk.serve(diskSocket.own) }
-    mailbox = try BlockConnection(mailboxSocket.own, size: Self.mailboxSize)
-    try greet()
-    mailboxSocket.setPatience(seconds: Self.patience)
+    _ = try WorkerThread(name: "disk") {
+      guard let connection = try? BlockConnection(diskSocket.own, size: disk.sectors * VirtualDisk.sector) else {
+        return
+      }
+      disk.serve(connection)
+    }
+    do {
+      let mailbox = try BlockConnection(mailboxSocket.own, size: Self.mailboxSize)
+      try Self.greet(mailbox)
+      mailboxSocket.setPatience(seconds: Self.patience)
+      try self.init(disk, process, mailbox)
+    } catch {
+      process.kill()
+      throw error
+    }
   }
 
+  #if os(Linux)
+    /// A process of this machine, for which the disk and the mailbox are files in a directory.
+    private convenience init(_ disk: VirtualDisk, here directory: String) throws {
+      let diskFile = try FileConnection(at: "\(directory)/served-disk", size: disk.sectors * VirtualDisk.sector)
+      let mailbox = try FileConnection(at: "\(directory)/served-mailbox", size: Self.mailboxSize)
+      let process = try ChildProcess("guest", ["guest", directory, diskFile.path, mailbox.path])
+      _ = try WorkerThread(name: "disk") { disk.serve(diskFile) }
+      try Self.greet(mailbox)
+      try self.init(disk, process, mailbox, ends: [diskFile.end, mailbox.end])
+    }
+  #endif
+
+  /// Waits until it has put things in order.
   deinit {
-    process.kill()
+    if (try? perform(Order(.end))) == nil { process.kill() }
+    _ = process.join()
+    for end in ends { end() }
   }
 
   private static func device(_ name: String, _ socket: Int32) -> [String] {
@@ -79,7 +120,7 @@ final class Machine {
   }
 
   /// Until the program of the machine says hello, its kernel looks for partitions.
-  private func greet() throws(BlockConnection.Ended) {
+  private static func greet(_ mailbox: some DiskConnection) throws(ConnectionEnded) {
     while true {
       let request = try mailbox.next()
       switch request.kind {

@@ -9,6 +9,8 @@ struct Recording {
   var floor: [UInt64]?
   /// What was said to be durable, and how many requests the disk had answered by then.
   var acknowledgements: [(position: Int, thread: Int, number: UInt64)] = []
+  /// Whether blocks of the file system may have been torn by the cut before.
+  var isTorn = false
 
   /// What must be there after a cut behind so many requests; nil if nothing need be.
   func floor(at cut: Int) -> [UInt64]? {
@@ -20,6 +22,11 @@ struct Recording {
       floor = numbers
     }
     return floor
+  }
+
+  /// What a cut leaves, as the beginning of what comes after it.
+  func base(after cut: Cut) -> Recording {
+    Recording(origin: state(after: cut), floor: floor(at: cut.position), isTorn: isTorn || cut.mixture.tearsPages)
   }
 
   /// What a cut leaves: all that was flushed, and a mixture of the rest.

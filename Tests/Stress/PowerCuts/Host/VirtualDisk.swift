@@ -71,9 +71,8 @@ final class VirtualDisk: @unchecked Sendable {
   // MARK: Requests
 
   /// Answers requests until the other side is gone.
-  func serve(_ socket: Int32) {
-    do throws(BlockConnection.Ended) {
-      let connection = try BlockConnection(socket, size: sectors * Self.sector)
+  func serve(_ connection: some DiskConnection) {
+    do throws(ConnectionEnded) {
       while true {
         let request = try connection.next()
         let first = request.offset / Self.sector
@@ -95,9 +94,7 @@ final class VirtualDisk: @unchecked Sendable {
       let count = bytes.count / Self.sector
       let place = state.used
       precondition((place + count) * Self.sector <= Self.room, "more was written than fits")
-      bytes.withUnsafeBytes {
-        written.advanced(by: place * Self.sector).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
-      }
+      UnsafeMutableRawBufferPointer(start: written + place * Self.sector, count: bytes.count).copyBytes(from: bytes)
       for index in 0..<count { state.map[first + index] = UInt32(place + index) }
       state.used += count
       state.log.append(Entry(first: first, count: count, place: place, isDurable: isDurable))
@@ -110,10 +107,11 @@ final class VirtualDisk: @unchecked Sendable {
         for index in 0..<count {
           let place = Int(state.map[first + index])
           let source =
-            place == 0 ? image + (first + index) * Self.sector : UnsafeRawPointer(written) + place * Self.sector
-          (bytes.baseAddress! + index * Self.sector).withMemoryRebound(to: UInt8.self, capacity: Self.sector) {
-            UnsafeMutableRawPointer($0).copyMemory(from: source, byteCount: Self.sector)
-          }
+            place == 0 ? image + (first + index) * Self.sector : UnsafeRawPointer(written + place * Self.sector)
+          let target = UnsafeMutableRawBufferPointer(
+            rebasing: UnsafeMutableRawBufferPointer(bytes)[(index * Self.sector)...]
+          )
+          target.copyMemory(from: UnsafeRawBufferPointer(start: source, count: Self.sector))
         }
         initialized = count * Self.sector
       }
