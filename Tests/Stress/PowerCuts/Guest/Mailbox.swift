@@ -14,6 +14,8 @@ import EskerPlatform
 /// A line is a block that begins with it. Behind the blocks of lines, a file can be put and taken.
 final class Mailbox: Sendable {
   static let block = 4096
+  /// Bytes of a file that are put or taken at once.
+  private static let piece = 1 << 18
   private let file: Int32
 
   init(at path: String) throws(PlatformError) {
@@ -51,13 +53,13 @@ final class Mailbox: Sendable {
     let source = open(path, O_RDONLY)
     guard source >= 0 else { return }
     defer { close(source) }
-    withBlock { block in
+    withBlock(of: Self.piece) { piece in
       var offset = off_t(0)
-      while pread(source, block.baseAddress, block.count, offset) == block.count {
-        if block.contains(where: { $0 != 0 }) {
-          _ = pwrite(file, block.baseAddress, block.count, offset + off_t(Self.block))
+      while pread(source, piece.baseAddress, piece.count, offset) > 0 {
+        if piece.contains(where: { $0 != 0 }) {
+          _ = pwrite(file, piece.baseAddress, piece.count, offset + off_t(Self.block))
         }
-        offset += off_t(Self.block)
+        offset += off_t(piece.count)
       }
     }
   }
@@ -67,16 +69,16 @@ final class Mailbox: Sendable {
     let target = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     guard target >= 0 else { return }
     defer { close(target) }
-    withBlock { block in
-      for offset in stride(from: off_t(0), to: off_t(size), by: Self.block) {
-        guard pread(file, block.baseAddress, block.count, offset + off_t(Self.block)) == block.count else { return }
-        if block.contains(where: { $0 != 0 }) { _ = pwrite(target, block.baseAddress, block.count, offset) }
+    withBlock(of: Self.piece) { piece in
+      for offset in stride(from: off_t(0), to: off_t(size), by: piece.count) {
+        guard pread(file, piece.baseAddress, piece.count, offset + off_t(Self.block)) == piece.count else { return }
+        if piece.contains(where: { $0 != 0 }) { _ = pwrite(target, piece.baseAddress, piece.count, offset) }
       }
     }
   }
 
-  private func withBlock<R>(_ body: (UnsafeMutableRawBufferPointer) -> R) -> R {
-    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: Self.block)
+  private func withBlock<R>(of size: Int = block, _ body: (UnsafeMutableRawBufferPointer) -> R) -> R {
+    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: Self.block)
     defer { block.deallocate() }
     block.initializeMemory(as: UInt8.self, repeating: 0)
     return body(block)
