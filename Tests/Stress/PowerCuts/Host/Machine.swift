@@ -107,7 +107,8 @@ final class Machine {
 
   /// Waits until it has put things in order.
   deinit {
-    if (try? perform(Order(.end))) == nil { process.kill() }
+    // An emulator goes on after its machine has switched itself off.
+    if (try? perform(Order(.end))) == nil || ends.isEmpty { process.kill() }
     _ = process.join()
     for end in ends { end() }
   }
