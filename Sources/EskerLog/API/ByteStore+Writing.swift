@@ -54,7 +54,7 @@ extension ByteStore {
   }
 
   /// Removes `key`. Writes nothing if it is absent, except in a store with a capacity, whose readers in other processes may still
-  /// see a value that was just evicted.
+  /// see a value that was just evicted. That it is absent gets the durability asked for all the same.
   ///
   /// - Returns: true if the key was present and not expired.
   @inlinable @discardableResult

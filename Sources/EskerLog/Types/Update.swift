@@ -49,7 +49,8 @@ enum WriteCondition {
 
 @usableFromInline
 struct RemovalResult {
-  /// The number of the removal itself; 0 if nothing was written.
+  /// The number of the removal itself. If nothing was written: 0 if the condition did not hold, else that of the last write, as one up to
+  /// it has removed the key.
   @usableFromInline var sequence: UInt64
   @usableFromInline var wasVisible: Bool
 }

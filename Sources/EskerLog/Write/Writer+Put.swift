@@ -153,7 +153,8 @@ extension Writer {
       let isThere = existing.address != 0
       // A reader in another process may still show what was just evicted: the tombstone in the log tells it.
       guard isThere || (env.settings.capacity != nil && condition.isAlways) else {
-        return .done(RemovalResult(sequence: 0, wasVisible: false))
+        // The key is gone for good once what has removed it is durable.
+        return .done(RemovalResult(sequence: condition.isAlways ? commits.publishedSequence : 0, wasVisible: false))
       }
       let wasVisible = isThere && (existing.damage != nil || existing.visibleVersion(at: time.now) != nil)
       if isThere, try !holds(condition, existing) { return .done(RemovalResult(sequence: 0, wasVisible: wasVisible)) }

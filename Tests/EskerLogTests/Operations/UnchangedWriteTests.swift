@@ -69,6 +69,21 @@ import Testing
     #expect(byDefault.durableSequence == byDefault.lastSequence, "\(name)")
   }
 
+  /// A removal that finds nothing says that the key is gone: for good, if it asks for that.
+  @Test func absenceGetsTheDurabilityAskedFor() async throws {
+    for isAsync in [false, true] {
+      let store = try Machine().open()
+      try store.put("v", forKey: "k", durability: .synced)
+      try store.remove("k", durability: .buffered)
+      #expect(store.durableSequence < store.lastSequence)
+      let wasThere =
+        isAsync ? try await store.async.remove("k", durability: .synced) : try store.remove("k", durability: .synced)
+      #expect(!wasThere && store.durableSequence == store.lastSequence)
+      try store.put("v", forKey: "other")
+      #expect(try !store.remove("k") && store.durableSequence < store.lastSequence)
+    }
+  }
+
   @Test(arguments: calls.indices) func whatRefusesWritesRefusesTheseToo(_ index: Int) throws {
     let (name, call) = Self.calls[index]
     let store = try machine.open()
