@@ -371,8 +371,8 @@ if let development = Context.environment["ESKER_DEVELOPMENT"]?.split(separator: 
   if development.contains("core") { package.targets.removeAll { $0.name.hasSuffix("-benchmark") } }
 
   // The only tests to build.
-  if let tests = Context.environment["ESKER_TESTS"] {
-    package.targets.removeAll { $0.type == .test && $0.name != tests || $0.name == "esker-stress" }
+  if let tests = Context.environment["ESKER_TESTS"]?.split(separator: ",") {
+    package.targets.removeAll { $0.type == .test && !tests.contains($0.name[...]) || $0.name == "esker-stress" }
   }
 
   // Tests run several times faster if what they spend their time in is optimized, in debug builds, too. All that is asserted there still
