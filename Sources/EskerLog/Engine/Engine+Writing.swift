@@ -185,11 +185,11 @@ extension Engine {
     case .buffered:
       break
     case .synced:
-      guard sequence != 0 else { break }
+      guard sequence > commits.durableSequence else { break }
       commits.noteDemand()
       try waitDurable(logged: sequence)
     case .periodic(let interval):
-      guard sequence != 0 else { break }
+      guard sequence > commits.durableSequence else { break }
       if !committer.requestSync(within: interval.wholeNanoseconds) { try waitDurable(logged: sequence) }
     }
     if !env.isThreaded { env.workers.runPending() }
@@ -208,7 +208,7 @@ extension Engine {
     isAbandonable: Bool = true
   ) async throws(StoreError) {
     if writer.isOwing { await payDelayAsync() }
-    guard case .synced = durability ?? env.settings.durability, sequence != 0 else {
+    guard case .synced = durability ?? env.settings.durability, sequence > commits.durableSequence else {
       return try settle(sequence, durability)
     }
     commits.noteDemand()
