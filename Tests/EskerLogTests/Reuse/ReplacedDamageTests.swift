@@ -33,6 +33,7 @@ import Testing
       repeat {
         if hasCheckpoint, round == 50 { store.probe.writeCheckpoint() }
         before = store.probe.recordsReplaced
+        store.probe.collect()
         let key = bytes("key \(round % 4)")
         let value =
           bytes("value \(1_000_000 + round)") + [UInt8](repeating: UInt8(truncatingIfNeeded: round), count: 80)
@@ -142,6 +143,7 @@ import Testing
         }
         try store.put("", forKey: "b")
         before = store.probe.recordsReplaced
+        store.probe.collect()
         try store.remove("b")
         round += 1
       } while store.probe.recordsReplaced == before && round < 10_000

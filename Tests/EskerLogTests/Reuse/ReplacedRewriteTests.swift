@@ -18,6 +18,7 @@ import Testing
     var expected: [[UInt8]: [UInt8]] = [:]
     func put(_ round: Int) throws {
       let (key, value) = (bytes("key \(round % 7)"), bytes("value \(1_000_000 + round)"))
+      store.probe.collect()
       try store.put(value, forKey: key)
       expected[key] = value
     }

@@ -26,6 +26,7 @@ import Testing
 
   private func overwrite(_ store: LogStore, _ number: Int) throws {
     let value = bytes("value \(1_000_000 + number)") + [UInt8](repeating: 7, count: 40)
+    store.probe.collect()
     try store.put(value, forKey: bytes("key \(number % 4)"))
   }
 
