@@ -41,6 +41,15 @@ public struct LinearizabilityChecker<Model: SequentialModel> {
     return undecided > 0 ? .undecided(operations: undecided) : .linearizable
   }
 
+  /// What a test says of a history; nil if it is linearizable.
+  public func objection(to history: [Operation]) -> String? {
+    switch check(history) {
+    case .linearizable: nil
+    case .violation(let violation): "\(violation)"
+    case .undecided(let count): "given up after \(limit) steps, of \(count) operations"
+    }
+  }
+
   /// The history in parts that have nothing to do with each other.
   public func components(of history: [Operation]) -> [[Operation]] {
     var leaders: [Int: Int] = [:]
