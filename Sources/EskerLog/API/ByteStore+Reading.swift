@@ -28,8 +28,8 @@ extension ByteStore {
     }
   }
 
-  /// Calls `body` with the value's bytes in place, without a copy unless they must be decompressed or stand in the segment that is
-  /// being written; nil if the key is absent or expired.
+  /// Calls `body` with the value's bytes in place, without a copy unless they must be decompressed, or are less than 64 KiB in the
+  /// segment that is being written; nil if the key is absent or expired.
   ///
   /// The bytes stay valid and unchanged until `body` returns, even if the key is written meanwhile. `body` may take its time and
   /// may call the store.

@@ -96,8 +96,10 @@ extension KeyspaceCore {
   @inline(__always)
   private func lease(of record: RecordView, at address: UInt64) -> ValueLease {
     let segment = keydir.granules.segment(of: address)
-    // At the tail, the record may be replaced once the pin has ended.
-    if engine.env.reusesSpace, segment.map({ $0.recordsEnd == nil }) == true { return copy(of: record) }
+    // At the tail, the record may be replaced once the pin has ended, unless it is too large for that.
+    if engine.env.reusesSpace, segment.map({ $0.recordsEnd == nil }) == true, record.size <= RecordFiller.largest {
+      return copy(of: record)
+    }
     return unsafe ValueLease(
       record.value,
       version: record.sequence,

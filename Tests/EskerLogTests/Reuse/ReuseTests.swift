@@ -154,6 +154,28 @@ import Testing
     #expect(isSame == true)
   }
 
+  /// Nothing takes the room of a record that is so large.
+  @Test func aLargeValueIsLentWithoutACopy() throws {
+    let store = try machine().open()
+    let large = [UInt8](repeating: 1, count: 64 << 10)
+    func isLentTwice(_ key: String) throws -> Bool? {
+      try store.withValue(forKey: key) { first in
+        try store.withValue(forKey: key) { second in
+          first.withUnsafeBytes { first in second.withUnsafeBytes { first.baseAddress == $0.baseAddress } }
+        }
+      } ?? nil
+    }
+    try store.put(Self.value(1), forKey: "small")
+    #expect(try isLentTwice("small") == false)
+    try store.put(large, forKey: "large")
+    #expect(try isLentTwice("large") == true)
+    let isSame = try store.withValue(forKey: "large") { (value) -> Bool in
+      for round in 0..<20 { try store.put([UInt8](repeating: UInt8(round), count: 64 << 10), forKey: "large") }
+      return value.withUnsafeBytes { $0.elementsEqual(large) }
+    }
+    #expect(isSame == true)
+  }
+
   @Test func aReaderStopsItAndSeesAll() throws {
     let machine = machine()
     let store = try machine.open()
