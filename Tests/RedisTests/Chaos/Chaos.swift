@@ -40,6 +40,7 @@ final class Chaos {
   let cluster: TestCluster
   private let directory: TemporaryDirectory
   private let plant: String?
+  private let nearCache: NearCache?
   private let run: Int
   private var random: SeededGenerator
   private var monitors: [Monitor] = []
@@ -51,9 +52,18 @@ final class Chaos {
 
   private nonisolated(unsafe) static var runs = 0
 
-  init(_ cluster: TestCluster, plant: String? = nil, _ random: SeededGenerator) throws {
+  /// - Parameters:
+  ///   - plant: An error of Esker's near cache.
+  ///   - nearCache: Another program's near cache, which is tried instead.
+  init(
+    _ cluster: TestCluster,
+    plant: String? = nil,
+    nearCache: NearCache? = nil,
+    _ random: SeededGenerator
+  ) throws {
     self.cluster = cluster
     self.plant = plant
+    self.nearCache = nearCache
     self.random = random
     directory = try TemporaryDirectory()
     Self.runs += 1
@@ -76,7 +86,9 @@ final class Chaos {
       "journal=\(directory.appending("journal-\(name)"))", "keys=\(Self.keyCount)",
     ]
     if let plant { arguments.append("plant=\(plant)") }
-    return (name, try ChildProcess(arguments, output: directory.appending("output-\(name)")))
+    let output = directory.appending("output-\(name)")
+    guard let nearCache else { return (name, try ChildProcess(arguments, output: output)) }
+    return (name, try ChildProcess("near cache", command: nearCache.command, arguments, output: output))
   }
 
   private func journal(_ name: String) -> [UInt8] {
@@ -214,7 +226,8 @@ final class Chaos {
       monitor.end().split(separator: UInt8(ascii: "\n")).compactMap { Execution($0, primaries: primaries) }
     }
     // A lease is half of the node timeout.
-    let checker = Checker(Truth(servers, takeovers), bound: TestCluster.nodeTimeout * 500 + 50_000)
+    let bound = nearCache?.bound ?? TestCluster.nodeTimeout * 500
+    let checker = Checker(Truth(servers, takeovers), bound: bound + 50_000)
     for name in journals { checker.check(ProcessHistory(name: name, journal(name))) }
     return checker
   }

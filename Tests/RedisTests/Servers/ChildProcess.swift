@@ -12,13 +12,18 @@ final class ChildProcess: @unchecked Sendable {
     private var input: UnsafeMutablePointer<FILE>?
   #endif
 
-  init(_ arguments: [String], of program: String = "esker-redis-process", output: String) throws {
+  convenience init(_ arguments: [String], of program: String = "esker-redis-process", output: String) throws {
     guard let path = Self.path(of: program) else { throw TestFailure("\(program) is not built") }
+    try self.init(program, command: quoted(path), arguments, output: output)
+  }
+
+  /// - Parameter command: in the form of a shell.
+  init(_ program: String, command: String, _ arguments: [String], output: String) throws {
     self.program = program
     outputPath = output
     // Its input is ours to end.
     let command =
-      "echo $$ >\(quoted(output)); exec " + ([path] + arguments).map(quoted).joined(separator: " ")
+      "echo $$ >\(quoted(output)); exec " + ([command] + arguments.map(quoted)).joined(separator: " ")
       + " >>\(quoted(output)) 2>&1"
     input = popen(alone(command), "w")
     var found: Int32?
