@@ -13,6 +13,7 @@ func run() {
     case "writer": WriterRole(try Assignment(arguments.dropFirst())).run()
     case "reader": ReaderRole(try Assignment(arguments.dropFirst())).run()
     case "checker": CheckerRole(try Assignment(arguments.dropFirst())).run()
+    case "soak": Soak(try SoakSettings(arguments.dropFirst())).run()
     case "cuts": CutDriver(try CutSettings(arguments.dropFirst())).run()
     case "cut-checker":
       var checker = try CutCheckerRole(arguments.dropFirst())

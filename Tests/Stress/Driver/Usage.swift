@@ -8,6 +8,7 @@ enum Usage {
   static let text = """
     usage: Tools/stress [--seconds N] [--seed S] [--round R] [--with "NAME=N ..."] [--round-seconds N] [--go-on]
                         [--ignore KIND]... [--keep] [--debug]
+           Tools/stress soak [--seconds N] [--interval N] [--samples FILE] [--seed S] [--debug]
 
     Writes to stores on a real file system, beside readers in other processes, merges, backups and kills, and looks whether all
     that is shown was ever so. Every write follows from the seed, so each process knows what a snapshot at a number must hold.
@@ -31,6 +32,10 @@ enum Usage {
     in the background; amplification (tenths), mergers (threads that call merge), capacity (bytes), packing, walkers (threads
     that walk snapshots in the writer), openers and followers (processes), verifying, backups, pause (microseconds after 64
     writes), kills (of the writer, in a round).
+
+    With soak, one process uses a log and a cache for an hour, or --seconds, with everything on: expiry, batches, evictions, merges,
+    snapshots, a reader that follows, a feed, backups. Each --interval seconds, 5 by default, it looks at memory, descriptors, mappings,
+    threads, disk and latencies; --samples writes them as CSV. The exit code is 1 if one of them, latencies aside, grows. Linux only.
 
     The timing of threads and processes does not repeat: the same round may have to run several times to find the same again.
     """
