@@ -112,6 +112,29 @@ import Testing
     try? store.close()
   }
 
+  /// Nobody else comes to lead that sync.
+  @Test func whoeverWaitsForTheNextSyncLeadsIt() throws {
+    // In some of the rounds they are asleep in time.
+    for _ in 0..<20 {
+      let disk = SlowDisk()
+      let store = try disk.bench.open()
+      try store.put("0", forKey: "first", durability: .synced)
+      disk.hold()
+      func write(_ key: String) throws -> WorkerThread {
+        try WorkerThread(name: key) { _ = try? store.put("1", forKey: key, durability: .synced) }
+      }
+      let served = try write("served")
+      while disk.heldSyncs == 0 { Platform.system.pause() }
+      let waiting = try (0..<3).map { try write("waiting \($0)") }
+      while store.lastSequence.rawValue < 5 { Platform.system.pause() }
+      Platform.system.pause()
+      disk.letGo()
+      for thread in [served] + waiting { thread.join() }
+      #expect(store.durableSequence.rawValue == 5)
+      try store.close()
+    }
+  }
+
   @Test func closingAfterAFailedSyncThrowsItsCauseOnce() throws {
     let bench = FaultBench()
     let store = try bench.open()
