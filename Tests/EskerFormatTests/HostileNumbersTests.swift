@@ -83,6 +83,32 @@ import Testing
     #expect(!reason.contains(field.name), "\(reason)")
   }
 
+  /// Each number by itself could be, and all checksums are right.
+  @Test(arguments: [
+    (40, -8, "an entry's size or kind is impossible"), (40, 8, "the entries do not match the trailer"),
+    (48, 1, "an entry's sequence number is out of range"), (56, -1, "an entry's sequence number is out of range"),
+    (80, -1, "the entries do not match the trailer"),
+  ])
+  func entriesThatContradictTheTrailerAreDamage(offset: Int, change: Int, reason: String) throws {
+    let bytes = try sample("footer").bytes
+    let place = bytes.count - SegmentFooter.trailerLength + offset
+    let value = bytes[place..<place + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
+    let field = Field(structure: "footer", name: "", offset: place, least: 0)
+    guard case .failure(.damaged(let found, _)) = try decoding(field, UInt64(value + change)) else {
+      Issue.record("a footer that contradicts itself is read")
+      return
+    }
+    #expect(found == reason)
+  }
+
+  /// There are 66 lines, of which two were split off at a level of 6.
+  @Test(arguments: [(72, 8, 0), (88, 4, 5), (88, 4, 48), (96, 8, 3), (96, 8, 65)])
+  func linesThatContradictEachOtherAreDamage(offset: Int, width: Int, value: UInt64) throws {
+    let field = Field(structure: "checkpoint header", name: "", offset: offset, width: width, least: 0)
+    let expected = FormatError.damaged(reason: "its counts of lines contradict each other", offset: 64)
+    #expect(try decoding(field, value) == .failure(expected))
+  }
+
   @Test func noWriteHasTheNumberZero() throws {
     let field = Field(structure: "manifest", name: "", offset: 88, least: 0)
     let expected = FormatError.damaged(reason: "the next sequence number is 0", offset: 88)

@@ -141,6 +141,15 @@ import Testing
     #expect(spread == 0)
   }
 
+  /// Nobody has looked at it before.
+  @Test func damagedPageIsNotMigrated() throws {
+    let buffers = try ImageBuffers(exporting: Self.filled(30_000))
+    buffers.main[4096 + 100] ^= 1
+    let index = try buffers.adopt()
+    while index.migrateNextChunk() {}
+    #expect(index.isDamaged)
+  }
+
   /// Contents that checksums vouch for and that are still nonsense must not trap, hang or eat memory.
   @Test(arguments: [1, 2, 3, 4] as [UInt64])
   func nonsenseWithRightChecksumsIsHarmless(seed: UInt64) throws {

@@ -63,7 +63,7 @@ struct TombstoneRule {
 /// The lowest sequence number seen for each of some hashes.
 ///
 /// Open addressing over two arrays: nearly all lookups are for hashes that are not in the table.
-private struct HashTable {
+struct HashTable {
   private var hashes: [UInt64]
   private var sequences: [UInt64]
   private let mask: UInt64

@@ -140,6 +140,26 @@ import Testing
     #expect(batch.operations.count == LogStore.maximumBatchLength / 64)
   }
 
+  @Test func noNumberAmidABatchIsEverTheLast() throws {
+    let store = store
+    let isDone = SharedFlag()
+    let errors = try onThreads(2) { thread in
+      guard thread == 0 else {
+        while !isDone.isRaised {
+          if store.lastSequence.rawValue % 20 != 0 { throw StoreError.cancelled }
+        }
+        return
+      }
+      defer { isDone.raise() }
+      for round in 0..<2_000 {
+        try store.write { (batch) throws(StoreError) in
+          for key in 0..<20 { try batch.put("\(round)", forKey: "\(key)") }
+        }
+      }
+    }
+    #expect(errors.isEmpty)
+  }
+
   @Test func aSyncedBatchIsDurableOnReturn() throws {
     try store.write(durability: .synced) { (batch) throws(StoreError) in
       try batch.put("1", forKey: "a")

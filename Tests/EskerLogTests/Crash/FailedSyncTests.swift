@@ -144,6 +144,37 @@ import Testing
     try store.close()
   }
 
+  /// The process ends during a sync that fails, so nobody has heard of that.
+  @Test func aSyncWithoutAnEndProvesNothingToTheNextProcess() throws {
+    let bench = FaultBench()
+    let book = Book()
+    var store = try bench.open()
+    try book.write(6, to: store, syncing: true)
+    try book.write(3, to: store, syncing: false)
+    let killed = Guarded<SimulatedDisk?>(nil)
+    bench.plan.onCall { [disk = bench.disk] call in
+      guard call.operation == .sync, call.path.hasSuffix(".segment") else { return }
+      let plan = FaultPlan()
+      plan.fail(.sync, Self.lie)
+      try? FaultyFileSystem(disk, plan: plan).open(call.path, .readWrite).sync()
+      let left = try? disk.processKilled()
+      killed.withLock { $0 = left }
+    }
+    try store.sync()
+    store.probe.kill()
+    bench.disk = try #require(killed.withLock { $0 })
+    try bench.killProcess()
+    store = try bench.open(seed: 2)
+    try book.check(store, least: book.returned)
+    try book.sync(store)
+    store.probe.kill()
+    try bench.cutPower(.drop)
+    store = try bench.open(seed: 3)
+    try book.check(store, least: book.durable)
+    #expect(bench.damage.isEmpty, "\(bench.damage)")
+    try store.close()
+  }
+
   @Test(arguments: Target.allCases)
   func aCloseWhoseSyncFailsLeavesNoCleanMark(target: Target) throws {
     for nth in 1...3 {

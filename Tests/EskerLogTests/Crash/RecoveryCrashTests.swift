@@ -265,6 +265,27 @@ import Testing
     try expect(try bench.open(seed: 3), 5..<20)
   }
 
+  @Test func aBatchWithoutItsEndNeverTookEffect() throws {
+    let bench = FaultBench()
+    let store = try bench.open()
+    try fill(store, 0..<1)
+    let start = try #require(store.probe.tailEnd)
+    try store.write { (batch) throws(StoreError) in
+      for key in 1..<4 { try batch.put([UInt8](repeating: 1, count: 1_000), forKey: "key \(key)") }
+    }
+    let end = try #require(store.probe.tailEnd)
+    store.probe.kill()
+    try bench.killProcess()
+    var bytes = try bench.bytes(Self.first)
+    bytes.replaceSubrange(start + (end - start) / 3..<end, with: repeatElement(0, count: (end - start) / 3 * 2))
+    try bench.write(bytes, to: Self.first)
+    let reopened = try bench.open(seed: 2)
+    try expect(reopened, 0..<1)
+    try expectAbsent(reopened, 1..<4)
+    #expect(reopened.lastSequence.rawValue == 1)
+    try reopened.close()
+  }
+
   // MARK: The manifest
 
   @Test(arguments: ["manifest.a", "manifest.b"])
@@ -300,6 +321,24 @@ import Testing
       store = try bench.open(seed: 3)
       try expect(store, 0..<10)
     }
+  }
+
+  @Test(arguments: ["manifest.a", "manifest.b"])
+  func ofTwoWholeCopiesTheNewerOneCounts(older: String) throws {
+    let bench = FaultBench()
+    let store = try bench.open()
+    try fill(store, 0..<10)
+    // They take turns at being written first.
+    let second = store.probe.generation.isMultiple(of: 2) ? "manifest.a" : "manifest.b"
+    if older != second { _ = try store.keyspace("before") }
+    bench.killProcess(before: .write, of: older)
+    _ = try store.keyspace("newest")
+    store.probe.kill()
+    try bench.takeKilled()
+    let reopened = try bench.open(seed: 2)
+    #expect(try reopened.keyspaceNames.contains("newest"))
+    try expect(reopened, 0..<10)
+    try reopened.close()
   }
 
   @Test func aStoreWithoutAWholeManifestIsDamagedAndUntouched() throws {

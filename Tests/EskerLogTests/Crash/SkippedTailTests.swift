@@ -37,7 +37,7 @@ import Testing
     #expect(!bench.reported.contains { if case .cut = $0 { true } else { false } })
   }
 
-  @Test func whatWasMergedAwayBeforeItIsNotMissing() throws {
+  @Test(arguments: [false, true]) func whatWasMergedAwayBeforeItIsNotMissing(hasCheckpoint: Bool) throws {
     let bench = FaultBench()
     let store = try bench.open { $0.merge.isAutomatic = false }
     for segment in 0..<2 {
@@ -45,6 +45,9 @@ import Testing
       try store.probe.endTail()
     }
     try store.merge(segments: [2])
+    // Then the log is read on from the tail that is skipped.
+    if hasCheckpoint { store.probe.writeCheckpoint() }
+    #expect((store.probe.checkpointID != 0) == hasCheckpoint)
     try expectAll(try skipTail(store, bench), bench)
   }
 

@@ -25,6 +25,20 @@ import Testing
     try reopened.close()
   }
 
+  @Test func whatACheckpointHoldsIsDurableBeforeItIsListed() throws {
+    let bench = FaultBench()
+    let store = try bench.open()
+    for number in 0..<200 { try store.put("v", forKey: "key \(number)") }
+    store.probe.writeCheckpoint()
+    try #require(store.probe.checkpointID != 0)
+    store.probe.kill()
+    try bench.cutPower(.drop)
+    let reopened = try bench.open(seed: 2)
+    #expect(bench.damage.isEmpty)
+    #expect(try reopened.contents().count == 200)
+    try reopened.close()
+  }
+
   /// Store time is kept before what it condemned goes: when it cannot be, the call takes no effect.
   @Test func whatExpiredStaysUntilTheTimeThatCondemnedItIsKept() throws {
     let bench = FaultBench()

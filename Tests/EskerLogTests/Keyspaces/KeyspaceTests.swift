@@ -115,6 +115,37 @@ import Testing
     #expect(try store.verify().isClean)
   }
 
+  /// No manifest may know of it sooner than the log.
+  @Test func whatAPowerFailureTakesBackIsNotEmptied() throws {
+    var machine = machine
+    let store = try machine.open()
+    try store.keyspace("other").put("v", forKey: "k", durability: .synced)
+    try store.keyspace("other").removeAll()
+    try store.probe.writeManifest()
+    var generator = SeededGenerator(seed: 1)
+    machine.disk = try machine.disk.crashImage(.drop, using: &generator)
+    let again = try machine.open()
+    #expect(again.lastSequence.rawValue == 1)
+    #expect(try again.keyspace("other").get("k") == bytes("v"))
+    withExtendedLifetime(store) {}
+  }
+
+  /// The index leads there as long as it was not swept.
+  @Test func whatWasEmptiedIsNotCopiedByAMerge() throws {
+    let store = try machine.open { $0.merge.isAutomatic = false }
+    let other = try store.keyspace("other")
+    for number in 0..<100 { try other.put("v", forKey: "key \(number)") }
+    store.probe.stopBackground()
+    try other.removeAll()
+    try store.probe.endTail()
+    store.probe.sealFinished()
+    try store.sync()
+    try store.merge(segments: store.statistics.segments.map(\.id))
+    #expect(store.statistics.merged.bytesRead > 0)
+    #expect(store.statistics.merged.bytesWritten == 0)
+    #expect(try other.count() == 0)
+  }
+
   @Test func removeAllOfTheDefaultKeyspaceKeepsTheOthers() throws {
     let store = try machine.open()
     let other = try store.keyspace("other")

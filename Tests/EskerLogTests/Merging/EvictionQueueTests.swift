@@ -249,6 +249,21 @@ import Testing
     withExtendedLifetime(store) {}
   }
 
+  /// Or else what is written then would pass for gone.
+  @Test func afterAPowerFailureNumbersGoOnBehindWhatMadeRoom() throws {
+    var machine = Machine()
+    let store = try Self.open(machine)
+    store.probe.stopBackground()
+    try Self.write(store, from: 0, untilRemoved: 4)
+    var generator = SeededGenerator(seed: 1)
+    machine.disk = try machine.disk.crashImage(.drop, using: &generator)
+    let again = try Self.open(machine)
+    try #require(again.probe.mergedThrough > again.lastSequence.rawValue)
+    #expect(try again.put("v", forKey: "k").rawValue > again.probe.mergedThrough)
+    try again.close()
+    withExtendedLifetime(store) {}
+  }
+
   @Test func aFileThatCannotBeRemovedLeavesItsEntries() throws {
     let machine = Machine()
     let plan = FaultPlan()
@@ -337,6 +352,29 @@ import Testing
     #expect(!log.events.contains { if case .cut = $0 { true } else { false } })
     #expect(try opened.get("key \(number - 1)") == Self.value(number - 1))
     withExtendedLifetime(store) {}
+  }
+
+  /// When the manifest was made, nothing had been written there.
+  @Test func aReaderKnowsWhereASpareBegins() throws {
+    let machine = Machine()
+    let store = try Self.open(machine)
+    store.probe.stopBackground()
+    let reader = try machine.open { $0.readOnly = true }
+    var begun: [SegmentFigures] = []
+    var number = 0
+    while begun.isEmpty {
+      try #require(number < 100_000)
+      try store.put(Self.value(number), forKey: "key \(number)")
+      try reader.refresh()
+      number += 1
+      let empty = Set(store.probe.listed.filter { $0.firstSequence == 0 }.map(\.id))
+      begun = store.probe.segments.filter { $0.firstSequence != 0 && empty.contains($0.id) }
+    }
+    for segment in begun {
+      #expect(reader.probe.segments.first { $0.id == segment.id }?.firstSequence == segment.firstSequence)
+    }
+    try reader.close()
+    try store.close()
   }
 
   /// A reader that lags behind by more than the whole cache.

@@ -168,4 +168,26 @@ import Testing
     }
     #expect(try store.put("next", forKey: "k").rawValue == 2)
   }
+
+  @Test func whatAMergeEvictsStillHidesAnOlderValue() throws {
+    let store = try open(machine)
+    try store.put("old", forKey: "k")
+    _ = try end(store)
+    try store.put("new", forKey: "k")
+    let newer = try end(store)
+    try store.put("v", forKey: "tail", durability: .synced)
+    store.probe.sealFinished()
+    #expect(try store.probe.merge([#require(store.probe.hold(newer))], evicting: true).recordsEvicted == 1)
+    try expect(nil, in: store)
+  }
+
+  /// It marks an empty place.
+  @Test func theHashZeroIsRememberedToo() {
+    var table = HashTable(capacity: 2)
+    for hash in [0, 1] as [UInt64] { table.insert(hash) }
+    let noted = [(0, 9), (0, 7), (0, 8), (1, 5), (2, 4)].map { table.note($0, $1) }
+    #expect(noted == [true, true, true, true, false])
+    #expect(table.leastSequence(of: 0) == 7)
+    #expect(table.leastSequence(of: 1) == 5)
+  }
 }

@@ -55,6 +55,26 @@ import Testing
     #expect(try machine.disk.status(tail) == nil)
   }
 
+  /// Between the copy of a record and the change of the index.
+  @Test func whatIsOverwrittenAmidAMergeStaysSo() throws {
+    let store = try open()
+    for number in 0..<20 { try store.put([UInt8](repeating: 1, count: 1_000), forKey: "key \(number)") }
+    try store.probe.endTail()
+    let known = Set(try machine.files(".segment"))
+    let written = SharedCounter()
+    plan.onCall { call in
+      guard call.operation == .sync, call.path.hasSuffix(".segment"), !known.contains(call.path) else { return }
+      try? store.put("new \(written.add())", forKey: "key 3")
+    }
+    try store.merge(segments: store.statistics.segments.map(\.id))
+    plan.onCall(nil)
+    #expect(store.statistics.merged.bytesWritten > 0)
+    #expect(written.value > 0)
+    #expect(try store.get("key 3") == bytes("new \(written.value)"))
+    #expect(try store.get("key 4") == [UInt8](repeating: 1, count: 1_000))
+    #expect(try store.verify().isClean)
+  }
+
   @Test func aSyncOfAFileThatSomebodyElseRemovedFails() throws {
     let store = try open()
     try store.put("v", forKey: "k")

@@ -1,3 +1,4 @@
+import EskerFormat
 import EskerPlatform
 import EskerTestSupport
 import Testing
@@ -34,6 +35,21 @@ import Testing
     try store.close()
     #expect(log.damage == [])
     return try #require(log.opening)
+  }
+
+  @Test func aDamagedTableOfItsPagesIsToldOf() throws {
+    let name = try #require(try checkpoint)
+    let file = try machine.disk.open(name, .readWrite)
+    let bytes = try file.allBytes()
+    let header = try CheckpointHeader(decoding: Array(bytes.prefix(4096)).span.bytes, fileLength: UInt64(bytes.count))
+    let place = Int(header.layout.pageTableOffset)
+    try file.writeAll([bytes[place] ^ 1], at: place)
+    let log = EventLog()
+    let store = try machine.open { $0.onEvent = { log.record($0) } }
+    let reasons = log.events.compactMap { if case .damaged(_, let reason) = $0 { reason } else { nil } }
+    #expect(reasons.count == 1 && reasons[0].contains("the page table's checksum"), "\(reasons)")
+    #expect(try store.count() == Self.keys)
+    try store.close()
   }
 
   @Test func afterAFewWritesTheCheckpointStays() throws {

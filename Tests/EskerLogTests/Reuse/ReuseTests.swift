@@ -66,6 +66,50 @@ import Testing
     withExtendedLifetime(store) {}
   }
 
+  @Test func aBatchTakesNoRoomAndGivesNone() throws {
+    let store = try machine().open()
+    var end = 0
+    for _ in 0..<10 {
+      end = try overwrite(store, from: end, untilReplaced: 10).end
+      let (count, start) = (store.probe.recordsReplaced, try #require(store.probe.tailEnd))
+      try store.write { (batch) throws(StoreError) in
+        for key in 0..<4 { try batch.put(Self.value(end + key), forKey: "key \(key)") }
+      }
+      #expect(store.probe.recordsReplaced == count)
+      let tail = try #require(store.probe.tail)
+      let places = stride(from: start, to: try #require(store.probe.tailEnd), by: 8)
+      #expect(places.underestimatedCount >= 4 * 128 / 8)
+      let words = places.map { tail.word(at: $0) }
+      end = try overwrite(store, from: end, untilReplaced: 10).end
+      #expect(places.map { tail.word(at: $0) } == words)
+      // So that none begins near the end of a segment.
+      try store.probe.endTail()
+    }
+  }
+
+  /// Writes go on while it is written.
+  @Test func whatIsInFrontOfACheckpointStays() throws {
+    var machine = machine()
+    let plan = FaultPlan()
+    var host = machine.host
+    host.platform.fileSystem = FaultyFileSystem(machine.disk, plan: plan)
+    let store = try LogStore(at: machine.path, options: machine.options(), host: host)
+    try overwrite(store, from: 0, untilReplaced: 50)
+    let rounds = SharedCounter()
+    plan.onCall { call in
+      guard call.path.contains("checkpoint") else { return }
+      let round = 1_000 + rounds.add()
+      try? store.put(Self.value(round), forKey: "key \(round % 4)")
+    }
+    store.probe.writeCheckpoint()
+    plan.onCall(nil)
+    try #require(store.probe.checkpointID != 0 && rounds.value > 1)
+    let expected = try store.contents()
+    let killed = try machine.reopenAfterKill()
+    #expect(try killed.contents() == expected)
+    withExtendedLifetime(store) {}
+  }
+
   /// Also if the segment was empty when its records were to stay.
   @Test func theFirstRecordOfASegmentStays() throws {
     let store = try machine().open()
