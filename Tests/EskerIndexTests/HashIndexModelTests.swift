@@ -45,6 +45,34 @@ import Testing
     #expect(index.candidates(1) == [1])
   }
 
+  /// Not only once: what is prepared is used up, and chunks get full.
+  @Test func growthIsPreparedWheneverItIsNeeded() throws {
+    let index = try makeIndex()
+    var times = 0
+    for key in 0..<500_000 {
+      #expect(index.insert(SplitMix.mix(UInt64(key)), address: UInt64(key + 1)))
+      guard index.needsGrowth else { continue }
+      index.prepareGrowth()
+      times += 1
+      try #require(!index.needsGrowth)
+    }
+    // 100,000 buckets are in four chunks of 2 MiB, of which all but the last are full.
+    #expect(times >= 3)
+    #expect(index.checkInvariants().isEmpty)
+  }
+
+  @Test func largeTableHasChunksAheadOfNeed() throws {
+    let index = try makeIndex()
+    // 64 MiB, of which hardly anything is left.
+    index.makeRoom(for: ((32 << 15) - 100) * HashIndex.entriesPerBucket)
+    #expect(index.needsGrowth)
+    let before = index.memoryBytes
+    index.prepareGrowth()
+    #expect(!index.needsGrowth)
+    // A chunk for buckets, and one for overflow lines.
+    #expect(index.memoryBytes == before + 4 << 20)
+  }
+
   @Test func hashZeroAndFingerprintZeroAreFound() throws {
     let index = try makeIndex()
     #expect(index.candidates(0).isEmpty)
