@@ -136,6 +136,17 @@ let fuzzTargets: [Target] = [
   ),
 ]
 
+/// The program behind Tools/schedules. It is part of this package, as only that sees the steps of the engine.
+let scheduleTargets: [Target] = [
+  .systemLibrary(name: "CFork", path: "Tests/CFork"),
+  .executableTarget(
+    name: "esker-schedules",
+    dependencies: ["CFork", "Esker", "EskerLog", "EskerFormat", "EskerIndex", "EskerPlatform", "EskerTestSupport"],
+    path: "Tests/Schedules",
+    swiftSettings: strict
+  ),
+]
+
 let package = Package(
   name: "Esker",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -390,6 +401,17 @@ if let development = Context.environment["ESKER_DEVELOPMENT"]?.split(separator: 
     for target in package.targets where computing.contains(target.name) {
       target.swiftSettings = (target.swiftSettings ?? []) + [optimized]
     }
+  }
+
+  // For Tools/schedules. Wherever threads meet, they ask which of them goes on.
+  if Context.environment["ESKER_SCHEDULES"] != nil {
+    let meeting: Set = ["EskerPlatform", "EskerFormat", "EskerIndex", "EskerMemory", "EskerLog", "Esker"]
+    package.targets += scheduleTargets
+    for target in package.targets where meeting.contains(target.name) {
+      target.swiftSettings = (target.swiftSettings ?? []) + [.define("SCHEDULES")]
+    }
+    // Records are published by atomics, too.
+    for target in package.targets where target.name == "EskerFormat" { target.dependencies.append("EskerPlatform") }
   }
 
   // For Tools/fuzz, which says where libFuzzer is. It needs to see which branches are taken, of whatever decodes.

@@ -34,23 +34,37 @@ public struct Condition: ~Copyable, @unchecked Sendable {
 
   /// Unlocks `lock`, sleeps until signalled, and locks it again.
   public func wait(_ lock: borrowing Lock) {
+    #if SCHEDULES
+      if unsafe Schedule.wait(condition, lock.mutex, lock.rank, nanoseconds: nil) != nil { return }
+    #endif
     unsafe pthread_cond_wait(condition, lock.mutex)
   }
 
   /// Like `wait`, but for at most `nanoseconds` of monotonic time; false on timeout.
   public func wait(_ lock: borrowing Lock, nanoseconds: UInt64) -> Bool {
-    unsafe esker_condition_wait(condition, lock.mutex, nanoseconds) == 0
+    #if SCHEDULES
+      if let wasSignalled = unsafe Schedule.wait(condition, lock.mutex, lock.rank, nanoseconds: nanoseconds) {
+        return wasSignalled
+      }
+    #endif
+    return unsafe esker_condition_wait(condition, lock.mutex, nanoseconds) == 0
   }
 
   /// Wakes one waiter.
   @inlinable
   public func signal() {
+    #if SCHEDULES
+      if unsafe Schedule.signal(condition, all: false) { return }
+    #endif
     unsafe pthread_cond_signal(condition)
   }
 
   /// Wakes all waiters.
   @inlinable
   public func broadcast() {
+    #if SCHEDULES
+      if unsafe Schedule.signal(condition, all: true) { return }
+    #endif
     unsafe pthread_cond_broadcast(condition)
   }
 }

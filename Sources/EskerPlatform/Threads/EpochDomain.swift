@@ -24,7 +24,13 @@ public struct EpochPin {
 
   /// Identifies the thread among all that are alive: the address of its record, a multiple of 128.
   @inlinable
-  public var thread: UInt { unsafe UInt(bitPattern: slot) }
+  public var thread: UInt {
+    #if SCHEDULES
+      // The same in each run of a schedule, wherever the record is.
+      if let member = Schedule.member { return UInt(member + 1) << 7 }
+    #endif
+    return unsafe UInt(bitPattern: slot)
+  }
 }
 
 /// Keeps memory alive while a reader without a lock may be using it (epoch-based reclamation).
@@ -46,6 +52,10 @@ public struct EpochPin {
 /// Safety: records are never freed, so the address of one stays valid. Only the record's own thread touches `depth`. The
 /// epochs are only accessed as atomics: `Atomic<UInt64>` has the layout of `UInt64`.
 public final class EpochDomain: Sendable {
+  #if SCHEDULES
+    private typealias OSClock = ScheduleClock
+  #endif
+
   /// The domain for uses that need none of their own.
   public static let shared = EpochDomain()
 
@@ -174,6 +184,9 @@ public final class EpochDomain: Sendable {
     var rounds = 0
     while oldestPin() <= mark, isPatient() {
       rounds += 1
+      #if SCHEDULES
+        if Schedule.giveWay(nanoseconds: 50_000) { continue }
+      #endif
       if rounds < 64 { sched_yield() } else { usleep(50) }
     }
   }

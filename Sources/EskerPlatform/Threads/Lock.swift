@@ -58,6 +58,9 @@ public struct Lock: ~Copyable, @unchecked Sendable {
     #if DEBUG
       rank.willBeTaken()
     #endif
+    #if SCHEDULES
+      unsafe Schedule.willLock(UInt(bitPattern: mutex), rank)
+    #endif
     unsafe pthread_mutex_lock(mutex)
     #if DEBUG
       rank.wasTaken()
@@ -67,7 +70,13 @@ public struct Lock: ~Copyable, @unchecked Sendable {
   /// Takes the lock if it is free; false if it is not.
   @inlinable
   public func tryLock() -> Bool {
+    #if SCHEDULES
+      unsafe Schedule.willTryLock(UInt(bitPattern: mutex), rank)
+    #endif
     let isTaken = unsafe pthread_mutex_trylock(mutex) == 0
+    #if SCHEDULES
+      if isTaken { unsafe Schedule.didTryLock(UInt(bitPattern: mutex), rank) }
+    #endif
     #if DEBUG
       if isTaken { rank.wasTaken() }
     #endif
@@ -81,6 +90,9 @@ public struct Lock: ~Copyable, @unchecked Sendable {
       rank.wasGivenBack()
     #endif
     unsafe pthread_mutex_unlock(mutex)
+    #if SCHEDULES
+      unsafe Schedule.didUnlock(UInt(bitPattern: mutex), rank)
+    #endif
   }
 
   /// Runs `body` with the lock held.

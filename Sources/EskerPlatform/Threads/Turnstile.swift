@@ -29,6 +29,9 @@ public struct Turnstile: ~Copyable, @unchecked Sendable {
 
   /// Sleeps until the value differs from `value`; may also wake spuriously.
   public func wait(while value: UInt32) {
+    #if SCHEDULES
+      if unsafe Schedule.wait(word, while: value) { return }
+    #endif
     unsafe esker_word_wait(word, value)
   }
 
@@ -39,11 +42,17 @@ public struct Turnstile: ~Copyable, @unchecked Sendable {
 
   /// Wakes one sleeping thread.
   public func wakeOne() {
+    #if SCHEDULES
+      if unsafe Schedule.wake(word, all: false) { return }
+    #endif
     unsafe esker_word_wake(word, false)
   }
 
   /// Wakes all sleeping threads.
   public func wakeAll() {
+    #if SCHEDULES
+      if unsafe Schedule.wake(word, all: true) { return }
+    #endif
     unsafe esker_word_wake(word, true)
   }
 }

@@ -12,15 +12,24 @@ public final class WorkerThread: Sendable {
     let name: String
     let givesWay: Bool
     let body: @Sendable () -> Void
+    #if SCHEDULES
+      let member: Newcomer?
+    #endif
 
     init(name: String, givesWay: Bool, body: @escaping @Sendable () -> Void) {
       self.name = name
       self.givesWay = givesWay
       self.body = body
+      #if SCHEDULES
+        member = Schedule.newcomer
+      #endif
     }
   }
 
   private let state: Guarded<State>
+  #if SCHEDULES
+    private let member: Newcomer?
+  #endif
 
   /// Starts a thread that runs `body` once.
   ///
@@ -31,6 +40,9 @@ public final class WorkerThread: Sendable {
     givesWay: Bool = false,
     _ body: @escaping @Sendable () -> Void
   ) throws(PlatformError) {
+    #if SCHEDULES
+      member = Schedule.willStart(name)
+    #endif
     // Safety: the thread's body takes over the one reference that is passed here; if no thread starts, this function
     // releases it. The call fills a local with the handle.
     let start = unsafe Unmanaged.passRetained(Start(name: name, givesWay: givesWay, body: body))
@@ -38,6 +50,11 @@ public final class WorkerThread: Sendable {
     let code = unsafe esker_thread_start(
       &handle,
       { context in
+        #if SCHEDULES
+          unsafe Schedule.begin(Unmanaged<Start>.fromOpaque(context).takeUnretainedValue().member)
+          // What the thread owns is released before.
+          defer { Schedule.end() }
+        #endif
         let start = unsafe Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
         unsafe esker_thread_set_name(start.name)
         if start.givesWay { esker_thread_give_way() }
@@ -50,12 +67,18 @@ public final class WorkerThread: Sendable {
       throw PlatformError("start the thread", path: name, code: code)
     }
     state = Guarded(State(handle: handle), .thread)
+    #if SCHEDULES
+      Schedule.didStart(member, handle)
+    #endif
   }
 
   /// Whether the calling thread is a worker thread of any owner.
   public static var isCurrentThread: Bool { esker_thread_is_started_here() }
 
   deinit {
+    #if SCHEDULES
+      if member != nil { return }
+    #endif
     // The last reference may be released on the thread itself, which cannot join itself.
     state.withLock { state in
       if let handle = state.handle { _ = esker_thread_detach(handle) }
@@ -65,6 +88,9 @@ public final class WorkerThread: Sendable {
 
   /// Waits until the thread has ended. Idempotent. Must not be called on the thread itself.
   public func join() {
+    #if SCHEDULES
+      if let member { return Schedule.join(member) }
+    #endif
     state.withLock { state in
       guard let handle = state.handle else { return }
       precondition(!esker_thread_is_current(handle), "a thread cannot wait for its own end")

@@ -14,6 +14,8 @@ struct Machine {
   var leavesCheckpoints = true
   /// Whether records take the room of dead ones.
   var reusesSpace = false
+  /// Sees each call on a file or directory, and may fail it.
+  var calls: FaultPlan?
   /// What memory there is for files; nil for enough.
   var pageCacheRoom: Int?
   let path = "/store"
@@ -25,6 +27,7 @@ struct Machine {
 
   var host: StoreHost {
     var platform = disk.platform(clock: clock)
+    if let calls { platform.fileSystem = FaultyFileSystem(disk, plan: calls) }
     platform.pageCacheRoom = { [pageCacheRoom] in pageCacheRoom }
     var host = StoreHost(platform: platform, background: background)
     host.checkpointsSmallStores = leavesCheckpoints

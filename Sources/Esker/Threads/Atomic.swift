@@ -1,0 +1,7 @@
+#if SCHEDULES
+  @_exported public import EskerPlatform
+
+  /// In place of that of `Synchronization`: each access is a point of a searched schedule.
+  @usableFromInline
+  typealias Atomic<Value: ScheduledRepresentable> = ScheduledAtomic<Value>
+#endif

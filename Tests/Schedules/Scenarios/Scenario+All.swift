@@ -1,0 +1,3 @@
+extension Scenario {
+  static let all = reading + segments + stores + fronts
+}

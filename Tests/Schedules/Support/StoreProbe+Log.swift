@@ -1,0 +1,1 @@
+../../EskerLogTests/Support/StoreProbe+Log.swift
