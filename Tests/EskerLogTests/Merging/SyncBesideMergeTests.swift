@@ -64,7 +64,7 @@ import Testing
     let written = SharedCounter()
     plan.onCall { call in
       guard call.operation == .sync, call.path.hasSuffix(".segment"), !known.contains(call.path) else { return }
-      try? store.put("new \(written.add())", forKey: "key 3")
+      _ = try? store.put("new \(written.add())", forKey: "key 3")
     }
     try store.merge(segments: store.statistics.segments.map(\.id))
     plan.onCall(nil)

@@ -94,12 +94,12 @@ import Testing
     var host = machine.host
     host.platform.fileSystem = FaultyFileSystem(machine.disk, plan: plan)
     let store = try LogStore(at: machine.path, options: machine.options(), host: host)
-    try overwrite(store, from: 0, untilReplaced: 50)
+    _ = try overwrite(store, from: 0, untilReplaced: 50)
     let rounds = SharedCounter()
     plan.onCall { call in
       guard call.path.contains("checkpoint") else { return }
       let round = 1_000 + rounds.add()
-      try? store.put(Self.value(round), forKey: "key \(round % 4)")
+      _ = try? store.put(Self.value(round), forKey: "key \(round % 4)")
     }
     store.probe.writeCheckpoint()
     plan.onCall(nil)
