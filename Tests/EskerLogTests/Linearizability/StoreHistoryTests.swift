@@ -63,6 +63,7 @@ import Testing
       let store = try open(path)
       let space = try store.keyspace("space")
       let (isOver, left) = (SharedFlag(), SharedCounter())
+      let (arrivals, hasFailed) = (SharedCounter(), SharedFlag())
       let seed = seeds.next()
       let errors = try onThreads(count + 1) { number in
         guard number < count else {
@@ -70,9 +71,16 @@ import Testing
           return try store.close()
         }
         let caller = callers[number]
-        for _ in 0..<steps {
-          try caller.step(store, space)
+        for step in 0..<steps {
+          do { try caller.step(store, space) } catch {
+            hasFailed.raise()
+            throw error
+          }
           caller.pause()
+          // One that was kept from running does not overlap all that the others do, whose orders would be too many.
+          guard step % 20 == 19 else { continue }
+          arrivals.add()
+          while arrivals.value < (step + 1) / 20 * count, !hasFailed.isRaised { usleep(50) }
         }
         // Until the store is closed, which is amid some call.
         if left.add() == count { isOver.raise() }

@@ -8,10 +8,19 @@ struct LinearizationSearch<Model: SequentialModel> {
     case tooLong
   }
 
-  /// What was reached: which operations were taken, as bits, and the state that they led to.
+  /// What was reached: which operations were taken, as bits, and the state that they led to. Of the bits only those words are kept in which
+  /// some but not all are set: there are millions of these, each of a few operations that overlap.
   private struct Configuration: Hashable {
-    var taken: [UInt64]
-    var state: Model.State
+    private let first: Int
+    private let taken: [UInt64]
+    private let state: Model.State
+
+    init(_ taken: [UInt64], _ state: Model.State) {
+      first = taken.firstIndex { $0 != .max } ?? taken.count
+      let end = taken.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
+      self.taken = Array(taken[first..<max(first, end)])
+      self.state = state
+    }
   }
 
   private let model: Model
@@ -63,7 +72,7 @@ struct LinearizationSearch<Model: SequentialModel> {
         let operation = operations[number]
         taken[number / 64] |= 1 << (number % 64)
         if let after = model.state(after: operation.call, operation.outcome, in: state),
-          visited.insert(Configuration(taken: taken, state: after)).inserted
+          visited.insert(Configuration(taken, after)).inserted
         {
           order.append((number, state))
           state = after
