@@ -147,7 +147,7 @@ import Testing
       DescriptorLimit.raise()
       #expect(DescriptorLimit.current > limit)
       #if !canImport(Darwin)
-        #expect(DescriptorLimit.current == Int(clamping: try FileLimit.current().rlim_max))
+        #expect(DescriptorLimit.current == Int(clamping: try ResourceLimit.openFiles.current().rlim_max))
       #endif
     }
   }

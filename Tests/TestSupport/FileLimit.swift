@@ -10,29 +10,6 @@ import EskerPlatform
 
 /// This process's limit on open files; to be changed only in exit tests.
 public enum FileLimit {
-  /// The system refused the limit.
-  public struct CannotSet: Error {}
-
-  #if canImport(Glibc)
-    private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-  #else
-    private static let resource = RLIMIT_NOFILE
-  #endif
-
-  /// The soft and the hard limit.
-  public static func current() throws -> rlimit {
-    var limit = rlimit()
-    guard getrlimit(resource, &limit) == 0 else { throw CannotSet() }
-    return limit
-  }
-
-  /// Sets the soft limit.
-  public static func set(_ count: Int) throws {
-    var limit = try current()
-    limit.rlim_cur = rlim_t(count)
-    guard setrlimit(resource, &limit) == 0 else { throw CannotSet() }
-  }
-
   /// Leaves room for `count` more files in addition to those open, which may include inherited ones; returns the new limit.
   @discardableResult
   public static func leave(_ count: Int) throws -> Int {
@@ -42,7 +19,7 @@ public enum FileLimit {
       if fcntl(Int32(limit), F_GETFD) == -1 { free += 1 }
       limit += 1
     }
-    try set(limit)
+    try ResourceLimit.openFiles.set(limit)
     return limit
   }
 

@@ -3,8 +3,8 @@ internal import EskerPlatform
 
 /// A value in place, valid as long as this object.
 ///
-/// Safety: `owner` keeps the bytes, and nothing changes them: a record in a segment that is not the tail never changes, and a buffer
-/// is filled before it is leased. Use `withBytes`, which keeps the owner until the body returns.
+/// Safety: `owner` keeps the bytes, and nothing changes them: a record in a segment that is not the tail never changes, nor does one that
+/// is too large for others to take its room, and a buffer is filled before it is leased. Use `withBytes`, which keeps the owner until the body returns.
 @usableFromInline @safe
 struct ValueLease {
   @usableFromInline let bytes: UnsafeRawBufferPointer

@@ -87,8 +87,7 @@
       _ file: StaticString = #fileID,
       _ line: UInt = #line
     ) -> (exchanged: Bool, original: Value) {
-      Schedule.access(file, line)
-      return Value.compareExchange(atomic, expected, desired)
+      compareExchange(expected: expected, desired: desired, ordering: ordering, file, line)
     }
   }
 #endif

@@ -160,7 +160,7 @@ import Testing
         #expect(error.description.contains("cannot open \(crowd.path)/"))
         #expect(error.description.contains("ulimit -n"))
       }
-      try FileLimit.set(most)
+      try ResourceLimit.openFiles.set(most)
       #expect(try crowd.open().get("key") == bytes("value"))
     }
     let ofMachine = StoreError.failed(operation: "open", path: "file", errno: PlatformError.tooManyFilesOnMachine)
