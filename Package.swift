@@ -317,7 +317,11 @@ let package = Package(
       dependencies: ["EskerFormat", "EskerBundledLZ4", "CEskerShims"],
       swiftSettings: strict
     ),
-    .testTarget(name: "EskerIndexTests", dependencies: ["EskerIndex", "EskerPlatform"], swiftSettings: strict),
+    .testTarget(
+      name: "EskerIndexTests",
+      dependencies: ["EskerIndex", "EskerPlatform", "EskerTestSupport"],
+      swiftSettings: strict
+    ),
     .testTarget(
       name: "EskerMemoryTests",
       dependencies: ["EskerMemory", "EskerTestSupport"],

@@ -271,24 +271,8 @@ extension Composed: EnumerableStorage where Base: EnumerableStorage, Step: Stora
     onFailure failure: (StorageError) throws(StorageError) -> Void,
     _ body: (Key, Entry<Value>) throws(StorageError) -> Void
   ) throws(StorageError) {
-    var ofCaller: StorageError?
-    do throws(StorageError) {
-      try base.forEachEntry { (error) throws(StorageError) in
-        try passing(&ofCaller) { () throws(StorageError) in try failure(step.translated(error)) }
-      } _: { (innerKey, entry) throws(StorageError) in
-        let key: Key
-        let found: Entry<Value>?
-        do throws(StorageError) {
-          key = try step.outer(innerKey)
-          found = try step.outer(entry, key)
-        } catch {
-          let error = step.translated(error)
-          return try passing(&ofCaller) { () throws(StorageError) in try failure(error) }
-        }
-        if let found { try passing(&ofCaller) { () throws(StorageError) in try body(key, found) } }
-      }
-    } catch {
-      throw ofCaller ?? step.translated(error)
+    try showEntries(failure, body) { (failure, body) throws(StorageError) in
+      try base.forEachEntry(onFailure: failure, body)
     }
   }
 
@@ -297,25 +281,77 @@ extension Composed: EnumerableStorage where Base: EnumerableStorage, Step: Stora
     onFailure failure: (StorageError) throws(StorageError) -> Void,
     _ body: (Key) throws(StorageError) -> Void
   ) throws(StorageError) {
+    try showKeys(failure, body) { (failure, body) throws(StorageError) in
+      try base.forEachKey(onFailure: failure, body)
+    }
+  }
+
+  /// Shows the entries that `list` lists.
+  fileprivate func showEntries(
+    _ failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key, Entry<Value>) throws(StorageError) -> Void,
+    _ list:
+      @escaping (
+        (StorageError) throws(StorageError) -> Void,
+        (Base.Key, Entry<Base.Value>) throws(StorageError) -> Void
+      ) throws(StorageError) -> Void
+  ) throws(StorageError) {
     var ofCaller: StorageError?
     do throws(StorageError) {
-      try base.forEachKey { (error) throws(StorageError) in
-        try passing(&ofCaller) { () throws(StorageError) in try failure(step.translated(error)) }
-      } _: { (innerKey) throws(StorageError) in
-        let key: Key
-        do throws(StorageError) { key = try step.outer(innerKey) } catch {
-          let error = step.translated(error)
-          return try passing(&ofCaller) { () throws(StorageError) in try failure(error) }
+      try list(
+        { (error) throws(StorageError) in
+          try passing(&ofCaller) { () throws(StorageError) in try failure(step.translated(error)) }
+        },
+        { (innerKey, entry) throws(StorageError) in
+          let key: Key
+          let found: Entry<Value>?
+          do throws(StorageError) {
+            key = try step.outer(innerKey)
+            found = try step.outer(entry, key)
+          } catch {
+            let error = step.translated(error)
+            return try passing(&ofCaller) { () throws(StorageError) in try failure(error) }
+          }
+          if let found { try passing(&ofCaller) { () throws(StorageError) in try body(key, found) } }
         }
-        try passing(&ofCaller) { () throws(StorageError) in try body(key) }
-      }
+      )
+    } catch {
+      throw ofCaller ?? step.translated(error)
+    }
+  }
+
+  /// Shows the keys that `list` lists.
+  fileprivate func showKeys(
+    _ failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key) throws(StorageError) -> Void,
+    _ list:
+      @escaping (
+        (StorageError) throws(StorageError) -> Void,
+        (Base.Key) throws(StorageError) -> Void
+      ) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    var ofCaller: StorageError?
+    do throws(StorageError) {
+      try list(
+        { (error) throws(StorageError) in
+          try passing(&ofCaller) { () throws(StorageError) in try failure(step.translated(error)) }
+        },
+        { (innerKey) throws(StorageError) in
+          let key: Key
+          do throws(StorageError) { key = try step.outer(innerKey) } catch {
+            let error = step.translated(error)
+            return try passing(&ofCaller) { () throws(StorageError) in try failure(error) }
+          }
+          try passing(&ofCaller) { () throws(StorageError) in try body(key) }
+        }
+      )
     } catch {
       throw ofCaller ?? step.translated(error)
     }
   }
 
   /// Runs code of the caller's. What it throws is passed on as it is.
-  private func passing(
+  fileprivate func passing(
     _ failure: inout StorageError?,
     _ body: () throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -328,6 +364,41 @@ extension Composed: EnumerableStorage where Base: EnumerableStorage, Step: Stora
   /// How many entries there are behind.
   public func count() throws(StorageError) -> Int {
     do throws(StorageError) { return try base.count() } catch { throw step.translated(error) }
+  }
+}
+
+extension Composed: OrderedStorage where Base: OrderedStorage, Step: StorageStep.Listing, Step.Key == Base.Key {
+  /// Calls `body` with each key of a range behind and its entry, as the step shows it, in order; see ``OrderedStorage``.
+  public func forEachEntry(
+    in range: StorageRequest.Range<Key>,
+    order: KeyRange.Direction,
+    limit: Int,
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key, Entry<Value>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try checkOrder()
+    try showEntries(failure, body) { (failure, body) throws(StorageError) in
+      try base.forEachEntry(in: range, order: order, limit: limit, onFailure: failure, body)
+    }
+  }
+
+  /// Calls `body` with each key of a range behind, in order; see ``OrderedStorage``.
+  public func forEachKey(
+    in range: StorageRequest.Range<Key>,
+    order: KeyRange.Direction,
+    limit: Int,
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try checkOrder()
+    try showKeys(failure, body) { (failure, body) throws(StorageError) in
+      try base.forEachKey(in: range, order: order, limit: limit, onFailure: failure, body)
+    }
+  }
+
+  /// Other keys than those behind have another order, whatever their type.
+  private func checkOrder() throws(StorageError) {
+    if !step.keepsKeys { throw .unsupported(operation: "read its keys in order", view: name) }
   }
 }
 

@@ -296,6 +296,30 @@ extension HybridStorage: EnumerableStorage where Back: EnumerableStorage {
   }
 }
 
+extension HybridStorage: OrderedStorage where Back: OrderedStorage {
+  /// Calls `body` with each key of a range behind and its entry, in order; see ``OrderedStorage``.
+  public func forEachEntry(
+    in range: StorageRequest.Range<Key>,
+    order: KeyRange.Direction,
+    limit: Int,
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key, Entry<Value>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try core.back.forEachEntry(in: range, order: order, limit: limit, onFailure: failure, body)
+  }
+
+  /// Calls `body` with each key of a range behind, in order; see ``OrderedStorage``.
+  public func forEachKey(
+    in range: StorageRequest.Range<Key>,
+    order: KeyRange.Direction,
+    limit: Int,
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try core.back.forEachKey(in: range, order: order, limit: limit, onFailure: failure, body)
+  }
+}
+
 extension HybridStorage: ClearableStorage where Back: ClearableStorage {
   /// Empties both tiers.
   public func removeAll(durability: Durability?) throws(StorageError) {

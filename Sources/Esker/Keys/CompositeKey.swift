@@ -56,6 +56,13 @@ public struct CompositeKey<each Part: StorageKey>: StorageKey {
     )
   }
 
+  /// What the bytes of all keys begin with that have these first parts; they have more.
+  static func prefix<each First: StorageKey>(_ parts: repeat each First) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    for part in repeat each parts { try append(part, isLast: false, to: &bytes) }
+    return bytes
+  }
+
   private static func append<One: StorageKey>(_ part: One, isLast: Bool, to bytes: inout [UInt8]) throws {
     try One.keyTransformer.lending(part) { span in
       if isLast { return bytes.append(span) }

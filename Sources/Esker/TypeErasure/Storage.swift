@@ -129,6 +129,41 @@ extension Storage: EnumerableStorage, ClearableStorage, ObservableStorage {
   }
 }
 
+extension Storage: OrderedStorage where Key: OrderedStorageKey {
+  private var ordered: any OrderedStorage<Key, Value> {
+    get throws(StorageError) {
+      guard let base = table.base as? any OrderedStorage<Key, Value> else {
+        throw .unsupported(operation: "read its keys in order", view: name)
+      }
+      return base
+    }
+  }
+
+  /// Calls `body` with each key of a range and its entry, in order; see ``OrderedStorage``.
+  ///
+  /// - Throws: ``StorageError/unsupported(operation:view:)`` if the storage behind has no order, such as memory alone.
+  public func forEachEntry(
+    in range: StorageRequest.Range<Key>,
+    order: KeyRange.Direction,
+    limit: Int,
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key, Entry<Value>) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try ordered.forEachEntry(in: range, order: order, limit: limit, onFailure: failure, body)
+  }
+
+  /// Calls `body` with each key of a range, in order; see ``OrderedStorage``.
+  public func forEachKey(
+    in range: StorageRequest.Range<Key>,
+    order: KeyRange.Direction,
+    limit: Int,
+    onFailure failure: (StorageError) throws(StorageError) -> Void,
+    _ body: (Key) throws(StorageError) -> Void
+  ) throws(StorageError) {
+    try ordered.forEachKey(in: range, order: order, limit: limit, onFailure: failure, body)
+  }
+}
+
 extension Storage: ByteBacked {
   private var bytes: any ByteBacked<Key, Value> {
     get throws(StorageError) {

@@ -7,6 +7,9 @@ public struct IndexEntry: Sendable, Equatable {
   /// Where the key may be in the log.
   public var address: UInt64
 
+  /// The bits of a hash that the index knows.
+  public static let partialHashMask: UInt64 = 1 << 36 - 1
+
   init(bucket: Int, word: UInt64) {
     self.bucket = bucket
     partialHash = Slot.partialHash(word, bucket: bucket)

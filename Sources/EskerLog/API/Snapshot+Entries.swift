@@ -7,8 +7,8 @@ extension Snapshot {
     KeyspaceEntries(of: keyspace.core, in: self)
   }
 
-  /// The entries of the default keyspace, or of `keyspace`, whose keys begin with `prefix`. Reads every entry, because keys are not
-  /// ordered. Includes entries with unreadable keys, so that damage is not mistaken for absence.
+  /// The entries of the default keyspace, or of `keyspace`, whose keys begin with `prefix`. Reads every entry;
+  /// ``entries(in:_:order:)`` sorts a keyspace's keys once instead. Includes entries with unreadable keys, so that damage is not mistaken for absence.
   public func entries(withPrefix prefix: [UInt8], in keyspace: Keyspace? = nil) -> some Sequence<Snapshot.Entry> {
     let name = keyspace?.name ?? ""
     return lazy.filter { entry in

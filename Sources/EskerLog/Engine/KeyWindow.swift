@@ -135,30 +135,53 @@ extension KeyspaceCore {
     if let record = unsafe keydir.record(at: hint, for: hash, key, window.incarnation.pointee.tag) {
       return unsafe record.value
     }
-    return try unsafe valueWithoutHint(of: key, hash, in: &window)
+    return try unsafe entryWithoutHint(of: key, hash, in: &window)?.value
+  }
+
+  /// The same with what is known of the value.
+  func entry(
+    of key: UnsafeRawBufferPointer,
+    at position: Int,
+    in window: inout KeyWindow
+  ) throws(StoreError) -> FoundEntry? {
+    if position &+ KeyWindow.lead < window.count { pageInRest(position &+ KeyWindow.lead, of: &window) }
+    let (hash, hint) = (window[hashOf: position], window[hintFor: position])
+    if let record = unsafe keydir.record(at: hint, for: hash, key, window.incarnation.pointee.tag) {
+      return FoundEntry(record)
+    }
+    return try unsafe entryWithoutHint(of: key, hash, in: &window)
+  }
+
+  /// Whether the key that was added at a position has a value.
+  func isThere(
+    _ key: UnsafeRawBufferPointer,
+    at position: Int,
+    in window: inout KeyWindow
+  ) throws(StoreError) -> Bool {
+    if position &+ KeyWindow.lead < window.count { pageInRest(position &+ KeyWindow.lead, of: &window) }
+    let (hash, hint) = (window[hashOf: position], window[hintFor: position])
+    if unsafe keydir.record(at: hint, for: hash, key, window.incarnation.pointee.tag) != nil { return true }
+    return try unsafe metadata(key) != nil
   }
 
   /// Handles absent and expired keys, damage, packed values, and the few hints that lead to another key.
   @inline(never)
-  private func valueWithoutHint(
+  private func entryWithoutHint(
     of key: UnsafeRawBufferPointer,
     _ hash: UInt64,
     in window: inout KeyWindow
-  ) throws(StoreError) -> UnsafeRawBufferPointer? {
+  ) throws(StoreError) -> FoundEntry? {
     // It may have been closed since, or be behind its writer.
     try engine.checkBeforeRead()
     switch try unsafe lookup(hash, key, window.incarnation.pointee.tag) {
-    case .plain(let record, _): return unsafe record.value
-    case .large(let address): return unsafe try found(keydir.largeRecord(at: address, hash))?.value
-    case .packed(let address): return try unsafe packedValue(at: address, in: &window)
+    case .plain(let record, _): return FoundEntry(record)
+    case .large(let address): return try found(keydir.largeRecord(at: address, hash)).map { FoundEntry($0) }
+    case .packed(let address): return try packedEntry(at: address, in: &window)
     case nil: return nil
     }
   }
 
-  private func packedValue(
-    at address: UInt64,
-    in window: inout KeyWindow
-  ) throws(StoreError) -> UnsafeRawBufferPointer {
+  private func packedEntry(at address: UInt64, in window: inout KeyWindow) throws(StoreError) -> FoundEntry {
     let (entry, view) = try keydir.packedEntry(at: address)
     if unsafe window.buffer.count < entry.valueLength {
       unsafe window.buffer.deallocate()
@@ -168,7 +191,7 @@ extension KeyspaceCore {
     if let found = unsafe keydir.copyValue(of: entry, in: view, at: address, into: value) {
       throw keydir.damage(at: address, found, key: entry.key)
     }
-    return UnsafeRawBufferPointer(value)
+    return unsafe FoundEntry(UnsafeRawBufferPointer(value), version: entry.sequence, expiry: entry.expiry)
   }
 
   /// Ends the pin; values must no longer be used.
@@ -177,4 +200,26 @@ extension KeyspaceCore {
     unsafe window.buffer.deallocate()
     keydir.epochs.exit(window.pin)
   }
+}
+
+/// A value that a window found, and what is known of it.
+///
+/// Safety: the value is there until the next one is asked for; nobody keeps it longer.
+@safe
+struct FoundEntry {
+  let value: UnsafeRawBufferPointer
+  private let version: UInt64
+  private let expiry: Int64
+
+  init(_ value: UnsafeRawBufferPointer, version: UInt64, expiry: Int64) {
+    unsafe self.value = value
+    self.version = version
+    self.expiry = expiry
+  }
+
+  fileprivate init(_ record: RecordView) {
+    unsafe self.init(record.value, version: record.sequence, expiry: record.expiry)
+  }
+
+  var metadata: ValueMetadata { unsafe ValueMetadata(value.count, version: version, expiry: expiry) }
 }

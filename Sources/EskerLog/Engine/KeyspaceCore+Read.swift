@@ -141,7 +141,7 @@ extension KeyspaceCore {
 }
 
 extension ValueMetadata {
-  fileprivate init(_ length: Int, version: UInt64, expiry: Int64) {
+  init(_ length: Int, version: UInt64, expiry: Int64) {
     self.init(length: length, version: SequenceNumber(rawValue: version), expiry: Expiry(stored: expiry))
   }
 }

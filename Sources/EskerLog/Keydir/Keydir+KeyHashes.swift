@@ -8,10 +8,8 @@ extension Keydir {
   /// The maximum number of hashes in all hash lists, of eight bytes each: two bytes for each key of the store, and half a mebibyte.
   private var keyHashLimit: Int { 64 << 10 + count / 4 }
 
-  /// Notes a key that the index got. Called for a keyspace with a hash list, which it may lose.
-  @inline(never)
-  func enlist(_ hash: UInt64, in core: KeyspaceCore?, _ keys: borrowing KeydirState) {
-    guard let core else { return }
+  /// Notes a key that the index is about to get. Called for a keyspace with a hash list, which it may lose.
+  func enlist(_ hash: UInt64, in core: KeyspaceCore, _ keys: borrowing KeydirState) {
     core.keyHashes.withLock { keyHashes in
       if keyHashes.isFull {
         let before = keyHashes.capacity
@@ -30,13 +28,13 @@ extension Keydir {
   private func drop(_ keyHashes: inout KeyHashList, of core: KeyspaceCore) {
     keyHashCapacity.wrappingSubtract(keyHashes.capacity, ordering: .relaxed)
     keyHashes = KeyHashList()
-    core.hasKeyHashes.store(false, ordering: .relaxed)
+    core.hasKeyHashes = false
   }
 
   /// Begins the hash list of a keyspace that has no entries.
   func beginKeyHashes(of core: KeyspaceCore) {
     core.keyHashes.withLock { drop(&$0, of: core) }
-    core.hasKeyHashes.store(core.id != 0 && !core.tag.isRemoved, ordering: .relaxed)
+    core.hasKeyHashes = core.id != 0 && !core.tag.isRemoved
   }
 
   /// Adopts a hash list from a checkpoint; none if there is none.
@@ -44,7 +42,10 @@ extension Keydir {
     beginKeyHashes(of: core)
     guard let hashes, let keyHashes = KeyHashList(hashes),
       keyHashes.capacity <= keyHashLimit - keyHashCapacity.load(ordering: .relaxed)
-    else { return core.hasKeyHashes.store(false, ordering: .relaxed) }
+    else {
+      core.hasKeyHashes = false
+      return
+    }
     core.keyHashes.withLock { $0 = keyHashes }
     keyHashCapacity.wrappingAdd(keyHashes.capacity, ordering: .relaxed)
   }
@@ -57,7 +58,7 @@ extension Keydir {
 
   /// The hashes that entries of a keyspace have; nil if it has no hash list, or is not in that incarnation.
   func keyHashes(of core: KeyspaceCore, _ tag: KeyspaceTag, _ keys: borrowing KeydirState) -> [UInt64]? {
-    guard core.tag == tag, core.hasKeyHashes.load(ordering: .relaxed) else { return nil }
+    guard core.tag == tag, core.hasKeyHashes else { return nil }
     return core.keyHashes.withLock { $0.hashes }
   }
 

@@ -13,11 +13,13 @@ internal import Synchronization
 /// proves, with results of a search under the same hold of the lock. Each change takes these steps, in order:
 ///
 /// 1. A checkpoint in progress saves the bucket as it was.
-/// 2. Open snapshots note the address that the index is about to leave, and the address that a record is moved to. An iterator
+/// 2. A key that the index does not have yet is put into the order of its keyspace's keys, if that is kept.
+/// 3. Open snapshots note the address that the index is about to leave, and the address that a record is moved to. An iterator
 ///    checks the index first and the notes second, so it finds every record of its snapshot in one of them. Only an address that
 ///    the index leads to is noted: one that it left before a snapshot was taken is not part of the snapshot.
-/// 3. The index changes.
-/// 4. The counts of live records and of entries are updated.
+/// 4. The index changes.
+/// 5. A key that it has no longer is taken out of the order.
+/// 6. The counts of live records and of entries are updated.
 ///
 /// Calls the catalog, segments and the environment. Thread safety: any thread may read.
 ///
@@ -219,14 +221,14 @@ final class Keydir: @unchecked Sendable {
     saveForCheckpoint(hash, keys)
     if expiry != .max { core?.expiry.note(expiry) }
     if existing.address == 0 {
+      // Unwrapped behind the call: here it would be retained for each new key.
+      if core?.keptKeys.isEmpty == false { keepKey(hash, at: address, of: core, keys) }
       // Fails when out of memory, unless that was reserved, and in a damaged bucket.
       guard index.insert(hash, address: address, after: probe) else {
         noteIncomplete()
         return
       }
       countEntries(1, of: core)
-      // Unwrapped behind the call: here it would be retained for each new key.
-      if core?.hasKeyHashes.load(ordering: .relaxed) ?? false { enlist(hash, in: core, keys) }
     } else {
       note(existing.address, existing.sequence, keys)
       probe.replaceCurrent(with: address)
@@ -241,6 +243,7 @@ final class Keydir: @unchecked Sendable {
     note(existing.address, existing.sequence, keys)
     // Fails in a damaged bucket, where the entry stays.
     guard index.remove(hash, address: existing.address) else { return }
+    dropKey(hash, at: existing.address, of: core)
     granules.countDead(at: existing.address, bytes: existing.size)
     countEntries(-1, of: core)
   }
@@ -257,8 +260,10 @@ final class Keydir: @unchecked Sendable {
     saveForCheckpoint(hash, keys)
     note(address, keys)
     guard index.remove(hash, address: address) else { return false }
+    let core = keyspaces.core(of: keyspace)
+    dropKey(hash, at: address, of: core)
     granules.countDead(at: address, bytes: size)
-    countEntries(-1, of: keyspaces.core(of: keyspace))
+    countEntries(-1, of: core)
     return true
   }
 
@@ -302,6 +307,7 @@ final class Keydir: @unchecked Sendable {
       for listener in listeners { listener.noteSuperseded(entry.address, record.sequence) }
       granules.countDead(at: entry.address, bytes: record.size)
       let core = keyspaces.core(of: record.keyspace)
+      core?.keptOrder?.remove(record)
       countEntries(-1, of: core)
       if let core { onRemoved(core, record, entry.address) }
       return true
@@ -323,7 +329,9 @@ final class Keydir: @unchecked Sendable {
       for listener in listeners { listener.noteSuperseded(entry.address, record?.sequence ?? 0) }
       granules.countDead(at: entry.address, bytes: record?.size ?? 0)
       // The keyspace of an unreadable record is not known.
-      countEntries(-1, of: record.flatMap { keyspaces.core(of: $0.keyspace) })
+      let core = record.flatMap { keyspaces.core(of: $0.keyspace) }
+      if let record { core?.keptOrder?.remove(record) }
+      countEntries(-1, of: core)
       return true
     }
   }
@@ -371,6 +379,8 @@ final class Keydir: @unchecked Sendable {
     core.setCount(0)
     core.expiry.set(.max)
     beginKeyHashes(of: core)
+    // It begins without keys. The old one stays with the scans that have it.
+    if core.order != nil { core.order = tag.isRemoved ? nil : KeyOrder(isComplete: true) }
     keyspaces.noteChange(of: core)
   }
 

@@ -35,8 +35,22 @@ public final class _KeyspaceCore: Sendable {
 
   /// The hashes of the keyspace's keys, while it is small. Changed under the writer's lock, as the flag.
   let keyHashes = Guarded(KeyHashList(), .leaf)
-  /// Whether there is a hash list. Relaxed: read and changed under the writer's lock.
-  let hasKeyHashes: Atomic<Bool>
+  /// What is kept of its keys besides the index.
+  struct KeptKeys: OptionSet {
+    let rawValue: UInt8
+    /// A list of their hashes.
+    static let hashes = KeptKeys(rawValue: 1)
+    /// The keys themselves, in order.
+    static let order = KeptKeys(rawValue: 2)
+  }
+
+  /// Relaxed: read and changed under the writer's lock.
+  private let kept: Atomic<UInt8>
+
+  /// The keys in order, once somebody asked for that. Changed under the writer's lock.
+  private let orderOfKeys = Guarded<KeyOrder?>(nil, .leaf)
+  /// Held while they are gathered.
+  let ordering = Lock(.ordering)
 
   /// Whether there are watchers or listeners. Relaxed: writers read it under the writer's lock, which it is changed under.
   let isWatched = Atomic<Bool>(false)
@@ -54,7 +68,7 @@ public final class _KeyspaceCore: Sendable {
     name = row.name
     defaultExpiryMilliseconds = Atomic(row.defaultExpiry)
     recordedForms = Guarded(row.forms, .leaf)
-    hasKeyHashes = Atomic(row.id != 0)
+    kept = Atomic(row.id != 0 ? KeptKeys.hashes.rawValue : 0)
     present = Atomic(0)
     begin(incarnation: row.incarnation)
   }
@@ -103,6 +117,34 @@ public final class _KeyspaceCore: Sendable {
 
   @inline(__always)
   func setCount(_ count: Int) { entryCount.store(count, ordering: .relaxed) }
+
+  /// What is kept of its keys besides the index. Called under the writer's lock.
+  @inline(__always)
+  var keptKeys: KeptKeys { KeptKeys(rawValue: kept.load(ordering: .relaxed)) }
+
+  /// Whether there is a hash list. Used under the writer's lock.
+  var hasKeyHashes: Bool {
+    get { keptKeys.contains(.hashes) }
+    set { keep(.hashes, newValue) }
+  }
+
+  private func keep(_ keys: KeptKeys, _ isKept: Bool) {
+    let others = keptKeys.subtracting(keys)
+    kept.store((isKept ? others.union(keys) : others).rawValue, ordering: .relaxed)
+  }
+
+  /// The keys in order; nil if nobody has asked for that. Any thread reads it; it is replaced under the writer's lock.
+  var order: KeyOrder? {
+    get { orderOfKeys.withLock { $0 } }
+    set {
+      orderOfKeys.withLock { $0 = newValue }
+      keep(.order, newValue != nil)
+    }
+  }
+
+  /// The same under the writer's lock, where it costs a load if there is none.
+  @inline(__always)
+  var keptOrder: KeyOrder? { keptKeys.contains(.order) ? order : nil }
 
   /// What a snapshot shows of it.
   var shown: SnapshotKeyspace {

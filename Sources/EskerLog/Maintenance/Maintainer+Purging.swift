@@ -4,9 +4,6 @@ internal import EskerPlatform
 internal import Synchronization
 
 extension Maintainer {
-  /// The number of buckets examined each time the writer's lock is held: some tens of microseconds.
-  private static let sliceLength = 64
-
   /// Removes all expired entries from the index; returns how many there were.
   ///
   /// The records stay in the log, where they hide older ones. The store time is saved first, so that setting the wall
@@ -115,7 +112,7 @@ extension Maintainer {
       removed += writer.withLock { state in
         if env.isClosed { return 0 }
         let taken = keydir.removeEntries(
-          inBuckets: bucket..<bucket + Self.sliceLength,
+          inBuckets: bucket..<bucket + Writer.sliceLength,
           state.keys,
           where: condition,
           onRemoved: notifyExpiry
@@ -123,7 +120,7 @@ extension Maintainer {
         if taken > 0 { state.notePurge() }
         return taken
       }
-      bucket += Self.sliceLength
+      bucket += Writer.sliceLength
       writer.letOthersIn()
     }
     return removed
@@ -138,22 +135,11 @@ extension Maintainer {
 
   /// The number of entries that satisfy a condition, which is asked once about each that stays meanwhile.
   private func countEntries(where condition: (StoredRecord) -> Bool) throws(StoreError) -> Int {
-    writer.withLock { state in keydir.pauseSplits(&state.keys) }
-    defer { writer.withLock { state in keydir.resumeSplits(&state.keys) } }
     var count = 0
-    var bucket = 0
-    while bucket < keydir.bucketCount {
-      try writer.withLock { (state) throws(StoreError) in
-        if env.isClosed { throw .closed }
-        _ = keydir.forEachEntry(inBuckets: bucket..<bucket + Self.sliceLength, state.keys) { entry in
-          guard let place = catalog.granules.place(of: entry.address), let record = StoredRecord(at: place) else {
-            return
-          }
-          if condition(record) { count += 1 }
-        }
+    try writer.forEachSlice { entries in
+      for entry in entries {
+        if let record = record(at: entry.address), condition(record) { count += 1 }
       }
-      bucket += Self.sliceLength
-      writer.letOthersIn()
     }
     return count
   }

@@ -99,6 +99,9 @@ extension Snapshot {
       hash = Place.none.hash
     }
 
+    /// Where the record is.
+    var address: UInt64 { segment.address(of: offset) }
+
     /// The sequence number of the write that stored the value; 0 if the record's header is damaged.
     public var version: SequenceNumber { SequenceNumber(rawValue: facts?.sequence ?? 0) }
 

@@ -12,6 +12,8 @@ public final class Snapshot: Sequence, Sendable {
   private let state: SnapshotState
   /// The segments shown, in the order of their addresses.
   private let places: [(segment: Segment, end: Int)]
+  /// The keys of keyspaces in order, once they were asked for, by the keyspace's number.
+  let orders = Guarded<[UInt32: SnapshotOrder]>([:], .leaf)
 
   init(of writer: Writer, _ state: SnapshotState) {
     self.writer = writer

@@ -4,6 +4,8 @@ internal import EskerPlatform
 extension LockRank {
   static let closing = LockRank(10, "closing", allowsIO: true)
   static let following = LockRank(11, "following", allowsIO: true)
+  /// Held while the keys of a keyspace are gathered for the first time.
+  static let ordering = LockRank(12, "ordering", allowsIO: true)
   static let merging = LockRank(13, "merging", allowsIO: true)
   static let images = LockRank(14, "images", allowsIO: true)
   static let sealing = LockRank(15, "sealing", allowsIO: true)

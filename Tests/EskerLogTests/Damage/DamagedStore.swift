@@ -139,6 +139,7 @@ struct DamagedStore {
           outcome.damagedKeys += 1
         }
       }
+      checkOrder(of: keyspace, keys.keys, &outcome)
       if isThorough, !readOnly { try checkWritable(keyspace) }
     }
     if isThorough { _ = try? store.verify() }
@@ -151,6 +152,21 @@ struct DamagedStore {
     }
     if isThorough { try? store.close() } else { store.probe.kill() }
     return outcome
+  }
+
+  /// In order, there are the keys that a get finds, with their values, or there is an error.
+  private func checkOrder(of keyspace: Keyspace, _ keys: some Sequence<[UInt8]>, _ outcome: inout Outcome) {
+    var found: [[UInt8]: [UInt8]] = [:]
+    do throws(StoreError) {
+      for (key, value) in try keyspace.entries() { found[key] = value }
+    } catch {
+      guard case .damaged = error else { return outcome.wrong.append("\(keyspace.name) in order: \(error)") }
+      outcome.damagedKeys += 1
+      return
+    }
+    for key in Set(keys).union(found.keys) where found[key] != (try? keyspace.get(key)) ?? nil {
+      outcome.wrong.append("\(keyspace.name)/\(String(decoding: key, as: UTF8.self)) in order")
+    }
   }
 
   /// A store that opens takes writes.

@@ -104,6 +104,10 @@ extension FollowerModelTests {
         guard try reader.snapshot().contents(of: name) == contents, try mine.count() == its.count() else {
           throw wrong("keyspace '\(name)' differs")
         }
+        let keys = contents.keys.sorted { $0.precedes($1) }
+        guard try mine.keys() == keys, try its.keys(order: .descending) == keys.reversed() else {
+          throw wrong("keyspace '\(name)' differs in order")
+        }
         for (key, value) in contents {
           guard try mine.get(key) == value else { throw wrong("a key of '\(name)' differs") }
         }

@@ -28,7 +28,7 @@ import Testing
     #expect(isSame, "\(moment()): \(found.count) of \(expected.count)")
   }
 
-  private static func hasKeyHashes(_ space: Keyspace) -> Bool { space.core.hasKeyHashes.load(ordering: .relaxed) }
+  private static func hasKeyHashes(_ space: Keyspace) -> Bool { space.core.hasKeyHashes }
 
   @Test func aSmallKeyspaceIsListedByItsKeys() throws {
     let store = try Machine().open()

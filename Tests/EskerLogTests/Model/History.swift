@@ -17,6 +17,8 @@ struct History {
   var compression: Options.Compression
   let verification: Options.Verification
   let spaces: [String]
+  /// After each step in how many the keys are asked for in order: from the first on, now and then, never.
+  private let ordersEvery: Int?
 
   struct Disagreement: Error, CustomStringConvertible {
     var description: String
@@ -34,6 +36,7 @@ struct History {
     machine.reusesSpace = generator.oneIn(2)
     let verification = Options.Verification.any(&generator)
     self.verification = verification
+    ordersEvery = [1, 8, nil].randomElement(using: &generator) ?? nil
     store = try machine.open {
       $0.compression = compression
       $0.verification = verification
@@ -65,8 +68,8 @@ struct History {
     throw Disagreement(description: "\(what())\nhistory:\n  " + log.joined(separator: "\n  "))
   }
 
-  private mutating func anyKey() -> [UInt8] { keys[Int.random(in: 0..<keys.count, using: &generator)] }
-  private mutating func anySpace() -> String { spaces[Int.random(in: 0..<spaces.count, using: &generator)] }
+  mutating func anyKey() -> [UInt8] { keys[Int.random(in: 0..<keys.count, using: &generator)] }
+  mutating func anySpace() -> String { spaces[Int.random(in: 0..<spaces.count, using: &generator)] }
 
   private mutating func anyValue() -> [UInt8] {
     // Many of one size, which take each other's room.
@@ -91,7 +94,7 @@ struct History {
     }
   }
 
-  private func keyspace(_ name: String) throws -> Keyspace { try store.keyspace(name) }
+  func keyspace(_ name: String) throws -> Keyspace { try store.keyspace(name) }
 
   // MARK: Steps
 
@@ -104,7 +107,8 @@ struct History {
     case 48..<52: try update()
     case 52..<55: try increment()
     case 55..<58: try append()
-    case 58..<62: try touch()
+    case 58..<60: try touch()
+    case 60..<62: try ordersEvery == nil ? touch() : removeRange()
     case 62..<65: try removeAll()
     case 65..<68: try removeExpired()
     case 68..<80: try moveClock()
@@ -412,6 +416,8 @@ struct History {
 
   // MARK: Checks
 
+  private var asksForOrder: Bool { ordersEvery.map { log.count % $0 == 0 } ?? false }
+
   private func checkStep() throws {
     try require(
       store.lastSequence.rawValue == model.lastSequence,
@@ -439,10 +445,12 @@ struct History {
       )
       let (count, live) = (try keyspace.count(), model.contents(of: space).count)
       try require(count == live, "'\(space)' counts \(count), not \(live)")
+      if asksForOrder { try checkOrder(of: space) }
     }
     for (snapshot, contents) in snapshots {
       for space in spaces {
         try require(try snapshot.contents(of: space) == contents[space] ?? [:], "a snapshot of '\(space)' has changed")
+        if asksForOrder { try checkOrder(of: snapshot, in: space, contents[space] ?? [:]) }
       }
     }
   }

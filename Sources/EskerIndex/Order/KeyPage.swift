@@ -1,0 +1,270 @@
+import CEskerShims
+
+/// A page of a ``KeyTree``: keys in order, with what they share left out.
+///
+///     0         8         16          24            32             32 + 8 × count     heap       capacity - prefix
+///     +---------+---------+-----------+-------------+--------------+------------------+----------+-----------------+
+///     | capacity| heap    | freed     | first child | slots        | free             | keys     | prefix          |
+///     | count   | level   | prefix    |             |              |                  |          |                 |
+///     +---------+---------+-----------+-------------+--------------+------------------+----------+-----------------+
+///
+/// A slot has the first four bytes of its key behind the prefix, as a number, so that most comparisons need no look at the key; then
+/// where the key is, in units of four bytes, and its length. In a page above the leaves, a key is a separator: behind it, on the right,
+/// are the keys that are not less. The child for these, eight bytes, stands in front of the separator; it may be missing.
+///
+/// The prefix is what all keys have in common that may ever come to the page, which follows from the separators around it.
+///
+/// Source: slots with heads and prefixes are Graefe's ("Modern B-Tree Techniques", 2011, sections 3.1 and 3.5).
+///
+/// Safety: `base` is memory of `capacity` bytes that the tree owns, and that only it uses. Offsets are kept within it by `fits`.
+@safe
+struct KeyPage {
+  let base: UnsafeMutableRawPointer
+
+  static let headerLength = 32
+  static let slotLength = 8
+  /// The capacity of all pages but those with long keys.
+  static let leastCapacity = 4096
+  /// A page with two of the longest keys, or one and a child, fits; offsets fit into sixteen bits.
+  static let greatestCapacity = 256 << 10
+
+  init(base: UnsafeMutableRawPointer) { unsafe self.base = base }
+
+  /// An empty page; nil if there is no memory.
+  init?(capacity: Int, level: Int, prefix: some Collection<UInt8>, firstChild: KeyPage? = nil) {
+    assert(capacity <= Self.greatestCapacity)
+    guard let base = unsafe esker_allocate(capacity) else { return nil }
+    unsafe self.base = base
+    self.capacity = capacity
+    self.count = 0
+    self.level = level
+    freed = 0
+    prefixLength = prefix.count
+    heap = (capacity - prefix.count) & ~3
+    for (offset, byte) in prefix.enumerated() {
+      unsafe base.storeBytes(of: byte, toByteOffset: capacity - prefix.count + offset, as: UInt8.self)
+    }
+    self.firstChild = firstChild
+  }
+
+  func deallocate() { unsafe esker_deallocate(base) }
+
+  func isSame(as other: KeyPage) -> Bool { unsafe base == other.base }
+
+  // MARK: Header
+
+  @inline(__always)
+  private func word(at offset: Int) -> Int { unsafe Int(base.load(fromByteOffset: offset, as: UInt32.self)) }
+
+  @inline(__always)
+  private func setWord(at offset: Int, _ value: Int) {
+    unsafe base.storeBytes(of: UInt32(truncatingIfNeeded: value), toByteOffset: offset, as: UInt32.self)
+  }
+
+  var capacity: Int {
+    get { word(at: 0) }
+    nonmutating set { setWord(at: 0, newValue) }
+  }
+  var count: Int {
+    get { word(at: 4) }
+    nonmutating set { setWord(at: 4, newValue) }
+  }
+  /// Where keys begin. What is in front of it, up to the slots, is free.
+  private(set) var heap: Int {
+    get { word(at: 8) }
+    nonmutating set { setWord(at: 8, newValue) }
+  }
+  /// 0 for leaves.
+  private(set) var level: Int {
+    get { word(at: 12) }
+    nonmutating set { setWord(at: 12, newValue) }
+  }
+  /// Bytes among the keys that belong to none.
+  private(set) var freed: Int {
+    get { word(at: 16) }
+    nonmutating set { setWord(at: 16, newValue) }
+  }
+  private(set) var prefixLength: Int {
+    get { word(at: 20) }
+    nonmutating set { setWord(at: 20, newValue) }
+  }
+
+  var firstChild: KeyPage? {
+    get { unsafe base.load(fromByteOffset: 24, as: UnsafeMutableRawPointer?.self).map { unsafe KeyPage(base: $0) } }
+    nonmutating set { unsafe base.storeBytes(of: newValue?.base, toByteOffset: 24, as: UnsafeMutableRawPointer?.self) }
+  }
+
+  var prefix: UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: base + capacity - prefixLength, count: prefixLength)
+  }
+
+  // MARK: Keys
+
+  private var childLength: Int { level == 0 ? 0 : 8 }
+
+  private func slotOffset(_ index: Int) -> Int { Self.headerLength + index * Self.slotLength }
+
+  @inline(__always)
+  private func head(_ index: Int) -> UInt32 { unsafe base.load(fromByteOffset: slotOffset(index), as: UInt32.self) }
+
+  @inline(__always)
+  private func place(_ index: Int) -> Int {
+    unsafe Int(base.load(fromByteOffset: slotOffset(index) + 4, as: UInt16.self)) * 4
+  }
+
+  @inline(__always)
+  private func length(_ index: Int) -> Int {
+    unsafe Int(base.load(fromByteOffset: slotOffset(index) + 6, as: UInt16.self))
+  }
+
+  /// A key without the prefix.
+  @inline(__always)
+  func rest(_ index: Int) -> UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(start: base + place(index) + childLength, count: length(index))
+  }
+
+  func key(_ index: Int) -> [UInt8] { unsafe Array(prefix) + Array(rest(index)) }
+
+  /// The child in front of the first separator (0), or behind the separator before `index`.
+  func child(_ index: Int) -> KeyPage? {
+    if index == 0 { return firstChild }
+    let child = unsafe (base + place(index - 1)).loadUnaligned(as: UnsafeMutableRawPointer?.self)
+    return unsafe child.map { unsafe KeyPage(base: $0) }
+  }
+
+  func setChild(_ index: Int, _ child: KeyPage?) {
+    if index == 0 { return firstChild = child }
+    unsafe base.storeBytes(of: child?.base, toByteOffset: place(index - 1), as: UnsafeMutableRawPointer?.self)
+  }
+
+  /// The first four bytes, as a number.
+  @inline(__always)
+  static func head(of rest: UnsafeRawBufferPointer) -> UInt32 {
+    if rest.count >= 4 { return unsafe UInt32(bigEndian: rest.loadUnaligned(as: UInt32.self)) }
+    var head: UInt32 = 0
+    for offset in 0..<rest.count { unsafe head |= UInt32(rest[offset]) << UInt32(24 - 8 * offset) }
+    return head
+  }
+
+  /// Below zero if the first is less.
+  @inline(__always)
+  static func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+    let common = min(left.count, right.count)
+    if common > 0, let leftBase = left.baseAddress, let rightBase = right.baseAddress {
+      let order = unsafe esker_compare(leftBase, rightBase, common)
+      if order != 0 { return Int(order) }
+    }
+    return left.count - right.count
+  }
+
+  /// The number of keys that are less, and whether the next one is the same. `key` has the prefix.
+  @inline(__always)
+  func search(_ key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool) {
+    let wanted = unsafe UnsafeRawBufferPointer(rebasing: key[prefixLength...])
+    let wantedHead = unsafe Self.head(of: wanted)
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      let found = head(middle)
+      let order = unsafe found == wantedHead ? Self.compare(rest(middle), wanted) : found < wantedHead ? -1 : 1
+      if order == 0 { return (middle, true) }
+      if order < 0 { low = middle + 1 } else { high = middle }
+    }
+    return (low, false)
+  }
+
+  /// The child in which a key is, if it is anywhere.
+  @inline(__always)
+  func childIndex(of key: UnsafeRawBufferPointer) -> Int {
+    let (index, isFound) = unsafe search(key)
+    return isFound ? index + 1 : index
+  }
+
+  // MARK: Room
+
+  /// What a key takes, its slot included.
+  private func size(_ restLength: Int) -> Int { Self.slotLength + (childLength + restLength + 3) & ~3 }
+
+  private var room: Int { heap - slotOffset(count) }
+
+  /// Whether a key fits, without its prefix.
+  func fits(_ length: Int) -> Bool { size(length - prefixLength) <= room + freed }
+
+  /// Whether it fits as things are.
+  private func fitsNow(_ restLength: Int) -> Bool { size(restLength) <= room }
+
+  /// The capacity of a page with some of the keys of another and one more.
+  static func capacity(_ length: Int) -> Int {
+    var capacity = leastCapacity
+    while capacity < length { capacity *= 2 }
+    return capacity
+  }
+
+  /// What a page needs for some of these keys, behind a prefix which is at least as long as the present one.
+  func length(of range: Range<Int>, prefixLength: Int) -> Int {
+    range.reduce(Self.headerLength + prefixLength + 3) { $0 + size(length($1) - (prefixLength - self.prefixLength)) }
+  }
+
+  // MARK: Changes
+
+  /// Puts a key, which fits, at a place. `key` has the prefix.
+  func insert(_ key: UnsafeRawBufferPointer, at index: Int, child: KeyPage? = nil) {
+    let rest = unsafe UnsafeRawBufferPointer(rebasing: key[prefixLength...])
+    if !fitsNow(rest.count) { compact() }
+    unsafe put(rest, at: index)
+    if level > 0 { setChild(index + 1, child) }
+  }
+
+  /// Puts a key without its prefix.
+  private func put(_ rest: UnsafeRawBufferPointer, at index: Int) {
+    assert(fitsNow(rest.count) && index <= count)
+    heap -= size(rest.count) - Self.slotLength
+    let slot = slotOffset(index)
+    unsafe (base + slot + Self.slotLength).copyMemory(from: base + slot, byteCount: (count - index) * Self.slotLength)
+    unsafe base.storeBytes(of: Self.head(of: rest), toByteOffset: slot, as: UInt32.self)
+    unsafe base.storeBytes(of: UInt16(truncatingIfNeeded: heap / 4), toByteOffset: slot + 4, as: UInt16.self)
+    unsafe base.storeBytes(of: UInt16(truncatingIfNeeded: rest.count), toByteOffset: slot + 6, as: UInt16.self)
+    if let source = rest.baseAddress {
+      unsafe (base + heap + childLength).copyMemory(from: source, byteCount: rest.count)
+    }
+    count += 1
+  }
+
+  func remove(at index: Int) {
+    freed += size(length(index)) - Self.slotLength
+    let slot = slotOffset(index)
+    unsafe (base + slot).copyMemory(
+      from: base + slot + Self.slotLength,
+      byteCount: (count - index - 1) * Self.slotLength
+    )
+    count -= 1
+    if count == 0 { (heap, freed) = ((capacity - prefixLength) & ~3, 0) }
+  }
+
+  /// Appends some of the keys of another page, with their children. The prefix is at least as long as there.
+  func append(_ range: Range<Int>, of other: KeyPage) {
+    let further = prefixLength - other.prefixLength
+    for index in range {
+      let rest = unsafe other.rest(index)
+      unsafe put(UnsafeRawBufferPointer(rebasing: rest[further...]), at: count)
+      if level > 0 { setChild(count, other.child(index + 1)) }
+    }
+  }
+
+  /// Keeps only the first keys.
+  func truncate(to newCount: Int) {
+    for index in newCount..<count { freed += size(length(index)) - Self.slotLength }
+    count = newCount
+  }
+
+  /// Moves the keys together.
+  private func compact() {
+    unsafe withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 16) { copy in
+      guard let start = copy.baseAddress else { return }
+      unsafe start.copyMemory(from: base, byteCount: capacity)
+      let old = unsafe KeyPage(base: start)
+      (count, freed, heap) = (0, 0, (capacity - prefixLength) & ~3)
+      append(0..<old.count, of: old)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+internal import EskerPlatform
+
+// Safety: the keys of a batch lie in its array, which does not change while they are lent. Values of a window are valid until the next one
+// is asked for, which is after `body` has returned; the window is closed last.
+extension KeyspaceCore {
+  /// The keys looked for at once: few at first, as most who scan want no more.
+  private static var firstKeys: Int { KeyWindow.capacity }
+  private static var furtherKeys: Int { 128 }
+
+  /// Calls `body` with each entry of a range, in order, until it returns false.
+  ///
+  /// Keys are taken from the order some at a time, and then looked up in the index: a key that is there all the time is seen once,
+  /// with a value that it had meanwhile. Without a lock, but pinned, while `body` runs.
+  func scan(
+    _ range: KeyRange,
+    _ direction: KeyRange.Direction,
+    _ body: (UnsafeRawBufferPointer, FoundEntry) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    try scanKeys(range, direction) { (keys, window) throws(StoreError) in
+      try unsafe keys.forEach { (position, key) throws(StoreError) in
+        guard let entry = try unsafe entry(of: key, at: position, in: &window) else { return true }
+        return try unsafe body(key, entry)
+      }
+    }
+  }
+
+  /// Calls `body` with each key of a range that has a value, in order, until it returns false.
+  func scanKeys(
+    _ range: KeyRange,
+    _ direction: KeyRange.Direction,
+    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    try scanKeys(range, direction) { (keys, window) throws(StoreError) in
+      try unsafe keys.forEach { (position, key) throws(StoreError) in
+        try unsafe isThere(key, at: position, in: &window) ? body(key) : true
+      }
+    }
+  }
+
+  /// Calls `body` with the keys of a range, as many at a time as a window takes, until it returns false.
+  private func scanKeys(
+    _ range: KeyRange,
+    _ direction: KeyRange.Direction,
+    _ body: (KeyLoan, inout KeyWindow) throws(StoreError) -> Bool
+  ) throws(StoreError) {
+    try engine.checkBeforeRead()
+    try checkPresent()
+    let order = try engine.keyOrder(of: self)
+    var rest = range
+    var keys = KeyBatch()
+    var limit = Self.firstKeys
+    while true {
+      order.read(rest, direction, limit: limit, into: &keys)
+      guard try lookUp(keys, body), keys.count == limit, let last = keys.last else { break }
+      rest = direction == .ascending ? rest.after(last) : rest.upTo(last)
+      limit = Self.furtherKeys
+    }
+    // Also if there was enough: what is missing might have come before.
+    try order.check()
+    try keydir.checkWhole()
+  }
+
+  private func lookUp(
+    _ keys: KeyBatch,
+    _ body: (KeyLoan, inout KeyWindow) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    try unsafe keys.bytes.withUnsafeBytesTyped { (bytes) throws(StoreError) in
+      for start in stride(from: 0, to: keys.count, by: KeyWindow.capacity) {
+        let loan = unsafe KeyLoan(keys, start..<min(start + KeyWindow.capacity, keys.count), bytes)
+        var window = try openWindow()
+        defer { close(&window) }
+        _ = unsafe loan.forEach { (_, key) throws(Never) in
+          unsafe add(key, to: &window)
+          return true
+        }
+        pageIn(&window)
+        guard try body(loan, &window) else { return false }
+      }
+      return true
+    }
+  }
+}
+
+/// The keys of one window.
+///
+/// Safety: whoever makes one keeps the bytes as long as it is used.
+@safe
+private struct KeyLoan {
+  private let keys: KeyBatch
+  private let positions: Range<Int>
+  private let bytes: UnsafeRawBufferPointer
+
+  init(_ keys: KeyBatch, _ positions: Range<Int>, _ bytes: UnsafeRawBufferPointer) {
+    self.keys = keys
+    self.positions = positions
+    unsafe self.bytes = bytes
+  }
+
+  /// Calls `body` with each key and its position in the window until it returns false; whether it never did.
+  func forEach<E: Error>(_ body: (Int, UnsafeRawBufferPointer) throws(E) -> Bool) throws(E) -> Bool {
+    for position in positions {
+      let key = unsafe UnsafeRawBufferPointer(rebasing: bytes[keys.place(position)])
+      guard try unsafe body(position - positions.lowerBound, key) else { return false }
+    }
+    return true
+  }
+}

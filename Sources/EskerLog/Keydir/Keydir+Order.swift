@@ -1,0 +1,70 @@
+internal import EskerFormat
+internal import EskerIndex
+
+// What the index tells of the keys that it gets and loses to a keyspace that keeps them. Called under the writer's lock.
+
+// Safety: nothing is unmapped under the writer's lock that the index leads to, or has just left. An incarnation stays allocated as long as
+// its core.
+extension Keydir {
+  /// Keeps a key that the index is about to get, as its keyspace does.
+  @inline(never)
+  func keepKey(_ hash: UInt64, at address: UInt64, of core: KeyspaceCore?, _ keys: borrowing KeydirState) {
+    guard let core else { return }
+    if core.hasKeyHashes { enlist(hash, in: core, keys) }
+    guard let order = core.keptOrder else { return }
+    switch unsafe withKey(hash, at: address, of: core, { unsafe order.insert($0) }) {
+    case true?: break
+    case false?:
+      order.noteGap(Self.outOfMemory(env))
+      // The next scan gathers the keys anew.
+      core.order = nil
+    // The record is damaged, and a reader of its key gets that error.
+    case nil: order.noteGap(damage(at: address, .bodyChecksum, key: nil))
+    }
+  }
+
+  /// Takes a key that the index no longer has out of its keyspace's order.
+  @inline(__always)
+  func dropKey(_ hash: UInt64, at address: UInt64, of core: KeyspaceCore?) {
+    if core?.keptKeys.contains(.order) == true { dropOrderedKey(hash, at: address, of: core) }
+  }
+
+  @inline(never)
+  private func dropOrderedKey(_ hash: UInt64, at address: UInt64, of core: KeyspaceCore?) {
+    guard let core, let order = core.order else { return }
+    _ = unsafe withKey(hash, at: address, of: core) { unsafe order.remove($0) }
+  }
+
+  /// Calls `body` with the key of a record if it is the one with that hash; nil if it is not, since the record is damaged.
+  private func withKey<R>(
+    _ hash: UInt64,
+    at address: UInt64,
+    of core: KeyspaceCore,
+    _ body: (UnsafeRawBufferPointer) -> R
+  ) -> R? {
+    unsafe granules.place(of: address).flatMap { StoredRecord(at: $0) }?.withKey { key in
+      unsafe core.incarnation.pointee.hash.hash(key) == hash ? unsafe body(key) : nil
+    }
+  }
+}
+
+// Safety: the caller keeps the record mapped.
+extension KeyOrder {
+  /// Takes the key of a record out that the index no longer leads to.
+  func remove(_ record: StoredRecord) {
+    // A damaged key might be that of another record.
+    guard record.headIsIntact else { return }
+    unsafe record.withKey { unsafe remove($0) }
+  }
+}
+
+// Safety: the caller keeps the record mapped as long as it uses it.
+extension StoredRecord {
+  /// Lends the key: in place, or a copy of a packed one.
+  func withKey<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+    switch self {
+    case .plain(let record, _): unsafe body(record.key)
+    case .packed(let entry, _): unsafe entry.key.withUnsafeBytes { unsafe body($0) }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+internal import EskerIndex
+
+extension Writer {
+  /// The number of buckets examined each time the lock is held: some tens of microseconds.
+  static let sliceLength = 64
+
+  /// Calls `body` with the entries of the index, some at a time: each that stays meanwhile is among them once.
+  ///
+  /// The caller is pinned while `body` runs, without a lock: what the entries lead to may be read, and waited for.
+  ///
+  /// - Returns: False if a part of the index is damaged, and was skipped.
+  @discardableResult
+  func forEachSlice(_ body: ([IndexEntry]) -> Void) throws(StoreError) -> Bool {
+    withLock { state in keydir.pauseSplits(&state.keys) }
+    defer { withLock { state in keydir.resumeSplits(&state.keys) } }
+    var (bucket, isWhole) = (0, true)
+    var entries: [IndexEntry] = []
+    while bucket < keydir.bucketCount {
+      let buckets = bucket..<bucket + Self.sliceLength
+      entries.removeAll(keepingCapacity: true)
+      let pin = keydir.epochs.enter()
+      defer { keydir.epochs.exit(pin) }
+      isWhole =
+        try withLock { (state) throws(StoreError) in
+          try env.checkOpen()
+          return keydir.forEachEntry(inBuckets: buckets, state.keys) { entries.append($0) }
+        } && isWhole
+      body(entries)
+      bucket += Self.sliceLength
+      letOthersIn()
+    }
+    return isWhole
+  }
+}
