@@ -35,6 +35,17 @@ struct session final : peer_session {
     return copy_out(value.data(), value.size(), out, capacity);
   }
 
+  size_t scan(std::string_view key, size_t count, char *out, size_t stride, int64_t *lengths) override {
+    std::unique_ptr<leveldb::Iterator> entries(db->NewIterator({}));
+    size_t n = 0;
+    for (entries->Seek(slice(key)); n < count && entries->Valid(); entries->Next(), n++) {
+      const leveldb::Slice value = entries->value();
+      lengths[n] = copy_out(value.data(), value.size(), out + n * stride, stride);
+    }
+    check(entries->status());
+    return n;
+  }
+
   void remove(std::string_view key) override { check(db->Delete(writing, slice(key))); }
 };
 

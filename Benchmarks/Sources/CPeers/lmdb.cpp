@@ -26,11 +26,13 @@ struct session final : peer_session {
   int batch, pending = 0;
   unsigned put_flags;
   MDB_txn *writing = nullptr, *reading = nullptr;
+  MDB_cursor *cursor = nullptr;
 
   session(MDB_env *env, MDB_dbi dbi, const peer_options &options)
       : env(env), dbi(dbi), batch(options.batch), put_flags(options.ascending ? MDB_APPEND : 0) {}
 
   ~session() override {
+    if (cursor) mdb_cursor_close(cursor);
     if (writing) mdb_txn_abort(writing);
     if (reading) mdb_txn_abort(reading);
   }
@@ -52,6 +54,21 @@ struct session final : peer_session {
     read();
     for (size_t i = 0; i < count; i++) lengths[i] = get_in(reading, {keys + i * key_length, key_length}, out + i * stride, stride);
     mdb_txn_reset(reading);
+  }
+
+  size_t scan(std::string_view key, size_t count, char *out, size_t stride, int64_t *lengths) override {
+    read();
+    check(cursor ? mdb_cursor_renew(reading, cursor) : mdb_cursor_open(reading, dbi, &cursor));
+    MDB_val k = val(key), v;
+    size_t n = 0;
+    int code = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
+    for (; code == 0 && n < count; n++) {
+      lengths[n] = copy_out(v.mv_data, v.mv_size, out + n * stride, stride);
+      code = mdb_cursor_get(cursor, &k, &v, MDB_NEXT);
+    }
+    if (code != MDB_NOTFOUND) check(code);
+    mdb_txn_reset(reading);
+    return n;
   }
 
   void remove(std::string_view key) override {

@@ -19,6 +19,8 @@ struct peer_session {
   virtual void get_many(const char *keys, size_t key_length, size_t count, char *out, size_t stride, int64_t *lengths) {
     for (size_t i = 0; i < count; i++) lengths[i] = get({keys + i * key_length, key_length}, out + i * stride, stride);
   }
+  /// Reads up to `count` entries in order of their keys.
+  virtual size_t scan(std::string_view, size_t, char *, size_t, int64_t *) { throw std::runtime_error("this engine is used without an order"); }
   virtual void finish() {}
 };
 

@@ -99,6 +99,12 @@ bool peer_get_many(peer_session *session, const void *keys, size_t key_length, s
   });
 }
 
+int64_t peer_scan(peer_session *session, const void *key, size_t key_length, size_t count, void *out, size_t stride, int64_t *lengths) {
+  return guarded<int64_t>(-2, [&] {
+    return static_cast<int64_t>(session->scan(view(key, key_length), count, static_cast<char *>(out), stride, lengths));
+  });
+}
+
 bool peer_remove(peer_session *session, const void *key, size_t key_length) {
   return guarded(false, [&] { return session->remove(view(key, key_length)), true; });
 }

@@ -59,6 +59,17 @@ struct session final : peer_session {
     }
   }
 
+  size_t scan(std::string_view key, size_t count, char *out, size_t stride, int64_t *lengths) override {
+    std::unique_ptr<rocksdb::Iterator> entries(db->NewIterator(reading));
+    size_t n = 0;
+    for (entries->Seek(slice(key)); n < count && entries->Valid(); entries->Next(), n++) {
+      const rocksdb::Slice value = entries->value();
+      lengths[n] = copy_out(value.data(), value.size(), out + n * stride, stride);
+    }
+    check(entries->status());
+    return n;
+  }
+
   void remove(std::string_view key) override { check(db->Delete(writing, slice(key))); }
 
 private:

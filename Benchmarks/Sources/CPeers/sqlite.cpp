@@ -39,18 +39,19 @@ struct connection {
 struct session final : peer_session {
   connection db;
   int batch, pending = 0;
-  sqlite3_stmt *putting = nullptr, *getting = nullptr, *removing = nullptr, *beginning = nullptr, *committing = nullptr;
+  sqlite3_stmt *putting = nullptr, *getting = nullptr, *scanning = nullptr, *removing = nullptr, *beginning = nullptr, *committing = nullptr;
 
   explicit session(const peer_options &options) : db(options), batch(options.batch) {
     putting = prepare("INSERT INTO store VALUES (?1, ?2) ON CONFLICT (k) DO UPDATE SET v = excluded.v");
     getting = prepare("SELECT v FROM store WHERE k = ?1");
+    scanning = prepare("SELECT k, v FROM store WHERE k >= ?1 ORDER BY k LIMIT ?2");
     removing = prepare("DELETE FROM store WHERE k = ?1");
     beginning = prepare("BEGIN IMMEDIATE");
     committing = prepare("COMMIT");
   }
 
   ~session() override {
-    for (sqlite3_stmt *statement : {putting, getting, removing, beginning, committing}) sqlite3_finalize(statement);
+    for (sqlite3_stmt *statement : {putting, getting, scanning, removing, beginning, committing}) sqlite3_finalize(statement);
   }
 
   void put(std::string_view key, std::string_view value) override {
@@ -72,6 +73,20 @@ struct session final : peer_session {
     }
     sqlite3_reset(getting);
     return length;
+  }
+
+  size_t scan(std::string_view key, size_t count, char *out, size_t stride, int64_t *lengths) override {
+    bind(scanning, 1, key);
+    db.check(sqlite3_bind_int64(scanning, 2, static_cast<int64_t>(count)));
+    size_t n = 0;
+    int code = sqlite3_step(scanning);
+    for (; code == SQLITE_ROW; code = sqlite3_step(scanning), n++) {
+      const void *value = sqlite3_column_blob(scanning, 1);
+      lengths[n] = copy_out(value, static_cast<size_t>(sqlite3_column_bytes(scanning, 1)), out + n * stride, stride);
+    }
+    db.check(code);
+    sqlite3_reset(scanning);
+    return n;
   }
 
   void remove(std::string_view key) override {

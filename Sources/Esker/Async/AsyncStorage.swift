@@ -186,6 +186,44 @@ extension AsyncStorage where Base: EnumerableStorage {
   }
 }
 
+extension AsyncStorage where Base: OrderedStorage {
+  /// The entries of a range in the order of their keys; see ``OrderedStorage``.
+  public func entries(
+    in range: StorageRequest.Range<Base.Key>,
+    order: KeyRange.Direction = .ascending,
+    limit: Int = .max
+  ) async throws(StorageError) -> [(key: Base.Key, entry: Entry<Base.Value>)] {
+    try await IOThreads.shared.run { [base] () throws(StorageError) in
+      try base.entries(in: range, order: order, limit: limit)
+    }
+  }
+
+  /// The keys of a range in order; see ``OrderedStorage``.
+  public func keys(
+    in range: StorageRequest.Range<Base.Key>,
+    order: KeyRange.Direction = .ascending,
+    limit: Int = .max
+  ) async throws(StorageError) -> [Base.Key] {
+    try await IOThreads.shared.run { [base] () throws(StorageError) in
+      try base.keys(in: range, order: order, limit: limit)
+    }
+  }
+
+  /// The entry with the least key of a range; nil if there is none.
+  public func first(
+    in range: StorageRequest.Range<Base.Key> = .all
+  ) async throws(StorageError) -> (key: Base.Key, entry: Entry<Base.Value>)? {
+    try await entries(in: range, limit: 1).first
+  }
+
+  /// The entry with the greatest key of a range; nil if there is none.
+  public func last(
+    in range: StorageRequest.Range<Base.Key> = .all
+  ) async throws(StorageError) -> (key: Base.Key, entry: Entry<Base.Value>)? {
+    try await entries(in: range, order: .descending, limit: 1).first
+  }
+}
+
 extension AsyncStorage where Base: ClearableStorage {
   /// Removes everything; see ``ClearableStorage/removeAll(durability:)``.
   public func removeAll(durability: Durability? = nil) async throws(StorageError) {

@@ -9,9 +9,9 @@ extension LogStorage: OrderedStorage where Key: OrderedStorageKey {
   ) throws(StorageError) {
     try forEachPage(of: range, order, limit: limit) { (range, limit) throws(StoreError) in
       var page: [(key: [UInt8], value: [UInt8], known: ValueMetadata)] = []
-      try keyspace.forEachEntry(in: range, order: order) { (key, value, known) throws(StoreError) in
+      try keyspace.forEachEntry(in: range, order: order, limit: limit) { (key, value, known) throws(StoreError) in
         page.append((key.copied(), value.copied(), known))
-        return page.count < limit
+        return true
       }
       return page
     } key: { record in

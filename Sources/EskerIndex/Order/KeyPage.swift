@@ -49,7 +49,11 @@ struct KeyPage {
 
   func deallocate() { unsafe esker_deallocate(base) }
 
-  func isSame(as other: KeyPage) -> Bool { unsafe base == other.base }
+  /// Asks for the header and the first slots, whose waits for memory overlap: a search would wait for one line after the other.
+  @inline(__always)
+  func prefetch() {
+    for line in 0..<16 { unsafe esker_prefetch(base + 64 * line) }
+  }
 
   // MARK: Header
 
@@ -121,6 +125,12 @@ struct KeyPage {
   @inline(__always)
   func rest(_ index: Int) -> UnsafeRawBufferPointer {
     unsafe UnsafeRawBufferPointer(start: base + place(index) + childLength, count: length(index))
+  }
+
+  /// Asks for a key that is about to be read, if there is one.
+  @inline(__always)
+  func prefetch(_ index: Int) {
+    if index >= 0, index < count { unsafe esker_prefetch(base + place(index)) }
   }
 
   func key(_ index: Int) -> [UInt8] { unsafe Array(prefix) + Array(rest(index)) }

@@ -95,6 +95,7 @@ public struct KeyTree: ~Copyable, @unchecked Sendable {
       let child = unsafe present.childIndex(of: key)
       path.append((present, child))
       page = present.child(child)
+      page?.prefetch()
     }
     guard let leaf = page, case let (index, isFound) = unsafe leaf.search(key), isFound else { return false }
     leaf.remove(at: index)
@@ -127,6 +128,7 @@ public struct KeyTree: ~Copyable, @unchecked Sendable {
       let child = unsafe page.childIndex(of: key)
       path.append((page, child))
       guard let next = page.child(child) ?? makeChild(level: page.level - 1) else { return nil }
+      next.prefetch()
       page = next
     }
     path.append((page, 0))
@@ -270,6 +272,11 @@ public struct KeyTree: ~Copyable, @unchecked Sendable {
 
   // MARK: Ranges
 
+  /// Below zero if the first of two keys comes before the other, zero if they are the same.
+  public static func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+    unsafe KeyPage.compare(left, right)
+  }
+
   /// Where a walk begins.
   ///
   /// Safety: whoever makes one keeps the key as long as it is used.
@@ -303,6 +310,9 @@ public struct KeyTree: ~Copyable, @unchecked Sendable {
     if let root { _ = unsafe walkDown(root, bound, body) }
   }
 
+  /// How many keys before a key's turn it is prefetched: those of a page stand where there was room.
+  private static let keysAhead = 8
+
   private func walkUp(
     _ page: KeyPage,
     _ bound: Bound?,
@@ -314,10 +324,14 @@ public struct KeyTree: ~Copyable, @unchecked Sendable {
         let (index, isFound) = unsafe page.search(bound.key)
         first = isFound && !bound.isIncluded ? index + 1 : index
       }
-      for index in first..<page.count { guard unsafe body(page.prefix, page.rest(index)) else { return false } }
+      for index in first..<page.count {
+        page.prefetch(index + Self.keysAhead)
+        guard unsafe body(page.prefix, page.rest(index)) else { return false }
+      }
       return true
     }
     let first = bound.map { unsafe page.childIndex(of: $0.key) } ?? 0
+    page.child(first)?.prefetch()
     for index in first...page.count {
       if let child = page.child(index), unsafe !walkUp(child, index == first ? bound : nil, body) { return false }
     }
@@ -335,10 +349,14 @@ public struct KeyTree: ~Copyable, @unchecked Sendable {
         let (index, isFound) = unsafe page.search(bound.key)
         end = isFound && bound.isIncluded ? index + 1 : index
       }
-      for index in (0..<end).reversed() { guard unsafe body(page.prefix, page.rest(index)) else { return false } }
+      for index in (0..<end).reversed() {
+        page.prefetch(index - Self.keysAhead)
+        guard unsafe body(page.prefix, page.rest(index)) else { return false }
+      }
       return true
     }
     let last = bound.map { unsafe page.childIndex(of: $0.key) } ?? page.count
+    page.child(last)?.prefetch()
     for index in (0...last).reversed() {
       if let child = page.child(index), unsafe !walkDown(child, index == last ? bound : nil, body) { return false }
     }

@@ -28,10 +28,9 @@ extension ByteStore {
     limit: Int = .max
   ) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
     var found: [(key: [UInt8], value: [UInt8])] = []
-    if limit <= 0 { return found }
-    try unsafe core.scan(range, order) { (key, entry) throws(StoreError) in
+    try unsafe core.scan(range, order, limit: limit) { (key, entry) throws(StoreError) in
       unsafe found.append(([UInt8](key), [UInt8](entry.value)))
-      return found.count < limit
+      return true
     }
     return found
   }
@@ -43,16 +42,15 @@ extension ByteStore {
     limit: Int = .max
   ) throws(StoreError) -> [[UInt8]] {
     var found: [[UInt8]] = []
-    if limit <= 0 { return found }
-    try unsafe core.scanKeys(range, order) { (key) throws(StoreError) in
+    try unsafe core.scanKeys(range, order, limit: limit) { (key) throws(StoreError) in
       unsafe found.append([UInt8](key))
-      return found.count < limit
+      return true
     }
     return found
   }
 
-  /// Calls `body` with each key of a range and its value in place, in order, until it returns false; see
-  /// ``entries(in:order:limit:)``. Copies no value but a packed one.
+  /// Calls `body` with each key of a range and its value in place, in order, until it returns false or there were
+  /// `limit`; see ``entries(in:order:limit:)``. Copies no value but a packed one.
   ///
   /// `body` must be brief, because the store frees no memory while it runs, and must not close any store. What it writes may or may not
   /// be seen further on.
@@ -61,18 +59,21 @@ extension ByteStore {
   public func forEachEntry(
     in range: KeyRange = .all,
     order: KeyRange.Direction = .ascending,
+    limit: Int = .max,
     _ body: (RawSpan, RawSpan) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    try forEachEntry(in: range, order: order) { (key, value, _) throws(StoreError) in try body(key, value) }
+    try forEachEntry(in: range, order: order, limit: limit) { (key, value, _) throws(StoreError) in try body(key, value)
+    }
   }
 
   /// The same with what is known of each value.
   public func forEachEntry(
     in range: KeyRange = .all,
     order: KeyRange.Direction = .ascending,
+    limit: Int = .max,
     _ body: (RawSpan, RawSpan, ValueMetadata) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    try unsafe core.scan(range, order) { (key, entry) throws(StoreError) in
+    try unsafe core.scan(range, order, limit: limit) { (key, entry) throws(StoreError) in
       try unsafe body(key.bytes, entry.value.bytes, entry.metadata)
     }
   }
@@ -81,11 +82,12 @@ extension ByteStore {
   public func forEachEntry(
     in range: KeyRange = .all,
     order: KeyRange.Direction = .ascending,
+    limit: Int = .max,
     _ body: (RawSpan, RawSpan) throws -> Bool
   ) throws {
     var failure: (any Error)?
     do throws(StoreError) {
-      try forEachEntry(in: range, order: order) { (key, value) throws(StoreError) in
+      try forEachEntry(in: range, order: order, limit: limit) { (key, value) throws(StoreError) in
         do { return try body(key, value) } catch {
           failure = error
           return false
@@ -112,7 +114,7 @@ extension ByteStore {
   /// - Complexity: O(entries of the range).
   public func count(in range: KeyRange) throws(StoreError) -> Int {
     var count = 0
-    try unsafe core.scanKeys(range, .ascending) { (_) throws(StoreError) in
+    try unsafe core.scanKeys(range, .ascending, limit: .max) { (_) throws(StoreError) in
       count += 1
       return true
     }

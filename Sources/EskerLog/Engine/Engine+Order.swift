@@ -81,7 +81,7 @@ private struct GatheredKeys {
       if unsafe hash.hash(key) & IndexEntry.partialHashMask != partialHash {
         order.noteGap(keydir.damage(at: address, .headerChecksum, key: nil))
       } else if isOurs {
-        unsafe keys.append(key)
+        _ = unsafe keys.append(key, UnsafeRawBufferPointer(start: nil, count: 0))
       }
     }
   }

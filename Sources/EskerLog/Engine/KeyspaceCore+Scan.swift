@@ -3,36 +3,43 @@ internal import EskerPlatform
 // Safety: the keys of a batch lie in its array, which does not change while they are lent. Values of a window are valid until the next one
 // is asked for, which is after `body` has returned; the window is closed last.
 extension KeyspaceCore {
-  /// The keys looked for at once: few at first, as most who scan want no more.
+  /// The most keys that are taken at once, and those that are taken first if nobody knows how many are wanted.
+  private static var mostKeys: Int { 128 }
   private static var firstKeys: Int { KeyWindow.capacity }
-  private static var furtherKeys: Int { 128 }
 
-  /// Calls `body` with each entry of a range, in order, until it returns false.
+  /// Calls `body` with each entry of a range, in order, until it returns false or there were enough.
   ///
   /// Keys are taken from the order some at a time, and then looked up in the index: a key that is there all the time is seen once,
   /// with a value that it had meanwhile. Without a lock, but pinned, while `body` runs.
   func scan(
     _ range: KeyRange,
     _ direction: KeyRange.Direction,
+    limit: Int,
     _ body: (UnsafeRawBufferPointer, FoundEntry) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    try scanKeys(range, direction) { (keys, window) throws(StoreError) in
+    var left = limit
+    try scanKeys(range, direction, limit: limit) { (keys, window) throws(StoreError) in
       try unsafe keys.forEach { (position, key) throws(StoreError) in
         guard let entry = try unsafe entry(of: key, at: position, in: &window) else { return true }
-        return try unsafe body(key, entry)
+        left -= 1
+        return try unsafe body(key, entry) && left > 0
       }
     }
   }
 
-  /// Calls `body` with each key of a range that has a value, in order, until it returns false.
+  /// Calls `body` with each key of a range that has a value, in order, until it returns false or there were enough.
   func scanKeys(
     _ range: KeyRange,
     _ direction: KeyRange.Direction,
+    limit: Int,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
   ) throws(StoreError) {
-    try scanKeys(range, direction) { (keys, window) throws(StoreError) in
+    var left = limit
+    try scanKeys(range, direction, limit: limit) { (keys, window) throws(StoreError) in
       try unsafe keys.forEach { (position, key) throws(StoreError) in
-        try unsafe isThere(key, at: position, in: &window) ? body(key) : true
+        guard try unsafe isThere(key, at: position, in: &window) else { return true }
+        left -= 1
+        return try unsafe body(key) && left > 0
       }
     }
   }
@@ -41,19 +48,21 @@ extension KeyspaceCore {
   private func scanKeys(
     _ range: KeyRange,
     _ direction: KeyRange.Direction,
+    limit: Int,
     _ body: (KeyLoan, inout KeyWindow) throws(StoreError) -> Bool
   ) throws(StoreError) {
     try engine.checkBeforeRead()
     try checkPresent()
+    guard limit > 0 else { return }
     let order = try engine.keyOrder(of: self)
     var rest = range
     var keys = KeyBatch()
-    var limit = Self.firstKeys
+    var most = limit == .max ? Self.firstKeys : min(limit, Self.mostKeys)
     while true {
-      order.read(rest, direction, limit: limit, into: &keys)
-      guard try lookUp(keys, body), keys.count == limit, let last = keys.last else { break }
+      order.read(rest, direction, limit: most, into: &keys)
+      guard try lookUp(keys, body), keys.count == most, let last = keys.last else { break }
       rest = direction == .ascending ? rest.after(last) : rest.upTo(last)
-      limit = Self.furtherKeys
+      most = Self.mostKeys
     }
     // Also if there was enough: what is missing might have come before.
     try order.check()

@@ -1,6 +1,10 @@
+internal import EskerIndex
+
 /// Some keys one after the other, copied so that no lock is held while they are looked up. Its memory is used again.
 struct KeyBatch {
+  /// The keys, and room for more behind them.
   private(set) var bytes: [UInt8] = []
+  private var used = 0
   private var ends: [Int] = []
 
   var count: Int { ends.count }
@@ -13,39 +17,33 @@ struct KeyBatch {
   var last: ArraySlice<UInt8>? { isEmpty ? nil : bytes[place(count - 1)] }
 
   mutating func removeAll() {
-    bytes.removeAll(keepingCapacity: true)
+    used = 0
     ends.removeAll(keepingCapacity: true)
-  }
-
-  mutating func append(_ key: some Collection<UInt8>) {
-    bytes.append(contentsOf: key)
-    ends.append(bytes.count)
   }
 
   /// Appends a key that comes in two parts, unless it lies beyond the end of a range; whether it does not.
   ///
-  /// Safety: the caller keeps both parts until this returns.
+  /// Safety: the caller keeps both parts until this returns. There is room for them in the array, which is lent meanwhile.
   mutating func append(
     _ prefix: UnsafeRawBufferPointer,
     _ rest: UnsafeRawBufferPointer,
-    unlessBeyond end: KeyRange.End?,
-    _ direction: KeyRange.Direction
+    unlessBeyond end: KeyRange.End? = nil,
+    _ direction: KeyRange.Direction = .ascending
   ) -> Bool {
-    let start = bytes.count
-    unsafe bytes.append(contentsOf: prefix)
-    unsafe bytes.append(contentsOf: rest)
-    if let end {
-      let isBeyond =
-        switch direction {
-        case .ascending: end.key.lexicographicallyPrecedes(bytes[start...])
-        case .descending: bytes[start...].lexicographicallyPrecedes(end.key)
-        }
-      if isBeyond || !end.isIncluded && bytes[start...].elementsEqual(end.key) {
-        bytes.removeSubrange(start...)
-        return false
-      }
+    let key = used..<used + prefix.count + rest.count
+    if key.upperBound > bytes.count { bytes += [UInt8](repeating: 0, count: max(2048, bytes.count, key.count)) }
+    let isWithin = unsafe bytes.withUnsafeMutableBytes { bytes in
+      let place = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[key])
+      unsafe place.copyMemory(from: prefix)
+      unsafe UnsafeMutableRawBufferPointer(rebasing: place[prefix.count...]).copyMemory(from: rest)
+      guard let end else { return true }
+      let order = unsafe end.key.withUnsafeBytes { unsafe KeyTree.compare(UnsafeRawBufferPointer(place), $0) }
+      if order == 0 { return end.isIncluded }
+      return direction == .ascending ? order < 0 : order > 0
     }
-    ends.append(bytes.count)
+    guard isWithin else { return false }
+    used = key.upperBound
+    ends.append(used)
     return true
   }
 }

@@ -88,6 +88,18 @@ import Testing
     }
   }
 
+  @Test func tasksReadInOrderToo() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try LogStore(at: directory.appending("store"))
+    let numbers = try store.storage("numbers", key: Int.self, of: Int.self)
+    for number in -5..<5 { try numbers.set(number, forKey: number) }
+    #expect(try await numbers.async.keys(in: .from(3)) == [3, 4])
+    #expect(try await numbers.async.entries(in: .upTo(0), order: .descending, limit: 2).map(\.entry.value) == [-1, -2])
+    #expect(try await numbers.async.first()?.key == -5)
+    #expect(try await numbers.async.last(in: .upTo(-2))?.key == -3)
+    try store.close()
+  }
+
   @Test func whereThereIsNoOrderAnErrorSaysSo() throws {
     let memory = Storage(MemoryStorage<String, Int>())
     let error = failure(of: { try memory.first() })

@@ -18,11 +18,12 @@ struct Look {
 
   /// One look, in a way that is drawn.
   mutating func next() {
-    switch Int.random(in: 0..<8, using: &draw) {
+    switch Int.random(in: 0..<9, using: &draw) {
     case 0...2: walk(pauses: 0)
     case 3, 4: walk(pauses: Int.random(in: 1...6, using: &draw), isRepeated: true)
     case 5: dump(pauses: 0)
     case 6: dump(pauses: Int.random(in: 1...6, using: &draw))
+    case 7: Self.scan(store, scene)
     default: walkTwoThatOverlap()
     }
   }
@@ -136,6 +137,29 @@ struct Look {
     return Finding("snapshot counts wrong", "\(claim.words): count \(count), shown \(shown)")
   }
 
+  /// Reads the keys of each keyspace in order, while writes go on.
+  ///
+  /// - Parameter expected: The keys of each, if nobody writes.
+  private static func scan(_ store: LogStore, _ scene: Scene, expected: [String: Set<[UInt8]>]? = nil) {
+    _ = scene.expectNoError("scan throws", "keys in order") {
+      for name in try [""] + store.keyspaceNames {
+        guard let space = try? store.keyspace(name) else { continue }
+        let keys: [[UInt8]]
+        do throws(StoreError) { keys = try space.keys() } catch {
+          if case .keyspaceRemoved = error { continue }
+          throw error
+        }
+        if let (before, behind) = zip(keys, keys.dropFirst()).first(where: { !$0.lexicographicallyPrecedes($1) }) {
+          scene.findings.report(Finding("keys out of order", "'\(name)': \(behind) behind \(before)"))
+        }
+        if let expected, let differing = Set(keys).symmetricDifference(expected[name] ?? []).first {
+          let counts = "\(keys.count) keys in order, \(expected[name]?.count ?? 0) in a snapshot"
+          scene.findings.report(Finding("keys in order differ", "'\(name)': \(counts), for one \(differing)"))
+        }
+      }
+    }
+  }
+
   /// What stands in the store now, when nobody writes: for each thread the last write that it shows.
   ///
   /// - Parameter known: for each thread, a write that must be there.
@@ -146,7 +170,12 @@ struct Look {
     let claim = Claim(subject: subject, sequences: number...number, times: time...time, floor: known)
     let walked: Void? = scene.expectNoError("\(subject) throws", "a walk") {
       let snapshot = try store.snapshot()
-      for entry in snapshot { try census.add(entry, scene.places) }
+      var keys: [String: Set<[UInt8]>] = [:]
+      for entry in snapshot {
+        try census.add(entry, scene.places)
+        keys[entry.keyspace, default: []].insert(try entry.key())
+      }
+      scan(store, scene, expected: keys)
     }
     guard walked != nil else { return known }
     let (findings, last) = scene.comparison.judge(census, claim)

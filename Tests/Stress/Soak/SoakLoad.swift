@@ -119,6 +119,7 @@ final class SoakLoad: Sendable {
 
   private func read(_ random: inout SeededGenerator) throws {
     for _ in 0..<16 { _ = try log.get(key(&random)) }
+    _ = try log.entries(in: .from(key(&random)), limit: 20)
     pauseThread(microseconds: 1000)
   }
 

@@ -52,6 +52,9 @@ bool peer_put(peer_session *session, const void *key, size_t key_length, const v
 int64_t peer_get(peer_session *session, const void *key, size_t key_length, void *out, size_t capacity);
 /// Gets contiguous keys of one length: value i goes to `out + i * stride`, its length or -1 to `lengths[i]`.
 bool peer_get_many(peer_session *session, const void *keys, size_t key_length, size_t count, void *out, size_t stride, int64_t *lengths);
+/// Reads up to `count` entries in order, from the first key that is not less: value i goes to `out + i * stride`, its length to `lengths[i]`.
+/// Returns how many there were, -2 on failure.
+int64_t peer_scan(peer_session *session, const void *key, size_t key_length, size_t count, void *out, size_t stride, int64_t *lengths);
 bool peer_remove(peer_session *session, const void *key, size_t key_length);
 
 #ifdef __cplusplus

@@ -47,6 +47,13 @@ extension Cell {
     return cells + [
       Cell(workload: .miss, keys: keys, operations: reads, subjects: everyone, hugePages: huge),
       Cell(workload: .multiGet, keys: keys, operations: reads, subjects: everyone, hugePages: huge),
+      Cell(workload: .scan, keys: keys, operations: reads / 20, subjects: [.esker] + Subject.ordered),
+      Cell(
+        workload: .orderedFill,
+        keys: keys,
+        operations: keys,
+        subjects: [.esker] + Subject.ordered + Subject.batched
+      ),
       Cell(workload: .getWhileWriting, keys: keys, operations: reads / 2, subjects: [.esker] + Subject.engines),
       Cell(workload: .overwrite, keys: keys, operations: keys * 2, subjects: writers),
       Cell(workload: .delete, keys: keys, operations: keys / 4, subjects: writers),

@@ -22,6 +22,8 @@ enum Subject: String, CaseIterable, Codable, ExpressibleByArgument {
   case grdbBatched = "grdb-batched"
 
   static let engines: [Subject] = [.rocksdb, .leveldb, .lmdb, .tkrzw, .kyoto, .sqlite]
+  /// Those that keep keys in order, as they are used here.
+  static let ordered: [Subject] = [.rocksdb, .leveldb, .lmdb, .sqlite]
   static let batched: [Subject] = [.lmdbBatched, .sqliteBatched]
   static let typed: [Subject] = [.grdb, .grdbBatched]
 

@@ -13,6 +13,10 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   case getWhileWriting = "get-while-writing"
   case miss
   case multiGet = "multi-get"
+  /// A hundred entries in the order of their keys, from a random one.
+  case scan = "scan-100"
+  /// New keys where all are kept in order.
+  case orderedFill = "ordered-fill"
   case overwrite
   /// Many overwrites of each key; measures what they leave on disk.
   case overwriteSteady = "overwrite-steady"
@@ -75,7 +79,7 @@ enum Workload: String, CaseIterable, Codable, ExpressibleByArgument {
   /// Whether the measured operations only read, stored or absent keys.
   var isRead: Bool {
     switch self {
-    case .get, .getOverlapping, .getArray, .getZipfian, .miss, .multiGet, .ycsbC: true
+    case .get, .getOverlapping, .getArray, .getZipfian, .miss, .multiGet, .scan, .ycsbC: true
     default: false
     }
   }

@@ -6,6 +6,13 @@ protocol Session {
   func get(_ key: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) throws -> Int?
   /// Copies the values of several keys out, value i to `stride * i`, using the engine's multi-get if it has one.
   func get(_ window: KeyWindow, into buffer: UnsafeMutableRawBufferPointer, stride: Int) throws -> Tally
+  /// Copies the values of up to `count` entries out, in the order of their keys, from the first that is not less than `key`.
+  func scan(
+    from key: UnsafeRawBufferPointer,
+    _ count: Int,
+    into buffer: UnsafeMutableRawBufferPointer,
+    stride: Int
+  ) throws -> Tally
   func remove(_ key: UnsafeRawBufferPointer) throws
   /// Commits the rest of a batch; the session must not be used afterwards.
   func end() throws

@@ -68,6 +68,26 @@ struct EskerStore: Engine, Session {
     return tally
   }
 
+  func scan(
+    from key: UnsafeRawBufferPointer,
+    _ count: Int,
+    into buffer: UnsafeMutableRawBufferPointer,
+    stride: Int
+  ) throws -> Tally {
+    var (tally, index) = (Tally(), 0)
+    try store.forEachEntry(in: .from(RawSpan(_unsafeBytes: key)), limit: count) { (_, value) throws(StoreError) in
+      let place = UnsafeMutableRawBufferPointer(rebasing: buffer[(index * stride)...])
+      value.withUnsafeBytes { place.copyMemory(from: $0) }
+      tally.add(UnsafeRawBufferPointer(place))
+      index += 1
+      return true
+    }
+    return tally
+  }
+
+  /// Has the keys kept in order from now on.
+  func keepOrder() throws { _ = try store.first() }
+
   /// The memory used by the index, in bytes.
   var indexBytes: Int { store.statistics.indexBytes }
 }

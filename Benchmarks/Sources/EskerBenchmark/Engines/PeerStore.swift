@@ -86,6 +86,29 @@ struct PeerSession: Session {
     }
   }
 
+  func scan(
+    from key: UnsafeRawBufferPointer,
+    _ count: Int,
+    into buffer: UnsafeMutableRawBufferPointer,
+    stride: Int
+  ) throws -> Tally {
+    try withUnsafeTemporaryAllocation(of: Int64.self, capacity: count) { lengths in
+      let found = peer_scan(
+        session,
+        key.baseAddress,
+        key.count,
+        count,
+        buffer.baseAddress,
+        stride,
+        lengths.baseAddress
+      )
+      try expect(found >= 0)
+      var tally = Tally()
+      for index in 0..<Int(found) { tally.add(UnsafeRawBufferPointer(rebasing: buffer[(index * stride)...])) }
+      return tally
+    }
+  }
+
   @inline(__always)
   func remove(_ key: UnsafeRawBufferPointer) throws {
     try expect(peer_remove(session, key.baseAddress, key.count))

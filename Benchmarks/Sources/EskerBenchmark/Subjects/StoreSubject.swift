@@ -30,6 +30,7 @@ struct StoreSubject<E: Engine> {
   /// Fills and warms the store, and leaves no work for the kernel or the engine to do during the measurement.
   private func prepare(_ script: Script) throws {
     let value = ValueBuffer(length: assignment.valueLength)
+    if assignment.workload == .orderedFill { try (engine as? EskerStore)?.keepOrder() }
     if let stored = script.stored, !assignment.isFilled {
       let session = try engine.session()
       try Puts(session: session, keys: stored, first: 0, value: value).run(0..<stored.count)
@@ -41,6 +42,7 @@ struct StoreSubject<E: Engine> {
       try Gets(session: session, keys: warming, out: value).run(0..<warming.count)
       try session.end()
     }
+    if assignment.workload == .scan { try (engine as? EskerStore)?.keepOrder() }
   }
 
   private func run(_ script: Script) throws -> Pace {
@@ -48,7 +50,7 @@ struct StoreSubject<E: Engine> {
     let length = assignment.valueLength
     let first = script.stored == nil ? 0 : assignment.keys
     switch assignment.workload {
-    case .fill, .fillSequential, .prepareClean, .prepareCrashed, .overwrite, .overwriteSteady, .synced:
+    case .fill, .fillSequential, .orderedFill, .prepareClean, .prepareCrashed, .overwrite, .overwriteSteady, .synced:
       return try run(keys.count) { Puts(session: $0, keys: keys, first: first, value: ValueBuffer(length: length)) }
     case .get, .getZipfian, .miss, .ycsbC:
       return try run(keys.count) { Gets(session: $0, keys: keys, out: ValueBuffer(length: length)) }
@@ -59,6 +61,9 @@ struct StoreSubject<E: Engine> {
       return try run(windows.count) {
         WindowGets(session: $0, windows: windows, out: ValueBuffer(length: length * 32), stride: length)
       }
+    case .scan:
+      let out = ValueBuffer(length: length * Scans<E.ThreadSession>.length)
+      return try run(keys.count) { Scans(session: $0, keys: keys, out: out, stride: length) }
     case .delete:
       return try run(keys.count) { Removes(session: $0, keys: keys) }
     case .ycsbA, .ycsbB, .ycsbD, .ycsbF:

@@ -29,11 +29,11 @@ struct Script {
     measured = KeyBuffer(numbers: numbers, isAscending: isAscending)
     if workload == .miss {
       expected = Tally()
-    } else if workload.isRead {
+    } else if workload.isRead, workload != .scan {
       expected = Tally(hits: measured.count, checksum: measured.checksum)
     }
     switch workload {
-    case .fill, .fillSequential, .prepareClean, .prepareCrashed, .synced, .syncedTasks:
+    case .fill, .fillSequential, .orderedFill, .prepareClean, .prepareCrashed, .synced, .syncedTasks:
       let last = KeyBuffer(numbers: numbers.suffix(sample), isAscending: isAscending)
       verifying = last
       expected = Tally(hits: last.count, checksum: last.checksum)
@@ -56,7 +56,7 @@ struct Script {
     let keys = assignment.keys
     let count = assignment.operations
     switch assignment.workload {
-    case .get, .getOverlapping, .getArray, .multiGet, .overwrite, .overwriteSteady, .getWhileWriting:
+    case .get, .getOverlapping, .getArray, .multiGet, .scan, .overwrite, .overwriteSteady, .getWhileWriting:
       return Order.uniform(below: keys, count: count, seed: seed)
     case .getZipfian, .ycsbA, .ycsbB, .ycsbC, .ycsbF:
       return Order.zipfian(below: keys, count: count, seed: seed)
