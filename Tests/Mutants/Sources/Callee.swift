@@ -1,0 +1,32 @@
+import SwiftSyntax
+
+/// Calls that no test can miss.
+enum Callee {
+  private static let unseen: Set = [
+    // Never return, or do nothing if all is well.
+    "assert", "assertionFailure", "fatalError", "precondition", "preconditionFailure", "checkInvariants",
+    // Delegations.
+    "init",
+    // Only make things faster.
+    "advise", "expect", "pageIn", "pageInWhole", "populateForReading", "preferSmallPages", "prefetch",
+    "prefetchForReading",
+    "prefetchRest", "reserveCapacity", "touch", "yieldThread",
+    // Only give memory back.
+    "deallocate", "free", "unmap",
+    // Only keep something alive.
+    "withExtendedLifetime",
+  ]
+
+  static func isUnseen(_ call: FunctionCallExprSyntax) -> Bool {
+    if let name = call.calledExpression.as(DeclReferenceExprSyntax.self) { return unseen.contains(name.baseName.text) }
+    if let member = call.calledExpression.as(MemberAccessExprSyntax.self) {
+      return unseen.contains(member.declName.baseName.text)
+    }
+    return false
+  }
+
+  /// Whether it makes a value of a type that the compiler knows from around it, as `.some(1)` does.
+  static func isValue(_ call: FunctionCallExprSyntax) -> Bool {
+    call.calledExpression.as(MemberAccessExprSyntax.self).map { $0.base == nil } ?? false
+  }
+}
