@@ -8,9 +8,7 @@ extension MutantFinder {
       .turnCondition,
       at: condition,
       "\(condition.shown) → not",
-      [
-        Mutant.Wrap(condition, "(isPlanted != (", "))")
-      ]
+      [Mutant.Wrap(condition, "(isPlanted != (", "))")]
     )
   }
 
@@ -28,9 +26,7 @@ extension MutantFinder {
       .offByOne,
       at: comparison,
       "\(comparison.shown) → \(other)",
-      [
-        Mutant.Wrap(comparison, "(isPlanted ? \(left) \(other) \(right) : ", ")")
-      ]
+      [Mutant.Wrap(comparison, "(isPlanted ? \(left) \(other) \(right) : ", ")")]
     )
   }
 
@@ -47,9 +43,7 @@ extension MutantFinder {
       .offByOne,
       at: literal,
       "\(text) → \(text) + 1 in \(literal.surroundings)",
-      [
-        Mutant.Wrap(literal, "(isPlanted ? \(text) + 1 : ", ")")
-      ]
+      [Mutant.Wrap(literal, "(isPlanted ? \(text) + 1 : ", ")")]
     )
   }
 }
