@@ -8,8 +8,8 @@ enum Callee {
     // Delegations.
     "init",
     // Only make things faster.
-    "advise", "expect", "pageIn", "pageInWhole", "populateForReading", "preferHugePages", "preferSmallPages",
-    "prefetch", "prefetchForReading", "prefetchRest", "reserveCapacity", "touch", "yieldThread",
+    "advise", "bringInNextSplit", "expect", "pageIn", "pageInWhole", "populateForReading", "preferHugePages",
+    "preferSmallPages", "prefetch", "prefetchForReading", "prefetchRest", "reserveCapacity", "touch", "yieldThread",
     // Only give memory back.
     "deallocate", "free", "unmap",
     // Only keep something alive.
