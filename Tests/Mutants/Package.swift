@@ -16,7 +16,13 @@ let package = Package(
       ],
       path: "Sources",
       swiftSettings: [.treatAllWarnings(as: .error)]
-    )
+    ),
+    .testTarget(
+      name: "MutantTests",
+      dependencies: ["esker-mutants", .product(name: "SwiftParser", package: "swift-syntax")],
+      path: "Tests",
+      swiftSettings: [.treatAllWarnings(as: .error)]
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -8,10 +8,10 @@ enum Callee {
     // Delegations.
     "init",
     // Only make things faster.
-    "advise", "bringInNextSplit", "expect", "pageIn", "pageInWhole", "populateForReading", "preferHugePages",
+    "advise", "bringInNextSplit", "esker_prefetch", "expect", "pageIn", "pageInWhole", "populateForReading", "preferHugePages",
     "preferSmallPages", "prefetch", "prefetchForReading", "prefetchRest", "reserveCapacity", "touch", "yieldThread",
-    // Only give memory back.
-    "deallocate", "free", "unmap",
+    // Only give memory back, or ask for some: more would do.
+    "allocate", "deallocate", "free", "unmap",
     // Only keep something alive.
     "withExtendedLifetime",
   ]
