@@ -8,8 +8,9 @@ enum Callee {
     // Delegations.
     "init",
     // Only make things faster.
-    "advise", "bringInNextSplit", "esker_prefetch", "expect", "pageIn", "pageInWhole", "populateForReading", "preferHugePages",
-    "preferSmallPages", "prefetch", "prefetchForReading", "prefetchRest", "reserveCapacity", "touch", "yieldThread",
+    "advise", "bringInNextSplit", "esker_prefetch", "expect", "fetch", "pageIn", "pageInWhole", "populateForReading",
+    "preferHugePages", "preferSmallPages", "prefetch", "prefetchForReading", "prefetchRest", "reserveCapacity", "touch",
+    "yieldThread",
     // Only give memory back, or ask for some: more would do.
     "allocate", "deallocate", "free", "unmap",
     // Only keep something alive.
