@@ -25,6 +25,16 @@ import Testing
     #expect(try afterPowerCut() == [bytes("a"): bytes("1")])
   }
 
+  /// Less is prepared ahead of the tail then.
+  @Test func aWriteThatWaitsIsDemandForSyncs() throws {
+    let store = try machine.open()
+    try store.put("v", forKey: "k")
+    try store.sync()
+    #expect(!store.probe.hasDemandForSyncs)
+    try store.put("v", forKey: "k", durability: .synced)
+    #expect(store.probe.hasDemandForSyncs)
+  }
+
   @Test func aSyncedWriteMakesItselfAndAllBeforeDurable() throws {
     let store = try machine.open()
     for number in 0..<50 { try store.put([UInt8](repeating: 1, count: 4000), forKey: "\(number)") }

@@ -37,17 +37,20 @@ import Testing
     return try #require(log.opening)
   }
 
-  @Test func aDamagedTableOfItsPagesIsToldOf() throws {
+  /// A small one is verified as a whole before it is used.
+  @Test(arguments: [("the page table's checksum", true), ("a page's checksum", false)])
+  func damageToItIsToldOfAndTheLogIsReadInstead(reason: String, isTable: Bool) throws {
     let name = try #require(try checkpoint)
     let file = try machine.disk.open(name, .readWrite)
     let bytes = try file.allBytes()
     let header = try CheckpointHeader(decoding: Array(bytes.prefix(4096)).span.bytes, fileLength: UInt64(bytes.count))
-    let place = Int(header.layout.pageTableOffset)
+    let place = Int(isTable ? header.layout.pageTableOffset : header.layout.mainOffset)
     try file.writeAll([bytes[place] ^ 1], at: place)
     let log = EventLog()
     let store = try machine.open { $0.onEvent = { log.record($0) } }
     let reasons = log.events.compactMap { if case .damaged(_, let reason) = $0 { reason } else { nil } }
-    #expect(reasons.count == 1 && reasons[0].contains("the page table's checksum"), "\(reasons)")
+    #expect(reasons.count == 1 && reasons[0].contains(reason), "\(reasons)")
+    #expect(log.opening?.indexSource == .segments)
     #expect(try store.count() == Self.keys)
     try store.close()
   }

@@ -83,6 +83,9 @@ extension StoreProbe {
   /// Runs a write, and again once room was made for it, until it finds some.
   func makingRoom(_ write: () throws(StoreError) -> Void) throws(StoreError) { try engine.makingRoom(write) }
 
+  /// Whether the store knows of writers that wait for syncs.
+  var hasDemandForSyncs: Bool { engine.commits.hasDemand }
+
   /// Bytes that are set aside for removals and merges on a full volume.
   var reserveLength: Int { engine.catalog.reserveLength }
 
