@@ -51,19 +51,15 @@ extension HashIndex {
     return isOverdue && migrate(chunk)
   }
 
-  /// The last bucket chunk comes first, because the table grows there.
+  /// The last bucket chunk comes first, because the table grows there; then the others in order.
   private func nextImageChunk() -> ImageChunk? {
     guard needsMigration else { return nil }
     let last = ImageChunk(state: state, isMain: true, number: state[.imageMainChunks] - 1)
     if last.isMapped { return last }
     for isMain in [true, false] {
+      let number = state[isMain ? .migratedMain : .migratedOverflow]
       let end = isMain ? last.number : state[.imageOverflowChunks]
-      var number = state[isMain ? .migratedMain : .migratedOverflow]
-      while number < end {
-        let chunk = ImageChunk(state: state, isMain: isMain, number: number)
-        if chunk.isMapped { return chunk }
-        number += 1
-      }
+      if number < end { return ImageChunk(state: state, isMain: isMain, number: number) }
     }
     return nil
   }
